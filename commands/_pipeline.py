@@ -19,7 +19,7 @@ from entrez_kit.base.output_formats import Family, formats_in
 from entrez_kit.core.model import Request, Result
 from entrez_kit.core.operation import Execution, Operation, Outcomes, run_catching
 
-from ._formats import PAGE_BREAK, Job, Texts, View, Writer
+from ._formats import PAGE_BREAK, Job, TextWriter, View, Writer
 from ._formats.fields import DocumentPaths, Record, as_data, values_at
 from ._output import Sink
 from ._report import counted, report_error, report_notices, report_trace, watching
@@ -151,7 +151,7 @@ def emit(
         record_model=paths,
         page=page,
         between=between,
-        writers=dict.fromkeys(names, lambda sink: Texts(sink, lambda _: [whole_text])),
+        writers=dict.fromkeys(names, lambda sink: TextWriter(sink, lambda _: [whole_text])),
     )
     with Sink(made.target) as sink:
         _print(writer_for(Job(made, view, DocumentPaths(sample=listed), sink, state(ctx))), data)

@@ -19,7 +19,7 @@ from entrez_kit.references.check.sources import SOURCES, parse_sources
 from entrez_kit.references.files.reference_files import PLAIN_TEXT
 from entrez_kit.references.files.references import Reference, ReferenceFile
 
-from ._formats import Texts
+from ._formats import TextWriter
 from ._formats.fields import Record, as_data, columns_at
 from ._input import NOT_IDENTIFIERS, READABLE, read_content, read_identifiers, read_sibling
 from ._options import option, request_options
@@ -336,7 +336,7 @@ def _view(files: list[Path]) -> View[CheckResult]:
         table=_render_check_table,
         columns=columns_at(*(("file",) if len(files) > 1 else ()), *COLUMNS) | {"codes": _codes, "findings": findings},
         page=_page,
-        writers={"md": lambda sink: Texts(sink, _report, between="\n", whole=True)},
+        writers={"md": lambda sink: TextWriter(sink, _report, between="\n", whole=True)},
         title=f"The references of {', '.join(file.name for file in files)}",
     )
 

@@ -15,7 +15,7 @@ from entrez_kit.citations.style.style_names import check_style, read_styles
 from entrez_kit.citations.write_files import FILES
 from entrez_kit.pubmed.record_fetcher import BATCH
 
-from ._formats import Texts
+from ._formats import TextWriter
 from ._formats.fields import Record, as_data, columns_at
 from ._formats.rows import refuse_lines_in_cells
 from ._ids import NAME_ARTICLES, describe_failure
@@ -137,7 +137,7 @@ def _view(styles: list[str], *, numbered: bool) -> View[CitationsResult]:
         between="",
         articles=lambda item: [item.article] if item.article is not None else [],
         title="References",
-        writers={"text": lambda sink: Texts(sink, lambda item: _lines(item, numbers))},
+        writers={"text": lambda sink: TextWriter(sink, lambda item: _lines(item, numbers))},
     )
 
 

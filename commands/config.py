@@ -208,9 +208,9 @@ def _table(records: list[dict[str, Any]], path: Path | None) -> "RenderableType"
     from rich.console import Group
     from rich.text import Text
 
-    from ._views.tables import Listing, fixed
+    from ._views.tables import ListingTable, fixed
 
-    table = Listing(fixed("Setting"), "Value", "From")
+    table = ListingTable(fixed("Setting"), "Value", "From")
     for one in records:
         is_default = one["origin"] == DEFAULT_ORIGIN
         style = "dim" if one["value"] is None else "yellow" if one["value"] == MASK else ""

@@ -15,7 +15,7 @@ from entrez_kit.databases.names import looks_like_uid
 from entrez_kit.databases.search import SEARCH, EntrezSearchRequest, EntrezSearchResult
 from entrez_kit.databases.summary import SUMMARY, SummaryOutcome, SummaryRequest, SummaryResult
 
-from ._formats import Texts
+from ._formats import TextWriter
 from ._formats.fields import Record, as_data, columns_at
 from ._ids import ONE_REQUEST, describe_failure
 from ._options import argument, ids_argument, option, request_options
@@ -187,7 +187,7 @@ def fetch(ctx: typer.Context, request: EntrezFetchRequest) -> None:
 
     view: View[EntrezFetchResult] = View(
         table=lambda result, console: result.content,
-        writers={"text": lambda sink: Texts(sink, lambda item: [item.content])},
+        writers={"text": lambda sink: TextWriter(sink, lambda item: [item.content])},
     )
     was_chosen = any(state(ctx).flags.get(name) for name in ("format", "json", "output"))
     if plan(ctx).format.family is Family.DOCUMENT and state(ctx).stderr_is_terminal and not was_chosen:

@@ -131,9 +131,9 @@ def _listing(columns: tuple[str, str, str], found: "Sequence[Check | Comparison]
     """Return a table with a row for each result, grouped by service."""
     from rich.text import Text
 
-    from ._views.tables import Listing, fixed
+    from ._views.tables import ListingTable, fixed
 
-    table = Listing(fixed(columns[0]) if way else columns[0], fixed(columns[1]), columns[2])
+    table = ListingTable(fixed(columns[0]) if way else columns[0], fixed(columns[1]), columns[2])
     for service, rows in groupby(found, key=lambda one: one.service):
         if service is not None:
             table.add_section()

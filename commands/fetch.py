@@ -21,7 +21,7 @@ from entrez_kit.pubmed.fetch import (
 from entrez_kit.pubmed.models import Article, CitationData
 from entrez_kit.pubmed.record_fetcher import BATCH
 
-from ._formats import Texts, Writer
+from ._formats import TextWriter, Writer
 from ._formats.fields import Attributes, Record
 from ._ids import NAME_ARTICLES, describe_failure
 from ._options import ids_argument, option, request_options
@@ -137,7 +137,7 @@ def _view(level: str, table: Any) -> View[FetchResult]:
         def elements(item: Content) -> list[bytes]:
             return [item.fetched.record.raw + b"\n"] if item.fetched.record is not None else []
 
-        return Texts(sink, elements, head=XML_HEAD, tail=XML_TAIL)
+        return TextWriter(sink, elements, head=XML_HEAD, tail=XML_TAIL)
 
     return View(
         table=table,

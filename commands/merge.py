@@ -12,7 +12,7 @@ from entrez_kit.references.merge.merge_references import MERGE_REFERENCES
 from entrez_kit.references.merge.models import MergeResult
 from entrez_kit.references.merge.works import FILES
 
-from ._formats import Texts
+from ._formats import TextWriter
 from ._formats.fields import DocumentPaths, Record, columns_at
 from ._input import READABLE, read_content
 from ._output import Sink
@@ -161,8 +161,10 @@ def _view() -> View[MergeResult]:
     writers: dict[str, Any] = {}
     for one in formats_in(Family.REFERENCES):
         style = FILES[one.name]
-        writers[one.name] = lambda sink, style=style: Texts(sink, lambda result: style.pieces(result.works), whole=True)
-    writers["md"] = lambda sink: Texts(sink, _report, whole=True)
+        writers[one.name] = lambda sink, style=style: TextWriter(
+            sink, lambda result: style.pieces(result.works), whole=True
+        )
+    writers["md"] = lambda sink: TextWriter(sink, _report, whole=True)
     return View(
         table=_render_table,
         records=_rows,

@@ -9,7 +9,7 @@ import typer
 from entrez_kit.base.errors import Exit, InvalidInput
 from entrez_kit.core.model import Warn
 from entrez_kit.references.claims.models import VerifyResult
-from entrez_kit.references.claims.verify_claims import VERIFY_CLAIMS, Verification
+from entrez_kit.references.claims.verify_claims import VERIFY_CLAIMS, ClaimOutcomes
 
 from ._formats.fields import Record, columns_at
 from ._input import READABLE, read_content, read_sibling
@@ -106,7 +106,7 @@ def command(
         between="\n",
     )
     verification = run(ctx, VERIFY_CLAIMS, request, view, label="Verifying")
-    assert isinstance(verification, Verification)
+    assert isinstance(verification, ClaimOutcomes)
     result = verification.result()
     if unchecked := result.counts["unchecked"]:
         warn(ctx, f"{counted(unchecked, 'claim')} could not be checked. Run the command again.")

@@ -77,7 +77,7 @@ class Writer(Generic[Piece]):
         return None
 
 
-class Texts(Writer[str | bytes]):
+class TextWriter(Writer[str | bytes]):
     """Writes texts one after the other: ids, pages, bytes of a service.
 
     Args:

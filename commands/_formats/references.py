@@ -7,13 +7,13 @@ from entrez_kit.citations.write_files import FILES
 
 from .._output import Sink
 from .._report import counted
-from . import Job, Texts
+from . import Job, TextWriter
 
 Entry = tuple[str | None, str | bytes]
 """The PMID of a record, if it has one, and its text."""
 
 
-class References(Texts):
+class References(TextWriter):
     """Writes the entry of each record once, also if several identifiers name the record."""
 
     def __init__(

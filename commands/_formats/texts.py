@@ -1,27 +1,27 @@
 """Plain lines and Markdown: ids, counts, pages."""
 
-from . import Job, Texts
+from . import Job, TextWriter
 
 
-def ids_writer(job: Job) -> Texts:
+def ids_writer(job: Job) -> TextWriter:
     """Return the writer of identifiers, one per line."""
     view = job.view
     ids = view.ids or (lambda outcome: (record[view.id_key] for record in view.found(outcome)))
-    return Texts(job.sink, lambda outcome: (f"{one}\n" for one in ids(outcome)))
+    return TextWriter(job.sink, lambda outcome: (f"{one}\n" for one in ids(outcome)))
 
 
-def count_writer(job: Job) -> Texts:
+def count_writer(job: Job) -> TextWriter:
     """Return the writer of the number of results. An unknown number is printed as "unknown"."""
 
     def lines(result: object) -> list[str]:
         number = job.view.total(result)
         return [f"{'unknown' if number is None else number}\n"]
 
-    return Texts(job.sink, lines, whole=True)
+    return TextWriter(job.sink, lines, whole=True)
 
 
-def page_writer(job: Job) -> Texts:
+def page_writer(job: Job) -> TextWriter:
     """Return the writer of Markdown, one part for each record."""
     page = job.view.page
     assert page is not None, "a command that accepts pages has a page for a record"
-    return Texts(job.sink, lambda outcome: map(page, job.view.found(outcome)), between=job.view.between)
+    return TextWriter(job.sink, lambda outcome: map(page, job.view.found(outcome)), between=job.view.between)

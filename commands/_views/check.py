@@ -10,7 +10,7 @@ from entrez_kit.pubmed.models import WORDS
 
 from .._formats.fields import Record, as_data
 from .markdown import escaped, status_page
-from .tables import WIDE, Listing, article_link, fixed, number, wrapped
+from .tables import WIDE, ListingTable, article_link, fixed, number, wrapped
 from .text import STATUS_WORDS, findings, line
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def check_table(result: "CheckResult", console: Console) -> RenderableType:
     """
     wide = console.width >= WIDE
     about = [wrapped("Reference", 1), fixed("PMID"), wrapped("Findings", 4)] if wide else ["Reference", "Findings"]
-    table = Listing(fixed("Status"), *about, expand=wide)
+    table = ListingTable(fixed("Status"), *about, expand=wide)
     for reference in worst_first(result.references):
         word = "concern" if reference.status == "concern" else STATUS_WORDS.get(reference.status, reference.status)
         status = Text(word, style=STYLES[reference.status])
@@ -136,7 +136,7 @@ def _format_findings(reference: "CheckedReference") -> Text:
 def claims_table(result: "VerifyResult", console: Console) -> RenderableType:
     """Return a table of the claims with their status, place and differences. Problems come first."""
     about = (wrapped("Claim", 1), wrapped("Findings", 1))
-    table = Listing(number("Line"), fixed("Status"), *about, expand=console.width >= WIDE)
+    table = ListingTable(number("Line"), fixed("Status"), *about, expand=console.width >= WIDE)
     for claim in sorted(result.claims, key=lambda claim: claim.status == "found"):
         told = [Text(line(text)) for text in claim_findings(as_data(claim))]
         table.add_row(
@@ -189,7 +189,7 @@ def audit_table(result: "AuditResult", console: Console) -> RenderableType:
 
     wide = console.width >= WIDE
     status_column = fixed("Status") if wide else wrapped("Status")  # the longest status is too wide otherwise
-    table = Listing(status_column, fixed("PMID"), wrapped("Title", 1), wrapped("Findings", 1), expand=wide)
+    table = ListingTable(status_column, fixed("PMID"), wrapped("Title", 1), wrapped("Findings", 1), expand=wide)
     for work in sorted(result.works, key=lambda work: work.status not in DOUBTFUL):
         style = _AUDIT_STYLES.get(work.status, "bold red" if work.status in DOUBTFUL else "bold yellow")
         table.add_row(

@@ -24,7 +24,7 @@ from entrez_kit.corpus.store.reading import (
 
 from .._formats.fields import as_data
 from .._report import counted
-from .tables import WIDE, Listing, article_link, facts, fixed, format_title, number, wrapped
+from .tables import WIDE, ListingTable, article_link, facts, fixed, format_title, number, wrapped
 from .text import PMC, PUBMED, line, page_address
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def hits_page(
     if wide:
         about = [wrapped("Title and passage", 5), fixed("Year"), wrapped("Journal", 1), fixed("PMID")]
         columns = [*([number("Similarity")] if hybrid else []), number("Quality"), *about]
-    table = Listing(number("#"), number("Score"), *columns, expand=wide)
+    table = ListingTable(number("#"), number("Score"), *columns, expand=wide)
     for rank, (pmid, hit) in enumerate(zip(pmids, result.results, strict=True), start=1):
         document = documents[pmid]
         cells: list[RenderableType] = [Text(str(rank), style="dim"), Text(f"{hit.score:.3f}")]
@@ -211,7 +211,7 @@ def set_page(result: CheckpointSetResult, console: Console, *, query_key: str) -
 
 def log_page(log: CheckpointLog) -> RenderableType:
     """Return the history of a checkpoint."""
-    table = Listing("Time", "Change", "From", "To", "Note")
+    table = ListingTable("Time", "Change", "From", "To", "Note")
     for move in log.entries:
         style = "" if move.kind == "automatic" else "yellow"
         what = Text(move.kind.replace("_", " "), style=style)
@@ -226,7 +226,7 @@ def list_page(listed: CorpusList) -> RenderableType:
     """Return a table of the synced queries."""
     if not listed.corpora:
         return Text("No corpora yet. Create one: entrez-kit corpus sync KEY TERM")
-    table = Listing("Key", "Query", number("Records"), "Synced to", "Last sync")
+    table = ListingTable("Key", "Query", number("Records"), "Synced to", "Last sync")
     for one in listed.corpora:
         ending = Text(line(one.last_status), style=ENDINGS.get(one.last_status or "", ""))
         if one.last_finished_at:
@@ -280,7 +280,7 @@ def diff_page(difference: CorpusDiff) -> RenderableType:
     numbers.append(", ".join(shown) or "no changes")
     if not shown:
         return numbers
-    table = Listing(fixed("Change"), fixed("PMID"), fixed("Version"), "Title")
+    table = ListingTable(fixed("Change"), fixed("PMID"), fixed("Version"), "Title")
     for records in lists:
         for record in records:
             table.add_row(

@@ -6,7 +6,7 @@ from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from .tables import Listing, broader_line, facts, format_failure, number
+from .tables import ListingTable, broader_line, facts, format_failure, number
 from .text import line
 
 if TYPE_CHECKING:
@@ -52,18 +52,18 @@ def _render_database(info: "DatabaseInfo") -> list[RenderableType]:
         info.last_update or "",
     ]
     parts: list[RenderableType] = [head, Text(", updated ".join(fact for fact in facts if fact), style="dim"), Text("")]
-    fields = Listing("Tag", "Field", "Description", number("Terms"))
+    fields = ListingTable("Tag", "Field", "Description", number("Terms"))
     for field in info.fields:
         if not field.is_hidden:
             fields.row(field.name, field.full_name, field.description, _format_number(field.term_count))
-    links = Listing("Link", "To", "Description")
+    links = ListingTable("Link", "To", "Description")
     for link in info.links:
         links.row(link.name, link.db_to, link.description)
     return [*parts, fields, Text(""), links] if info.links else [*parts, fields]
 
 
-def _render_counts(counts: "list[TermCount]") -> Listing:
-    table = Listing("Database", number("Records"), "")
+def _render_counts(counts: "list[TermCount]") -> ListingTable:
+    table = ListingTable("Database", number("Records"), "")
     for count in sorted(counts, key=lambda item: -(item.count or 0)):
         known = count.count is not None
         note = "" if count.status == "Ok" or (known and not count.count) else count.status
@@ -114,7 +114,7 @@ def _format_value(value: Any) -> str:
 
 def link_table(result: "LinkResult", console: Console) -> RenderableType:
     """Return a table with one row per source record and link name."""
-    table = Listing(result.source, "Link", f"{result.target} records")
+    table = ListingTable(result.source, "Link", f"{result.target} records")
     for linkset in result.linksets:
         if not linkset.links:
             table.row(linkset.source_id, "", linkset.message or linkset.status, style=_STYLES[linkset.status])
@@ -133,7 +133,7 @@ def facets_table(result: "FacetsResult", console: Console) -> RenderableType:
     """Return a table of values and counts for each facet, and the number of results counted."""
     parts: list[RenderableType] = []
     for facet in result.facets:
-        table = Listing("MeSH heading" if facet.facet == "mesh" else facet.facet.capitalize(), number("Records"))
+        table = ListingTable("MeSH heading" if facet.facet == "mesh" else facet.facet.capitalize(), number("Records"))
         for value in facet.values:
             table.row(value.value, _format_number(value.count))
         rest = (("earlier", facet.earlier), ("other values", facet.other_values), ("without a value", facet.without))
@@ -185,7 +185,7 @@ def _indent(text: str, style: str = "") -> RenderableType:
 
 def convert_table(result: "ConvertResult", console: Console) -> RenderableType:
     """Return a table with one row per input, in the order of the inputs."""
-    table = Listing("Input", "PMID", "PMCID", "DOI", "")
+    table = ListingTable("Input", "PMID", "PMCID", "DOI", "")
     for record in result.records:
         remarks = [record.standing.note if record.standing else None, record.note or record.message]
         remark = " ".join(text for text in remarks if text)
@@ -197,7 +197,7 @@ def convert_table(result: "ConvertResult", console: Console) -> RenderableType:
 
 def match_table(result: "MatchResult", console: Console) -> RenderableType:
     """Return a table with one row per reference, in the order of the references."""
-    table = Listing("Reference", "PMID", "Title", "")
+    table = ListingTable("Reference", "PMID", "Title", "")
     styles = {"matched": "", "mismatch": "red", "error": "red"}
     for match in result.results:
         remarks = [warning.message for warning in match.warnings]

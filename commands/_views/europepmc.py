@@ -8,7 +8,7 @@ from rich.text import Text
 from entrez_kit.pubmed.europepmc.search_europepmc import EuropePMCResult
 
 from .._formats.fields import Record, as_data
-from .tables import WIDE, Listing, article_cells, article_columns, fixed, format_title, link_text, number
+from .tables import WIDE, ListingTable, article_cells, article_columns, fixed, format_title, link_text, number
 from .text import line, links_of, people, record_key, source_of
 
 OPEN: Final = "open access"
@@ -27,9 +27,9 @@ def search_table(result: EuropePMCResult, console: Console) -> RenderableType:
     return Group(*parts)
 
 
-def _render_records(result: EuropePMCResult, console: Console) -> Listing:
+def _render_records(result: EuropePMCResult, console: Console) -> ListingTable:
     wide = console.width >= WIDE
-    table = Listing(fixed("Id"), *article_columns(wide), *([number("Cited")] if wide else []), expand=wide)
+    table = ListingTable(fixed("Id"), *article_columns(wide), *([number("Cited")] if wide else []), expand=wide)
     for article in result.articles:
         record = as_data(article)
         cited = record.get("cited_by_count")

@@ -21,12 +21,12 @@ from entrez_kit.fulltext.models import (
 )
 from entrez_kit.fulltext.selection import characters
 
-from .._formats import PAGE_BREAK, Texts, Writer
+from .._formats import PAGE_BREAK, TextWriter, Writer
 from .._formats.fields import Record, as_data
 from .._output import Sink
 from .._report import counted
 from .markdown import banner_page, escaped
-from .tables import Listing, fixed, format_title, link_text, number
+from .tables import ListingTable, fixed, format_title, link_text, number
 from .text import PMC, PUBMED, doi_address, language, line, page_address, people, source_of
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def _render_heading(article: PmcArticle | UnpaywallArticle, console: Console) ->
 
 
 def _render_outline(article: PmcArticle | UnpaywallArticle) -> RenderableType:
-    table = Listing("Section", number("Characters"))
+    table = ListingTable("Section", number("Characters"))
     if isinstance(article, UnpaywallArticle):
         pages = f", {counted(article.total_pages, 'page')}" if article.total_pages else ""
         words = f", {counted(article.word_count, 'word')}" if article.word_count else ""
@@ -119,8 +119,8 @@ def _format_cut(cut: CutArticle | CutCopy) -> Text:
     return Text(f"{cut.id}: {size}; truncated: {cut_short}{more}", style="yellow")
 
 
-def _render_missing(unavailable: Sequence[Unavailable]) -> Listing:
-    table = Listing("No full text", fixed("Reason"), "Sources tried")
+def _render_missing(unavailable: Sequence[Unavailable]) -> ListingTable:
+    table = ListingTable("No full text", fixed("Reason"), "Sources tried")
     for item in unavailable:
         tried = "\n".join(_format_answer(tier, line) for tier in item.tried_tiers)
         reason = item.reason + ("\ntry again" if item.retryable else "")
@@ -177,7 +177,7 @@ def fulltext_page(record: Record) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-class Pages(Texts):
+class Pages(TextWriter):
     """Writes articles as pages, and a last page that lists the ids without full text."""
 
     def __init__(self, sink: Sink) -> None:

@@ -11,7 +11,7 @@ from entrez_kit.databases.gene.get_genes import GeneBatch
 from entrez_kit.databases.gene.models import XREFS, CrossReferences, Gene, GenePage, GeneSearchCandidate, PubMedLinks
 
 from .._console import has_links
-from .tables import Listing, article_link, broader_line, facts, fixed, format_failure, link_text, number
+from .tables import ListingTable, article_link, broader_line, facts, fixed, format_failure, link_text, number
 from .text import PUBMED, line
 
 GENE: Final = "https://www.ncbi.nlm.nih.gov/gene/"
@@ -35,7 +35,7 @@ def search_table(page: GenePage, console: Console) -> RenderableType:
 def _render_candidates(page: GenePage, console: Console) -> Table:
     wide = console.width >= WIDE
     scores = [number("Score")] if wide else []
-    table = Listing(fixed("Id"), fixed("Symbol"), "Organism", fixed("Match"), "Name", *scores)
+    table = ListingTable(fixed("Id"), fixed("Symbol"), "Organism", fixed("Match"), "Name", *scores)
     for item in page.items:
         cells: list[RenderableType] = [
             _link_id(item.id, console),
@@ -113,7 +113,7 @@ def _render_references(references: CrossReferences) -> Table:
 
 def batch_table(batch: GeneBatch, console: Console) -> RenderableType:
     """Return a table of genes in the order of the inputs. A failed input has a message instead."""
-    table = Listing(fixed("Id"), fixed("Symbol"), "Organism", "Location", "Name")
+    table = ListingTable(fixed("Id"), fixed("Symbol"), "Organism", "Location", "Name")
     genes = iter(batch.genes)
     if not batch.outcomes:
         for gene in genes:

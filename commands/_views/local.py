@@ -9,7 +9,7 @@ from entrez_kit.local.importing import ImportResult
 from entrez_kit.local.verifying import Verification
 
 from .._report import counted
-from .tables import Listing, facts, fixed, number, wrapped
+from .tables import ListingTable, facts, fixed, number, wrapped
 from .text import line
 
 
@@ -17,7 +17,9 @@ def list_page(copies: list[CopyInfo]) -> RenderableType:
     """Return the table of all copies."""
     if not copies:
         return Text("No copies yet. `entrez-kit local import NAME FILE...` makes one.", style="dim")
-    listing = Listing(fixed("Name"), number("Records"), fixed("Until"), fixed("Last file"), number("Size"), wrapped(""))
+    listing = ListingTable(
+        fixed("Name"), number("Records"), fixed("Until"), fixed("Last file"), number("Size"), wrapped("")
+    )
     for one in copies:
         listing.row(
             line(one.name),

@@ -9,7 +9,7 @@ from entrez_kit.relationships.models import RelatedArticle, RelationshipsResult
 
 from .._formats.fields import as_data
 from .citations import MAX_WIDTH, entry, heading
-from .tables import WIDE, Listing, article_link, fixed, format_title, number, wrapped
+from .tables import WIDE, ListingTable, article_link, fixed, format_title, number, wrapped
 from .text import line, shorten
 
 WORDS: Final = {
@@ -56,7 +56,7 @@ def _render_citations(result: RelationshipsResult, console: Console) -> Renderab
     return Group(*parts[:-1])
 
 
-def _render_articles(result: RelationshipsResult, console: Console) -> Listing:
+def _render_articles(result: RelationshipsResult, console: Console) -> ListingTable:
     """Return a table of the articles. Columns of scores and of a snowball appear only if there are values."""
     articles = result.related_articles
     rolled = result.snowball is not None
@@ -65,7 +65,7 @@ def _render_articles(result: RelationshipsResult, console: Console) -> Listing:
     ranks = [*([number("Score")] if scored else []), *([number("Links"), number("Step")] if rolled else [])]
     about = [wrapped("Title", 5), wrapped("Authors", 2)] if wide else [wrapped("Article")]
     reached = [wrapped("Reached from", 2)] if wide and rolled else []
-    table = Listing(number("#"), *ranks, fixed("PMID"), fixed("Year"), *about, *reached, expand=wide)
+    table = ListingTable(number("#"), *ranks, fixed("PMID"), fixed("Year"), *about, *reached, expand=wide)
     for rank, article in enumerate(articles, start=1):
         cells: list[RenderableType] = [Text(str(rank), style="dim")]
         if scored:

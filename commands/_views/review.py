@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from .._report import counted
-from .tables import Listing, facts, fixed, number, wrapped
+from .tables import ListingTable, facts, fixed, number, wrapped
 from .text import line
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def init_page(result: "InitResult") -> RenderableType:
 
 def search_page(result: "SearchReviewResult") -> RenderableType:
     """Return the lines of the strategy with their counts, and the number of records."""
-    listing = Listing(fixed("Line"), wrapped("Search"), number("Records"))
+    listing = ListingTable(fixed("Line"), wrapped("Search"), number("Records"))
     for one in result.search.lines:
         if one.pubmed is not None:
             count = "" if one.count is None else f"{one.count:,}"
@@ -51,7 +51,7 @@ def search_page(result: "SearchReviewResult") -> RenderableType:
 
 def import_page(result: "ImportResult") -> RenderableType:
     """Return the numbers of the imported files."""
-    listing = Listing(wrapped("File"), number("Records"), number("Added"), number("Known"))
+    listing = ListingTable(wrapped("File"), number("Records"), number("Added"), number("Known"))
     for one in result.files:
         listing.row(line(one.name), f"{one.records or 0:,}", f"{one.added or 0:,}", f"{one.known or 0:,}")
     total = f"{counted(result.added, 'record')} added to {line(result.source)}, {result.known:,} known before"
@@ -62,7 +62,7 @@ def dedupe_page(result: "DedupeResult") -> RenderableType:
     """Return the figures of the sources, and the undecided pairs."""
     counts = result.counts
     heading = f"{counts.works:,} works of {counts.records:,} records, {counts.duplicates:,} duplicates"
-    listing = Listing(wrapped("Source"), number("Records"), number("Works"), number("Only here"))
+    listing = ListingTable(wrapped("Source"), number("Records"), number("Works"), number("Only here"))
     for one in result.sources:
         listing.row(line(one.source), f"{one.raw:,}", f"{one.unique:,}", f"{one.only_here:,}")
     parts: list[RenderableType] = [Text(heading, style="bold"), listing]
@@ -104,7 +104,7 @@ def flow_table(flow: "Flow") -> RenderableType:
 
 def status_page(result: "StatusResult") -> RenderableType:
     """Return the runs, the numbers and the next command."""
-    listing = Listing(number("Run"), fixed("Step"), fixed("Finished"), wrapped("Source"), wrapped("Numbers"))
+    listing = ListingTable(number("Run"), fixed("Step"), fixed("Finished"), wrapped("Source"), wrapped("Numbers"))
     for one in result.runs:
         numbers = ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in one.counts.items())
         listing.row(str(one.number), one.step, one.finished, line(one.source or ""), numbers)
@@ -121,7 +121,7 @@ def update_page(result: "UpdateResult") -> RenderableType:
     """Return the changes since the last run."""
     if not result.changes:
         return Text(f"Nothing changed since {result.since}: {counted(result.found, 'record')}.", style="bold")
-    listing = Listing(fixed("Change"), fixed("PMID"), wrapped("Title", 3), wrapped("Details", 1))
+    listing = ListingTable(fixed("Change"), fixed("PMID"), wrapped("Title", 3), wrapped("Details", 1))
     for one in result.changes:
         details = [", ".join(one.fields), one.status or "", one.successor or "", f"see {one.work}" if one.work else ""]
         listing.row(one.kind.replace("_", " "), one.pmid or "", line(one.title), line("; ".join(filter(None, details))))
@@ -131,7 +131,7 @@ def update_page(result: "UpdateResult") -> RenderableType:
 
 def export_page(result: "ScreenExportResult") -> RenderableType:
     """Return the files to screen."""
-    listing = Listing(wrapped("File"), wrapped("Source"), number("Works"))
+    listing = ListingTable(wrapped("File"), wrapped("Source"), number("Works"))
     for one in result.files:
         listing.row(line(one.file), line(one.source or "all"), f"{one.works:,}")
     return Group(Text(f"{counted(result.works, 'work')} to screen", style="bold"), listing)

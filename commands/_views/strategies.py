@@ -8,7 +8,7 @@ from rich.text import Text
 
 from .._formats.fields import Record, as_data
 from .markdown import escaped
-from .tables import Listing, fixed, number, wrapped
+from .tables import ListingTable, fixed, number, wrapped
 from .text import line
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def strategy_table(result: "StrategyResult", console: Console) -> RenderableType
     """Return a table of the lines with their translations, labels and counts, and a summary."""
     has_counts = any(one.count is not None for one in result.lines)
     last = [number("Records")] if has_counts else []
-    table = Listing(
+    table = ListingTable(
         number("#"), wrapped("Line", 3), wrapped("PubMed", 4), wrapped("Differences", 3), *last, expand=True
     )
     for one in result.lines:
@@ -144,7 +144,7 @@ def lint_table(result: "LintResult", console: Console) -> RenderableType:
     """Return a table of the findings by line, and their number."""
     has_fixes = any(one.fix for one in result.findings)
     last = [wrapped("Write", 1)] if has_fixes else []
-    table = Listing(number("Line"), fixed("Code"), wrapped("Problem", 3), *last, expand=True)
+    table = ListingTable(number("Line"), fixed("Code"), wrapped("Problem", 3), *last, expand=True)
     for one in result.findings:
         table.add_row(
             "" if one.line is None else str(one.line),
@@ -193,7 +193,7 @@ def recall_table(result: "RecallResult", console: Console) -> RenderableType:
     )
     head = Text(f"{result.found} of {result.in_pubmed} known records found: {share}{interval}", style="bold")
     head.append(f"\nThe strategy finds {result.total_found:,} records.", style="")
-    blocks = Listing(
+    blocks = ListingTable(
         *(number("Block"), number("Line"), wrapped("Query", 3)),
         *(number("Known passed"), number("Known without it"), number("Records without it")),
         expand=True,
@@ -204,7 +204,7 @@ def recall_table(result: "RecallResult", console: Console) -> RenderableType:
             Text(line(("NOT " if one.is_excluded else "") + one.query)),
             *(f"{one.known_found:,}", f"{one.known_found_without:,}", f"{one.records_without:,}"),
         )
-    others = Listing(fixed("Record"), wrapped("Status", 1), wrapped("Title", 2), wrapped("Change", 2), expand=True)
+    others = ListingTable(fixed("Record"), wrapped("Status", 1), wrapped("Title", 2), wrapped("Change", 2), expand=True)
     for record in result.records:
         if record.status == "found":
             continue

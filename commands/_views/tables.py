@@ -44,7 +44,7 @@ _LABEL_STYLES: Final = {
 }
 
 
-class Listing(Table):
+class ListingTable(Table):
     """A table in the common style. If a column is too narrow for its content, each row becomes several lines.
 
     Args:
@@ -122,7 +122,7 @@ def article_link(pmid: object, console: Console) -> Text:
 
 def grid(records: Iterable[Record], columns: Mapping[str, Cell]) -> RenderableType:
     """Return a plain table of the fields that the user named."""
-    table = Listing(*columns)
+    table = ListingTable(*columns)
     table.show_edge = True
     for record in records:
         table.row(*(Text(cell(column(record))) for column in columns.values()))
@@ -149,14 +149,14 @@ def search_table(result: "SearchResult", console: Console) -> RenderableType:
     return Group(*parts)
 
 
-def _render_hits(result: "SearchResult", console: Console) -> Listing:
+def _render_hits(result: "SearchResult", console: Console) -> ListingTable:
     summaries = {
         summary.pmid: {**as_data(summary), "kind": _format_kind(summary)} for summary in result.brief_summaries
     }
     first = result.search_parameters.offset + 1
     wide = console.width >= WIDE
     about = article_columns(wide) if summaries else []
-    table = Listing(number("#"), fixed("PMID"), *about, expand=wide and bool(summaries))
+    table = ListingTable(number("#"), fixed("PMID"), *about, expand=wide and bool(summaries))
     for rank, pmid in enumerate(result.pmids, start=first):
         record = summaries.get(pmid)
         cells: list[RenderableType] = [Text(str(rank), style="dim"), article_link(pmid, console)]
@@ -196,7 +196,7 @@ def fetch_table(result: "FetchResult", console: Console) -> RenderableType:
     records = [as_data(article) for article in result.articles or []]
     by_pmid = {str(record["pmid"]): record for record in records}
     wide = console.width >= WIDE
-    table = Listing(fixed("PMID"), *article_columns(wide), expand=wide)
+    table = ListingTable(fixed("PMID"), *article_columns(wide), expand=wide)
     for record in records if not result.outcomes else ():
         table.add_row(*_fill_record(record, wide, console))
     for outcome in result.outcomes:

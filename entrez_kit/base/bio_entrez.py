@@ -27,7 +27,7 @@ REPLACED: Final = {MODULE: ("time", "urlopen", "warnings"), PARSER: ("urlopen",)
 """Names at the top level of Biopython's modules that are replaced in an instance."""
 
 
-class Clock:
+class InstantClock:
     """The clock of an instance: its waits return at once, because the transport limits the rate and waits to retry."""
 
     time = staticmethod(time.time)
@@ -97,7 +97,7 @@ def execute_entrez(
         finally:
             script.reset(token)
 
-    execute_module(MODULE, namespace, urlopen=open_request, time=Clock, warnings=warnings)
+    execute_module(MODULE, namespace, urlopen=open_request, time=InstantClock, warnings=warnings)
     namespace["tool"] = tool
     namespace.setdefault("egquery", egquery)
 

@@ -162,14 +162,14 @@ def _remove_active_content(node: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class FormattedRun:
     """A piece of a formatted citation: its text and formatting."""
 
     text: str
     kinds: frozenset[str] = frozenset()
 
 
-Entry = tuple[Run, ...]
+Entry = tuple[FormattedRun, ...]
 
 
 def format_entries(items: Sequence[dict[str, Any]], style: bytes) -> list[Entry]:
@@ -192,7 +192,7 @@ def format_entries(items: Sequence[dict[str, Any]], style: bytes) -> list[Entry]
         )
     entries = {
         block["c"][0][0].removeprefix("ref-"): tuple(
-            Run("".join(run.text for run in runs), kinds)
+            FormattedRun("".join(run.text for run in runs), kinds)
             for kinds, runs in groupby(_read_runs(block["c"][1]), key=attrgetter("kinds"))
         )
         for block in _find_entries(document["blocks"])
@@ -222,24 +222,24 @@ def _find_entries(blocks: Iterable[Any]) -> Iterable[Any]:
                 yield from _find_entries(block["c"][1])
 
 
-def _read_runs(nodes: Iterable[Any], kinds: frozenset[str] = frozenset()) -> Iterable[Run]:
+def _read_runs(nodes: Iterable[Any], kinds: frozenset[str] = frozenset()) -> Iterable[FormattedRun]:
     for node in nodes:
         tag, content = node["t"], node.get("c")
         if tag == "Str":
-            yield Run(content.translate(_UNMASKED), kinds)
+            yield FormattedRun(content.translate(_UNMASKED), kinds)
         elif tag in ("Space", "SoftBreak", "LineBreak"):
-            yield Run(" ", kinds)
+            yield FormattedRun(" ", kinds)
         elif tag in MARKS:
             # italics inside italics are upright
             yield from _read_runs(content, kinds ^ {MARKS[tag]})
         elif tag == "Quoted":
             opening, closing = "“”" if content[0]["t"] == "DoubleQuote" else "‘’"
-            yield Run(opening, kinds)
+            yield FormattedRun(opening, kinds)
             yield from _read_runs(content[1], kinds)
-            yield Run(closing, kinds)
+            yield FormattedRun(closing, kinds)
         elif tag in ("Link", "Span", "Div"):
             yield from _read_runs(content[1], kinds)
         elif tag in ("Para", "Plain", "SmallCaps", "Underline", "Strikeout"):
             yield from _read_runs(content, kinds)
         elif tag in ("RawInline", "Code", "Math"):
-            yield Run(content[1].translate(_UNMASKED), kinds)
+            yield FormattedRun(content[1].translate(_UNMASKED), kinds)

@@ -23,10 +23,10 @@ from entrez_kit.core.query_input import MAX_PUBMED_RESULTS, date_clause, read_qu
 from entrez_kit.corpus.documents import Doc
 from entrez_kit.corpus.models import SyncHereRequest, SyncPlan, SyncRequest, SyncResult
 from entrez_kit.corpus.store import checkpoints, reading, store_of
-from entrez_kit.corpus.store.checkpoints import Job, Shutdown
+from entrez_kit.corpus.store.checkpoints import Shutdown, SyncJob
 from entrez_kit.corpus.store.writing import Upserted
 from entrez_kit.corpus.times import day_of, stamp, to_second
-from entrez_kit.pubmed.date_slices import FIRST, LAST, DateSlice, Slicer, Window, esearch_delta, format_day
+from entrez_kit.pubmed.date_slices import FIRST, LAST, DateSlice, DateWindow, Slicer, esearch_delta, format_day
 from entrez_kit.pubmed.record_fetcher import BATCH, Retrieval
 from entrez_kit.services import Services
 from entrez_kit.services.small_replies import ESearchReply
@@ -110,7 +110,7 @@ class _WindowSearch:
         now = store_of(services).clock()
         self.today = now.date()
         self.warnings: list[str] = []
-        self.window: Window | None = None
+        self.window: DateWindow | None = None
         self.modified_since: date | None = None
         if before is None or before.last_edat is None or self.replaces:
             return
@@ -121,7 +121,7 @@ class _WindowSearch:
             self._warn_of_clock("The checkpoint", followed_to, "today")
             followed_to = to_second(now)
         first = _subtract_days(day_of(followed_to), overlap)
-        self.window = Window(0, first, max(self.today, first))
+        self.window = DateWindow(0, first, max(self.today, first))
         if scanned_at is not None:
             if scanned_at > latest:
                 self._warn_of_clock("The time of the last sync", scanned_at, followed_to)
@@ -141,11 +141,11 @@ class _WindowSearch:
         return Slicer(self.services, self.term, sort="pub_date", oldest_first=True, with_empty=True)
 
     @property
-    def older(self) -> Window | None:
+    def older(self) -> DateWindow | None:
         """The dates before the window; None if the window covers all dates."""
         if self.window is None or self.window.first == FIRST:
             return None
-        return Window(0, FIRST, self.window.first - timedelta(days=1))
+        return DateWindow(0, FIRST, self.window.first - timedelta(days=1))
 
     def remarks(self, reply: ESearchReply) -> list[str]:
         """Return warnings: words that NCBI dropped, and whether the result is broader than the term."""
@@ -221,7 +221,7 @@ class Sync(SummarizedOutcomes[Upserted, SyncResult]):
         self._max_first, self._afterwards = max_first, afterwards
         self._done: SyncResult | None = None
         self.store = store_of(services)
-        self.job: Job = Job("", "", "", self.store.clock(), self.store.clock())
+        self.job: SyncJob = SyncJob("", "", "", self.store.clock(), self.store.clock())
         self.total = 0
         self.highest: str | None = None
         self.failed: dict[int, EntrezKitError] = {}
@@ -319,7 +319,7 @@ class Sync(SummarizedOutcomes[Upserted, SyncResult]):
             self.problem = self.problem or exc
 
     def _run_search(
-        self, slicer: Slicer, first: ESearchReply, window: Window | None, *, follows_entries: bool = False
+        self, slicer: Slicer, first: ESearchReply, window: DateWindow | None, *, follows_entries: bool = False
     ) -> Iterator[Upserted]:
         """Process one search, slice by slice."""
         for piece in slicer.slices(first, window):

@@ -12,7 +12,7 @@ from entrez_kit.base.errors import EntrezKitError, NotConfigured, UpstreamError
 from entrez_kit.base.settings import Settings
 from entrez_kit.doctor import hops, local
 from entrez_kit.doctor.hops import Connector, HopCheck, Route
-from entrez_kit.doctor.report import ERRORS, NAMES, Check, DoctorReport, Finding, Notes, why_not
+from entrez_kit.doctor.report import ERRORS, NAMES, Check, CheckEnded, DoctorReport, Notes, why_not
 from entrez_kit.services.transport import Responder, base_of, is_keyed
 from entrez_kit.services.transport.download.addresses import Resolver
 
@@ -165,9 +165,9 @@ def _ask(settings: Settings, way: list[Check], asker: Asker, patience: float) ->
         if settings.ncbi_api_key is None:
             check.add("not set and not required; with a free key NCBI allows 10 requests per second instead of 3")
         elif rejected is not None:
-            raise Finding(rejected.message, rejected.recovery_hint, code=NotConfigured.code)
+            raise CheckEnded(rejected.message, rejected.recovery_hint, code=NotConfigured.code)
         elif notes.stopped:
-            raise Finding("not checked, because NCBI did not reply", status="skipped")
+            raise CheckEnded("not checked, because NCBI did not reply", status="skipped")
         elif not is_keyed(settings, "eutils"):
             check.warn(
                 "set, but not sent: the URL of the E-utilities is not NCBI's",
@@ -192,7 +192,7 @@ def _count_databases(asker: Asker, settings: Settings) -> int:
     except EntrezKitError as exc:
         raise _to_finding(exc) from None
     if b"<DbName>pubmed</DbName>" not in body:
-        raise Finding(
+        raise CheckEnded(
             "the server at NCBI's address does not list the database PubMed",
             "Unset ENTREZ_KIT_EUTILS_URL, or ask the operator of the mirror."
             if settings.origins.get("eutils_url")
@@ -201,5 +201,5 @@ def _count_databases(asker: Asker, settings: Settings) -> int:
     return body.count(b"<DbName>")
 
 
-def _to_finding(exc: EntrezKitError) -> Finding:
-    return Finding(exc.message, exc.recovery_hint, code=exc.code if exc.code in ERRORS else UpstreamError.code)
+def _to_finding(exc: EntrezKitError) -> CheckEnded:
+    return CheckEnded(exc.message, exc.recovery_hint, code=exc.code if exc.code in ERRORS else UpstreamError.code)

@@ -19,7 +19,7 @@ from typing import Any, Final, TypeVar
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from entrez_kit.base.errors import NotConfigured
-from entrez_kit.doctor.report import Check, Finding, Notes
+from entrez_kit.doctor.report import Check, CheckEnded, Notes
 from entrez_kit.services.transport import is_loopback
 from entrez_kit.services.transport.download.addresses import Resolver
 from entrez_kit.services.transport.in_flight import in_background
@@ -133,7 +133,7 @@ class HopCheck:
         except ValueError:
             host, port = None, 0
         if not host:
-            raise Finding(
+            raise CheckEnded(
                 f"the proxy address {display_url(stop)} is invalid",
                 "Correct HTTPS_PROXY, HTTP_PROXY or ALL_PROXY, e.g. http://proxy.example.org:3128.",
                 code=NotConfigured.code,
@@ -145,14 +145,14 @@ class HopCheck:
         try:
             addresses = list(call_with_timeout(lambda: self.resolver(host, port), self.patience))
         except TimeoutError:
-            raise Finding(
+            raise CheckEnded(
                 f"no name server answered for {whose} within {self.patience:g} s",
                 "Check the network connection and the name servers of this machine.",
             ) from None
         except (OSError, UnicodeError) as exc:
-            raise Finding(f"{whose} cannot be resolved: {reason(exc)}", _name_hint(self.route)) from None
+            raise CheckEnded(f"{whose} cannot be resolved: {reason(exc)}", _name_hint(self.route)) from None
         if not addresses:
-            raise Finding(f"{whose} has no address", _name_hint(self.route))
+            raise CheckEnded(f"{whose} has no address", _name_hint(self.route))
         listed = ", ".join(addresses[:MAX_ADDRESSES]) + (" ..." if len(addresses) > MAX_ADDRESSES else "")
         check.add(f"{whose} is {listed}")
         return addresses
@@ -179,11 +179,11 @@ class HopCheck:
                     "if IPv6 fails, switch IPv6 off.",
                 )
             return connection
-        raise Finding("; ".join(problems), _connection_hint(self.route))
+        raise CheckEnded("; ".join(problems), _connection_hint(self.route))
 
     def _pass_proxy(self, proxy: SplitResult, target: SplitResult, connection: socket.socket, check: Check) -> None:
         if proxy.scheme != "http":
-            raise Finding(
+            raise CheckEnded(
                 f"requests go through {display_url(proxy)}; {proxy.scheme} proxies are not checked", status="skipped"
             )
         if target.scheme != "https":
@@ -196,28 +196,30 @@ class HopCheck:
                 lambda: _ask_for_tunnel(connection, goal, proxy, self.patience), self.patience, connection
             )
         except TimeoutError:
-            raise Finding(
+            raise CheckEnded(
                 f"the proxy {display_url(proxy)} did not answer within {self.patience:g} s", _PROXY_HINT
             ) from None
         except OSError as exc:
-            raise Finding(f"the proxy {display_url(proxy)} closed the connection: {reason(exc)}", _PROXY_HINT) from None
+            raise CheckEnded(
+                f"the proxy {display_url(proxy)} closed the connection: {reason(exc)}", _PROXY_HINT
+            ) from None
         if 200 <= status < 300:
             check.add(f"{display_url(proxy)} connects to {goal}")
             return
         if not status:
-            raise Finding(f"{display_url(proxy)} does not answer like a proxy", _PROXY_HINT)
+            raise CheckEnded(f"{display_url(proxy)} does not answer like a proxy", _PROXY_HINT)
         answer = f"{display_url(proxy)} answered {status}{f' {phrase}' if phrase else ''}"
         if status == 407:
-            raise Finding(
+            raise CheckEnded(
                 f"{answer}: it requires a user name and a password, or those it got are wrong",
                 "Set them in HTTPS_PROXY: http://NAME:PASSWORD@proxy.example.org:3128.",
             )
         if status in (401, 403, 405):
-            raise Finding(
+            raise CheckEnded(
                 f"{answer}: it does not allow this machine to connect to {goal}",
                 f"Ask the administrator of the proxy to allow {goal}, or set NO_PROXY if no proxy is needed.",
             )
-        raise Finding(
+        raise CheckEnded(
             f"{answer}: it cannot reach {goal}",
             "Try again later; if it fails again, ask the administrator of the proxy.",
         )
@@ -231,7 +233,7 @@ class HopCheck:
                 lambda: _handshake(context, connection, host), self.patience, connection
             )
         except TimeoutError:
-            raise Finding(
+            raise CheckEnded(
                 f"{host} accepted the connection but did not answer within {self.patience:g} s",
                 "The network may block the traffic: try another network, or ask the administrator for a proxy.",
             ) from None
@@ -240,7 +242,7 @@ class HopCheck:
         except ssl.SSLError as exc:
             raise _tls_finding(host, exc) from None
         except OSError as exc:
-            raise Finding(
+            raise CheckEnded(
                 f"the connection to {host} was closed during the TLS handshake: {reason(exc)}",
                 "A firewall may block encrypted connections to this host: try another network, or ask the "
                 "administrator for a proxy.",
@@ -356,7 +358,7 @@ def _create_context(route: Route) -> ssl.SSLContext:
             return ssl.create_default_context(capath=str(bundle))
         return ssl.create_default_context(cafile=str(bundle))
     except (OSError, ssl.SSLError) as exc:
-        raise Finding(
+        raise CheckEnded(
             f"the certificates in {bundle} cannot be read: {reason(exc)}",
             "Correct or unset REQUESTS_CA_BUNDLE and CURL_CA_BUNDLE.",
             code=NotConfigured.code,
@@ -373,33 +375,33 @@ _EXPIRED: Final = {9: "is not valid yet", 10: "has expired"}
 _OTHER_NAME: Final = {62, 64}
 
 
-def _certificate_finding(host: str, exc: ssl.SSLCertVerificationError) -> Finding:
+def _certificate_finding(host: str, exc: ssl.SSLCertVerificationError) -> CheckEnded:
     if exc.verify_code in _EXPIRED:
         now = datetime.now(tz=UTC).strftime("%Y-%m-%d %H:%M UTC")
-        return Finding(
+        return CheckEnded(
             f"the certificate of {host} {_EXPIRED[exc.verify_code]}",
             f"Check the clock of this machine. It shows {now}.",
         )
     if exc.verify_code in _OTHER_NAME:
-        return Finding(
+        return CheckEnded(
             f"the server at {host} has a certificate for another name",
             "Another server may answer in its place: a login page of the network, a proxy, or a wrong entry in the "
             "hosts file.",
         )
-    return Finding(
+    return CheckEnded(
         f"the certificate of {host} is not trusted: {exc.verify_message}",
         "Usually a proxy or virus scanner inspects encrypted traffic. Set REQUESTS_CA_BUNDLE to a file with the "
         "certificates of your organisation.",
     )
 
 
-def _tls_finding(host: str, exc: ssl.SSLError) -> Finding:
+def _tls_finding(host: str, exc: ssl.SSLError) -> CheckEnded:
     if exc.reason in ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "UNKNOWN_PROTOCOL", "RECORD_LAYER_FAILURE"):
-        return Finding(
+        return CheckEnded(
             f"the server at {host} does not support TLS",
             "Another server may answer in its place: a login page of the network, a proxy, or a wrong port.",
         )
-    return Finding(
+    return CheckEnded(
         f"no encrypted connection to {host}: {(exc.reason or 'handshake failed').replace('_', ' ').lower()}",
         "A firewall or proxy may interfere with encrypted connections: try another network.",
     )

@@ -21,7 +21,7 @@ from entrez_kit.base.extras import EXTRAS, install_line, is_installed
 from entrez_kit.base.private_files import make_private_folder, restrict_schema
 from entrez_kit.base.settings import BY_NAME, SANDBOX_ORIGIN, Settings
 from entrez_kit.doctor.hops import reason
-from entrez_kit.doctor.report import Finding, Notes
+from entrez_kit.doctor.report import CheckEnded, Notes
 
 LIBRARIES: Final = (
     "requests",
@@ -62,7 +62,7 @@ def check_versions(notes: Notes) -> None:
         if lacking:
             check.add(f"without {', '.join(lacking)} ({install_line(','.join(lacking))})")
         if missing:
-            raise Finding(
+            raise CheckEnded(
                 f"not installed: {', '.join(missing)}",
                 "Install entrez-kit again in a separate environment.",
                 code=NotConfigured.code,
@@ -88,7 +88,7 @@ def check_configuration(notes: Notes, settings: Settings) -> None:
             if (model := model_of(settings)) is not None:
                 check.add(f"embeddings of the corpus: {model}")
         except NotConfigured as exc:
-            raise Finding(exc.message, exc.recovery_hint, code=exc.code) from None
+            raise CheckEnded(exc.message, exc.recovery_hint, code=exc.code) from None
         if settings.demo:
             check.add("demo is on: the sandbox is checked, not NCBI")
         elif settings.ncbi_admin_email is None:
@@ -101,7 +101,7 @@ def check_configuration(notes: Notes, settings: Settings) -> None:
                 "`entrez-kit config show offline` shows its origin.",
             )
         if settings.offline and settings.no_cache:
-            raise Finding(
+            raise CheckEnded(
                 "offline and no_cache are both on, so no reply is available",
                 "Switch one of them off.",
                 code=NotConfigured.code,
@@ -129,7 +129,7 @@ def check_disk(notes: Notes, settings: Settings, free_space: FreeSpace) -> None:
                 check.warn(f"{name}: {folder} cannot be read ({reason(exc)})", "Check the permissions of this folder.")
                 continue
             if free < FULL_BYTES:
-                raise Finding(
+                raise CheckEnded(
                     f"{size(free)} left for {folder}",
                     f"Free some space, or set {variable} to a folder on another disk.",
                     code=StoreError.code,
@@ -152,7 +152,7 @@ def check_cache(notes: Notes, settings: Settings) -> None:
         info = cache_info(settings)
         problem = info.problem or (damage_of(info.path) if info.exists else None)
         if problem:
-            raise Finding(
+            raise CheckEnded(
                 f"{info.path} cannot be used: {problem}",
                 "`entrez-kit cache clear` removes it; the replies are then requested again.",
                 code=StoreError.code,
@@ -241,14 +241,14 @@ def try_to_write(folder: Path) -> None:
             file.flush()
             os.fsync(file.fileno())
     except OSError as exc:
-        raise Finding(
+        raise CheckEnded(
             f"{folder} cannot be written: {reason(exc)}",
             "Make the folder writable, or set ENTREZ_KIT_CACHE_DIR to a writable folder. Until then no reply is "
             "cached.",
             code=StoreError.code,
         ) from None
     if sys.platform != "win32" and folder.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise Finding(
+        raise CheckEnded(
             f"other users may write to {folder}",
             f"Run chmod 700 {folder}, because entrez-kit trusts cached replies.",
             status="warning",

@@ -109,7 +109,7 @@ DEMO: Final = Examples(
 )
 
 
-class Answered(Protocol):
+class ClientReply(Protocol):
     """The reply of a client."""
 
     @property
@@ -143,7 +143,7 @@ class Probe:
     service: str
     folder: str
     name: str
-    ask: Callable[[Services, Examples], Answered]
+    ask: Callable[[Services, Examples], ClientReply]
     holds: Holds | None = None
     shape: Shape | Callable[[bytes], Shape] | None = None
     refusal: tuple[type[EntrezKitError], str | None] | None = None
@@ -318,19 +318,19 @@ def _esearch(services: Services, term: str, db: str = "pubmed", **options: Any) 
     return parse_esearch(services.eutils.esearch(db=db, term=term, **options).content)
 
 
-def _kept_in_history(services: Services, examples: Examples) -> Answered:
+def _kept_in_history(services: Services, examples: Examples) -> ClientReply:
     found = _esearch(services, examples.term, usehistory=True, retmax=0)
     return services.eutils.esummary(db="pubmed", webenv=found.web_env, query_key=found.query_key, retstart=0, retmax=3)
 
 
-def _heading(services: Services, examples: Examples) -> Answered:
+def _heading(services: Services, examples: Examples) -> ClientReply:
     found = _esearch(services, examples.heading, db="mesh", retmax=1)
     if not found.ids:
         raise EntityNotFound(f"mesh has no heading {examples.heading}.", invalid_input=examples.heading)
     return services.eutils.esummary(db="mesh", ids=found.ids, version="2.0", retmode="json")
 
 
-def _second_page(services: Services, examples: Examples) -> Answered:
+def _second_page(services: Services, examples: Examples) -> ClientReply:
     first = parse_page(services.europepmc.search(query=examples.term, page_size=2).content, "*")
     cursor = first.next_cursor or "*"
     reply = services.europepmc.search(query=examples.term, page_size=2, cursor_mark=cursor)
@@ -356,12 +356,12 @@ def _notices(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     )
 
 
-def _records_of(pmids: Callable[[Services, Examples], Sequence[str]], **options: Any) -> Callable[..., Answered]:
+def _records_of(pmids: Callable[[Services, Examples], Sequence[str]], **options: Any) -> Callable[..., ClientReply]:
     """Return a function that fetches records of PubMed."""
     return lambda s, x: s.eutils.efetch(db="pubmed", ids=pmids(s, x), retmode="xml", **options)
 
 
-def _links_of(name: str, command: str = "neighbor") -> Callable[..., Answered]:
+def _links_of(name: str, command: str = "neighbor") -> Callable[..., ClientReply]:
     """Return a function that requests links of an article."""
     return lambda s, x: s.eutils.elink(dbfrom="pubmed", db="pubmed", ids=x.pmids[:1], cmd=command, linkname=name)
 

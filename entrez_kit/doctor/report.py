@@ -153,7 +153,7 @@ def why_not(settings: Settings, service: str) -> str | None:
     return None
 
 
-class Finding(Exception):
+class CheckEnded(Exception):
     """Raised to end a check with another status than ok."""
 
     def __init__(
@@ -189,7 +189,7 @@ class Notes:
         made, began = Check(name=name, service=self._service, status="ok", detail=""), time.monotonic()
         try:
             yield made
-        except Finding as finding:
+        except CheckEnded as finding:
             made.add(finding.detail)
             made.status, made.hint, made.code = finding.status, finding.hint, finding.code
         made.seconds = round(time.monotonic() - began, 3)

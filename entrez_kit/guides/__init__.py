@@ -124,7 +124,7 @@ class Guide:
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class MatchingLine:
     """One line of a guide that has the phrase searched for, with its number."""
 
     topic: str
@@ -170,7 +170,7 @@ def normalize_topic(topic: str) -> str:
     return "-".join(re.split(r"[\s_-]+", topic.strip().lower()))
 
 
-def search_guides(phrase: str, guides: list[Guide]) -> Iterator[Match]:
+def search_guides(phrase: str, guides: list[Guide]) -> Iterator[MatchingLine]:
     """Yield each place where a phrase begins, in reading order.
 
     Case does not matter. A phrase may run over the end of a line; one line yields one match.
@@ -193,7 +193,7 @@ def search_guides(phrase: str, guides: list[Guide]) -> Iterator[Match]:
             first, last = (guide.text.count("\n", 0, position) for position in match.span())
             if first + 1 > previous:
                 previous = first + 1
-                yield Match(guide.topic, previous, " ".join(" ".join(lines[first : last + 1]).split()))
+                yield MatchingLine(guide.topic, previous, " ".join(" ".join(lines[first : last + 1]).split()))
 
 
 def _read(topic: str) -> Guide:

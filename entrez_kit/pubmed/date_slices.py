@@ -54,16 +54,16 @@ class _Tolerance:
     left: int
 
     @classmethod
-    def of(cls, window: "Window", count: int) -> "_Tolerance":
+    def of(cls, window: "DateWindow", count: int) -> "_Tolerance":
         """Return the tolerance of the first window of an axis."""
         return cls((DATES_PER_RECORD[AXES[window.axis]] - 1) * count + max(DRIFT, count // 100))
 
 
-CountedParts = list[tuple["Window", ESearchReply]]
+CountedParts = list[tuple["DateWindow", ESearchReply]]
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class DateWindow:
     """A range of days on one axis (kind of date), limited to single days on the axes before."""
 
     axis: int = 0
@@ -76,12 +76,12 @@ class Window:
         """The window as a clause of a PubMed term."""
         return " AND ".join((*self.within, date_clause(format_day(self.first), format_day(self.last), AXES[self.axis])))
 
-    def parts(self, today: date) -> "list[Window]":
+    def parts(self, today: date) -> "list[DateWindow]":
         """Split the window in two, oldest first; split a single day by the next axis. Empty after the last axis."""
         if self.first == self.last:
             if self.axis + 1 == len(AXES):
                 return []
-            return [Window(self.axis + 1, FIRST, LAST, (*self.within, self.clause))]
+            return [DateWindow(self.axis + 1, FIRST, LAST, (*self.within, self.clause))]
         middle = self.first + (self.last - self.first) // 2
         this_year = today + timedelta(days=366)
         for landmark in (this_year, FEW_EARLIER):
@@ -95,7 +95,7 @@ class Window:
 class DateSlice:
     """One slice of a search: its window (None is the whole search), PubMed's count, and the PMIDs listed."""
 
-    window: Window | None
+    window: DateWindow | None
     count: int
     ids: list[str]
 
@@ -128,10 +128,10 @@ class Slicer:
     dates: DateBounds = field(default_factory=lambda: DateBounds())
     oldest_first: bool = False
     with_empty: bool = False
-    _disagreements: list[Window | None] = field(default_factory=list, init=False)
+    _disagreements: list[DateWindow | None] = field(default_factory=list, init=False)
 
     def ask(
-        self, window: Window | None, retmax: int, retstart: int = 0, *, fresh: bool = False
+        self, window: DateWindow | None, retmax: int, retstart: int = 0, *, fresh: bool = False
     ) -> tuple[ESearchReply, str]:
         """Search a window; return the reply and the URL of the request.
 
@@ -157,7 +157,7 @@ class Slicer:
         )
         return reply.value, reply.url
 
-    def slices(self, whole: ESearchReply, window: Window | None = None) -> Iterator[DateSlice]:
+    def slices(self, whole: ESearchReply, window: DateWindow | None = None) -> Iterator[DateSlice]:
         """Yield the slices of a search, or of a window of it.
 
         Args:
@@ -171,7 +171,7 @@ class Slicer:
         if whole.count <= MAX_PUBMED_RESULTS:
             yield DateSlice(window, whole.count, self._complete_ids(window, whole))
             return
-        first = window or Window()
+        first = window or DateWindow()
         windows = self._split_by_sample(first, whole)
         if len(windows) == 1:
             yield from self._halve(first, whole)
@@ -183,10 +183,10 @@ class Slicer:
         )
 
     def _yield_verified(
-        self, window: Window | None, whole: ESearchReply, parts: Sequence[Window]
+        self, window: DateWindow | None, whole: ESearchReply, parts: Sequence[DateWindow]
     ) -> Iterator[DateSlice]:
         """Yield the slices of a window after verifying that the counts of its parts add up."""
-        first = window or Window()
+        first = window or DateWindow()
         tolerance = _Tolerance.of(first, whole.count)
         missing, counted = self._count(window, whole.count, parts, MAX_PUBMED_RESULTS, tolerance)
         if counted is None:
@@ -198,10 +198,10 @@ class Slicer:
             yield from self._split_part(part, reply)
 
     def _yield_streamed(
-        self, window: Window | None, whole: ESearchReply, parts: Sequence[Window]
+        self, window: DateWindow | None, whole: ESearchReply, parts: Sequence[DateWindow]
     ) -> Iterator[DateSlice]:
         """Yield the slices of a window as replies arrive; search the parts again if they lack records."""
-        first = window or Window()
+        first = window or DateWindow()
         tolerance, counts, excess = _Tolerance.of(first, whole.count), {}, -whole.count
         asking = (partial(self.ask, part, MAX_PUBMED_RESULTS) for part in parts[::-1])
         for part, (reply, _) in zip(parts[::-1], in_order(asking, self.services.eutils.at_once), strict=False):
@@ -221,15 +221,15 @@ class Slicer:
         if missing:
             yield DateSlice(first, missing, [])
 
-    def _split_part(self, part: Window, reply: ESearchReply) -> Iterator[DateSlice]:
+    def _split_part(self, part: DateWindow, reply: ESearchReply) -> Iterator[DateSlice]:
         """Yield the slices of a part; split it by a second sample if it is much larger than expected."""
         return self.slices(reply, part) if reply.count > 2 * MAX_PUBMED_RESULTS else self._halve(part, reply)
 
     def _count(
         self,
-        window: Window | None,
+        window: DateWindow | None,
         count: int,
-        parts: Sequence[Window],
+        parts: Sequence[DateWindow],
         retmax: int,
         tolerance: _Tolerance,
         *,
@@ -263,7 +263,7 @@ class Slicer:
             return 0, None
         return max(0, -excess), list(zip(in_turn, replies, strict=True))
 
-    def _halve(self, window: Window, reply: ESearchReply) -> Iterator[DateSlice]:
+    def _halve(self, window: DateWindow, reply: ESearchReply) -> Iterator[DateSlice]:
         """Yield the slices of a window; halve it until each slice has at most as many records as PubMed lists."""
         # A stack keeps the order: the first part is split completely before the second one.
         waiting = [(window, reply, _Tolerance.of(window, reply.count))]
@@ -285,7 +285,7 @@ class Slicer:
                 yield DateSlice(window, missing, [])
             waiting += [(part, found, tolerance) for part, found in counted[::-1]]
 
-    def _split_by_sample(self, window: Window, whole: ESearchReply) -> list[Window]:
+    def _split_by_sample(self, window: DateWindow, whole: ESearchReply) -> list[DateWindow]:
         """Split a window into parts that probably fit, oldest first; return it whole if no dates are known.
 
         The dates of entry come from a sample of the records that the first reply lists. If the reply is sorted from
@@ -316,7 +316,7 @@ class Slicer:
         lasts = [*(cut - timedelta(days=1) for cut in cuts), window.last]
         return [replace(window, first=first, last=last) for first, last in zip(firsts, lasts, strict=True)]
 
-    def _complete_ids(self, window: Window | None, reply: ESearchReply) -> list[str]:
+    def _complete_ids(self, window: DateWindow | None, reply: ESearchReply) -> list[str]:
         """Return all PMIDs of a slice: request the list if it was only counted, and pages if the list is short."""
         ids = reply.ids
         if not ids and reply.count:

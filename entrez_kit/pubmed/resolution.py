@@ -27,7 +27,7 @@ Resolved = dict[str, str | EntrezKitError | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Converted:
+class ConvertedIds:
     """The ids of an article from the ID Converter. The article is in PMC, and usually in PubMed."""
 
     pmid: str | None
@@ -55,7 +55,7 @@ def resolve(
 
 def ask_converter(
     services: Services, values: Sequence[str], kind: IdKind
-) -> tuple[dict[str, Converted], dict[str, EntrezKitError], set[str]]:
+) -> tuple[dict[str, ConvertedIds], dict[str, EntrezKitError], set[str]]:
     """Convert identifiers of one kind with the ID Converter; return the converted, the failed and the refused ones.
 
     DOIs that differ only in case are sent once.
@@ -64,7 +64,7 @@ def ask_converter(
     for value in values:
         unique.setdefault(value.lower(), value)
 
-    def ask(batch: list[str]) -> dict[str, Converted]:
+    def ask(batch: list[str]) -> dict[str, ConvertedIds]:
         return services.idconv.convert(batch, idtype=kind, read=partial(parse_converted, kind=kind, asked=batch)).value
 
     refusals = (EntityNotFound, InvalidInput)
@@ -100,7 +100,7 @@ CONVERTED: Final = JsonShape(
 )
 
 
-def parse_converted(content: bytes, kind: IdKind, asked: Collection[str] | None = None) -> dict[str, Converted]:
+def parse_converted(content: bytes, kind: IdKind, asked: Collection[str] | None = None) -> dict[str, ConvertedIds]:
     """Read a reply of the ID Converter: the ids of each requested id, which is in lower case and without version.
 
     The reply has a record with an error for each unknown id; these are omitted.
@@ -121,7 +121,7 @@ def parse_converted(content: bytes, kind: IdKind, asked: Collection[str] | None 
     except (ValueError, KeyError, TypeError) as exc:
         raise malformed_error("idconv", f"it has no records ({type(exc).__name__})") from None
     log_drift(CONVERTED, content)
-    known: dict[str, Converted | None] = {}
+    known: dict[str, ConvertedIds | None] = {}
     for record in records:
         if not isinstance(record, dict):
             continue
@@ -133,7 +133,7 @@ def parse_converted(content: bytes, kind: IdKind, asked: Collection[str] | None 
         if record.get("errmsg") or record.get("status") == "error":
             continue
         digits = pmid if pmid is not None and pmid.isascii() and pmid.isdigit() else None
-        converted = Converted(digits, pmcid.partition(".")[0] if pmcid else None, doi)
+        converted = ConvertedIds(digits, pmcid.partition(".")[0] if pmcid else None, doi)
         own = getattr(converted, kind)
         if own is not None and _normalize(own, kind) != bare:
             raise malformed_error("idconv", f"it has a record of {own[:100]} for the requested id {bare[:100]}")

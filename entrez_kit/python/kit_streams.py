@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from entrez_kit.pubmed.search import SearchHits
     from entrez_kit.references.audit import Audit
     from entrez_kit.references.check.check_references import Checks
-    from entrez_kit.references.claims.verify_claims import Verification
+    from entrez_kit.references.claims.verify_claims import ClaimOutcomes
     from entrez_kit.references.match import Matches
     from entrez_kit.services import Services
 
@@ -116,7 +116,7 @@ class Streams(OperationRunner):
         """The works of a corpus with findings, in order of PMID."""
 
     @_copy_arguments(Methods.verify_claims)
-    def verify_claims(self) -> "Verification":
+    def verify_claims(self) -> "ClaimOutcomes":
         """The outcome of each claim, in order."""
 
     @_copy_arguments(Methods.check_references)

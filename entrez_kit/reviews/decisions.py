@@ -19,7 +19,7 @@ AUTOMATION: Final = "automation"
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class ScreeningDecision:
     """A decision on a record at a stage.
 
     Args:
@@ -38,7 +38,7 @@ class Decision:
     line: int = 0
 
 
-def read_decisions(text: str, name: str) -> list[Decision]:
+def read_decisions(text: str, name: str) -> list[ScreeningDecision]:
     """Read the decisions of a review.
 
     Raises:
@@ -69,7 +69,7 @@ def read_decisions(text: str, name: str) -> list[Decision]:
             if problem:
                 raise unreadable_error(name, problem, line=rows.line_num)
             found.append(
-                Decision(
+                ScreeningDecision(
                     id=cells["id"].lower(),
                     stage=cast("Stage", stage),
                     decision=cast("Choice", choice),
@@ -85,7 +85,7 @@ def read_decisions(text: str, name: str) -> list[Decision]:
     return found
 
 
-def write_decisions(decisions: Iterable[Decision], records: Sequence[ReviewRecord]) -> str:
+def write_decisions(decisions: Iterable[ScreeningDecision], records: Sequence[ReviewRecord]) -> str:
     """Return the table of decisions, ordered by record and stage, each with the record as text."""
     by_id = {record.id: record for record in records}
     order = {record.id: number for number, record in enumerate(records)}

@@ -9,7 +9,7 @@ from pydantic import Field, PrivateAttr
 from entrez_kit.base.errors import InvalidInput, InvariantFailure
 from entrez_kit.base.frontend_text import FrontendText, run
 from entrez_kit.core.model import Result, omit_if_empty
-from entrez_kit.reviews.decisions import AUTOMATION, Decision
+from entrez_kit.reviews.decisions import AUTOMATION, ScreeningDecision
 from entrez_kit.reviews.records import ReviewRecord
 from entrez_kit.reviews.review_settings import Previous, SourceKind
 
@@ -98,7 +98,7 @@ _FATES: Final = (
 
 def flow(
     records: Sequence[ReviewRecord],
-    decisions: Iterable[Decision] = (),
+    decisions: Iterable[ScreeningDecision] = (),
     kinds: Mapping[str, SourceKind] | None = None,
     previous: Previous | None = None,
 ) -> Flow:
@@ -201,9 +201,11 @@ _PATHS: Final[dict[bool, dict[str, tuple[str, ...]]]] = {
 """The boxes of a work by its column (databases and registers, or other methods) and its fate."""
 
 
-def _decide(by_id: Mapping[str, ReviewRecord], decisions: Iterable[Decision]) -> dict[tuple[str, str], Decision]:
+def _decide(
+    by_id: Mapping[str, ReviewRecord], decisions: Iterable[ScreeningDecision]
+) -> dict[tuple[str, str], ScreeningDecision]:
     """Return the decision of each work and stage."""
-    chosen: dict[tuple[str, str], Decision] = {}
+    chosen: dict[tuple[str, str], ScreeningDecision] = {}
     unknown, contradictory = [], []
     for one in decisions:
         record = by_id.get(one.id)
@@ -221,7 +223,7 @@ def _decide(by_id: Mapping[str, ReviewRecord], decisions: Iterable[Decision]) ->
     return chosen
 
 
-def _contradiction(problem: str, decisions: Sequence[Decision]) -> InvalidInput:
+def _contradiction(problem: str, decisions: Sequence[ScreeningDecision]) -> InvalidInput:
     named = [f"{one.id} (line {one.line})" if one.line else one.id for one in decisions[:MAX_NAMED]]
     return InvalidInput(
         f"screening.csv: {problem}: {', '.join(named)}.",
@@ -232,7 +234,7 @@ def _contradiction(problem: str, decisions: Sequence[Decision]) -> InvalidInput:
 
 
 def _find_fate(
-    work: str, group: Sequence[ReviewRecord], decisions: Mapping[str, Decision], *, is_main: bool
+    work: str, group: Sequence[ReviewRecord], decisions: Mapping[str, ScreeningDecision], *, is_main: bool
 ) -> tuple[str, str]:
     """Return the fate of a work, and the reason of an exclusion."""
     before, screened = decisions.get("before_screening"), decisions.get("title_abstract")
@@ -281,7 +283,7 @@ def check_sums(sets: Mapping[str, Collection[str]]) -> None:
             )
 
 
-def _count_studies(reports: Iterable[str], chosen: Mapping[tuple[str, str], Decision]) -> int:
+def _count_studies(reports: Iterable[str], chosen: Mapping[tuple[str, str], ScreeningDecision]) -> int:
     """Count the studies of included reports; a report without the name of a study is a study."""
     return len({chosen[work, "full_text"].study.casefold() or work for work in reports})
 

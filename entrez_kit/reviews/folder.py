@@ -26,7 +26,7 @@ from entrez_kit.base.input_files import read_input
 from entrez_kit.base.private_files import refuse_foreign_links
 from entrez_kit.core.model import Result, Warn
 from entrez_kit.references.files.references import unreadable_error
-from entrez_kit.reviews.decisions import Decision, read_decisions, write_decisions
+from entrez_kit.reviews.decisions import ScreeningDecision, read_decisions, write_decisions
 from entrez_kit.reviews.journal import Run
 from entrez_kit.reviews.records import ReviewRecord, sort_key
 from entrez_kit.reviews.review_settings import FILE, ReviewSettings, describe_field_problem, read_settings
@@ -87,7 +87,7 @@ class Review:
     settings: ReviewSettings
     records: list[ReviewRecord]
     runs: list[Run]
-    decisions: list[Decision]
+    decisions: list[ScreeningDecision]
     warnings: list[Warn] = field(default_factory=list)
 
     @property

@@ -14,7 +14,7 @@ from entrez_kit.core.model import Result, Warned, omit_if_empty
 from entrez_kit.core.operation import Operation
 from entrez_kit.references.merge.models import FileToMerge
 from entrez_kit.references.merge.signatures import fold_title
-from entrez_kit.reviews.decisions import AUTOMATION, Choice, Decision, Stage
+from entrez_kit.reviews.decisions import AUTOMATION, Choice, ScreeningDecision, Stage
 from entrez_kit.reviews.folder import Review, now, open_review, save
 from entrez_kit.reviews.import_records import MAX_FILES
 from entrez_kit.reviews.journal import FileOfRun, Run
@@ -223,7 +223,7 @@ class _Taking:
             return
         first = decided[0]
         reason = next((row.reason for row in decided if row.reason), self._request.reason)
-        new = Decision(
+        new = ScreeningDecision(
             id=work,
             stage=self._request.stage,
             decision=choice,

@@ -62,7 +62,7 @@ def with_portions(schema: Mapping[str, Any], operation: Operation[Any, Any]) -> 
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class RequestedPage:
     """The page of results that a call requested from a service.
 
     Args:
@@ -110,7 +110,7 @@ class Portion:
     fields: tuple[str, ...] = ()
     start: int = 0
     limit: int = DEFAULT_LIMIT
-    page: Page | None = None
+    page: RequestedPage | None = None
     once: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     inputs: tuple[str, ...] = ()
     beside: str = ""
@@ -375,7 +375,7 @@ def take_portion(arguments: Mapping[str, Any], operation: Operation[Any, Any]) -
             skipped = max(skipped or 0, start)
             rest, start = {**rest, paging.skip: skipped}, 0
         default = operation.request.model_fields[paging.size].default
-        page = Page(paging, skipped or 0, default if size is None else size)
+        page = RequestedPage(paging, skipped or 0, default if size is None else size)
         if paging.fit is not None:
             rest = paging.fit(rest, limit, bool([name for name in wanted if not name.startswith("-")]))
     inputs = tuple(_name_inputs(next((rest[name] for name in operation.inputs if rest.get(name)), ())))

@@ -26,7 +26,7 @@ from entrez_kit.strategies.read_strategy import plain_characters
 from entrez_kit.strategies.rules import (
     CODES,
     PRESS,
-    Problem,
+    LineProblem,
     Severity,
     check_currency,
     find_closure,
@@ -130,7 +130,7 @@ def lint_strategy(services: Services, request: LintRequest) -> LintResult:
     )
 
 
-def _to_finding(problem: Problem, *, matters: bool) -> LintFinding:
+def _to_finding(problem: LineProblem, *, matters: bool) -> LintFinding:
     return LintFinding(
         code=problem.code,
         severity=CODES[problem.code],
@@ -182,30 +182,30 @@ def _look_up(services: Services, name: str) -> str | None:
     return None
 
 
-def find_online_problems(services: Services, strategy: Strategy) -> list[Problem]:
+def find_online_problems(services: Services, strategy: Strategy) -> list[LineProblem]:
     """Return the problems that the counts of the lines in PubMed show."""
     told = {id(line): len(line.warnings) for line in strategy.lines}
     counts = count_lines(services, strategy)
-    found: list[Problem] = []
+    found: list[LineProblem] = []
     for line in strategy.lines:
         own_terms = not line.depends_on
         for text in line.warnings[told[id(line)] :]:
             code, _, rest = text.partition(": ")
             if own_terms and code in ("quoted-phrase-not-found", "phrase-not-found", "field-not-found"):
-                found.append(Problem("dropped-phrase", line.number, rest))
+                found.append(LineProblem("dropped-phrase", line.number, rest))
         count = counts.get(line.number) if line.number is not None else None
         if count == 0:
-            found.append(Problem("no-hits", line.number, "The line finds no record in PubMed."))
+            found.append(LineProblem("no-hits", line.number, "The line finds no record in PubMed."))
         elif count is not None and count > MOST_HITS and line.kind == "search" and own_terms:
             is_heading = line.node is not None and all(
                 isinstance(one, Heading) for one in walk(line.node) if not hasattr(one, "parts")
             )
             if not is_heading:
-                found.append(Problem("explosion-of-hits", line.number, f"The line finds {count:,} records."))
+                found.append(LineProblem("explosion-of-hits", line.number, f"The line finds {count:,} records."))
     return found
 
 
-def find_excluding_lines(services: Services, strategy: Strategy, known: list[str]) -> list[Problem]:
+def find_excluding_lines(services: Services, strategy: Strategy, known: list[str]) -> list[LineProblem]:
     """Return the lines after NOT that exclude known relevant records."""
     from entrez_kit.strategies.measure_recall import find_excluded
 
@@ -214,7 +214,7 @@ def find_excluding_lines(services: Services, strategy: Strategy, known: list[str
         final = strategy.final
         number = block.line if block.line is not None else final.number if final is not None else None
         text = f"NOT excludes {len(pmids)} of the known records: {', '.join(pmids[:5])}."
-        found.append(Problem("not-removes-known", number, text))
+        found.append(LineProblem("not-removes-known", number, text))
     return found
 
 

@@ -92,7 +92,7 @@ _FOREIGN_MARKS: Final = re.compile(r"(?<=\w)[?$#](?=\w|\[|\s|$)")
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class LineProblem:
     """A finding about a line; ``line`` is None if it is about the strategy."""
 
     code: str
@@ -101,9 +101,9 @@ class Problem:
     fix: str = ""
 
 
-def find_problems(strategy: Strategy) -> list[Problem]:
+def find_problems(strategy: Strategy) -> list[LineProblem]:
     """Return the problems that the lines of a strategy show, in the order of the lines."""
-    found: list[Problem] = []
+    found: list[LineProblem] = []
     for line in strategy.lines:
         if line.kind in ("comment", "header"):
             continue
@@ -122,21 +122,21 @@ _FROM_NOTES: Final = (
 )
 
 
-def _check_refusal(line: WorkingLine, strategy: Strategy) -> Iterator[Problem]:
+def _check_refusal(line: WorkingLine, strategy: Strategy) -> Iterator[LineProblem]:
     if not line.problem:
         return
     code, _, rest = line.problem.partition(": ")
     if code in ("missing-reference", "circular-reference"):
-        yield Problem(code, line.number, f"{rest}.", _suggest_range(line))
+        yield LineProblem(code, line.number, f"{rest}.", _suggest_range(line))
     elif line.node is None and "field" in line.problem and "unknown" in line.problem:
-        yield Problem("unknown-field", line.number, f"{line.problem}.")
+        yield LineProblem("unknown-field", line.number, f"{line.problem}.")
     elif "characters before the wildcard" in line.problem:
-        yield Problem("short-truncation", line.number, f"{line.problem}.")
+        yield LineProblem("short-truncation", line.number, f"{line.problem}.")
     elif "begins with a wildcard" in line.problem or f"{MOST_VARIANTS} spellings" in line.problem:
-        yield Problem("wildcard-trap", line.number, f"{line.problem}.")
+        yield LineProblem("wildcard-trap", line.number, f"{line.problem}.")
     else:
         code = "not-in-pubmed" if line.node is not None or "record" in line.problem else "syntax-error"
-        yield Problem(code, line.number, f"{line.problem}.")
+        yield LineProblem(code, line.number, f"{line.problem}.")
 
 
 def _suggest_range(line: WorkingLine) -> str:
@@ -147,26 +147,26 @@ def _suggest_range(line: WorkingLine) -> str:
     return f"{match[1]}/{match[2]}-{line.number - 1}"
 
 
-def _check_notes(line: WorkingLine, strategy: Strategy) -> Iterator[Problem]:
+def _check_notes(line: WorkingLine, strategy: Strategy) -> Iterator[LineProblem]:
     for text in (*line.printed.notes, *line.warnings):
         code, _, rest = text.partition(": ")
         if code in _FROM_NOTES:
-            yield Problem(code, line.number, rest)
+            yield LineProblem(code, line.number, rest)
 
 
-def _check_characters(line: WorkingLine, strategy: Strategy) -> Iterator[Problem]:
+def _check_characters(line: WorkingLine, strategy: Strategy) -> Iterator[LineProblem]:
     signs = dict.fromkeys(sign for sign in line.printed.original if sign in "“”„‟‘’‚´–—−\u00a0\u00ad…")
     if signs:
         shown = " ".join(sign if sign.isprintable() and sign != "\u00a0" else f"U+{ord(sign):04X}" for sign in signs)
-        yield Problem(
+        yield LineProblem(
             "typographic-characters", line.number, f"{shown} was read as a plain character.", "plain characters"
         )
 
 
-def _check_dates(line: WorkingLine, strategy: Strategy) -> Iterator[Problem]:
+def _check_dates(line: WorkingLine, strategy: Strategy) -> Iterator[LineProblem]:
     text = line.printed.text
     if (line.dialect == "pubmed" and (match := _HALF_OPEN.search(text))) or (match := _YEARS.search(text)):
-        yield Problem(
+        yield LineProblem(
             "half-open-date", line.number, f"{match[0].strip()!r} has one bound.", "write both, such as 2010:3000[dp]"
         )
 
@@ -182,7 +182,7 @@ def _list_operands(text: str) -> Iterator[tuple[Operand, Group]]:
                 yield part.node, group
 
 
-def _check_pubmed(line: WorkingLine, strategy: Strategy) -> Iterator[Problem]:
+def _check_pubmed(line: WorkingLine, strategy: Strategy) -> Iterator[LineProblem]:
     if not isinstance(line.node, PubMed) or line.dialect != "pubmed":
         return
     number = line.number
@@ -191,38 +191,38 @@ def _check_pubmed(line: WorkingLine, strategy: Strategy) -> Iterator[Problem]:
             continue
         tag = parse_tag(operand.tag) if operand.tag else None
         if operand.tag and tag is None:
-            yield Problem("unknown-field", number, f"PubMed has no field [{operand.tag}].")
+            yield LineProblem("unknown-field", number, f"PubMed has no field [{operand.tag}].")
         for word in operand.phrase.split():
             stem, star, _ = word.strip('"').partition("*")
             if star and not stem:
-                yield Problem("wildcard-trap", number, f"{word} begins with a wildcard, which PubMed drops.")
+                yield LineProblem("wildcard-trap", number, f"{word} begins with a wildcard, which PubMed drops.")
             elif star and len(re.sub(r"\W", "", stem)) < unsettled.SHORTEST_STEM and " " not in operand.phrase:
                 text = f"{word} has fewer than {unsettled.SHORTEST_STEM} letters before *; PubMed searches {stem}."
-                yield Problem("short-truncation", number, text, "list the words")
+                yield LineProblem("short-truncation", number, text, "list the words")
         if match := _FOREIGN_MARKS.search(operand.phrase):
-            yield Problem("wildcard-trap", number, f"{match[0]} in {operand.phrase} is no wildcard of PubMed.", "*")
+            yield LineProblem("wildcard-trap", number, f"{match[0]} in {operand.phrase} is no wildcard of PubMed.", "*")
         if tag is not None and tag.distance is not None:
             if "*" in operand.phrase:
                 text = f"{operand.text}: PubMed ignores the distance of a truncated word."
-                yield Problem("proximity-ignored", number, text, "list the words")
+                yield LineProblem("proximity-ignored", number, text, "list the words")
             elif not unsettled.allows_proximity(
                 tag.field.proximity, operand.phrase.split(), tag.distance, operand.quoted
             ):
                 text = f"{operand.text}: a distance needs quotation marks, two words, and [ti], [tiab] or [ad]."
-                yield Problem("proximity-ignored", number, text)
+                yield LineProblem("proximity-ignored", number, text)
         if operand.tag is None and not operand.phrase.isdigit():
             if operand.quoted or "*" in operand.phrase or re.search(r"\w-\w", operand.phrase):
                 text = f"{operand.text} has no field, and its quotation marks, * or hyphen turn term mapping off."
-                yield Problem("phrase-not-mapped", number, text, "add a field, such as [tiab]")
+                yield LineProblem("phrase-not-mapped", number, text, "add a field, such as [tiab]")
             elif normalize(operand.phrase) not in STOP_WORDS:
                 text = f"{operand.text} has no field; PubMed maps it to headings and other words."
-                yield Problem("untagged-term", number, text, "add a field, such as [tiab] or [mh]")
+                yield LineProblem("untagged-term", number, text, "add a field, such as [tiab] or [mh]")
         if tag is not None and tag.field.kind == "mesh" and (new := RENAMED.get(operand.phrase.lower())):
-            yield Problem("heading-renamed", number, f"{operand.phrase!r} is now {new!r}.", new)
+            yield LineProblem("heading-renamed", number, f"{operand.phrase!r} is now {new!r}.", new)
     yield from _check_groups(line)
 
 
-def _check_groups(line: WorkingLine) -> Iterator[Problem]:
+def _check_groups(line: WorkingLine) -> Iterator[LineProblem]:
     """Find mixed operators and redundant alternatives in the groups of a line of PubMed."""
     assert isinstance(line.node, PubMed)
     waiting = [parse(line.node.query).root]
@@ -232,7 +232,7 @@ def _check_groups(line: WorkingLine) -> Iterator[Problem]:
         operators = {part.operator for part in group.parts[1:]}
         if "OR" in operators and len(operators) > 1:
             text = f"{' and '.join(sorted(operators))} are mixed; PubMed reads them from left to right."
-            yield Problem("implicit-precedence", line.number, text, "add parentheses")
+            yield LineProblem("implicit-precedence", line.number, text, "add parentheses")
         if operators != {"OR"}:
             continue
         terms = [part.node for part in group.parts if isinstance(part.node, Operand)]
@@ -247,7 +247,7 @@ def normalize_pattern(text: str) -> str:
     return " ".join(re.findall(r"[\w*]+", text.lower()))
 
 
-def _find_redundant(number: int | None, terms: list[tuple[str, str, str]]) -> Iterator[Problem]:
+def _find_redundant(number: int | None, terms: list[tuple[str, str, str]]) -> Iterator[LineProblem]:
     """Find alternatives that another one includes. Each has its pattern, its field and its text."""
     seen: Counter[tuple[str, str]] = Counter((pattern, field) for pattern, field, _ in terms)
     truncated = [(pattern, field, text) for pattern, field, text in terms if has_marks(pattern) and get_stem(pattern)]
@@ -255,22 +255,24 @@ def _find_redundant(number: int | None, terms: list[tuple[str, str, str]]) -> It
     for pattern, field, text in terms:
         if seen[pattern, field] > 1 and pattern:
             if text not in told:
-                yield Problem("redundant-term", number, f"{text} is there {seen[pattern, field]} times.", "remove one")
+                yield LineProblem(
+                    "redundant-term", number, f"{text} is there {seen[pattern, field]} times.", "remove one"
+                )
             told.add(text)
             continue
         for wider, same, shown in truncated:
             if same == field and wider != pattern and " " not in f"{wider}{pattern}" and not has_marks(pattern):
                 if compile_pattern(wider).fullmatch(pattern):
-                    yield Problem("redundant-term", number, f"{shown} includes {text}.", f"remove {text}")
+                    yield LineProblem("redundant-term", number, f"{shown} includes {text}.", f"remove {text}")
                     break
             elif same == field and wider != pattern and has_marks(pattern) and " " not in f"{wider}{pattern}":
                 stem = get_stem(wider)
                 if wider == f"{stem}*" and get_stem(pattern).startswith(stem):
-                    yield Problem("redundant-term", number, f"{shown} includes {text}.", f"remove {text}")
+                    yield LineProblem("redundant-term", number, f"{shown} includes {text}.", f"remove {text}")
                     break
 
 
-def _check_alternatives(line: WorkingLine, strategy: Strategy) -> Iterator[Problem]:
+def _check_alternatives(line: WorkingLine, strategy: Strategy) -> Iterator[LineProblem]:
     if line.node is None:
         return
     for one in walk(line.node):
@@ -280,20 +282,20 @@ def _check_alternatives(line: WorkingLine, strategy: Strategy) -> Iterator[Probl
             yield from _find_redundant(line.number, terms)
             days = sum(isinstance(part, Days) for part in one.parts)
             if 0 < days < len(one.parts):
-                yield Problem("date-limit-inside", line.number, "A date is an alternative of search terms.")
+                yield LineProblem("date-limit-inside", line.number, "A date is an alternative of search terms.")
         if isinstance(one, Words) and any(
             has_marks(pattern) and "*" in pattern and 0 < len(get_stem(pattern)) < unsettled.SHORTEST_STEM
             for pattern in one.patterns
         ):
             text = f"{one.text} has fewer than {unsettled.SHORTEST_STEM} letters before its wildcard."
-            yield Problem("short-truncation", line.number, text, "list the words")
+            yield LineProblem("short-truncation", line.number, text, "list the words")
 
 
-def _check_limits(line: WorkingLine, strategy: Strategy) -> Iterator[Problem]:
+def _check_limits(line: WorkingLine, strategy: Strategy) -> Iterator[LineProblem]:
     for text in line.warnings:
         if text.startswith("the limit drops"):
             fix = "NOT (animals[mh] NOT humans[mh])" if "humans" in line.pubmed else ""
-            yield Problem("limit-drops-unindexed", line.number, f"{text[0].upper()}{text[1:]}.", fix)
+            yield LineProblem("limit-drops-unindexed", line.number, f"{text[0].upper()}{text[1:]}.", fix)
     node = line.node
     if isinstance(node, PubMed) and line.dialect == "pubmed":
         root = parse(node.query).root
@@ -302,14 +304,14 @@ def _check_limits(line: WorkingLine, strategy: Strategy) -> Iterator[Problem]:
                 tag = parse_tag(part.node.tag) if part.node.tag else None
                 if tag is not None and tag.field.code == "MESH" and normalize(part.node.phrase) in ("humans", "human"):
                     text = "AND humans[mh] drops every record that is not yet indexed with MeSH."
-                    yield Problem("limit-drops-unindexed", line.number, text, "NOT (animals[mh] NOT humans[mh])")
+                    yield LineProblem("limit-drops-unindexed", line.number, text, "NOT (animals[mh] NOT humans[mh])")
                 if tag is not None and tag.field.code == "LANG":
-                    yield Problem("language-limit", line.number, "A restriction to a language needs a reason.")
+                    yield LineProblem("language-limit", line.number, "A restriction to a language needs a reason.")
     elif node is not None and any(isinstance(one, Value) and one.code == "LANG" for one in walk(node)):
-        yield Problem("language-limit", line.number, "A restriction to a language needs a reason.")
+        yield LineProblem("language-limit", line.number, "A restriction to a language needs a reason.")
 
 
-def _check_ranges(line: WorkingLine, strategy: Strategy) -> Iterator[Problem]:
+def _check_ranges(line: WorkingLine, strategy: Strategy) -> Iterator[LineProblem]:
     text = line.printed.text
     if not re.search(r"[0-9]\s*[-–]\s*[#S]?[0-9]", text) or line.kind != "reference":
         return
@@ -318,10 +320,10 @@ def _check_ranges(line: WorkingLine, strategy: Strategy) -> Iterator[Problem]:
         other = numbered.get(number)
         if other is not None and other.kind == "reference" and set(other.depends_on) & set(line.depends_on):
             message = f"The range includes line {number}, which already combines lines of it."
-            yield Problem("range-over-combination", line.number, message)
+            yield LineProblem("range-over-combination", line.number, message)
 
 
-def _check_counts(line: WorkingLine, strategy: Strategy) -> Iterator[Problem]:
+def _check_counts(line: WorkingLine, strategy: Strategy) -> Iterator[LineProblem]:
     """Compare the count printed beside a line with those of the lines that it combines."""
     count, node = line.printed.printed_count, line.node
     if count is None or node is None or line.kind != "reference":
@@ -337,32 +339,32 @@ def _check_counts(line: WorkingLine, strategy: Strategy) -> Iterator[Problem]:
         number, largest = max(counts.items(), key=lambda one: one[1])
         if count < largest:
             text = f"OR has {count:,} records, fewer than the {largest:,} of line {number}."
-            yield Problem("count-mismatch", line.number, text)
+            yield LineProblem("count-mismatch", line.number, text)
         elif len(counts) == len(parts) and count > sum(counts.values()):
-            yield Problem("count-mismatch", line.number, f"OR has {count:,} records, more than its lines together.")
+            yield LineProblem("count-mismatch", line.number, f"OR has {count:,} records, more than its lines together.")
     elif isinstance(node, All):
         number, smallest = min(counts.items(), key=lambda one: one[1])
         if count > smallest:
             text = f"AND has {count:,} records, more than the {smallest:,} of line {number}."
-            yield Problem("count-mismatch", line.number, text)
+            yield LineProblem("count-mismatch", line.number, text)
     elif isinstance(node, Exclude):
         left = parts[0].printed.printed_count
         if left is not None and count > left:
             text = f"NOT has {count:,} records, more than the {left:,} of line {parts[0].number}."
-            yield Problem("count-mismatch", line.number, text)
+            yield LineProblem("count-mismatch", line.number, text)
 
 
 # The strategy
 
 
-def _check_unused(strategy: Strategy) -> Iterator[Problem]:
+def _check_unused(strategy: Strategy) -> Iterator[LineProblem]:
     final = strategy.final
     if final is None or final.kind == "refused":
         return
     used = find_closure(strategy, final)
     for line in strategy.lines:
         if line.kind not in ("comment", "header") and id(line) not in used:
-            yield Problem("unused-line", line.number, "No line that leads to the last one uses this line.")
+            yield LineProblem("unused-line", line.number, "No line that leads to the last one uses this line.")
 
 
 def find_closure(strategy: Strategy, line: WorkingLine) -> set[int]:
@@ -376,24 +378,24 @@ def find_closure(strategy: Strategy, line: WorkingLine) -> set[int]:
     return found
 
 
-def _check_duplicates(strategy: Strategy) -> Iterator[Problem]:
+def _check_duplicates(strategy: Strategy) -> Iterator[LineProblem]:
     seen: dict[str, int] = {}
     for line in strategy.lines:
         if line.kind in ("comment", "header") or line.number is None:
             continue
         key = " ".join(re.sub(r"[()]", " ", line.printed.text.lower()).split())
         if key in seen:
-            yield Problem("duplicate-line", line.number, f"The line repeats line {seen[key]}.")
+            yield LineProblem("duplicate-line", line.number, f"The line repeats line {seen[key]}.")
         else:
             seen[key] = line.number
 
 
-def _check_wildcards(strategy: Strategy) -> Iterator[Problem]:
+def _check_wildcards(strategy: Strategy) -> Iterator[LineProblem]:
     final = strategy.final
     query = strategy.expand(final) if final is not None else None
     if query is not None and query.count("*") > MOST_WILDCARDS and final is not None:
         text = f"The query has {query.count('*')} wildcards; PubMed answers more than {MOST_WILDCARDS} like an outage."
-        yield Problem("wildcard-trap", final.number, text)
+        yield LineProblem("wildcard-trap", final.number, text)
 
 
 def _list_terms(strategy: Strategy) -> Iterator[tuple[int | None, Heading | tuple[str, ...]]]:
@@ -420,7 +422,7 @@ def list_headings(strategy: Strategy) -> list[tuple[int | None, str]]:
     ]
 
 
-def check_currency(strategy: Strategy, find_name: Callable[[str], str | None]) -> Iterator[Problem]:
+def check_currency(strategy: Strategy, find_name: Callable[[str], str | None]) -> Iterator[LineProblem]:
     """Find headings that MeSH does not have, or has under another name.
 
     Args:
@@ -430,22 +432,22 @@ def check_currency(strategy: Strategy, find_name: Callable[[str], str | None]) -
     for number, name in dict.fromkeys(list_headings(strategy)):
         current = find_name(name) or find_name(RENAMED.get(name.lower(), name))
         if current is None:
-            yield Problem("not-mesh", number, f"{name!r} is not a MeSH heading.")
+            yield LineProblem("not-mesh", number, f"{name!r} is not a MeSH heading.")
         elif normalize(current) != normalize(name):
-            yield Problem("heading-renamed", number, f"{name!r} is now {current!r}.")
+            yield LineProblem("heading-renamed", number, f"{name!r} is now {current!r}.")
 
 
-def _check_headings(strategy: Strategy) -> Iterator[Problem]:
+def _check_headings(strategy: Strategy) -> Iterator[LineProblem]:
     """Find headings whose words no line searches as text."""
     listed = list(_list_terms(strategy))
     texts = {word[:5] for _, term in listed if not isinstance(term, Heading) for word in term}
     for number, name in [(number, term.name) for number, term in listed if isinstance(term, Heading)]:
         words = [word[:5] for word in normalize(name).split() if word not in STOP_WORDS and len(word) > 3]
         if words and name.lower() not in ("humans", "animals") and not any(word in texts for word in words):
-            yield Problem("heading-without-text", number, f"No line searches the words of {name!r} as text.")
+            yield LineProblem("heading-without-text", number, f"No line searches the words of {name!r} as text.")
 
 
-def _check_central(strategy: Strategy) -> Iterator[Problem]:
+def _check_central(strategy: Strategy) -> Iterator[LineProblem]:
     if strategy.dialect != "cochrane":
         return
     for line in strategy.lines:
@@ -453,10 +455,10 @@ def _check_central(strategy: Strategy) -> Iterator[Problem]:
             r":ti|:pt|\[mh", line.printed.text
         ):
             text = "CENTRAL holds only trials; a filter for trials loses some of them."
-            yield Problem("filter-for-central", line.number, text, "remove the filter")
+            yield LineProblem("filter-for-central", line.number, text, "remove the filter")
 
 
-_LINE_RULES: Final[tuple[Callable[[WorkingLine, Strategy], Iterator[Problem]], ...]] = (
+_LINE_RULES: Final[tuple[Callable[[WorkingLine, Strategy], Iterator[LineProblem]], ...]] = (
     _check_refusal,
     _check_notes,
     _check_characters,
@@ -467,7 +469,7 @@ _LINE_RULES: Final[tuple[Callable[[WorkingLine, Strategy], Iterator[Problem]], .
     _check_ranges,
     _check_counts,
 )
-_STRATEGY_RULES: Final[tuple[Callable[[Strategy], Iterator[Problem]], ...]] = (
+_STRATEGY_RULES: Final[tuple[Callable[[Strategy], Iterator[LineProblem]], ...]] = (
     _check_unused,
     _check_duplicates,
     _check_wildcards,

@@ -7,7 +7,7 @@ from functools import cache
 from abstracts import Abstracts
 
 from entrez_kit.references.claims.match_claims import Paper
-from entrez_kit.references.claims.sentence_index import Part
+from entrez_kit.references.claims.sentence_index import TextPart
 
 SECTIONS = 8
 ROWS = 3
@@ -43,7 +43,7 @@ class ClaimArticles:
         return [
             Paper(
                 str(number + 1),
-                parts=[Part(" ".join(section), f"Section {place}") for place, section in enumerate(article)],
+                parts=[TextPart(" ".join(section), f"Section {place}") for place, section in enumerate(article)],
                 has_full_text=True,
             )
             for number, article in enumerate(self.texts)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from entrez_kit.citations.csl import Item
-from entrez_kit.citations.pandoc import Entry, Run, format_entries
+from entrez_kit.citations.pandoc import Entry, FormattedRun, format_entries
 from entrez_kit.citations.style.adaptation import (
     Change,
     adapt_style,
@@ -167,7 +167,7 @@ def _apply_rules(entry: Entry, *, is_translated: bool) -> Entry:
             text = text.replace(before, after)
         return text
 
-    return tuple(Run(apply(run.text), run.kinds) for run in entry)
+    return tuple(FormattedRun(apply(run.text), run.kinds) for run in entry)
 
 
 def _add_status(entry: Entry, item: Item) -> Entry:
@@ -176,7 +176,7 @@ def _add_status(entry: Entry, item: Item) -> Entry:
     if note is None or not entry:
         return entry
     *before, last = entry
-    return (*before, Run(last.text.rstrip(), last.kinds), Run(f" {note}"))
+    return (*before, FormattedRun(last.text.rstrip(), last.kinds), FormattedRun(f" {note}"))
 
 
 _MARKS: Final = {
@@ -193,7 +193,7 @@ def render_entry(entry: Entry, markup: Markup) -> str:
     return " ".join("".join(texts).split())
 
 
-def _render_run(run: Run, markup: Markup) -> str:
+def _render_run(run: FormattedRun, markup: Markup) -> str:
     if markup == "html":
         text = html.escape(run.text, quote=False)
     else:

@@ -33,7 +33,7 @@ class Checkpoint:
 
 
 @dataclass(slots=True)
-class Job:
+class SyncJob:
     """One sync. ``seen_since`` is the start of the first unfinished sync that it resumes, or its own start."""
 
     job_id: str
@@ -91,7 +91,7 @@ def replace_term(connection: sqlite3.Connection, query_key: str, term: str, now:
     _log(connection, query_key, now, "replace_term", before.last_edat, None, note)
 
 
-def bind(connection: sqlite3.Connection, job: Job) -> None:
+def bind(connection: sqlite3.Connection, job: SyncJob) -> None:
     """Ensure that the key of a sync has a checkpoint with its term; the first sync sets the time of the last scan."""
     connection.execute(
         "INSERT INTO checkpoints (query_key, term, last_scan_at) VALUES (?, ?, ?) ON CONFLICT (query_key) DO UPDATE "
@@ -100,7 +100,7 @@ def bind(connection: sqlite3.Connection, job: Job) -> None:
     )
 
 
-def advance(connection: sqlite3.Connection, job: Job, edat: str, now: datetime) -> None:
+def advance(connection: sqlite3.Connection, job: SyncJob, edat: str, now: datetime) -> None:
     """Advance the checkpoint if ``edat`` is later."""
     before = get(connection, job.query_key)
     old = before.last_edat if before else None
@@ -109,7 +109,7 @@ def advance(connection: sqlite3.Connection, job: Job, edat: str, now: datetime) 
         _log(connection, job.query_key, now, "automatic", old, edat, job.job_id)
 
 
-def record_scan(connection: sqlite3.Connection, job: Job) -> None:
+def record_scan(connection: sqlite3.Connection, job: SyncJob) -> None:
     """Record that every change made before a complete sync began (or the sync it resumed) is in the corpus.
 
     Replaces a later time that came from a wrong clock.
@@ -138,7 +138,7 @@ def _log(
 # Jobs ----------------------------------------------------------------------------------------------------------------
 
 
-def start(connection: sqlite3.Connection, query_key: str, term: str, now: datetime) -> Job:
+def start(connection: sqlite3.Connection, query_key: str, term: str, now: datetime) -> SyncJob:
     """Create the job of a new sync. The caller holds the lock of the key, so any other running job is dead."""
     connection.execute(
         "UPDATE jobs SET status = 'interrupted' WHERE query_key = ? AND status = 'running'", (query_key,)
@@ -158,10 +158,10 @@ def start(connection: sqlite3.Connection, query_key: str, term: str, now: dateti
         "INSERT INTO jobs (job_id, query_key, started_at, status) VALUES (?, ?, ?, 'running')",
         (job_id, query_key, stamp(now)),
     )
-    return Job(job_id, query_key, term, now, seen_since)
+    return SyncJob(job_id, query_key, term, now, seen_since)
 
 
-def note_progress(connection: sqlite3.Connection, job: Job) -> None:
+def note_progress(connection: sqlite3.Connection, job: SyncJob) -> None:
     """Store the progress of a sync."""
     connection.execute(
         "UPDATE jobs SET inserted = ?, updated = ?, skipped = ?, pmids_processed = ?, max_edat_seen = ?, warnings = ? "
@@ -178,7 +178,7 @@ def note_progress(connection: sqlite3.Connection, job: Job) -> None:
     )
 
 
-def finish(connection: sqlite3.Connection, job: Job, ending: Shutdown, now: datetime) -> None:
+def finish(connection: sqlite3.Connection, job: SyncJob, ending: Shutdown, now: datetime) -> None:
     """Store the final state of a sync."""
     note_progress(connection, job)
     connection.execute("UPDATE jobs SET status = ?, finished_at = ? WHERE job_id = ?", (ending, stamp(now), job.job_id))

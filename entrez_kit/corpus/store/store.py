@@ -18,7 +18,7 @@ from entrez_kit.base.frontend_text import Argument, FrontendText, NextCall
 from entrez_kit.base.settings import CORPUS_FILE, Settings
 from entrez_kit.corpus.documents import Doc
 from entrez_kit.corpus.store import checkpoints, reading, writing
-from entrez_kit.corpus.store.checkpoints import Checkpoint, Job, Shutdown
+from entrez_kit.corpus.store.checkpoints import Checkpoint, Shutdown, SyncJob
 from entrez_kit.corpus.store.database import CorpusFile, hold_lock
 from entrez_kit.corpus.store.reading import CheckpointLog, CorpusDiff, CorpusList, CorpusStats, StoredDoc
 from entrez_kit.corpus.store.schema import rebuild_vector_index, rebuild_word_index
@@ -265,7 +265,7 @@ class Store(CorpusFile):
             query_key=query_key,
         )
 
-    def start_job(self, query_key: str, term: str, *, replaces_term: bool = False) -> Job:
+    def start_job(self, query_key: str, term: str, *, replaces_term: bool = False) -> SyncJob:
         """Create the job of a new sync; the caller holds the lock of the key."""
         now = self.clock()
         with self.writing() as connection:
@@ -273,7 +273,7 @@ class Store(CorpusFile):
                 checkpoints.replace_term(connection, query_key, term, now)
             return checkpoints.start(connection, query_key, term, now)
 
-    def fresh(self, job: Job, pmids: Sequence[int]) -> dict[int, str | None]:
+    def fresh(self, job: SyncJob, pmids: Sequence[int]) -> dict[int, str | None]:
         """Return the records that the unfinished sync which this job resumes already fetched, with their EDAT."""
         if not job.resumes:
             return {}
@@ -281,7 +281,7 @@ class Store(CorpusFile):
 
     def commit_batch(
         self,
-        job: Job,
+        job: SyncJob,
         docs: Sequence[Doc],
         *,
         already_here: Mapping[int, str | None] = _NONE,
@@ -330,7 +330,7 @@ class Store(CorpusFile):
         self.index_words(lexical.AT_ONCE)
         return done
 
-    def finish_job(self, job: Job, ending: Shutdown) -> None:
+    def finish_job(self, job: SyncJob, ending: Shutdown) -> None:
         """Store the final state of a sync; a complete sync also sets the time of the last scan."""
         now = self.clock()
         with self.writing() as connection:

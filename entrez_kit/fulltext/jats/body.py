@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from entrez_kit.fulltext.jats.front import find_front, read_abstract
-from entrez_kit.fulltext.jats.text import HEADINGS, Flow, blocks_of, heading_of, inline_text, parts_of
+from entrez_kit.fulltext.jats.text import HEADINGS, BlockCollector, blocks_of, heading_of, inline_text, parts_of
 from entrez_kit.fulltext.jats.tree import attribute, child, children, descendants, local
 from entrez_kit.fulltext.models import Section
 
@@ -92,7 +92,7 @@ def _find_people(meta: Any) -> Iterator[Any]:
 
 
 def _format_name(person: Any) -> str:
-    flow = Flow(without=frozenset(("contrib-id", "contrib-group", "aff")))
+    flow = BlockCollector(without=frozenset(("contrib-id", "contrib-group", "aff")))
     flow.node(person)
     return " ".join(flow.finish())
 
@@ -123,7 +123,7 @@ def _read_back(back: Any) -> list[Section]:
         elif name in ("sec", *_BACK_TITLES):
             found.append(_add_title(part))
         else:
-            flow = Flow()
+            flow = BlockCollector()
             flow.node(part)
             found.append(_make_section(blocks=flow.finish()))
     return list(filter(_has_text, found))

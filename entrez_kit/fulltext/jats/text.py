@@ -114,7 +114,7 @@ def blocks_of(element: Any, *, without: Iterable[str] = (), skip: Iterable[Any] 
         without: names of elements to omit at any depth.
         skip: child elements to omit.
     """
-    flow = Flow(without=frozenset(without))
+    flow = BlockCollector(without=frozenset(without))
     if element is not None:
         flow.content(element, skip=skip)
     return flow.finish()
@@ -134,14 +134,14 @@ def parts_of(element: Any, *, without: Iterable[str] = (), depth: int = 0) -> It
         without: names of child elements to omit.
         depth: the nesting level; sections below ``MAX_SECTIONS`` are plain text.
     """
-    flow = Flow()
+    flow = BlockCollector()
     flow.text(element.text)
     for node in element:
         name = local(node)
         if (name == "sec" or (name == "boxed-text" and is_section(node))) and depth < MAX_SECTIONS:
             yield flow.finish()
             yield node
-            flow = Flow()
+            flow = BlockCollector()
         elif name not in without:
             flow.node(node)
         flow.text(node.tail)
@@ -163,7 +163,7 @@ def heading_of(element: Any) -> tuple[str, str]:
     return label, one_line(" ".join(title for title in titles if title))
 
 
-class Flow:
+class BlockCollector:
     """Collects the blocks of an element, in document order.
 
     Args:
@@ -246,7 +246,7 @@ class Flow:
         elif name in _INLINE:
             self.content(element)
         elif name in _ONE_BLOCK:
-            self.as_block(Flow.add_float, element)
+            self.as_block(BlockCollector.add_float, element)
         elif name in _BLOCK:
             self.end()
             self.add_float(element)
@@ -260,13 +260,13 @@ class Flow:
         add()
         self._apart = True
 
-    def part(self, fill: Callable[["Flow"], None]) -> list[str]:
+    def part(self, fill: Callable[["BlockCollector"], None]) -> list[str]:
         """Return the blocks of a part that is read separately."""
-        flow = Flow(without=self._without)
+        flow = BlockCollector(without=self._without)
         fill(flow)
         return flow.finish()
 
-    def as_block(self, read: Callable[["Flow", Any], None], element: Any) -> None:
+    def as_block(self, read: Callable[["BlockCollector", Any], None], element: Any) -> None:
         """Add an element as one block."""
         self.block("\n".join(self.part(lambda part: read(part, element))))
 
@@ -430,7 +430,7 @@ class Flow:
     def picture(self, element: Any) -> None:
         """Add the label, caption and description of a picture."""
         if len(element):
-            self.as_block(Flow.add_float, element)
+            self.as_block(BlockCollector.add_float, element)
 
     def alternative_text(self, element: Any) -> None:
         """Add the description of a picture, unless it carries no information."""
@@ -534,7 +534,7 @@ def _is_fields(element: Any) -> bool:
 # Citations, verbatim
 
 
-class _Verbatim(Flow):
+class _Verbatim(BlockCollector):
     """Collects the text of a citation, with a space if two fields would form one word."""
 
     def node(self, element: Any) -> None:
@@ -677,25 +677,25 @@ def _reference(reference: Any) -> tuple[str, str]:
     return label, one_line(" ".join(text for text in texts if text))
 
 
-_HANDLERS: Final[Mapping[str, Callable[[Flow, Any], None]]] = {
-    "p": Flow.paragraph,
+_HANDLERS: Final[Mapping[str, Callable[[BlockCollector, Any], None]]] = {
+    "p": BlockCollector.paragraph,
     **dict.fromkeys(("break", "br"), lambda flow, _: flow.text(BREAK)),
-    **dict.fromkeys(("preformat", "code"), Flow.verbatim),
-    "verse-group": lambda flow, element: flow.as_block(Flow.add_headed, element),
-    **dict.fromkeys(("list", "def-list"), Flow.item_list),
-    "fn": Flow.footnote,
-    "disp-formula": Flow.display_formula,
+    **dict.fromkeys(("preformat", "code"), BlockCollector.verbatim),
+    "verse-group": lambda flow, element: flow.as_block(BlockCollector.add_headed, element),
+    **dict.fromkeys(("list", "def-list"), BlockCollector.item_list),
+    "fn": BlockCollector.footnote,
+    "disp-formula": BlockCollector.display_formula,
     "inline-formula": lambda flow, element: flow.text(flow.formula(element)),
     "math": lambda flow, element: flow.text(math_text(element)),
     "tex-math": lambda flow, element: flow.text(_tex_text(element)),
-    "alternatives": Flow.alternatives,
-    "graphic": Flow.picture,
-    **dict.fromkeys(("inline-graphic", "inline-media"), Flow.content),
-    **dict.fromkeys(("alt-text", "long-desc"), Flow.alternative_text),
-    "abbrev": Flow.abbreviation,
-    "table": Flow.table,
-    "xref": Flow.link,
-    **dict.fromkeys(SCRIPTS, Flow.script),
-    "name": Flow.name,
+    "alternatives": BlockCollector.alternatives,
+    "graphic": BlockCollector.picture,
+    **dict.fromkeys(("inline-graphic", "inline-media"), BlockCollector.content),
+    **dict.fromkeys(("alt-text", "long-desc"), BlockCollector.alternative_text),
+    "abbrev": BlockCollector.abbreviation,
+    "table": BlockCollector.table,
+    "xref": BlockCollector.link,
+    **dict.fromkeys(SCRIPTS, BlockCollector.script),
+    "name": BlockCollector.name,
     **dict.fromkeys(_CITATIONS, lambda flow, element: flow.apart(lambda: flow.text(citation_text(element)))),
 }

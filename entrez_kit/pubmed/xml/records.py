@@ -18,7 +18,7 @@ from entrez_kit.pubmed.xml.element_json import element_to_json
 from entrez_kit.pubmed.xml.stream import (
     DELETIONS,
     MAX_MESSAGE,
-    Found,
+    LocatedRecord,
     Source,
     invalid_response,
     iter_elements,
@@ -201,7 +201,7 @@ def read_records(content: bytes) -> Iterator[Record]:
     yield from iter_records(content)
 
 
-def _build_record(found: Found) -> Record:
+def _build_record(found: LocatedRecord) -> Record:
     element = found.element
     head = _HEAD.match(found.raw) if found.alone else None
     if head:
@@ -232,7 +232,7 @@ def _find_pmid(element: Any) -> tuple[str, str | None]:
     raise invalid_response("A PubMed record has no PMID.")
 
 
-def _split_deletions(found: Found) -> Iterator[Record]:
+def _split_deletions(found: LocatedRecord) -> Iterator[Record]:
     """Yield one record for each deleted PMID of a list."""
     tags = [element for element in found.element if element.tag == "PMID" and text_of(element)]
     pieces = _PMID_TAG.findall(found.raw)

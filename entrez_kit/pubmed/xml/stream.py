@@ -73,7 +73,7 @@ def invalid_response(message: str, **details: Any) -> UpstreamError:
     return UpstreamError(message, details={"reason": "invalid_response", **details})
 
 
-class Found(NamedTuple):
+class LocatedRecord(NamedTuple):
     """A record in a document.
 
     ``element`` may lack the list of cited works, and lists whose fields are in ``known``. If ``alone`` is true, ``raw``
@@ -87,7 +87,7 @@ class Found(NamedTuple):
     known: dict[str, Any] | None = None
 
 
-def iter_elements(source: Source) -> Iterator[Found]:
+def iter_elements(source: Source) -> Iterator[LocatedRecord]:
     """Split a document into its records, including lists of deletions.
 
     Raises:
@@ -145,7 +145,7 @@ def _match_plain_head(head: bytes) -> "re.Match[bytes] | None":
     return None if plain and b"xmlns" in (plain["attributes"] or b"") else plain
 
 
-def _parse_fast(pieces: Iterator[bytes], data: bytes, plain: "re.Match[bytes]") -> Iterator[Found]:
+def _parse_fast(pieces: Iterator[bytes], data: bytes, plain: "re.Match[bytes]") -> Iterator[LocatedRecord]:
     """Parse plain records in small groups; continue the slow way at the first record that is not plain."""
     records = _PlainParser()
     prologue, position = data[: plain.end()], plain.end()
@@ -193,7 +193,7 @@ class _PlainParser:
         self._parser = etree.XMLParser(**_OPTIONS, remove_blank_text=True)
         self._checker = etree.XMLParser(target=_NullTarget(), **_OPTIONS)
 
-    def parse(self, data: bytes, spans: "list[_Span]") -> list[Found] | None:
+    def parse(self, data: bytes, spans: "list[_Span]") -> list[LocatedRecord] | None:
         """Parse consecutive records; return None if one of them is not plain."""
         first, last = spans[0][1], spans[-1][2]
         if _hides_tags(data, first, last):
@@ -203,13 +203,13 @@ class _PlainParser:
                 elements, known = self._parse_without_lists(data, spans)
                 if [element.tag.encode() for element in elements] == [name for name, _, _ in spans]:
                     return [
-                        Found(element, data[start:end], known=fields)
+                        LocatedRecord(element, data[start:end], known=fields)
                         for element, fields, (_, start, end) in zip(elements, known, spans, strict=True)
                     ]
         except etree.XMLSyntaxError:
             pass  # for example a list within a list, or it is not XML
         try:
-            return [Found(parse_alone(raw), raw) for raw in (data[start:end] for _, start, end in spans)]
+            return [LocatedRecord(parse_alone(raw), raw) for raw in (data[start:end] for _, start, end in spans)]
         except etree.XMLSyntaxError:
             return None
 
@@ -279,7 +279,7 @@ _Span = tuple[bytes, int, int]  # name, start, end
 # The slow way
 
 
-def _parse_slowly(pieces: Iterator[bytes], data: bytes) -> Iterator[Found]:
+def _parse_slowly(pieces: Iterator[bytes], data: bytes) -> Iterator[LocatedRecord]:
     """Read any document. Each piece is at least as long as the unread text, so that the time is linear."""
     document = _ExpatReader(data)
     at = 0
@@ -317,7 +317,7 @@ class _ExpatReader:
         """The number of bytes after the last record."""
         return len(self._text)
 
-    def read(self, piece: bytes, *, last: bool = False) -> Iterator[Found]:
+    def read(self, piece: bytes, *, last: bool = False) -> Iterator[LocatedRecord]:
         """Yield the records that a piece completes; if the piece has a defect after them, raise an error."""
         defect: Exception | None = None
         if self._decoder:
@@ -338,7 +338,7 @@ class _ExpatReader:
             except etree.XMLSyntaxError as exc:
                 raise self._error(exc) from exc
             self._count += 1
-            yield Found(element, raw.decode().encode(self._encoding), self._encoding, alone=False)
+            yield LocatedRecord(element, raw.decode().encode(self._encoding), self._encoding, alone=False)
         if complete:
             del self._text[: end - self._offset]
             self._offset = end

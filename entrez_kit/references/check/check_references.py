@@ -29,7 +29,7 @@ from entrez_kit.pubmed.record_fetcher import BATCH
 from entrez_kit.pubmed.standing import graver, retraction_status
 from entrez_kit.references.check.accepted import Accepted
 from entrez_kit.references.check.compare_fields import IDENTIFIERS, FieldDifference, FieldName, IdentifierName
-from entrez_kit.references.check.find_records import Candidates, FoundBy, Match, find_records
+from entrez_kit.references.check.find_records import Candidates, FoundBy, RecordMatch, find_records
 from entrez_kit.references.check.findings import STATUSES, CheckStatus, Finding, FindingCode, gravest, to_finding
 from entrez_kit.references.check.pasted_lists import MAX_TEXT, PastedList, as_reference, read_list
 from entrez_kit.references.check.sources import (
@@ -539,7 +539,7 @@ def _build_outcome(one: Candidates, copy: str) -> tuple[CheckedReference, Articl
     return checked, article
 
 
-def _add_differences(checked: CheckedReference, one: Candidates, match: Match) -> None:
+def _add_differences(checked: CheckedReference, one: Candidates, match: RecordMatch) -> None:
     """Add a finding ``mismatch`` for each field that differs, and for each identifier without a record.
 
     ``_add_owner`` reports the identifiers that belong to another article.

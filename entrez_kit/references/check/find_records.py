@@ -53,7 +53,7 @@ FOUND_BY: Final[tuple[FoundBy, ...]] = get_args(FoundBy)
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class RecordMatch:
     """A record that a reference may cite, and the result of comparing the two."""
 
     article: Article
@@ -86,7 +86,7 @@ class Candidates:
     """
 
     reference: Reference
-    matches: dict[str, Match] = field(default_factory=dict)
+    matches: dict[str, RecordMatch] = field(default_factory=dict)
     failure: EntrezKitError | None = None
     absent: list[str] = field(default_factory=list)
     unregistered: list[str] = field(default_factory=list)
@@ -100,7 +100,7 @@ class Candidates:
         """Add a record that was not found before; with ``only_same``, only if it is the cited work."""
         key = article.pmid or article.doi or ""
         if key not in self.matches:
-            match = Match(article, found_by, compare(self.reference, article))
+            match = RecordMatch(article, found_by, compare(self.reference, article))
             if match.same or not only_same:
                 self.matches[key] = match
 
@@ -124,7 +124,7 @@ class Candidates:
         return any(one.same for one in self.matches.values())
 
     @property
-    def ranked(self) -> list[Match]:
+    def ranked(self) -> list[RecordMatch]:
         """The records that the reference may cite, the most likely first."""
         matches = list(self.matches.values())
         if any(match.found_by == "identifier" and not match.same for match in matches):
@@ -132,7 +132,7 @@ class Candidates:
             matches = [
                 match
                 if match.found_by == "identifier" or match.agreement.has_authors
-                else Match(match.article, match.found_by, match.agreement._replace(same=False))
+                else RecordMatch(match.article, match.found_by, match.agreement._replace(same=False))
                 for match in matches
             ]
         return sorted(matches, key=lambda match: (not match.same, match.faults, FOUND_BY.index(match.found_by)))

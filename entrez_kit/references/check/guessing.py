@@ -103,7 +103,7 @@ MAX_PLACES: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class JournalPlace:
     """A journal with the year, volume and first page of an article."""
 
     journal: str
@@ -119,7 +119,7 @@ class Guess:
     titles: tuple[str, ...] = ()
     author: str | None = None
     year: str | None = None
-    places: tuple[Place, ...] = ()
+    places: tuple[JournalPlace, ...] = ()
 
 
 def _dated_place(text: str) -> re.Match[str] | None:
@@ -128,12 +128,12 @@ def _dated_place(text: str) -> re.Match[str] | None:
     return max(found, key=lambda match: match.start(), default=None)
 
 
-def _places_before(text: str, place: re.Match[str]) -> Iterator[Place]:
+def _places_before(text: str, place: re.Match[str]) -> Iterator[JournalPlace]:
     """Yield the place with each possible journal name before it, the most likely first."""
     head = text[: place.start()].strip(" .,:;–—")
     names = dict.fromkeys(_BEFORE_JOURNAL.sub("", name).strip(" .,:;") for name in _journals_at_end(head))
     for name in [name for name in names if name and len(name.split()) <= MAX_JOURNAL_WORDS][:MAX_PLACES]:
-        yield Place(name, place["year"], place["volume"], place["page"])
+        yield JournalPlace(name, place["year"], place["volume"], place["page"])
 
 
 def _journals_at_end(head: str) -> Iterator[str]:
@@ -176,7 +176,7 @@ def guess_parts(text: str) -> Guess:
     years = YEAR.findall(plain)
     journal, place = _journal_and_place(plain, titles)
     year = years[0] if years else None
-    places = [Place(journal, year, place["volume"], place["page"])] if journal and year and place else []
+    places = [JournalPlace(journal, year, place["volume"], place["page"])] if journal and year and place else []
     places = [one for one in places if one.volume != one.year]
     places += _places_before(plain, dated) if dated is not None else ()
     return Guess(titles, _first_author(plain), year, tuple(dict.fromkeys(places)))

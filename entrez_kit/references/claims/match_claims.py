@@ -15,7 +15,7 @@ from entrez_kit.pubmed.standing import graver
 from entrez_kit.references.claims.context import find_denial
 from entrez_kit.references.claims.models import Place, VerifiedClaim
 from entrez_kit.references.claims.passages import FoldedClaim, FoldedText, Passage
-from entrez_kit.references.claims.sentence_index import Part, SentenceIndex, Sentences
+from entrez_kit.references.claims.sentence_index import SentenceIndex, Sentences, TextPart
 
 MAX_OMITTED: Final = 1_000
 """Maximum characters that an ellipsis can omit within one passage."""
@@ -28,14 +28,14 @@ class Paper:
 
     id: str
     pmid: str | None = None
-    parts: list[Part] = field(default_factory=list)
+    parts: list[TextPart] = field(default_factory=list)
     has_full_text: bool = False
     unavailable: Unavailable | None = None
     failure: EntrezKitError | None = None
     standing: Standing | None = None
     sentences: Sentences = field(default=Sentences(0, 0))
 
-    def place(self, part: Part, passage: Passage) -> Place:
+    def place(self, part: TextPart, passage: Passage) -> Place:
         sentence = part.folded.sentence_of(passage)
         return Place(
             id=self.id,

@@ -62,7 +62,7 @@ _SET_OFF: Final = "\x01"
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class PassageToken:
     """A word, number or sign: ``text`` is folded, ``cased`` has its capitals, offsets are in the original text."""
 
     text: str
@@ -141,17 +141,17 @@ class FoldedText:
     def __len__(self) -> int:
         return len(self._starts)
 
-    def token(self, number: int) -> Token:
+    def token(self, number: int) -> PassageToken:
         """Return a token by its index, from 0."""
         span = slice(self._begins[number], self._begins[number + 1])
-        return Token(
+        return PassageToken(
             self._row[span].strip(_SET_OFF),
             self._cased[span].strip(_SET_OFF),
             self._starts[number],
             self._ends[number],
         )
 
-    def tokens(self, first: int = 0, behind: int | None = None) -> list[Token]:
+    def tokens(self, first: int = 0, behind: int | None = None) -> list[PassageToken]:
         """Return the tokens from ``first`` to ``behind``, exclusive."""
         return [self.token(number) for number in range(first, len(self) if behind is None else behind)]
 
@@ -374,7 +374,11 @@ def compare(text: FoldedText, first: int, behind: int, claim: FoldedText) -> Nea
 
 
 def _differences(
-    matcher: "SequenceMatcher[str]", text: str, window: Sequence[Token], claim: str, claimed: Sequence[Token]
+    matcher: "SequenceMatcher[str]",
+    text: str,
+    window: Sequence[PassageToken],
+    claim: str,
+    claimed: Sequence[PassageToken],
 ) -> Iterator[ClaimDifference]:
     for tag, i1, i2, j1, j2 in matcher.get_opcodes():
         theirs, mine = window[i1:i2], claimed[j1:j2]
@@ -387,16 +391,16 @@ def _differences(
             yield _difference(text, theirs, claim, mine, after_number=_follows_number(claimed, j1))
 
 
-def _join(tokens: Sequence[Token]) -> str:
+def _join(tokens: Sequence[PassageToken]) -> str:
     return "".join(token.text for token in tokens)
 
 
-def _follows_number(tokens: Sequence[Token], number: int) -> bool:
+def _follows_number(tokens: Sequence[PassageToken], number: int) -> bool:
     return number > 0 and tokens[number - 1].is_number
 
 
 def _difference(
-    text: str, theirs: Sequence[Token], claim: str, mine: Sequence[Token], *, after_number: bool
+    text: str, theirs: Sequence[PassageToken], claim: str, mine: Sequence[PassageToken], *, after_number: bool
 ) -> ClaimDifference:
     words = [token.text for token in (*mine, *theirs)]
     kind: DifferenceKind = "words"
@@ -409,5 +413,5 @@ def _difference(
     return ClaimDifference(kind=kind, claimed=_quote(claim, mine), found=_quote(text, theirs))
 
 
-def _quote(text: str, tokens: Sequence[Token]) -> str:
+def _quote(text: str, tokens: Sequence[PassageToken]) -> str:
     return " ".join(text[tokens[0].start : tokens[-1].end].split()) if tokens else ""

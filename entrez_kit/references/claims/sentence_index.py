@@ -18,7 +18,7 @@ MOST_COMPARED: Final = 8
 
 
 @dataclass
-class Part:
+class TextPart:
     """A text to search: the abstract, or a section with the path of its headings.
 
     ``is_wrapped``: its lines are lines of a page, as in a PDF.
@@ -52,18 +52,18 @@ class SentenceIndex:
 
     def __init__(self) -> None:
         self.all = Sentences(0, 0)
-        self._parts: list[Part] = []
+        self._parts: list[TextPart] = []
         self._begins: list[int] = []
         self._sentences: dict[str, array[int]] = {}
 
-    def add(self, parts: Sequence[Part]) -> Sentences:
+    def add(self, parts: Sequence[TextPart]) -> Sentences:
         """Add the texts of an article and return its sentences."""
         first = self.all.behind
         for part in parts:
             self._add(part)
         return Sentences(first, self.all.behind)
 
-    def _add(self, part: Part) -> None:
+    def _add(self, part: TextPart) -> None:
         begin, text = self.all.behind, part.folded
         firsts = text.sentences
         words = [set(text.words(*pair)) for pair in pairwise(firsts)]
@@ -76,7 +76,7 @@ class SentenceIndex:
         self._begins.append(begin)
         self.all = Sentences(0, begin + len(words))
 
-    def candidates(self, words: Sequence[str], spread: int, within: Sentences) -> Iterator[Part]:
+    def candidates(self, words: Sequence[str], spread: int, within: Sentences) -> Iterator[TextPart]:
         """Yield the parts that have all words in nearby sentences.
 
         Args:
@@ -122,7 +122,7 @@ class SentenceIndex:
         if not shared:
             return None
         nearest = min(weights, key=lambda sentence: (-weights[sentence], sentence))
-        best: tuple[Part, NearMatch] | None = None
+        best: tuple[TextPart, NearMatch] | None = None
         for sentence in nsmallest(MOST_COMPARED, shared, key=lambda one: (-shared[one], -weights[one], one)):
             part, text, firsts, local = self._locate(sentence)
             for first, behind in ((local, local + 1), (local - 1, local + 1), (local, local + 2)):
@@ -134,7 +134,7 @@ class SentenceIndex:
         begin, end = text.token(firsts[local]).start, text.token(firsts[local + 1] - 1).end
         return Nearest(part, text.sentence_of(Passage(begin, end)), weights[nearest], best)
 
-    def _locate(self, sentence: int) -> "tuple[Part, FoldedText, array[int], int]":
+    def _locate(self, sentence: int) -> "tuple[TextPart, FoldedText, array[int], int]":
         number = bisect_right(self._begins, sentence) - 1
         part = self._parts[number]
         return part, part.folded, part.folded.sentences, sentence - self._begins[number]
@@ -144,7 +144,7 @@ class SentenceIndex:
 class Nearest:
     """The sentence of an article most similar to a claim; ``match`` is a passage that nearly equals the claim."""
 
-    part: Part
+    part: TextPart
     sentence: Passage
     weight: int
-    match: tuple[Part, NearMatch] | None
+    match: tuple[TextPart, NearMatch] | None

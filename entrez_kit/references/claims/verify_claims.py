@@ -20,11 +20,11 @@ from entrez_kit.references.claims.models import (
     VerifyRequest,
     VerifyResult,
 )
-from entrez_kit.references.claims.sentence_index import Part
+from entrez_kit.references.claims.sentence_index import TextPart
 from entrez_kit.services import Services
 
 
-class Verification(SummarizedOutcomes[VerifiedClaim, VerifyResult]):
+class ClaimOutcomes(SummarizedOutcomes[VerifiedClaim, VerifyResult]):
     """The outcomes of claims, in order. All texts are fetched first.
 
     After the iteration, ``result`` returns the result document.
@@ -66,7 +66,7 @@ def _key(text: str) -> str:
     return identifier.value.lower() if identifier is not None else text
 
 
-def _papers(services: Services, keys: Sequence[str], outcomes: Verification) -> dict[str, Paper]:
+def _papers(services: Services, keys: Sequence[str], outcomes: ClaimOutcomes) -> dict[str, Paper]:
     """Fetch the records of articles, for abstracts and publication status, then the full texts."""
     papers = {key: Paper(key) for key in keys}
     wanted = [key for key in keys if read_identifier(key) is not None]
@@ -80,7 +80,7 @@ def _papers(services: Services, keys: Sequence[str], outcomes: Verification) -> 
             article = item.record.article()
             paper.standing = article.standing
             if article.abstract_text:
-                paper.parts.append(Part(article.abstract_text))
+                paper.parts.append(TextPart(article.abstract_text))
     texts = Fulltexts(services, FulltextRequest(ids=wanted))
     for key, text in zip(wanted, texts, strict=True):
         paper = papers[key]
@@ -100,23 +100,23 @@ def _take_text(paper: Paper, article: FulltextArticle) -> None:
     paper.standing = graver(paper.standing, article.standing)
     if isinstance(article, PmcArticle):
         known = {part.text for part in paper.parts}
-        paper.parts += [Part(text) for text in (article.abstract,) if text and text not in known]
-        paper.parts += [Part(other.text) for other in article.other_abstracts]
+        paper.parts += [TextPart(text) for text in (article.abstract,) if text and text not in known]
+        paper.parts += [TextPart(other.text) for other in article.other_abstracts]
         paper.parts += _sections(article.sections, ())
     else:
         wrapped = article.content_format == "pdf-text"
-        paper.parts.append(Part(article.content, article.content_format, is_wrapped=wrapped))
+        paper.parts.append(TextPart(article.content, article.content_format, is_wrapped=wrapped))
 
 
-def _sections(sections: Sequence[Section], above: tuple[str, ...]) -> Iterator[Part]:
+def _sections(sections: Sequence[Section], above: tuple[str, ...]) -> Iterator[TextPart]:
     for section in sections:
         path = (*above, section.heading) if section.heading else above
         if section.text:
-            yield Part(section.text, " > ".join(path))
+            yield TextPart(section.text, " > ".join(path))
         yield from _sections(section.subsections, path)
 
 
-def verify_claims(services: Services, request: VerifyRequest) -> Verification:
+def verify_claims(services: Services, request: VerifyRequest) -> ClaimOutcomes:
     """Search claims in the articles they cite: is the sentence there, with the same words, numbers, units, negations?
 
     Use it before you trust a quotation or a figure. Each is found (with section, paragraph and offsets), altered (with
@@ -130,7 +130,7 @@ def verify_claims(services: Services, request: VerifyRequest) -> Verification:
 
     Source: EFetch (db=pubmed), and for full text PMC, Europe PMC and Unpaywall.
     """
-    return Verification(services, request)
+    return ClaimOutcomes(services, request)
 
 
 VERIFY_CLAIMS = Operation(

@@ -43,7 +43,7 @@ _GENERIC: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class PairVerdict:
     """The result of comparing two records.
 
     Args:
@@ -80,12 +80,12 @@ _KINDS: Final = (
 )
 
 
-def compare(one: Signature, other: Signature) -> Verdict | None:
+def compare(one: Signature, other: Signature) -> PairVerdict | None:
     """Compare two records; None if they are different works."""
     if one.pmid and one.pmid == other.pmid:
-        return Verdict("same", f"same PMID {one.pmid}", 100)
+        return PairVerdict("same", f"same PMID {one.pmid}", 100)
     if one.content == other.content and sum(map(bool, one.content)) >= LEAST_CONTENT:
-        return Verdict("same", "identical records", 99)
+        return PairVerdict("same", "identical records", 99)
     if shared := one.ids & other.ids:
         database, number = min(shared)
         if not (one.pmid and other.pmid):
@@ -102,22 +102,22 @@ def compare(one: Signature, other: Signature) -> Verdict | None:
 
 def _by_identifier(
     one: Signature, other: Signature, why: str, strength: int, titles: "_Titles | None" = None
-) -> Verdict:
+) -> PairVerdict:
     """Decide on two records with the same identifier: databases also give one DOI to all abstracts of a meeting."""
     if one.pmid and other.pmid:
-        return Verdict("undecided", f"{why}, but different PMIDs: {one.pmid} and {other.pmid}")
+        return PairVerdict("undecided", f"{why}, but different PMIDs: {one.pmid} and {other.pmid}")
     titles = titles or _Titles(one, other)
     if not one.title or not other.title or titles.ratio >= LOOSE_RATIO or titles.level:
         if one.part != other.part and one.part and other.part:
-            return Verdict("undecided", f"{why}, but different parts: {one.part} and {other.part}")
+            return PairVerdict("undecided", f"{why}, but different parts: {one.part} and {other.part}")
         if one.is_erratum != other.is_erratum or (one.is_reply != other.is_reply and titles.level < EXACT):
-            return Verdict("undecided", f"{why}, but only one is a correction, comment or reply")
-        return Verdict("same", why, strength)
+            return PairVerdict("undecided", f"{why}, but only one is a correction, comment or reply")
+        return PairVerdict("same", why, strength)
     if _at_same_pages(one, other) or (_share_authors(one, other) == 2 and titles.ratio >= CANDIDATE_RATIO):
-        return Verdict("same", f"{why}, same authors or pages", strength - 5)
+        return PairVerdict("same", f"{why}, same authors or pages", strength - 5)
     if _share_authors(one, other) == 2 and not _pages_differ(one, other):  # a translated title
-        return Verdict("same", f"{why}, same authors", strength - 5)
-    return Verdict("undecided", f"{why}, but different titles")
+        return PairVerdict("same", f"{why}, same authors", strength - 5)
+    return PairVerdict("undecided", f"{why}, but different titles")
 
 
 class _Titles:
@@ -305,12 +305,12 @@ def _digits(text: str) -> str:
 # Families
 
 
-def _family(one: Signature, other: Signature, titles: _Titles) -> Verdict | None:
+def _family(one: Signature, other: Signature, titles: _Titles) -> PairVerdict | None:
     """Return how two records with the same core of their titles are related; None if they are not a family."""
     if one.doi and other.doi and (first := version_of(one.doi)) and (second := version_of(other.doi)):
         numbers = sorted((first[1], second[1]))
         if first[0] == second[0] and first[1] != second[1]:
-            return Verdict("family", f"versions {' and '.join(numbers)} of one work", 60, "version")
+            return PairVerdict("family", f"versions {' and '.join(numbers)} of one work", 60, "version")
     if version := _cochrane_version(one, other):
         return version
     if titles.cores < NEAR_RATIO and titles.ratio < LOOSE_RATIO and not _core_inside(one, other):
@@ -318,31 +318,31 @@ def _family(one: Signature, other: Signature, titles: _Titles) -> Verdict | None
     authors = _share_authors(one, other)
     if one.is_erratum != other.is_erratum:
         if titles.cores >= NEAR_RATIO or _core_inside(one, other):
-            return Verdict("family", "a correction and its article", 60, "erratum")
+            return PairVerdict("family", "a correction and its article", 60, "erratum")
         return None
     if one.is_reply != other.is_reply:
         if titles.level == EXACT or not (titles.cores >= NEAR_RATIO or _core_inside(one, other)):
             return None
-        return Verdict("family", "an article and a letter, comment or reply", 60, "reply")
+        return PairVerdict("family", "an article and a letter, comment or reply", 60, "reply")
     if authors == 0:
         return None
     if one.part and other.part and one.part != other.part and titles.cores >= LOOSE_RATIO:
-        return Verdict("family", f"parts {min(one.part, other.part)} and {max(one.part, other.part)}", 60, "part")
+        return PairVerdict("family", f"parts {min(one.part, other.part)} and {max(one.part, other.part)}", 60, "part")
     if one.part != other.part and titles.level < EXACT and titles.cores >= NEAR_RATIO and not _same_place(one, other):
-        return Verdict("family", "one title names a part", 60, "part")
+        return PairVerdict("family", "one title names a part", 60, "part")
     if one.is_preprint != other.is_preprint and authors == 2 and (titles.level >= LOOSE or titles.cores >= NEAR_RATIO):
-        return Verdict("family", "a preprint and its article", 60, "preprint")
+        return PairVerdict("family", "a preprint and its article", 60, "preprint")
     if one.is_protocol != other.is_protocol and authors == 2 and titles.level < EXACT and titles.cores >= 85:
-        return Verdict("family", "a protocol and its report", 60, "protocol")
+        return PairVerdict("family", "a protocol and its report", 60, "protocol")
     return None
 
 
-def _cochrane_version(one: Signature, other: Signature) -> Verdict | None:
+def _cochrane_version(one: Signature, other: Signature) -> PairVerdict | None:
     """Return a verdict on two versions of a Cochrane review, which share its number and differ in year or title."""
     if not (one.first_page == other.first_page and _COCHRANE_NUMBER.fullmatch(one.first_page)):
         return None
     if one.year and other.year and (one.year != other.year or one.title != other.title):
-        return Verdict("family", f"versions of the Cochrane review {one.first_page.upper()}", 60, "version")
+        return PairVerdict("family", f"versions of the Cochrane review {one.first_page.upper()}", 60, "version")
     return None
 
 
@@ -359,7 +359,7 @@ def _same_place(one: Signature, other: Signature) -> bool:
 # Titles, authors and places together
 
 
-def _by_text(one: Signature, other: Signature, titles: _Titles) -> Verdict | None:
+def _by_text(one: Signature, other: Signature, titles: _Titles) -> PairVerdict | None:
     level = titles.level
     if level == 0 and not _at_same_pages(one, other):
         return None
@@ -371,13 +371,13 @@ def _by_text(one: Signature, other: Signature, titles: _Titles) -> Verdict | Non
     if verdict is None:
         return None
     if verdict.kind == "same" and (conflict := find_conflict(one, other)):
-        return Verdict("undecided", f"{verdict.why}; {conflict}")
+        return PairVerdict("undecided", f"{verdict.why}; {conflict}")
     if verdict.kind == "same" and level < EXACT and one.supplement != other.supplement and not place.is_certain:
-        return Verdict("undecided", f"{verdict.why}; only one is in a supplement")
+        return PairVerdict("undecided", f"{verdict.why}; only one is in a supplement")
     return verdict
 
 
-def _same_text(one: Signature, other: Signature, titles: _Titles, authors: int, place: _Place) -> Verdict | None:
+def _same_text(one: Signature, other: Signature, titles: _Titles, authors: int, place: _Place) -> PairVerdict | None:
     """Compare two records that have no identifier in common."""
     level = titles.level
     long_title = len(one.title.split()) >= LEAST_WORDS and len(other.title.split()) >= LEAST_WORDS
@@ -386,7 +386,9 @@ def _same_text(one: Signature, other: Signature, titles: _Titles, authors: int, 
         # The same pages of the same volume: the title may be translated or rewritten.
         is_translated = authors == 2 and place.journal and (place.years or 0) <= 1
         if is_translated or (level and (authors == 2 or level >= NEAR or place.journal)):
-            return Verdict("same", f"{_describe_titles(level)}{_describe_authors(authors)}{agreed}", 50 + 10 * level)
+            return PairVerdict(
+                "same", f"{_describe_titles(level)}{_describe_authors(authors)}{agreed}", 50 + 10 * level
+            )
         return None
     if authors == 0 or level == 0:
         return None
@@ -408,15 +410,17 @@ def _same_text(one: Signature, other: Signature, titles: _Titles, authors: int, 
         )
         and (authors == 2 or place.journal)
     ):
-        return Verdict("same", f"{_describe_titles(level)}{_describe_authors(authors)}{agreed}", 40 + 10 * level)
+        return PairVerdict("same", f"{_describe_titles(level)}{_describe_authors(authors)}{agreed}", 40 + 10 * level)
     if level < NEAR or _GENERIC.fullmatch(one.title) or not (long_title or place.volume or place.page):
         return None
     if place.journal is False and place.volume and place.page and near_year and authors == 2 and level == EXACT:
-        return Verdict("same", f"{_describe_titles(level)}{_describe_authors(authors)}{agreed}", 45)
+        return PairVerdict("same", f"{_describe_titles(level)}{_describe_authors(authors)}{agreed}", 45)
     return _with_missing_place(one, other, level, authors, place)
 
 
-def _with_missing_place(one: Signature, other: Signature, level: int, authors: int, place: _Place) -> Verdict | None:
+def _with_missing_place(
+    one: Signature, other: Signature, level: int, authors: int, place: _Place
+) -> PairVerdict | None:
     """Decide on two records with the same title and authors whose places are incomplete or differ."""
     words = f"{_describe_titles(level)}{_describe_authors(authors)}{_describe_agreement(place)}"
     differing = [
@@ -431,26 +435,28 @@ def _with_missing_place(one: Signature, other: Signature, level: int, authors: i
         if (level == EXACT and is_near and authors == 2) or (
             level == NEAR and authors == 2 and (place.volume or place.page)
         ):
-            return Verdict("same", words, 30 + 10 * level)
+            return PairVerdict("same", words, 30 + 10 * level)
         if level == EXACT and place.page and place.years == 0:
-            return Verdict("same", words, 30)
+            return PairVerdict("same", words, 30)
     if level == EXACT and authors == 2 and place.journal and place.volume and place.issue and place.years == 0:
-        return Verdict("same", f"{words} and issue", 35)  # the pages of one record are wrong
+        return PairVerdict("same", f"{words} and issue", 35)  # the pages of one record are wrong
     if _abstracts(one, other) == 2 and authors == 2 and level == EXACT and near_year and not differing:
-        return Verdict("same", f"{words}, same abstract", 30)
+        return PairVerdict("same", f"{words}, same abstract", 30)
     if authors == 2 and one.is_conference != other.is_conference and differing and not (place.journal and place.volume):
-        return Verdict("family", "a conference contribution and an article", 50, "conference")
+        return PairVerdict("family", "a conference contribution and an article", 50, "conference")
     if authors == 2 and (len(differing) > 1 or (differing and not near_year) or (place.years or 0) > 1):
         if level == EXACT or _abstracts(one, other) == 2:
-            return Verdict("family", f"{words}, other {_join_names(differing) or 'year'}", 50, "another_publication")
+            return PairVerdict(
+                "family", f"{words}, other {_join_names(differing) or 'year'}", 50, "another_publication"
+            )
         return None
     if authors == 2 and (level == EXACT or _abstracts(one, other) == 2):
         other_place = f", other {_join_names(differing)}" if differing else ""
-        return Verdict("undecided", f"{words}{other_place}")
+        return PairVerdict("undecided", f"{words}{other_place}")
     if authors == 1 and level == EXACT and not differing and near_year:
-        return Verdict("undecided", words)
+        return PairVerdict("undecided", words)
     if authors == 2 and not differing and near_year:
-        return Verdict("undecided", words)
+        return PairVerdict("undecided", words)
     return None
 
 

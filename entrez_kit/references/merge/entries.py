@@ -94,7 +94,7 @@ _READ: Final = Reference(key="")
 
 
 @dataclass(frozen=True, slots=True)
-class Citation:
+class CitationParts:
     """The parts of a reference that a merge shows or writes. Large files need a tenth of the memory of references."""
 
     first_author: str
@@ -111,9 +111,9 @@ class Citation:
     pmcid: str | None
 
 
-def _shorten_reference(one: Reference) -> Citation:
+def _shorten_reference(one: Reference) -> CitationParts:
     """Return the parts of a reference that stay in memory."""
-    return Citation(
+    return CitationParts(
         *(one.authors[0].text if one.authors else "", len(one.authors), one.title, one.text, one.journal, one.year),
         *(one.volume, one.issue, one.pages, one.doi, one.pmid, one.pmcid),
     )
@@ -137,7 +137,7 @@ class Entry:
     file: str
     index: int
     kind: str
-    reference: Citation
+    reference: CitationParts
     original: OriginalRecord
     sources: tuple[str, ...]
     keys: dict[str, str]

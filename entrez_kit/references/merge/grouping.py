@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import Final
 
 from entrez_kit.references.merge.candidates import candidate_pairs
-from entrez_kit.references.merge.compare import Verdict, compare, find_conflict
+from entrez_kit.references.merge.compare import PairVerdict, compare, find_conflict
 from entrez_kit.references.merge.signatures import Signature
 
 Pair = tuple[int, int]
@@ -24,21 +24,21 @@ class Linked:
     """The links between records, by their positions; ``separated`` has the pairs of records that left their groups."""
 
     duplicates: list[list[int]] = field(default_factory=list)
-    reasons: dict[Pair, Verdict] = field(default_factory=dict)
-    families: dict[Pair, Verdict] = field(default_factory=dict)
-    undecided: dict[Pair, Verdict] = field(default_factory=dict)
+    reasons: dict[Pair, PairVerdict] = field(default_factory=dict)
+    families: dict[Pair, PairVerdict] = field(default_factory=dict)
+    undecided: dict[Pair, PairVerdict] = field(default_factory=dict)
     separated: set[Pair] = field(default_factory=set)
 
 
 def compare_records(
     records: Sequence[Signature], *, step: Callable[[int], None] = lambda _: None
-) -> dict[Pair, Verdict]:
+) -> dict[Pair, PairVerdict]:
     """Compare the records that may be related, and return the verdicts on pairs.
 
     Args:
         step: called with the number of compared pairs.
     """
-    found: dict[Pair, Verdict] = {}
+    found: dict[Pair, PairVerdict] = {}
     for number, pair in enumerate(candidate_pairs(records)):
         if number % 10_000 == 0:
             step(number)
@@ -50,7 +50,7 @@ def compare_records(
 
 def link_records(
     records: Sequence[Signature],
-    verdicts: Mapping[Pair, Verdict],
+    verdicts: Mapping[Pair, PairVerdict],
     *,
     same: Iterable[Pair] = (),
     different: Iterable[Pair] = (),
@@ -89,7 +89,7 @@ def link_records(
     taken_out = set(alone)
     found.separated = {pair for pair in apart if taken_out & set(pair)}
     for pair in families:
-        found.families[ordered_pair(pair)] = Verdict("family", DECIDED, 1000)
+        found.families[ordered_pair(pair)] = PairVerdict("family", DECIDED, 1000)
     return found
 
 
@@ -97,17 +97,17 @@ DECIDED: Final = "decided by a person"
 
 
 def _join(
-    records: Sequence[Signature], verdicts: Mapping[Pair, Verdict], merged: set[Pair], apart: set[Pair]
+    records: Sequence[Signature], verdicts: Mapping[Pair, PairVerdict], merged: set[Pair], apart: set[Pair]
 ) -> Linked:
     found = Linked()
-    by_kind: dict[str, dict[Pair, Verdict]] = {"same": {}, "family": found.families, "undecided": found.undecided}
+    by_kind: dict[str, dict[Pair, PairVerdict]] = {"same": {}, "family": found.families, "undecided": found.undecided}
     for pair, verdict in verdicts.items():
         if pair not in apart:
             by_kind[verdict.kind][pair] = verdict
     groups = _Groups(records, dict.fromkeys(apart, "a decision to keep them apart"))
     for pair in sorted(merged):
         groups.join(pair)
-        found.reasons[pair] = Verdict("same", DECIDED, 1000)
+        found.reasons[pair] = PairVerdict("same", DECIDED, 1000)
     for pair, verdict in found.families.items():
         if not groups.are_joined(pair):
             groups.apart.setdefault(pair, f"a link as a family ({verdict.why})")
@@ -123,7 +123,7 @@ def ordered_pair(pair: Pair) -> Pair:
     return pair if pair[0] < pair[1] else (pair[1], pair[0])
 
 
-def _join_by_strength(groups: "_Groups", edges: dict[Pair, Verdict], found: Linked) -> None:
+def _join_by_strength(groups: "_Groups", edges: dict[Pair, PairVerdict], found: Linked) -> None:
     """Join the pairs, the strongest first; pairs of one strength are joined together or not at all."""
     by_strength = sorted(edges, key=lambda pair: (-edges[pair].strength, pair))
     for _, tier in groupby(by_strength, key=lambda pair: edges[pair].strength):
@@ -135,7 +135,7 @@ def _join_by_strength(groups: "_Groups", edges: dict[Pair, Verdict], found: Link
                 found.reasons[pair] = edges[pair]
             for pair in component if conflict is not None else ():
                 if not groups.are_joined(pair):
-                    found.undecided[pair] = Verdict(
+                    found.undecided[pair] = PairVerdict(
                         "undecided", f"{edges[pair].why}; would join records with {conflict}"
                     )
 

@@ -11,7 +11,7 @@ from entrez_kit.base.errors import InvalidInput, truncate
 from entrez_kit.core.model import Warn
 from entrez_kit.core.operation import Operation
 from entrez_kit.references.files.references import Reference, ReferenceFile
-from entrez_kit.references.merge.compare import Relation, Verdict
+from entrez_kit.references.merge.compare import PairVerdict, Relation
 from entrez_kit.references.merge.entries import Entry, read_entries
 from entrez_kit.references.merge.grouping import Linked, Pair, compare_records, link_records, ordered_pair
 from entrez_kit.references.merge.models import (
@@ -27,7 +27,7 @@ from entrez_kit.references.merge.models import (
     UndecidedPair,
 )
 from entrez_kit.references.merge.review import ReviewRow
-from entrez_kit.references.merge.works import Work
+from entrez_kit.references.merge.works import MergedWork
 from entrez_kit.services import Services
 
 MAX_CITED_TITLE: Final = 160
@@ -222,10 +222,10 @@ def _resolve(
 # Works
 
 
-def _build_works(entries: Sequence[Entry], linked: Linked) -> tuple[list[Work], list[int]]:
+def _build_works(entries: Sequence[Entry], linked: Linked) -> tuple[list[MergedWork], list[int]]:
     """Return the works in the order of their kept records, and the number of the work of each record."""
     group_of = {position: group for group in linked.duplicates for position in group}
-    works: list[Work] = []
+    works: list[MergedWork] = []
     work_of = [-1] * len(entries)
     for position in range(len(entries)):
         group = group_of.get(position, [position])
@@ -237,11 +237,11 @@ def _build_works(entries: Sequence[Entry], linked: Linked) -> tuple[list[Work], 
         rest = sorted((entries[n] for n in ranked[1:]), key=lambda one: (one.file, one.index))
         for n in group:
             work_of[n] = len(works)
-        works.append(Work(entries[position], rest))
+        works.append(MergedWork(entries[position], rest))
     return works, work_of
 
 
-def _family_groups(works: Sequence[Work], work_of: Sequence[int], linked: Linked) -> list[Group]:
+def _family_groups(works: Sequence[MergedWork], work_of: Sequence[int], linked: Linked) -> list[Group]:
     """Join the links between works to families, and store in each work the works of its family."""
     links: dict[int, set[int]] = defaultdict(set)
     reasons: dict[Pair, set[tuple[str, Relation | None]]] = defaultdict(set)
@@ -276,7 +276,7 @@ def _family_groups(works: Sequence[Work], work_of: Sequence[int], linked: Linked
     return sorted(groups, key=lambda group: group.members)
 
 
-def _duplicate_groups(works: Sequence[Work], entries: Sequence[Entry], linked: Linked) -> list[Group]:
+def _duplicate_groups(works: Sequence[MergedWork], entries: Sequence[Entry], linked: Linked) -> list[Group]:
     position_of = {id(entry): number for number, entry in enumerate(entries)}
     why: dict[int, set[str]] = defaultdict(set)
     for (one, other), verdict in linked.reasons.items():
@@ -301,7 +301,7 @@ def _build_result(
     names: Sequence[str],
     entries: Sequence[Entry],
     linked: Linked,
-    works: list[Work],
+    works: list[MergedWork],
     work_of: Sequence[int],
     warnings: list[Warn],
 ) -> MergeResult:
@@ -339,9 +339,9 @@ def _build_result(
     return result
 
 
-def _open_pairs(entries: Sequence[Entry], linked: Linked, work_of: Sequence[int]) -> list[tuple[Pair, Verdict]]:
+def _open_pairs(entries: Sequence[Entry], linked: Linked, work_of: Sequence[int]) -> list[tuple[Pair, PairVerdict]]:
     """Return the undecided pairs in order, one for each pair of works."""
-    found: dict[Pair, tuple[Pair, Verdict]] = {}
+    found: dict[Pair, tuple[Pair, PairVerdict]] = {}
     ordered = [
         (sorted(pair, key=lambda n: (entries[n].file, entries[n].index)), verdict)
         for pair, verdict in linked.undecided.items()
@@ -366,7 +366,7 @@ def cite_entry(entry: Entry) -> str:
     return " ".join(part for part in (f"{authors}{title}.", " ".join(filter(None, parts)), *ids) if part)
 
 
-def _count_files(names: Sequence[str], entries: Sequence[Entry], works: Sequence[Work]) -> list[SourceFigures]:
+def _count_files(names: Sequence[str], entries: Sequence[Entry], works: Sequence[MergedWork]) -> list[SourceFigures]:
     raw, unique, only = Counter[int](), Counter[int](), Counter[int]()
     sources: dict[int, set[str]] = defaultdict(set)
     for entry in entries:
@@ -389,7 +389,7 @@ def _count_files(names: Sequence[str], entries: Sequence[Entry], works: Sequence
     ]
 
 
-def _count_databases(works: Sequence[Work]) -> list[DatabaseFigures]:
+def _count_databases(works: Sequence[MergedWork]) -> list[DatabaseFigures]:
     raw, unique, only = Counter[str](), Counter[str](), Counter[str]()
     for work in works:
         for entry in work.entries:

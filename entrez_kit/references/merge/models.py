@@ -10,7 +10,7 @@ from entrez_kit.core.model import Request, Result, Warn, omit_if_empty, wrong
 from entrez_kit.references.files.references import Reference
 from entrez_kit.references.merge.compare import Relation
 from entrez_kit.references.merge.review import Choice, ReviewRow
-from entrez_kit.references.merge.works import FILES, Work
+from entrez_kit.references.merge.works import FILES, MergedWork
 
 MAX_FILES: Final = 200
 MAX_TEXT: Final = 512 * 1024 * 1024
@@ -145,12 +145,12 @@ class MergeResult(Result):
     undecided: list[UndecidedPair]
     counts: MergeCounts
     warnings: list[Warn] = omit_if_empty([])
-    _works: list[Work] = PrivateAttr(default_factory=list)
+    _works: list[MergedWork] = PrivateAttr(default_factory=list)
     _review: list[ReviewRow] = PrivateAttr(default_factory=list)
     _separated: list[ReviewRow] = PrivateAttr(default_factory=list)
 
     @property
-    def works(self) -> list[Work]:
+    def works(self) -> list[MergedWork]:
         """The works, each once, in the order of their kept records."""
         return self._works
 

@@ -54,7 +54,7 @@ _NOTES: Final = ("N1", "RN", "LB", "U1", "U4", "U5")
 
 
 @dataclass(slots=True)
-class Work:
+class MergedWork:
     """One work.
 
     Args:
@@ -146,13 +146,13 @@ def _name_entry(entry: Entry) -> str:
 # Formats
 
 
-def write_ris(work: Work) -> str:
+def write_ris(work: MergedWork) -> str:
     """Return a work as a RIS record."""
     lines = [f"{tag}  - {value}" for tag, value in work.fields]
     return "\n".join([*lines, "ER  - "])
 
 
-def item_of(work: Work) -> Item:
+def item_of(work: MergedWork) -> Item:
     """Return a work as an item of CSL-JSON."""
     ids = {kind: work.key_of(kind) for kind in ("pmid", "doi", "pmcid")}
     made = csl_of_fields(work.fields, _citation_key(work), **ids)
@@ -164,20 +164,20 @@ def item_of(work: Work) -> Item:
     )
 
 
-def _notes(work: Work, own: Any) -> str:
+def _notes(work: MergedWork, own: Any) -> str:
     parts = [str(own)] if own else []
     parts += [value for tag, value in work.additions() if tag in _NOTES and value not in str(own)]
     return "\n".join(dict.fromkeys(parts))
 
 
-def write_csl(work: Work) -> str:
+def write_csl(work: MergedWork) -> str:
     """Return a work as the text of an item of CSL-JSON."""
     item = item_of(work)
     item.setdefault("note", _notes(work, None))
     return escape_json(json.dumps(item, ensure_ascii=False, indent=2))
 
 
-def write_bibtex(work: Work) -> str:
+def write_bibtex(work: MergedWork) -> str:
     """Return a work as a BibTeX entry: the original entry with added fields, or a new one."""
     text = work.kept.original.text
     notes = "; ".join(value for tag, value in work.additions() if tag in _NOTES)
@@ -207,12 +207,12 @@ def write_bibtex(work: Work) -> str:
     return ",\n".join([body, *lines]) + "\n}"
 
 
-def _citation_key(work: Work) -> str:
+def _citation_key(work: MergedWork) -> str:
     key = work.kept.keys.get("key") or (f"pmid{pmid}" if (pmid := work.key_of("pmid")) else work.kept.id)
     return re.sub(r"[\s,{}()\"'%#~\\=]+", "_", key)
 
 
-def write_nbib(work: Work) -> str:
+def write_nbib(work: MergedWork) -> str:
     """Return a work as a MEDLINE record: the original record, or a new one."""
     if work.kept.kind == "nbib" and work.kept.original.text is not None:
         lines = [work.kept.original.text]
@@ -229,19 +229,19 @@ def write_nbib(work: Work) -> str:
 class WorkFile:
     """A format of files for reference managers."""
 
-    entry: Callable[[Work], str]
+    entry: Callable[[MergedWork], str]
     head: str = ""
     between: str = "\n\n"
     tail: str = "\n"
 
-    def pieces(self, works: Iterable[Work]) -> Iterator[str]:
+    def pieces(self, works: Iterable[MergedWork]) -> Iterator[str]:
         """Yield the text of a file in parts."""
         yield self.head
         for number, work in enumerate(works):
             yield f"{self.between if number else ''}{self.entry(work)}"
         yield self.tail
 
-    def text(self, works: Sequence[Work]) -> str:
+    def text(self, works: Sequence[MergedWork]) -> str:
         """Return the text of a file."""
         return "".join(self.pieces(works))
 

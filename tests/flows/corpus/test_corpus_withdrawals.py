@@ -111,7 +111,7 @@ def test_where_pubmed_fails_to_count_the_sync_says_so_and_the_next_one_looks(
     world.clock.move(days=30)
     real = Slicer.ask
 
-    def ask(self: Slicer, window: slices.Window | None, retmax: int, retstart: int = 0) -> object:
+    def ask(self: Slicer, window: slices.DateWindow | None, retmax: int, retstart: int = 0) -> object:
         if not retmax:
             raise UpstreamError("PubMed is out of order.")
         return real(self, window, retmax, retstart)

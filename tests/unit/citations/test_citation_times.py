@@ -6,7 +6,7 @@ import pytest
 from one_citation import format_citation
 
 from entrez_kit.citations import csl, names, titles
-from entrez_kit.citations.pandoc import Run
+from entrez_kit.citations.pandoc import FormattedRun
 from entrez_kit.citations.style import casing, preparation
 from entrez_kit.citations.style import format_entries as styles
 from entrez_kit.citations.style.format_entries import STYLES
@@ -79,7 +79,7 @@ def test_each_step_of_a_citation_takes_any_text_in_time(piece: str) -> None:
     for style in STYLES.values():
         preparation.prepare_item(item, style.wants)
     preparation.standing_note({"note": f"[Retracted: {text}"})
-    styles._apply_rules((Run(f"“{text}”"),), is_translated=True)
+    styles._apply_rules((FormattedRun(f"“{text}”"),), is_translated=True)
     titles.format_journal_title(text)
     titles.format_article_title(text, f"{text}b")
     casing.find_taxa([text])

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from entrez_kit.base.errors import InvalidInput, InvariantFailure
-from entrez_kit.reviews.decisions import Choice, Decision, Stage
+from entrez_kit.reviews.decisions import Choice, ScreeningDecision, Stage
 from entrez_kit.reviews.flow import SUMS, check_sums, flow
 from entrez_kit.reviews.records import Gone, ReviewRecord
 
@@ -17,16 +17,16 @@ def make(number: int, work: int | None = None, source: str = "PubMed", *, is_new
     return ReviewRecord(id=f"ek-x-{number}", source=source, added=1, fields=[("TY", "JOUR")], work=kept)
 
 
-def decide(number: int, stage: Stage, choice: Choice, reason: str = "", study: str = "") -> Decision:
+def decide(number: int, stage: Stage, choice: Choice, reason: str = "", study: str = "") -> ScreeningDecision:
     """Return a decision."""
-    return Decision(f"ek-x-{number}", stage, choice, reason, study=study)
+    return ScreeningDecision(f"ek-x-{number}", stage, choice, reason, study=study)
 
 
 def test_each_record_is_followed_through_random_reviews() -> None:
     chance = random.Random(4)
     for _ in range(40):
         records: list[ReviewRecord] = []
-        decisions: list[Decision] = []
+        decisions: list[ScreeningDecision] = []
         expected: Counter[str] = Counter()
         for number in range(chance.randrange(1, 60)):
             if number and chance.random() < 0.3:
@@ -117,7 +117,7 @@ def test_a_deleted_record_without_a_decision_is_removed_before_screening() -> No
         ([decide(1, "before_screening", "exclude"), decide(1, "title_abstract", "include")], ["ek-x-1"]),
     ],
 )
-def test_contradictory_decisions_name_the_records(decisions: list[Decision], named: list[str]) -> None:
+def test_contradictory_decisions_name_the_records(decisions: list[ScreeningDecision], named: list[str]) -> None:
     with pytest.raises(InvalidInput) as caught:
         flow([make(1), make(2, 1)], decisions)
 

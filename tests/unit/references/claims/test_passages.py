@@ -13,7 +13,7 @@ from thoroughness import sample
 from entrez_kit.fulltext.jats.article import JatsArticle, iter_jats
 from entrez_kit.fulltext.models import Section
 from entrez_kit.references.claims.passages import FoldedClaim, FoldedText, NearMatch
-from entrez_kit.references.claims.sentence_index import Nearest, Part, SentenceIndex
+from entrez_kit.references.claims.sentence_index import Nearest, SentenceIndex, TextPart
 
 TEXT = (
     "Background. The inter-\nvention reduced LDL by 5·2 mg/dL (p < 0.05) in 1,200 carriers of “TP53” [12,13] at "
@@ -28,7 +28,7 @@ def passage(text: str, claim: str, *, with_markers: bool = True) -> str | None:
 
 def nearest(text: str, claim: str) -> Nearest | None:
     index = SentenceIndex()
-    return index.nearest(FoldedClaim(claim), index.add([Part(text)]))
+    return index.nearest(FoldedClaim(claim), index.add([TextPart(text)]))
 
 
 def match(text: str, claim: str) -> NearMatch | None:
@@ -114,7 +114,7 @@ def test_a_unit_equals_its_word_behind_a_number(text: str, claim: str, same: boo
     assert (passage(text, claim) is not None) is same
     index = SentenceIndex()
     wanted = FoldedClaim(claim)
-    within = index.add([Part(text)])
+    within = index.add([TextPart(text)])
     assert not same or list(index.candidates(wanted.certain_words, len(wanted.folded), within))
 
 
@@ -165,7 +165,7 @@ def test_any_text_finds_its_own_words_and_offsets_stay_within(text: str, data: s
         if [token.text for token in claim.folded.tokens()] == [token.text for token in tokens[first:]]:
             assert next(claim.find_all(folded), None) is not None
             index = SentenceIndex()
-            parts = [Part(text, is_wrapped=data.draw(st.booleans()))]
+            parts = [TextPart(text, is_wrapped=data.draw(st.booleans()))]
             within = index.add(parts)
             if folded.has_markers or len(claim.folded) == 0:
                 return
@@ -237,7 +237,7 @@ def _mutants(text: str) -> Iterator[str]:
 
 def _finder(article: JatsArticle) -> Callable[[str], str | None]:
     index = SentenceIndex()
-    within = index.add([Part(text) for text in _texts(article)])
+    within = index.add([TextPart(text) for text in _texts(article)])
 
     def find(claim: str) -> str | None:
         wanted = FoldedClaim(claim)
