@@ -88,7 +88,7 @@ def sync_command(
 ) -> None:
     """Update a corpus from PubMed: first all records of the query, later those added, revised or withdrawn.
 
-    entrez-kit corpus sync crispr "crispr AND review[pt]"
+    entrez-kit corpus sync crispr "crispr AND review\\[pt]"
     It can be interrupted and repeated. In a cron job: entrez-kit -q corpus sync crispr
     """
     from entrez_kit.corpus.store import store_of

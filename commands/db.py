@@ -114,7 +114,7 @@ def _render_search_table(result: EntrezSearchResult, console: "Console") -> "Ren
 def search(ctx: typer.Context, request: EntrezSearchRequest) -> None:
     """Search any database for UIDs, and see how NCBI understood the query.
 
-    entrez-kit db search nuccore "BRCA1[gene] AND human[orgn]" -f ids | entrez-kit db summary nuccore -
+    entrez-kit db search nuccore "BRCA1\\[gene] AND human\\[orgn]" -f ids | entrez-kit db summary nuccore -
     """
 
     def remarks(found: SingleOutcome[EntrezSearchResult]) -> None:

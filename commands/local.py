@@ -53,7 +53,7 @@ def import_command(
     """Import files into a copy; create the copy if it does not exist. Files that were applied before are skipped.
 
     entrez-kit local import pubmed baseline/ updatefiles/ desc2026.gz
-    It can be interrupted and repeated. If a .md5 file is in the same folder, it is compared.
+    To continue after an interrupt, run it again. If a .md5 file is in the same folder, its checksum is compared.
     """
     from entrez_kit.local.importing import import_files
 
@@ -111,8 +111,8 @@ def mirror_command(
 ) -> None:
     """Download NLM's baseline and update files into a copy: about 65 GB for all of PubMed.
 
-    entrez-kit local mirror stroke --topic "stroke[mh] OR stroke[tiab]"
-    It can be interrupted and repeated, and continues with the next file.
+    entrez-kit local mirror stroke --topic "stroke\\[mh] OR stroke\\[tiab]"
+    To continue after an interrupt, run it again: it begins with the next file.
     """
     from entrez_kit.local.mirror import mirror_files
 

@@ -79,7 +79,8 @@ def init(
 def search(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Run the strategy in PubMed, and keep all records with a certificate of completeness.
 
-    From PubMed, or without a request: entrez-kit review search; entrez-kit review search --local NAME
+    In PubMed: entrez-kit review search
+    In a local copy, without a request: entrez-kit review search --local NAME
     """
     _run(ctx, SEARCH_REVIEW, options, "Searching")
 
@@ -157,7 +158,7 @@ def update(ctx: typer.Context, options: dict[str, Any]) -> None:
 def export_screening(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Write the works without a decision as RIS for Covidence, Rayyan or ASReview.
 
-    One file for each source, and all.ris, in the folder screening: entrez-kit review screen export
+    It writes one file for each source, and all.ris, to the folder screening: entrez-kit review screen export
     """
     _run(ctx, SCREEN_EXPORT, options, "Writing")
 

@@ -138,13 +138,17 @@ def lint(
     known: Annotated[
         list[Path] | None,
         typer.Option(
-            "--known", metavar="FILE", help="Known relevant records, which no NOT may exclude: PMIDs, PMCIDs and DOIs."
+            "--known",
+            metavar="FILE",
+            help="Report every NOT that excludes one of these relevant records: a file of PMIDs, PMCIDs and DOIs.",
         ),
     ] = None,
     fail_on: Annotated[
         str | None,
         typer.Option(
-            "--fail-on", metavar="CODES", help="Exit with status 4 only for these codes, or error, warning, note."
+            "--fail-on",
+            metavar="CODES",
+            help="Exit with status 4 only for these codes or severities (error, warning, note).",
         ),
     ] = None,
     fix: Annotated[

@@ -8,10 +8,12 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.text import Text
 from terminal import (
     Cli,
     Done,
@@ -19,6 +21,7 @@ from terminal import (
     Program,
 )
 
+from commands._app import COMMANDS, load_command
 from entrez_kit.base.settings import DEMO_WARNING
 
 HEAVY = ("requests", "Bio", "lxml", "mcp", "numpy", "pyrate_limiter", "entrez_kit.pubmed")
@@ -42,6 +45,20 @@ def loaded_by(code: str) -> list[str]:
 
 
 # Help and version
+
+
+def test_help_shows_the_brackets_of_queries() -> None:
+    def list_texts(command: Any) -> Iterator[str]:
+        yield from (command.help or "", command.epilog or "")
+        yield from (getattr(parameter, "help", None) or "" for parameter in command.params)
+        for inner in getattr(command, "commands", {}).values():
+            yield from list_texts(inner)
+
+    texts = [text for name in COMMANDS for text in list_texts(load_command(name))]
+    styles = {str(span.style): text for text in texts for span in Text.from_markup(text).spans}
+
+    assert any("[pt]" in Text.from_markup(text).plain for text in texts)
+    assert styles.keys() <= {"bold"}, styles
 
 
 @pytest.mark.process
