@@ -128,7 +128,7 @@ def batch_table(batch: GeneBatch, console: Console) -> RenderableType:
 
 def symbols_table(result: SymbolsResult, console: Console) -> RenderableType:
     """Return a table of symbols with their genes; a symbol without one has its candidates and a message."""
-    table = Listing(fixed("Input"), fixed("Id"), fixed("Symbol"), "Organism", "Name")
+    table = ListingTable(fixed("Input"), fixed("Id"), fixed("Symbol"), "Organism", "Name")
     for one in result.symbols:
         if one.id is not None:
             found = (_link_id(one.id, console), Text(line(one.symbol), style="bold"), Text(line(one.organism)))
