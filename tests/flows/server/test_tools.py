@@ -38,6 +38,7 @@ HIDDEN: dict[str, dict[str, Any]] = {
     "pubmed_fetch_fulltext": {"ids": ["99000001"]},
     "corpus_audit": {"retraction_watch": "watch.csv"},
     "europepmc_search": {"max_results": 5_000},
+    "lint_strategy": {"mesh": "/etc/hostname"},
     "check_references": {"retraction_watch": "/etc/hostname", "corrects": True, "max_references": 9_000},
 }
 """Fields for the other doors."""
