@@ -37,7 +37,7 @@ def _ids_or_files() -> Parameter:
     ids = ids_argument("pmids", more="Or files of references; - reads standard input.", hint=NAME_ARTICLES)
 
     def read(ctx: typer.Context, typed: Any, files: Any, values: dict[str, Any]) -> list[str] | None:
-        from ._references import select_files
+        from ._reference_files import select_files
 
         if found := select_files(typed, files):
             ctx.meta[_FILES_OF_REFERENCES] = found
@@ -209,7 +209,7 @@ def _cite_files(ctx: typer.Context, made: Plan, files: list[Path], styles: list[
     from entrez_kit.citations.style.format_entries import format_citations
     from entrez_kit.references.merge.convert_records import build_item, convert_records
 
-    from ._references import describe_entry, read_entries, write_references
+    from ._reference_files import describe_entry, read_entries, write_references
 
     entries = read_entries(ctx, files)
     if made.format.family is Family.REFERENCES:

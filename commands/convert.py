@@ -51,7 +51,7 @@ def _convert_files(ctx: typer.Context, to: str) -> None:
     Raises:
         InvalidInput: the format is unknown, or there is no file.
     """
-    from ._references import read_entries, write_references
+    from ._reference_files import read_entries, write_references
 
     target = HABITS.get(to.strip().lower(), to.strip().lower())
     files: list[Path] = ctx.meta.get(_FILES) or []

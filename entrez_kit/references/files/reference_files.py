@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from entrez_kit.references.files.read_bibtex import BibtexFile
-from entrez_kit.references.files.read_csl import CslFile
+from entrez_kit.references.files.read_csl_json import CslFile
 from entrez_kit.references.files.read_nbib import read_nbib
 from entrez_kit.references.files.read_ris import RisFile
 from entrez_kit.references.files.references import ReferenceFile, unreadable_error

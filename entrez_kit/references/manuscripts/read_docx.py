@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from entrez_kit.pubmed.comparison import fold_text
 from entrez_kit.references.check.pasted_lists import END_OF_LIST, HEADING, as_reference
-from entrez_kit.references.files.read_csl import csl_reference
+from entrez_kit.references.files.read_csl_json import csl_reference
 from entrez_kit.references.files.read_endnote import endnote_reference
 from entrez_kit.references.files.references import Reference, unreadable_error
 from entrez_kit.references.manuscripts.document import KeyCall, Line, Manuscript, too_large_error

@@ -8,7 +8,7 @@ from entrez_kit.base.errors import EntrezKitError
 from entrez_kit.base.settings import load_settings
 from entrez_kit.core.operation import Operation
 from entrez_kit.python.catalogue import OPERATIONS
-from entrez_kit.references.files.read_csl import CslFile
+from entrez_kit.references.files.read_csl_json import CslFile
 
 REQUIRED: dict[str, Any] = {
     "query_term": "sleep",
