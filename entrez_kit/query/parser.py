@@ -47,7 +47,6 @@ class Part:
 
     operator: str
     node: "Operand | Group"
-    is_implied: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +142,7 @@ class _Parser:
     def _add(self, frame: _Frame, node: Operand | Group) -> None:
         operator = frame.operator
         frame.operator = None
-        frame.parts.append(Part(operator.text if operator else _IMPLIED, node, operator is None))
+        frame.parts.append(Part(operator.text if operator else _IMPLIED, node))
 
     def _close(self, frames: list[_Frame]) -> None:
         inner = frames.pop()
