@@ -1,6 +1,7 @@
 """Read MEDLINE files (.nbib), as exported by PubMed."""
 
 import re
+from collections import Counter
 from typing import Final
 
 from entrez_kit.references.files.references import (
@@ -11,6 +12,7 @@ from entrez_kit.references.files.references import (
     identifier_of,
     parse_name,
     unreadable_error,
+    warn_of_left_out,
     year_in,
 )
 
@@ -24,7 +26,9 @@ class NbibFile(ReferenceFile):
 
     def __init__(self, records: list[tuple[list[tuple[str, str]], int]]) -> None:
         self._fields = [fields for fields, _ in records]
-        super().__init__([_reference(fields, start) for fields, start in records])
+        joined = [f"{start}: {fields[0][0]}- {fields[0][1]}" for fields, start in records if _has_two(fields)]
+        warnings = warn_of_left_out(joined, "these records contain another one, without a line PMID-")
+        super().__init__([_reference(fields, start) for fields, start in records], warnings)
 
     def original(self, index: int) -> OriginalRecord:
         """Return the fields and the text of a record."""
@@ -68,6 +72,11 @@ def read_nbib(text: str, name: str) -> ReferenceFile:
         elif line.strip():
             raise unreadable_error(name, "this line does not belong to a field of a MEDLINE record", line=number)
     return NbibFile(records)
+
+
+def _has_two(fields: list[tuple[str, str]]) -> bool:
+    """Return whether a record repeats several fields that a record has once."""
+    return sum(number > 1 for number in Counter(tag for tag, _ in fields if tag in _ONCE).values()) > 1
 
 
 def _reference(fields: list[tuple[str, str]], line: int) -> Reference:

@@ -34,6 +34,8 @@ _TITLES: Final = ("TI", "T1", "CT")
 _JOURNALS: Final = ("T2", "JF", "JO", "JA", "J2", "J1", "BT")
 _SHORT: Final = ("JA", "J2", "J1")
 _YEARS: Final = ("PY", "Y1", "DA")
+_ONCE: Final = frozenset({"ID", "TI", "T1", "PY", "VL", "IS", "SP", "DO"})
+"""Tags that a record has only once."""
 _SIMPLE: Final[Mapping[str, tuple[str, ...]]] = {
     **{"title": _TITLES, "volume": ("VL",), "issue": ("IS", "CP")},
     **{"doi": ("DO",), "pmid": ("AN",), "pmcid": ("C2",)},
@@ -97,8 +99,9 @@ class RisFile(ReferenceFile):
         self._left_out: list[list[str]] = []
         self._records = list(self._split_records(name))
         references = [_reference(number, record) for number, record in enumerate(self._records, start=1)]
+        joined = [f"{line + 1}: {truncate(self._lines[line].text, MAX_SHOWN)}" for line in self._find_joined()]
         warnings = warn_of_left_out(
-            [one[0] for one in self._left_out if len(one) > 1], "RIS needs a line TY  - and ER  -"
+            [one[0] for one in self._left_out if len(one) > 1] + joined, "RIS needs a line TY  - and ER  -"
         )
         super().__init__(references, [*warn_of_repeated_keys(references), *warnings])
 
@@ -134,6 +137,18 @@ class RisFile(ReferenceFile):
                 record.fields[-1].lines.append(number)
         if record is not None:
             raise unreadable_error(name, "this record does not end with ER", line=record.start + 1)
+
+    def _find_joined(self) -> Iterator[int]:
+        """Yield the line at which a record repeats fields that a record has once: another one without TY begins."""
+        for record in self._records:
+            known: set[str] = set()
+            again: dict[str, int] = {}
+            for one in record.fields:
+                if one.tag in known and one.tag in _ONCE:
+                    again.setdefault(one.tag, one.lines[0])
+                known.add(one.tag)
+            if len(again) > 1:
+                yield min(again.values())
 
     def original(self, index: int) -> OriginalRecord:
         """Return the fields of a record."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
+from random import Random
 from typing import Any
 from urllib.parse import unquote
 
@@ -695,3 +696,65 @@ def test_each_entry_of_a_damaged_file_is_a_row_or_a_named_problem(
     titles = [one.title for one in file.references]
     named = [term for warning in file.warnings for term in warning.terms]
     assert len(titles) + len(named) == 6, (titles, named)
+
+
+RIS_RECORD = "TY  - JOUR\nID  - k{0}\nTI  - Moonlight and {0} mice\nPY  - 199{0}\nDO  - 10.5555/m.{0}\nER  - \n\n"
+NBIB_RECORD = "PMID- 9{0}\nOWN - NLM\nTI  - Moonlight and {0} mice\nDP  - 199{0}\nTA  - J Inv Res\n\n"
+CSL_ITEM = {"id": "k", "type": "article-journal", "title": "Moonlight", "issued": {"date-parts": [[1999]]}}
+CSL_ITEM |= {"author": [{"family": "Doe", "given": "J"}], "DOI": "10.5555/m", "container-title": "J Inv Res"}
+
+
+@pytest.mark.parametrize(
+    ("suffix", "text", "line"),
+    [
+        (
+            ".ris",
+            "".join(map(RIS_RECORD.format, range(4))).replace("ER  - \n\nTY  - JOUR\nID  - k2\n", "ID  - k2\n"),
+            "13",
+        ),
+        (".nbib", "".join(map(NBIB_RECORD.format, range(4))).replace("\nPMID- 92\n", ""), "7"),
+    ],
+    ids=["RIS", "MEDLINE"],
+)
+def test_an_entry_inside_another_one_is_named(suffix: str, text: str, line: str) -> None:
+    file = reference_file(text, f"a{suffix}", suffix[1:])
+
+    (warning,) = file.warnings
+    assert (len(file.references), warning.code) == (3, "entries_left_out")
+    assert [term.split(":")[0] for term in warning.terms] == [line]
+
+
+@pytest.mark.parametrize("value", [None, 3, [], {}, "x", [[]], [None], {"a": 1}, True, -1], ids=repr)
+def test_a_csl_item_with_values_of_another_type_is_read_or_refused(value: object) -> None:
+    for field in CSL_ITEM:
+        text = json.dumps([CSL_ITEM, {**CSL_ITEM, "id": "other", field: value}])
+        try:
+            file = reference_file(text, "a.json", "csl")
+        except InvalidInput:
+            continue
+        assert len(file.references) == 2 or [one.code for one in file.warnings] == ["entries_left_out"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.bib", "".join(f"@article{{k{n},\n title = {{Moonlight {n}}},\n year = {{199{n}}}\n}}\n" for n in range(4))),
+        ("a.ris", "".join(map(RIS_RECORD.format, range(4)))),
+        ("a.nbib", "".join(map(NBIB_RECORD.format, range(4)))),
+        ("a.json", json.dumps([CSL_ITEM] * 4, indent=1)),
+    ],
+    ids=lambda value: value if len(value) < 9 else "",
+)  # fmt: skip
+def test_a_damaged_file_is_read_or_refused_and_never_a_defect(name: str, text: str) -> None:
+    chance = Random(name)
+    kind = {"bib": "bibtex", "json": "csl"}.get(name[2:], name[2:])
+    refused = 0
+    for _ in range(150):
+        start = chance.randrange(len(text))
+        end = start + chance.randrange(30)
+        middle = chance.choice(["", "{", "}", '"', "@", "\\", "\x00", "\r", "ER  - ", text[start:end][::-1]])
+        try:
+            reference_file(text[:start] + middle + text[end:], name, kind)
+        except InvalidInput:
+            refused += 1
+    assert 0 < refused < 150
