@@ -700,7 +700,12 @@ def test_each_entry_of_a_damaged_file_is_a_row_or_a_named_problem(
 
 RIS_RECORD = "TY  - JOUR\nID  - k{0}\nTI  - Moonlight and {0} mice\nPY  - 199{0}\nDO  - 10.5555/m.{0}\nER  - \n\n"
 NBIB_RECORD = "PMID- 9{0}\nOWN - NLM\nTI  - Moonlight and {0} mice\nDP  - 199{0}\nTA  - J Inv Res\n\n"
-CSL_ITEM = {"id": "k", "type": "article-journal", "title": "Moonlight", "issued": {"date-parts": [[1999]]}}
+CSL_ITEM: dict[str, Any] = {
+    "id": "k",
+    "type": "article-journal",
+    "title": "Moonlight",
+    "issued": {"date-parts": [[1999]]},
+}
 CSL_ITEM |= {"author": [{"family": "Doe", "given": "J"}], "DOI": "10.5555/m", "container-title": "J Inv Res"}
 
 
