@@ -169,7 +169,7 @@ def test_mesh_terms_mark_their_major_topics(module: Module) -> None:
 @pytest.mark.parametrize(("width", "one_line"), [(60, True), (24, False)])
 def test_a_row_becomes_lines_where_a_date_would_be_broken(module: Module, width: int, one_line: bool) -> None:
     tables = module("_views.tables")
-    table = tables.Listing("Key", tables.number("Records"), "Followed to")
+    table = tables.ListingTable("Key", tables.number("Records"), "Followed to")
     table.row("demo", "73", "2026-03-06")
     shown = io.StringIO()
     Console(width=width, file=shown).print(table)
