@@ -36,7 +36,8 @@ def find_uncertain_rows(rows: Sequence[Row], layout: ListLayout) -> list[int]:
         apart = row[0].after_blank and (n + 1 == len(rows) or rows[n + 1][0].after_blank)
         if n not in certain and ((mostly_dated and not dated[n] and not apart) or _has_two(row)):
             uncertain.add(n)
-        if _is_long(row):
+        # "[7]" at the beginning of a line is hardly anything but a mark.
+        if _is_long(row) or any(line.kind.startswith("[") for line in row[1:]):
             uncertain.add(n)
     return sorted(uncertain)
 

@@ -416,8 +416,10 @@ BLOCKS = [f"Doe J, Roe R. Moonlight and mice {n}.\nJ Inv Res. {1999 + n};3:4." f
         ("\n\n".join([*BLOCKS[:6], f"{BLOCKS[6]}\n{BLOCKS[7]}", *BLOCKS[8:]]), 19),
         ("\n".join(f"{n}. {one}" for n, one in enumerate(
             [*ENGLISH[:5], "Doe J. Mice of group\n6. Moon. 2001;3:4", *ENGLISH[6:]], start=1)), 6),
+        ("\n".join(f"[{n}] {one}" for n, one in [*enumerate(ENGLISH[:5], start=9), (14, "Mice at night"),
+            (2, "and day. 2001;3:4"), *enumerate(ENGLISH[6:], start=15)]), 6),
     ],
-    ids=["an empty line that is missing", "a number that is repeated inside a sentence"],
+    ids=["an empty line that is missing", "a number that is repeated inside a sentence", "a mark inside a row"],
 )  # fmt: skip
 def test_a_row_against_the_signs_of_a_list_has_a_warning(text: str, line: int) -> None:
     (warning,) = read_list(text).warnings
