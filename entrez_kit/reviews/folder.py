@@ -9,7 +9,6 @@ import errno
 import hashlib
 import json
 import os
-import re
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -388,8 +387,3 @@ def _discard(staged: Path) -> None:
         one.unlink()
     with contextlib.suppress(OSError):
         staged.rmdir()
-
-
-def safe_name(text: str) -> str:
-    """Return a text as the name of a file."""
-    return re.sub(r"[^A-Za-z0-9._-]+", "_", text).strip("._")[:60] or "file"

@@ -25,7 +25,7 @@ ANSWERED_BY: Final = ("demo", "local")
 
 
 @dataclass(frozen=True, slots=True)
-class SearchOutcome:
+class StrategySearch:
     """The outcome of a search: its description for the journal, its PMIDs, and warnings."""
 
     search: Search
@@ -41,7 +41,7 @@ def name_source(services: Services) -> str:
     return "Demo with invented articles" if settings.demo else "PubMed"
 
 
-def run_strategy(services: Services, review: Review, *, clause: str = "") -> SearchOutcome:
+def run_strategy(services: Services, review: Review, *, clause: str = "") -> StrategySearch:
     """Translate the strategy, count its lines, and retrieve all PMIDs of its last line.
 
     Args:
@@ -104,7 +104,7 @@ def run_strategy(services: Services, review: Review, *, clause: str = "") -> Sea
         loss = "; ".join(final.loss) or final.label
         message = f"Line {final.number} of the strategy differs in PubMed ({loss})."
         warnings.append(Warn(code="translation_differs", message=message))
-    return SearchOutcome(search, found.pmids, warnings)
+    return StrategySearch(search, found.pmids, warnings)
 
 
 def fetch_articles(services: Services, pmids: Sequence[str]) -> tuple[dict[str, Article], list[str]]:
