@@ -471,13 +471,15 @@ class Terminal(Frontend):
         """Return a command line; required arguments without a value are placeholders in capitals."""
         from entrez_kit.python.kit_methods import operation_of
 
-        words = operation_of(call.method).command
+        operation = operation_of(call.method)
+        words, fields = operation.command, operation.request.model_fields
         command = _load_plain_command(words[0])
         for word in words[1:]:
             command = command.commands[word]
         line = [PROGRAM, *words]
         for parameter in command.params:
-            value = call.arguments.get(parameter.name, ... if parameter.required else None)
+            is_required = parameter.required or (parameter.name in fields and fields[parameter.name].is_required())
+            value = call.arguments.get(parameter.name, ... if is_required else None)
             if value is not None:
                 line += _build_words(parameter, value)
         return f"`{' '.join(line)}`"

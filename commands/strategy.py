@@ -140,7 +140,7 @@ def lint(
         typer.Option(
             "--known",
             metavar="FILE",
-            help="Report every NOT that excludes one of these relevant records: a file of PMIDs, PMCIDs and DOIs.",
+            help="Known relevant records, which no NOT may exclude: PMIDs, PMCIDs and DOIs. A file of them.",
         ),
     ] = None,
     fail_on: Annotated[

@@ -614,7 +614,8 @@ def test_an_interrupted_sync_keeps_what_came_and_the_next_one_fetches_the_rest(w
 
         assert counts(result) == (30, 0, 30)
         assert result.max_edat_seen == "2024-02-29T00:00:00Z"
-        assert sum(map(len, state.fetched[requested:])) == 30
+        # A request that was under way at the interruption may end later, so ids are counted once.
+        assert len({uid for batch in state.fetched[requested:] for uid in batch}) == 30
         # What the first half brought may have been modified since: the next look starts when that was fetched.
         assert state.store.corpora().corpora[0].last_scan_at == "2026-01-05T12:00:00Z"
         assert state.checkpoint() == "2024-02-29T00:00:00Z"
