@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
-from pydantic import Field, field_validator
+from pydantic import FailFast, Field, field_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, NotConfigured, RateLimited, UpstreamError
@@ -23,7 +23,7 @@ class CitationsRequest(Request):
     """The records to cite, and the styles."""
 
     pmids: list[str] = Field(min_length=1, description="PMIDs, PMCIDs or DOIs of the records to cite.")
-    citation_styles: list[CitationStyle] = Field(
+    citation_styles: Annotated[list[CitationStyle], FailFast()] = Field(  # an unknown name is compared with all others
         default=["apa"],
         min_length=1,
         description="These, or any CSL style by name.",

@@ -5,7 +5,9 @@ import json
 import re
 import shlex
 from collections.abc import Iterator
+from contextlib import suppress
 from copy import deepcopy
+from difflib import SequenceMatcher
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -240,6 +242,28 @@ def test_what_is_wrong_with_an_argument_is_said_in_our_words_and_names_it(operat
             assert not [one for one in error.details.get("errors", []) if PYDANTIC.search(one["message"])]
             said = error.say_in(terminal).message
             assert not [field for field in hidden if re.search(rf"\b{field}:", said)], said
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
+def test_many_unknown_names_are_refused_after_few_comparisons(
+    operation: Operation[Any, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared = 0
+    prepare = SequenceMatcher.set_seq1
+
+    def count(matcher: "SequenceMatcher[str]", known: str) -> None:
+        nonlocal compared
+        compared += 1
+        prepare(matcher, known)
+
+    monkeypatch.setattr(SequenceMatcher, "set_seq1", count)
+    names = [f"unknown name {number}" for number in range(100)]
+    for field in operation.request.model_fields:
+        for value in (names, [*range(100)], dict.fromkeys(names, 1)):
+            compared = 0
+            with suppress(EntrezKitError):
+                operation.build({field: value})
+            assert compared < 20_000, field  # there are ten thousand styles
 
 
 def test_a_near_argument_is_suggested_and_no_other() -> None:
