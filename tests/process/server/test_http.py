@@ -189,7 +189,8 @@ def test_an_answer_whose_stream_broke_off_is_there_for_who_asks_again(http_host_
 
     assert foreign.body == b"", "an event of another session"
     assert json.loads(last["data"])["id"] == 7
-    assert json.loads(last["data"])["result"]["structuredContent"]["search_parameters"]["query_term"] == "crispr 7"
+    structured = json.loads(last["data"])["result"]
+    assert structured["_meta"]["request"]["search_parameters"]["query_term"] == "crispr 7"
     assert after.body == b"", "nothing comes after the answer"
 
 
