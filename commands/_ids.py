@@ -55,6 +55,7 @@ def read_inputs(
     field: str = "ids",
     noun: str = "ids",
     known: Known | None = None,
+    columns: Sequence[str] | None = None,
     hint: str = "Give ids; - reads them from standard input, -i FILE from a file.",
     error: type[EntrezKitError] = InvalidInput,
 ) -> list[str]:
@@ -66,6 +67,7 @@ def read_inputs(
         field: the field of the request.
         noun: the plural noun for messages.
         known: returns whether a word is an identifier; by default identifiers of articles.
+        columns: the names that the column of ids may have in a table; by default those of the kind of id.
         hint: the hint of the error if there are no ids.
         error: the class of that error.
 
@@ -78,7 +80,7 @@ def read_inputs(
         )
     if STDIN in (typed or ()) and is_terminal(sys.stdin):
         note(ctx, f"Type {noun}, one or more per line. End with Ctrl-D.")
-    return read_ids(typed or (), files or (), known=known)
+    return read_ids(typed or (), files or (), known=known, columns=columns)
 
 
 NAME_ARTICLES: Final = "Give PMIDs, PMCIDs or DOIs; - reads them from standard input, -i FILE from a file."
@@ -104,8 +106,7 @@ def _view_several(one: View[Res], field: str) -> View[PerInputResult]:
         """Yield the ids of a result that earlier results did not have."""
         if item.result is None:
             return
-        found = one.ids(item.result) if one.ids else (str(record[one.id_key]) for record in one.found(item.result))
-        for uid in found:
+        for uid in one.list_ids(item.result):
             if uid not in seen:
                 seen.add(uid)
                 yield uid

@@ -53,7 +53,7 @@ _NEXT_ID: Final = re.compile(
 )
 """A comma or semicolon that separates identifiers; within a DOI it does not."""
 _ID_KEYS: Final = (
-    *("pmid", "PMID", "pmids", "requested_pmids", "articles", "genes", "items"),
+    *("pmid", "PMID", "pmids", "requested_pmids", "articles", "genes", "symbols", "items"),
     *("input", "ids", "PMCID", "DOI", "uid", "id"),
 )
 """The members of an object that may have ids, in order of preference."""
@@ -65,13 +65,20 @@ REFERENCE_SUFFIXES: Final = (".bib", ".ris", ".nbib", ".enw")
 """Suffixes of files of references, whose identifiers are read."""
 
 
-def read_ids(arguments: Sequence[str], files: Sequence[Path] = (), *, known: Known | None = None) -> list[str]:
+def read_ids(
+    arguments: Sequence[str],
+    files: Sequence[Path] = (),
+    *,
+    known: Known | None = None,
+    columns: Sequence[str] | None = None,
+) -> list[str]:
     """Return all identifiers of arguments (``-`` is standard input) and files, in order.
 
     Args:
         arguments: words of the command line, each an identifier or a list of them.
         files: files with more identifiers.
         known: returns whether a word is an identifier; default: PMIDs, PMCIDs, DOIs and their URLs.
+        columns: the names that a column of ids may have in a table, by preference.
 
     Raises:
         InvalidInput: a source cannot be read or is not text, a file has no identifiers, or a line is not a list of
@@ -81,14 +88,14 @@ def read_ids(arguments: Sequence[str], files: Sequence[Path] = (), *, known: Kno
     found: list[str] = []
     for argument in arguments:
         if argument == STDIN:
-            found += _from_stdin(known)
+            found += _from_stdin(known, columns)
         else:
             found += split_line(argument, f"The argument {_quote(argument)}", known)
     for path in files:
         if path.suffix.lower() in REFERENCE_SUFFIXES and known is is_article_id:
             found += _from_references(path)
         else:
-            found += _from_stdin(known) if str(path) == STDIN else _from_file(path, known)
+            found += _from_stdin(known, columns) if str(path) == STDIN else _from_file(path, known, columns)
     if len(found) > MAX_IDS:
         raise too_large("The list of ids", MAX_IDS, "ids")
     return found
@@ -140,16 +147,16 @@ def read_sibling(file: Path, name: str) -> bytes | None:
     return read_content(path, hint=READABLE)
 
 
-def _from_stdin(known: Known) -> Iterator[str]:
+def _from_stdin(known: Known, columns: Sequence[str] | None) -> Iterator[str]:
     if sys.stdin is None:
         return iter(())
-    return read_identifiers(sys.stdin.buffer, "standard input", known)
+    return read_identifiers(sys.stdin.buffer, "standard input", known, columns)
 
 
-def _from_file(path: Path, known: Known) -> list[str]:
+def _from_file(path: Path, known: Known, columns: Sequence[str] | None) -> list[str]:
     try:
         with open_input(path) as file:
-            found = list(read_identifiers(file, str(path), known))
+            found = list(read_identifiers(file, str(path), known, columns))
     except OSError as exc:
         raise InvalidInput(
             f"--input {path} cannot be read: {exc.strerror or type(exc).__name__}.",
@@ -167,20 +174,23 @@ def _from_file(path: Path, known: Known) -> list[str]:
     return found
 
 
-def read_identifiers(source: IO[bytes], name: str, known: Known = is_article_id) -> Iterator[str]:
+def read_identifiers(
+    source: IO[bytes], name: str, known: Known = is_article_id, columns: Sequence[str] | None = None
+) -> Iterator[str]:
     """Yield the identifiers of a text, a table, JSON lines or a JSON document, line by line if possible.
 
     Raises:
         InvalidInput: the source is not text, is JSON without identifiers, or exceeds a bound; or a line is not a list
             of identifiers.
     """
-    for number, one in enumerate(_list_ids_of_source(source, name, known)):
+    columns = columns or (("pmid",) if known is is_article_id else ("id", "entrez_id", "gene_id"))
+    for number, one in enumerate(_list_ids_of_source(source, name, known, columns)):
         if number == MAX_IDS:
             raise too_large(name, MAX_IDS, "ids")
         yield one
 
 
-def _list_ids_of_source(source: IO[bytes], name: str, known: Known) -> Iterator[str]:
+def _list_ids_of_source(source: IO[bytes], name: str, known: Known, columns: Sequence[str]) -> Iterator[str]:
     lines = enumerate(_read_lines(source, name), start=1)
     begin, first = next(((number, line) for number, line in lines if line.strip()), (0, ""))
     if not first:
@@ -188,7 +198,7 @@ def _list_ids_of_source(source: IO[bytes], name: str, known: Known) -> Iterator[
     if first.lstrip()[:1] in ("{", "[") and not _NUMBERED.match(first):
         yield from _from_json(first, lines, name, known)
         return
-    column = _find_id_column(first, ("pmid",) if known is is_article_id else ("id", "entrez_id", "gene_id"))
+    column = _find_id_column(first, columns)
     if column is not None:
         yield from _from_table(*column, (line for _, line in lines), name, known)
         return
@@ -353,6 +363,11 @@ def _list_ids_of_object(document: dict[str, Any], name: str, known: Known, place
         yield from _list_ids([outcome["input"] for outcome in outcomes], name, known, place)
         return
     key = next((key for key in _ID_KEYS if document.get(key) not in (None, "", [], {})), None)
+    if key == "input" and known is not is_article_id and "status" in document and "error" not in document:
+        # The outcome of a symbol: its input is not an id, and a symbol without a gene has none.
+        if document.get("id") is not None:
+            yield from _list_ids(document["id"], name, known, place)
+        return
     if key not in ("pmid", "PMID", "pmids") and isinstance(document.get("key"), str):
         # A reference without a record has only the user's own name, which may look like a PMID.
         yield f"reference {document['key']}"

@@ -72,6 +72,8 @@ def _render_search_table(page: GenePage, console: "Console") -> "RenderableType"
 
 _SYMBOL: Final = re.compile(r"(?=[A-Za-z0-9.@-]*[A-Z0-9])[A-Za-z][A-Za-z0-9.@-]*")
 """A word that is written like a symbol: TP53, p53, Trp53, HLA-A; "cancer" and "AND" are not."""
+TABLE_OF_SYMBOLS: Final = ("symbol", "gene_symbol", "hgnc_symbol", "gene_name", "gene", "input")
+"""The names of the column of symbols in a table, such as the result of an analysis of expression."""
 _OPERATORS: Final = frozenset(("AND", "OR", "NOT"))
 SYMBOL_COLUMNS: Final = columns_at(
     "input", "status", "id", "symbol", "name", "organism", "taxon_id", "match", "candidates", "message"
@@ -86,7 +88,9 @@ def _read_query(ctx: typer.Context, typed: Any, files: Any, values: dict[str, An
     """Return a list of symbols (of a file, of standard input, several words like symbols), or a query in a list."""
     words = list(typed or ())
     if files or STDIN in words or (len(words) > 1 and all(map(_is_symbol, words))):
-        found = read_inputs(ctx, words, files, field="query=", noun="symbols", known=lambda word: True)
+        found = read_inputs(
+            ctx, words, files, field="query=", noun="symbols", known=lambda word: True, columns=TABLE_OF_SYMBOLS
+        )
         return _Symbols(found)
     if not words:
         raise AmbiguousQuery(

@@ -172,6 +172,12 @@ class View(Generic[Res]):
         """Return the rows of an outcome without inputs that have no result."""
         return (record for record in (self.rows or self.records)(outcome) if not isinstance(record, Failed))
 
+    def list_ids(self, outcome: Any) -> Iterable[str]:
+        """Return the ids of an outcome; a row without an id, such as an ambiguous symbol, has none."""
+        if self.ids is not None:
+            return self.ids(outcome)
+        return (str(uid) for row in self.found(outcome) if (uid := row.get(self.id_key)) is not None)
+
 
 @dataclass(frozen=True)
 class Job:

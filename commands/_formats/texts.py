@@ -5,9 +5,7 @@ from . import Job, TextWriter
 
 def ids_writer(job: Job) -> TextWriter:
     """Return the writer of identifiers, one per line."""
-    view = job.view
-    ids = view.ids or (lambda outcome: (record[view.id_key] for record in view.found(outcome)))
-    return TextWriter(job.sink, lambda outcome: (f"{one}\n" for one in ids(outcome)))
+    return TextWriter(job.sink, lambda outcome: (f"{one}\n" for one in job.view.list_ids(outcome)))
 
 
 def count_writer(job: Job) -> TextWriter:

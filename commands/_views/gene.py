@@ -134,8 +134,8 @@ def symbols_table(result: SymbolsResult, console: Console) -> RenderableType:
             found = (_link_id(one.id, console), Text(line(one.symbol), style="bold"), Text(line(one.organism)))
             table.add_row(Text(line(one.input)), *found, Text(line(one.name)))
         else:
-            told = Text(f"{one.status}: {line(one.message)} {', '.join(one.candidates)}".strip(), style="yellow")
-            table.add_row(Text(line(one.input)), "", "", "", told)
+            candidates = Text("\n").join(_link_id(candidate, console) for candidate in one.candidates)
+            table.add_row(Text(line(one.input)), candidates, "", "", format_failure(one))
     return table
 
 

@@ -71,4 +71,37 @@ def test_a_table_shows_what_is_missing(cli: Cli) -> None:
     done = cli("gene", "search", "TP53", "NOSUCH2", "--organism", "human", "-f", "table")
 
     assert "NCBIGene:7157" in done.out
-    assert "not_found" in done.out
+    assert "not found" in done.out
+
+
+@pytest.mark.parametrize("form", ["ids", "csv", "tsv", "jsonl", "json"])
+def test_every_format_of_a_list_with_gaps_leads_to_the_same_articles(cli: Cli, form: str) -> None:
+    """The symbols without a gene are named on stderr, and the rest goes on: no format loses or invents a gene."""
+    done = cli("gene", "search", "-", "-f", form, stdin="NOSUCH1\nTP53\nBRCA1\nOsDEMO1\n")
+
+    assert done.status == 4
+    assert all(one in done.err for one in ("NOSUCH1", "BRCA1")), done.err  # BRCA1 is a gene of man and mouse
+    found = cli("gene", "pubmed", "-", "-f", "ids", stdin=done.out)
+    assert found.status == 0, found.err
+    named = ("NCBIGene:7157", "NCBIGene:990000002")
+    assert found.out.split() == cli("gene", "pubmed", *named, "-f", "ids").out.split()
+    assert [one["id"] for one in json.loads(cli("gene", "get", "-", "--json", stdin=done.out).out)["genes"]] == [*named]
+
+
+def test_symbols_are_read_from_their_column_of_a_table(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "expression.csv"
+    file.write_text("rank,gene_symbol,log2fc\n1,TP53,2.5\n2,NOSUCH1,-3.1\n", encoding="utf-8")
+
+    done = cli("gene", "search", "-i", str(file), "--organism", "human", "--json")
+
+    assert [one["input"] for one in json.loads(done.out)["symbols"]] == ["TP53", "NOSUCH1"]
+
+
+@pytest.mark.parametrize("columns", ["30", "60", "100"])
+def test_no_width_breaks_the_id_of_a_candidate(cli: Cli, monkeypatch: pytest.MonkeyPatch, columns: str) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+
+    done = cli("gene", "search", "TP53", "BRCA1", "-f", "table")
+
+    shown = done.out.split()
+    assert {"NCBIGene:7157", "NCBIGene:672", "NCBIGene:12189"} <= set(shown)
