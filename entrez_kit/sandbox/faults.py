@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from threading import Lock
 from typing import Final
@@ -79,10 +79,19 @@ class FaultPlan:
     """Decide for each request whether a fault occurs, from a seed, and count the faults.
 
     Faults planned with ``next`` come first, in order; the probabilities apply to all other requests.
+
+    Args:
+        faults: probability of each kind.
+        seed: seed of the random choices.
+        most_in_a_row: how often in succession the same request may be struck by chance; None for any number.
     """
 
-    def __init__(self, faults: Mapping[str, float] | None = None, seed: int = 0) -> None:
+    def __init__(
+        self, faults: Mapping[str, float] | None = None, seed: int = 0, most_in_a_row: int | None = None
+    ) -> None:
         self.probabilities = check_faults(faults or {})
+        self._most_in_a_row = most_in_a_row
+        self._in_a_row: Counter[object] = Counter()
         self.struck: Counter[str] = Counter()
         self._random = random.Random(f"faults:{seed}")
         self._planned: dict[str | None, deque[str]] = {}
@@ -94,11 +103,16 @@ class FaultPlan:
         with self._lock:
             self._planned.setdefault(endpoint, deque()).extend([kind] * times)
 
-    def draw(self, endpoint: str) -> str | None:
-        """Return the fault for this request; None if the request succeeds."""
+    def draw(self, endpoint: str, request: Hashable = None) -> str | None:
+        """Return the fault for this request; None if the request succeeds.
+
+        Args:
+            endpoint: the name of the endpoint.
+            request: what distinguishes this request from others; the same for every attempt.
+        """
         with self._lock:
             kind = self._take_planned(endpoint)
-            if kind is None and self.probabilities:
+            if kind is None and self.probabilities and not self._is_spared(request):
                 point = self._random.random()
                 for candidate, probability in self.probabilities.items():
                     point -= probability
@@ -107,7 +121,15 @@ class FaultPlan:
                         break
             if kind is not None:
                 self.struck[kind] += 1
+            if self._most_in_a_row is not None:
+                if kind is None:
+                    del self._in_a_row[request]
+                else:
+                    self._in_a_row[request] += 1
             return kind
+
+    def _is_spared(self, request: Hashable) -> bool:
+        return self._most_in_a_row is not None and self._in_a_row[request] >= self._most_in_a_row
 
     def _take_planned(self, endpoint: str) -> str | None:
         for name in (endpoint, None):

@@ -59,6 +59,8 @@ class Sandbox(LocalEntrez):
         days: number of days over which the entry dates of generated records are distributed.
         seed: seed of the generated records, history keys and faults.
         enforce_limits: whether to enforce NCBI's rate limit (3 requests per second, 10 with a key).
+        most_faults_in_a_row: how often in succession the same request may fail by chance; None for any number. A
+            number below the attempts of a client makes sure that each of its requests succeeds in the end.
 
     Raises:
         InvalidInput: both corpus and records are given, or a value is invalid.
@@ -75,6 +77,7 @@ class Sandbox(LocalEntrez):
         days: int | None = None,
         seed: int = 0,
         enforce_limits: bool = True,
+        most_faults_in_a_row: int | None = None,
     ) -> None:
         if corpus and records is not None:
             raise _option_error("records", records, "give either a corpus or a number of generated records, not both")
@@ -82,7 +85,7 @@ class Sandbox(LocalEntrez):
             raise _option_error("port", port, "must be between 0 and 65535")
         if latency_ms < 0:
             raise _option_error("latency_ms", latency_ms, "must not be negative")
-        self.faults = FaultPlan(faults, seed)
+        self.faults = FaultPlan(faults, seed, most_faults_in_a_row)
         self.collection = _load_corpus(corpus, records, seed, days)
         self.log: deque[LogEntry] = deque(maxlen=_LOG_LENGTH)
         self.defects: list[Exception] = []
@@ -212,6 +215,7 @@ class Sandbox(LocalEntrez):
         request, endpoint = self.read_request(arrival.method, arrival.path, arrival.query, arrival.form)
         name = request.endpoint
         key = request.get("api_key") or None
+        public = tuple(pair for pair in request.params if pair[0].lower() not in SECRETS)
         fault = None
         verdict = None
         if self._rule is not None and arrival.path.startswith(EUTILS):
@@ -227,11 +231,10 @@ class Sandbox(LocalEntrez):
                 reply = LocalReply(reply.body, reply.content_type, reply.status, (*reply.headers, *verdict.headers))
             strike = _to_strike(reply)
             if endpoint is not None:
-                fault = self.faults.draw(name)
+                fault = self.faults.draw(name, (name, public))
                 if fault is not None:
                     limit = limits.WITH_KEY if key else limits.WITHOUT_KEY
                     strike = self.faults.strike(fault, name, request.retmode, reply, key or arrival.address, limit)
-        public = tuple(pair for pair in request.params if pair[0].lower() not in SECRETS)
         with self._guard:
             self._counts[name] += 1
             self.log.append(

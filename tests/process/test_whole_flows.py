@@ -107,7 +107,7 @@ def test_key_and_email_appear_nowhere(fault: dict[str, float], statuses: set[int
 
 def test_the_program_returns_every_record_or_names_what_is_missing(tmp_path: Path) -> None:
     requested = [str(number) for number in range(99_100_001, 99_103_001)]
-    with Sandbox(records=3_000, enforce_limits=False, faults=MIX, seed=6) as faulty:
+    with Sandbox(records=3_000, enforce_limits=False, faults=MIX, seed=6, most_faults_in_a_row=3) as faulty:
         status, out, err = _program(
             "fetch",
             "-",
@@ -132,7 +132,7 @@ def test_the_program_returns_every_record_or_names_what_is_missing(tmp_path: Pat
 
 
 def test_nothing_invalid_is_ever_cached(tmp_path: Path, here: Call) -> None:
-    with Sandbox(records=200, enforce_limits=False, faults=MIX, seed=6) as faulty:
+    with Sandbox(records=200, enforce_limits=False, faults=MIX, seed=6, most_faults_in_a_row=3) as faulty:
         environment = {"NCBI_API_KEY": KEY, "ENTREZ_KIT_HOME": str(tmp_path), **_at(faulty)}
         requested = [str(number) for number in range(99_100_001, 99_100_201)]
         for start in range(0, 200, 20):

@@ -108,7 +108,7 @@ def serve_recordings(recordings: Iterable[Recorded], faults: Mapping[str, float]
     def replay(request: LocalRequest, _: LocalState) -> LocalReply:
         return replies.get(_key(request.endpoint, request.params), plain("404 Not Found\n", 404))
 
-    sandbox = Sandbox(faults=faults, seed=3, enforce_limits=False)
+    sandbox = Sandbox(faults=faults, seed=3, enforce_limits=False, most_faults_in_a_row=3)
     for path, (name, _) in ENDPOINTS.items():
         if path.startswith(EUTILS):
             sandbox.route(path, name, replay)

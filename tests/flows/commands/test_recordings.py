@@ -260,7 +260,7 @@ def test_a_search_of_all_records_under_faults_is_replayed_with_its_certificate(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     mix = {"429": 0.1, "500": 0.1, "truncate": 0.1, "html": 0.1, "error200": 0.1, "cut": 0.05}
-    with Sandbox(records=12_000, enforce_limits=False, faults=mix, seed=7) as sandbox:
+    with Sandbox(records=12_000, enforce_limits=False, faults=mix, seed=7, most_faults_in_a_row=3) as sandbox:
         monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", f"{sandbox.url}/entrez/eutils")
         monkeypatch.setenv("NCBI_MAX_RETRIES", "10")
         recorded = cli("search", "all[sb]", "--all", "-o", "all.txt", "--record", "all.ekz")

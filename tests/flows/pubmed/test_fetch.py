@@ -202,7 +202,7 @@ def test_mesh_terms_and_grants_follow_the_flags(sandbox: Sandbox, kit_for: KitFo
 
 @pytest.mark.long
 def test_five_thousand_records_survive_every_fault(kit_for: KitFor) -> None:
-    with Sandbox(records=5_000, enforce_limits=False, faults=MIX, seed=7) as faulty:
+    with Sandbox(records=5_000, enforce_limits=False, faults=MIX, seed=7, most_faults_in_a_row=3) as faulty:
         kit = kit_for(faulty)
         requested = kit.search_articles(query_term="all[sb]", max_results=5_000).pmids
         result = kit.fetch_contents(pmids=requested, detail_level="citation_data")

@@ -175,6 +175,17 @@ def test_faults_strike_as_often_as_asked_and_the_same_way_for_a_seed() -> None:
         assert abs(plans[0].struck[kind] / 10_000 - probability) < 0.01
 
 
+def test_the_same_request_fails_at_most_so_often_in_a_row() -> None:
+    plan = FaultPlan({"500": 0.9}, most_in_a_row=3)
+    drawn = {request: [plan.draw("efetch", request) for _ in range(1_000)] for request in ("a", "b")}
+
+    for kinds in drawn.values():
+        longest = max(len(run) for run in "".join("x" if kind else " " for kind in kinds).split())
+        assert longest == 3
+    plan.next("429", times=5)  # planned faults are not chance
+    assert [plan.draw("efetch", "c") for _ in range(5)] == ["429"] * 5
+
+
 def test_faults_apply_to_every_endpoint(path: Path) -> None:
     with serving(corpus=[path], faults={"html": 1.0}) as client:
         for endpoint in ("esearch", "esummary", "efetch", "elink", "epost", "espell", "egquery", "einfo", "ecitmatch"):

@@ -197,7 +197,9 @@ def test_records_arrive_whole_from_a_failing_service_and_stay_as_they_are(
     kit_for: Callable[..., EntrezKit], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("entrez_kit.pubmed.date_slices.MAX_PUBMED_RESULTS", 1_500)  # so that there are several slices
-    with Sandbox(records=2_000, faults=parse_faults(MIX), enforce_limits=False, seed=1) as sandbox:
+    with Sandbox(
+        records=2_000, faults=parse_faults(MIX), enforce_limits=False, seed=1, most_faults_in_a_row=3
+    ) as sandbox:
         kit = kit_for(sandbox)
         store = store_of(kit.services)
         request = SyncRequest(query_key="all", term="all[sb]")
