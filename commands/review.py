@@ -38,18 +38,18 @@ app.add_typer(screen_app, name="screen")
 FOLDER: Final = option("folder", metavar="DIR")
 
 
-def _view(title: str) -> View[Any]:
+def _view(title: str, folder: str) -> View[Any]:
     def render(result: Result, console: "Console") -> "RenderableType":
-        from ._views.review import PAGES
+        from ._views.review import review_page
 
-        return PAGES[type(result).__name__](result)
+        return review_page(result, folder)
 
     return View(table=render, title=title)
 
 
 def _run(ctx: typer.Context, operation: Operation[Any, Any], options: dict[str, Any], label: str) -> Any:
     """Run an operation with a single answer, print it, and return it."""
-    view = _view(operation.title)
+    view = _view(operation.title, str(options["folder"]))
     outcome = run(ctx, operation, build_request(ctx, operation, options), view, label=label, afterwards=lambda _: None)
     return getattr(outcome, "result", None)
 

@@ -1,5 +1,6 @@
 """The pages of a review."""
 
+import shlex
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
@@ -29,7 +30,7 @@ def init_page(result: "InitResult") -> RenderableType:
     """Return the files of a new review."""
     parts: list[RenderableType] = [Text(f"Created {line(result.folder)}", style="bold")]
     parts += [Text(f"  {line(name)}") for name in result.files]
-    return Group(*parts, Text("Next: entrez-kit review search", style="dim"))
+    return Group(*parts)
 
 
 def search_page(result: "SearchReviewResult") -> RenderableType:
@@ -103,7 +104,7 @@ def flow_table(flow: "Flow") -> RenderableType:
 
 
 def status_page(result: "StatusResult") -> RenderableType:
-    """Return the runs, the numbers and the next command."""
+    """Return the runs and the numbers."""
     listing = ListingTable(number("Run"), fixed("Step"), fixed("Finished"), wrapped("Source"), wrapped("Numbers"))
     for one in result.runs:
         numbers = ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in one.counts.items())
@@ -114,7 +115,7 @@ def status_page(result: "StatusResult") -> RenderableType:
         parts.append(Text(f"{len(result.retracted):,} retracted: {', '.join(result.retracted[:SHOWN])}", style="red"))
     if result.gone:
         parts.append(Text(f"{counted(result.gone, 'record')} no longer found by the search", style="yellow"))
-    return Group(*parts, Text(f"Next: entrez-kit {result.next}", style="dim"))
+    return Group(*parts)
 
 
 def update_page(result: "UpdateResult") -> RenderableType:
@@ -174,3 +175,26 @@ PAGES: Final[dict[str, Callable[[Any], RenderableType]]] = {
     "ScreenImportResult": decisions_page,
 }
 """The page of each result."""
+
+
+def review_page(result: Any, folder: str) -> RenderableType:
+    """Return the page of a result, with the next command for the folder that was given."""
+    page = PAGES[type(result).__name__](result)
+    step = NEXT.get(type(result).__name__, lambda _: None)(result)
+    if step is None:
+        return page
+    place = "" if folder == "." else f" --folder {shlex.quote(folder)}"
+    return Group(page, Text(f"Next: entrez-kit {step}{place}", style="dim"))
+
+
+NEXT: Final[dict[str, Callable[[Any], str | None]]] = {
+    "InitResult": lambda _: "review search",
+    "SearchReviewResult": lambda _: "review dedupe",
+    "ImportResult": lambda _: "review dedupe",
+    "DedupeResult": lambda result: None if result.undecided else "review screen export",
+    "StatusResult": lambda result: result.next,
+    "UpdateResult": lambda result: None if result.undecided or not result.changes else "review screen export",
+    "ScreenExportResult": lambda result: "review screen import FILE" if result.works else "review report",
+    "ScreenImportResult": lambda _: "review status",
+}
+"""The next command of each result; None if a person decides first, or nothing is left to do."""

@@ -191,7 +191,7 @@ def find_online_problems(services: Services, strategy: Strategy) -> list[LinePro
         own_terms = not line.depends_on
         for text in line.warnings[told[id(line)] :]:
             code, _, rest = text.partition(": ")
-            if own_terms and code in ("quoted-phrase-not-found", "phrase-not-found", "field-not-found"):
+            if code in ("quoted-phrase-not-found", "phrase-not-found", "field-not-found"):
                 found.append(LineProblem("dropped-phrase", line.number, rest))
         count = counts.get(line.number) if line.number is not None else None
         if count == 0:

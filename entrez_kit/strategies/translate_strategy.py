@@ -113,6 +113,7 @@ def count_lines(services: Services, strategy: Strategy) -> dict[int, int]:
     lines = [line for line in strategy.lines if line.is_search]
     replies = list(in_order([partial(_count, services, strategy, line) for line in lines], services.eutils.at_once))
     counts: dict[int, int] = {}
+    remarks: dict[int, set[str]] = {}  # by line, those of the lines that it refers to, too
     failure: EntrezKitError | None = None
     for line, reply in zip(lines, replies, strict=True):
         if isinstance(reply, EntrezKitError):
@@ -122,7 +123,10 @@ def count_lines(services: Services, strategy: Strategy) -> dict[int, int]:
             line.warnings.append("not-counted: the line with all others in it is too long.")
         elif line.number is not None:
             counts[line.number] = reply.count
-            line.warnings += [f"{remark.code.replace('_', '-')}: {remark.message}" for remark in reply.remarks]
+            known = set().union(*(remarks.get(number, ()) for number in line.depends_on))
+            texts = [f"{remark.code.replace('_', '-')}: {remark.message}" for remark in reply.remarks]
+            line.warnings += [text for text in texts if text not in known]
+            remarks[line.number] = known.union(texts)
     if failure is not None and not counts:
         raise failure
     return counts

@@ -105,6 +105,11 @@ class _Lexer:
         """Return whether a new unit begins here, after an operator or an opening parenthesis."""
         return not self.tokens or self.tokens[-1].kind in ("open", "operator", "near", "prefix")
 
+    def has_term_after(self, place: int) -> bool:
+        """Return whether a term begins at this place, or after spaces; an operator and ")" are no terms."""
+        rest = self.text[place:].lstrip()
+        return bool(rest) and not rest.startswith(")") and not _OPERATOR.match(rest)
+
     def tokenize(self) -> list[Token]:
         """Return the tokens of the line."""
         place, text = 0, self.text
@@ -180,9 +185,27 @@ class _Lexer:
         return Parsed(node, (*self.notes, *parser.warnings))
 
 
-def _near(*, ordered: bool = False, minus: int = 0, default: int = 0) -> "Callable[[_Lexer, re.Match[str]], Token]":
-    def make(lexer: _Lexer, match: re.Match[str]) -> Token:
+MOST_DISTANCE: Final = 50
+"""A distance above it is rather a word, such as N95; strategies seldom allow more than 10 words."""
+
+
+def _near(
+    *, ordered: bool = False, minus: int = 0, default: int = 0
+) -> "Callable[[_Lexer, re.Match[str]], Token | None]":
+    """Return a reader of a proximity operator; without a term on each side, N95 and next are words."""
+
+    def make(lexer: _Lexer, match: re.Match[str]) -> Token | None:
         number = next((int(one) for one in match.groups() if one), None)
+        if "/" not in match[0]:
+            if lexer.starts_unit():
+                return None
+            if not lexer.has_term_after(match.end()):
+                lexer.notes.append(f"{match[0]} was read as a word, because no term follows it.")
+                return None
+            if number is not None and number > MOST_DISTANCE:
+                lexer.notes.append(
+                    f"{match[0]} was read as a proximity operator. If it is a word, put it in quotation marks."
+                )
         distance = default if number is None else max(number - minus, 0)
         return Token("near", match[0], distance=distance, ordered=ordered)
 
@@ -260,7 +283,7 @@ class OvidLexer(_Lexer):
         (re.compile(r"(or|and) ?/ ?([0-9][0-9 ,–-]*)", re.IGNORECASE), _numbers),
         (_OVID_SUFFIX, _ovid_suffix),
         (_UNKNOWN_SUFFIX, _ovid_suffix),
-        (re.compile(r"(?:adj)([0-9]*)(?=[ (\"]|$)", re.IGNORECASE), _ovid_adjacent),
+        (re.compile(r"(?:adj)([0-9]*)(?=[ ()\"]|$)", re.IGNORECASE), _ovid_adjacent),
         (_OVID_HEADING, _ovid_heading),
         (re.compile(r"#([0-9]{1,4})(?=[ )]|$)"), _reference),
     )
@@ -424,8 +447,8 @@ class EbscoLexer(_Lexer):
     signs = (
         (re.compile(r"(M[HMJ]) ?\(? ?\"([^\"]++)\" ?\)?(?<!\"\))", re.IGNORECASE), _ebsco_heading),
         (re.compile(rf"({'|'.join(EBSCO)})(?= |\(|\") ?"), _prefix(EBSCO)),
-        (re.compile(r"N([0-9]{1,3})(?=[ (\"])", re.IGNORECASE), _near()),
-        (re.compile(r"W([0-9]{1,3})(?=[ (\"])", re.IGNORECASE), _near(ordered=True)),
+        (re.compile(r"N([0-9]{1,3})(?=[ ()\"]|$)", re.IGNORECASE), _near()),
+        (re.compile(r"W([0-9]{1,3})(?=[ ()\"]|$)", re.IGNORECASE), _near(ordered=True)),
         (re.compile(r"S([0-9]{1,4})(?=[ )]|$)"), _reference),
         _HASH,
     )
@@ -456,7 +479,7 @@ class WosLexer(_Lexer):
     signs = (
         (re.compile(r"PY ?= ?(\(? ?[0-9]{4} ?(?:- ?[0-9]{4})? ?\)?)", re.IGNORECASE), _wos_years),
         (re.compile(rf"({'|'.join(WOS)}) ?= ?", re.IGNORECASE), _prefix(WOS)),
-        (re.compile(r"near(?:/([0-9]+))?(?=[ (\"]|$)", re.IGNORECASE), _near(default=15)),
+        (re.compile(r"near(?:/([0-9]+))?(?=[ ()\"]|$)", re.IGNORECASE), _near(default=15)),
         (re.compile(r"SAME(?=[ (\"])"), _same),
         _HASH,
     )
@@ -517,8 +540,8 @@ class ScopusLexer(_Lexer):
             _prefix(SCOPUS),
         ),
         (re.compile(r"\{ ?(?!(?:or|and) #)([^{}]*+)\}", re.IGNORECASE), _exact_phrase),
-        (re.compile(r"W/([0-9]{1,3})(?=[ (\"{])", re.IGNORECASE), _near()),
-        (re.compile(r"PRE/([0-9]{1,3})(?=[ (\"{])", re.IGNORECASE), _near(ordered=True)),
+        (re.compile(r"W/([0-9]{1,3})(?=[ ()\"{]|$)", re.IGNORECASE), _near()),
+        (re.compile(r"PRE/([0-9]{1,3})(?=[ ()\"{]|$)", re.IGNORECASE), _near(ordered=True)),
         _HASH,
     )
 
@@ -577,8 +600,8 @@ class CochraneLexer(_Lexer):
             _publication_dates,
         ),
         (re.compile(r": ?([a-z]{2,3}(?: ?, ?[a-z]{2,3})*)\b", re.IGNORECASE), _colon_scope(COCHRANE)),
-        (re.compile(r"near(?:/([0-9]+))?(?=[ (\"]|$)", re.IGNORECASE), _near(default=6)),
-        (re.compile(r"next(?:/([0-9]+))?(?=[ (\"]|$)", re.IGNORECASE), _near(ordered=True)),
+        (re.compile(r"near(?:/([0-9]+))?(?=[ ()\"]|$)", re.IGNORECASE), _near(default=6)),
+        (re.compile(r"next(?:/([0-9]+))?(?=[ ()\"]|$)", re.IGNORECASE), _near(ordered=True)),
         _BRACES,
         _HASH,
     )

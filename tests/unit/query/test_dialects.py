@@ -89,6 +89,49 @@ def test_a_distance_means_what_the_service_says(dialect: Dialect, line: str, exp
         assert found == expected
 
 
+@pytest.mark.parametrize(
+    ("dialect", "line", "expected", "warned"),
+    [
+        ("ebsco", "TI N95", {0}, ""),
+        ("ebsco", "TI ( N95 OR mask )", {0, 1, 6}, ""),
+        ("ebsco", "TI N95 OR TI mask", {0, 1, 6}, ""),
+        ("ebsco", "TI (mask N95 OR glove)", {0, 2}, "N95 was read as a word, because no term follows it."),
+        ("ebsco", "TI (mask N95)", {0}, "N95 was read as a word"),
+        ("ebsco", "TI ( W2 cloth )", {3}, ""),
+        ("ebsco", 'TI (mask AND "N95")', {0}, ""),
+        ("ebsco", "TI (mask N95 worn)", {0, 6}, "N95 was read as a proximity operator. If it is a word"),
+        ("wos", "TI=(near infrared)", {4}, ""),
+        ("wos", "TI=(infrared near OR glove)", {2, 4}, "near was read as a word"),
+        ("cochrane", "next generation:ti", {5}, ""),
+        ("cochrane", "(next generation):ti", {5}, ""),
+        ("cochrane", "(generation and next):ti", {5}, ""),
+    ],
+)
+def test_a_proximity_operator_without_a_term_on_each_side_is_a_word(
+    dialect: Dialect, line: str, expected: set[int], warned: str
+) -> None:
+    titles = ["mask N95 worn", "mask", "glove", "W2 cloth", "near infrared", "next generation", "mask quartz worn"]
+    index = index_texts(titles)
+    parsed = parse_line(line, dialect)
+
+    assert set(evaluate_meaning(parsed.node, index)) == expected
+    assert set(search(translate(line, dialect).text, index).records) == expected
+    assert any(warned in text for text in parsed.warnings) if warned else not parsed.warnings
+
+
+@pytest.mark.parametrize(
+    ("dialect", "line"),
+    [
+        *(("ovid", "(heart adj3).ti."), ("ovid", "(adj3 heart).ti."), ("embase", "(heart NEAR/3):ti")),
+        *(("scopus", "TITLE(W/2 heart)"), ("wos", "TI=(NEAR/2 heart)"), ("cochrane", "(near/2 heart):ti")),
+        *(("scopus", "TITLE(heart PRE/2)"), ("wos", "TI=(heart NEAR/2)"), ("cochrane", "(heart next/2):ti")),
+    ],
+)
+def test_a_distance_without_a_term_is_refused(dialect: Dialect, line: str) -> None:
+    with pytest.raises(LineError):
+        parse_line(line, dialect)
+
+
 def test_the_distance_of_ovid_and_embase_is_one_more_than_that_of_pubmed() -> None:
     assert translate("(a1 adj3 b1).ti.", "ovid").text == '"a1 b1"[ti:~2]'
     assert translate("(a1 NEAR/3 b1):ti", "embase").text == '"a1 b1"[ti:~2]'
