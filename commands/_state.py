@@ -42,18 +42,20 @@ _UNHEARD: Final = logging.NullHandler()
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def formats(*families: Family, pipe: Family | None = None) -> Callable[[Function], Function]:
+def formats(*families: Family, pipe: Family | None = None, files: str = "") -> Callable[[Function], Function]:
     """Declare the formats of a command, in the order of the help. Without a declaration it has tables and documents.
 
     Args:
         families: what the command can print.
         pipe: the family that a pipe and a file without a suffix get, if it is not the document; then the setting
             ``format`` has no effect.
+        files: a sentence about the files that the command writes without ``--output``.
     """
 
     def declare(function: Function) -> Function:
         function.formats = formats_in(*families)  # type: ignore[attr-defined]  # read through the command's callback
         function.pipe = pipe  # type: ignore[attr-defined]
+        function.files = files  # type: ignore[attr-defined]
         return function
 
     return declare
@@ -366,13 +368,13 @@ class State:
                     )
                 flag = short
         if flag is not None:
-            return _find_format(str(flag).strip().lower(), known, f"--format {flag}")
+            return _find_format(str(flag).strip().lower(), command, f"--format {flag}")
         suffix = target.suffix.lower() if target is not None else ""
         text = next((one for one in known if one.family is Family.TEXT), None)
         if target is not None and text is not None and BY_SUFFIX.get(suffix) not in known:
             return text  # the text itself, for any suffix: .fasta, .gb
         if target is not None and suffix in BY_SUFFIX:
-            return _find_format(BY_SUFFIX[suffix].name, known, f"a {target.suffix} file")
+            return _find_format(BY_SUFFIX[suffix].name, command, f"a {target.suffix} file")
         if target is not None and suffix:
             raise unknown_suffix(target, known)
         terminal, default = default_formats(command)
@@ -402,13 +404,14 @@ def unknown_suffix(target: Path, known: tuple[Format, ...]) -> InvalidInput:
     )
 
 
-def _find_format(name: str, known: tuple[Format, ...], given: str) -> Format:
+def _find_format(name: str, command: Any, given: str) -> Format:
     """Return the format with this name, if the command has it."""
-    selected = BY_NAME.get(name)
+    known, selected = list_formats(command), BY_NAME.get(name)
     if selected is not None and selected in known:
         return selected
     lists_ids = any(one.family is Family.IDS for one in known) and not any(one.needs_records for one in known)
-    way = ""
+    files = getattr(getattr(command, "callback", None), "files", "")
+    way = f" {files}" if files else ""
     if selected is not None and selected.needs_records and lists_ids:
         way = f" For {name}, pipe PMIDs (-f ids) into `entrez-kit fetch - -f {name}`."
     raise InvalidInput(

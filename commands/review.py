@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from entrez_kit.base.errors import Exit
+from entrez_kit.base.output_formats import Family
 from entrez_kit.core.model import Result
 from entrez_kit.core.operation import Operation
 from entrez_kit.reviews.dedupe_records import DEDUPE_RECORDS
@@ -22,6 +23,7 @@ from entrez_kit.strategies.read_files import FILES, read_file
 from ._input import read_content
 from ._options import argument, option, request_options
 from ._pipeline import View, build_request, counted, run, warn
+from ._state import formats
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -154,11 +156,13 @@ def update(ctx: typer.Context, options: dict[str, Any]) -> None:
 
 
 @screen_app.command("export")
+@formats(Family.SCREEN, Family.DOCUMENT, files="The RIS files are written to the folder screening of the review.")
 @request_options(SCREEN_EXPORT, FOLDER, option("stage", metavar="STAGE"), option("every", "--all"))
 def export_screening(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Write the works without a decision as RIS for Covidence, Rayyan or ASReview.
 
-    It writes one file for each source, and all.ris, to the folder screening: entrez-kit review screen export
+    It writes one file for each source, and all.ris, to a folder of the stage, such as screening/title_abstract:
+    entrez-kit review screen export
     """
     _run(ctx, SCREEN_EXPORT, options, "Writing")
 
@@ -196,6 +200,11 @@ def import_screening(
 
 
 @app.command("report")
+@formats(
+    Family.SCREEN,
+    Family.DOCUMENT,
+    files="The page, the diagram and the Word document are written to the folder report of the review.",
+)
 @request_options(WRITE_REPORT, FOLDER)
 def report(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Write the report: a page with all works, the PRISMA 2020 flow diagram, PRISMA-S, and the strategies for Word.

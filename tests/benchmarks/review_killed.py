@@ -79,7 +79,7 @@ def kill_search(home: Home, chance: random.Random) -> float:
 def check_records(home: Home, expected: int) -> bool:
     """Print what the review has and lacks; return whether each record is there once."""
     lines = (home.folder / "review" / "records.jsonl").read_text(encoding="utf-8").splitlines()
-    found = Counter(json.loads(line)["ids"]["pmid"] for line in lines)
+    found = Counter(json.loads(line)["pmid"] for line in lines)
     wanted = {str(FIRST + number) for number in range(expected)}
     missing, repeated = wanted - found.keys(), [pmid for pmid, count in found.items() if count > 1]
     foreign = found.keys() - wanted

@@ -147,7 +147,7 @@ def build_query(query: str, sources: Sequence[str]) -> tuple[str, list[Warn]]:
     check_balance(masked, "query")
     if masked.endswith("\\"):
         raise InvalidInput(
-            FrontendText(Argument("query"), ": ends with a backslash, which escapes nothing"),
+            FrontendText(Argument("query"), " ends with a backslash that escapes no character"),
             invalid_input=f"query={query}",
             recovery_hint="Remove the backslash.",
             details={"reason": "unbalanced_query", "position": len(query)},

@@ -358,7 +358,7 @@ def _open_pairs(entries: Sequence[Entry], linked: Linked, work_of: Sequence[int]
 def cite_entry(entry: Entry) -> str:
     """Return a record as one line for a person."""
     one = entry.reference
-    authors = f"{one.first_author}{' et al.' if one.authors > 1 else ''}. " if one.authors else ""
+    authors = f"{one.first_author}{' et al' if one.authors > 1 else ''}".removesuffix(".") + ". " if one.authors else ""
     title = truncate(one.title or one.text or "(no title)", MAX_CITED_TITLE)
     place = f"{one.volume or ''}{f'({one.issue})' if one.issue else ''}{f':{one.pages}' if one.pages else ''}"
     parts = [entry.signature.journal and (entry.reference.journal or ""), one.year, place]

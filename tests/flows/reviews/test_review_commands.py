@@ -108,3 +108,17 @@ def test_a_strategy_that_cannot_be_searched_stores_nothing(cli: Cli, monkeypatch
 
     assert [run["step"] for run in lines("runs.jsonl")] == ["init"]
     assert cli("review", "search", "--folder", "..").status == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "folder"),
+    [(("report", "-o", "r.html"), "report"), (("screen", "export", "-f", "ris"), "screening")],
+)
+def test_a_format_of_the_files_that_a_command_writes_is_refused_with_their_folder(
+    cli: Cli, arguments: tuple[str, ...], folder: str
+) -> None:
+    done = cli("review", *arguments)
+
+    assert done.status == 2
+    assert json.loads(done.err)["error"]["details"]["reason"] == "unsupported_format"
+    assert f"the folder {folder} of the review" in done.err
