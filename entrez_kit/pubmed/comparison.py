@@ -88,8 +88,8 @@ def _are_misspelt(mine: Sequence[str], theirs: Sequence[str]) -> bool:
         return True
     if not one or not other or one.isdigit() or other.isdigit():
         return False
-    matcher = SequenceMatcher(None, one[:MAX_WORDS], other[:MAX_WORDS], autojunk=False)
-    return matcher.ratio() >= ALIKE
+    one, other = one[:MAX_WORDS], other[:MAX_WORDS]
+    return likeness_bound(one, other) >= ALIKE and key_likeness(one, other) >= ALIKE
 
 
 _CONFUSED: Final = str.maketrans({"0": "o", "1": "l", "i": "l", "5": "s", "8": "b"})
@@ -107,13 +107,53 @@ def digits_of(text: str) -> str:
     return digits if digits.isdigit() else text
 
 
-def text_likeness(one: str, other: str) -> float:
-    """Return the similarity of two folded texts, 0 to 1; confusable characters count as equal."""
-    first, second = (confusable_key(text.replace(" ", ""))[:MAX_LETTERS] for text in (one, other))
+def text_likeness(one: str, other: str, least: float | None = None) -> float:
+    """Return the similarity of two folded texts, 0 to 1; confusable characters count as equal.
+
+    Args:
+        one: a folded text.
+        other: another.
+        least: the smallest similarity that matters: below it, the result may be 0.
+    """
+    first, second = likeness_key(one), likeness_key(other)
+    if least is not None:
+        return key_likeness(first, second) if likeness_bound(first, second) >= least else 0.0
     if first == second:
         return 1.0
     matcher = SequenceMatcher(None, first, second, autojunk=False)
     return matcher.ratio() if matcher.real_quick_ratio() >= 0.5 and matcher.quick_ratio() >= 0.5 else 0.0
+
+
+def likeness_key(text: str) -> str:
+    """Return the letters of a folded text that are compared."""
+    return confusable_key(text.replace(" ", ""))[:MAX_LETTERS]
+
+
+def key_likeness(first: str, second: str) -> float:
+    """Return the similarity of two keys, 0 to 1."""
+    return 1.0 if first == second else SequenceMatcher(None, first, second, autojunk=False).ratio()
+
+
+def likeness_bound(first: str, second: str) -> float:
+    """Return a similarity that the one of two keys does not exceed, in a small part of its time.
+
+    The blocks that SequenceMatcher finds are in the same order in both, so that they have at most as many letters as
+    the longest common subsequence. This is counted with the bits of one number (Hyyrö 2004).
+    """
+    total = len(first) + len(second)
+    if first == second or not total:
+        return 1.0
+    if 4 * min(len(first), len(second)) < total:  # at most 0.5
+        return 2.0 * min(len(first), len(second)) / total
+    positions: dict[str, int] = {}
+    for place, letter in enumerate(first):
+        positions[letter] = positions.get(letter, 0) | 1 << place
+    every = (1 << len(first)) - 1
+    row = every
+    for letter in second:
+        if same := row & positions.get(letter, 0):
+            row = ((row + same) | (row - same)) & every
+    return 2.0 * (len(first) - row.bit_count()) / total
 
 
 def is_one_edit(one: str, other: str) -> bool:

@@ -5,8 +5,9 @@
 A large file is made by repeating the recorded records (without the folder: records of a realistic mix, made up here).
 Two yardsticks are measured, both without extraction: `iterparse` over the records, freeing each (constant memory, like
 ours), and a plain `etree.parse` of the whole file (six times the file in memory). "ours" is `iter_records` and the full
-`Article` of every record. Rounds alternate between all of them, each in a process of its own, because the heap that a
-large tree leaves behind slows down what comes after it. CPU seconds are counted, and the best round of each counts.
+`Article` of every record; "ours, JSON" also writes each as JSON. Rounds alternate between all of them. Each reads the
+file once in a process of its own, because the parser remembers names that it has met, and because the heap that a large
+tree leaves behind slows down what comes after it. CPU seconds are counted, and the best round of each counts.
 """
 
 import argparse
@@ -29,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from record_mix import HEAD, TAIL, made_up, own_peak, recorded
 
 DESCRIPTOR = re.compile(rb"<DescriptorName[^>]*>")
-TARGET = 0.55
+TARGET, TARGET_JSON = 0.60, 0.50
 
 
 def main() -> None:
@@ -68,7 +69,8 @@ def compare(name: str, records: list[bytes], path: Path, megabytes: int, rounds:
         print(f"  {contender:10} {size / seconds:6.1f} MB/s")
     for yardstick in ("iterparse", "parse"):
         print(f"  ratio to {yardstick}: {best[yardstick] / best['ours']:.2f}", end="")
-    print(f"  (target {TARGET})")
+        print(f", with JSON {best[yardstick] / best['ours, JSON']:.2f}", end="")
+    print(f"  (target of iterparse {TARGET}, with JSON {TARGET_JSON})")
 
 
 def measure(contender: str, path: Path) -> tuple[float, float]:
@@ -79,8 +81,7 @@ def measure(contender: str, path: Path) -> tuple[float, float]:
 
 
 def child(function: Callable[[Path], int], path: Path) -> None:
-    """Read the file twice, the first time to warm up, and print what it took."""
-    function(path)
+    """Read the file once, and print what it took: nothing is known of its records before."""
     started = time.process_time()
     assert function(path) > 0
     print(time.process_time() - started, own_peak())
@@ -112,7 +113,21 @@ def ours(path: Path) -> int:
     return count
 
 
-CONTENDERS: dict[str, Callable[[Path], int]] = {"iterparse": freeing, "parse": whole, "ours": ours}
+def ours_json(path: Path) -> int:
+    """Read every record into an Article and write it as JSON."""
+    count = 0
+    with path.open("rb") as file:
+        for record in iter_records(file):
+            count += bool(record.article().model_dump_json())
+    return count
+
+
+CONTENDERS: dict[str, Callable[[Path], int]] = {
+    "iterparse": freeing,
+    "parse": whole,
+    "ours": ours,
+    "ours, JSON": ours_json,
+}
 
 
 def write(path: Path, records: list[bytes], megabytes: int) -> Path:

@@ -176,7 +176,9 @@ def _is_title_with_mistakes(reference: Reference, article: Article, names: Seque
     given = fold_text(reference.title or "")
     titles = [fold_text(title) for title in titles_of(article)]
     if sure:
-        like = any(text_likeness(given, title) >= LIKE_TITLES or _has_words_of(given, title) for title in titles)
+        like = any(
+            text_likeness(given, title, LIKE_TITLES) >= LIKE_TITLES or _has_words_of(given, title) for title in titles
+        )
         return like or title_agrees(reference, article)
     if title_agrees(reference, article):
         part = not reference.year and any(begins(given, title) for title in titles)
@@ -186,7 +188,8 @@ def _is_title_with_mistakes(reference: Reference, article: Article, names: Seque
         known
         and reference.year in years_of(article)
         and any(
-            text_likeness(given, title) >= LIKE_TITLES and re.findall("[0-9]+", given) == re.findall("[0-9]+", title)
+            text_likeness(given, title, LIKE_TITLES) >= LIKE_TITLES
+            and re.findall("[0-9]+", given) == re.findall("[0-9]+", title)
             for title in titles
         )
     )

@@ -22,6 +22,9 @@ from entrez_kit.pubmed.comparison import (
     fold_text,
     in_digits,
     is_one_edit,
+    key_likeness,
+    likeness_bound,
+    likeness_key,
     text_likeness,
     years_of,
 )
@@ -236,14 +239,22 @@ def _near(title: Sequence[str], words: Sequence[str], *, sure: bool) -> tuple[fl
     keys = {confusable_key(word): n for n, word in reversed(list(enumerate(title)))}
     votes = Counter(n - keys[key] for n, word in enumerate(words) if (key := confusable_key(word)) in keys)
     starts = [start for start, _ in votes.most_common() if start >= 0][:MAX_WINDOWS]
-    found: list[tuple[float, int, int]] = []
-    for start in starts or range(min(len(words), MAX_WINDOWS)):
-        for length in (len(title) + more for more in WIDER):
-            if 0 < length <= len(words) - start:
-                likeness = text_likeness("".join(words[start : start + length]), whole)
-                if likeness >= LIKE_TITLES:
-                    found.append((likeness, start, length))
-    return max(found, default=None)
+    key = likeness_key(whole)
+    windows = [
+        (likeness_bound(part, key), start, length, part)
+        for start in starts or range(min(len(words), MAX_WINDOWS))
+        for length in (len(title) + more for more in WIDER)
+        if 0 < length <= len(words) - start
+        for part in (likeness_key("".join(words[start : start + length])),)
+    ]
+    best: tuple[float, int, int] | None = None
+    for bound, start, length, part in sorted(windows, reverse=True):
+        if bound < (best[0] if best else LIKE_TITLES):
+            break  # no other window can be more similar
+        found = key_likeness(part, key), start, length
+        if found[0] >= LIKE_TITLES and (best is None or found > best):
+            best = found
+    return best
 
 
 # Authors
@@ -435,7 +446,7 @@ def _has_given(words: Sequence[str], start: int, size: int, name: Name) -> bool:
 def _compare_family(words: Sequence[str], start: int, size: int, name: Name) -> float:
     """Return the likeness of a part of a text to a family name; 0 if it is another name."""
     one, other = "".join(words[start : start + size]), "".join(_family_words(name))
-    likeness = text_likeness(one, other)
+    likeness = text_likeness(one, other, LIKE_TITLES)
     if is_one_edit(one, other) and _has_given(words, start, size, name):
         return max(likeness, LIKE_TITLES)
     return likeness if likeness >= LIKE_TITLES and len(other) > MAX_INITIALS else 0.0

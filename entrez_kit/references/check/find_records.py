@@ -431,7 +431,7 @@ def _add_nearest(services: Services, found: Sequence[Candidates]) -> None:
     for one, _, article in _fetch(services, _search(services, wanted, all_of_them=False)[0]):
         if article is None:
             continue
-        likeness = text_likeness(fold_text(one.title), fold_text(article.title))
+        likeness = text_likeness(fold_text(one.title), fold_text(article.title), LEAST_LIKENESS)
         if likeness < LEAST_LIKENESS:
             continue
         one.add(article, "title", only_same=True)

@@ -74,11 +74,12 @@ def test_a_reference_beyond_the_bound_of_characters_needs_no_more_comparisons(
 ) -> None:
     compared: list[int] = []
 
-    def count_comparison(one: str, other: str) -> float:
+    def count_comparison(one: str, other: str, least: float | None = None) -> float:
         compared.append(len(one) + len(other))
         return 0.0
 
     monkeypatch.setattr(module, "text_likeness", count_comparison)
+    monkeypatch.setattr(module, "likeness_bound", count_comparison)
     work_on((piece * MAX_TEXT)[:MAX_TEXT])
     bound = len(compared), sum(compared)
     compared.clear()

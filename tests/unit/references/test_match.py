@@ -1,5 +1,6 @@
 """Lines for and from ECitMatch, comparing references with records, and reading them from files."""
 
+import random
 import time
 from contextlib import suppress
 
@@ -8,7 +9,7 @@ import pytest
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.pubmed.brief import surname
 from entrez_kit.pubmed.citation_matcher import Citation, MatcherAnswer, citation_line, parse_matches
-from entrez_kit.pubmed.comparison import fold_text, titles_alike
+from entrez_kit.pubmed.comparison import fold_text, key_likeness, likeness_bound, text_likeness, titles_alike
 from entrez_kit.pubmed.models import Article, ArticleDate, Author, JournalInfo, PublicationDate
 from entrez_kit.references.files.citation_lists import first_author, read_citations
 from entrez_kit.references.match import CODES, compare_citation
@@ -224,3 +225,23 @@ def test_references_are_read_from_csv_with_any_usual_separator() -> None:
 def test_a_csv_without_references_is_refused(text: str) -> None:
     with pytest.raises(InvalidInput):
         read_citations(text, bibtex=False)
+
+
+def test_the_bound_of_a_likeness_is_never_below_it() -> None:
+    chosen = random.Random(7)
+    reached = 0
+    for _ in range(3_000):
+        first = "".join(chosen.choices("abcde", k=chosen.randrange(1, 40)))
+        second = list(first)
+        for _ in range(chosen.randrange(0, 12)):
+            place = chosen.randrange(len(second) + 1)
+            second[place : place + chosen.randrange(2)] = chosen.choices("abcde", k=chosen.randrange(3))
+        other = "".join(second)
+        likeness, bound = key_likeness(first, other), likeness_bound(first, other)
+        assert likeness <= bound <= 1.0
+        reached += likeness == bound
+        least = chosen.random()
+        found = text_likeness(first, other, least)
+        assert found in (0.0, likeness)
+        assert found == likeness or likeness < least
+    assert reached > 1_000  # the bound is close
