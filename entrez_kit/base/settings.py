@@ -149,6 +149,7 @@ class Settings:
     crossref_email: SecretStr | None = row(
         "E-mail address for Crossref: 10 requests per second instead of 5.", kind="email"
     )
+    openalex_api_key: SecretStr | None = row("OpenAlex API key: 50 DOIs per request instead of one.")
     retraction_watch: Path | None = row("CSV file of the Retraction Watch database for `check`.", prefix=KIT)
     check_sources: str | None = row("Sources that `check` queries for retractions, comma-separated.", prefix=KIT)
     openai_api_key: SecretStr | None = row("Key for the openai embeddings provider.")

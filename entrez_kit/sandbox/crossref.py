@@ -27,6 +27,8 @@ _UPDATES: Final = {
     "ErratumFor": "correction",
 }
 _DOI: Final = re.compile(r"\bdoi: ?(10\.\S*[^\s.;,])", re.IGNORECASE)
+_MAX_VALUES: Final = 100
+"""OpenAlex takes this number of values of a filter."""
 _RETRACTED: Final = frozenset(("RetractionIn", "RetractedandRepublishedIn", "PartialRetractionIn"))
 
 
@@ -42,18 +44,33 @@ def crossref(request: LocalRequest, state: LocalState) -> LocalReply:
 
 
 def openalex(request: LocalRequest, state: LocalState) -> LocalReply:
-    """Answer ``/works/doi:{doi}``."""
+    """Answer ``/works/doi:{doi}`` and, with a key, ``/works?filter=doi:{doi}|{doi}``."""
+    if request.rest == "works":
+        return _answer_openalex_list(request, state)
     article = _find_article(request.rest.removeprefix("works/doi:"), state)
     if article is None:
         return document({"error": "404 Not Found", "message": "The requested work does not exist."}, 404)
+    return document(_build_openalex_work(article))
+
+
+def _answer_openalex_list(request: LocalRequest, state: LocalState) -> LocalReply:
+    name, _, values = request.get("filter").partition(":")
+    if not request.get("api_key"):
+        return document({"error": "API key required", "message": "Lists of works require an API key."}, 401)
+    if name != "doi" or "," in values or values.count("|") >= _MAX_VALUES:
+        return document({"error": "Invalid query parameters error.", "message": "This filter is not valid."}, 400)
+    found = [article for doi in values.split("|") if (article := _find_article(doi, state)) is not None]
+    works = [_build_openalex_work(article) for article in found][: request.number("per-page", 25)]
+    return document({"meta": {"count": len(found), "page": 1, "per_page": len(works)}, "results": works})
+
+
+def _build_openalex_work(article: Document) -> dict[str, Any]:
     retracted = any(one.kind in _RETRACTED for one in article.corrections)
-    return document(
-        {
-            "id": f"https://openalex.org/W{article.pmid}",
-            "doi": f"https://doi.org/{article.doi.lower()}",
-            "is_retracted": retracted and int(article.pmid) % 2 == 0,
-        }
-    )
+    return {
+        "id": f"https://openalex.org/W{article.pmid}",
+        "doi": f"https://doi.org/{article.doi.lower()}",
+        "is_retracted": retracted and int(article.pmid) % 2 == 0,
+    }
 
 
 def _find_article(doi: str, state: LocalState) -> Document | None:

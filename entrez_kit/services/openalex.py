@@ -1,10 +1,13 @@
-"""OpenAlex: whether a work is marked as retracted. Only single works by DOI, which need no key and no account."""
+"""OpenAlex: whether works are marked as retracted. Single works by DOI need no key; lists of DOIs need one."""
 
 import json
+from collections.abc import Sequence
 from functools import partial
 from typing import Final
 from urllib.parse import quote
 
+from entrez_kit.base.errors import EntityNotFound, UpstreamError
+from entrez_kit.base.frontend_text import BASE_ADDRESS
 from entrez_kit.services.json_reply import refuse_other_types
 from entrez_kit.services.known_shapes import JsonShape, log_drift, texts
 from entrez_kit.services.small_replies import malformed_error
@@ -13,9 +16,20 @@ from entrez_kit.services.transport.client import ServiceClient
 
 WORK: Final = JsonShape("OpenAlex's record", {**texts("id doi"), "is_retracted": bool}, due="id doi is_retracted")
 
+MAX_DOIS: Final = 50
+"""DOIs in one request. OpenAlex takes 100 values of a filter; 50 keep the address short and leave room for works that
+share a DOI."""
+PER_PAGE: Final = 100
+_LIST: Final = {"meta": {"count": int}, "results": [{**texts("doi"), "is_retracted": bool}]}
+
+
+def fits_list(doi: str) -> bool:
+    """Return whether a DOI can be one of a list: a comma separates filters, and a bar separates values."""
+    return "," not in doi and "|" not in doi
+
 
 class OpenAlex(ServiceClient):
-    """The client of OpenAlex, for single works."""
+    """The client of OpenAlex, for works by DOI."""
 
     _SERVICE = "openalex"
 
@@ -37,6 +51,51 @@ class OpenAlex(ServiceClient):
             params=(("select", "id,doi,is_retracted"),),
             ttl=TTL["openalex"],
         )
+
+    def are_retracted(self, dois: Sequence[str]) -> Reply[dict[str, bool]]:
+        """Return for each work that OpenAlex has whether it is marked as retracted. Requires an API key.
+
+        Args:
+            dois: at most ``MAX_DOIS`` bare DOIs without commas and bars.
+
+        Raises:
+            UpstreamError: no attempt got a valid reply.
+            RateLimited: the service refused, or no slot is free before the deadline.
+        """
+        params = (("filter", "doi:" + "|".join(dois)), ("per-page", str(PER_PAGE)), ("select", "id,doi,is_retracted"))
+        try:
+            return self._send(
+                "openalex_works",
+                "works",
+                Expect("json", frozenset({"results"}), read=partial(_read_list, dois)),
+                params=params,
+                ttl=TTL["openalex"],
+            )
+        except EntityNotFound as exc:
+            # OpenAlex answers a filter without results by an empty list.
+            raise UpstreamError(
+                "The address in ENTREZ_KIT_OPENALEX_URL has no list of works.",
+                recovery_hint=BASE_ADDRESS,
+                details={**exc.details, "reason": "no_such_address"},
+            ) from None
+
+
+def _read_list(dois: Sequence[str], content: bytes) -> dict[str, bool]:
+    document = json.loads(content)
+    refuse_other_types("openalex_works", document, _LIST)
+    results, count = document.get("results"), (document.get("meta") or {}).get("count")
+    if not isinstance(results, list) or count != len(results):
+        raise malformed_error("openalex_works", f"it counts {count!r} works and lists {len(results or ())}")
+    wanted = {doi.lower(): doi for doi in dois}
+    found: dict[str, bool] = {}
+    for work in results:
+        told = str((work or {}).get("doi") or "").lower().removeprefix("https://doi.org/")
+        retracted = (work or {}).get("is_retracted")
+        if told not in wanted or not isinstance(retracted, bool):
+            problem = f"{told[:100]!r} was not requested, or has no retraction status"
+            raise malformed_error("openalex_works", problem)
+        found[wanted[told]] = found.get(wanted[told], False) or retracted
+    return found
 
 
 def _read(doi: str, content: bytes) -> bool:

@@ -1,6 +1,6 @@
 """Measure `check` of references: requests and seconds of correct ones, CPU time of altered ones. Run by hand:
 
-    python tests/benchmarks/references.py [--references 500] [--latency-ms 50]
+    python tests/benchmarks/references.py [--references 500] [--latency-ms 50] [--openalex-key]
 
 The sandbox answers with its own articles. "cold" checks correct references with DOIs in all sources at the limits of
 the services: the requests of each service and the seconds count. "altered" are references as text, each with one
@@ -40,6 +40,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--references", type=int, default=500)
     parser.add_argument("--latency-ms", type=int, default=50)
+    parser.add_argument("--openalex-key", action="store_true", help="request lists of DOIs from OpenAlex")
     parser.add_argument("--only", choices=("cold", "altered"))
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -48,7 +49,7 @@ def main() -> None:
             record.article() for path in paths for record in iter_records(path.read_bytes()) if record.kind == "article"
         ]
         if options.only != "altered":
-            check_cold(articles, paths, options.references, options.latency_ms)
+            check_cold(articles, paths, options.references, options.latency_ms, keyed=options.openalex_key)
         if options.only != "cold":
             check_altered(articles, paths, options.references)
     print(f"load {os.getloadavg()[0]:.1f}", file=sys.stderr)
@@ -64,12 +65,12 @@ def corpus(folder: Path) -> list[Path]:
     return [Path(str(path)) for path in (files("entrez_kit.fixtures") / "pubmed").iterdir() if path.name[-4:] == ".xml"]
 
 
-def check_cold(articles: Sequence[Article], paths: Sequence[Path], count: int, latency_ms: int) -> None:
+def check_cold(articles: Sequence[Article], paths: Sequence[Path], count: int, latency_ms: int, *, keyed: bool) -> None:
     """Check references with DOIs once, at the limits of the services; one in ten is unknown."""
     dois = list(dict.fromkeys(article.doi for article in articles if article.doi))[: count * 9 // 10]
     dois += [f"10.5555/unknown.{number}" for number in range(count // 10)]
     made = [Reference(key=doi, doi=doi) for doi in dois]
-    with Sandbox(corpus=paths, enforce_limits=False, latency_ms=latency_ms) as sandbox, kit_for(sandbox) as kit:
+    with Sandbox(corpus=paths, enforce_limits=False, latency_ms=latency_ms) as sandbox, kit_for(sandbox, keyed) as kit:
         began = time.monotonic()
         rows = CHECK.run(kit.services, {"references": made}).references
         seconds = time.monotonic() - began
@@ -94,10 +95,11 @@ def check_altered(articles: Sequence[Article], paths: Sequence[Path], count: int
     print(f"altered: {len(made)} references, {best / len(made) * 1e3:.1f} ms of CPU each")
 
 
-def kit_for(sandbox: Sandbox) -> EntrezKit:
+def kit_for(sandbox: Sandbox, keyed: bool = False) -> EntrezKit:
     """Return a kit without a cache of earlier replies."""
     home = Path(tempfile.mkdtemp())
-    settings = load_settings({"home": home, "ncbi_api_key": "benchmark"}).with_sandbox(sandbox.url)
+    keys = {"ncbi_api_key": "benchmark", "openalex_api_key": "benchmark" if keyed else None}
+    settings = load_settings({"home": home, **keys}).with_sandbox(sandbox.url)
     return EntrezKit(replace(settings, demo=False, state_dir=home / "state"))
 
 

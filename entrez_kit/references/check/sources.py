@@ -20,6 +20,7 @@ from entrez_kit.references.check.crossref_records import Record, standing_of_wor
 from entrez_kit.references.check.retraction_watch import RetractionWatch, read_retraction_watch
 from entrez_kit.services import Services
 from entrez_kit.services.small_replies import malformed_error
+from entrez_kit.services.transport import is_keyed
 from entrez_kit.services.transport.in_flight import in_background
 
 SourceName = Literal["pubmed", "europepmc", "crossref", "openalex", "retraction_watch"]
@@ -286,8 +287,8 @@ def crossref_records(
 ) -> tuple[dict[str, Record], dict[str, EntrezKitError]]:
     """Return the Crossref records of DOIs, and the errors of the DOIs without a record.
 
-    In a response for several DOIs, Crossref omits unknown ones, and a request cannot contain a DOI with a comma. Such
-    DOIs are requested one at a time.
+    In a complete response for several DOIs, Crossref omits the unknown ones. A request cannot contain a DOI with a
+    comma: such DOIs are requested one at a time.
     """
 
     def ask(batch: list[str]) -> dict[str, Record]:
@@ -301,8 +302,9 @@ def crossref_records(
     left = list(dict.fromkeys(doi for doi in dois if doi))
     for size in (CROSSREF_BATCH, 1):
         asked = in_batches([doi for doi in left if size == 1 or "," not in doi], size, ask, refusals=REFUSALS)
-        for _, answer in asked.answers:
+        for batch, answer in asked.answers:
             found |= answer
+            errors |= {doi: EntityNotFound(f"Crossref has no work {doi}.") for doi in batch if doi not in answer}
         errors |= asked.failed | asked.refused
         left = [doi for doi in left if doi not in found and doi not in errors]
     return found, errors
@@ -348,11 +350,26 @@ def _request_crossref(services: Services, works: Sequence[Work]) -> LookUp:
 
 
 def _request_openalex(services: Services, works: Sequence[Work]) -> LookUp:
-    openalex = services.openalex
+    """Request works by DOI: in lists with an API key, otherwise one at a time."""
+    from entrez_kit.services.openalex import MAX_DOIS, fits_list
+
+    openalex, keyed = services.openalex, is_keyed(services.settings, "openalex")
     dois = list(dict.fromkeys(work.doi for work in works if work.doi))
-    asked = in_batches(
-        dois, 1, lambda batch: openalex.is_retracted(batch[0]).value, refusals=REFUSALS, at_once=openalex.at_once
-    )
-    retracted = {batch[0] for batch, answer in asked.answers if answer}
-    errors = asked.failed | asked.refused
+    lists = list({doi.lower(): doi for doi in dois if keyed and fits_list(doi)}.values())  # one spelling of each
+    singles = [doi for doi in dois if doi not in set(lists)]
+
+    def ask_one(batch: list[str]) -> dict[str, bool]:
+        return {batch[0]: openalex.is_retracted(batch[0]).value}
+
+    def ask_list(batch: list[str]) -> dict[str, bool]:
+        return openalex.are_retracted(batch).value
+
+    retracted: set[str] = set()
+    errors: dict[str, EntrezKitError] = {}
+    for part, size, ask in ((lists, MAX_DOIS, ask_list), (singles, 1, ask_one)):
+        asked = in_batches(part, size, ask, refusals=REFUSALS, at_once=openalex.at_once)
+        errors |= asked.failed | asked.refused
+        for batch, answer in asked.answers:
+            retracted |= {doi for doi, is_retracted in answer.items() if is_retracted}
+            errors |= {doi: EntityNotFound(f"OpenAlex has no work {doi}.") for doi in batch if doi not in answer}
     return _look_up_by_doi("openalex", errors, lambda doi: Standing(status="retracted") if doi in retracted else None)

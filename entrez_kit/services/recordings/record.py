@@ -31,7 +31,9 @@ RECORDED_SETTINGS: Final = (
     *("europepmc_enabled", "check_sources", "offline", "refresh", "no_cache", "quiet", "format"),
 )
 """The settings that change which requests a call sends, or what it prints. A replay uses their recorded values."""
-RECORDED_CREDENTIALS: Final = ("ncbi_api_key", "ncbi_admin_email", "unpaywall_email", "crossref_email")
+RECORDED_CREDENTIALS: Final = (
+    *("ncbi_api_key", "ncbi_admin_email", "unpaywall_email", "crossref_email", "openalex_api_key"),
+)
 """The credentials of which a recording has the names, because some requests depend on them, and never the values."""
 
 

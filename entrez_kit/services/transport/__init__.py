@@ -150,6 +150,8 @@ POLICIES: Final[Mapping[str, Policy]] = {
         per_second=lambda keyed: 10,
         timeout_ms="europepmc_timeout_ms",
         retries="europepmc_max_retries",
+        credentials=(("api_key", "openalex_api_key"),),
+        domain="openalex.org",
     ),
     "pmc_oa": Policy(title="PMC's open-data bucket", per_second=lambda keyed: 50),  # S3 takes thousands a second
 }
@@ -185,7 +187,7 @@ def credentials_length(settings: Settings, service: str, url: str) -> int:
 
 
 def is_keyed(settings: Settings, service: str) -> bool:
-    """Return whether requests have the credential for the higher limit: NCBI's api key, or Crossref's e-mail."""
+    """Return whether requests have the credential that allows more: NCBI's or OpenAlex's key, Crossref's e-mail."""
     return _key(settings, service) is not None
 
 

@@ -10,7 +10,7 @@ import pytest
 from recordings import enough
 
 from entrez_kit import EntrezKit
-from entrez_kit.base.errors import EntityNotFound, InvalidInput, UpstreamError
+from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
 from entrez_kit.local.eutils.replies import LocalReply, document, plain
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.pubmed.models import Article, Standing
@@ -506,3 +506,95 @@ def test_crossref_gets_the_email_and_the_polite_pace_and_no_output_shows_it(sand
     assert "canary" not in reply.url
     assert is_keyed(kit.services.settings, "crossref")
     assert [POLICIES["crossref"].per_second(keyed) for keyed in (False, True)] == [5, 10]
+
+
+# OpenAlex in lists
+
+
+def keyed_openalex(sandbox: Sandbox, kit_for: KitFor, **state: Any) -> tuple[EntrezKit, list[list[str]]]:
+    """Return a kit with a key for OpenAlex, and the lists of DOIs that OpenAlex is asked for."""
+    asked: list[list[str]] = []
+
+    def endpoint(request: LocalRequest, _: LocalState) -> LocalReply:
+        if request.rest != "works":
+            asked.append([request.rest.removeprefix("works/doi:")])
+            return document({"id": "W1", "doi": f"https://doi.org/{asked[-1][0]}", "is_retracted": True})
+        dois = request.get("filter").removeprefix("doi:").split("|")
+        asked.append(dois)
+        if set(dois) & set(state.get("broken", ())):
+            return document({"meta": {"count": 1}, "results": [{"id": "W", "doi": "10.5555/other"}]})
+        works = [
+            {"id": "W", "doi": f"https://doi.org/{doi.lower()}", "is_retracted": doi in state.get("retracted", ())}
+            for doi in dois
+            if doi not in state.get("unknown", ())
+        ]
+        more = state.get("omitted", 0) if len(dois) > 1 else 0
+        return document({"meta": {"count": len(works) + more}, "results": works})
+
+    sandbox.route("/openalex", "openalex", endpoint)
+    return kit_for(sandbox, openalex_api_key="canary-key", europepmc_max_retries=0, no_cache=True), asked
+
+
+def openalex_says(kit: EntrezKit, dois: list[str]) -> list[str]:
+    rows = Sources(kit.services, ["openalex"]).ask([Work(doi=doi) for doi in dois])
+    return [one.says for row in rows for one in row if one.source == "openalex"]
+
+
+def test_with_a_key_openalex_is_asked_for_lists_and_each_doi_has_its_answer(sandbox: Sandbox, kit_for: KitFor) -> None:
+    dois = [f"10.5555/Many.{number}" for number in range(120)]
+    kit, asked = keyed_openalex(sandbox, kit_for, retracted=dois[::40], unknown=dois[1::40])
+
+    said = openalex_says(kit, dois)
+
+    assert [len(one) for one in sorted(asked, key=len, reverse=True)] == [50, 50, 20]
+    assert [n for n, says in enumerate(said) if says == "retracted"] == [0, 40, 80]
+    assert [n for n, says in enumerate(said) if says == "not_held"] == [1, 41, 81]
+    assert said.count("none") == 114
+    assert all("canary" not in str(entry.params) for entry in sandbox.log)
+
+
+def test_a_malformed_list_is_a_failure_of_the_dois_that_cause_it(sandbox: Sandbox, kit_for: KitFor) -> None:
+    dois = [f"10.5555/many.{number}" for number in range(30)]
+    kit, _ = keyed_openalex(sandbox, kit_for, broken=dois[7:8])
+
+    said = openalex_says(kit, dois)
+
+    assert [n for n, says in enumerate(said) if says == "failed"] == [7]
+    assert said.count("none") == 29
+
+
+def test_an_incomplete_list_never_means_that_works_are_unknown(sandbox: Sandbox, kit_for: KitFor) -> None:
+    dois = [f"10.5555/many.{number}" for number in range(6)]
+    kit, _ = keyed_openalex(sandbox, kit_for, omitted=1)
+
+    assert openalex_says(kit, dois) == ["none"] * 6
+
+
+def test_dois_that_cannot_be_in_a_list_are_asked_for_alone(sandbox: Sandbox, kit_for: KitFor) -> None:
+    dois = ["10.5555/a", "10.5555/A", "10.5555/with,comma", "10.5555/with|bar", "10.5555/b"]
+    kit, asked = keyed_openalex(sandbox, kit_for)
+
+    said = openalex_says(kit, dois)
+
+    assert sorted(len(one) for one in asked) == [1, 1, 1, 2]
+    assert [says for doi, says in zip(dois, said, strict=True) if "with" in doi] == ["retracted"] * 2
+
+
+def test_the_sandbox_refuses_a_list_without_a_key_as_openalex_does(sandbox: Sandbox, kit_for: KitFor) -> None:
+    found = {}
+    for key in ("a-key", None):
+        services = kit_for(sandbox, openalex_api_key=key, europepmc_max_retries=0, no_cache=True).services
+        try:
+            found[key] = services.openalex.are_retracted(["10.5555/ekit.2024.0004", "10.5555/nobody"]).value
+        except EntrezKitError as exc:
+            found[key] = {exc.code: True}
+
+    assert found["a-key"] == {"10.5555/ekit.2024.0004": False}
+    assert found[None] == {"UPSTREAM_ERROR": True}
+
+
+def test_an_address_without_lists_of_openalex_is_a_failure(sandbox: Sandbox, kit_for: KitFor) -> None:
+    sandbox.route("/openalex", "openalex", lambda request, state: plain("Not Found", 404))
+    kit = kit_for(sandbox, openalex_api_key="a-key", europepmc_max_retries=0, no_cache=True)
+
+    assert openalex_says(kit, ["10.5555/a", "10.5555/b"]) == ["failed", "failed"]
