@@ -3,7 +3,7 @@
     python tests/benchmarks/all.py             # below ten minutes on two processors
     python tests/benchmarks/all.py start parsing
 
-Each benchmark is a process of its own, one after another, and prints its own report; "raw" prints these too. A ratio is
+Each benchmark is a process of its own, one after another, and prints its own report, which `--raw` shows. A ratio is
 read from the report: if a report has no such line, the program says so and exits 1.
 """
 
@@ -61,6 +61,13 @@ BENCHMARKS: dict[str, tuple[list[str], list[Ratio]]] = {
     "corpus_writing": (
         ["corpus_writing.py", "--records", "10000"],
         [Ratio("a record in the corpus with its word index", "kB, no ratio", r"([\d.]+) kB a record")],
+    ),
+    "corpus_scale": (
+        ["corpus_scale.py", "--records", "50000"],
+        [
+            Ratio("word search in 50,000 abstracts", "of SQLite's FTS5 (any word)", r"ours / plain ([\d.]+)"),
+            Ratio("index of words, 50,000 abstracts", "of the speed of SQLite's FTS5", r"indexing at ([\d.]+)"),
+        ],
     ),
     "vectors": (
         ["vectors.py", "--queries", "10"],
