@@ -340,6 +340,9 @@ def _flag(
 
 _FORMAT: Final = "Output format: {formats}. Default: {default}."
 _FIELDS: Final = "Print only these fields; dots select nested ones, e.g. pmid,journal_info.title."
+_FAMILY_OF: Final = {"count": Family.COUNT, "no_header": Family.ROWS}
+"""By option, the formats that it needs; commands without them do not have it."""
+_NO_HEADER: Final = "Omit the names of the columns in csv and tsv."
 _FILE: Final = "Write to a file, which stays unchanged on failure; its suffix selects the format{ids}."
 _DEMO: Final = "Use a sandbox with invented articles, without a network."
 _LOCAL: Final = "Answer from a local copy of PubMed, without requests; see `entrez-kit local`."
@@ -358,6 +361,7 @@ def _common(
     json: Annotated[bool | None, _flag("--json", help="Short for -f json.", panel=OUTPUT)] = None,
     count: Annotated[bool | None, _flag("--count", help=_COUNT, panel=OUTPUT)] = None,
     fields: Annotated[list[str] | None, _flag("--fields", metavar="A,B.C", help=_FIELDS, panel=OUTPUT)] = None,
+    no_header: Annotated[bool | None, _flag("--no-header", help=_NO_HEADER, panel=OUTPUT)] = None,
     output: Annotated[Path | None, _flag("-o", "--output", metavar="FILE", help=_FILE, panel=OUTPUT)] = None,
     demo: Annotated[bool | None, _flag("--demo", help=_DEMO)] = None,
     local: Annotated[str | None, _flag("--local", metavar="NAME", help=_LOCAL)] = None,
@@ -393,7 +397,8 @@ def add_common_options(command: Any, *, below_too: bool = True) -> None:
             continue
         if below is not None and parameter.rich_help_panel == OUTPUT:
             parameter.hidden = True  # accepted before the name, but shown in the help of commands
-        if parameter.name == "count" and below is None and not any(one.family is Family.COUNT for one in known):
+        family = _FAMILY_OF.get(str(parameter.name))
+        if family is not None and below is None and not any(one.family is family for one in known):
             continue
         if parameter.name == "format":
             terminal, pipe = default_formats(command)

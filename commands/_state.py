@@ -330,7 +330,14 @@ class State:
             target = self._target()
             named = ",".join(self.flags.get("fields") or ()).split(",")
             fields = tuple(name.strip() for name in named if name.strip())
-            self.plan = Plan(self._format(command, target), fields, target)
+            selected = self._format(command, target)
+            if self.flags.get("no_header") and not selected.has_cells:
+                raise usage_error(
+                    f"--no-header has no effect with --format {selected}, which has no row of names.",
+                    "no_header",
+                    "Omit --no-header, or use --format csv or tsv.",
+                )
+            self.plan = Plan(selected, fields, target)
         return self.plan
 
     def _target(self) -> Path | None:

@@ -1,11 +1,13 @@
 """`entrez-kit db`: any Entrez database, with NCBI's own names."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import typer
 
+from entrez_kit.base.output_formats import BY_NAME
 from entrez_kit.core.model import Result
 from entrez_kit.core.operation import SingleOutcome
 from entrez_kit.databases.fetch import FETCH, EntrezFetchRequest, EntrezFetchResult
@@ -19,7 +21,7 @@ from ._formats import TextWriter
 from ._formats.fields import Record, as_data, columns_at
 from ._ids import ONE_REQUEST, describe_failure
 from ._options import argument, ids_argument, option, request_options
-from ._pipeline import Family, View, formats, note, plan, run, state, tell_rest
+from ._pipeline import Family, View, formats, note, plan, run, state, tell_rest, was_typed
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -180,9 +182,9 @@ def _title(record: Record) -> str:
 def fetch(ctx: typer.Context, request: EntrezFetchRequest) -> None:
     """Fetch records of any database in NCBI's formats.
 
-    A terminal and a file get NCBI's own text, a pipe gets JSON unless -f text is given:
+    A terminal and a file get NCBI's own text. So does a pipe if --rettype is given, otherwise it gets JSON:
     entrez-kit db fetch nuccore NM_000546.6 --rettype fasta -o tp53.fasta
-    entrez-kit db fetch nuccore NM_000546.6 --rettype fasta -f text > tp53.fasta
+    entrez-kit db fetch nuccore NM_000546.6 --rettype fasta > tp53.fasta
     """
 
     view: View[EntrezFetchResult] = View(
@@ -190,8 +192,11 @@ def fetch(ctx: typer.Context, request: EntrezFetchRequest) -> None:
         writers={"text": lambda sink: TextWriter(sink, lambda item: [item.content])},
     )
     was_chosen = any(state(ctx).flags.get(name) for name in ("format", "json", "output"))
-    if plan(ctx).format.family is Family.DOCUMENT and state(ctx).stderr_is_terminal and not was_chosen:
-        note(ctx, "A pipe gets JSON. Add -f text for NCBI's own text.")
+    if plan(ctx).format.family is Family.DOCUMENT and not was_chosen:
+        if was_typed(ctx, "rettype"):
+            state(ctx).plan = replace(plan(ctx), format=BY_NAME["text"])
+        elif state(ctx).stderr_is_terminal:
+            note(ctx, "A pipe gets JSON. Add -f text for NCBI's own text.")
     run(ctx, FETCH, request, view, label="Fetching", least=ONE_REQUEST)
 
 

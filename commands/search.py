@@ -141,6 +141,7 @@ def _read_stdin() -> str:
     option("use_history", "--history"),
     option("broader_results", "--broader/--no-broader"),
     "strict",
+    "since",
     option("date_range.min_date", metavar="DATE", panel=DATES),
     option("date_range.max_date", metavar="DATE", panel=DATES),
     option("date_range.date_type", metavar="TYPE", panel=DATES, words=("pdat", "mdat", "edat")),
@@ -162,6 +163,15 @@ def command(
             "--strategy", metavar="FILE", help="Search the last line of a strategy, translated to PubMed, not QUERY."
         ),
     ] = None,
+    since: Annotated[
+        str | None,
+        typer.Option(
+            "--since",
+            metavar="DATE",
+            help="Only records that entered PubMed on this date or later: --min-date DATE --date-type edat.",
+            rich_help_panel=DATES,
+        ),
+    ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with status 2 if PubMed dropped a phrase or a field of the query.")
     ] = False,
@@ -177,6 +187,10 @@ def command(
         options["query_term"] = _read_strategy(ctx, strategy)
     elif not options.get("query_term"):
         ctx.fail("Missing argument 'QUERY'.")
+    if since is not None:
+        for name in ("min_date", "date_type"):
+            refuse_beside(ctx, name, "--since", "Give --since alone, or --min-date with --date-type.")
+        options["date_range"] = {**options.get("date_range", {}), "min_date": since, "date_type": "edat"}
     request = build_request(ctx, SEARCH_ARTICLES, options)
     if request.retrieve_all:
         refuse_beside(ctx, "max_results", "--all", "Give -n N for N results, or --all for all results.")

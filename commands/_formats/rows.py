@@ -67,7 +67,7 @@ def _is_formula(text: str) -> bool:
 
 
 class Rows(Writer[Record]):
-    """Writes a header and one row per record, separated by commas or tabs. Failed inputs are omitted."""
+    """Writes a header, unless ``--no-header`` is given, and one row per record. Failed inputs are omitted."""
 
     def __init__(
         self,
@@ -75,14 +75,18 @@ class Rows(Writer[Record]):
         records: Callable[[Any], Iterable[Record]],
         columns: Mapping[str, Column],
         delimiter: str,
+        *,
+        has_header: bool = True,
     ) -> None:
         super().__init__(sink, records)
+        self._has_header = has_header
         self._columns = columns
         self._delimiter = delimiter
 
     def begin(self) -> None:
         """Write the header, even if no record follows."""
-        self._write_row(list(self._columns))
+        if self._has_header:
+            self._write_row(list(self._columns))
 
     def put(self, piece: Record) -> None:
         """Write a record as a row."""
@@ -112,9 +116,13 @@ def refuse_lines_in_cells(plan: Plan, styles: Iterable[str]) -> None:
 
 def csv_writer(job: Job) -> Rows:
     """Return the writer of comma-separated rows."""
-    return Rows(job.sink, job.rows, job.columns(), ",")
+    return _create_rows(job, ",")
 
 
 def tsv_writer(job: Job) -> Rows:
     """Return the writer of tab-separated rows."""
-    return Rows(job.sink, job.rows, job.columns(), "\t")
+    return _create_rows(job, "\t")
+
+
+def _create_rows(job: Job, delimiter: str) -> Rows:
+    return Rows(job.sink, job.rows, job.columns(), delimiter, has_header=not job.state.flags.get("no_header"))

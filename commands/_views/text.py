@@ -172,6 +172,13 @@ def date_of(record: Record) -> str:
     return day(date) or line(info.get("year"))
 
 
+def _iso_date(record: Record) -> str:
+    """Return the date of publication as 2024-03-03, 2024-03 or 2024; a season or a range as PubMed writes it."""
+    from entrez_kit.pubmed.xml.dates import iso_from_text
+
+    return iso_from_text(date_of(record))
+
+
 def day(date: Mapping[str, Any]) -> str:
     """Return a date as "2024 Mar 3", without unknown parts."""
     month = date.get("month")
@@ -267,7 +274,7 @@ ARTICLE_COLUMNS: Final[dict[str, Column]] = {
     "journal": lambda record: journal_title(record),
     **columns_at("journal_info.iso_abbreviation"),
     "year": year_of,
-    "date": date_of,
+    "date": lambda record: _iso_date(record),
     **columns_at("journal_info.volume", "journal_info.issue", "journal_info.pages", "doi", "pmcid"),
     **columns_at("journal_info.issn", "journal_info.eissn", "journal_info.nlm_id", "publication_types"),
     **columns_at("retraction_status", "record_type", "languages", "keywords"),

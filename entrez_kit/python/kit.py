@@ -56,6 +56,11 @@ class EntrezKit(Methods):
 
         self.services = open_recorded_services(settings, record=record, replay=replay)
 
+    search = Methods.search_articles
+    """Short for ``search_articles``."""
+    fetch = Methods.fetch_contents
+    """Short for ``fetch_contents``."""
+
     @property
     def settings(self) -> Settings:
         """The settings of this client."""

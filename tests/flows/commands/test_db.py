@@ -173,17 +173,19 @@ def test_a_search_without_hits_before_us_in_the_pipe_is_no_failure(cli: Cli) -> 
 
 def test_text_is_ncbis_own_in_a_pipe_and_in_a_file(cli: Cli, tmp_path: Path) -> None:
     words = ("db", "fetch", "nuccore", "ZZ900001.1", "--rettype", "fasta")
-    piped = cli(*words, "-f", "text")
+    piped = cli(*words)
     path = tmp_path / "x.fasta"
     filed = cli(*words, "-o", str(path))
 
     assert piped.out.startswith(">ZZ900001.1 Homo sapiens")
     assert filed.status == 0
     assert filed.out == ""
-    assert path.read_text(encoding="utf-8") == piped.out == json.loads(cli(*words).out)["content"]
+    assert path.read_text(encoding="utf-8") == piped.out == json.loads(cli(*words, "--json").out)["content"]
     as_json = tmp_path / "x.json"
     cli(*words, "-o", str(as_json))
     assert json.loads(as_json.read_text(encoding="utf-8"))["rettype"] == "fasta"
+    assert cli(*words, "-f", "text").out == piped.out
+    assert json.loads(cli(*words[:4]).out)["db"] == "nuccore"  # without a named type, the document
 
 
 @pytest.mark.parametrize("suffix", [".fa", ".gb", ".xml", ".txt", ""])

@@ -68,7 +68,7 @@ def test_rows_hold_what_was_found_with_the_columns_people_join_on(cli: Cli) -> N
     assert [row["pmid"] for row in rows] == ["99000050", "99000001", "99000006", "99000050"]
     first = rows[1]
     assert first["authors"] == "Marrowby TJ; Fenwick-Achebe I; Luo Q; Thistlewood WA"
-    assert (first["year"], first["date"], first["volume"], first["issue"]) == ("2019", "2019 Apr", "3", "2")
+    assert (first["year"], first["date"], first["volume"], first["issue"]) == ("2019", "2019-04", "3", "2")
     assert first["iso_abbreviation"] == "Ann Imaginary Genome Ed (Demo)"
     assert first["pmcid"] == "PMC99000001"
     assert first["issn"] or first["eissn"]

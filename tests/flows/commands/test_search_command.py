@@ -660,3 +660,48 @@ def test_a_pasted_query_is_sent_with_plain_characters_and_kept_as_typed(cli: Cli
     assert found["search_parameters"]["query_term"] == "\u201cbase editing\u201d or nothing"
     assert found["effective_esearch_term"] == '"base editing" or nothing'
     assert {"typographic_characters", "lowercase_operator"} <= {warning["code"] for warning in found["warnings"]}
+
+
+def test_since_searches_by_the_date_of_entry(cli: Cli) -> None:
+    since = document(cli("search", "editing", "--since", "2023/06", "-n", "100"))
+    same = document(cli("search", "editing", "--min-date", "2023/06", "--date-type", "edat", "-n", "100"))
+
+    assert since["search_parameters"] == same["search_parameters"]
+    assert since["search_parameters"]["date_range"]["date_type"] == "edat"
+    assert since["pmids"] == same["pmids"] != document(cli("search", "editing", "-n", "100"))["pmids"]
+
+
+@pytest.mark.parametrize("other", [("--min-date", "2020"), ("--date-type", "pdat")])
+def test_since_and_another_date_contradict_each_other(cli: Cli, other: tuple[str, str]) -> None:
+    done = cli("search", "editing", "--since", "2023", *other)
+
+    assert done.status == 2
+    assert envelope(done)["details"]["reason"] == "bad_usage"
+    assert "--since" in done.err
+
+
+def test_a_table_without_its_header_has_the_same_rows(cli: Cli) -> None:
+    for form in ("csv", "tsv"):
+        whole = cli("search", "editing", "-f", form).out
+        bare = cli("search", "editing", "-f", form, "--no-header").out
+        assert whole.partition("\n")[2] == bare
+        assert bare
+
+
+def test_no_header_without_a_table_is_refused(cli: Cli) -> None:
+    assert cli("search", "editing", "--no-header").status == 2
+    assert cli("search", "editing", "-f", "jsonl", "--no-header").status == 2
+    assert cli("fulltext", "99000001", "-f", "md", "--no-header").status == 2
+
+
+def test_dates_in_tables_are_iso_dates(cli: Cli) -> None:
+    rows = csv.DictReader(io.StringIO(cli("fetch", *(str(99000001 + n) for n in range(40)), "-f", "csv").out))
+
+    dates = [row["date"] for row in rows]
+    assert len(dates) > 30
+    plain = [date for date in dates if re.fullmatch(r"[0-9]{4}(-[0-9]{2}){0,2}", date)]
+    assert len(plain) > 25
+    # A season or a range of months has no ISO date.
+    assert all(
+        re.search(r"[A-Za-z]{3}[-/ ]|Spring|Summer|Fall|Autumn|Winter", date) for date in set(dates) - set(plain)
+    )

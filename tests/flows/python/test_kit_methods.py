@@ -118,3 +118,10 @@ def test_only_what_has_many_outcomes_streams(kit: EntrezKit) -> None:
     assert {name for name in dir(kit.stream) if not name.startswith("_")} == streams | {"services"}
     with pytest.raises(InvalidInput, match="colour"):
         kit.stream.fetch_contents(pmids=["1"], colour="red")  # type: ignore[call-arg]
+
+
+def test_search_and_fetch_are_short_names() -> None:
+    with EntrezKit(demo=True) as kit:
+        found = kit.search(query_term="editing", max_results=2)
+        assert found == kit.search_articles(query_term="editing", max_results=2)
+        assert kit.fetch(pmids=found.pmids) == kit.fetch_contents(pmids=found.pmids)
