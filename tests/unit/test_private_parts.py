@@ -56,6 +56,7 @@ def _requirements() -> dict[str, str]:
     return {name[0]: name.string[name.end() :] for name in found if name}
 
 
+@pytest.mark.long
 def test_every_private_name_of_a_library_is_listed_here() -> None:
     imports: set[tuple[str, str]] = set()
     own: set[str] = set()

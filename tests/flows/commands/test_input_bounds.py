@@ -118,6 +118,7 @@ def test_the_walk_finds_the_commands_that_read_files() -> None:
 
 @pytest.mark.parametrize("source", ["device", "folder", "sparse file", "pipe"], indirect=True)
 @pytest.mark.parametrize("call", CALLS, ids=" ".join)
+@pytest.mark.long
 def test_a_file_without_an_end_is_refused_with_the_bound(
     cli: Cli, tmp_path: Path, call: tuple[str, ...], source: str, request: pytest.FixtureRequest
 ) -> None:

@@ -256,6 +256,7 @@ def test_a_recording_is_described_as_a_research_object(alone: Cli) -> None:
     assert action["instrument"]["@id"] in graph
 
 
+@pytest.mark.long
 def test_a_search_of_all_records_under_faults_is_replayed_with_its_certificate(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:

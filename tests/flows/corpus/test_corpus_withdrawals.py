@@ -86,6 +86,7 @@ def test_an_old_record_that_no_longer_matches_is_told_once_and_kept(world: World
         assert rows(state.store, "SELECT pmid FROM membership WHERE unmatched_at IS NOT NULL") == []
 
 
+@pytest.mark.long
 def test_in_a_large_corpus_only_the_days_that_differ_are_listed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (sync, slices):
         monkeypatch.setattr(module, "MAX_PUBMED_RESULTS", 10)

@@ -41,6 +41,7 @@ _FILES = some.dictionaries(some.tuples(some.sampled_from((2025, 2026)), some.int
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(files=_FILES, seed=some.randoms(use_true_random=False))
+@pytest.mark.long
 def test_any_order_of_files_gives_the_copy_that_the_rules_describe(
     tmp_path_factory: pytest.TempPathFactory, files: dict[tuple[int, int], Events], seed: random.Random
 ) -> None:

@@ -73,6 +73,7 @@ def test_a_mirror_equals_an_import_of_the_same_files(kit: Settings, publisher: P
     assert content_hash(kit, "imported") == content_hash(kit, "c")
 
 
+@pytest.mark.long
 def test_a_download_that_was_cut_is_resumed_where_it_ended(kit: Settings, publisher: Publisher) -> None:
     path = publisher.publish("baseline", "pubmed26n0002", record(3, f"Three {_make_noise(60_000)}"))
     publisher.faults[path] = ["cut", "busy", "cut", "slow"]

@@ -12,6 +12,7 @@ from entrez_kit.base.errors import EntityNotFound, UpstreamError
 from entrez_kit.sandbox.server import Sandbox
 
 
+@pytest.mark.long
 def test_works_that_do_not_stand_and_those_that_cite_them_are_named_and_the_rest_counted(cli: Cli) -> None:
     cli("corpus", "sync", "all", "all[sb]")
 

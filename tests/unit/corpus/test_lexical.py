@@ -158,6 +158,7 @@ def test_a_longer_list_begins_with_the_shorter_one(connection: sqlite3.Connectio
 
 
 @pytest.mark.parametrize("at_once", [7, 30, 10_000])
+@pytest.mark.long
 def test_an_index_that_was_changed_is_the_same_as_one_made_at_once(
     connection: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch, at_once: int
 ) -> None:

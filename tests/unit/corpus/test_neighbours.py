@@ -319,6 +319,7 @@ def _senseless_record(path: Path, record: Path) -> None:
 
 
 @pytest.mark.parametrize("craft", [_crafted, _without_record, _open_to_others, _linked_record, _senseless_record])
+@pytest.mark.long
 def test_a_graph_is_read_only_if_this_user_recorded_its_hash(
     store: Store, craft: Callable[[Path, Path], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -376,6 +377,7 @@ def _in_child(work: Callable[[], object]) -> int:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 @pytest.mark.parametrize("place", ["save", "sum", "drop"])
+@pytest.mark.long
 def test_one_who_is_killed_while_writing_leaves_what_was_there(
     store: Store, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

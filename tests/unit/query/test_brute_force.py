@@ -186,6 +186,7 @@ def test_four_hundred_queries_on_segment_files_agree_with_the_brute_force_matche
     assert len(seen) > 25
 
 
+@pytest.mark.long
 def test_queries_on_segment_files_agree_with_the_brute_force_matcher(in_files: InFiles) -> None:
     assert _compare(in_files, seed=4, count=60)["with results"] > 20
 

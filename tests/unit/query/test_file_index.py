@@ -109,10 +109,12 @@ def test_segments_give_what_the_index_in_memory_gives(segments: list[Path]) -> N
     compare(read_records(), memory_index(False), FileIndex(segments), BitMap())
 
 
+@pytest.mark.long
 def test_removed_records_are_found_by_nothing(segments: list[Path]) -> None:
     compare(read_records(), memory_index(True), FileIndex(segments, GONE), GONE)
 
 
+@pytest.mark.long
 def test_a_merged_segment_without_removed_records_gives_the_same(segments: list[Path], tmp_path: Path) -> None:
     merged = merge_segments(segments, tmp_path / "merged.seg", GONE).path
 
@@ -141,6 +143,7 @@ def test_the_bytes_of_a_segment_do_not_depend_on_the_memory_of_its_writer(tmp_pa
     assert {path.name for path in tmp_path.iterdir()} == {"whole.seg", "parts.seg"}
 
 
+@pytest.mark.long
 def test_a_merge_in_small_chunks_writes_the_same_bytes(
     segments: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

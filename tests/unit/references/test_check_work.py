@@ -69,6 +69,7 @@ def test_ten_times_the_text_takes_about_ten_times_the_work(piece: str) -> None:
 
 
 @pytest.mark.parametrize("piece", [PIECES[name] for name in ("title", "names", "initials", "one word")])
+@pytest.mark.long
 def test_a_reference_beyond_the_bound_of_characters_needs_no_more_comparisons(
     piece: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

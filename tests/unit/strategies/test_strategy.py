@@ -212,6 +212,7 @@ LONG: list[tuple[str, Dialect | None]] = [
 
 
 @pytest.mark.parametrize(("piece", "dialect"), LONG)
+@pytest.mark.long
 def test_the_work_for_a_long_line_grows_with_its_length(piece: str, dialect: Dialect | None) -> None:
     def measure(length: int) -> float:
         start = time.thread_time()

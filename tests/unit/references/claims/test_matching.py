@@ -33,6 +33,7 @@ def count_work(monkeypatch: pytest.MonkeyPatch, articles: ClaimArticles, claims:
     return counts
 
 
+@pytest.mark.long
 def test_the_work_for_a_claim_does_not_grow_with_the_articles(monkeypatch: pytest.MonkeyPatch) -> None:
     few = count_work(monkeypatch, ClaimArticles(10, sections=3), 60)
     many = count_work(monkeypatch, ClaimArticles(80, sections=3), 60)

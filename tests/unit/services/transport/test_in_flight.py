@@ -110,6 +110,7 @@ def test_one_call_stands_before_the_limiter_and_the_next_begins_when_its_request
     assert service.most_under_way == 6
 
 
+@pytest.mark.long
 def test_calls_that_send_nothing_come_all_and_in_order() -> None:
     for _ in range(20):
         assert list(in_order((partial(int, number) for number in range(100)), 4)) == list(range(100))
