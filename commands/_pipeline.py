@@ -6,6 +6,8 @@ goes to stdout or to the file of ``-o``; ``note`` and ``warn`` write to stderr. 
 ``@formats(...)`` above a command declares its formats, if it has more than tables and documents.
 """
 
+import shlex
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -23,7 +25,7 @@ from ._formats import PAGE_BREAK, Job, TextWriter, View, Writer
 from ._formats.fields import DocumentPaths, Record, as_data, values_at
 from ._output import Sink
 from ._report import counted, report_error, report_notices, report_trace, watching
-from ._state import Plan, State, formats, name_options, refuse_fields, usage_error
+from ._state import Plan, State, formats, is_terminal, name_options, refuse_fields, usage_error
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -67,6 +69,17 @@ def warn(ctx: typer.Context, text: Text) -> None:
 def tell_rest(ctx: typer.Context, text: Text) -> None:
     """Print what the output leaves out: a warning if a file has only a part of the results, else a note."""
     (warn if plan(ctx).target is not None else note)(ctx, text)
+
+
+def suggest(ctx: typer.Context, *commands: str) -> None:
+    """Print the likely next commands on stderr, if a terminal shows the table; not with -q."""
+    current, made = state(ctx), plan(ctx)
+    if made.format.family is not Family.SCREEN or made.target is not None or made.fields or current.quiet:
+        return
+    if is_terminal(sys.stdout):
+        local = current.flags.get("local")
+        place = "--demo " if current.flags.get("demo") else f"--local {shlex.quote(local)} " if local else ""
+        current.say(f"Next: {' · '.join(f'entrez-kit {place}{command}' for command in commands)}", "dim")
 
 
 def was_typed(ctx: typer.Context, name: str) -> bool:

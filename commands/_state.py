@@ -76,11 +76,12 @@ def default_formats(command: Any) -> tuple[Format, Format]:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How a command prints: the format, the fields, and a file or None for standard output."""
+    """How a command prints: the format, the fields, a file or None for standard output, and the header of a table."""
 
     format: Format
     fields: tuple[str, ...] = ()
     target: Path | None = None
+    has_header: bool = True
 
     @property
     def whole(self) -> bool:
@@ -337,7 +338,7 @@ class State:
                     "no_header",
                     "Omit --no-header, or use --format csv or tsv.",
                 )
-            self.plan = Plan(selected, fields, target)
+            self.plan = Plan(selected, fields, target, has_header=not self.flags.get("no_header"))
         return self.plan
 
     def _target(self) -> Path | None:

@@ -1,5 +1,6 @@
 """`entrez-kit check`: compare the references of a file with PubMed, and correct the file."""
 
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -35,6 +36,7 @@ from ._pipeline import (
     refuse_without,
     run,
     state,
+    suggest,
     warn,
 )
 from ._state import STDIN, usage_error
@@ -146,6 +148,10 @@ def command(
     if fix and not dry_run:
         _write_corrected(sources, targets, result)
     _remarks(ctx, result, fix=fix or dry_run, dry_run=dry_run)
+    if not fix and not dry_run and STDIN not in map(str, file):
+        names = shlex.join(map(str, file))
+        if all(source.file is not None for source in sources) and set(result.open_counts) - {"verified"}:
+            suggest(ctx, f"check {names} --fix --dry-run", f"check {names} -o report.docx")
     counts = {**result.open_counts, IN_TEXT: len(result.in_text)}
     if any(counts.get(status) for status in wanted):
         raise typer.Exit(int(Exit.PARTIAL))

@@ -18,7 +18,7 @@ from entrez_kit.databases.gene.search_genes import SEARCH_GENES
 from ._formats.fields import Record, as_data, columns_at
 from ._ids import describe_failed_input, read_inputs, run_each
 from ._options import Parameter, ids_argument, option, request_options
-from ._pipeline import Family, View, build_request, formats, plan, run, tell_rest
+from ._pipeline import Family, View, build_request, formats, plan, run, suggest, tell_rest
 from ._state import STDIN
 
 if TYPE_CHECKING:
@@ -153,6 +153,9 @@ def search(ctx: typer.Context, options: dict[str, Any]) -> None:
         page = found.result.pagination
         if page.cursor and (not plan(ctx).format.whole or plan(ctx).fields):
             tell_rest(ctx, f"There are {page.total_count:,} genes. For the next page add --cursor {page.cursor}")
+        if found.result.items:
+            first = found.result.items[0].id
+            suggest(ctx, f"gene get {first}", f"gene pubmed {first}")
 
     run(ctx, SEARCH_GENES, request, view, afterwards=remarks)
 

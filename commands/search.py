@@ -29,6 +29,7 @@ from ._pipeline import (
     refuse_without,
     run,
     state,
+    suggest,
     tell_warnings,
     warn,
     was_typed,
@@ -205,7 +206,10 @@ def command(
 
     def finish(found: SearchHits) -> EntrezKitError | None:
         _write_certificate(ctx, describe(request, found))
-        return _remarks(ctx, found, request, strict)
+        error = _remarks(ctx, found, request, strict)
+        if found.first_pmid is not None:
+            suggest(ctx, f"show {found.first_pmid}", f"related {found.first_pmid}")
+        return error
 
     run(ctx, SEARCH_ARTICLES, request, _view(request), label="Retrieving PMIDs", afterwards=finish)
 

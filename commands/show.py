@@ -8,7 +8,7 @@ from entrez_kit.pubmed.fetch import FETCH_CONTENTS, FetchRequest, FetchResult
 
 from ._formats.fields import as_data
 from ._options import request_options
-from ._pipeline import Family, formats, plan, state
+from ._pipeline import Family, formats, plan, state, suggest
 from .fetch import FORMATS, IDS, fetch_and_print
 
 
@@ -22,14 +22,20 @@ def command(ctx: typer.Context, request: FetchRequest) -> None:
     """
     full = state(ctx).settings.verbose
 
+    shown: list[str] = []
+
     def page(result: FetchResult, console: Any) -> Any:
         from ._views.markdown import screen_page
         from ._views.reading import markdown_page
 
         records = [as_data(article) for article in result.articles or []]
+        shown.extend(str(record["pmid"]) for record in records)
         return markdown_page("\n---\n\n".join(screen_page(record, full=full) for record in records))
 
     selected = plan(ctx).format
     level = selected.details[0] if selected.details else "abstract_plus"
     grants = full and selected.family is Family.SCREEN
-    fetch_and_print(ctx, request.model_copy(update={"detail_level": level, "include_grant_info": grants}), page)
+    request = request.model_copy(update={"detail_level": level, "include_grant_info": grants})
+    fetch_and_print(ctx, request, page)
+    if shown:
+        suggest(ctx, f"fulltext {shown[0]}", f"related {shown[0]}", f"cite {shown[0]}")

@@ -125,4 +125,4 @@ def tsv_writer(job: Job) -> Rows:
 
 
 def _create_rows(job: Job, delimiter: str) -> Rows:
-    return Rows(job.sink, job.rows, job.columns(), delimiter, has_header=not job.state.flags.get("no_header"))
+    return Rows(job.sink, job.rows, job.columns(), delimiter, has_header=job.plan.has_header)

@@ -169,8 +169,12 @@ def _render_hits(result: "SearchResult", console: Console) -> ListingTable:
 
 
 def _format_kind(summary: "BriefSummary") -> str:
-    """Return the type of study and the note "free full text", if known."""
-    return " · ".join(text for text in (summary.study_type, "free full text" if summary.pmcid else None) if text)
+    """Return "Letter" or another notice, the type of study and the note "free full text", if known."""
+    from entrez_kit.pubmed.publication_types import NOTICES
+
+    notices = [name for name in NOTICES if name in summary.publication_types]
+    kinds = (*notices, summary.study_type, "free full text" if summary.pmcid else None)
+    return " · ".join(text for text in kinds if text)
 
 
 def broader_line(number: int | None) -> Text | None:

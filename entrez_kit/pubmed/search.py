@@ -36,6 +36,7 @@ from entrez_kit.core.query_input import (
     read_query,
 )
 from entrez_kit.pubmed.models import BriefSummary
+from entrez_kit.pubmed.publication_types import find_nearest, is_known, read_type
 from entrez_kit.services import Services
 from entrez_kit.services.small_replies import ESearchReply
 
@@ -139,6 +140,11 @@ class SearchRequest(Request):
         if self.snippet_characters and not self.fetch_brief_summaries:
             return min(self.max_results, MAX_MCP_SUMMARIES)
         return self.fetch_brief_summaries
+
+    @field_validator("filter_by_publication_types")
+    @classmethod
+    def _read_types(cls, names: list[str]) -> list[str]:
+        return [read_type(name) for name in names]
 
     def term(self) -> str:
         """Return the term for ESearch: the query in parentheses, then one clause for each filter.
@@ -303,6 +309,11 @@ class SearchHits(Outcomes[ArticleHit]):
     def is_from_copy(self) -> bool:
         """Whether a local copy of PubMed answers."""
         return bool(self._services.settings.copy_label)
+
+    @property
+    def first_pmid(self) -> str | None:
+        """The first PMID, once it is known."""
+        return next(iter(self._pmids), None)
 
     @property
     def retrieved_pmid_count(self) -> int:
@@ -661,11 +672,26 @@ def suggestions(services: Services, request: SearchRequest, found: ESearchReply)
     dated = bool(request.date_parameters())
     filters = [name for name in FILTERS if getattr(request, name) and (name != "date_range" or dated)]
     given = [] if found.count else filters
+    named = [] if found.count else warn_about_types(request.filter_by_publication_types)
     try:
         emptied = _find_emptying_filters(services, request, given) if given else []
-        return emptied or _suggest_spelling(services, request.query().text, "" if found.count else "No results. ")
+        if named or emptied:
+            return named + emptied
+        return _suggest_spelling(services, request.query().text, "" if found.count else "No results. ")
     except (UpstreamError, RateLimited):
         return []
+
+
+def warn_about_types(names: Sequence[str]) -> list[Warn]:
+    """Warn about publication types that PubMed does not have, with the nearest name."""
+    warnings = []
+    for name in names:
+        if not is_known(name):
+            nearest = find_nearest(name)
+            advice = f" Did you mean {nearest!r}?" if nearest else ""
+            message = FrontendText(Argument("filter_by_publication_types"), f": PubMed has no type {name!r}.{advice}")
+            warnings.append(Warn(code="unknown_publication_type", message=message))
+    return warnings
 
 
 def _find_emptying_filters(services: Services, request: SearchRequest, given: Sequence[str]) -> list[Warn]:

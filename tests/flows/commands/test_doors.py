@@ -18,7 +18,7 @@ from entrez_kit.python.catalogue import OPERATIONS
 TERMINAL_ONLY = {"show", "check", "sandbox", "serve", "doctor", "cache", "config", "guide", "local", "review"}
 """Commands that are no operation."""
 EVERYWHERE = {
-    *("format", "json", "count", "fields", "output"),
+    *("format", "json", "count", "fields", "no_header", "output"),
     *(
         "demo",
         "local",
@@ -40,7 +40,7 @@ FLAGS_ONLY = {
     "measure_recall": {"file"},
     "lint_strategy": {"file", "fail_on", "fix", "force"},
     "check_references": {"file", "in_text", "accept", "fail_on", "fix", "dry_run", "force"},
-    "pubmed_search_articles": {"strict", "strategy", "min_date", "max_date", "date_type"},
+    "pubmed_search_articles": {"strict", "strategy", "since", "min_date", "max_date", "date_type"},
     "pubmed_fetch_contents": {"input"},
     "get_gene": {"input"},
     "search_genes": {"input"},

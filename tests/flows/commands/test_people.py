@@ -248,3 +248,30 @@ def test_a_document_too_large_for_memory_is_announced(
 
     assert "jsonl streams them" in cli("fetch", "99000001", "99000002", "--json").err
     assert cli("fetch", "99000001", "99000002", "-f", "jsonl").err == ""
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("words", "following"),
+    [
+        (("search", "editing", "-n", "2"), "show"),
+        (("show", "99000001"), "fulltext 99000001"),
+        (("gene", "search", "TP53", "--organism", "human"), "gene get NCBIGene:7157"),
+        (("check", "refs.ris"), "check refs.ris --fix --dry-run"),
+    ],
+)
+def test_a_terminal_gets_the_next_commands(
+    words: tuple[str, ...], following: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("refs.ris").write_text(
+        "TY  - JOUR\nTI  - Base editing of a cryptic splice site restores mucus transport in human airway cells.\n"
+        "PY  - 2011\nDO  - 10.5555/ekit.2019.0001\nER  - \n",
+        encoding="utf-8",
+    )
+
+    _, shown = in_terminal("--demo", *words, columns=200)
+    assert ESCAPES.sub("", shown).splitlines()[-1].startswith("Next: entrez-kit --demo")
+    assert f"entrez-kit --demo {following}" in shown
+    assert "Next:" not in in_terminal("--demo", *words, "-q", columns=200)[1]
+    assert "Next:" not in in_terminal("--demo", *words, "-f", "json", columns=200)[1]

@@ -705,3 +705,26 @@ def test_dates_in_tables_are_iso_dates(cli: Cli) -> None:
     assert all(
         re.search(r"[A-Za-z]{3}[-/ ]|Spring|Summer|Fall|Autumn|Winter", date) for date in set(dates) - set(plain)
     )
+
+
+@pytest.mark.parametrize("name", ["randomised", "RCT", "randomized controlled trials", "Randomized controlled-trial"])
+def test_everyday_words_name_a_publication_type(cli: Cli, name: str) -> None:
+    found = document(cli("search", "editing", "--type", name))
+
+    assert found["search_parameters"]["filter_by_publication_types"] == ["Randomized Controlled Trial"]
+    assert found["pmids"] == document(cli("search", "editing", "--type", "Randomized Controlled Trial"))["pmids"] != []
+
+
+def test_the_nearest_publication_type_is_suggested(cli: Cli) -> None:
+    found = document(cli("search", "editing", "--type", "Randomised Controled Trail"))
+
+    assert found["pmids"] == []
+    (warning,) = [one for one in found["warnings"] if one["code"] == "unknown_publication_type"]
+    assert "'Randomized Controlled Trial'" in warning["message"]
+
+
+def test_letters_comments_and_errata_are_marked(cli: Cli) -> None:
+    shown = cli("search", "comment", "OR", "letter", "OR", "erratum", "-f", "table").out
+
+    assert "Letter · Comment" in shown
+    assert "Published Erratum" in shown
