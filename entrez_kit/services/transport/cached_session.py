@@ -142,9 +142,11 @@ class ReplyCache(SQLiteCache):
     def save_response(
         self, response: requests.Response, cache_key: str | None = None, expires: datetime | None = None
     ) -> None:
-        """Store a reply."""
+        """Store a reply, and give it the time that the row has: both are printed, and a second may end between them."""
+        stored = CachedResponse.from_response(response, expires=expires)
+        response.stored_at = stored.created_at  # type: ignore[attr-defined]  # read by the client
         with suppress(CacheUnavailable):
-            super().save_response(response, cache_key, expires)
+            super().save_response(stored, cache_key, expires)
             self._remove_old()
 
     def _remove_old(self) -> None:

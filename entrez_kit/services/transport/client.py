@@ -297,7 +297,7 @@ class Transport:
             stored = StoredReply(response.content, response.status_code, created, expires, kind)
             return self._accept(call, stored) or self._send(request, is_cached=is_cached, renew=True)
         until = 0.0 if self._settings.refresh or call.fresh else expires
-        sent, created = outgoing.sent, response.created_at.timestamp()
+        sent, created = outgoing.sent, getattr(response, "stored_at", response.created_at).timestamp()
         return Reply(
             *(
                 response.content,

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from urllib.parse import quote
@@ -76,6 +76,20 @@ def test_a_repeated_call_comes_from_the_cache_and_costs_no_slot(tmp_path: Path) 
         assert second.content == first.content == ESEARCH
         assert (second.url, second.method, second.status) == (first.url, first.method, first.status)
         assert asked(bench) == bench.limiter.taken == 1
+
+
+def test_a_reply_has_the_same_time_before_and_after_it_is_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds = iter(range(100))
+    start = datetime.now(UTC)
+    monkeypatch.setattr("requests_cache.models.response.utcnow", lambda: start + timedelta(seconds=next(seconds)))
+    with workbench(tmp_path) as bench:
+        first, second = search(bench), search(bench)
+
+    assert not first.from_cache
+    assert second.from_cache
+    assert first.created == second.created
 
 
 def test_the_cache_outlives_the_process(tmp_path: Path) -> None:
