@@ -36,7 +36,6 @@ from entrez_kit.core.query_input import (
     read_query,
 )
 from entrez_kit.pubmed.models import BriefSummary
-from entrez_kit.pubmed.publication_types import find_nearest, is_known, read_type
 from entrez_kit.services import Services
 from entrez_kit.services.small_replies import ESearchReply
 
@@ -144,6 +143,10 @@ class SearchRequest(Request):
     @field_validator("filter_by_publication_types")
     @classmethod
     def _read_types(cls, names: list[str]) -> list[str]:
+        if not names:  # the usual search loads no list of types
+            return []
+        from entrez_kit.pubmed.publication_types import read_type
+
         return [read_type(name) for name in names]
 
     def term(self) -> str:
@@ -684,6 +687,8 @@ def suggestions(services: Services, request: SearchRequest, found: ESearchReply)
 
 def warn_about_types(names: Sequence[str]) -> list[Warn]:
     """Warn about publication types that PubMed does not have, with the nearest name."""
+    from entrez_kit.pubmed.publication_types import find_nearest, is_known
+
     warnings = []
     for name in names:
         if not is_known(name):
