@@ -23,9 +23,10 @@ from entrez_kit.core.operation import Execution, Operation, Outcomes, run_catchi
 
 from ._formats import PAGE_BREAK, Job, TextWriter, View, Writer
 from ._formats.fields import DocumentPaths, Record, as_data, values_at
+from ._frontend import name_options
 from ._output import Sink
 from ._report import counted, report_error, report_notices, report_trace, watching
-from ._state import Plan, State, formats, is_terminal, name_options, refuse_fields, usage_error
+from ._state import Plan, State, formats, is_terminal, refuse_fields, usage_error
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -1,22 +1,20 @@
 """State: the flags, settings and format of a command, and the clients built from them."""
 
 import logging
-import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cache, cached_property
-from importlib import import_module
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO, TypeVar
 
-import typer
-
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
-from entrez_kit.base.frontend_text import Argument, Frontend, NextCall, Text
+from entrez_kit.base.frontend_text import Text
 from entrez_kit.base.invisible import visible
 from entrez_kit.base.output_formats import BY_NAME, BY_SUFFIX, Family, Format, formats_in
+
+from ._frontend import Terminal, name_options
 
 if TYPE_CHECKING:
     from entrez_kit.base.settings import Settings
@@ -119,7 +117,7 @@ class State:
         self.arguments: list[str] = []
         self.flags: dict[str, Any] = {}
         self.plan: Plan | None = None
-        self.door = Terminal()
+        self.frontend = Terminal()
         self.told: set[str] = set()
         self.log_remark: str | None = None
         self.recorder: Recorder | None = None
@@ -229,13 +227,13 @@ class State:
     def note(self, text: Text) -> None:
         """Print a note, unless -q is given."""
         if not self.quiet:
-            self.say(f"Note: {self.door.say(text)}", "dim")
+            self.say(f"Note: {self.frontend.say(text)}", "dim")
 
     def warn(self, text: Text) -> None:
         """Print a warning once; -q does not hide it."""
         if str(text) not in self.told:
             self.told.add(str(text))
-            self.say(f"Warning: {self.door.say(text)}", "bold yellow")
+            self.say(f"Warning: {self.frontend.say(text)}", "bold yellow")
 
     def say(self, line: str, style: str = "") -> None:
         """Print one line on stderr, with its first word styled on a terminal. Never raises an error."""
@@ -321,7 +319,7 @@ class State:
             InvalidInput: the command does not print the format, or the target is a folder.
         """
         if self.plan is None:
-            self.door = Terminal(name_options(command))
+            self.frontend = Terminal(name_options(command))
             if self.flags.get("refresh") and self.preference("offline", False):
                 raise usage_error(
                     "--refresh has no effect with --offline, because no requests are sent.",
@@ -448,87 +446,3 @@ def _omit_option(arguments: Sequence[str], name: str) -> list[str]:
         elif not word.startswith(f"{name}="):
             kept.append(word)
     return kept
-
-
-# The terminal's texts for calls and arguments: shell commands and options
-
-
-PROGRAM: Final = "entrez-kit"
-_GROUPS: Final = {"date_range": "--min-date/--max-date"}
-"""Fields of requests that are several options."""
-
-
-class Terminal(Frontend):
-    """The texts of the terminal front end.
-
-    Args:
-        options: the options of the current command, from ``options_of``.
-    """
-
-    name = "terminal"
-    verb = "run"
-
-    def __init__(self, options: Mapping[str, str] | None = None) -> None:
-        self.options = {**_GROUPS, **(options or {})}
-
-    def argument(self, argument: Argument) -> str:
-        """Return the option, or the placeholder in capitals for the argument."""
-        first, *_, last = argument.name.split(".") * 2
-        names = (self.options.get(name) for name in (argument.name, last, first))
-        name = next(filter(None, names), argument.name)
-        return name if argument.value is None else f"{name} {shlex.quote(str(argument.value))}"
-
-    def call(self, call: NextCall) -> str:
-        """Return a command line; required arguments without a value are placeholders in capitals."""
-        from entrez_kit.python.kit_methods import operation_of
-
-        operation = operation_of(call.method)
-        words, fields = operation.command, operation.request.model_fields
-        command = _load_plain_command(words[0])
-        for word in words[1:]:
-            command = command.commands[word]
-        line = [PROGRAM, *words]
-        for parameter in command.params:
-            is_required = parameter.required or (parameter.name in fields and fields[parameter.name].is_required())
-            value = call.arguments.get(parameter.name, ... if is_required else None)
-            if value is not None:
-                line += _build_words(parameter, value)
-        return f"`{' '.join(line)}`"
-
-
-def build_command(name: str) -> Any:
-    """Import a subcommand (a group ``app`` or a single ``command``) without the common options."""
-    module = import_module(f".{name}", __package__)
-    if hasattr(module, "app"):
-        command: Any = typer.main.get_group(module.app)
-        command.name = name
-        return command
-    app = typer.Typer(add_completion=False)
-    app.command(name, no_args_is_help=False)(module.command)
-    return typer.main.get_command(app)
-
-
-_load_plain_command = cache(build_command)
-"""Apart from the commands that run: those get the common options, which a call in a text does not name."""
-
-
-def name_options(command: Any) -> dict[str, str]:
-    """Return the names of a command's arguments: ``{"sort_by": "--sort", "query_term": "QUERY"}``."""
-    return {parameter.name: _name_parameter(parameter) for parameter in command.params}
-
-
-def _name_parameter(parameter: Any) -> str:
-    if parameter.param_type_name == "option":
-        return str(max(parameter.opts, key=len))
-    return str(parameter.metavar or parameter.name).strip("[].")
-
-
-def _build_words(parameter: Any, value: Any) -> list[str]:
-    """Return the words of a command line that give an argument a value."""
-    name = _name_parameter(parameter)
-    if value is True:
-        return [name]
-    values = value if isinstance(value, list) else [value]
-    if parameter.param_type_name == "option":
-        return [word for one in values for word in (name, "..." if one is ... else shlex.quote(str(one)))]
-    return [name if one is ... else shlex.quote(str(one)) for one in values]

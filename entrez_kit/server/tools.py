@@ -102,7 +102,7 @@ class Toolbox:
         self.listed = [one for one in facts if one.toolset in toolsets]
         self._by_name = {name: one for one in facts for name in (one.name, *one.aliases)}
         self._shown = {one.name: one.aliases[0] for one in facts if one.aliases} if names == "contract" else {}
-        self.door = Tools({one.method: self.listed_name(one) for one in facts})
+        self.frontend = Tools({one.method: self.listed_name(one) for one in facts})
         self._own_name = re.compile(rf"\b(?:{'|'.join(map(re.escape, self._shown))})\b") if self._shown else None
 
     def find(self, name: str) -> ToolDefinition | None:
@@ -327,7 +327,7 @@ class Toolbox:
 
     def say(self, error: EntrezKitError, scopes: Collection[str] | None) -> EntrezKitError:
         """Return an error with the texts of MCP, for a caller with these scopes."""
-        error.say_in(self.door)
+        error.say_in(self.frontend)
         error.hint_text = self.remove_other_tools(error.recovery_hint, scopes) or MORE_SCOPES
         return error
 
