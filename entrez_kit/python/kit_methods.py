@@ -984,6 +984,8 @@ class Methods(OperationRunner):
         retraction_watch: str | None = None,
         only: Literal["all", "problems"] = "all",
         corrects: bool = False,
+        newer: bool = False,
+        unique: bool = False,
     ) -> "CheckResult":
         """Check references: does each exist, agree with its record, and have no retraction in any source?
 
@@ -1000,6 +1002,8 @@ class Methods(OperationRunner):
             retraction_watch: CSV file of the Retraction Watch database.
             only: `problems` omits verified references.
             corrects: Return the changes of a corrected file.
+            newer: A correction replaces preprints by published versions, other works by newer ones.
+            unique: A correction leaves out references to works that an earlier one cites.
 
         Returns:
             One outcome per reference, in the order of the references; ``fixed`` is the path of the corrected file.
