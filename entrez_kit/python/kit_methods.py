@@ -202,6 +202,7 @@ class Methods(OperationRunner):
         snippet_characters: int = 0,
         use_history: bool = False,
         broader_results: bool = True,
+        explain: bool = False,
         retrieve_all: bool = False,
     ) -> "SearchResult":
         """Search PubMed for PMIDs. Use it to find articles by topic, author, journal, date or MeSH term.
@@ -226,6 +227,7 @@ class Methods(OperationRunner):
             snippet_characters: Characters of each abstract. From 0 to 2000.
             use_history: Keep the result set at NCBI, to fetch it later.
             broader_results: Accept a broadened query.
+            explain: If nothing is found, count parts of the query to name the one that empties it.
             retrieve_all: Retrieve all results, also beyond PubMed's 9,999, with a certificate.
 
         Returns:
@@ -1172,6 +1174,7 @@ class Methods(OperationRunner):
         fetch_brief_summaries: int = 0,
         snippet_characters: int = 0,
         broader_results: bool = True,
+        explain: bool = False,
     ) -> "SearchResult":
         """Retrieve every PMID of a search, however many, with a certificate that nothing is missing.
 
@@ -1191,6 +1194,7 @@ class Methods(OperationRunner):
             fetch_brief_summaries: How many results get a summary.
             snippet_characters: Characters of each abstract. From 0 to 2000.
             broader_results: Accept a broadened query.
+            explain: If nothing is found, count parts of the query to name the one that empties it.
 
         Returns:
             PMIDs in the order requested, NCBI's translation of the query, and warnings.
