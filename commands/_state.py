@@ -382,7 +382,7 @@ class State:
         if target is not None and suffix in BY_SUFFIX:
             return _find_format(BY_SUFFIX[suffix].name, command, f"a {target.suffix} file")
         if target is not None and suffix:
-            raise unknown_suffix(target, known)
+            raise unknown_suffix(target, command)
         terminal, default = default_formats(command)
         # The setting is a preference: a command without that format prints its default.
         preferred = BY_NAME.get(self.preference("format", None) or "")
@@ -391,17 +391,22 @@ class State:
         return terminal if target is None and is_terminal(sys.stdout) else default
 
 
-_INSTEAD: Final = dict.fromkeys((".xlsx", ".xls", ".ods"), ("csv", "A spreadsheet opens .csv")) | dict.fromkeys(
-    (".doc", ".odt", ".rtf"), ("docx", "A word processor opens .docx")
+_INSTEAD: Final = (
+    dict.fromkeys((".xlsx", ".xls", ".ods"), ("csv", "A spreadsheet opens .csv"))
+    | dict.fromkeys((".doc", ".odt", ".rtf"), ("docx", "A word processor opens .docx"))
+    | {".pdf": ("html", "A browser opens .html and prints it as a PDF file")}
 )
 """Suffixes of other programs: a format that the program opens, and a sentence for the hint."""
 
 
-def unknown_suffix(target: Path, known: tuple[Format, ...]) -> InvalidInput:
+def unknown_suffix(target: Path, command: Any) -> InvalidInput:
     """Return the error for a file whose suffix selects no format, with the format that its program opens."""
+    known, files = list_formats(command), getattr(getattr(command, "callback", None), "files", "")
     name, opens = _INSTEAD.get(target.suffix.lower(), ("", ""))
     instead = f"{opens} (-o {target.with_suffix('.' + name)}). " if BY_NAME.get(name) in known else ""
     suffixes = ", ".join(f"{suffix} ({one})" for one in known for suffix in one.suffixes)
+    if files and target.suffix.lower() == ".pdf":
+        instead += f"{files} "
     return InvalidInput(
         f"--output {target}: no format has the suffix {target.suffix}.",
         invalid_input=f"output={target}",

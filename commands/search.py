@@ -141,6 +141,7 @@ def _read_stdin() -> str:
     option("snippet_characters", "--snippets"),
     option("use_history", "--history"),
     option("broader_results", "--broader/--no-broader"),
+    option("explain", more="A terminal always does."),
     "strict",
     "since",
     option("date_range.min_date", metavar="DATE", panel=DATES),
@@ -200,6 +201,8 @@ def command(
     if not was_typed(ctx, "fetch_brief_summaries") and _needs_summaries(plan(ctx), request):
         shown = sys.maxsize if request.retrieve_all else request.max_results
         request = request.model_copy(update={"fetch_brief_summaries": shown})
+    if plan(ctx).target is None and is_terminal(sys.stdout):
+        request = request.model_copy(update={"explain": True})
     if plan(ctx).format.needs_records:
         _print_records(ctx, request, strict)
         return

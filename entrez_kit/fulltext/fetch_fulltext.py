@@ -143,7 +143,7 @@ def build_missing_error(
     details: dict[str, Any] = {
         "partial": found > 0,
         "missing": [
-            *(item.model_dump(mode="json") for item in unavailable),
+            *(item.model_dump(mode="json", exclude={"emails"}) for item in unavailable),
             *({"id": text, "reason": "invalid"} for text in invalid),
         ],
     }

@@ -133,12 +133,23 @@ class TriedTier(Result):
 
 
 class Unavailable(Result):
-    """An id without full text: the reason and the answer of each source."""
+    """An id without full text: the reason, also in words, the answer of each source, and what helps to get the text.
+
+    ``publisher_url`` leads to the publisher's page. ``emails`` are those in the affiliations of the PubMed record.
+    """
 
     id: str
     id_type: Literal["pmid", "pmcid", "doi"]
     reason: Reason
+    message: str | None = omit_if_empty()
     retryable: bool | None = omit_if_empty()
+    pmid: str | None = omit_if_empty()
+    pubmed_url: str | None = omit_if_empty()
+    doi: str | None = omit_if_empty()
+    publisher_url: str | None = omit_if_empty()
+    title: str | None = omit_if_empty()
+    emails: list[str] = omit_if_empty([])
+    standing: Standing | None = omit_if_empty()
     tried_tiers: list[TriedTier]
 
 

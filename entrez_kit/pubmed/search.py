@@ -1,6 +1,7 @@
 """Search PubMed: one ESearch, optional brief summaries, and warnings about the query."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, NamedTuple, Self
@@ -117,6 +118,9 @@ class SearchRequest(Request):
     snippet_characters: int = Field(default=0, ge=0, le=MAX_SNIPPET, description="Characters of each abstract.")
     use_history: bool = Field(default=False, description="Keep the result set at NCBI, to fetch it later.")
     broader_results: BroaderResults = True
+    explain: SkipJsonSchema[bool] = Field(
+        default=False, description="If nothing is found, count parts of the query to name the one that empties it."
+    )
     retrieve_all: SkipJsonSchema[bool] = Field(
         default=False, description="Retrieve all results, also beyond PubMed's 9,999, with a certificate."
     )
@@ -680,9 +684,27 @@ def suggestions(services: Services, request: SearchRequest, found: ESearchReply)
         emptied = _find_emptying_filters(services, request, given) if given else []
         if named or emptied:
             return named + emptied
-        return _suggest_spelling(services, request.query().text, "" if found.count else "No results. ")
+        reasons = [] if found.count else _explain_empty(services, _remove_filters(request, given), found)
+        return reasons + _suggest_spelling(services, request.query().text, "" if found.count else "No results. ")
     except (UpstreamError, RateLimited):
         return []
+
+
+def _explain_empty(services: Services, request: SearchRequest, found: ESearchReply) -> list[Warn]:
+    """Warn about the part of a query that empties the search, unless NCBI's reply names it.
+
+    Without ``explain`` parts are counted only if that needs no request over the network.
+    """
+    if not (request.explain or services.settings.answers_in_process):
+        return []
+    from entrez_kit.pubmed.empty_searches import find_emptying_part, names_emptying_part
+
+    term = request.query().text
+    if names_emptying_part(term, found):
+        return []
+    with suppress(EntrezKitError):
+        return find_emptying_part(term, found, partial(count_records, services, request))
+    return []
 
 
 def warn_about_types(names: Sequence[str]) -> list[Warn]:

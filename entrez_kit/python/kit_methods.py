@@ -202,6 +202,7 @@ class Methods(OperationRunner):
         snippet_characters: int = 0,
         use_history: bool = False,
         broader_results: bool = True,
+        explain: bool = False,
         retrieve_all: bool = False,
     ) -> "SearchResult":
         """Search PubMed for PMIDs. Use it to find articles by topic, author, journal, date or MeSH term.
@@ -226,6 +227,7 @@ class Methods(OperationRunner):
             snippet_characters: Characters of each abstract. From 0 to 2000.
             use_history: Keep the result set at NCBI, to fetch it later.
             broader_results: Accept a broadened query.
+            explain: If nothing is found, count parts of the query to name the one that empties it.
             retrieve_all: Retrieve all results, also beyond PubMed's 9,999, with a certificate.
 
         Returns:
@@ -984,6 +986,8 @@ class Methods(OperationRunner):
         retraction_watch: str | None = None,
         only: Literal["all", "problems"] = "all",
         corrects: bool = False,
+        newer: bool = False,
+        unique: bool = False,
     ) -> "CheckResult":
         """Check references: does each exist, agree with its record, and have no retraction in any source?
 
@@ -1000,6 +1004,8 @@ class Methods(OperationRunner):
             retraction_watch: CSV file of the Retraction Watch database.
             only: `problems` omits verified references.
             corrects: Return the changes of a corrected file.
+            newer: A correction replaces preprints by published versions, other works by newer ones.
+            unique: A correction leaves out references to works that an earlier one cites.
 
         Returns:
             One outcome per reference, in the order of the references; ``fixed`` is the path of the corrected file.
@@ -1168,6 +1174,7 @@ class Methods(OperationRunner):
         fetch_brief_summaries: int = 0,
         snippet_characters: int = 0,
         broader_results: bool = True,
+        explain: bool = False,
     ) -> "SearchResult":
         """Retrieve every PMID of a search, however many, with a certificate that nothing is missing.
 
@@ -1187,6 +1194,7 @@ class Methods(OperationRunner):
             fetch_brief_summaries: How many results get a summary.
             snippet_characters: Characters of each abstract. From 0 to 2000.
             broader_results: Accept a broadened query.
+            explain: If nothing is found, count parts of the query to name the one that empties it.
 
         Returns:
             PMIDs in the order requested, NCBI's translation of the query, and warnings.

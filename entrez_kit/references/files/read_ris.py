@@ -8,7 +8,8 @@ from typing import Final
 
 from entrez_kit.base.errors import truncate
 from entrez_kit.citations.csl import to_one_line
-from entrez_kit.citations.write_ris import ris_name
+from entrez_kit.citations.write_ris import ris_name, ris_record
+from entrez_kit.pubmed.models import Article
 from entrez_kit.references.files.references import (
     MAX_SHOWN,
     FieldUpdate,
@@ -18,6 +19,7 @@ from entrez_kit.references.files.references import (
     identifiers_in,
     identifiers_of,
     identifiers_of_note,
+    is_about_version,
     parse_name,
     unreadable_error,
     warn_of_left_out,
@@ -40,6 +42,12 @@ _SIMPLE: Final[Mapping[str, tuple[str, ...]]] = {
     **{"title": _TITLES, "volume": ("VL",), "issue": ("IS", "CP")},
     **{"doi": ("DO",), "pmid": ("AN",), "pmcid": ("C2",)},
 }
+_WORK_FIELDS: Final = (
+    "TY AU A1 A2 A3 A4 ED TI T1 CT TT ST T2 T3 BT JF JO JA J1 J2 VL IS CP SP EP ET SE PB CY PP SN M1 M3 PY Y1 Y2 DA "
+    "DO AN C2 C7 AB N2 LA UR DB DP"
+)
+_OF_WORK: Final = frozenset(_WORK_FIELDS.split())
+"""Fields about one version of a work. Other fields are the user's own, and stay if another version replaces it."""
 _WITH_JOURNAL: Final = ("JOUR", "EJOUR", "JFULL", "ABST", "INPR", "MGZN", "NEWS", "CHAP", "ECHAP", "CONF", "CPAPER")
 
 
@@ -170,6 +178,11 @@ class RisFile(ReferenceFile):
 
     def _correct(self, record: _Record, correction: FieldUpdate, replaced: dict[int, list[str]]) -> None:
         end = self._lines[record.start].end or "\n"
+        if correction.same_as is not None or correction.record is not None:
+            replaced |= {number: [] for number in range(record.start, record.end + 1)}
+            if correction.record is not None:
+                replaced[record.start] = [f"{line}{end}" for line in self._replace(record, correction.record)]
+            return
 
         def put(tags: tuple[str, ...], values: list[str], *, every: bool = False) -> None:
             """Write values at the first tag that is present, or at the end, and remove the lines that they replace."""
@@ -208,6 +221,20 @@ class RisFile(ReferenceFile):
                     put((tag,), [re.sub(r"^[0-9]{4}", str(value), old) if tag != "PY" else str(value)])
         if correction.note and not any(correction.note.rstrip(".") in note for note in record.values("N1")):
             put(("N1",), [*record.values("N1"), to_one_line(correction.note)])
+
+    def _replace(self, record: _Record, newer: Article) -> list[str]:
+        """Return the lines of a newer record with the user's own fields of a record."""
+        has_abstract = bool(record.values("AB", "N2"))
+        lines = [
+            line for line in ris_record(newer).split("\n") if line[:2] != "KW" and (line[:2] != "AB" or has_abstract)
+        ]
+        own = [
+            self._lines[number].text
+            for one in record.fields
+            if one.tag not in _OF_WORK and not (one.tag == "N1" and is_about_version(one.value))
+            for number in one.lines
+        ]
+        return [*lines[:-1], *own, lines[-1]]
 
 
 def _reference(number: int, record: _Record) -> Reference:
