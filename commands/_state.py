@@ -27,6 +27,8 @@ STDIN: Final = "-"
 """The argument that means standard input."""
 STDOUT_NAMES: Final = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 """The value of -o that means standard output."""
+TEXT_SUFFIXES: Final = ("", ".txt", ".text")
+"""The suffixes of a file of plain text."""
 _SETTING_FLAGS: Final = ("demo", "local", "offline", "refresh", "no_cache", "quiet", "verbose", "color", "config_file")
 _NOT_RECORDED: Final = ("serve", "sandbox", "doctor", "local", "cache", "config")
 """Commands that cannot be recorded: they manage this computer, test the network itself, or run a server."""
@@ -377,8 +379,10 @@ class State:
             return _find_format(str(flag).strip().lower(), command, f"--format {flag}")
         suffix = target.suffix.lower() if target is not None else ""
         text = next((one for one in known if one.family is Family.TEXT), None)
-        if target is not None and text is not None and BY_SUFFIX.get(suffix) not in known:
-            return text  # the text itself, for any suffix: .fasta, .gb
+        # The text of a service may have any suffix (.fasta, .gb); that of this program, which a pipe gets too, may not.
+        accepts_suffix = pipe is not Family.TEXT or suffix in TEXT_SUFFIXES
+        if target is not None and text is not None and accepts_suffix and BY_SUFFIX.get(suffix) not in known:
+            return text
         if target is not None and suffix in BY_SUFFIX:
             return _find_format(BY_SUFFIX[suffix].name, command, f"a {target.suffix} file")
         if target is not None and suffix:

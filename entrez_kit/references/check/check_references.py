@@ -193,7 +193,8 @@ class CheckedReference(Result):
     """The result for one reference.
 
     ``findings`` has all problems. ``status`` is the code of the most serious one, or ``verified`` without findings.
-    ``pmid``, ``doi``, ``title`` and ``citation`` are those of the record, from PubMed or from ``record_source``.
+    ``pmid``, ``doi``, ``title`` and ``citation`` are those of the record, from PubMed or from ``record_source``; a
+    verified reference has no ``citation``.
     ``differences`` has the fields that differ from the record. If ``status`` is ``another_work``, the record is that of
     another work, and ``same_work`` is false. ``standing_status`` is the combined result of all ``sources``: ``none``
     only if no source failed, ``unknown`` if the status could not be determined. ``duplicate_of`` is the row number,
@@ -410,6 +411,8 @@ class Checks(SummarizedOutcomes[CheckedReference, CheckResult]):
                 newer = find_newer(self._services, standings, crossref="crossref" in sources.enabled)
             for number, (one, (outcome, article)) in enumerate(zip(found, outcomes, strict=True), start=start):
                 self._name_earlier(outcome, number)
+                if article is not None and outcome.findings:
+                    outcome.citation = brief_citation(article)
                 if one.failure is not None and article is None:
                     failure = failure or one.failure
                     self._unanswered += 1
@@ -604,7 +607,6 @@ def _build_outcome(one: Candidates, copy: str) -> tuple[CheckedReference, Articl
         if best.found_by != "identifier":
             made_up = "; possibly made up" if best.found_by == "citation" else ""
             checked.add("another_work", f"{ANOTHER_WORK[best.found_by]}: {brief_citation(article)}{made_up}")
-    checked.citation = brief_citation(article) if checked.findings or one.owners or not best.same else None
     checked.detail = "; ".join(details) or None
     return checked, article
 

@@ -377,6 +377,15 @@ def test_a_retracted_article_is_reported_whatever_its_fields(kit: EntrezKit) -> 
     assert (found.notice or "").startswith("[Retracted: ")
 
 
+def test_every_reference_with_a_finding_has_the_citation_of_its_record(kit: EntrezKit) -> None:
+    references = [reference(pmid=pmid) for pmid in ("99000050", "99000001", "99000001", "99999999")]
+
+    found = check(kit, *references).references
+
+    assert [one.status for one in found] == ["retracted", "verified", "duplicate", "not_found"]
+    assert ["PMID" in (one.citation or "") for one in found] == [True, False, True, False]
+
+
 def test_an_expression_of_concern_is_a_finding_but_no_retraction(kit: EntrezKit) -> None:
     concern = next(record for record in records() if record.retraction_status == "expression_of_concern")
     corrected = next(
