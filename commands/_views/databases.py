@@ -167,6 +167,8 @@ def mesh_table(result: "MeshResult", console: Console) -> RenderableType:
         if record.entry_terms:
             terms = "; ".join(line(term) for term in record.entry_terms)
             parts.append(_indent(f"Entry terms: {terms}", style="dim"))
+        if record.subheadings:
+            parts.append(_indent(f"Subheadings: {'; '.join(map(line, record.subheadings))}", style="dim"))
         for side, neighbors in (("Broader", record.parents), ("Narrower", record.children)):
             if neighbors:
                 named = "; ".join(f"{line(one.name)} ({', '.join(one.tree_numbers) or one.ui})" for one in neighbors)

@@ -94,7 +94,7 @@ class PubMedDatabase(Database):
     description = "PubMed bibliographic record"
     ceiling = CEILING
     summary_dtd = "20160808"
-    links = (
+    links: Sequence[LinkInfo] = (
         LinkInfo("pubmed_pmc", "pmc", "PMC Links", "Free full-text articles in PMC", 150),
         LinkInfo("pubmed_pubmed", "pubmed", "Similar articles", "Similar PubMed articles", 1),
         LinkInfo("pubmed_pubmed_citedin", "pubmed", "Cited in", "PubMed articles that cite this one", 130),
