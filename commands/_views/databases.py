@@ -82,7 +82,7 @@ def search_table(result: "EntrezSearchResult", console: Console) -> RenderableTy
         none = f"None of {result.total_found:,} results shown." if result.total_found else "No results."
         parts.append(broader_line(result.broader_total) or Text(none, style="bold"))
     if result.query_translation:
-        parts.append(Text(f"NCBI searched for: {line(result.query_translation)}", style="dim"))
+        parts.append(Text(f"Searched for: {line(result.query_translation)}", style="dim"))
     return Group(*parts)
 
 

@@ -111,7 +111,8 @@ class MeshDatabase(SmallDatabase):
 
     @cached_property
     def _parents(self) -> dict[str, Heading]:
-        return {tree: heading for heading in self.headings.values() for tree in heading.tree_numbers}
+        places = ((tree, one) for one in self.headings.values() for tree in one.tree_numbers)
+        return dict(sorted(places, key=lambda place: place[0]))
 
     @property
     def count(self) -> int:

@@ -345,9 +345,13 @@ _REASONS: Final = {
 
 def _describe_fidelity(found: Found, order: str | None) -> str:
     reasons = [_REASONS[found.fidelity]] if found.fidelity in _REASONS else []
+    fidelity = found.fidelity
+    if found.resolved.lacks_tree:
+        fidelity = Fidelity.APPROXIMATE
+        reasons.append("MeSH of the copy lacks a heading of the query, so narrower headings are not included")
     if order == "relevance":
         reasons.append("the order is BM25, not PubMed's Best Match")
-    return "; ".join([str(found.fidelity), *reasons])
+    return "; ".join([str(fidelity), *reasons])
 
 
 def _parse_range(request: SearchCall, today: date) -> tuple[int, int] | None:

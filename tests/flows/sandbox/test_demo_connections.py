@@ -232,7 +232,7 @@ def test_the_small_databases_answer_every_request(kit: EntrezKit, name: str) -> 
     root = ElementTree.fromstring(fetched.content.encode("utf-8"))
     assert len(root) == len(found.ids)
     for link in info.links:
-        linked = kit.entrez_link(ids=found.ids, source=name, target=link.db_to, link_name=link.name)
+        linked = kit.entrez_link(ids=found.ids, source=name, target=link.db_to or "", link_name=link.name)
         assert all(one.status == "linked" for one in linked.linksets), link.name
 
 
