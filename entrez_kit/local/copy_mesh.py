@@ -152,6 +152,11 @@ class StoredMesh(MeshDatabase):
         with self._reading() as connection:
             return connection.execute(statement, values).fetchall()
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no file of MeSH was imported."""
+        return not self.select("SELECT 1 FROM headings LIMIT 1")
+
     @cached_property
     def headings(self) -> Mapping[str, Heading]:
         """The records by UID."""

@@ -148,6 +148,16 @@ def test_a_heading_that_mesh_of_the_copy_lacks_is_not_called_exact(local: Cli, t
     assert "narrower headings" in local("search", '"neoplasms"[mh]', "--local", "bare").err
 
 
+def test_a_copy_without_mesh_refuses_to_look_up_a_heading(local: Cli) -> None:
+    local("local", "import", "bare", str(RECORDS / "cancer.xml"))
+
+    for command in (("mesh", "neoplasms"), ("db", "search", "mesh", "neoplasms")):
+        refused = local(*command, "--local", "bare", "--json")
+        assert refused.status == 8
+        assert envelope(refused)["details"] == {"reason": "not_in_copy", "part": "mesh"}
+    assert json.loads(local("db", "info", "--local", "bare", "--json").out)["databases"] == ["pubmed"]
+
+
 def test_records_without_mesh_terms_are_counted_without_a_change_of_fidelity(local: Cli) -> None:
     done = local("search", '"breast neoplasms"[mh]', "--local", "demo", "--sort", "pub_date", "--json")
 
