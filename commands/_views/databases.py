@@ -89,7 +89,7 @@ def search_table(result: "EntrezSearchResult", console: Console) -> RenderableTy
         none = f"None of {result.total_found:,} results shown." if result.total_found else "No results."
         parts.append(broader_line(result.broader_total) or Text(none, style="bold"))
     if result.query_translation:
-        parts.append(Text(f"NCBI searched for: {line(result.query_translation)}", style="dim"))
+        parts.append(Text(f"Searched for: {line(result.query_translation)}", style="dim"))
     return Group(*parts)
 
 
@@ -174,6 +174,8 @@ def mesh_table(result: "MeshResult", console: Console) -> RenderableType:
         if record.entry_terms:
             terms = "; ".join(line(term) for term in record.entry_terms)
             parts.append(_indent(f"Entry terms: {terms}", style="dim"))
+        if record.subheadings:
+            parts.append(_indent(f"Subheadings: {'; '.join(map(line, record.subheadings))}", style="dim"))
         for side, neighbors in (("Broader", record.parents), ("Narrower", record.children)):
             if neighbors:
                 named = "; ".join(f"{line(one.name)} ({', '.join(one.tree_numbers) or one.ui})" for one in neighbors)

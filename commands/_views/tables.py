@@ -242,7 +242,7 @@ def search_table(result: "SearchResult", console: Console) -> RenderableType:
         parts += [_render_hits(result, console), Text("")]
     parts.append(_format_count(result))
     if result.query_translation:
-        parts.append(Text(f"PubMed searched for: {line(result.query_translation)}", style="dim"))
+        parts.append(Text(f"Searched for: {line(result.query_translation)}", style="dim"))
     if result.certificate is not None:
         proof = result.certificate
         parts.append(

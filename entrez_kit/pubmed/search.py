@@ -657,7 +657,8 @@ def warn_about_mesh(services: Services, request: SearchRequest, gap: "MeshGap") 
     names = [Argument(name, marked=True) for name in ("species", "mesh_terms") if getattr(request, name)]
     what = _join_names(names, "and") if names else "a MeSH term of the query"
     try:
-        hidden = find_records(services, request, f"({gap.rest}) {UNINDEXED}", MAX_HIDDEN)
+        with tracing.keep_fidelity():
+            hidden = find_records(services, request, f"({gap.rest}) {UNINDEXED}", MAX_HIDDEN)
     except EntrezKitError as exc:
         why = f". These records could not be counted: {exc.message}"
         message = FrontendText("Records without MeSH terms cannot match ", what, why)

@@ -495,7 +495,7 @@ class Methods(OperationRunner):
             query: Term, identifier (D003924), tree number (C14.280) or query.
             max_results: How many records to return. From 1 to 50.
             offset: How many results to skip.
-            include_details: Include tree numbers, scope note and entry terms.
+            include_details: Include tree, scope note, entry terms and subheadings.
             include_tree: Include the headings above and below in the tree.
 
         Returns:

@@ -203,6 +203,8 @@ def _explain_absence(relation: Relation, pmid: str, answered: list[str]) -> tupl
     who = _join_names(answered)
     if relation == "pubmed_citedin":
         return "no_citing_articles", f"No article that cites PMID {pmid} was found in {who}."
+    if tracing.name_source(""):
+        return "no_references", f"No references of PMID {pmid} were found in {who}."
     return "no_references", (
         f"No references of PMID {pmid} were found in {who}. NCBI links the references of articles in PMC only, and "
         "the publisher of this article sent no reference list to PubMed."

@@ -3,21 +3,42 @@
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 
-from entrez_kit.local.eutils.database import Database
+from entrez_kit.local.eutils.database import Database, LinkInfo
 from entrez_kit.local.eutils.mesh import MeshDatabase
 from entrez_kit.local.eutils.pubmed import PubMedDatabase
 from entrez_kit.local.eutils.service import EUTILS, Endpoint, LocalEntrez
 from entrez_kit.local.records.collection import ParsedCollection, RecordCollection
 from entrez_kit.sandbox.gene import GeneDatabase
+from entrez_kit.sandbox.links import LISTED, LinkedDatabase, describe_links, read_listed
+from entrez_kit.sandbox.listed import ListedDatabase
 from entrez_kit.sandbox.nuccore import NuccoreDatabase
 from entrez_kit.sandbox.pmc import PmcDatabase
 from entrez_kit.sandbox.taxonomy import TaxonomyDatabase
 
 
+class DemoPubMed(LinkedDatabase, PubMedDatabase):
+    """PubMed with links to the other databases."""
+
+    links = (
+        *PubMedDatabase.links,
+        LinkInfo("pubmed_pmc_refs", "pmc", "Cited in PMC", "PMC articles that cite this one"),
+        *describe_links("pubmed", "pubmed_gene", "pubmed_bioproject", "pubmed_clinvar", "pubmed_sra"),
+    )
+    collection: RecordCollection
+
+    def find_links(self, link: str, uid: str) -> Sequence[tuple[str, int]]:
+        """Return the ids of the linked records, each with its score."""
+        if link != "pubmed_pmc_refs":
+            return super().find_links(link, uid)
+        numbers = (self.collection.number(other) for other, _ in self.find_links("pubmed_pubmed_citedin", uid))
+        pmcids = [self.collection.document(number).pmcid for number in numbers if number is not None]
+        return [(pmcid.removeprefix("PMC"), 0) for pmcid in pmcids if pmcid]
+
+
 @lru_cache(maxsize=1)
 def build_databases(collection: RecordCollection) -> Sequence[Database]:
     """Return every database; a new database is added here. The result of the last call is cached."""
-    pubmed = PubMedDatabase(collection)
+    pubmed = DemoPubMed(collection)
     return (
         pubmed,
         PmcDatabase(pubmed),
@@ -25,6 +46,7 @@ def build_databases(collection: RecordCollection) -> Sequence[Database]:
         TaxonomyDatabase(),
         MeshDatabase(),
         NuccoreDatabase(),
+        *(ListedDatabase(name, collection) for name in LISTED if read_listed(name)),
     )
 
 

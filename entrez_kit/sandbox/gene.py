@@ -6,18 +6,17 @@ from functools import cached_property
 from typing import Any, Final
 
 from entrez_kit.local.eutils.database import (
-    Database,
     FetchCall,
     FieldInfo,
     Items,
-    LinkInfo,
     SearchCall,
     SearchOutcome,
 )
 from entrez_kit.local.eutils.replies import LocalReply, plain, xml
 from entrez_kit.local.eutils.small_query import Found, SmallField, SmallQuery, Values
 from entrez_kit.local.records.collection import RecordCollection
-from entrez_kit.sandbox.gene_records import GeneRecord, read_demo_genes, read_demo_links
+from entrez_kit.sandbox.gene_records import GeneRecord, read_demo_genes
+from entrez_kit.sandbox.links import LinkedDatabase, describe_links
 from entrez_kit.sandbox.taxonomy import add_descendants, find_taxa
 
 GENE_SET: Final = (
@@ -114,7 +113,7 @@ class OrganismQuery(SmallQuery):
         return None
 
 
-class GeneDatabase(Database):
+class GeneDatabase(LinkedDatabase):
     """The Gene database with the demo genes; links to articles that are not in the collection are omitted."""
 
     has_version_1 = False
@@ -122,7 +121,7 @@ class GeneDatabase(Database):
     menu = "Gene"
     description = "Gene database"
     summary_dtd = "20150202"
-    links = (LinkInfo("gene_pubmed", "pubmed", "PubMed Links", "PubMed articles about this gene", 130),)
+    links = describe_links("gene", "gene_pubmed", "gene_clinvar", "gene_nuccore", "gene_taxonomy")
 
     def __init__(self, collection: RecordCollection, genes: Iterable[GeneRecord] | None = None) -> None:
         self.collection = collection
@@ -132,10 +131,6 @@ class GeneDatabase(Database):
     def genes(self) -> dict[str, GeneRecord]:
         """The genes by id, read on first use."""
         return {gene.uid: gene for gene in (read_demo_genes() if self._given is None else self._given)}
-
-    @cached_property
-    def _links(self) -> Mapping[str, Mapping[str, Sequence[str]]]:
-        return read_demo_links()
 
     @property
     def count(self) -> int:
@@ -213,12 +208,6 @@ class GeneDatabase(Database):
             return xml(f"{GENE_SET}<Error>GeneId {ids[0]} not found.</Error>\n</Entrezgene-Set>\n")
         body = b"\n".join(gene.raw for gene in genes)
         return LocalReply(GENE_SET.encode("utf-8") + body + b"\n</Entrezgene-Set>\n")
-
-    def find_links(self, link: str, uid: str) -> Sequence[tuple[str, int]]:
-        """Return the articles about a gene."""
-        canonical = self.canonical(uid)
-        pmids = self._links.get(link, {}).get(canonical or "", ())
-        return [(pmid, 0) for pmid in pmids if self.collection.number(pmid) is not None]
 
     def fields(self) -> Sequence[FieldInfo]:
         """Return the search fields that EInfo lists."""

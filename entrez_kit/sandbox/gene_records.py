@@ -1,7 +1,5 @@
 """The genes of the sandbox: the parser of the records in this package, for searches and summaries."""
 
-import json
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any
@@ -121,9 +119,3 @@ def read_demo_genes() -> list[GeneRecord]:
         root = etree.fromstring(item.read_bytes(), etree.XMLParser(resolve_entities=False, no_network=True))
         records += [read_gene(etree.tostring(element, with_tail=False)) for element in root.iterfind("Entrezgene")]
     return records
-
-
-def read_demo_links() -> Mapping[str, Mapping[str, Sequence[str]]]:
-    """Read the PMIDs of the demo corpus that are linked to each gene, by kind of link."""
-    file = resources.files("entrez_kit.fixtures").joinpath("gene", "links.json")
-    return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}

@@ -7,11 +7,11 @@ from typing import Any, Final
 from entrez_kit.local.eutils.database import (
     BadRequest,
     FetchCall,
-    LinkInfo,
 )
 from entrez_kit.local.eutils.replies import LocalReply, plain, xml
 from entrez_kit.local.eutils.small_query import SmallDatabase, SmallField, SmallQuery
 from entrez_kit.local.records.text import xml_text
+from entrez_kit.sandbox.links import LinkedDatabase, describe_links
 from entrez_kit.sandbox.taxonomy import BY_TAXID
 
 FIELDS: Final = (
@@ -35,7 +35,6 @@ class Nucleotides:
     taxid: int
     gene: str
     sequence: str
-    gene_ids: tuple[str, ...] = ()
 
     @property
     def bare(self) -> str:
@@ -60,7 +59,6 @@ SEQUENCES: Final = (
         9606,
         "TP53",
         _invent(1, 210),
-        ("7157",),
     ),
     Nucleotides(
         "990000102",
@@ -69,7 +67,6 @@ SEQUENCES: Final = (
         9606,
         "BRCA1",
         _invent(2, 333),
-        ("672",),
     ),
     Nucleotides(
         "990000103",
@@ -78,24 +75,20 @@ SEQUENCES: Final = (
         10090,
         "Trp53",
         _invent(3, 140),
-        ("22059",),
     ),
-    Nucleotides("990000104", "ZZ900004.1", "invented sequence near PAU8", 559292, "PAU8", _invent(4, 70), ("851229",)),
-    Nucleotides("990000105", "ZZ900005.1", "invented sequence near thrA", 511145, "thrA", _invent(5, 71), ("945803",)),
+    Nucleotides("990000104", "ZZ900004.1", "invented sequence near PAU8", 559292, "PAU8", _invent(4, 70)),
+    Nucleotides("990000105", "ZZ900005.1", "invented sequence near thrA", 511145, "thrA", _invent(5, 71)),
     Nucleotides("990000106", "ZZ900006.1", "invented sequence of no gene", 39947, "", _invent(6, 35)),
 )
 
 
-class NuccoreDatabase(SmallDatabase):
+class NuccoreDatabase(LinkedDatabase, SmallDatabase):
     """Invented sequences in FASTA, GenBank and XML; searches use words, organism, gene and accession."""
 
     name = "nuccore"
     menu = "Nucleotide"
     description = "Core Nucleotide database"
-    links = (
-        LinkInfo("nuccore_gene", "gene", "Gene Links", "Gene the sequence belongs to", 128),
-        LinkInfo("nuccore_taxonomy", "taxonomy", "Taxonomy Links", "Organism of the sequence", 200),
-    )
+    links = describe_links("nuccore", "nuccore_gene", "nuccore_taxonomy")
 
     def __init__(self, sequences: Sequence[Nucleotides] = SEQUENCES) -> None:
         self._by_uid = {one.uid: one for one in sequences}
@@ -172,15 +165,6 @@ class NuccoreDatabase(SmallDatabase):
         if request.rettype in ("", "native"):
             return _answer_gbset(found)
         raise BadRequest(f"Unsupported rettype parameter value: {request.rettype}")
-
-    def find_links(self, link: str, uid: str) -> Sequence[tuple[str, int]]:
-        """Return the gene or the organism of a sequence."""
-        one = self._find_sequence(uid)
-        if one is None:
-            return ()
-        if link == "nuccore_taxonomy":
-            return [(str(one.taxid), 0)]
-        return [(gene, 0) for gene in one.gene_ids]
 
 
 def _format_definition(one: Nucleotides) -> str:

@@ -11,6 +11,7 @@ from entrez_kit.local.eutils.replies import LocalReply, plain, xml
 from entrez_kit.local.eutils.small_query import SmallDatabase, SmallField, SmallQuery
 from entrez_kit.local.records.text import xml_text
 from entrez_kit.query.words import normalize
+from entrez_kit.sandbox.links import LinkedDatabase, describe_links
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +74,14 @@ def add_descendants(taxids: Sequence[int]) -> set[int]:
         found |= below
 
 
-class TaxonomyDatabase(SmallDatabase):
+class TaxonomyDatabase(LinkedDatabase, SmallDatabase):
     """Names and taxids of organisms; both can be searched."""
 
     name = "taxonomy"
     menu = "Taxonomy"
     description = "Taxonomy db"
     summary_dtd = "20140214"
+    links = describe_links("taxonomy", "taxonomy_gene_exp", "taxonomy_nuccore", "taxonomy_bioproject", "taxonomy_sra")
 
     @property
     def count(self) -> int:

@@ -31,7 +31,7 @@ _KINDS: Final = {"D": "descriptor", "Q": "qualifier", "C": "substance"}
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """One record of MeSH."""
+    """One record of MeSH; a descriptor has the names of the subheadings that NLM allows with it."""
 
     uid: str
     ui: str
@@ -39,6 +39,8 @@ class Heading:
     tree_numbers: tuple[str, ...] = ()
     entry_terms: tuple[str, ...] = ()
     scope_note: str = ""
+    subheadings: tuple[str, ...] = ()
+    abbreviation: str = ""
 
 
 def read_demo_headings() -> list[Heading]:
@@ -46,6 +48,8 @@ def read_demo_headings() -> list[Heading]:
     file = resources.files("entrez_kit.fixtures").joinpath("mesh", "headings.json")
     if not file.is_file():
         return []
+    entries = json.loads(file.read_text(encoding="utf-8"))
+    names = {entry["abbreviation"]: entry["name"] for entry in entries if "abbreviation" in entry}
     return [
         Heading(
             entry["uid"],
@@ -54,8 +58,10 @@ def read_demo_headings() -> list[Heading]:
             tuple(entry.get("tree_numbers", ())),
             tuple(entry.get("entry_terms", ())),
             entry.get("scope_note", ""),
+            tuple(sorted(names[one] for one in entry.get("subheadings", "").split())),
+            entry.get("abbreviation", ""),
         )
-        for entry in json.loads(file.read_text(encoding="utf-8"))
+        for entry in entries
     ]
 
 
@@ -63,8 +69,8 @@ def read_demo_headings() -> list[Heading]:
 def read_demo_vocabulary() -> Vocabulary:
     """Return the headings of this package for searches, with the LinkOut filters that identifiers decide here."""
     headings = [
-        (heading.ui[0], query_mesh.Heading(heading.name, heading.tree_numbers, heading.entry_terms))
-        for heading in read_demo_headings()
+        (one.ui[0], query_mesh.Heading(one.name, one.tree_numbers, one.entry_terms, one.abbreviation))
+        for one in read_demo_headings()
     ]
     return Vocabulary(
         (heading for kind, heading in headings if kind == "D"),
@@ -105,7 +111,8 @@ class MeshDatabase(SmallDatabase):
 
     @cached_property
     def _parents(self) -> dict[str, Heading]:
-        return {tree: heading for heading in self.headings.values() for tree in heading.tree_numbers}
+        places = ((tree, one) for one in self.headings.values() for tree in one.tree_numbers)
+        return dict(sorted(places, key=lambda place: place[0]))
 
     @property
     def count(self) -> int:
@@ -125,6 +132,7 @@ class MeshDatabase(SmallDatabase):
             "DS_RecordType": _KINDS[heading.ui[0]],
             "DS_MeSHUI": heading.ui,
             "DS_ScopeNote": heading.scope_note,
+            "DS_Subheading": Items("string", heading.subheadings),
             "DS_MeshTerms": Items("string", [heading.name, *heading.entry_terms]),
             "DS_IdxLinks": Items("DS_IdxLinksType", [self._build_place(tree) for tree in heading.tree_numbers]),
         }
@@ -177,6 +185,8 @@ def _render_text(heading: Heading, place: int) -> str:
     lines = [f"\n{place}: {heading.name}"]
     if heading.scope_note:
         lines.append(heading.scope_note)
+    if heading.subheadings:
+        lines += ["Subheadings:", *(f"    {name}" for name in heading.subheadings)]
     if heading.tree_numbers:
         lines.append(f"Tree Number(s): {', '.join(heading.tree_numbers)}")
     lines.append(f"MeSH Unique ID: {heading.ui}")

@@ -38,7 +38,8 @@ class SmallField:
         if self.kind == "whole":
             wanted = normalize(text)
             return any(normalize(value) == wanted or (stem and normalize(value).startswith(wanted)) for value in values)
-        return any(_has_phrase(split_words(value), split_words(text), stem) for value in values)
+        wanted_words = split_words(text)
+        return any(_has_phrase(split_words(value), wanted_words, stem) for value in values)
 
 
 def _has_phrase(words_there: Sequence[str], wanted: Sequence[str], stem: bool) -> bool:

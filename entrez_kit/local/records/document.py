@@ -502,11 +502,12 @@ class Document:
     @lazy
     def cited_pmids(self) -> list[str]:
         """PMIDs of the references, in order."""
-        if self._data is None:
+        holder = self._citation if self.is_book else self._data
+        if holder is None:
             return []
         return [
             text
-            for references in self._data.iterfind("ReferenceList")
+            for references in holder.iterfind("ReferenceList")
             for one in references.iter("ArticleId")
             if one.get("IdType") == "pubmed" and (text := text_of(one)).isdigit()
         ]

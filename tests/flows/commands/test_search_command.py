@@ -294,7 +294,7 @@ def test_a_table_says_how_many_there_are_and_how_to_go_on(cli: Cli) -> None:
     done = cli("search", "crispr", "-n", "3", "-f", "table")
 
     assert "1–3 of 14" in done.out
-    assert "PubMed searched for:" in done.out
+    assert "Searched for:" in done.out
     assert done.err == "Note: 11 more: add --offset 3\n"
     assert "4–5 of 14" in cli("search", "crispr", "-n", "2", "--offset", "3", "-f", "table").out
 
@@ -368,7 +368,7 @@ def test_an_incomplete_certificate_is_told(module: Module) -> None:
 
 def test_a_file_gets_the_same_table(cli: Cli, tmp_path: Path) -> None:
     assert cli("search", "crispr", "-f", "table", "-o", str(tmp_path / "hits.text")).status == 0
-    assert "PubMed searched for:" in (tmp_path / "hits.text").read_text(encoding="utf-8")
+    assert "Searched for:" in (tmp_path / "hits.text").read_text(encoding="utf-8")
 
 
 @pytest.mark.long
