@@ -1,17 +1,20 @@
 """JSON Schemas of tools, generated from the models and kept small, because a model reads them before each task."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import fields
 from functools import cache
 from typing import Any, Final
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError, create_model
 from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import InitErrorDetails
 
+from entrez_kit.base.errors import UnresolvedEntity
 from entrez_kit.core.model import NO_SUCH_ARGUMENT, Request, is_absent, wrong
 from entrez_kit.core.operation import Operation, invalid_arguments
 from entrez_kit.server.arguments import with_neutral_value
+from entrez_kit.server.portions import ReplyArguments
 from entrez_kit.server.trimming import is_request_detail
 
 Schema = dict[str, Any]
@@ -56,6 +59,9 @@ class AgentOperation(Operation[Any, Any]):
     def input_schema(self) -> Schema:
         """Return the schema of the arguments, with the defaults and bounds for agents."""
         whole = self.request.model_json_schema(by_alias=False)
+        for part in whole["properties"].values():
+            for option in part.get("anyOf", (part,)):
+                option.pop("maxItems", None)  # those of other front ends
         for name, default in self.mcp_defaults.items():
             if name in whole["properties"]:
                 whole["properties"][name]["default"] = default
@@ -87,6 +93,54 @@ class AgentOperation(Operation[Any, Any]):
             raise error
 
 
+def with_several(schema: Schema, operation: Operation[Any, Any]) -> Schema:
+    """Return the schema of a tool that takes one value of an argument, or a list."""
+    several = operation.several
+    if several is None:
+        return schema
+    part = {
+        "type": "array",
+        "description": f"Instead of {several.field}; one outcome each.",
+        "maxItems": several.most,
+        "items": {"type": "string"},
+    }
+    own = schema["properties"]
+    rest = {name: inner for name, inner in own.items() if name != several.field}
+    properties = {several.field: with_neutral_value(own[several.field]), several.argument: part, **rest}
+    required = [name for name in schema["required"] if name != several.field]
+    found = {name: inner for name, inner in schema.items() if name != "required"}
+    return {**found, "properties": properties, **({"required": required} if required else {})}
+
+
+def read_several(arguments: dict[str, Any], operation: Operation[Any, Any]) -> list[str]:
+    """Take the list of values out of the arguments, with the single value before it; empty if no list was given.
+
+    Raises:
+        EntrezKitError: the operation's own error for a list that is too long or has other values than texts, or for
+            another argument.
+    """
+    several = operation.several
+    assert several is not None
+    listed = arguments.pop(several.argument, None)
+    if isinstance(arguments.get(several.field), list):
+        listed = [*arguments.pop(several.field), *(listed or ())]
+    if not listed:
+        return []
+    values = [one for one in (arguments.pop(several.field, None),) if one and one not in listed] + listed
+    build: Any = create_model  # its type does not allow computed names
+    model = build("Listed", __base__=Request, **{several.argument: (list[str], Field(max_length=several.most))})
+    try:
+        model.model_validate({several.argument: values})
+    except ValidationError as exc:
+        raise (operation.argument_error or invalid_arguments)(exc, model) from None
+    own = {name: value for name, value in arguments.items() if name not in ReplyArguments.model_fields}
+    for value in values:
+        with suppress(UnresolvedEntity):  # an outcome of this value
+            operation.build({**own, several.field: value})
+            break
+    return [str(value) for value in values]
+
+
 def _is_hidden(request: type[BaseModel], name: str) -> bool:
     """Return whether a field is hidden in the schema of a request."""
     return name in request.model_fields and _SKIPPED in request.model_fields[name].metadata
@@ -116,8 +170,13 @@ def result_schema(result: Any) -> Schema:
     return schema
 
 
-def output_schema(result: type[BaseModel], *, in_portions: bool = False) -> Schema:
+def output_schema(
+    result: type[BaseModel], *, in_portions: bool = False, several: type[BaseModel] | None = None
+) -> Schema:
     """Return the schema of a result: all members that agents get, with their types; it also accepts the error envelope.
+
+    Args:
+        several: the result for a list of inputs, if it has other members.
 
     Some clients validate errors against the schema too. So no member is required and other members are allowed; many
     hosts do not support ``oneOf``.
@@ -135,6 +194,8 @@ def output_schema(result: type[BaseModel], *, in_portions: bool = False) -> Sche
             properties[name]["type"] = kinds[0] if len(kinds) == 1 else kinds
     if "warnings" in result.model_fields and "warnings" not in properties:  # pydantic leaves it out of the schema
         properties["warnings"] = {"type": "array", "items": {"type": "object"}}
+    if several is not None:
+        properties |= output_schema(several, in_portions=True)["properties"]
     properties["incomplete"] = {"type": "object"}
     if in_portions:
         properties["reply_cut"] = {"type": "object"}
@@ -185,7 +246,7 @@ def _close(schema: Mapping[str, Any], definitions: Mapping[str, Schema]) -> Sche
     if "properties" in schema:
         inner = {name: _close(part, definitions) for name, part in schema["properties"].items()}
         return {"type": "object", "properties": inner, "additionalProperties": False}
-    if isinstance(schema.get("items"), Mapping) and "$ref" in schema["items"]:
+    if isinstance(schema.get("items"), Mapping):
         return {"type": "array", "items": _close(schema["items"], definitions)}
     return _type_of(schema, definitions, nullable="null" in str(schema.get("anyOf")) and "$ref" not in str(schema))
 
@@ -206,8 +267,13 @@ def _compact(schema: Mapping[str, Any], definitions: Mapping[str, Schema]) -> Sc
     default = kept.get("default")
     if default is None or default is False or default in ("", [], {}):  # the usual default
         kept.pop("default", None)
-    if kept.get("minItems") == 1:
-        del kept["minItems"]
+    if kept.get("default") == 0 == kept.get("minimum"):
+        del kept["default"]
+    # Bounds that no agent tries to pass; calls are checked against them all the same.
+    for name, bound in (("minItems", 1), ("minLength", 1), ("minimum", 1)):
+        if kept.get(name, bound + 1) <= bound:
+            del kept[name]
+    kept.pop("maxLength", None)
     # The description need not repeat a list of choices.
     choices = kept.get("enum") or kept.get("items", {}).get("enum")
     if choices and "description" in kept:
