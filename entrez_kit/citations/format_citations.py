@@ -119,7 +119,7 @@ class Citations(Outcomes[Cited]):
 
 
 def format_citations(services: Services, request: CitationsRequest) -> Citations:
-    """Format PubMed records as citations, or as entries for reference managers.
+    """Format PubMed records as citations or entries for reference managers.
 
     Use it for reference lists, e.g. pmids ["99000001"], citation_styles ["apa"].
 

@@ -102,7 +102,7 @@ def checkpoint_get(services: Services, request: CheckpointGetRequest) -> Checkpo
 
 
 def checkpoint_set(services: Services, request: CheckpointSetRequest) -> CheckpointSetResult:
-    """Set the entry date (EDAT) from which the next sync starts; the change is logged.
+    """Set the entry date (EDAT) from which the next sync starts.
 
     Use it to check older records again, e.g. last_edat "2025-08-17T00:00:00Z".
 

@@ -25,7 +25,7 @@ _TREE_NUMBER: Final = re.compile(r"[A-Z][0-9]{2}(?>(?:\.[0-9]{3})*)")
 class MeshRequest(Request):
     """The query for MeSH, and the details to return."""
 
-    query: Stripped = Field(min_length=1, description="Term, identifier (D003924) or tree number (C14.280).")
+    query: Stripped = Field(min_length=1, description="Term, identifier or tree number (C14.280).")
     max_results: int = Field(default=10, ge=1, le=MAX_RESULTS, description="Records to return.")
     offset: int = Field(default=0, ge=0, description="Results to skip.")
     include_details: bool = Field(default=True, description="Tree numbers, scope note, entry terms.")

@@ -77,7 +77,7 @@ class FulltextRequest(Request):
     )
     include_references: bool = Field(default=False, description="Include reference lists.")
     sections: list[str] = Field(
-        default=[], max_length=50, description="Only sections with one of these in the title, e.g. methods."
+        default=[], max_length=50, description="Only sections with these in the title, e.g. methods."
     )
     max_sections: int | None = Field(default=None, ge=1, le=50, description="Sections per article.")
     max_characters: int | None = Field(
@@ -85,7 +85,7 @@ class FulltextRequest(Request):
     )
     overflow_mode: Literal["truncate", "outline"] = Field(
         default="truncate",
-        description="truncate fills in order, outline gives each section a share.",
+        description="outline gives each section a share.",
     )
     ids: SkipJsonSchema[list[str] | None] = Field(
         default=None, max_length=MAX_IDS, description="Ids of any kind, also mixed, in place of pmids, pmcids or dois."
@@ -281,7 +281,7 @@ class Fulltexts(Outcomes[FulltextOutcome]):
 
 
 def fetch_fulltext(services: Services, request: FulltextRequest) -> Fulltexts:
-    """Fetch full text from PMC, Europe PMC or open-access copies: sections, tables, captions, references.
+    """Fetch full text from PMC, Europe PMC or open-access copies.
 
     Use it if the abstract is not enough, e.g. pmcids ["PMC99000001"], sections ["methods"]. For long articles
     use overflow_mode outline first, then sections.

@@ -117,7 +117,7 @@ class Conversions(BatchedOutcomes[str, Conversion]):
 def convert_ids(services: Services, request: ConvertRequest) -> Conversions:
     """Convert article identifiers between PMID, PMCID and DOI.
 
-    Use it to join tables by id, e.g. ids ["99000001", "PMC99000002", "10.5555/ekit.2024.3"].
+    Use it to join tables by id, e.g. ids ["99000001", "PMC99000002"].
 
     Raises:
         UpstreamError: neither the converter nor PubMed answered.

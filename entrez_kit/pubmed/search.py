@@ -115,7 +115,7 @@ class SearchRequest(Request):
     free_full_text: bool = Field(default=False, description="Only with free full text.")
     fetch_brief_summaries: int = Field(default=0, ge=0, description="Results with a summary.")
     snippet_characters: int = Field(default=0, ge=0, le=MAX_SNIPPET, description="Characters of each abstract.")
-    registrations: bool = Field(default=False, description="Add registration numbers (data_banks).")
+    registrations: bool = Field(default=False, description="Add registration numbers.")
     use_history: bool = Field(default=False, description="Keep the results at NCBI.")
     broader_results: BroaderResults = True
     retrieve_all: SkipJsonSchema[bool] = Field(
@@ -478,9 +478,9 @@ def _search_all(services: Services, request: SearchRequest) -> Search:
 
 
 def search_articles(services: Services, request: SearchRequest) -> SearchHits:
-    """Search PubMed for PMIDs. Use it to find articles by topic, author, journal or date.
+    """Search PubMed for PMIDs. Use it to find articles, e.g. query_term "base editing AND sickle cell".
 
-    Example: query_term "base editing AND sickle cell". Read `warnings`.
+    Read `warnings`.
 
     Raises:
         InvalidInput: an unbalanced query, an invalid filter value or a date that does not exist.

@@ -165,10 +165,10 @@ class Matches(BatchedOutcomes[Citation, CitationMatch]):
 
 
 def lookup_citation(services: Services, request: MatchRequest) -> Matches:
-    """Find the PMIDs of references, and compare each record with all fields given. Use it for reference lists.
+    """Find the PMIDs of references and compare the records.
 
-    Example: {"journal": "J Invent Res", "year": "2024", "first_page": "737"}. Another title is a mismatch;
-    `similarity` is 1 for a shortened one.
+    Use it for reference lists, e.g. {"journal": "J Invent Res", "year": "2024", "first_page": "737"}. Another title is
+    a mismatch; `similarity` is 1 for a shortened one.
 
     Raises:
         UpstreamError: NCBI responded to none of the requests.

@@ -17,7 +17,7 @@ from entrez_kit.services import Services
 def article_relationships(services: Services, request: RelationshipsRequest) -> RelationshipsResult:
     """Find articles similar to, citing or cited by one PubMed article, or format it as a citation.
 
-    Use it to widen a search from a good article, e.g. source_pmid "99000004", relationship_type "pubmed_citedin".
+    Use it to widen a search, e.g. source_pmid "99000004", relationship_type "citedin".
 
     Raises:
         EntityNotFound: the article does not exist.

@@ -77,7 +77,7 @@ class RelationshipsRequest(Request):
     )
     max_related_results: int = Field(default=5, ge=1, le=MAX_RESULTS, description="Articles to return.")
     citation_styles: list[Style] = Field(default=["ris"], min_length=1, description="Styles of citation_formats.")
-    depth: int = Field(default=1, ge=1, le=MAX_DEPTH, description="Steps; 2 or more is a snowball.")
+    depth: int = Field(default=1, ge=1, le=MAX_DEPTH, description="2 or more is a snowball.")
     budget: int = Field(
         default=DEFAULT_BUDGET,
         ge=1,
@@ -85,7 +85,7 @@ class RelationshipsRequest(Request):
         description="Requests of a snowball.",
     )
 
-    registrations: bool = Field(default=False, description="Add registration numbers (data_banks).")
+    registrations: bool = Field(default=False, description="Add registration numbers.")
 
     @field_validator("source_pmid")
     @classmethod

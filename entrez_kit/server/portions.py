@@ -2,14 +2,15 @@
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, Final
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError, create_model
 
-from entrez_kit.base.errors import InvalidInput
+from entrez_kit.base.errors import InvalidInput, UnresolvedEntity
 from entrez_kit.core.model import Request
 from entrez_kit.core.operation import Operation, Paging, invalid_arguments
 from entrez_kit.server.record_text import RecordText, split_record_text
@@ -41,7 +42,7 @@ class ReplyArguments(Request):
     fields: list[str] = Field(
         default=[],
         max_length=100,
-        description="Only these members; -title omits one, -abstract_text gives sections.",
+        description="Only these; -title omits one, -abstract_text gives sections.",
     )
     reply_start: int | None = Field(default=None, ge=0, description="From reply_cut.")
     reply_limit: int = Field(default=DEFAULT_LIMIT, ge=MIN_LIMIT, description="Characters.")
@@ -52,7 +53,7 @@ def with_portions(schema: Mapping[str, Any], operation: Operation[Any, Any]) -> 
     from entrez_kit.server.schemas import input_schema
 
     listed_name = input_schema(ReplyArguments)["properties"]
-    del listed_name["fields"]["maxItems"], listed_name["reply_limit"]["minimum"]
+    del listed_name["fields"]["maxItems"]
     if not operation.once:  # records with few members
         del listed_name["fields"]
     elif operation.levels:
@@ -411,6 +412,35 @@ def take_portion(
         )
         for one in members
     ]
+
+
+def read_several(arguments: dict[str, Any], operation: Operation[Any, Any]) -> list[str]:
+    """Take the list of values out of the arguments, with the single value before it; empty if no list was given.
+
+    Raises:
+        EntrezKitError: the operation's own error for a list that is too long or has other values than texts, or for
+            another argument.
+    """
+    several = operation.several
+    assert several is not None
+    listed = arguments.pop(several.argument, None)
+    if isinstance(arguments.get(several.field), list):
+        listed = [*arguments.pop(several.field), *(listed or ())]
+    if not listed:
+        return []
+    values = [one for one in (arguments.pop(several.field, None),) if one and one not in listed] + listed
+    build: Any = create_model  # its type does not allow computed names
+    model = build("Listed", __base__=Request, **{several.argument: (list[str], Field(max_length=several.most))})
+    try:
+        model.model_validate({several.argument: values})
+    except ValidationError as exc:
+        raise (operation.argument_error or invalid_arguments)(exc, model) from None
+    own = {name: value for name, value in arguments.items() if name not in ReplyArguments.model_fields}
+    for value in values:
+        with suppress(UnresolvedEntity):  # an outcome of this value
+            operation.build({**own, several.field: value})
+            break
+    return [str(value) for value in values]
 
 
 def _select_level(

@@ -1,20 +1,17 @@
 """JSON Schemas of tools, generated from the models and kept small, because a model reads them before each task."""
 
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import fields
 from functools import cache
 from typing import Any, Final
 
-from pydantic import BaseModel, Field, ValidationError, create_model
+from pydantic import BaseModel, ValidationError
 from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import InitErrorDetails
 
-from entrez_kit.base.errors import UnresolvedEntity
 from entrez_kit.core.model import NO_SUCH_ARGUMENT, Request, is_absent, wrong
 from entrez_kit.core.operation import Operation, invalid_arguments
 from entrez_kit.server.arguments import with_neutral_value
-from entrez_kit.server.portions import ReplyArguments
 from entrez_kit.server.trimming import is_request_detail
 
 Schema = dict[str, Any]
@@ -110,35 +107,6 @@ def with_several(schema: Schema, operation: Operation[Any, Any]) -> Schema:
     required = [name for name in schema["required"] if name != several.field]
     found = {name: inner for name, inner in schema.items() if name != "required"}
     return {**found, "properties": properties, **({"required": required} if required else {})}
-
-
-def read_several(arguments: dict[str, Any], operation: Operation[Any, Any]) -> list[str]:
-    """Take the list of values out of the arguments, with the single value before it; empty if no list was given.
-
-    Raises:
-        EntrezKitError: the operation's own error for a list that is too long or has other values than texts, or for
-            another argument.
-    """
-    several = operation.several
-    assert several is not None
-    listed = arguments.pop(several.argument, None)
-    if isinstance(arguments.get(several.field), list):
-        listed = [*arguments.pop(several.field), *(listed or ())]
-    if not listed:
-        return []
-    values = [one for one in (arguments.pop(several.field, None),) if one and one not in listed] + listed
-    build: Any = create_model  # its type does not allow computed names
-    model = build("Listed", __base__=Request, **{several.argument: (list[str], Field(max_length=several.most))})
-    try:
-        model.model_validate({several.argument: values})
-    except ValidationError as exc:
-        raise (operation.argument_error or invalid_arguments)(exc, model) from None
-    own = {name: value for name, value in arguments.items() if name not in ReplyArguments.model_fields}
-    for value in values:
-        with suppress(UnresolvedEntity):  # an outcome of this value
-            operation.build({**own, several.field: value})
-            break
-    return [str(value) for value in values]
 
 
 def _is_hidden(request: type[BaseModel], name: str) -> bool:
@@ -270,8 +238,10 @@ def _compact(schema: Mapping[str, Any], definitions: Mapping[str, Schema]) -> Sc
     if kept.get("default") == 0 == kept.get("minimum"):
         del kept["default"]
     # Bounds that no agent tries to pass; calls are checked against them all the same.
-    for name, bound in (("minItems", 1), ("minLength", 1), ("minimum", 1)):
-        if kept.get(name, bound + 1) <= bound:
+    if kept.get("maximum", 0) > 5_000 and not kept["minimum"]:
+        del kept["maximum"]
+    for name in ("minItems", "minLength"):
+        if kept.get(name) == 1:
             del kept[name]
     kept.pop("maxLength", None)
     # The description need not repeat a list of choices.

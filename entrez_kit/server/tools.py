@@ -218,8 +218,7 @@ class Toolbox:
         self, facts: ToolDefinition, services: Services, given: Mapping[str, Any], scopes: Collection[str] | None
     ) -> tuple[Execution[Any], dict[str, Any] | None, dict[str, Any]]:
         """Run an operation; return its outcome, the document or a portion of it, and details of the request."""
-        from entrez_kit.server.portions import Portion, take_portion
-        from entrez_kit.server.schemas import read_several
+        from entrez_kit.server.portions import Portion, read_several, take_portion
         from entrez_kit.server.trimming import trim_reply
 
         operation, portions = self.operation(facts), [Portion()]

@@ -175,7 +175,7 @@ class PubMedLinksRequest(GeneRequest):
 def get_pubmed_links(services: Services, request: PubMedLinksRequest) -> PubMedLinks:
     """Get the PMIDs of articles about genes, as curated by NCBI; an empty list means none.
 
-    Use it with ids from search_genes, e.g. entrez_id "NCBIGene:7157"; pubmed_fetch_contents returns the records.
+    Use it with ids from search_genes, e.g. entrez_id "NCBIGene:7157".
 
     Raises:
         UnresolvedEntity: the id is not of the form NCBIGene:<number>; the hint is the call to make instead.

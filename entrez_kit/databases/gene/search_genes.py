@@ -66,10 +66,10 @@ class SearchGenesRequest(Request):
     )
     organism: str | None = Field(
         default=None,
-        description="Name or taxid (txid9606); default: all.",
+        description="Name or taxid (txid9606).",
     )
     page_size: int = Field(default=50, ge=1, le=MAX_PAGE, description="Genes per page.")
-    cursor: str | None = Field(default=None, description="pagination.cursor of the previous page.")
+    cursor: str | None = Field(default=None, description="pagination.cursor of a page.")
     include_discontinued: bool = Field(
         default=False,
         description="Include withdrawn and merged records.",

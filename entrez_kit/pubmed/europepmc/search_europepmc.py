@@ -80,7 +80,7 @@ class EuropePMCRequest(Request):
         default="relevance", description="date: newest first; cited: most cited first."
     )
     detail_level: Literal["full", "brief"] = Field(default="full", description="full adds abstracts and terms.")
-    synonyms: bool = Field(default=False, description="Also search synonyms of the words.")
+    synonyms: bool = Field(default=False, description="Also search synonyms.")
     max_results: SkipJsonSchema[int | None] = Field(
         default=None, ge=1, description="How many records; several pages are requested if needed."
     )
