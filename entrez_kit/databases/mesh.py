@@ -25,11 +25,11 @@ _TREE_NUMBER: Final = re.compile(r"[A-Z][0-9]{2}(?>(?:\.[0-9]{3})*)")
 class MeshRequest(Request):
     """The query for MeSH, and the details to return."""
 
-    query: Stripped = Field(min_length=1, description="Term, identifier (D003924), tree number (C14.280) or query.")
-    max_results: int = Field(default=10, ge=1, le=MAX_RESULTS, description="How many records to return.")
-    offset: int = Field(default=0, ge=0, description="How many results to skip.")
-    include_details: bool = Field(default=True, description="Include tree, scope note, entry terms and subheadings.")
-    include_tree: bool = Field(default=False, description="Include the headings above and below in the tree.")
+    query: Stripped = Field(min_length=1, description="Term, identifier or tree number (C14.280).")
+    max_results: int = Field(default=10, ge=1, le=MAX_RESULTS, description="Records to return.")
+    offset: int = Field(default=0, ge=0, description="Results to skip.")
+    include_details: bool = Field(default=True, description="Tree numbers, note, entry terms, subheadings.")
+    include_tree: bool = Field(default=False, description="Headings above and below.")
 
 
 class MeshNeighbor(Result):
@@ -79,10 +79,9 @@ class MeshResult(Warned):
 
 
 def lookup_mesh(services: Services, request: MeshRequest) -> MeshResult:
-    """Look up MeSH headings by name, synonym, identifier or tree number, with scope note and entry terms.
+    """Look up MeSH headings by name, synonym, identifier or tree number.
 
-    Use it to find the right heading for a search with [MeSH Terms]. Example: query "heart attack" finds Myocardial
-    Infarction.
+    Use it to find the heading for a search with [mh], e.g. query "heart attack" finds Myocardial Infarction.
 
     Raises:
         UpstreamError: NCBI did not answer after every attempt.

@@ -100,8 +100,19 @@ class PmcArticle(Result):
     license: str | None = omit_if_empty()
 
 
+class TriedTier(Result):
+    """The answer of one source."""
+
+    tier: Tier
+    outcome: Outcome
+    detail: str | None = omit_if_empty()
+
+
 class UnpaywallArticle(Result):
-    """An open-access copy that Unpaywall knows of, as Markdown or plain text."""
+    """An open-access copy that Unpaywall knows of, as Markdown or plain text.
+
+    If PMC has the article, ``tried_tiers`` has the reasons why its text is not from there.
+    """
 
     source: Literal["unpaywall"] = "unpaywall"
     via_source: Literal["unpaywall"] = "unpaywall"
@@ -119,17 +130,10 @@ class UnpaywallArticle(Result):
     host_type: Literal["publisher", "repository"] | None = omit_if_empty()
     version: Literal["submittedVersion", "acceptedVersion", "publishedVersion"] | None = omit_if_empty()
     standing: Standing | None = omit_if_empty()
+    tried_tiers: list[TriedTier] = omit_if_empty([])
 
 
 FulltextArticle = Annotated[PmcArticle | UnpaywallArticle, Field(discriminator="source")]
-
-
-class TriedTier(Result):
-    """The answer of one source."""
-
-    tier: Tier
-    outcome: Outcome
-    detail: str | None = omit_if_empty()
 
 
 class Unavailable(Result):

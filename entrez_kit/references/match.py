@@ -66,7 +66,7 @@ class MatchRequest(Request):
     """The references to find."""
 
     citations: list[Citation] = Field(
-        min_length=1, max_length=MAX_CITATIONS, description="References, each with the fields that are known."
+        min_length=1, max_length=MAX_CITATIONS, description="References, with the known fields."
     )
 
 
@@ -165,10 +165,10 @@ class Matches(BatchedOutcomes[Citation, CitationMatch]):
 
 
 def lookup_citation(services: Services, request: MatchRequest) -> Matches:
-    """Find the PMIDs of known references. Use it to convert a reference list to PMIDs.
+    """Find the PMIDs of references and compare the records.
 
-    Example: {"journal": "J Invent Res", "year": "2024", "first_page": "737"}.
-    Each record found is compared with all fields given. A record with another title is a mismatch.
+    Use it for reference lists, e.g. {"journal": "J Invent Res", "year": "2024", "first_page": "737"}. Another title is
+    a mismatch; `similarity` is 1 for a shortened one.
 
     Raises:
         UpstreamError: NCBI responded to none of the requests.
