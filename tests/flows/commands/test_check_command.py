@@ -337,6 +337,10 @@ def test_several_files_have_rows_counts_and_corrections_of_their_own(cli: Cli, b
     both = json.loads(done.out)
     assert [one.pop("file") for one in both["references"]] == [str(bib)] * 5 + [str(ris)] * 2
     assert both["references"] == [row for one in alone for row in one["references"]]
+    swapped = json.loads(cli("check", str(ris), str(bib)).out)["references"][2:]
+    assert [one.get("duplicate_of") for one in swapped] == [None, None, 1, None, None]
+    table = cli("check", str(bib), str(ris), "-f", "table").out
+    assert f"{ris}: 0 of 2 verified" in " ".join(table.split())
     assert both["counts"] == {code: sum(one["counts"][code] for one in alone) for code in both["counts"]}
     assert [(one["file"], one["total"], one["counts"], one["corrected"]) for one in both["files"]] == [
         (str(file), one["total"], one["counts"], one["corrected"]) for file, one in zip((bib, ris), alone, strict=True)
