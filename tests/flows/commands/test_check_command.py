@@ -521,3 +521,21 @@ def test_a_reference_of_a_pasted_list_stays_accepted_when_the_list_changes(cli: 
 
         assert done.status == 0, done.out
         assert json.loads(done.out)["counts"]["not_found"] == 1
+
+
+@pytest.mark.parametrize(
+    ("note", "stays"),
+    [
+        ("[Preprint since published: Ann Imaginary Genome Ed (Demo). 2025 Jan;9(1):55-70]", False),
+        ("bioRxiv preprint", False),
+        (f"PMID: {PREPRINT}", False),
+        ("Corrected by me on Monday", True),
+        ("Ask Ana why the numbers in figure 3 of the preprint are not those of the published version", True),
+    ],
+)
+def test_fix_newer_keeps_notes_of_the_user(cli: Cli, tmp_path: Path, note: str, stays: bool) -> None:
+    file = tmp_path / "refs.bib"
+    file.write_text(f"@misc{{pre, pmid = {{{PREPRINT}}}, note = {{{note}}}}}\n", encoding="utf-8")
+
+    assert cli("check", str(file), "--fix", "--newer").status == 4
+    assert (note in file.with_name("refs.fixed.bib").read_text(encoding="utf-8")) == stays
