@@ -195,7 +195,7 @@ class Change(Result):
 class LeftOut(Result):
     """A reference that a corrected file leaves out: an earlier one, with the key ``same_as``, cites the same work."""
 
-    file: str | None = omit_if_empty()
+    file: SkipJsonSchema[str | None] = omit_if_empty()
     key: str
     line: int | None = omit_if_empty()
     same_as: str
@@ -204,7 +204,7 @@ class LeftOut(Result):
 class Uncorrected(Result):
     """A reference with findings that are still in a corrected file: their codes; ``accepted`` if all were accepted."""
 
-    file: str | None = omit_if_empty()
+    file: SkipJsonSchema[str | None] = omit_if_empty()
     key: str
     line: int | None = omit_if_empty()
     codes: list[FindingCode]
@@ -245,8 +245,8 @@ class CheckResult(Result):
     fixed: str | None = omit_if_empty()
     corrected: int = Field(default=0, exclude_if=lambda value: value == 0)
     changes: list[Change] = omit_if_empty([])
-    left_out: SkipJsonSchema[list[LeftOut]] = omit_if_empty([])
-    uncorrected: SkipJsonSchema[list[Uncorrected]] = omit_if_empty([])
+    left_out: list[LeftOut] = omit_if_empty([])
+    uncorrected: list[Uncorrected] = omit_if_empty([])
     accepted: int = Field(default=0, exclude_if=not_)
     files: list[FileFigures] = omit_if_empty([])
     _corrections: dict[int, FieldUpdate] = PrivateAttr(default_factory=dict)
