@@ -15,7 +15,8 @@ from .text import STATUS_WORDS, findings, line
 
 if TYPE_CHECKING:
     from entrez_kit.references.audit import AuditResult
-    from entrez_kit.references.check.check_references import CheckedReference, CheckResult, InTextFinding
+    from entrez_kit.references.check.check_references import CheckResult, InTextFinding
+    from entrez_kit.references.check.models import CheckedReference
     from entrez_kit.references.claims.models import VerifyResult
 
 STYLES: Final = {
@@ -111,13 +112,13 @@ def check_table(result: "CheckResult", console: Console) -> RenderableType:
         else:
             table.add_row(status, Text("\n").join([key, pmid]) if pmid else key, described)
     in_text = [Text(one, style="bold yellow") for one in in_text_lines(result)]
-    counts = [_summarize(one.counts, one.total, one.accepted, f"{one.file}: ") for one in result.files]
-    counts.append(_summarize(result.counts, result.total, result.accepted, "Together: " if counts else ""))
+    counts = [_summarize(one.counts, one.total, one.accepted, f"{one.file}:") for one in result.files]
+    counts.append(_summarize(result.counts, result.total, result.accepted, "Together:" if counts else ""))
     return Group(table, Text(""), *counts, *in_text)
 
 
 def _summarize(counts: Mapping[str, int], total: int, accepted: int, name: str) -> Text:
-    text = Text(line(name), style="bold") + _format_counts(counts, total, "verified")
+    text = Text(f"{line(name)} " if name else "", style="bold") + _format_counts(counts, total, "verified")
     return text.append(f" ({accepted:,} accepted)", style="dim") if accepted else text
 
 

@@ -22,11 +22,11 @@ from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.core.model import Request, Result, Warn, omit_if_empty, wrong
 from entrez_kit.core.operation import Operation, SummarizedOutcomes, drain
 from entrez_kit.pubmed.brief import brief_citation, brief_owner, brief_place
-from entrez_kit.pubmed.models import Article, RetractionStatus, Standing, StandingNotice, StandingStatus, place_of
+from entrez_kit.pubmed.models import Article, Standing, StandingNotice, StandingStatus, place_of
 from entrez_kit.pubmed.record_fetcher import BATCH
 from entrez_kit.pubmed.standing import graver, retraction_status
 from entrez_kit.references.check.accepted import Accepted
-from entrez_kit.references.check.compare_fields import IDENTIFIERS, FieldDifference, FieldName, IdentifierName
+from entrez_kit.references.check.compare_fields import IDENTIFIERS, FieldName, IdentifierName
 from entrez_kit.references.check.corrections import (
     REPLACED,
     build_correction,
@@ -35,7 +35,8 @@ from entrez_kit.references.check.corrections import (
     list_uncorrected,
 )
 from entrez_kit.references.check.find_records import Candidates, FoundBy, RecordMatch, find_records
-from entrez_kit.references.check.findings import STATUSES, CheckStatus, Finding, FindingCode, gravest, to_finding
+from entrez_kit.references.check.findings import STATUSES, FindingCode, to_finding
+from entrez_kit.references.check.models import CheckedReference, NearestWork
 from entrez_kit.references.check.pasted_lists import MAX_TEXT, PastedList, as_reference, read_list
 from entrez_kit.references.check.sources import (
     RETRACTED,
@@ -180,73 +181,6 @@ class CheckRequest(Request):
         return [Warn(code="references_left", message=message, terms=[_shorten(one) for one in rest[:MAX_LEFT]])]
 
 
-class NearestWork(Result):
-    """The work in PubMed most similar to a reference without a record; ``likeness`` of the titles is 0 to 1."""
-
-    pmid: str
-    title: str
-    citation: str
-    likeness: float
-
-
-class CheckedReference(Result):
-    """The result for one reference.
-
-    ``findings`` has all problems. ``status`` is the code of the most serious one, or ``verified`` without findings.
-    ``pmid``, ``doi``, ``title`` and ``citation`` are those of the record, from PubMed or from ``record_source``; a
-    verified reference has no ``citation``.
-    ``differences`` has the fields that differ from the record. If ``status`` is ``another_work``, the record is that of
-    another work, and ``same_work`` is false. ``standing_status`` is the combined result of all ``sources``: ``none``
-    only if no source failed, ``unknown`` if the status could not be determined. ``duplicate_of`` is the row number,
-    from 1, of an earlier reference to the same work in its file. ``file`` is its file if there are several.
-    """
-
-    file: SkipJsonSchema[str | None] = omit_if_empty()
-    key: str
-    line: int | None = omit_if_empty()
-    number: str | None = omit_if_empty()
-    status: CheckStatus
-    findings: list[Finding]
-    found_by: FoundBy | None = omit_if_empty()
-    pmid: str | None = omit_if_empty()
-    doi: str | None = omit_if_empty()
-    pmcid: str | None = omit_if_empty()
-    title: str | None = omit_if_empty()
-    citation: str | None = omit_if_empty()
-    same_work: bool | None = omit_if_empty()
-    retraction_status: RetractionStatus = Field(default="none", exclude_if=lambda value: value == "none")
-    standing: Standing | None = omit_if_empty()
-    standing_status: StandingStatus | Literal["none", "unknown"] | None = omit_if_empty()
-    sources: list[SourceStanding] = omit_if_empty([])
-    disagreement: str | None = omit_if_empty()
-    record_source: SourceName | None = omit_if_empty()
-    duplicate_of: int | None = omit_if_empty()
-    notice: str | None = omit_if_empty()
-    differences: list[FieldDifference] = omit_if_empty([])
-    nearest: NearestWork | None = omit_if_empty()
-    candidate_pmids: list[str] = omit_if_empty([])
-    detail: str | None = omit_if_empty()
-
-    def add(self, code: FindingCode, message: str, **fields: Any) -> None:
-        """Add a finding, and set ``status`` to the code of the gravest finding."""
-        self.add_finding(Finding(code=code, message=message, **fields))
-
-    def add_finding(self, finding: Finding) -> None:
-        """Add a finding, and set ``status`` to the code of the gravest finding."""
-        self.findings.append(finding)
-        self.status = gravest(self.findings)
-
-    @property
-    def is_open(self) -> bool:
-        """Whether it has a finding that is not accepted."""
-        return any(not finding.accepted for finding in self.findings)
-
-    @property
-    def is_certain(self) -> bool:
-        """Whether the record is that of the cited work, so that it can be used to correct the reference."""
-        return bool(self.pmid or self.doi) and self.same_work is None
-
-
 class Change(Result):
     """A change in a corrected file; ``old`` is empty if the field was added, ``new`` if it was removed."""
 
@@ -261,7 +195,7 @@ class Change(Result):
 class LeftOut(Result):
     """A reference that a corrected file leaves out: an earlier one, with the key ``same_as``, cites the same work."""
 
-    file: str | None = omit_if_empty()
+    file: SkipJsonSchema[str | None] = omit_if_empty()
     key: str
     line: int | None = omit_if_empty()
     same_as: str
@@ -270,7 +204,7 @@ class LeftOut(Result):
 class Uncorrected(Result):
     """A reference with findings that are still in a corrected file: their codes; ``accepted`` if all were accepted."""
 
-    file: str | None = omit_if_empty()
+    file: SkipJsonSchema[str | None] = omit_if_empty()
     key: str
     line: int | None = omit_if_empty()
     codes: list[FindingCode]
@@ -311,8 +245,8 @@ class CheckResult(Result):
     fixed: str | None = omit_if_empty()
     corrected: int = Field(default=0, exclude_if=lambda value: value == 0)
     changes: list[Change] = omit_if_empty([])
-    left_out: SkipJsonSchema[list[LeftOut]] = omit_if_empty([])
-    uncorrected: SkipJsonSchema[list[Uncorrected]] = omit_if_empty([])
+    left_out: list[LeftOut] = omit_if_empty([])
+    uncorrected: list[Uncorrected] = omit_if_empty([])
     accepted: int = Field(default=0, exclude_if=not_)
     files: list[FileFigures] = omit_if_empty([])
     _corrections: dict[int, FieldUpdate] = PrivateAttr(default_factory=dict)
@@ -443,9 +377,10 @@ class Checks(SummarizedOutcomes[CheckedReference, CheckResult]):
         work = outcome.pmid or outcome.doi
         if not work or outcome.same_work is False:
             return
-        if (first := self._rows.setdefault((self._owners[number], work), number)) != number:
-            outcome.duplicate_of = first + 1
-            outcome.add("duplicate", f"already cited in row {first + 1}")
+        owner = self._owners[number]
+        if (first := self._rows.setdefault((owner, work), number)) != number:
+            outcome.duplicate_of = first - self._owners.index(owner) + 1
+            outcome.add("duplicate", f"already cited in row {outcome.duplicate_of}")
 
     def _correct(
         self,

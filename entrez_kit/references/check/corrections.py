@@ -5,7 +5,7 @@ person has to decide. The same is true of a finding that a person accepted.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from entrez_kit.citations.csl import Item, csl_item
 from entrez_kit.citations.names import format_name
@@ -13,11 +13,9 @@ from entrez_kit.pubmed.models import Article, Standing, StandingStatus
 from entrez_kit.references.check.compare_fields import FieldName
 from entrez_kit.references.check.find_records import find_records
 from entrez_kit.references.check.findings import CODES, FindingCode
+from entrez_kit.references.check.models import CheckedReference
 from entrez_kit.references.files.references import FieldUpdate, Reference
 from entrez_kit.services import Services
-
-if TYPE_CHECKING:
-    from entrez_kit.references.check.check_references import CheckedReference
 
 REPLACED: Final[frozenset[StandingStatus]] = frozenset(("superseded", "republished", "preprint_published"))
 """The statuses of a work that has a newer version."""
@@ -53,7 +51,7 @@ def _name_newer(standing: Standing | None) -> Reference | None:
 
 
 def build_correction(
-    reference: Reference, outcome: "CheckedReference", article: Article | None, newer: Article | None
+    reference: Reference, outcome: CheckedReference, article: Article | None, newer: Article | None
 ) -> FieldUpdate | None:
     """Return the correction of a reference with a certain record; None if it is not changed.
 
@@ -77,7 +75,7 @@ def build_correction(
     return FieldUpdate(fields, note, short=item.get("container-title-short")) if fields or note else None
 
 
-def _is_open(outcome: "CheckedReference", code: FindingCode) -> bool:
+def _is_open(outcome: CheckedReference, code: FindingCode) -> bool:
     return any(finding.code == code and not finding.accepted for finding in outcome.findings)
 
 
@@ -124,7 +122,7 @@ def list_changes(reference: Reference, correction: FieldUpdate) -> Iterator[tupl
         yield name, _read_field(reference, name), format_field(name, value)
 
 
-def list_uncorrected(outcome: "CheckedReference", correction: FieldUpdate | None) -> Sequence[FindingCode]:
+def list_uncorrected(outcome: CheckedReference, correction: FieldUpdate | None) -> Sequence[FindingCode]:
     """Return the codes of the findings that remain in the corrected file."""
     codes = {finding.code for finding in outcome.findings}
     if correction is not None and correction.same_as is not None:

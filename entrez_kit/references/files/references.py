@@ -54,7 +54,10 @@ class Reference(Request):
 
 MAX_SHOWN: Final = 80
 """Maximum characters of a line in a warning."""
-_VERSION_NOTE: Final = re.compile(rf"\W*+(?:{'|'.join(WORDS.values())})\b|.*\bpreprint\b", re.IGNORECASE | re.DOTALL)
+_VERSION_NOTE: Final = re.compile(
+    rf"\[(?:{'|'.join(WORDS.values())})\b.*\]\.?|(?:[\w-]{{1,30}} )?preprint\b.{{0,40}}", re.IGNORECASE | re.DOTALL
+)
+"""A note of this program about the status of a work, or a short note that it is a preprint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +129,7 @@ def identifiers_of_note(*notes: str | None) -> dict[IdKind, str]:
 
 def is_about_version(note: str) -> bool:
     """Return whether a note is about this version of a work only: a preprint, its status or its identifiers."""
-    return _VERSION_NOTE.match(note) is not None or bool(identifiers_of_note(note))
+    return _VERSION_NOTE.fullmatch(note.strip()) is not None or bool(identifiers_of_note(note))
 
 
 def identifier_of(kind: IdKind, text: str | None) -> str | None:

@@ -337,6 +337,10 @@ def test_several_files_have_rows_counts_and_corrections_of_their_own(cli: Cli, b
     both = json.loads(done.out)
     assert [one.pop("file") for one in both["references"]] == [str(bib)] * 5 + [str(ris)] * 2
     assert both["references"] == [row for one in alone for row in one["references"]]
+    swapped = json.loads(cli("check", str(ris), str(bib)).out)["references"][2:]
+    assert [one.get("duplicate_of") for one in swapped] == [None, None, 1, None, None]
+    table = cli("check", str(bib), str(ris), "-f", "table").out
+    assert f"{ris}: 0 of 2 verified" in " ".join(table.split())
     assert both["counts"] == {code: sum(one["counts"][code] for one in alone) for code in both["counts"]}
     assert [(one["file"], one["total"], one["counts"], one["corrected"]) for one in both["files"]] == [
         (str(file), one["total"], one["counts"], one["corrected"]) for file, one in zip((bib, ris), alone, strict=True)
@@ -517,3 +521,21 @@ def test_a_reference_of_a_pasted_list_stays_accepted_when_the_list_changes(cli: 
 
         assert done.status == 0, done.out
         assert json.loads(done.out)["counts"]["not_found"] == 1
+
+
+@pytest.mark.parametrize(
+    ("note", "stays"),
+    [
+        ("[Preprint since published: Ann Imaginary Genome Ed (Demo). 2025 Jan;9(1):55-70]", False),
+        ("bioRxiv preprint", False),
+        (f"PMID: {PREPRINT}", False),
+        ("Corrected by me on Monday", True),
+        ("Ask Ana why the numbers in figure 3 of the preprint are not those of the published version", True),
+    ],
+)
+def test_fix_newer_keeps_notes_of_the_user(cli: Cli, tmp_path: Path, note: str, stays: bool) -> None:
+    file = tmp_path / "refs.bib"
+    file.write_text(f"@misc{{pre, pmid = {{{PREPRINT}}}, note = {{{note}}}}}\n", encoding="utf-8")
+
+    assert cli("check", str(file), "--fix", "--newer").status == 4
+    assert (note in file.with_name("refs.fixed.bib").read_text(encoding="utf-8")) == stays

@@ -37,13 +37,16 @@ MAX_LISTING = 45_000
 MAX_TOKENS = 4_700
 """Of names, descriptions and input schemas, which a model reads before each task; a token is taken for four bytes."""
 HIDDEN: dict[str, dict[str, Any]] = {
-    "pubmed_search_articles": {"retrieve_all": True},
+    "pubmed_search_articles": {"retrieve_all": True, "explain": True},
     "pubmed_format_citations": {"markup": "html"},
     "pubmed_fetch_fulltext": {"ids": ["99000001"]},
     "corpus_audit": {"retraction_watch": "watch.csv"},
     "europepmc_search": {"max_results": 5_000},
     "lint_strategy": {"mesh": "/etc/hostname"},
-    "check_references": {"retraction_watch": "/etc/hostname", "corrects": True, "max_references": 9_000},
+    "check_references": {
+        **{"retraction_watch": "/etc/hostname", "max_references": 9_000},
+        **{"corrects": True, "newer": True, "unique": True},
+    },
 }
 """Fields for the other doors."""
 OTHER_NAMES = {"ids", "max_results"}
