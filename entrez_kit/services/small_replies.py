@@ -112,7 +112,7 @@ MESSAGES: Final[dict[tuple[str, Fate], tuple[str, str]]] = {
     ),
     ("quoted_phrase_not_found", "kept"): (
         "The phrase {} is not in the phrase index; it is still part of the search and matches nothing.",
-        "{} quoted phrases are not in the phrase index; they are still part of the search and match nothing: {}",
+        "{} phrases are not in the phrase index; they are still part of the search and match nothing: {}",
     ),
     ("quoted_phrase_not_found", "dropped"): (
         "The quoted phrase {} is not in the phrase index; NCBI removed it from the search.",

@@ -502,12 +502,11 @@ class Document:
     @lazy
     def cited_pmids(self) -> list[str]:
         """PMIDs of the references, in order."""
-        holder = self._citation if self.is_book else self._data
-        if holder is None:
+        if self._data is None:
             return []
         return [
             text
-            for references in holder.iterfind("ReferenceList")
+            for references in self._data.iterfind("ReferenceList")
             for one in references.iter("ArticleId")
             if one.get("IdType") == "pubmed" and (text := text_of(one)).isdigit()
         ]

@@ -48,6 +48,8 @@ def read_records() -> list[Record]:
             headings.setdefault(name, set()).update(one.text or "" for one in heading.iterfind("QualifierName"))
         types = {one.text or "" for one in article.iter("PublicationType")}
         cited = {one.text or "" for one in article.iterfind(".//Reference//ArticleId[@IdType='pubmed']")}
+        if article.tag == "PubmedBookArticle":
+            cited.clear()  # NCBI has the works that books cite under a link of their own (pubmed_books_refs)
         if pmid not in deleted:
             found.append((pmid, headings, types, cited))
     return found
