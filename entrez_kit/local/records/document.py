@@ -191,7 +191,7 @@ class _Part:
         return found
 
     def find(self, path: str) -> Any:
-        """Return the first element at a path of tags, or None."""
+        """Return the first element at a path of tags, if any."""
         return next(iter(self.iterfind(path)), None)
 
 
