@@ -225,7 +225,8 @@ class Retrieval(Outcomes[Fetched]):
             EntrezKitError: no identifier was resolved, or NCBI refused the whole batch.
         """
         read = {text: identifier for text in inputs if (identifier := read_identifier(text)) is not None}
-        resolved = self._resolve([identifier for identifier in read.values() if identifier.kind != "pmid"])
+        known: dict[str, Fetched] = {}
+        resolved = self._resolve([identifier for identifier in read.values() if identifier.kind != "pmid"], known)
         unresolved = [error for error in resolved.values() if isinstance(error, EntrezKitError)]
         if unresolved and len(unresolved) == len({identifier.value for identifier in read.values()}):
             raise unresolved[0]
@@ -233,15 +234,25 @@ class Retrieval(Outcomes[Fetched]):
         resolved |= {identifier.value: identifier.value for identifier in read.values() if identifier.kind == "pmid"}
         pmids = [resolved.get(identifier.value) for identifier in read.values()]
         wanted = list(dict.fromkeys(pmid for pmid in pmids if isinstance(pmid, str)))
-        records = self._fetch_verified(wanted) if wanted else {}
+        records = {pmid: known[pmid] for pmid in wanted if pmid in known}
+        if rest := [pmid for pmid in wanted if pmid not in records]:
+            records |= self._fetch_verified(rest)
         return [_to_outcome(text, read[text].value, resolved.get(read[text].value), records) for text in inputs]
 
-    def _resolve(self, identifiers: Sequence[Identifier]) -> "dict[str, str | EntrezKitError | None]":
+    def _resolve(
+        self, identifiers: Sequence[Identifier], known: dict[str, Fetched]
+    ) -> "dict[str, str | EntrezKitError | None]":
+        """Map identifiers to PMIDs; add the records that a search found to ``known``."""
         if not identifiers:
             return {}
         from entrez_kit.pubmed.resolution import resolve
 
-        return resolve(self.services, identifiers, self.records_of)
+        def fetch(pmids: Sequence[str]) -> "list[Record]":
+            found = self._efetch(pmids)
+            known.update((item.input, item) for item in found)
+            return [item.record for item in found if item.record is not None]
+
+        return resolve(self.services, identifiers, self.records_of if self.medline else fetch)
 
     def records_of(self, pmids: Sequence[str]) -> "list[Record]":
         """Fetch the records of PMIDs, to compare their identifiers.

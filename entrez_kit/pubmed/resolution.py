@@ -13,6 +13,7 @@ from entrez_kit.core.batches import in_batches
 from entrez_kit.services import Services
 from entrez_kit.services.known_shapes import JsonShape, log_drift, texts
 from entrez_kit.services.small_replies import malformed_error
+from entrez_kit.services.transport.in_flight import in_order
 
 if TYPE_CHECKING:
     from entrez_kit.pubmed.xml.records import Record
@@ -158,21 +159,26 @@ def search_pubmed(
     records_of: "Callable[[Sequence[str]], list[Record]]",
 ) -> Resolved:
     """Map PMCIDs or DOIs to PMIDs by a search of PubMed; an id that no record has as its own maps to None."""
-    resolved: Resolved = {}
     tag = "aid" if kind == "doi" else "pmcid"
-    for start in range(0, len(values), PER_SEARCH):
-        group = values[start : start + PER_SEARCH]
-        resolved |= dict.fromkeys(group)
+
+    def ask(group: Sequence[str]) -> Resolved:
         term = " OR ".join(f'"{value.replace(QUOTE, " ")}"[{tag}]' for value in group)
         try:
             pmids = services.eutils.esearch(db="pubmed", term=term, retmax=200).value.ids
             records = records_of(pmids) if pmids else []
         except (UpstreamError, RateLimited, InvalidInput) as exc:
-            resolved |= dict.fromkeys(group, exc)
-            continue
+            return dict.fromkeys(group, exc)
+        resolved: Resolved = dict.fromkeys(group)
         for record in records:
             own = own_dois(record) if kind == "doi" else {(record.article().pmcid or "").lower()}
             resolved |= {value: record.pmid for value in group if value.lower() in own}
+        return resolved
+
+    groups = (values[start : start + PER_SEARCH] for start in range(0, len(values), PER_SEARCH))
+    at_once = services.eutils.at_once if len(values) > PER_SEARCH else 1
+    resolved: Resolved = {}
+    for found in in_order((partial(ask, group) for group in groups), at_once):
+        resolved |= found
     return resolved
 
 

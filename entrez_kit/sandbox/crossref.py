@@ -95,7 +95,9 @@ def _answer_filter(request: LocalRequest, state: LocalState) -> LocalReply:
         for one in work.corrections if work is not None and name == "updates" else ():
             notice = _find_article(match[1], state) if (match := _DOI.search(one.source)) else None
             if one.kind in _UPDATED and notice is not None:
-                items.append(_build_record(notice))
+                record = _build_record(notice)
+                if any(update["DOI"] == doi.lower() for update in record.get("update-to", ())):
+                    items.append(record)
     return _build_message("work-list", {"total-results": len(items), "items": items[: request.number("rows", 20)]})
 
 

@@ -30,7 +30,7 @@ class _Connection(sqlite3.Connection):
 def opened(name: str = "") -> sqlite3.Connection:
     """Open a corpus file, an empty one in a folder of its own if it has no name."""
     if name:
-        connection = sqlite3.connect(name, isolation_level=None)
+        connection: _Connection = _Connection(name, isolation_level=None)
     else:
         folder = tempfile.mkdtemp()
         connection = _Connection(f"{folder}/corpus.db", isolation_level=None)

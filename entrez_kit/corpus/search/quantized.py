@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float32]
 
 _GREATEST: Final = 127
-_AT_ONCE: Final = 1 << 15
-"""Codes converted to float32 at a time: 128 kB, which fits in the processor's cache."""
+_AT_ONCE: Final = 1 << 16
+"""Codes converted to float32 at a time: 256 kB, which fits in the processor's cache."""
 
 
 class Quantized(NamedTuple):

@@ -36,6 +36,9 @@ class Profile:
     """The power of the score that weights each feedback record: one clearly best record dominates."""
     feedback_depth: int = 100
     """The number of best records that are reordered."""
+    feedback_share_least: float = 0.45
+    """The share of the best score that the fifth record needs. If the best record stands out, one work is searched, and
+    feedback could only replace it."""
 
     @property
     def formula(self) -> Formula:

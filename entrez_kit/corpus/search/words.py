@@ -22,6 +22,8 @@ from entrez_kit.query.segments.relevance import Concept, measure_rarity
 _NOT_TEXT: Final = ("[Title] ", "[Section] ")
 """The first words of lines of a passage that are not part of the abstract."""
 _OF_PASSAGES: Final = Profile(k1=1.2, b=0.4)
+_CLOSE: Final = 5
+"""The rank of the record that is compared with the best one."""
 Numbers = NDArray[np.int64]
 
 
@@ -52,7 +54,8 @@ def search(
         pmids = np.array(searched.pmids(numbers), np.int64)
         order = np.lexsort((pmids, -scores))[: max(limit, depth)]
         numbers, scores, pmids = numbers[order], scores[order], pmids[order]
-        if profile.feedback_weight > 0 and len(numbers):
+        is_close = len(scores) and scores[:_CLOSE][-1] >= profile.feedback_share_least * scores[0]
+        if profile.feedback_weight > 0 and is_close:
             asked = sum(group.weight for group in groups if searched.count_phrases(group.stems, formula))
             if asked >= profile.feedback_words_least:
                 scores[:depth] += _feed_back(

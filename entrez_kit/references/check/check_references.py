@@ -8,7 +8,7 @@ The publication status is looked up in all sources (``sources.py``).
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from operator import not_
 from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
@@ -23,7 +23,6 @@ from entrez_kit.core.model import Request, Result, Warn, omit_if_empty, wrong
 from entrez_kit.core.operation import Operation, SummarizedOutcomes, drain
 from entrez_kit.pubmed.brief import brief_citation, brief_owner, brief_place
 from entrez_kit.pubmed.models import Article, Standing, StandingNotice, StandingStatus, place_of
-from entrez_kit.pubmed.record_fetcher import BATCH
 from entrez_kit.pubmed.standing import graver, retraction_status
 from entrez_kit.references.check.accepted import Accepted
 from entrez_kit.references.check.compare_fields import IDENTIFIERS, FieldName, IdentifierName
@@ -49,7 +48,12 @@ from entrez_kit.references.check.sources import (
 )
 from entrez_kit.references.files.references import FieldUpdate, Reference
 from entrez_kit.services import Services
+from entrez_kit.services.transport.in_flight import in_order
 
+BATCH: Final = 150
+"""References that are looked up together."""
+BATCHES_AT_ONCE: Final = 3
+"""While a batch waits for one service, the other batches can send requests to the other services."""
 MAX_REFERENCES: Final = 20_000
 MAX_MCP_REFERENCES: Final = 50
 MAX_LEFT: Final = 200
@@ -333,17 +337,27 @@ class Checks(SummarizedOutcomes[CheckedReference, CheckResult]):
         references = self._request.listed
         sources = Sources(self._services, self._request.sources, self._request.retraction_watch)
         failure: EntrezKitError | None = None
-        for start in range(0, len(references), BATCH):
-            tracing.step(start, len(references))
-            batch = references[start : start + BATCH]
+
+        def check(
+            batch: Sequence[Reference],
+        ) -> list[tuple[Candidates, CheckedReference, Article | None, Article | None]]:
             found = find_records(self._services, batch, crossref="crossref" in sources.enabled)
             outcomes = [_build_outcome(one, self._services.settings.copy_label) for one in found]
             _ask_standings(sources, found, outcomes)
             newer: dict[int, Article] = {}
             if self._request.corrects and self._request.newer:
-                standings = {n: one.standing for n, (one, _) in enumerate(outcomes, start=start) if one.is_certain}
+                standings = {place: one.standing for place, (one, _) in enumerate(outcomes) if one.is_certain}
                 newer = find_newer(self._services, standings, crossref="crossref" in sources.enabled)
-            for number, (one, (outcome, article)) in enumerate(zip(found, outcomes, strict=True), start=start):
+            listed = enumerate(zip(found, outcomes, strict=True))
+            return [(one, *outcome, newer.get(place)) for place, (one, outcome) in listed]
+
+        tracing.step(0, len(references))
+        starts = range(0, len(references), BATCH)
+        batches = (partial(check, references[start : start + BATCH]) for start in starts)
+        at_once = min(BATCHES_AT_ONCE, self._services.eutils.at_once) if len(starts) > 1 else 1
+        for start, checked in zip(starts, in_order(batches, at_once), strict=True):
+            tracing.step(start + len(checked), len(references))
+            for number, (one, outcome, article, newest) in enumerate(checked, start=start):
                 self._name_earlier(outcome, number)
                 if article is not None and outcome.findings:
                     outcome.citation = brief_citation(article)
@@ -352,11 +366,10 @@ class Checks(SummarizedOutcomes[CheckedReference, CheckResult]):
                     self._unanswered += 1
                 self._count(outcome, number)
                 if self._request.corrects:
-                    self._correct(one.reference, outcome, article, newer.get(number), number)
+                    self._correct(one.reference, outcome, article, newest, number)
                 if self._request.only == "all" or outcome.is_open:
                     self._checked.append(outcome)
                     yield outcome
-        tracing.step(len(references), len(references))
         if failure is not None and self._unanswered == len(references):
             raise failure
         self.warnings += [*self._request.warn_about_text(), *_warn_of_duplicates(self._checked)]

@@ -33,8 +33,10 @@ TITLES: Final[Mapping[SourceName, str]] = {
     "openalex": "OpenAlex",
     "retraction_watch": "Retraction Watch",
 }
-EUROPEPMC_BATCH: Final = 20
-CROSSREF_BATCH: Final = 20
+EUROPEPMC_BATCH: Final = 40
+CROSSREF_BATCH: Final = 40
+"""DOIs in one request. The address usually stays below 2,000 characters; a batch that is refused as too long is halved.
+"""
 IN_COPY: Final[tuple[SourceName, ...]] = ("pubmed", "retraction_watch")
 """The sources that a local copy of PubMed does not exclude: its records, and a file."""
 REFUSALS: Final = (EntityNotFound, InvalidInput)
