@@ -42,7 +42,7 @@ class _Uids(Mapping[str, Values]):
         return (to_uid(ui) for (ui,) in self._database.select("SELECT ui FROM headings"))
 
     def __getitem__(self, uid: str) -> Values:
-        return list_values(self._database.headings[uid])
+        return list_values(self._database.records[uid])
 
 
 class _StoredQuery(SmallQuery):
@@ -80,7 +80,7 @@ class _StoredQuery(SmallQuery):
         select = self._database.select
         if field.kind == "number":
             uid = text.strip()
-            return {uid} if uid in self._database.headings else set()
+            return {uid} if uid in self._database.records else set()
         key = normalize(text.rstrip().rstrip("*"))
         if field.code == "MHUI":
             rows = select("SELECT ui FROM headings WHERE lower(ui) >= ? AND lower(ui) < ?", key, f"{key}\U0010ffff")
@@ -151,7 +151,7 @@ class StoredMesh(MeshDatabase):
             return connection.execute(statement, values).fetchall()
 
     @cached_property
-    def headings(self) -> Mapping[str, Heading]:
+    def records(self) -> Mapping[str, Heading]:
         """The records by UID."""
         return _Headings(self)
 

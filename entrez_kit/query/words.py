@@ -19,35 +19,13 @@ _STOP_WORDS: Final = (
 STOP_WORDS: Final = frozenset(_STOP_WORDS.split())
 """Words that PubMed ignores in a query (PubMed User Guide, "Stopwords")."""
 
-_GREEK: Final = [
-    "alpha",
-    "beta",
-    "gamma",
-    "delta",
-    "epsilon",
-    "zeta",
-    "eta",
-    "theta",
-    "iota",
-    "kappa",
-    "lambda",
-    "mu",
-    "nu",
-    "xi",
-    "omicron",
-    "pi",
-    "rho",
-    "sigma",
-    "sigma",
-    "tau",
-    "upsilon",
-    "phi",
-    "chi",
-    "psi",
-    "omega",
-]
+_GREEK: Final = (
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma sigma tau upsilon "
+    "phi chi psi omega"
+)
+GREEK: Final = tuple(_GREEK.split())
 _LETTERS: Final = {
-    **{chr(0x3B1 + place): name for place, name in enumerate(_GREEK)},
+    **{chr(0x3B1 + place): name for place, name in enumerate(GREEK)},
     **{"ϑ": "theta", "ϕ": "phi", "ϵ": "epsilon", "ϰ": "kappa", "ϱ": "rho", "ϖ": "pi"},
     **{"ø": "o", "đ": "d", "ł": "l", "ı": "i", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ħ": "h"},
 }

@@ -8,10 +8,10 @@ from entrez_kit.local.eutils.mesh import MeshDatabase
 from entrez_kit.local.eutils.pubmed import PubMedDatabase
 from entrez_kit.local.eutils.service import EUTILS, Endpoint, LocalEntrez
 from entrez_kit.local.records.collection import ParsedCollection, RecordCollection
+from entrez_kit.sandbox.fixture_database import FixtureDatabase
 from entrez_kit.sandbox.gene import GeneDatabase
-from entrez_kit.sandbox.nuccore import NuccoreDatabase
 from entrez_kit.sandbox.pmc import PmcDatabase
-from entrez_kit.sandbox.taxonomy import TaxonomyDatabase
+from entrez_kit.sandbox.taxonomy import read_taxonomy
 
 
 @lru_cache(maxsize=1)
@@ -22,9 +22,9 @@ def build_databases(collection: RecordCollection) -> Sequence[Database]:
         pubmed,
         PmcDatabase(pubmed),
         GeneDatabase(collection),
-        TaxonomyDatabase(),
+        read_taxonomy(),
         MeshDatabase(),
-        NuccoreDatabase(),
+        FixtureDatabase("nuccore"),
     )
 
 

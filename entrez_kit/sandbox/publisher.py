@@ -8,7 +8,6 @@ import re
 from typing import Final
 
 from entrez_kit.base.markup import on_the_line
-from entrez_kit.local.eutils.pubmed import PubMedDatabase
 from entrez_kit.local.eutils.replies import HTML, LocalReply, plain
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.local.records.document import Document
@@ -24,15 +23,15 @@ _LINES: Final = 52
 def publisher(request: LocalRequest, state: LocalState) -> LocalReply:
     """Answer a request for an article of the corpus."""
     wanted = _WANTED.fullmatch(request.rest)
-    database = state.databases.get("pubmed")
-    number = database.collection.number(wanted[1]) if wanted and isinstance(database, PubMedDatabase) else None
-    if wanted is None or number is None or not isinstance(database, PubMedDatabase):
+    articles = state.pubmed.collection
+    number = articles.number(wanted[1]) if wanted else None
+    if wanted is None or number is None:
         return plain("404 Not Found\n", 404)
     if not wanted[2]:
         return LocalReply(b"", HTML, 302, (("Location", f"{wanted[1]}.html"),))
     if wanted[2] == "/download":
         return LocalReply(_WALL.encode("utf-8"), "application/pdf")
-    document = database.collection.document(number)
+    document = articles.document(number)
     if not choose_copies(document) or (wanted[2] == ".pdf" and not has_pdf(document)):
         return plain("404 Not Found\n", 404)
     if wanted[2] == ".pdf":

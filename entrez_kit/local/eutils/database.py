@@ -9,11 +9,15 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from entrez_kit.local.eutils.replies import LocalReply
+from entrez_kit.local.eutils.replies import Items, LocalReply
 
 
 class BadRequest(Exception):
-    """The request is invalid; the endpoint returns the message as its ``<ERROR>``."""
+    """The request is invalid; the answer has the message as its ``<ERROR>``, by default with the usual status."""
+
+    def __init__(self, message: str, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,17 +55,6 @@ class SearchOutcome:
     quoted_phrases_not_found: Sequence[str] = ()
     messages: Sequence[str] = ()
     fidelity: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Items:
-    """A list in a summary: XML wraps each entry in ``tag``, JSON has an array.
-
-    An entry is a string, or a mapping of element names to strings, numbers and further ``Items``.
-    """
-
-    tag: str
-    entries: Sequence[str | Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from typing import Final
 
 from entrez_kit.base.tracing import FIDELITY_HEADER
 from entrez_kit.local.eutils.database import BadRequest, Database, SearchCall, SearchOutcome
-from entrez_kit.local.eutils.replies import ESEARCH_PROLOG, LocalReply, document, failure, xml
+from entrez_kit.local.eutils.replies import ESEARCH_PROLOG, LocalReply, document, xml
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.local.records.text import xml_text
 
@@ -22,37 +22,20 @@ BEYOND_CEILING: Final = (
 
 def esearch(request: LocalRequest, state: LocalState) -> LocalReply:
     """Answer an ESearch request."""
-    mode = request.retmode
-    name = request.get("db").lower() or "pubmed"
-    database = state.databases.get(name)
-    if database is None:
-        return failure("esearch", f"Invalid db name specified: {name}", retmode=mode)
+    database = state.find_database(request)
     term, key, environment = request.get("term"), request.get("query_key"), request.get("WebEnv")
     if not term and not (key and environment):
-        return failure("esearch", "Empty term and query_key - nothing todo", retmode=mode)
+        raise BadRequest("Empty term and query_key - nothing todo")
     if key:
         term = f"#{key} AND ({term})" if term else f"#{key}"
 
     def recall_ids(number: int) -> Sequence[str] | None:
         stored = state.history.recall(environment, number)
-        return stored.ids if stored is not None and stored.database == name else None
+        return stored.ids if stored is not None and stored.database == database.name else None
 
-    try:
-        outcome = database.search(
-            SearchCall(
-                term=term,
-                field=request.get("field") or None,
-                sort=request.get("sort") or None,
-                datetype=request.get("datetype") or None,
-                mindate=request.get("mindate") or None,
-                maxdate=request.get("maxdate") or None,
-                reldate=request.get("reldate") or None,
-                history=recall_ids,
-                counts=_is_count(request),
-            )
-        )
-    except BadRequest as exc:
-        return failure("esearch", str(exc), retmode=mode)
+    names = ("field", "sort", "datetype", "mindate", "maxdate", "reldate")
+    given = {name: request.get(name) or None for name in names}
+    outcome = database.search(SearchCall(term, **given, history=recall_ids, counts=_is_count(request)))
     answer = _answer(request, state, database, outcome, environment)
     return replace(answer, headers=((FIDELITY_HEADER, outcome.fidelity),)) if outcome.fidelity else answer
 
@@ -78,7 +61,7 @@ def _answer(
     reachable = count if database.ceiling is None else min(count, database.ceiling)
     limit = MAX_RETMAX if database.ceiling is None else database.ceiling
     if database.ceiling is not None and start >= database.ceiling and count > database.ceiling:
-        return failure("esearch", f"Search Backend failed: Exception:\n{BEYOND_CEILING}", retmode=mode)
+        raise BadRequest(f"Search Backend failed: Exception:\n{BEYOND_CEILING}")
     if size > limit or (database.ceiling is not None and start >= database.ceiling):
         start, size = min(start, reachable), min(size, limit)
         if database.ceiling is not None:

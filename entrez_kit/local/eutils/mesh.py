@@ -7,10 +7,7 @@ from functools import cache, cached_property
 from importlib import resources
 from typing import Any, Final
 
-from entrez_kit.local.eutils.database import (
-    FetchCall,
-    Items,
-)
+from entrez_kit.local.eutils.database import FetchCall, Items
 from entrez_kit.local.eutils.replies import LocalReply, plain
 from entrez_kit.local.eutils.small_query import SmallDatabase, SmallField, SmallQuery, Values
 from entrez_kit.local.records.terms import LINKOUT_FILTERS
@@ -87,7 +84,7 @@ def list_values(heading: Heading) -> Values:
     }
 
 
-class MeshDatabase(SmallDatabase):
+class MeshDatabase(SmallDatabase[Heading]):
     """MeSH: descriptors, qualifiers and supplementary concepts, the highest UID first."""
 
     name = "mesh"
@@ -98,27 +95,22 @@ class MeshDatabase(SmallDatabase):
         self._given = headings
 
     @cached_property
-    def headings(self) -> Mapping[str, Heading]:
+    def records(self) -> Mapping[str, Heading]:
         """The records by UID, read on first use."""
         found = read_demo_headings() if self._given is None else self._given
         return {heading.uid: heading for heading in sorted(found, key=lambda one: -int(one.uid))}
 
     @cached_property
     def _parents(self) -> dict[str, Heading]:
-        return {tree: heading for heading in self.headings.values() for tree in heading.tree_numbers}
-
-    @property
-    def count(self) -> int:
-        """Number of records."""
-        return len(self.headings)
+        return {tree: heading for heading in self.records.values() for tree in heading.tree_numbers}
 
     def query(self) -> SmallQuery:
         """Return a query that searches by words, by heading ([MH]) or by identifier."""
-        return SmallQuery({uid: list_values(heading) for uid, heading in self.headings.items()}, FIELDS)
+        return SmallQuery({uid: list_values(heading) for uid, heading in self.records.items()}, FIELDS)
 
     def summary(self, uid: str) -> Mapping[str, Any] | None:
         """Return the version 2 summary."""
-        heading = self._find_heading(uid)
+        heading = self.find(uid)
         if heading is None:
             return None
         return {
@@ -145,18 +137,13 @@ class MeshDatabase(SmallDatabase):
         """Return the UIDs of the headings one level below a tree number."""
         return [heading.uid for other, heading in self._parents.items() if other.rpartition(".")[0] == tree]
 
-    def _find_heading(self, uid: str) -> Heading | None:
-        canonical = self.canonical(uid)
-        return None if canonical is None else self.headings.get(canonical)
-
     def fetch(self, request: FetchCall) -> LocalReply:
         """Return records as text, the only format; unknown ids are omitted.
 
         Raises:
             BadRequest: no id is valid.
         """
-        self.canonical_ids(request.ids)  # raises BadRequest if no id is valid
-        found = [heading for uid in request.ids if (heading := self._find_heading(uid)) is not None]
+        found = self.find_all(request.ids)
         return plain("".join(_render_text(heading, place) for place, heading in enumerate(found, start=1)))
 
     def vocabulary(self) -> Mapping[str, int]:
@@ -166,7 +153,7 @@ class MeshDatabase(SmallDatabase):
     @cached_property
     def _words(self) -> Mapping[str, int]:
         counts: dict[str, int] = {}
-        for heading in self.headings.values():
+        for heading in self.records.values():
             for word in {word for name in (heading.name, *heading.entry_terms) for word in split_words(name)}:
                 if word.isalpha():
                     counts[word] = counts.get(word, 0) + 1

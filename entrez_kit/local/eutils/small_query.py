@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Generic, Literal, TypeVar
 
 from entrez_kit.local.eutils.database import BadRequest, Database, FieldInfo, SearchCall, SearchOutcome
 from entrez_kit.query.algebra import HistorySet, Leaf, Shown
@@ -64,9 +64,7 @@ class SmallQuery:
     def __init__(self, records: Mapping[str, Values], fields: Sequence[SmallField]) -> None:
         self.records = records
         self._fields = fields
-        self._by_tag = {
-            tag: field for field in fields for tag in (field.code.lower(), field.label.lower(), *field.tags)
-        }
+        self.by_tag = {tag: field for field in fields for tag in (field.code.lower(), field.label.lower(), *field.tags)}
         self._leaves: list[Found] = []
         self._phrases: list[str] = []
         self._quoted: list[str] = []
@@ -134,7 +132,7 @@ class SmallQuery:
             return self._resolve_untagged(phrase, operand.quoted)
         name = " ".join(tag.lower().split())
         explodes = not name.endswith(":noexp")
-        field = self._by_tag.get(name.removesuffix(":noexp").removesuffix(":exp").strip())
+        field = self.by_tag.get(name.removesuffix(":noexp").removesuffix(":exp").strip())
         if field is None:
             self._unknown.append(tag)
             return self._resolve_untagged(phrase, operand.quoted)
@@ -191,8 +189,35 @@ class SmallQuery:
         return frozenset(uid for uid, values in self.records.items() if field.matches(values.get(field.code, ()), text))
 
 
-class SmallDatabase(Database):
+Record = TypeVar("Record")
+
+
+class SmallDatabase(Database, Generic[Record]):
     """A database with few records; each search scans all of them."""
+
+    @property
+    @abstractmethod
+    def records(self) -> Mapping[str, Record]:
+        """The records by UID."""
+
+    @property
+    def count(self) -> int:
+        """Number of records."""
+        return len(self.records)
+
+    def find(self, uid: str) -> Record | None:
+        """Return a record; None if the id is unknown or not valid."""
+        canonical = self.canonical(uid)
+        return None if canonical is None else self.records.get(canonical)
+
+    def find_all(self, uids: Sequence[str]) -> list[Record]:
+        """Return the known ones of some records.
+
+        Raises:
+            BadRequest: no id is valid.
+        """
+        self.canonical_ids(uids)  # raises BadRequest if no id is valid
+        return [record for uid in uids if (record := self.find(uid)) is not None]
 
     @abstractmethod
     def query(self) -> SmallQuery:

@@ -111,6 +111,11 @@ class RecordCollection(ABC):
         index = self.index
         return self.pmids(index.rank(list(index.values(source, value)), ""))
 
+    def find_document(self, source: str, value: str) -> Document | None:
+        """Return the newest record with this value."""
+        numbers = self.index.rank(list(self.index.values(source, value)), "")
+        return self.document(numbers[0]) if numbers else None
+
     def find_related(self, number: int) -> list[tuple[str, int]]:
         """Return the records that share MeSH headings or title words with this one, with scores, most similar first.
 
