@@ -7,8 +7,8 @@ from functools import cache, cached_property
 from importlib import resources
 from typing import Any, Final
 
-from entrez_kit.local.eutils.database import FetchCall, Items, LinkInfo, SearchCall, SearchOutcome
-from entrez_kit.local.eutils.replies import LocalReply, plain, xml
+from entrez_kit.local.eutils.database import FetchCall, LinkInfo, SearchCall, SearchOutcome
+from entrez_kit.local.eutils.replies import Items, LocalReply, plain, xml
 from entrez_kit.local.eutils.small_query import Found, SmallDatabase, SmallField, SmallQuery, Values
 from entrez_kit.local.records.collection import RecordCollection
 from entrez_kit.sandbox.gene_records import GeneRecord, read_demo_genes, read_demo_links

@@ -61,7 +61,7 @@ def _find_links(database: Database, wanted: Sequence[LinkInfo], group: Sequence[
 
 
 def _answer_neighbors(source: str, sets: Sequence[tuple[list[str], Found]], mode: str, *, scores: bool) -> LocalReply:
-    linksets = []
+    linksets: list[dict[str, Any]] = []
     for group, found in sets:
         shown = [(_name_link(link), [_show_pair(*pair, scores) for pair in pairs]) for link, pairs in found]
         if mode == "json":
@@ -83,7 +83,7 @@ def _show_pair(uid: str, score: int, scored: bool) -> dict[str, str]:
 
 
 def _answer_history(state: LocalState, source: str, sets: Sequence[tuple[list[str], Found]], mode: str) -> LocalReply:
-    linksets = []
+    linksets: list[dict[str, Any]] = []
     environment: str | None = None
     for group, found in sets:
         kept = []
@@ -94,7 +94,7 @@ def _answer_history(state: LocalState, source: str, sets: Sequence[tuple[list[st
             stored = {"linksetdbhistories": [to_json(one) for one in kept], "webenv": environment} if kept else {}
             linksets.append({"dbfrom": source, "ids": group, **stored})
         else:
-            named = {"LinkSetDbHistory": kept, **({"WebEnv": environment} if kept else {})}
+            named: dict[str, Any] = {"LinkSetDbHistory": kept, **({"WebEnv": environment} if kept else {})}
             linksets.append({"DbFrom": source, "IdList": Items("Id", group), **named})
     return _answer(linksets, mode)
 
@@ -114,9 +114,9 @@ def _check_links(
         for uid in group:
             present = [] if command == "lcheck" else [link for link in wanted if database.find_links(link.name, uid)]
             if command == "acheck":
-                listed = {"Id": uid, "LinkInfo": [_describe(link) for link in present]}
-                parts.append(to_elements({"IdLinkSet": listed}, 2))
-                entries.append({"id": uid, "linkinfos": to_json(Items("", listed["LinkInfo"]))})
+                listed = [_describe(link) for link in present]
+                parts.append(to_elements({"IdLinkSet": {"Id": uid, "LinkInfo": listed}}, 2))
+                entries.append({"id": uid, "linkinfos": [to_json(one) for one in listed]})
             else:
                 flag = "HasNeighbor" if command == "ncheck" else "HasLinkOut"
                 answer = "Y" if present else "N"

@@ -7,8 +7,8 @@ from functools import cache, cached_property
 from importlib import resources
 from typing import Any, Final
 
-from entrez_kit.local.eutils.database import FetchCall, Items
-from entrez_kit.local.eutils.replies import LocalReply, plain
+from entrez_kit.local.eutils.database import FetchCall
+from entrez_kit.local.eutils.replies import Items, LocalReply, plain
 from entrez_kit.local.eutils.small_query import SmallDatabase, SmallField, SmallQuery, Values
 from entrez_kit.local.records.terms import LINKOUT_FILTERS
 from entrez_kit.query import mesh as query_mesh

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from entrez_kit.local.eutils.database import DocSumItem, Items
+from entrez_kit.local.eutils.database import DocSumItem
+from entrez_kit.local.eutils.replies import Items
 from entrez_kit.local.records.document import NOTICE_WORDS, Document, marked_text
 from entrez_kit.query.fields import LANGUAGES
 from entrez_kit.query.words import split_words
