@@ -28,11 +28,12 @@ def build_databases(collection: RecordCollection) -> Sequence[Database]:
     )
 
 
-def add_services(entrez: LocalEntrez, base: Callable[[], str]) -> None:
+def add_services(entrez: LocalEntrez, pubmed: PubMedDatabase, base: Callable[[], str]) -> None:
     """Add the services other than the E-utilities.
 
     Args:
         entrez: what they are added to.
+        pubmed: the articles of Europe PMC.
         base: returns the base URL of the service.
     """
     from entrez_kit.sandbox.crossref import crossref, openalex
@@ -41,7 +42,7 @@ def add_services(entrez: LocalEntrez, base: Callable[[], str]) -> None:
     from entrez_kit.sandbox.publisher import PATH, publisher
     from entrez_kit.sandbox.unpaywall import unpaywall
 
-    europepmc = EuropePMCService()
+    europepmc = EuropePMCService(pubmed)
     entrez.route("/europepmc", "europepmc", europepmc.other)
     for name in ("search", "searchPOST"):
         entrez.route(f"/europepmc/{name}", "europepmc_search", europepmc.search)
@@ -61,7 +62,7 @@ class DemoEntrez(LocalEntrez):
 
     def __init__(self, base: str) -> None:
         super().__init__(build_databases(ParsedCollection.demo()))
-        self._add_services = cache(lambda: add_services(self, lambda: base))
+        self._add_services = cache(lambda: add_services(self, self._state.pubmed, lambda: base))
 
     def _find_route(self, path: str) -> tuple[str, Endpoint | None, str]:
         if not path.startswith(EUTILS):

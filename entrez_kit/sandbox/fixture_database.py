@@ -6,23 +6,21 @@ sent; one without ``rettypes`` or ``retmodes`` has all. ``bad_id`` is the error 
 ids are omitted like unknown ones, unless no id is valid.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from importlib import resources
 from typing import Any
 
 from entrez_kit.local.eutils.database import BadRequest, FetchCall, LinkInfo
 from entrez_kit.local.eutils.replies import LocalReply, plain, xml
 from entrez_kit.local.eutils.small_query import SmallDatabase, SmallField, SmallQuery
+from entrez_kit.local.records.fixture_files import read_fixture
 
 
 class FixtureDatabase(SmallDatabase[Mapping[str, Any]]):
     """The database in one file of the fixtures."""
 
     def __init__(self, name: str) -> None:
-        file = resources.files("entrez_kit.fixtures").joinpath(name, f"{name}.json")
-        self._about = json.loads(file.read_text(encoding="utf-8"))
+        self._about = read_fixture(name, f"{name}.json")
         self.name, self.menu, self.description = name, self._about["menu"], self._about["description"]
         self.summary_dtd = self._about["summary_dtd"]
         self.links = [LinkInfo(*row) for row in self._about["links"]]

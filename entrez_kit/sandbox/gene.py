@@ -1,16 +1,15 @@
 """The Gene database of the sandbox: NCBI's fields, summaries and records for the genes of this package."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
-from importlib import resources
 from typing import Any, Final
 
 from entrez_kit.local.eutils.database import FetchCall, LinkInfo, SearchCall, SearchOutcome
 from entrez_kit.local.eutils.replies import Items, LocalReply, plain, xml
 from entrez_kit.local.eutils.small_query import Found, SmallDatabase, SmallField, SmallQuery, Values
 from entrez_kit.local.records.collection import RecordCollection
+from entrez_kit.local.records.fixture_files import read_fixture
 from entrez_kit.sandbox.gene_records import GeneRecord, read_demo_genes, read_demo_links
 from entrez_kit.sandbox.taxonomy import add_descendants, find_taxa
 
@@ -27,8 +26,7 @@ _LONGEST_NAME: Final = 5
 
 @cache
 def _read_fields() -> list[SmallField]:
-    file = resources.files("entrez_kit.fixtures").joinpath("gene", "fields.json")
-    return [SmallField(*row) for row in json.loads(file.read_text(encoding="utf-8"))]
+    return [SmallField(*row) for row in read_fixture("gene", "fields.json")]
 
 
 def list_values(gene: GeneRecord) -> Values:

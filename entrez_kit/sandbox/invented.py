@@ -6,51 +6,19 @@ Every text says that it is invented.
 from typing import Final
 
 from entrez_kit.local.records.document import Document
+from entrez_kit.local.records.fixture_files import read_fixture
 from entrez_kit.local.records.text import xml_text
 
-NOTE: Final = "This text was invented by the sandbox of entrez-kit. It is nobody's article and reports no findings."
-
-Section = tuple[str, tuple[str, ...]]
-
-_METHODS: Final = (
-    "We worked through a protocol that was written for this demonstration. Every participant, sample and instrument "
-    "in it is imaginary, and so is the ethics committee that approved it without a dissenting vote.",
-    "Measurements were taken three times by two observers who do not exist, and were compared by the mean of the "
-    "differences and its 95% interval. Values that looked too good were kept, since nothing was at stake.",
-)
-_RESULTS: Final = (
-    "The groups were of equal size and, being invented, differed in nothing but the intervention. The first group "
-    "reached the end point in 61 of 120 cases, the second in 48 of 120, a difference of 10.8 percentage points.",
-    "No adverse events occurred, because nothing occurred. A sensitivity analysis that left out the odd-numbered "
-    "cases gave the same picture with a wider interval.",
-)
-_DISCUSSION: Final = (
-    "A text like this one serves to show where a full text comes from, how its sections are told apart and how its "
-    "words are counted. Readers who look for evidence should look in articles about things that happened.",
-    "Its main limitation is that it is not true. Its main strength is that it may be passed on without asking anybody.",
-)
-TABLE: Final = (
-    ("Group", "Cases", "End point reached"),
-    ("Intervention", "120", "61"),
-    ("Control", "120", "48"),
-)
-LIST: Final = ("a protocol nobody registered", "two observers nobody met", "one analysis anybody can repeat")
+_TEXT: Final = read_fixture("generated", "text.json")
+NOTE: Final[str] = _TEXT["note"]
+TABLE: Final[list[list[str]]] = _TEXT["table"]
+LIST: Final[list[str]] = _TEXT["list"]
 
 
-def invent_sections(document: Document) -> list[Section]:
+def invent_sections(document: Document) -> list[tuple[str, list[str]]]:
     """Return the titles and paragraphs of an invented text for a record."""
     about = document.title.rstrip(".") or "a record without a title"
-    introduction = (
-        f"The record behind this page is called “{about}”. What follows fills the place of its full text, so that a "
-        "program has something to fetch.",
-        NOTE,
-    )
-    return [
-        ("Introduction", introduction),
-        ("Methods", _METHODS),
-        ("Results", _RESULTS),
-        ("Discussion", _DISCUSSION),
-    ]
+    return [(name, [text.replace("{title}", about) for text in paragraphs]) for name, paragraphs in _TEXT["sections"]]
 
 
 def render_jats(document: Document) -> str:

@@ -1,15 +1,14 @@
 """The MeSH database, with the headings of this package."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from importlib import resources
 from typing import Any, Final
 
 from entrez_kit.local.eutils.database import FetchCall
 from entrez_kit.local.eutils.replies import Items, LocalReply, plain
 from entrez_kit.local.eutils.small_query import SmallDatabase, SmallField, SmallQuery, Values
+from entrez_kit.local.records.fixture_files import read_fixture
 from entrez_kit.local.records.terms import LINKOUT_FILTERS
 from entrez_kit.query import mesh as query_mesh
 from entrez_kit.query.mesh import Vocabulary
@@ -40,20 +39,13 @@ class Heading:
 
 def read_demo_headings() -> list[Heading]:
     """Read the headings of this package; none if they are not installed."""
-    file = resources.files("entrez_kit.fixtures").joinpath("mesh", "headings.json")
-    if not file.is_file():
-        return []
-    return [
-        Heading(
-            entry["uid"],
-            entry["ui"],
-            entry["name"],
-            tuple(entry.get("tree_numbers", ())),
-            tuple(entry.get("entry_terms", ())),
-            entry.get("scope_note", ""),
-        )
-        for entry in json.loads(file.read_text(encoding="utf-8"))
-    ]
+    names = ("uid", "ui", "name", "tree_numbers", "entry_terms", "scope_note")
+    rows = read_fixture("mesh", "headings.json")
+    return [Heading(**{name: _freeze(row[name]) for name in names if name in row}) for row in rows]
+
+
+def _freeze(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
 
 
 @cache
