@@ -11,7 +11,7 @@ from pyroaring import BitMap
 
 from entrez_kit.local.eutils.pubmed import PubMedDatabase
 from entrez_kit.local.records.collection import RecordCollection
-from entrez_kit.local.records.document import NOTICE_WORDS, Document, PartialDate, Person, marked_text
+from entrez_kit.local.records.document import NOTICES, Document, PartialDate, Person, marked_text
 from entrez_kit.local.records.fixture_files import read_fixtures
 from entrez_kit.query.index import RecordTerms
 from entrez_kit.query.sorted_index import ParsedIndex, SortedIndex, SortKeys
@@ -20,7 +20,7 @@ from entrez_kit.query.words import fold, normalize
 Record = dict[str, Any]
 
 _SUBSETS: Final = {"IM": "Index Medicus"}
-_KINDS: Final = {kind: words for kind, words in NOTICE_WORDS.items() if not kind.startswith("Republished")}
+_KINDS: Final = {kind: words for kind, (_, words) in NOTICES.items() if not kind.startswith("Republished")}
 _TAG: Final = re.compile(r"<[^<>]*+>")
 _FLAGS: Final = (
     *("isOpenAccess", "inEPMC", "inPMC", "hasPDF", "hasBook", "hasSuppl", "citedByCount", "hasReferences"),

@@ -1,7 +1,6 @@
 """The Gene database of the sandbox: NCBI's fields, summaries and records for the genes of this package."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import cache, cached_property
 from typing import Any, Final
 
@@ -111,9 +110,9 @@ class GeneDatabase(SmallDatabase[GeneRecord]):
             key=lambda gene: (gene.shown_symbol.lower() if by_name else "", -gene.weight, int(gene.uid)),
         )
         outcome = self._build_query(ordered).run(request)
-        if sort in _SORTS:
-            return outcome
-        return replace(outcome, messages=[*outcome.messages, f"Unknown sort schema '{request.sort}' ignored"])
+        if sort not in _SORTS:
+            outcome.resolved.messages.append(f"Unknown sort schema '{request.sort}' ignored")
+        return outcome
 
     def _build_query(self, genes: Iterable[GeneRecord]) -> "OrganismQuery":
         return OrganismQuery({gene.uid: self._values[gene.uid] for gene in genes}, _read_fields())

@@ -10,8 +10,9 @@ from typing import Final
 from entrez_kit.local.eutils.replies import LocalReply, document, xml
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.local.records.document import Document
-from entrez_kit.local.records.text import xml_text
-from entrez_kit.sandbox.invented import render_jats
+from entrez_kit.local.records.text import wrap, xml_text
+from entrez_kit.sandbox.invented import render_sections
+from entrez_kit.sandbox.pmc_text import render_article
 
 BUCKET: Final = "pmc-oa-opendata"
 _PREFIX: Final = re.compile(r"(PMC[0-9]+)\.")
@@ -30,7 +31,8 @@ def pmc_oa(request: LocalRequest, state: LocalState) -> LocalReply:
     if wanted[4] == "json" and wanted[1] is None:
         return document(_build_record(article, int(wanted[3])))
     if wanted[4] == "xml" and wanted[1] is not None:
-        return xml(render_jats(article))
+        body = wrap("body", render_sections(article, "sec", "title"))
+        return xml(f'<?xml version="1.0" encoding="UTF-8"?>\n{render_article(article, body)}\n')
     return _answer_missing(request.rest)
 
 

@@ -18,9 +18,9 @@ _NAMESPACES: Final = (
 )
 
 
-def render_article(document: Document) -> str:
-    """Return an article with full text if the demo corpus has it, otherwise the front matter with PMC's comment."""
-    text = _read_texts().get((document.pmcid, document.doi), "")
+def render_article(document: Document, text: str = "") -> str:
+    """Return an article with a full text, by default that of the demo corpus; without one, with PMC's comment."""
+    text = text or _read_texts().get((document.pmcid, document.doi), "")
     related = "".join(_RELATED.findall(text))
     comment = "" if text else f"<!--{FORBIDDEN}-->"
     kind = "review-article" if "Review" in document.publication_types else "research-article"

@@ -16,7 +16,7 @@ from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.local.records.document import Document
 from entrez_kit.local.records.fixture_files import read_fixtures
 from entrez_kit.local.records.text import xml_attribute, xml_text
-from entrez_kit.sandbox.invented import LIST, NOTE, TABLE, invent_sections
+from entrez_kit.sandbox.invented import LIST, NOTE, TABLE, invent_sections, render_sections
 
 PATH: Final = "/publisher"
 _WANTED: Final = re.compile(r"([0-9]{1,10})(|\.html|\.pdf|/download)")
@@ -56,10 +56,7 @@ def has_pdf(document: Document) -> bool:
 def render_page(document: Document) -> str:
     """Return an article as an HTML page."""
     title = xml_text(document.title)
-    text = "".join(
-        f"<section><h2>{xml_text(name)}</h2>{''.join(f'<p>{xml_text(one)}</p>' for one in paragraphs)}</section>\n"
-        for name, paragraphs in invent_sections(document)
-    )
+    text = render_sections(document, "section", "h2").replace("</section>", "</section>\n")
     rows = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in TABLE[1:])
     head = "".join(f"<th>{cell}</th>" for cell in TABLE[0])
     abstract = "".join(f"<p>{xml_text(part)}</p>" for _, part in document.abstract)

@@ -10,25 +10,9 @@ from entrez_kit.local.records.text import wrap, wrap_each, xml_text
 from entrez_kit.query.dates import to_number
 from entrez_kit.sandbox import vocabulary
 
-_TITLE: Final = "{method} in {topic} among {population}: {design} (invented record {pmid})"
-_PLAIN: Final = (
-    (
-        "",
-        "This record was invented for trying out software. We studied {topic} by {method} among {population}. Data "
-        "came from {sample} participants. {finding}. Nothing here is a medical fact.",
-    ),
-)
-_LABELLED: Final = (
-    ("BACKGROUND", "This record was invented for trying out software. It is about {topic} among {population}."),
-    ("METHODS", "We used {method} in {design} with {sample} participants."),
-    ("RESULTS", "{finding}."),
-    ("CONCLUSIONS", "Nothing here is a medical fact."),
-)
-_STATUSES: Final = ("MEDLINE", "PubMed-not-MEDLINE", "Publisher", "In-Process")
 _COUNTRY: Final = "Nowhere"
 _NOTICE: Final = "Invented notice"
 _RETRACTED: Final = ("Retracted Publication", "D016441")
-_SEASONS: Final = ("Winter", "Spring", "Summer", "Autumn")
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +130,7 @@ def _render_issue_date(choices: Choices) -> str:
         Year=day.year,
         Month=month if style < 2 else "",
         Day=day.day if style == 0 else "",
-        Season=_SEASONS[_get_season(day)] if style == 4 else "",
+        Season=vocabulary.SEASONS[_get_season(day)] if style == 4 else "",
     )
 
 
@@ -161,14 +145,14 @@ def _render_journal(choices: Choices) -> str:
 
 
 def _render_title(choices: Choices) -> str:
-    filled = _TITLE.format(**choices.texts)
+    filled = vocabulary.TITLE.format(**choices.texts)
     return f"[{filled}]." if choices.language else f"{filled}."
 
 
 def _render_abstract(choices: Choices) -> str:
     return "".join(
         wrap(f'AbstractText Label="{label}" NlmCategory="{label}"' if label else "AbstractText", text)
-        for label, form in ((), _PLAIN, _LABELLED)[choices.abstract]
+        for label, form in vocabulary.ABSTRACTS[choices.abstract]
         if (text := form.format(**choices.texts))
     )
 
@@ -270,5 +254,5 @@ def render(choices: Choices) -> bytes:
         ArticleIdList=_render_ids(("pubmed", choices.pmid), ("pmc", choices.pmcid), ("doi", choices.doi_name)),
         ReferenceList="".join(wrap("Reference", _render_reference(pmid)) for pmid in choices.cited),
     )
-    whole = wrap(f'MedlineCitation Status="{_STATUSES[choices.status]}" Owner="NLM"', citation)
+    whole = wrap(f'MedlineCitation Status="{vocabulary.STATUSES[choices.status]}" Owner="NLM"', citation)
     return wrap("PubmedArticle", whole, wrap("PubmedData", data)).encode()

@@ -1,12 +1,10 @@
 """The vocabulary of generated records. MeSH terms are real; people, journals and findings are invented."""
 
-import json
-from importlib import resources
 from typing import Final, NamedTuple
 
-_DATA: Final = json.loads(
-    resources.files("entrez_kit.fixtures").joinpath("generated", "vocabulary.json").read_text(encoding="utf-8")
-)
+from entrez_kit.local.records.fixture_files import read_fixture
+
+_DATA: Final = read_fixture("generated", "vocabulary.json")
 
 
 class Subject(NamedTuple):
@@ -55,3 +53,10 @@ SAMPLES: Final[list[int]] = _DATA["samples"]
 KEYWORDS: Final[list[list[str]]] = _DATA["keywords"]
 GRANTS: Final[list[tuple[str, str, str, str]]] = _DATA["grants"]
 LANGUAGES: Final[list[tuple[str, str]]] = _DATA["languages"]
+TITLE: Final[str] = _DATA["title"]
+ABSTRACTS: Final[list[list[tuple[str, str]]]] = _DATA["abstracts"]
+"""Label and text of the parts of each kind of abstract."""
+STATUSES: Final[list[str]] = _DATA["statuses"]
+SEASONS: Final[list[str]] = _DATA["seasons"]
+WEIGHTS: Final[dict[str, list[int]]] = _DATA["weights"]
+"""How often each choice of a record is made, by its number. The first one of ``keyword`` and of ``grant`` is none."""

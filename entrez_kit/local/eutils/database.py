@@ -5,11 +5,12 @@ A new database needs one subclass of ``Database`` and one line in ``server.py``;
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
 from entrez_kit.local.eutils.replies import Items, LocalReply
+from entrez_kit.query.resolve import Resolved
 
 
 class BadRequest(Exception):
@@ -48,12 +49,7 @@ class SearchOutcome:
 
     ids: Sequence[str]
     translation: str = ""
-    translations: Sequence[tuple[str, str]] = ()
-    phrases_not_found: Sequence[str] = ()
-    fields_not_found: Sequence[str] = ()
-    phrases_ignored: Sequence[str] = ()
-    quoted_phrases_not_found: Sequence[str] = ()
-    messages: Sequence[str] = ()
+    resolved: Resolved = field(default_factory=Resolved)
     fidelity: str = ""
 
 

@@ -57,7 +57,8 @@ def _answer(
             return document({"header": _HEADER, "esearchresult": {"count": str(count)}})
         return xml(f"{ESEARCH_PROLOG}<eSearchResult>\n\t<Count>{count}</Count>\n</eSearchResult>\n")
     start, size = request.number("retstart", 0), request.number("retmax", DEFAULT_RETMAX)
-    messages = list(outcome.messages)
+    resolved = outcome.resolved
+    messages = [*resolved.messages]
     reachable = count if database.ceiling is None else min(count, database.ceiling)
     limit = MAX_RETMAX if database.ceiling is None else database.ceiling
     if database.ceiling is not None and start >= database.ceiling and count > database.ceiling:
@@ -72,8 +73,9 @@ def _answer(
     stored = None
     if request.get("usehistory").lower() == "y":
         stored = state.history.store(database.name, outcome.ids, environment or None)
-    errors = (outcome.phrases_not_found, outcome.fields_not_found)
-    warnings = (outcome.phrases_ignored, outcome.quoted_phrases_not_found, messages)
+    errors = [[*dict.fromkeys(texts)] for texts in (resolved.phrases_not_found, resolved.fields_not_found)]
+    ignored = (resolved.phrases_ignored, resolved.quoted_not_found, messages)
+    warnings = [[*dict.fromkeys(texts)] for texts in ignored]
     form = _answer_json if mode == "json" else _answer_xml
     return form(outcome, page, start, stored, errors, warnings)
 
@@ -99,12 +101,12 @@ def _answer_json(
     if stored is not None:
         result |= {"querykey": str(stored[1]), "webenv": stored[0]}
     result["idlist"] = list(page)
-    result["translationset"] = [{"from": before, "to": after} for before, after in outcome.translations]
+    result["translationset"] = [{"from": before, "to": after} for before, after in outcome.resolved.translations]
     result["querytranslation"] = outcome.translation
     if any(errors):
-        result["errorlist"] = {key: list(texts) for (key, _), texts in zip(_ERRORS, errors, strict=True)}
+        result["errorlist"] = {key: texts for (key, _), texts in zip(_ERRORS, errors, strict=True)}
     if any(warnings):
-        result["warninglist"] = {key: list(texts) for (key, _), texts in zip(_WARNINGS, warnings, strict=True)}
+        result["warninglist"] = {key: texts for (key, _), texts in zip(_WARNINGS, warnings, strict=True)}
     return document({"header": _HEADER, "esearchresult": result})
 
 
@@ -125,7 +127,7 @@ def _answer_xml(
     parts.append("<IdList>\n" + "".join(f"<Id>{uid}</Id>\n" for uid in page) + "</IdList>" if page else "<IdList/>")
     translations = "".join(
         f"<Translation>     <From>{xml_text(before)}</From>     <To>{xml_text(after)}</To>    </Translation>"
-        for before, after in outcome.translations
+        for before, after in outcome.resolved.translations
     )
     parts.append(f"<TranslationSet>{translations}</TranslationSet>" if translations else "<TranslationSet/>")
     parts.append(f"<QueryTranslation>{xml_text(outcome.translation)}</QueryTranslation>")

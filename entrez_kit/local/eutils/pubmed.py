@@ -156,24 +156,18 @@ class PubMedDatabase(Database):
                 raise
             raise BadRequest(exc.message) from exc
         resolved = found.resolved
-        messages = list(resolved.messages)
         order = SORTS.get((request.sort or "").replace("+", " ").strip().lower())
         if order is None and request.sort:
             if self._is_copy:
                 raise unknown_order_error(request.sort)
-            messages.append(f"Unknown sort schema '{request.sort}' ignored")
+            resolved.messages.append(f"Unknown sort schema '{request.sort}' ignored")
         if request.counts:
             order = None
         ids = Pmids(self.collection, found.records if request.counts else self._order(found, order or ""))
         return SearchOutcome(
             ids=ids,
             translation=found.translation,
-            translations=resolved.translations,
-            phrases_not_found=list(dict.fromkeys(resolved.phrases_not_found)),
-            fields_not_found=list(dict.fromkeys(resolved.fields_not_found)),
-            phrases_ignored=list(dict.fromkeys(resolved.phrases_ignored)),
-            quoted_phrases_not_found=list(dict.fromkeys(resolved.quoted_not_found)),
-            messages=list(dict.fromkeys(messages)),
+            resolved=resolved,
             fidelity=_describe_fidelity(found, order) if self._is_copy else "",
         )
 

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, Literal, TypeVar
 
 from entrez_kit.local.eutils.database import BadRequest, Database, FieldInfo, SearchCall, SearchOutcome
@@ -11,7 +11,7 @@ from entrez_kit.query.evaluate import combine_sets
 from entrez_kit.query.lexer import NCBI_MESSAGES
 from entrez_kit.query.parser import Operand, fold_tree, parse
 from entrez_kit.query.printing import print_query
-from entrez_kit.query.resolve import Unit, join_units
+from entrez_kit.query.resolve import Resolved, Unit, join_units
 from entrez_kit.query.words import STOP_WORDS, normalize, split_words
 
 Values = Mapping[str, Sequence[str]]
@@ -66,10 +66,7 @@ class SmallQuery:
         self._fields = fields
         self.by_tag = {tag: field for field in fields for tag in (field.code.lower(), field.label.lower(), *field.tags)}
         self._leaves: list[Found] = []
-        self._phrases: list[str] = []
-        self._quoted: list[str] = []
-        self._unknown: list[str] = []
-        self._translations: list[tuple[str, str]] = []
+        self._resolved = Resolved()
         self._history: Callable[[int], Sequence[str] | None] = lambda number: None
         self._default: str | None = None
 
@@ -83,15 +80,9 @@ class SmallQuery:
         syntax = parse(request.term)
         query = fold_tree(syntax.root, self._resolve_operand, lambda parts, _: join_units(parts)).query
         found: Found = frozenset() if query is None else combine_sets(query, self._find_leaf)
-        return SearchOutcome(
-            ids=self.sort_ids(found),
-            translation="" if query is None else print_query(query),
-            translations=self._translations,
-            phrases_not_found=self._phrases,
-            fields_not_found=self._unknown,
-            quoted_phrases_not_found=self._quoted,
-            messages=[repair.message for repair in syntax.repairs if repair.code in NCBI_MESSAGES],
-        )
+        messages = [repair.message for repair in syntax.repairs if repair.code in NCBI_MESSAGES]
+        translation = "" if query is None else print_query(query)
+        return SearchOutcome(self.sort_ids(found), translation, replace(self._resolved, messages=messages))
 
     def sort_ids(self, found: Found) -> list[str]:
         """Return ids in the order of results."""
@@ -134,14 +125,14 @@ class SmallQuery:
         explodes = not name.endswith(":noexp")
         field = self.by_tag.get(name.removesuffix(":noexp").removesuffix(":exp").strip())
         if field is None:
-            self._unknown.append(tag)
+            self._resolved.fields_not_found.append(tag)
             return self._resolve_untagged(phrase, operand.quoted)
         found = self.find_records(field, phrase, explodes=explodes)
         shown = f'"{phrase}"[{field.label}]' if operand.quoted else f"{phrase}[{field.label}]"
         if not found and operand.quoted:
-            self._quoted.append(shown)
+            self._resolved.quoted_not_found.append(shown)
         elif not found:
-            self._phrases.append(f"{phrase}[{tag}]")
+            self._resolved.phrases_not_found.append(f"{phrase}[{tag}]")
         return self._add_leaf(found, shown)
 
     def _resolve_untagged(self, phrase: str, quoted: bool) -> Unit:
@@ -150,7 +141,7 @@ class SmallQuery:
             found = self.find_records(first, phrase)
             if found:
                 return self._add_leaf(found, f'"{phrase}"[{first.label}]')
-            self._quoted.append(f'"{phrase}"')
+            self._resolved.quoted_not_found.append(f'"{phrase}"')
         run = [phrase] if first.kind == "whole" else phrase.split()
         parts: list[tuple[str, Unit]] = []
         place = 0
@@ -171,13 +162,13 @@ class SmallQuery:
         named = self.match_name(run, place)
         if named is not None:
             length, found, shown = named
-            self._translations.append((" ".join(run[place : place + length]), shown))
+            self._resolved.translations.append((" ".join(run[place : place + length]), shown))
             return length, self._add_leaf(found, f"({shown})")
         if word.lower() in STOP_WORDS and len(run) > 1:
             return 1, Unit(None)
         found = self.find_records(self._fields[0], word)
         if not found:
-            self._phrases.append(word)
+            self._resolved.phrases_not_found.append(word)
         return 1, self._add_leaf(found, f"{word}[{self._fields[0].label}]")
 
     def match_name(self, run: Sequence[str], place: int) -> tuple[int, Found, str] | None:
