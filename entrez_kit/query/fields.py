@@ -29,13 +29,16 @@ class Field:
     hidden: bool = False
 
 
-def _define(*, sources: str, tags: str, **about: Any) -> Field:
+def define_field(*, tags: str, sources: str = "", **about: Any) -> Field:
+    """Return a field; its code and its label are tags, too."""
     names = (about["label"].lower(), about["code"].lower(), *filter(None, tags.split(", ")))
     return Field(sources=tuple(sources.split()), tags=tuple(dict.fromkeys(names)), **about)
 
 
 _DATA: Final = json.loads(Path(__file__).with_name("fields.json").read_text(encoding="utf-8"))
-FIELDS: Final = tuple(_define(**row) for row in _DATA["fields"])
+FIELDS: Final = tuple(define_field(**row) for row in _DATA["fields"])
+MESH_FIELDS: Final = tuple(define_field(**row) for row in _DATA["mesh"])
+"""The fields of the MeSH database."""
 BY_CODE: Final = {field.code: field for field in FIELDS}
 ALL_FIELDS: Final = BY_CODE["ALL"]
 EVERYWHERE: Final = ALL_FIELDS.sources

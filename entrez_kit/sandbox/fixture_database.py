@@ -12,8 +12,9 @@ from typing import Any
 
 from entrez_kit.local.eutils.database import BadRequest, FetchCall, LinkInfo
 from entrez_kit.local.eutils.replies import LocalReply, plain, xml
-from entrez_kit.local.eutils.small_query import SmallDatabase, SmallField, SmallQuery
+from entrez_kit.local.eutils.small_query import SmallDatabase, SmallQuery
 from entrez_kit.local.records.fixture_files import read_fixture
+from entrez_kit.query.fields import define_field
 
 
 class FixtureDatabase(SmallDatabase[Mapping[str, Any]]):
@@ -38,7 +39,7 @@ class FixtureDatabase(SmallDatabase[Mapping[str, Any]]):
     def query(self) -> SmallQuery:
         """Return a query that searches the records."""
         values = {uid: record["values"] for uid, record in self.records.items()}
-        return SmallQuery(values, [SmallField(*row) for row in self._about["fields"]])
+        return SmallQuery(values, [define_field(**row) for row in self._about["fields"]])
 
     def summary(self, uid: str) -> Mapping[str, Any] | None:
         """Return the version 2 summary."""

@@ -6,9 +6,10 @@ from typing import Any, Final
 
 from entrez_kit.local.eutils.database import FetchCall, LinkInfo, SearchCall, SearchOutcome
 from entrez_kit.local.eutils.replies import Items, LocalReply, plain, xml
-from entrez_kit.local.eutils.small_query import Found, SmallDatabase, SmallField, SmallQuery, Values
+from entrez_kit.local.eutils.small_query import Found, SmallDatabase, SmallQuery, Values
 from entrez_kit.local.records.collection import RecordCollection
 from entrez_kit.local.records.fixture_files import read_fixture
+from entrez_kit.query.fields import Field, define_field
 from entrez_kit.sandbox.gene_records import GeneRecord, read_demo_genes, read_demo_links
 from entrez_kit.sandbox.taxonomy import add_descendants, find_taxa
 
@@ -24,8 +25,8 @@ _LONGEST_NAME: Final = 5
 
 
 @cache
-def _read_fields() -> list[SmallField]:
-    return [SmallField(*row) for row in read_fixture("gene", "fields.json")]
+def _read_fields() -> list[Field]:
+    return [define_field(**row) for row in read_fixture("gene", "fields.json")]
 
 
 def list_values(gene: GeneRecord) -> Values:
@@ -56,7 +57,7 @@ def list_values(gene: GeneRecord) -> Values:
 class OrganismQuery(SmallQuery):
     """A query on Gene. The name of an organism, with or without a tag, includes its strains."""
 
-    def find_records(self, field: SmallField, text: str, *, explodes: bool = True) -> Found:
+    def find_records(self, field: Field, text: str, *, explodes: bool = True) -> Found:
         """Return the genes that have a value in a field; an organism includes its strains."""
         if field.code != "ORGN":
             return super().find_records(field, text)

@@ -8,18 +8,12 @@ from typing import Any, Final
 from pyroaring import BitMap
 
 from entrez_kit.local.eutils import summaries
-from entrez_kit.local.eutils.database import (
-    Database,
-    FetchCall,
-    FieldInfo,
-    LinkInfo,
-    SearchCall,
-    SearchOutcome,
-)
+from entrez_kit.local.eutils.database import Database, FetchCall, LinkInfo, SearchCall, SearchOutcome
 from entrez_kit.local.eutils.pubmed import Pmids, PubMedDatabase
 from entrez_kit.local.eutils.replies import LocalReply, xml
 from entrez_kit.local.records.document import Document
 from entrez_kit.local.records.text import xml_text
+from entrez_kit.query.fields import Field
 from entrez_kit.sandbox.pmc_text import render_article
 
 ARTICLE_SET: Final = (
@@ -122,6 +116,6 @@ class PmcDatabase(Database):
         known = self._collection.number
         return [(pmid, 0) for pmid in dict.fromkeys(document.cited_pmids) if known(pmid) is not None]
 
-    def fields(self) -> Sequence[FieldInfo]:
-        """Return the search fields that EInfo lists."""
+    def fields(self) -> Sequence[tuple[Field, int]]:
+        """Return the search fields that EInfo lists, with their numbers of terms."""
         return self._pubmed.fields()

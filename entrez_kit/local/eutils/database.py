@@ -10,6 +10,7 @@ from datetime import date
 from typing import Any
 
 from entrez_kit.local.eutils.replies import Items, LocalReply
+from entrez_kit.query.fields import Field
 from entrez_kit.query.resolve import Resolved
 
 
@@ -60,21 +61,6 @@ class DocSumItem:
     name: str
     kind: str
     value: "str | Sequence[DocSumItem]"
-
-
-@dataclass(frozen=True, slots=True)
-class FieldInfo:
-    """One search field, as EInfo lists it."""
-
-    name: str
-    full_name: str
-    description: str
-    term_count: int = 0
-    is_date: bool = False
-    is_numerical: bool = False
-    single_token: bool = False
-    hierarchy: bool = False
-    is_hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +135,8 @@ class Database(ABC):
         """
 
     @abstractmethod
-    def fields(self) -> Sequence[FieldInfo]:
-        """Return the search fields that EInfo lists."""
+    def fields(self) -> Sequence[tuple[Field, int]]:
+        """Return the search fields that EInfo lists, with their numbers of terms."""
 
     def canonical(self, uid: str) -> str | None:
         """Return an id in the form that NCBI uses in its answers; None if it is not a valid id."""

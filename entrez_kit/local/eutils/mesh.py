@@ -7,21 +7,14 @@ from typing import Any, Final
 
 from entrez_kit.local.eutils.database import FetchCall
 from entrez_kit.local.eutils.replies import Items, LocalReply, plain
-from entrez_kit.local.eutils.small_query import SmallDatabase, SmallField, SmallQuery, Values
+from entrez_kit.local.eutils.small_query import SmallDatabase, SmallQuery, Values
 from entrez_kit.local.records.fixture_files import read_fixture
 from entrez_kit.local.records.terms import LINKOUT_FILTERS
 from entrez_kit.query import mesh as query_mesh
+from entrez_kit.query.fields import MESH_FIELDS
 from entrez_kit.query.mesh import Vocabulary
 from entrez_kit.query.words import split_words
 
-FIELDS: Final = (
-    SmallField("ALL", "All Fields", "words", ("all",), "All terms from all searchable fields"),
-    SmallField("UID", "UID", "number", ("uid",), "Unique number assigned to a record"),
-    SmallField("WORD", "Text Word", "words", ("word", "tw"), "Free text associated with record"),
-    SmallField("MESH", "MeSH Terms", "whole", ("mh", "mesh"), "Headings and entry terms"),
-    SmallField("TN", "Tree Number", "whole", ("tn",), "Place of the heading in the tree"),
-    SmallField("MHUI", "MeSH Unique ID", "whole", ("mhui",), "Unique identifier of the record in MeSH"),
-)
 _KINDS: Final = {"D": "descriptor", "Q": "qualifier", "C": "substance"}
 
 
@@ -98,7 +91,7 @@ class MeshDatabase(SmallDatabase[Heading]):
 
     def query(self) -> SmallQuery:
         """Return a query that searches by words, by heading ([MH]) or by identifier."""
-        return SmallQuery({uid: list_values(heading) for uid, heading in self.records.items()}, FIELDS)
+        return SmallQuery({uid: list_values(heading) for uid, heading in self.records.items()}, MESH_FIELDS)
 
     def summary(self, uid: str) -> Mapping[str, Any] | None:
         """Return the version 2 summary."""

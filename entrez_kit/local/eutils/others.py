@@ -132,17 +132,17 @@ def einfo(request: LocalRequest, state: LocalState) -> LocalReply:
 def _describe(database: Database) -> dict[str, Any]:
     fields = [
         {
-            "Name": field.name,
-            "FullName": field.full_name,
+            "Name": field.code,
+            "FullName": field.label,
             "Description": field.description,
-            "TermCount": str(field.term_count),
-            "IsDate": _format_flag(field.is_date),
-            "IsNumerical": _format_flag(field.is_numerical),
-            "SingleToken": _format_flag(field.single_token),
-            "Hierarchy": _format_flag(field.hierarchy),
-            "IsHidden": _format_flag(field.is_hidden),
+            "TermCount": str(count),
+            "IsDate": _format_flag(field.kind == "date"),
+            "IsNumerical": _format_flag(field.kind == "uid"),
+            "SingleToken": _format_flag(field.kind != "text"),
+            "Hierarchy": _format_flag(field.kind == "mesh"),
+            "IsHidden": _format_flag(field.hidden),
         }
-        for field in database.fields()
+        for field, count in database.fields()
     ]
     links = [
         {"Name": link.name, "Menu": link.menu, "Description": link.description, "DbTo": link.target}

@@ -16,7 +16,6 @@ from entrez_kit.local.eutils.database import (
     Database,
     DocSumItem,
     FetchCall,
-    FieldInfo,
     LinkInfo,
     SearchCall,
     SearchOutcome,
@@ -25,7 +24,7 @@ from entrez_kit.local.eutils.mesh import read_demo_vocabulary
 from entrez_kit.local.eutils.replies import LocalReply, plain, xml
 from entrez_kit.local.records.collection import RecordCollection
 from entrez_kit.query import dates
-from entrez_kit.query.fields import FIELDS
+from entrez_kit.query.fields import FIELDS, Field
 from entrez_kit.query.mesh import Vocabulary
 from entrez_kit.query.names import find_names
 from entrez_kit.query.resolve import Fidelity
@@ -238,26 +237,14 @@ class PubMedDatabase(Database):
             return f"\n{place}. id: {pmid} Error occurred: The following PMID is not available: {pmid}\n"
         return "\n" + medline.render_medline(self.collection.document(number))
 
-    def fields(self) -> Sequence[FieldInfo]:
-        """Return the search fields that EInfo lists."""
+    def fields(self) -> Sequence[tuple[Field, int]]:
+        """Return the search fields that EInfo lists, with their numbers of terms."""
         index = self.collection.index
-        return [
-            FieldInfo(
-                field.code,
-                field.label,
-                field.description,
-                sum(
-                    len(index.words(source) if field.kind == "text" else index.known_values(source))
-                    for source in field.sources
-                ),
-                is_date=field.kind == "date",
-                is_numerical=field.kind == "uid",
-                single_token=field.kind != "text",
-                hierarchy=field.kind == "mesh",
-                is_hidden=field.hidden,
-            )
-            for field in FIELDS
-        ]
+
+        def count(field: Field, source: str) -> int:
+            return len(index.words(source) if field.kind == "text" else index.known_values(source))
+
+        return [(field, sum(count(field, source) for source in field.sources)) for field in FIELDS]
 
     def find_links(self, link: str, uid: str) -> Sequence[tuple[str, int]]:
         """Return the ids of the linked records, each with its score."""

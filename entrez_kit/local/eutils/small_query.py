@@ -2,12 +2,13 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Generic, Literal, TypeVar
+from dataclasses import replace
+from typing import Generic, TypeVar
 
-from entrez_kit.local.eutils.database import BadRequest, Database, FieldInfo, SearchCall, SearchOutcome
+from entrez_kit.local.eutils.database import BadRequest, Database, SearchCall, SearchOutcome
 from entrez_kit.query.algebra import HistorySet, Leaf, Shown
 from entrez_kit.query.evaluate import combine_sets
+from entrez_kit.query.fields import Field
 from entrez_kit.query.lexer import NCBI_MESSAGES
 from entrez_kit.query.parser import Operand, fold_tree, parse
 from entrez_kit.query.printing import print_query
@@ -19,26 +20,18 @@ Values = Mapping[str, Sequence[str]]
 Found = frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class SmallField:
-    """A search field: "words" match phrases, "whole" matches normalized values, "number" matches unchanged values."""
+def has_value(field: Field, values: Sequence[str], text: str) -> bool:
+    """Return whether one of the values of a record matches the text; a trailing ``*`` truncates.
 
-    code: str
-    label: str
-    kind: Literal["words", "whole", "number"]
-    tags: tuple[str, ...]
-    description: str
-    is_tree: bool = False
-
-    def matches(self, values: Sequence[str], text: str) -> bool:
-        """Return whether one of the values of a record matches the text; a trailing ``*`` truncates."""
-        if self.kind == "number":
-            return text.strip() in values
-        stem = text.rstrip().endswith("*")
-        if self.kind == "whole":
-            wanted = normalize(text)
-            return any(normalize(value) == wanted or (stem and normalize(value).startswith(wanted)) for value in values)
+    Identifiers are compared unchanged, text as words and phrases, and all other values as a whole.
+    """
+    if field.kind == "uid":
+        return text.strip() in values
+    stem = text.rstrip().endswith("*")
+    if field.kind == "text":
         return any(_has_phrase(split_words(value), split_words(text), stem) for value in values)
+    wanted = normalize(text)
+    return any(normalize(value) == wanted or (stem and normalize(value).startswith(wanted)) for value in values)
 
 
 def _has_phrase(words_there: Sequence[str], wanted: Sequence[str], stem: bool) -> bool:
@@ -61,10 +54,10 @@ class SmallQuery:
         fields: the search fields; the first one is for words without a tag.
     """
 
-    def __init__(self, records: Mapping[str, Values], fields: Sequence[SmallField]) -> None:
+    def __init__(self, records: Mapping[str, Values], fields: Sequence[Field]) -> None:
         self.records = records
-        self._fields = fields
-        self.by_tag = {tag: field for field in fields for tag in (field.code.lower(), field.label.lower(), *field.tags)}
+        self.fields = fields
+        self.by_tag = {tag: field for field in fields for tag in field.tags}
         self._leaves: list[Found] = []
         self._resolved = Resolved()
         self._history: Callable[[int], Sequence[str] | None] = lambda number: None
@@ -88,23 +81,7 @@ class SmallQuery:
         """Return ids in the order of results."""
         return [uid for uid in self.records if uid in found]
 
-    def field_infos(self) -> tuple[FieldInfo, ...]:
-        """Return the fields as EInfo lists them."""
-        return tuple(
-            FieldInfo(
-                field.code,
-                field.label,
-                field.description,
-                self.count_values(field),
-                is_numerical=field.kind == "number",
-                single_token=field.kind != "words",
-                hierarchy=field.is_tree,
-                is_hidden=field.code == "UID",
-            )
-            for field in self._fields
-        )
-
-    def count_values(self, field: SmallField) -> int:
+    def count_values(self, field: Field) -> int:
         """Count the different values of a field."""
         return len({value for values in self.records.values() for value in values.get(field.code, ())})
 
@@ -136,13 +113,13 @@ class SmallQuery:
         return self._add_leaf(found, shown)
 
     def _resolve_untagged(self, phrase: str, quoted: bool) -> Unit:
-        first = self._fields[0]
+        first = self.fields[0]
         if quoted:
             found = self.find_records(first, phrase)
             if found:
                 return self._add_leaf(found, f'"{phrase}"[{first.label}]')
             self._resolved.quoted_not_found.append(f'"{phrase}"')
-        run = [phrase] if first.kind == "whole" else phrase.split()
+        run = [phrase] if first.kind != "text" else phrase.split()
         parts: list[tuple[str, Unit]] = []
         place = 0
         while place < len(run):
@@ -166,18 +143,20 @@ class SmallQuery:
             return length, self._add_leaf(found, f"({shown})")
         if word.lower() in STOP_WORDS and len(run) > 1:
             return 1, Unit(None)
-        found = self.find_records(self._fields[0], word)
+        found = self.find_records(self.fields[0], word)
         if not found:
             self._resolved.phrases_not_found.append(word)
-        return 1, self._add_leaf(found, f"{word}[{self._fields[0].label}]")
+        return 1, self._add_leaf(found, f"{word}[{self.fields[0].label}]")
 
     def match_name(self, run: Sequence[str], place: int) -> tuple[int, Found, str] | None:
         """Match words from this position to a special term; return their number, the records and the translation."""
         return None
 
-    def find_records(self, field: SmallField, text: str, *, explodes: bool = True) -> Found:
+    def find_records(self, field: Field, text: str, *, explodes: bool = True) -> Found:
         """Return the records that have a value in a field; in a tree, ``explodes`` includes the narrower terms."""
-        return frozenset(uid for uid, values in self.records.items() if field.matches(values.get(field.code, ()), text))
+        return frozenset(
+            uid for uid, values in self.records.items() if has_value(field, values.get(field.code, ()), text)
+        )
 
 
 Record = TypeVar("Record")
@@ -218,6 +197,7 @@ class SmallDatabase(Database, Generic[Record]):
         """Find records by the fields of the database."""
         return self.query().run(request)
 
-    def fields(self) -> Sequence[FieldInfo]:
-        """Return the search fields that EInfo lists."""
-        return self.query().field_infos()
+    def fields(self) -> Sequence[tuple[Field, int]]:
+        """Return the search fields that EInfo lists, with their numbers of terms."""
+        query = self.query()
+        return [(field, query.count_values(field)) for field in query.fields]
