@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Collection
 from fnmatch import translate
-from functools import reduce
+from functools import lru_cache, reduce
 from glob import escape
 from operator import and_, sub
 from typing import Any, TypeVar
@@ -132,5 +132,9 @@ def expand_values(index: SearchIndex, source: str, pattern: str) -> list[str]:
 
 
 def _filter(known: Collection[str], pattern: str) -> list[str]:
-    matches = re.compile(translate("*".join(map(escape, pattern.split("*"))))).match
-    return [word for word in known if matches(word)]
+    return list(filter(_compile(pattern).match, known))
+
+
+@lru_cache(maxsize=256)
+def _compile(pattern: str) -> "re.Pattern[str]":
+    return re.compile(translate("*".join(map(escape, pattern.split("*")))))
