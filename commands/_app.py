@@ -17,6 +17,7 @@ from entrez_kit.base import __version__, tracing
 from entrez_kit.base.errors import EntrezKitError, Exit, InvalidInput, truncate
 from entrez_kit.base.output_formats import Family
 
+from ._frontend import PROGRAM, build_command, name_options
 from ._output import (
     Ended,
     ReaderGone,
@@ -27,7 +28,7 @@ from ._output import (
     write_error,
 )
 from ._report import report_error, report_interrupt
-from ._state import PROGRAM, State, build_command, default_formats, list_formats, name_options, usage_error
+from ._state import State, default_formats, list_formats, usage_error
 
 NO_SUCH: Final = re.compile(r"No such (?:option: |command ')([^\s']+)'?")
 MISSING_COMMAND: Final = "Missing command."

@@ -21,8 +21,9 @@ def print_line(text: str, style: str, color: str) -> None:
 
 
 def has_links(console: Console) -> bool:
-    """Return whether the terminal is likely to support links; otherwise addresses are printed."""
-    return bool(console.is_terminal and console.color_system in ("256", "truecolor") and not console.legacy_windows)
+    """Return whether the terminal is likely to support links; never for a pipe or a file, even if it gets colors."""
+    has_colors = console.color_system in ("256", "truecolor") and not console.no_color
+    return has_colors and console.file.isatty() and not (console.legacy_windows or console.is_dumb_terminal)
 
 
 def create_console(file: Any, color: str) -> Console:

@@ -15,9 +15,10 @@ from entrez_kit.core.per_input import PerInput, PerInputAnswer, PerInputResult, 
 
 from ._formats import Failed, View
 from ._formats.fields import Record
+from ._frontend import Terminal
 from ._input import Known, read_ids
 from ._pipeline import build_request, counted, note, plan, run, tell_rest
-from ._state import STDIN, Terminal, is_terminal
+from ._state import STDIN, is_terminal
 
 Res = TypeVar("Res", bound=Result)
 

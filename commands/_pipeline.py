@@ -17,15 +17,16 @@ import typer
 
 from entrez_kit.base.errors import EntrezKitError, Exit
 from entrez_kit.base.frontend_text import Text
-from entrez_kit.base.output_formats import Family, formats_in
+from entrez_kit.base.output_formats import Family, Format
 from entrez_kit.core.model import Request, Result
 from entrez_kit.core.operation import Execution, Operation, Outcomes, run_catching
 
 from ._formats import PAGE_BREAK, Job, TextWriter, View, Writer
 from ._formats.fields import DocumentPaths, Record, as_data, values_at
+from ._frontend import name_options
 from ._output import Sink
 from ._report import counted, report_error, report_notices, report_trace, watching
-from ._state import Plan, State, formats, is_terminal, name_options, refuse_fields, usage_error
+from ._state import Plan, State, formats, is_terminal, refuse_fields, usage_error
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -350,9 +351,6 @@ def _confirm(ctx: typer.Context, made: Plan) -> None:
         note(ctx, f"Written to {made.target}.")
 
 
-# The writer of each format. Its module is imported when the format is written.
-
-
 def writer_for(job: Job) -> Writer[Any]:
     """Return the writer of the selected format.
 
@@ -366,100 +364,62 @@ def writer_for(job: Job) -> Writer[Any]:
         refuse_fields(job.plan)
     if own is not None:
         return own(job.sink)
-    return _WRITERS[selected.name](job)
+    return create_writer(selected, job)
 
 
-def _write_table(job: Job) -> Writer[Any]:
-    from ._formats.tables import table_writer
+def create_writer(selected: Format, job: Job) -> Writer[Any]:
+    """Return the writer of a format, and import only its module; text and XML are written by views."""
+    match selected.name:
+        case "table":
+            from ._formats.tables import table_writer
 
-    return table_writer(job)
+            return table_writer(job)
+        case "json":
+            from ._formats.documents import json_writer
 
+            return json_writer(job)
+        case "yaml":
+            from ._formats.yaml import yaml_writer
 
-def _write_json(job: Job) -> Writer[Any]:
-    from ._formats.documents import json_writer
+            return yaml_writer(job)
+        case "jsonl":
+            from ._formats.documents import lines_writer
 
-    return json_writer(job)
+            return lines_writer(job)
+        case "csv":
+            from ._formats.rows import csv_writer
 
+            return csv_writer(job)
+        case "tsv":
+            from ._formats.rows import tsv_writer
 
-def _write_yaml(job: Job) -> Writer[Any]:
-    from ._formats.yaml import yaml_writer
+            return tsv_writer(job)
+        case "ids":
+            from ._formats.texts import ids_writer
 
-    return yaml_writer(job)
+            return ids_writer(job)
+        case "md":
+            from ._formats.texts import page_writer
 
+            return page_writer(job)
+        case "html":
+            from ._formats.printed import html_writer
 
-def _write_jsonl(job: Job) -> Writer[Any]:
-    from ._formats.documents import lines_writer
+            return html_writer(job)
+        case "docx":
+            from ._formats.printed import docx_writer
 
-    return lines_writer(job)
+            return docx_writer(job)
+        case "count":
+            from ._formats.texts import count_writer
 
+            return count_writer(job)
+        case "parquet":
+            from ._formats.parquet import parquet_writer
 
-def _write_csv(job: Job) -> Writer[Any]:
-    from ._formats.rows import csv_writer
+            return parquet_writer(job)
+        case _:
+            assert selected.family is Family.REFERENCES, f"a view has to write {selected}"
+            from ._formats.references import references_writer
 
-    return csv_writer(job)
-
-
-def _write_tsv(job: Job) -> Writer[Any]:
-    from ._formats.rows import tsv_writer
-
-    return tsv_writer(job)
-
-
-def _write_ids(job: Job) -> Writer[Any]:
-    from ._formats.texts import ids_writer
-
-    return ids_writer(job)
-
-
-def _write_md(job: Job) -> Writer[Any]:
-    from ._formats.texts import page_writer
-
-    return page_writer(job)
-
-
-def _write_html(job: Job) -> Writer[Any]:
-    from ._formats.printed import html_writer
-
-    return html_writer(job)
-
-
-def _write_docx(job: Job) -> Writer[Any]:
-    from ._formats.printed import docx_writer
-
-    return docx_writer(job)
-
-
-def _write_count(job: Job) -> Writer[Any]:
-    from ._formats.texts import count_writer
-
-    return count_writer(job)
-
-
-def _write_parquet(job: Job) -> Writer[Any]:
-    from ._formats.parquet import parquet_writer
-
-    return parquet_writer(job)
-
-
-def _write_references(job: Job) -> Writer[Any]:
-    from ._formats.references import references_writer
-
-    return references_writer(job)
-
-
-_WRITERS: Final[Mapping[str, Callable[[Job], Writer[Any]]]] = {
-    "table": _write_table,
-    "json": _write_json,
-    "yaml": _write_yaml,
-    "jsonl": _write_jsonl,
-    "csv": _write_csv,
-    "tsv": _write_tsv,
-    "ids": _write_ids,
-    "md": _write_md,
-    "html": _write_html,
-    "docx": _write_docx,
-    "count": _write_count,
-    "parquet": _write_parquet,
-    **{one.name: _write_references for one in formats_in(Family.REFERENCES)},
-}
-"""The writers by the names of their formats; formats without one are written by the view of a command."""
+            return references_writer(job)

@@ -35,7 +35,7 @@ def report_error(
         request_id: shown with -v.
         document: builds the envelope, if it is not the canonical one.
     """
-    error.say_in(state.door)
+    error.say_in(state.frontend)
     if state.for_machines:
         envelope = error.envelope() if document is None else document(error)
         state.say(escape_json(json.dumps(envelope, ensure_ascii=False, default=str)))

@@ -1,22 +1,20 @@
 """State: the flags, settings and format of a command, and the clients built from them."""
 
 import logging
-import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cache, cached_property
-from importlib import import_module
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO, TypeVar
 
-import typer
-
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
-from entrez_kit.base.frontend_text import Argument, Frontend, NextCall, Text
+from entrez_kit.base.frontend_text import Text
 from entrez_kit.base.invisible import visible
 from entrez_kit.base.output_formats import BY_NAME, BY_SUFFIX, Family, Format, formats_in
+
+from ._frontend import Terminal, name_options
 
 if TYPE_CHECKING:
     from entrez_kit.base.settings import Settings
@@ -29,6 +27,8 @@ STDIN: Final = "-"
 """The argument that means standard input."""
 STDOUT_NAMES: Final = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 """The value of -o that means standard output."""
+TEXT_SUFFIXES: Final = ("", ".txt", ".text")
+"""The suffixes of a file of plain text."""
 _SETTING_FLAGS: Final = ("demo", "local", "offline", "refresh", "no_cache", "quiet", "verbose", "color", "config_file")
 _NOT_RECORDED: Final = ("serve", "sandbox", "doctor", "local", "cache", "config")
 """Commands that cannot be recorded: they manage this computer, test the network itself, or run a server."""
@@ -119,7 +119,7 @@ class State:
         self.arguments: list[str] = []
         self.flags: dict[str, Any] = {}
         self.plan: Plan | None = None
-        self.door = Terminal()
+        self.frontend = Terminal()
         self.told: set[str] = set()
         self.log_remark: str | None = None
         self.recorder: Recorder | None = None
@@ -229,13 +229,13 @@ class State:
     def note(self, text: Text) -> None:
         """Print a note, unless -q is given."""
         if not self.quiet:
-            self.say(f"Note: {self.door.say(text)}", "dim")
+            self.say(f"Note: {self.frontend.say(text)}", "dim")
 
     def warn(self, text: Text) -> None:
         """Print a warning once; -q does not hide it."""
         if str(text) not in self.told:
             self.told.add(str(text))
-            self.say(f"Warning: {self.door.say(text)}", "bold yellow")
+            self.say(f"Warning: {self.frontend.say(text)}", "bold yellow")
 
     def say(self, line: str, style: str = "") -> None:
         """Print one line on stderr, with its first word styled on a terminal. Never raises an error."""
@@ -321,7 +321,7 @@ class State:
             InvalidInput: the command does not print the format, or the target is a folder.
         """
         if self.plan is None:
-            self.door = Terminal(name_options(command))
+            self.frontend = Terminal(name_options(command))
             if self.flags.get("refresh") and self.preference("offline", False):
                 raise usage_error(
                     "--refresh has no effect with --offline, because no requests are sent.",
@@ -379,12 +379,14 @@ class State:
             return _find_format(str(flag).strip().lower(), command, f"--format {flag}")
         suffix = target.suffix.lower() if target is not None else ""
         text = next((one for one in known if one.family is Family.TEXT), None)
-        if target is not None and text is not None and BY_SUFFIX.get(suffix) not in known:
-            return text  # the text itself, for any suffix: .fasta, .gb
+        # The text of a service may have any suffix (.fasta, .gb); that of this program, which a pipe gets too, may not.
+        accepts_suffix = pipe is not Family.TEXT or suffix in TEXT_SUFFIXES
+        if target is not None and text is not None and accepts_suffix and BY_SUFFIX.get(suffix) not in known:
+            return text
         if target is not None and suffix in BY_SUFFIX:
             return _find_format(BY_SUFFIX[suffix].name, command, f"a {target.suffix} file")
         if target is not None and suffix:
-            raise unknown_suffix(target, known)
+            raise unknown_suffix(target, command)
         terminal, default = default_formats(command)
         # The setting is a preference: a command without that format prints its default.
         preferred = BY_NAME.get(self.preference("format", None) or "")
@@ -393,17 +395,22 @@ class State:
         return terminal if target is None and is_terminal(sys.stdout) else default
 
 
-_INSTEAD: Final = dict.fromkeys((".xlsx", ".xls", ".ods"), ("csv", "A spreadsheet opens .csv")) | dict.fromkeys(
-    (".doc", ".odt", ".rtf"), ("docx", "A word processor opens .docx")
+_INSTEAD: Final = (
+    dict.fromkeys((".xlsx", ".xls", ".ods"), ("csv", "A spreadsheet opens .csv"))
+    | dict.fromkeys((".doc", ".odt", ".rtf"), ("docx", "A word processor opens .docx"))
+    | {".pdf": ("html", "A browser opens .html and prints it as a PDF file")}
 )
 """Suffixes of other programs: a format that the program opens, and a sentence for the hint."""
 
 
-def unknown_suffix(target: Path, known: tuple[Format, ...]) -> InvalidInput:
+def unknown_suffix(target: Path, command: Any) -> InvalidInput:
     """Return the error for a file whose suffix selects no format, with the format that its program opens."""
+    known, files = list_formats(command), getattr(getattr(command, "callback", None), "files", "")
     name, opens = _INSTEAD.get(target.suffix.lower(), ("", ""))
     instead = f"{opens} (-o {target.with_suffix('.' + name)}). " if BY_NAME.get(name) in known else ""
     suffixes = ", ".join(f"{suffix} ({one})" for one in known for suffix in one.suffixes)
+    if files and target.suffix.lower() == ".pdf":
+        instead += f"{files} "
     return InvalidInput(
         f"--output {target}: no format has the suffix {target.suffix}.",
         invalid_input=f"output={target}",
@@ -448,87 +455,3 @@ def _omit_option(arguments: Sequence[str], name: str) -> list[str]:
         elif not word.startswith(f"{name}="):
             kept.append(word)
     return kept
-
-
-# The terminal's texts for calls and arguments: shell commands and options
-
-
-PROGRAM: Final = "entrez-kit"
-_GROUPS: Final = {"date_range": "--min-date/--max-date"}
-"""Fields of requests that are several options."""
-
-
-class Terminal(Frontend):
-    """The texts of the terminal front end.
-
-    Args:
-        options: the options of the current command, from ``options_of``.
-    """
-
-    name = "terminal"
-    verb = "run"
-
-    def __init__(self, options: Mapping[str, str] | None = None) -> None:
-        self.options = {**_GROUPS, **(options or {})}
-
-    def argument(self, argument: Argument) -> str:
-        """Return the option, or the placeholder in capitals for the argument."""
-        first, *_, last = argument.name.split(".") * 2
-        names = (self.options.get(name) for name in (argument.name, last, first))
-        name = next(filter(None, names), argument.name)
-        return name if argument.value is None else f"{name} {shlex.quote(str(argument.value))}"
-
-    def call(self, call: NextCall) -> str:
-        """Return a command line; required arguments without a value are placeholders in capitals."""
-        from entrez_kit.python.kit_methods import operation_of
-
-        operation = operation_of(call.method)
-        words, fields = operation.command, operation.request.model_fields
-        command = _load_plain_command(words[0])
-        for word in words[1:]:
-            command = command.commands[word]
-        line = [PROGRAM, *words]
-        for parameter in command.params:
-            is_required = parameter.required or (parameter.name in fields and fields[parameter.name].is_required())
-            value = call.arguments.get(parameter.name, ... if is_required else None)
-            if value is not None:
-                line += _build_words(parameter, value)
-        return f"`{' '.join(line)}`"
-
-
-def build_command(name: str) -> Any:
-    """Import a subcommand (a group ``app`` or a single ``command``) without the common options."""
-    module = import_module(f".{name}", __package__)
-    if hasattr(module, "app"):
-        command: Any = typer.main.get_group(module.app)
-        command.name = name
-        return command
-    app = typer.Typer(add_completion=False)
-    app.command(name, no_args_is_help=False)(module.command)
-    return typer.main.get_command(app)
-
-
-_load_plain_command = cache(build_command)
-"""Apart from the commands that run: those get the common options, which a call in a text does not name."""
-
-
-def name_options(command: Any) -> dict[str, str]:
-    """Return the names of a command's arguments: ``{"sort_by": "--sort", "query_term": "QUERY"}``."""
-    return {parameter.name: _name_parameter(parameter) for parameter in command.params}
-
-
-def _name_parameter(parameter: Any) -> str:
-    if parameter.param_type_name == "option":
-        return str(max(parameter.opts, key=len))
-    return str(parameter.metavar or parameter.name).strip("[].")
-
-
-def _build_words(parameter: Any, value: Any) -> list[str]:
-    """Return the words of a command line that give an argument a value."""
-    name = _name_parameter(parameter)
-    if value is True:
-        return [name]
-    values = value if isinstance(value, list) else [value]
-    if parameter.param_type_name == "option":
-        return [word for one in values for word in (name, "..." if one is ... else shlex.quote(str(one)))]
-    return [name if one is ... else shlex.quote(str(one)) for one in values]

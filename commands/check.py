@@ -14,7 +14,15 @@ from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.base.output_formats import BY_SUFFIX
 from entrez_kit.base.settings import parse_names
 from entrez_kit.core.model import Warn
-from entrez_kit.references.check.check_references import CHECK_FILE, CheckedFile, CheckResult, Checks, InTextFinding
+from entrez_kit.references.check.check_references import (
+    CHECK_FILE,
+    Change,
+    CheckedFile,
+    CheckResult,
+    Checks,
+    InTextFinding,
+    LeftOut,
+)
 from entrez_kit.references.check.findings import CODES
 from entrez_kit.references.check.sources import SOURCES, parse_sources
 from entrez_kit.references.files.reference_files import PLAIN_TEXT
@@ -49,7 +57,10 @@ if TYPE_CHECKING:
     from entrez_kit.references.check.accepted import Accepted
 
 COLUMNS: Final = ("key", "line", "status", "codes", "pmid", "doi", "title", "findings", "candidate_pmids")
-SHOWN: Final = 10
+FIXES: Final = {"superseded": "newer", "duplicate": "unique"}
+"""The options of --fix that correct findings with these codes."""
+NOTHING: Final = "(nothing)"
+"""The text for an empty field in the list of changes."""
 IN_TEXT: Final = "in_text"
 """The name of findings in the text for --fail-on."""
 
@@ -75,6 +86,8 @@ class _Source:
     option("retraction_watch", kind=Path, metavar="FILE"),
     "in_text",
     option("only"),
+    option("newer", more="Only with --fix."),
+    option("unique", more="Only with --fix."),
 )
 def command(
     ctx: typer.Context,
@@ -123,6 +136,9 @@ def command(
     _refuse_references(ctx, file)
     if not fix:
         refuse_without(ctx, "force", "--fix")
+    if not (fix or dry_run):
+        for name in ("newer", "unique"):
+            refuse_without(ctx, name, "--fix")
     failures: list[str] = [*CODES, IN_TEXT]
     wanted = parse_names(fail_on, failures, noun="status", argument="fail_on", before="--fail-on: there") or failures
     accepted = _read_accepted(accept)
@@ -151,7 +167,8 @@ def command(
     if not fix and not dry_run and STDIN not in map(str, file):
         names = shlex.join(map(str, file))
         if all(source.file is not None for source in sources) and set(result.open_counts) - {"verified"}:
-            suggest(ctx, f"check {names} --fix --dry-run", f"check {names} -o report.docx")
+            more = [f" --{flag}" for code, flag in FIXES.items() if result.open_counts.get(code)]
+            suggest(ctx, f"check {names} --fix --dry-run{''.join(more)}", f"check {names} -o report.docx")
     counts = {**result.open_counts, IN_TEXT: len(result.in_text)}
     if any(counts.get(status) for status in wanted):
         raise typer.Exit(int(Exit.PARTIAL))
@@ -402,9 +419,9 @@ def _remarks(ctx: typer.Context, result: CheckResult, *, fix: bool, dry_run: boo
     if not fix:
         return
     for change in result.changes:
-        place = f"{change.key} (line {change.line})" if change.line else change.key
-        place = f"{change.file}: {place}" if change.file else place
-        note(ctx, f"{place}: {change.field}: {change.old or '(nothing)'} -> {change.new}")
+        note(ctx, f"{_name_place(change)}: {change.field}: {change.old or NOTHING} -> {change.new or NOTHING}")
+    for again in result.left_out:
+        note(ctx, f"{_name_place(again)}: left out: {again.same_as} cites the same work. Cite it in the text.")
     written = {result.fixed: result.corrected} if result.fixed else {}
     written |= {one.fixed: one.corrected for one in result.files if one.fixed}
     for path, corrected in written.items():
@@ -413,8 +430,14 @@ def _remarks(ctx: typer.Context, result: CheckResult, *, fix: bool, dry_run: boo
         note(ctx, f"{counted(result.corrected, 'reference')} would be corrected; no file was written.")
     elif not written:
         note(ctx, "No reference can be corrected; no file was written.")
-    left = [one for one in result.references if not one.is_certain]
-    if left:
-        named = [f"{one.key} ({STATUS_WORDS.get(one.status, one.status)})" for one in left[:SHOWN]]
-        more = f" and {len(left) - SHOWN} more" if len(left) > SHOWN else ""
-        note(ctx, f"Not changed: {', '.join(named)}{more}.")
+    if result.uncorrected:
+        named = []
+        for one in result.uncorrected:
+            words = [STATUS_WORDS.get(code, code) for code in one.codes] + ["accepted"] * one.accepted
+            named.append(f"{f'{one.file}: ' if one.file else ''}{one.key} ({', '.join(words)})")
+        note(ctx, f"Not corrected: {'; '.join(named)}.")
+
+
+def _name_place(change: Change | LeftOut) -> str:
+    place = f"{change.key} (line {change.line})" if change.line else change.key
+    return f"{change.file}: {place}" if change.file else place

@@ -21,7 +21,7 @@ from ._formats.rows import refuse_lines_in_cells
 from ._ids import NAME_ARTICLES, describe_failure
 from ._options import Parameter, ids_argument, option, request_options
 from ._pipeline import Family, View, emit, formats, plan, run, state, warn, was_typed
-from ._state import Plan, list_formats, unknown_suffix, usage_error
+from ._state import TEXT_SUFFIXES, Plan, unknown_suffix, usage_error
 from ._views.markdown import escaped
 
 if TYPE_CHECKING:
@@ -108,8 +108,8 @@ def _refuse_other_suffixes(ctx: typer.Context, made: Plan) -> None:
     """Refuse a file such as .odt for plain citations, unless -f selects them."""
     if made.target is None or state(ctx).flags.get("format"):
         return
-    if made.target.suffix.lower() not in ("", ".txt", ".text"):
-        raise unknown_suffix(made.target, list_formats(ctx.command))
+    if made.target.suffix.lower() not in TEXT_SUFFIXES:
+        raise unknown_suffix(made.target, ctx.command)
 
 
 def _wants_file(ctx: typer.Context, made: Plan, style: str) -> bool:

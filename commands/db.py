@@ -52,9 +52,11 @@ IDS: Final = ids_argument(
 )
 
 
-def _render_info_table(result: InfoResult, console: "Console") -> "RenderableType":
+def _render_info_table(ctx: typer.Context, result: InfoResult, console: "Console") -> "RenderableType":
     from ._views.databases import info_table
 
+    if result.counts_source == "esearch" and result.database is None:
+        note(ctx, "NCBI's global query did not respond, so each database was counted separately.")
     return info_table(result, console)
 
 
@@ -82,7 +84,7 @@ def info(ctx: typer.Context, request: InfoRequest) -> None:
     db, term = request.db, request.term
     names = ("name", "full_name", "description", "term_count", "is_date", "is_numerical") if db else ("name",)
     view: View[InfoResult] = View(
-        table=_render_info_table,
+        table=partial(_render_info_table, ctx),
         records=records,
         record_model=TermCount if term else SearchField if db else Name,
         columns=columns_at("db", "menu_name", "count", "status") if term else columns_at(*names),

@@ -29,7 +29,10 @@ if TYPE_CHECKING:
     from ._output import Sink
 
 
-@formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.PAGES)
+@formats(
+    *(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.PAGES),
+    files="The PDF of the publisher is not downloaded; --json names its page (pmc_url, source_url or publisher_url).",
+)
 @request_options(
     FULLTEXT_PAGE,
     ids_argument("ids", "PMIDs, PMCIDs, DOIs, also mixed; - reads standard input.", hint=NAME_ARTICLES),
@@ -108,11 +111,9 @@ def _records(item: FulltextOutcome) -> Iterator[Record]:
     yield from _articles(item)
     told = item.unavailable
     if told is not None:
-        tried = as_data(told.tried_tiers)
         message = f"no full text: {told.reason}"
-        yield describe_failure(
-            item.id, item.status, message, reason=told.reason, retryable=told.retryable, tried_tiers=tried
-        )
+        known = {name: value for name, value in as_data(told).items() if name not in ("id", "id_type", "message")}
+        yield describe_failure(item.id, item.status, told.message or message, **known)
     elif item.article is None:
         yield describe_failure(item.id, item.status, "not a PMID, PMCID or DOI")
 

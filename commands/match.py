@@ -1,6 +1,7 @@
 """`entrez-kit match`: find the PMIDs of references by journal, year, volume and page."""
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -14,7 +15,7 @@ from ._formats.fields import Record, as_data, columns_at
 from ._ids import describe_failure
 from ._input import read_content
 from ._options import option, request_options
-from ._pipeline import Family, View, build_request, formats, run
+from ._pipeline import Family, View, build_request, formats, run, warn
 from ._state import STDIN
 from ._views.text import standing_status
 
@@ -25,9 +26,13 @@ BIBTEX: Final = (".bib", ".bibtex")
 ONE: Final = "One reference"
 
 
-def _render_match_table(result: MatchResult, console: "Console") -> "RenderableType":
+def _render_match_table(ctx: typer.Context, result: MatchResult, console: "Console") -> "RenderableType":
+    """Return the table; the warnings about its rows go to stderr."""
     from ._views.databases import match_table
 
+    for match in result.results:
+        for warning in match.warnings:
+            warn(ctx, f"{match.key}: {warning.message}")
     return match_table(result, console)
 
 
@@ -80,7 +85,7 @@ def command(
             details={"reason": "no_references"},
         )
     view: View[MatchResult] = View(
-        table=_render_match_table,
+        table=partial(_render_match_table, ctx),
         records=records,
         columns=columns_at("key", "pmid", "title", "matched_first_author")
         | {"warnings": _warnings, "standing": standing_status},

@@ -1,4 +1,4 @@
-"""`entrez-kit mesh`: headings, synonyms, scope notes and tree numbers."""
+"""`entrez-kit mesh`: headings, synonyms, scope notes, tree numbers and subheadings."""
 
 from typing import TYPE_CHECKING
 
@@ -42,6 +42,6 @@ def command(ctx: typer.Context, request: MeshRequest) -> None:
         if not plan(ctx).format.has_total and found.result.next_offset is not None:
             tell_rest(ctx, f"For more: --offset {found.result.next_offset}")
 
-    columns = columns_at("ui", "name", "kind", "tree_numbers", "entry_terms", "scope_note")
+    columns = columns_at("ui", "name", "kind", "tree_numbers", "entry_terms", "scope_note", "subheadings")
     view: View[MeshResult] = View(table=_render_mesh_table, columns=columns, id_key="ui")
     run(ctx, MESH, request, view, afterwards=remarks)

@@ -46,6 +46,7 @@ CITATIONS: Final = "citation_formats"
     option("max_related_results", "-n", "--max-results"),
     option("depth"),
     option("budget"),
+    option("registrations"),
     option("citation_styles", "--style", metavar="STYLE", more="May be repeated."),
 )
 def command(ctx: typer.Context, options: dict[str, Any]) -> None:

@@ -139,8 +139,10 @@ def _read_stdin() -> str:
         more="Formats that print titles request one for every row.",
     ),
     option("snippet_characters", "--snippets"),
+    option("registrations"),
     option("use_history", "--history"),
     option("broader_results", "--broader/--no-broader"),
+    option("explain", more="A terminal always does."),
     "strict",
     "since",
     option("date_range.min_date", metavar="DATE", panel=DATES),
@@ -200,6 +202,8 @@ def command(
     if not was_typed(ctx, "fetch_brief_summaries") and _needs_summaries(plan(ctx), request):
         shown = sys.maxsize if request.retrieve_all else request.max_results
         request = request.model_copy(update={"fetch_brief_summaries": shown})
+    if plan(ctx).target is None and is_terminal(sys.stdout):
+        request = request.model_copy(update={"explain": True})
     if plan(ctx).format.needs_records:
         _print_records(ctx, request, strict)
         return
@@ -220,7 +224,7 @@ def _print_records(ctx: typer.Context, request: SearchRequest, strict: bool) -> 
 
     from .fetch import fetch_and_print
 
-    request = request.model_copy(update={"fetch_brief_summaries": 0, "snippet_characters": 0})
+    request = request.model_copy(update={"fetch_brief_summaries": 0, "snippet_characters": 0, "registrations": False})
     with watching(state(ctx), "Retrieving PMIDs"):
         result = SEARCH_ARTICLES.run(state(ctx).services, request)
     tell_warnings(ctx, result)
@@ -254,7 +258,7 @@ def _write_certificate(ctx: typer.Context, result: SearchResult) -> None:
 
 def _needs_summaries(plan: Plan, request: SearchRequest) -> bool:
     """Return whether the format prints titles, or an option or --fields names what only summaries contain."""
-    if plan.format.needs_summaries or request.snippet_characters:
+    if plan.format.needs_summaries or request.snippet_characters or request.registrations:
         return True
     if plan.format.family is Family.DOCUMENT:
         below = DocumentPaths(BriefSummary)
@@ -280,7 +284,9 @@ def _view(request: SearchRequest) -> View[SearchResult]:
         records=lambda hit: [as_data(hit.summary) if hit.summary is not None else {"pmid": hit.pmid}],
         ids=lambda hit: [hit.pmid],
         record_model=BriefSummary,
-        columns=COLUMNS | (columns_at("snippet") if request.snippet_characters > 0 else {}),
+        columns=COLUMNS
+        | (columns_at("snippet") if request.snippet_characters > 0 else {})
+        | (columns_at("data_banks.accession_numbers") if request.registrations else {}),
         records_key="brief_summaries",
         page=_render_item,
         between="",

@@ -10,12 +10,13 @@ from entrez_kit.pubmed.models import WORDS
 
 from .._formats.fields import Record, as_data
 from .markdown import escaped, status_page
-from .tables import WIDE, ListingTable, article_link, fixed, number, wrapped
+from .tables import NARROW, WIDE, ListingTable, article_link, fixed, key_column, link_identifiers, number, wrapped
 from .text import STATUS_WORDS, findings, line
 
 if TYPE_CHECKING:
     from entrez_kit.references.audit import AuditResult
-    from entrez_kit.references.check.check_references import CheckedReference, CheckResult, InTextFinding
+    from entrez_kit.references.check.check_references import CheckResult, InTextFinding
+    from entrez_kit.references.check.models import CheckedReference
     from entrez_kit.references.claims.models import VerifyResult
 
 STYLES: Final = {
@@ -94,9 +95,10 @@ def check_table(result: "CheckResult", console: Console) -> RenderableType:
 
     Problems come first. The findings about in-text citations follow the table.
     """
-    wide = console.width >= WIDE
-    about = [wrapped("Reference", 1), fixed("PMID"), wrapped("Findings", 4)] if wide else ["Reference", "Findings"]
-    table = ListingTable(fixed("Status"), *about, expand=wide)
+    wide, narrow = console.width >= WIDE, console.width < NARROW
+    about = [key_column("Reference", 1), fixed("PMID"), wrapped("Findings", 4)]
+    columns = about if wide or narrow else [key_column("Reference"), wrapped("Findings")]
+    table = ListingTable(fixed("Status"), *columns, expand=wide, stacks=True)
     for reference in worst_first(result.references):
         word = "concern" if reference.status == "concern" else STATUS_WORDS.get(reference.status, reference.status)
         status = Text(word, style=STYLES[reference.status])
@@ -104,18 +106,19 @@ def check_table(result: "CheckResult", console: Console) -> RenderableType:
         key = Text(line(f"[{reference.number}] {reference.key}" if reference.number else reference.key))
         if reference.file:
             key.append("\n").append(line(reference.file), style="dim")
-        if wide:
-            table.add_row(status, key, pmid, _format_findings(reference))
+        described = link_identifiers(_format_findings(reference), console)
+        if wide or narrow:
+            table.add_row(status, key, pmid, described)
         else:
-            table.add_row(status, Text("\n").join([key, pmid]) if pmid else key, _format_findings(reference))
+            table.add_row(status, Text("\n").join([key, pmid]) if pmid else key, described)
     in_text = [Text(one, style="bold yellow") for one in in_text_lines(result)]
-    counts = [_summarize(one.counts, one.total, one.accepted, f"{one.file}: ") for one in result.files]
-    counts.append(_summarize(result.counts, result.total, result.accepted, "Together: " if counts else ""))
+    counts = [_summarize(one.counts, one.total, one.accepted, f"{one.file}:") for one in result.files]
+    counts.append(_summarize(result.counts, result.total, result.accepted, "Together:" if counts else ""))
     return Group(table, Text(""), *counts, *in_text)
 
 
 def _summarize(counts: Mapping[str, int], total: int, accepted: int, name: str) -> Text:
-    text = Text(line(name), style="bold") + _format_counts(counts, total, "verified")
+    text = Text(f"{line(name)} " if name else "", style="bold") + _format_counts(counts, total, "verified")
     return text.append(f" ({accepted:,} accepted)", style="dim") if accepted else text
 
 
@@ -124,7 +127,9 @@ def _format_findings(reference: "CheckedReference") -> Text:
     if reference.findings and not reference.is_open:
         lines.append(Text("accepted", style="dim"))
     if reference.candidate_pmids:
-        lines.append(Text(f"candidates: {' '.join(reference.candidate_pmids)}", style="dim"))
+        lines.append(
+            Text(f"candidates: {', '.join(f'PMID {pmid}' for pmid in reference.candidate_pmids)}", style="dim")
+        )
     if not lines and reference.title:
         lines.append(Text(line(reference.title), style="dim"))
     return Text("\n").join(lines)
@@ -136,14 +141,14 @@ def _format_findings(reference: "CheckedReference") -> Text:
 def claims_table(result: "VerifyResult", console: Console) -> RenderableType:
     """Return a table of the claims with their status, place and differences. Problems come first."""
     about = (wrapped("Claim", 1), wrapped("Findings", 1))
-    table = ListingTable(number("Line"), fixed("Status"), *about, expand=console.width >= WIDE)
+    table = ListingTable(number("Line"), fixed("Status"), *about, expand=console.width >= WIDE, stacks=True)
     for claim in sorted(result.claims, key=lambda claim: claim.status == "found"):
         told = [Text(line(text)) for text in claim_findings(as_data(claim))]
         table.add_row(
             str(claim.line or ""),
             Text(STATUS_WORDS.get(claim.status, claim.status), style=STYLES[claim.status]),
             Text(line(claim.claim)),
-            Text("\n").join(told),
+            link_identifiers(Text("\n").join(told), console),
         )
     return Group(table, Text(""), _format_counts(result.counts, result.total, "found"))
 

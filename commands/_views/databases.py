@@ -6,8 +6,18 @@ from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from .tables import ListingTable, broader_line, facts, format_failure, number
-from .text import line
+from .tables import (
+    ListingTable,
+    article_link,
+    broader_line,
+    facts,
+    format_failure,
+    key_column,
+    link_identifiers,
+    link_text,
+    number,
+)
+from .text import PMC, doi_address, line, page_address
 
 if TYPE_CHECKING:
     from entrez_kit.databases.info import DatabaseInfo, InfoResult, TermCount
@@ -35,9 +45,6 @@ def info_table(result: "InfoResult", console: Console) -> RenderableType:
         parts += _render_database(result.database)
     if result.counts is not None:
         parts.append(_render_counts(result.counts))
-        if result.counts_source == "esearch" and result.database is None:
-            note = "NCBI's global query did not respond, so each database was counted separately."
-            parts.append(Text(note, style="dim"))
     elif result.databases is not None:
         parts.append(Text("  ".join(result.databases)))
         parts.append(Text(f"{len(result.databases)} databases. Describe one: entrez-kit db info NAME", style="dim"))
@@ -82,7 +89,7 @@ def search_table(result: "EntrezSearchResult", console: Console) -> RenderableTy
         none = f"None of {result.total_found:,} results shown." if result.total_found else "No results."
         parts.append(broader_line(result.broader_total) or Text(none, style="bold"))
     if result.query_translation:
-        parts.append(Text(f"NCBI searched for: {line(result.query_translation)}", style="dim"))
+        parts.append(Text(f"Searched for: {line(result.query_translation)}", style="dim"))
     return Group(*parts)
 
 
@@ -167,6 +174,8 @@ def mesh_table(result: "MeshResult", console: Console) -> RenderableType:
         if record.entry_terms:
             terms = "; ".join(line(term) for term in record.entry_terms)
             parts.append(_indent(f"Entry terms: {terms}", style="dim"))
+        if record.subheadings:
+            parts.append(_indent(f"Subheadings: {'; '.join(map(line, record.subheadings))}", style="dim"))
         for side, neighbors in (("Broader", record.parents), ("Narrower", record.children)):
             if neighbors:
                 named = "; ".join(f"{line(one.name)} ({', '.join(one.tree_numbers) or one.ui})" for one in neighbors)
@@ -185,29 +194,40 @@ def _indent(text: str, style: str = "") -> RenderableType:
 
 def convert_table(result: "ConvertResult", console: Console) -> RenderableType:
     """Return a table with one row per input, in the order of the inputs."""
-    table = ListingTable("Input", "PMID", "PMCID", "DOI", "")
+    table = ListingTable(key_column("Input"), "PMID", "PMCID", "DOI", "Remarks", stacks=True)
     for record in result.records:
         remarks = [record.standing.note if record.standing else None, record.note or record.message]
-        remark = " ".join(text for text in remarks if text)
+        remark = Text(line(" ".join(text for text in remarks if text)))
         style = "" if record.status == "found" else "yellow"
-        table.row(record.requested_id, record.pmid, record.pmcid, record.doi, remark, style=style)
+        table.row(
+            record.requested_id,
+            article_link(record.pmid, console) if record.pmid else "",
+            link_text(record.pmcid, page_address(PMC, record.pmcid), console) if record.pmcid else "",
+            link_text(record.doi, doi_address(record.doi), console) if record.doi else "",
+            link_identifiers(remark, console),
+            style=style,
+        )
     total = Text(f"{result.total_converted:,} of {result.total_submitted:,} found", style="bold")
-    return Group(table, total)
+    return Group(table, Text(""), total)
 
 
 def match_table(result: "MatchResult", console: Console) -> RenderableType:
     """Return a table with one row per reference, in the order of the references."""
-    table = ListingTable("Reference", "PMID", "Title", "")
+    table = ListingTable(key_column("Reference"), "PMID", "Title", "Remarks", stacks=True)
     styles = {"matched": "", "mismatch": "red", "error": "red"}
     for match in result.results:
-        remarks = [warning.message for warning in match.warnings]
+        remarks = [match.standing.note] if match.standing is not None else []
         if match.detail:
-            remarks.insert(0, f"{match.status.replace('_', ' ')}: {match.detail}")
+            remarks.append(f"{match.status.replace('_', ' ')}: {match.detail}")
         if match.status == "mismatch" and match.citation:
             remarks.append(f"found: {match.citation}")
         elif match.candidate_pmids:
-            remarks.append(f"candidates: {', '.join(match.candidate_pmids)}")
-        if match.standing is not None:
-            remarks.insert(0, match.standing.note)
-        table.row(match.key, match.pmid, match.title, "; ".join(remarks), style=styles.get(match.status, "yellow"))
-    return Group(table, Text(f"{result.total_matched:,} of {result.total_submitted:,} matched", style="bold"))
+            remarks.append(f"candidates: {', '.join(f'PMID {pmid}' for pmid in match.candidate_pmids)}")
+        table.row(
+            match.key,
+            article_link(match.pmid, console) if match.pmid else "",
+            match.title,
+            link_identifiers(Text(line("; ".join(remarks))), console),
+            style=styles.get(match.status, "yellow"),
+        )
+    return Group(table, Text(""), Text(f"{result.total_matched:,} of {result.total_submitted:,} matched", style="bold"))

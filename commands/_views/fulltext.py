@@ -13,6 +13,7 @@ from entrez_kit.fulltext.models import (
     CutArticle,
     CutCopy,
     ListedReference,
+    Outcome,
     PmcArticle,
     Section,
     TriedTier,
@@ -26,7 +27,7 @@ from .._formats.fields import Record, as_data
 from .._output import Sink
 from .._report import counted
 from .markdown import banner_page, escaped
-from .tables import ListingTable, fixed, format_title, link_text, number
+from .tables import ListingTable, facts, format_title, link_text, number
 from .text import PMC, PUBMED, doi_address, language, line, page_address, people, source_of
 
 if TYPE_CHECKING:
@@ -54,8 +55,8 @@ def fulltext_table(result: FulltextResult, console: Console) -> RenderableType:
     for article in result.articles:
         parts += [*_render_heading(article, console), _render_outline(article), Text("")]
     parts += map(_format_cut, result.truncation.articles if result.truncation else ())
-    if result.unavailable:
-        parts += [_render_missing(result.unavailable), Text("")]
+    for item in result.unavailable:
+        parts += _render_missing(item, console)
     asked = counted(result.total_returned + len(result.unavailable), "article")
     return Group(*parts, Text(f"Full text of {result.total_returned:,} of {asked}", style="bold"))
 
@@ -119,13 +120,34 @@ def _format_cut(cut: CutArticle | CutCopy) -> Text:
     return Text(f"{cut.id}: {size}; truncated: {cut_short}{more}", style="yellow")
 
 
-def _render_missing(unavailable: Sequence[Unavailable]) -> ListingTable:
-    table = ListingTable("No full text", fixed("Reason"), "Sources tried")
-    for item in unavailable:
-        tried = "\n".join(_format_answer(tier, line) for tier in item.tried_tiers)
-        reason = item.reason + ("\ntry again" if item.retryable else "")
-        table.add_row(Text(line(item.id), style="cyan"), Text(reason, style="yellow"), Text(tried, style="dim"))
-    return table
+def _render_missing(item: Unavailable, console: Console) -> Iterator[RenderableType]:
+    """Yield an id without full text: why, the answer of each source, and where to get the text."""
+    head = Text("No full text: ", style="bold").append(line(item.id), style="cyan")
+    if item.title:
+        head.append(" ").append(format_title({"title": item.title, "standing": as_data(item.standing)}))
+    yield head
+    tried = "\n".join(_format_answer(tier, line) for tier in item.tried_tiers)
+    links = ((name, link_text(text, address, console)) for name, text, address in _list_ways(item))
+    reason = Text(_explain(item), style="yellow")
+    yield facts((("Why", reason), *links, ("Sources", Text(tried, style="dim"))))
+    yield Text("")
+
+
+def _explain(item: Unavailable) -> str:
+    """Return the reason in plain words."""
+    return (item.message or item.reason) + (" Try again later." if item.retryable else "")
+
+
+def _list_ways(item: Unavailable) -> Iterator[tuple[str, str, str]]:
+    """Yield what helps to get the text of an article: a name, the text to show, and its address."""
+    if item.doi:
+        yield "DOI", line(item.doi), item.publisher_url or ""
+    if item.publisher_url:
+        yield "Publisher", item.publisher_url, item.publisher_url
+    if item.pubmed_url:
+        yield "PubMed", item.pubmed_url, item.pubmed_url
+    for email in item.emails:
+        yield "E-mail", line(email), f"mailto:{email}"
 
 
 # Outline and Markdown
@@ -218,16 +240,36 @@ def unavailable_page(without: Sequence[FulltextOutcome]) -> str:
     items = []
     for item in (one.unavailable for one in without):
         if item is not None:
-            again = ", try again" if item.retryable else ""
-            items.append(f"- **{_escape_inner(item.id)}**: {item.reason}{again}")
+            words = " ".join(filter(None, (item.title, _explain(item))))
+            items.append(f"- **{_escape_inner(item.id)}**: {_escape_inner(words)}")
+            items += [
+                f"  - {name}: <{address}>" if text == address else f"  - {name}: [{_escape_inner(text)}](<{address}>)"
+                for name, text, address in _list_ways(item)
+            ]
             items += [f"  - {_format_answer(tier, _escape_inner)}" for tier in item.tried_tiers]
     items += [f"- **{_escape_inner(one.id)}**: not a PMID, PMCID or DOI" for one in without if one.status == "invalid"]
     return "\n".join(["# No full text", "", *items, ""])
 
 
+_ANSWERS: Final[dict[Outcome, str]] = {
+    "not-attempted": "not asked",
+    "miss": "does not have it",
+    "no-fulltext": "only the abstract",
+    "no-body": "only the abstract",
+    "no-doi": "no DOI to look up",
+    "no-oa": "no free copy",
+    "fetch-failed": "the download failed",
+    "parse-failed": "its text cannot be read",
+    "service-error": "no answer",
+}
+"""The outcomes of sources in plain words."""
+_CLEAR: Final = ("miss", "no-fulltext", "no-oa")
+"""Outcomes that need no detail."""
+
+
 def _format_answer(tried: TriedTier, shown: Callable[[object], str]) -> str:
-    detail = f" ({shown(tried.detail)})" if tried.detail else ""
-    return f"{_TIERS[tried.tier]}: {tried.outcome}{detail}"
+    detail = f" ({shown(tried.detail)})" if tried.detail and tried.outcome not in _CLEAR else ""
+    return f"{_TIERS[tried.tier]}: {_ANSWERS[tried.outcome]}{detail}"
 
 
 def _format_facts(article: PmcArticle) -> str:

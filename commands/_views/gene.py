@@ -11,7 +11,7 @@ from entrez_kit.databases.gene.get_genes import GeneBatch
 from entrez_kit.databases.gene.models import XREFS, CrossReferences, Gene, GenePage, GeneSearchCandidate, PubMedLinks
 
 from .._console import has_links
-from .tables import ListingTable, article_link, broader_line, facts, fixed, format_failure, link_text, number
+from .tables import FactList, ListingTable, article_link, broader_line, facts, fixed, format_failure, link_text, number
 from .text import PUBMED, line
 
 GENE: Final = "https://www.ncbi.nlm.nih.gov/gene/"
@@ -89,7 +89,7 @@ def gene_page(gene: Gene, console: Console) -> RenderableType:
     return Group(*parts)
 
 
-def _render_facts(gene: Gene, console: Console) -> Table:
+def _render_facts(gene: Gene, console: Console) -> FactList:
     where = " ".join(filter(None, (gene.chromosome and f"chromosome {gene.chromosome}", gene.map_location)))
     rows = [
         ("Id", _link_id(gene.id, console)),
@@ -102,7 +102,7 @@ def _render_facts(gene: Gene, console: Console) -> Table:
     return facts(rows, "bold")
 
 
-def _render_references(references: CrossReferences) -> Table:
+def _render_references(references: CrossReferences) -> FactList:
     rows = []
     for key, value in references.model_dump().items():
         values = value if isinstance(value, list) else [value]

@@ -1,11 +1,13 @@
 """Tables for terminals, one function per kind of result. Text of records is never parsed as markup."""
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from rich import box
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.style import StyleType
 from rich.table import Column, Table
 from rich.text import Text
 
@@ -44,36 +46,82 @@ _LABEL_STYLES: Final = {
 }
 
 
+NARROW: Final = 72
+"""Narrower terminals show the rows of tables with long texts as lists of names and values."""
+_IDENTIFIER: Final = re.compile(r"(?:https?://|10\.[0-9]{4,9}/)\S+|\b(?:PMC)?[0-9]{4,}\b")
+"""A URL, a DOI, a PMCID or a PMID, which is never divided between two lines."""
+_NAMED: Final = re.compile(
+    r"\bPMID:? ?(?P<pmid>[0-9]{1,10})\b|\b(?P<pmcid>PMC[0-9]+)\b|(?P<doi>\b10\.[0-9]{4,9}/\S*[^\s.,;:)\]])"
+)
+
+
 class ListingTable(Table):
     """A table in the common style. If a column is too narrow for its content, each row becomes several lines.
 
     Args:
         columns: columns, or names of columns whose text wraps.
         expand: whether the table fills the available width.
+        stacks: whether each row becomes several lines on every narrow terminal.
     """
 
-    def __init__(self, *columns: str | Column, expand: bool = False) -> None:
+    def __init__(self, *columns: str | Column, expand: bool = False, stacks: bool = False) -> None:
         made = (wrapped(one) if isinstance(one, str) else one for one in columns)
         super().__init__(*made, box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1), expand=expand)
+        self._stacks = stacks
 
     def row(self, *values: object, style: str = "") -> None:
         """Add a row. Values become text on one line; a ``Text`` is not changed."""
         self.add_row(*(value if isinstance(value, Text) else Text(line(value)) for value in values), style=style)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        needed = sum(map(_measure, self.columns)) + COLUMN_GAP * (len(self.columns) - 1)
-        if needed <= options.max_width or len(self.columns) < 2:
+        widths = list(map(_measure, self.columns))
+        needed = sum(widths) + COLUMN_GAP * (len(self.columns) - 1)
+        fits = needed <= options.max_width and not (self._stacks and options.max_width < NARROW)
+        if fits or len(self.columns) < 2:
+            if any(width > LEAST and not one.no_wrap for one, width in zip(self.columns, widths, strict=True)):
+                self._assign_widths(widths, options.max_width - COLUMN_GAP * (len(self.columns) - 1))
             yield from super().__rich_console__(console, options)
             return
         names = [str(column.header) for column in self.columns]
-        for cells in zip(*(column.cells for column in self.columns), strict=True):
-            yield facts(zip(names, cells, strict=True))
-            yield Text("")
+        for row, cells in zip(self.rows, zip(*(column.cells for column in self.columns), strict=True), strict=True):
+            if row is not self.rows[0]:
+                yield Text("")
+            styled = (cell.copy() if isinstance(cell, Text) else Text(str(cell)) for cell in cells)
+            rows = [(name, _style_text(cell, row.style)) for name, cell in zip(names, styled, strict=True) if cell]
+            yield FactList(rows, "dim", max(map(cell_len, names)))
+
+    def _assign_widths(self, least: Sequence[int], free: int) -> None:
+        """Set the widths of columns, because rich makes a column narrower than its longest identifier."""
+        texts = ((str(cell) for cell in (one.header, *one.cells)) for one in self.columns)
+        most = [max(cell_len(part) for text in column for part in text.split("\n")) for column in texts]
+        if not self.expand and sum(most) <= free:
+            return
+        weights = [one.ratio or (1 if self.expand else width) for one, width in zip(self.columns, most, strict=True)]
+        widths = {number: least[number] for number, one in enumerate(self.columns) if one.no_wrap}
+        while rest := [number for number in range(len(self.columns)) if number not in widths]:
+            share = max(0, free - sum(widths.values())) / sum(weights[number] for number in rest)
+            ends = {} if self.expand else {n: most[n] for n in rest if share * weights[n] >= most[n]}
+            ends = ends or {n: least[n] for n in rest if share * weights[n] < least[n]}
+            widths |= ends or {n: int(share * weights[n]) for n in rest}
+        for number, width in widths.items():
+            self.columns[number].width = width
+
+
+def _style_text(text: Text, style: StyleType | None) -> Text:
+    if style:
+        text.stylize_before(style)
+    return text
+
+
+class KeyColumn(Column):
+    """A column of names or keys, whose words are not divided between lines."""
 
 
 COLUMN_GAP: Final = 3
 LEAST: Final = 12
 """The least width of a column whose text wraps and whose longest word is wider. A date and most words fit."""
+MAX_KEY: Final = 48
+"""The longest word that is not divided in a column of keys."""
 
 
 def _measure(column: Column) -> int:
@@ -81,12 +129,24 @@ def _measure(column: Column) -> int:
     texts = [str(cell) for cell in (column.header, *column.cells)]
     if column.no_wrap:
         return max(cell_len(part) for text in texts for part in text.split("\n"))
-    return min(LEAST, max((cell_len(word) for text in texts for word in text.split()), default=1))
+    most = MAX_KEY if isinstance(column, KeyColumn) else LEAST
+    least = min(most, max((cell_len(word) for text in texts for word in text.split()), default=1))
+    return max(least, *(cell_len(word) for text in texts for word in _list_whole_words(text)), 1)
+
+
+def _list_whole_words(text: str) -> list[str]:
+    """Return the words of a text that contain an identifier."""
+    return [word for word in text.split() if _IDENTIFIER.search(word)]
 
 
 def wrapped(name: str, share: int | None = None) -> Column:
     """Return a column whose text wraps, with its share of the remaining width."""
     return Column(Text(name), overflow="fold", ratio=share)
+
+
+def key_column(name: str, share: int | None = None) -> Column:
+    """Return a column of names or keys, with its share of the remaining width."""
+    return KeyColumn(Text(name), overflow="fold", ratio=share)
 
 
 def fixed(name: str) -> Column:
@@ -99,20 +159,66 @@ def number(name: str) -> Column:
     return Column(Text(name), justify="right", no_wrap=True)
 
 
-def facts(rows: Iterable[tuple[str, object]], style: str = "dim") -> Table:
+def facts(rows: Iterable[tuple[str, object]], style: str = "dim") -> "FactList":
     """Return a list of names and values. Names without a value are omitted."""
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style=style, no_wrap=True)
-    table.add_column(overflow="fold")
-    for name, value in rows:
-        if shown := value if isinstance(value, Text) else Text(line(value)):
-            table.add_row(name, shown)
-    return table
+    texts = ((name, value if isinstance(value, Text) else Text(line(value))) for name, value in rows)
+    return FactList([(name, text) for name, text in texts if text], style)
+
+
+class FactList:
+    """A list of names and values. An identifier that is too wide for its column has a line of its own.
+
+    Args:
+        rows: names and values.
+        style: the style of the names.
+        width: the least width of the names.
+    """
+
+    def __init__(self, rows: Sequence[tuple[str, Text]], style: str, width: int = 0) -> None:
+        self._rows, self._style, self._width = rows, style, width
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        first = max(self._width, *(cell_len(name) for name, _ in self._rows), 0)
+        width = max(1, options.max_width - first - 2)
+        for name, text in self._rows:
+            is_wide = any(cell_len(word) > width for word in _list_whole_words(text.plain))
+            lines = _wrap_whole(text, options.max_width, console) if is_wide else [text]
+            table = Table.grid(padding=(0, 2))
+            table.add_column(style=self._style, no_wrap=True, min_width=first)
+            table.add_column(overflow="fold")
+            table.add_row(name, "" if is_wide else text)
+            yield table
+            yield from lines if is_wide else ()
+
+
+def _wrap_whole(text: Text, width: int, console: Console) -> Iterator[Text]:
+    """Yield the lines of a text; an identifier wider than the terminal is a line that the terminal has to wrap."""
+    for part in text.split("\n"):
+        wide = [found for found in re.finditer(r"\S+", part.plain) if cell_len(found[0]) > width]
+        for piece in part.divide([place for found in wide for place in found.span()]):
+            piece = piece[len(piece.plain) - len(piece.plain.lstrip()) :]
+            piece.rstrip()
+            if piece.plain.strip() and cell_len(piece.plain) > width and " " not in piece.plain:
+                piece.no_wrap, piece.overflow = True, "ignore"
+                yield piece
+            elif piece.plain.strip():
+                yield from piece.wrap(console, width)
 
 
 def link_text(text: str, address: str, console: Console) -> Text:
     """Return an identifier, as a link if the terminal supports links."""
     return Text(text, style=f"cyan link {address}" if address and has_links(console) else "cyan")
+
+
+def link_identifiers(text: Text, console: Console) -> Text:
+    """Make links of the PMIDs, PMCIDs and DOIs in a text, if the terminal supports links."""
+    for found in _NAMED.finditer(text.plain) if has_links(console) else ():
+        if found["doi"]:
+            address = doi_address(found["doi"])
+        else:
+            address = page_address(PUBMED, found["pmid"]) if found["pmid"] else page_address(PMC, found["pmcid"])
+        text.stylize(f"link {address}", *found.span())
+    return text
 
 
 def article_link(pmid: object, console: Console) -> Text:
@@ -136,7 +242,7 @@ def search_table(result: "SearchResult", console: Console) -> RenderableType:
         parts += [_render_hits(result, console), Text("")]
     parts.append(_format_count(result))
     if result.query_translation:
-        parts.append(Text(f"PubMed searched for: {line(result.query_translation)}", style="dim"))
+        parts.append(Text(f"Searched for: {line(result.query_translation)}", style="dim"))
     if result.certificate is not None:
         proof = result.certificate
         parts.append(

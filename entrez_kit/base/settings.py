@@ -666,9 +666,9 @@ def _choose_folder(name: str, home: Path | None, env: Mapping[str, str], notices
     if folder and (can_write(folder) or (name == "data_dir" and (folder / CORPUS_FILE).is_file())):
         return folder  # a read-only corpus is used too
     notices.append(
-        f"{home} (ENTREZ_KIT_HOME) cannot be written; cache and corpus are in a temporary folder."
+        f"{home} (ENTREZ_KIT_HOME) cannot be written; cache, corpus and copies are in a temporary folder."
         if home
-        else "The home folder is missing or cannot be written; cache and corpus are in a temporary folder. "
+        else "The home folder is missing or cannot be written; cache, corpus and copies are in a temporary folder. "
         "Set ENTREZ_KIT_HOME to a writable folder."
     )
     return temporary_folder(notices) / kind

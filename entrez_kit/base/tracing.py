@@ -53,7 +53,7 @@ class Trace:
     def limit_fidelity(self, header: str) -> None:
         """Lower the fidelity of the call to that in a header (``approximate; reason; reason``)."""
         fidelity, *reasons = header.split("; ")
-        if fidelity in FIDELITIES:
+        if fidelity in FIDELITIES and not _explains.get():
             self.fidelity = max(self.fidelity or fidelity, fidelity, key=FIDELITIES.index)
             self.reasons.update(dict.fromkeys(reasons))
 
@@ -73,6 +73,17 @@ def records_spans() -> bool:
 
 
 _current: ContextVar[Trace | None] = ContextVar("entrez_kit_trace", default=None)
+_explains: ContextVar[bool] = ContextVar("entrez_kit_explains", default=False)
+
+
+@contextmanager
+def keep_fidelity() -> Iterator[None]:
+    """Keep the fidelity of the call in this block, whose requests only explain the answer."""
+    token = _explains.set(True)
+    try:
+        yield
+    finally:
+        _explains.reset(token)
 
 
 def name_source(usual: str = "PubMed", *, begins: bool = False) -> str:

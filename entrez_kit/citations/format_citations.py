@@ -22,7 +22,7 @@ MAX_MCP_PMIDS: Final = 50
 class CitationsRequest(Request):
     """The records to cite, and the styles."""
 
-    pmids: list[str] = Field(min_length=1, description="PMIDs, PMCIDs or DOIs of the records to cite.")
+    pmids: list[str] = Field(min_length=1, description="PMIDs, PMCIDs or DOIs.")
     citation_styles: Annotated[list[CitationStyle], FailFast()] = Field(  # an unknown name is compared with all others
         default=["apa"],
         min_length=1,
@@ -119,9 +119,9 @@ class Citations(Outcomes[Cited]):
 
 
 def format_citations(services: Services, request: CitationsRequest) -> Citations:
-    """Format PubMed records as citations, or as entries for reference managers.
+    """Format PubMed records as citations or entries for reference managers.
 
-    Use it for reference lists. Example: pmids ["99000001"], citation_styles ["apa", "vancouver"].
+    Use it for reference lists, e.g. pmids ["99000001"], citation_styles ["apa"].
 
     Raises:
         UpstreamError: NCBI did not answer any request.

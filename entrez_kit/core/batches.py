@@ -114,6 +114,64 @@ class BatchOutcome(Generic[Answer]):
     at: float = field(default_factory=time.monotonic)
 
 
+@dataclass(slots=True)
+class _BatchRun(Generic[Answer]):
+    """The batches of one call.
+
+    ``failed`` are the failed batches whose ids are not probed yet. No new batch starts until ``calm`` is set again.
+    """
+
+    ask: Callable[[list[str]], Answer]
+    refusals: tuple[Refusal, ...]
+    breaker: CircuitBreaker
+    at_once: int
+    failed: list[BatchOutcome[Answer]] = field(default_factory=list)
+    calm: threading.Event = field(default_factory=threading.Event)
+
+    def try_batch(self, batch: list[str]) -> BatchOutcome[Answer]:
+        if self.breaker.stopped_by is not None:
+            return BatchOutcome(batch, error=not_tried(self.breaker.stopped_by))
+        try:
+            return BatchOutcome(batch, (self.ask(batch),))
+        except self.refusals as exc:
+            return BatchOutcome(batch, error=exc, refused=True)
+        except (UpstreamError, RateLimited) as exc:
+            return BatchOutcome(batch, error=exc)
+
+    def start_batch(self, batch: list[str]) -> BatchOutcome[Answer]:
+        """Try a batch as soon as no failed batch is left to probe."""
+        self.calm.wait()
+        part = self.try_batch(batch)
+        if part.error is not None and not part.refused:
+            self.failed.append(part)
+            self.calm.clear()
+        return part
+
+    def settle(self, part: BatchOutcome[Answer], probes: list[str]) -> Iterator[BatchOutcome[Answer]]:
+        """Yield an outcome; of a failed batch the outcomes of its halves, if the service is still available."""
+        is_final = self.is_final(part, probes)
+        if part in self.failed:
+            self.failed.remove(part)
+        if not self.failed:
+            self.calm.set()
+        if is_final:
+            yield part
+            return
+        middle = len(part.ids) // 2
+        halves = (partial(self.try_batch, half) for half in (part.ids[:middle], part.ids[middle:]))
+        for half in in_order(halves, self.at_once):
+            yield from self.settle(half, half.ids)
+
+    def is_final(self, part: BatchOutcome[Answer], probes: list[str]) -> bool:
+        """Return whether a batch is not halved; after a failure, send the probes that decide it."""
+        is_one = len(part.ids) == 1
+        if part.error is None or part.refused:
+            return part.error is None or is_one
+        if self.breaker.stopped_by is not None or len(probes) == 1:
+            return True
+        return not self.breaker.is_available(part.error, probes, self.ask, self.refusals, since=part.at) or is_one
+
+
 def fetch_in_batches(
     ids: Sequence[str],
     size: int,
@@ -135,61 +193,20 @@ def fetch_in_batches(
         breaker: the breaker of earlier calls, if calls share one.
         at_once: the maximum number of requests in flight.
     """
-    breaker = breaker or CircuitBreaker(patient=len(ids) > size)
-    failed: list[BatchOutcome[Answer]] = []
-    calm = threading.Event()
-    calm.set()
-
-    def try_batch(batch: list[str]) -> BatchOutcome[Answer]:
-        if breaker.stopped_by is not None:
-            return BatchOutcome(batch, error=not_tried(breaker.stopped_by))
-        try:
-            return BatchOutcome(batch, (ask(batch),))
-        except refusals as exc:
-            return BatchOutcome(batch, error=exc, refused=True)
-        except (UpstreamError, RateLimited) as exc:
-            return BatchOutcome(batch, error=exc)
-
-    def start_batch(batch: list[str]) -> BatchOutcome[Answer]:
-        calm.wait()
-        part = try_batch(batch)
-        if part.error is not None and not part.refused:
-            failed.append(part)
-            calm.clear()
-        return part
-
-    def settle(part: BatchOutcome[Answer], probes: list[str]) -> Iterator[BatchOutcome[Answer]]:
-        """Yield an outcome; of a failed batch the outcomes of its halves, if the service is still available."""
-        error, is_one = part.error, len(part.ids) == 1
-        if error is None or part.refused:
-            ends = error is None or is_one
-        else:
-            ends = breaker.stopped_by is not None or len(probes) == 1
-            ends = ends or not breaker.is_available(error, probes, ask, refusals, since=part.at) or is_one
-        if part in failed:
-            failed.remove(part)
-        if not failed:
-            calm.set()
-        if ends:
-            yield part
-            return
-        middle = len(part.ids) // 2
-        halves = [part.ids[:middle], part.ids[middle:]]
-        for half in in_order((partial(try_batch, half) for half in halves), at_once):
-            yield from settle(half, half.ids)
-
+    run = _BatchRun(ask, refusals, breaker or CircuitBreaker(patient=len(ids) > size), at_once)
+    run.calm.set()
     batches = [list(ids[start : start + size]) for start in range(0, len(ids), size)]
-    parts = in_order((partial(start_batch, batch) for batch in batches), at_once if len(batches) > 1 else 1)
+    parts = in_order((partial(run.start_batch, batch) for batch in batches), at_once if len(batches) > 1 else 1)
     try:
         for number, part in enumerate(parts):
             done = number * size
-            yield from settle(part, list(ids[done:]))
+            yield from run.settle(part, list(ids[done:]))
             if len(batches) > 1:  # a single request has no progress to report
                 tracing.step(done + len(part.ids), len(ids))
             else:
                 tracing.checkpoint()
     finally:
-        calm.set()
+        run.calm.set()
 
 
 def in_batches(

@@ -190,6 +190,25 @@ class Paging:
     fit: Callable[[Mapping[str, Any], int, bool], dict[str, Any]] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Several:
+    """How agents give several values of an argument in one call.
+
+    Args:
+        field: the argument with one value.
+        argument: the argument with a list.
+        most: the maximum length of the list.
+        result: the result of a list, as for ``per_input``.
+        missing_error: returns the error for missing outcomes, as for ``per_input``.
+    """
+
+    field: str
+    argument: str
+    most: int
+    result: type[Result]
+    missing_error: Callable[[list[Any], int], EntrezKitError | None]
+
+
 @dataclass(frozen=True)
 class Operation(Generic[Req, Res]):
     """One use case: its function, its request and result models, and its names in the three front ends.
@@ -215,6 +234,7 @@ class Operation(Generic[Req, Res]):
         mcp_function: replaces ``function`` in MCP calls if these have a limit that is not an argument; its docstring
             describes the tool to agents.
         mcp_defaults: default values of arguments in MCP calls, if agents should get less than other callers.
+        several: the argument with which agents give a list of values; each has an outcome.
         portions: fields of the result that agents get in portions because they can be large; the first one present
             counts.
         paging: the arguments that choose a page of results, if agents continue with them after a truncated reply.
@@ -249,6 +269,7 @@ class Operation(Generic[Req, Res]):
     mcp_caps: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     mcp_function: "Callable[[Services, Req], Res] | None" = None
     mcp_defaults: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    several: Several | None = None
     portions: tuple[str, ...] = ()
     paging: Paging | None = None
     next_page: str = ""

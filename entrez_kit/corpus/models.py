@@ -71,8 +71,8 @@ class SyncRequest(CorpusRequest):
     """The query to sync and the name of its corpus."""
 
     query_key: NotBlank = Field(min_length=1, description="Name of the corpus.")
-    term: QueryText = Field(min_length=1, description="PubMed query; always the same for a key.")
-    overlap_days: int = Field(default=5, ge=0, description="Days before the checkpoint to check again.")
+    term: QueryText = Field(min_length=1, description="PubMed query, the same each time.")
+    overlap_days: int = Field(default=5, ge=0, description="Days before the checkpoint to repeat.")
 
 
 class SyncHereRequest(SyncRequest):

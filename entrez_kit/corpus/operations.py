@@ -75,9 +75,9 @@ def _index(services: Services, result: SyncResult) -> None:
 
 
 def sync_for_agents(services: Services, request: SyncRequest) -> SyncResult:
-    """Update a local corpus from a PubMed query: first all its records, later those added, revised or withdrawn.
+    """Update a local corpus from a PubMed query: first all records, later what was added, revised or withdrawn.
 
-    Use it before rag_search, e.g. query_key "glp1", term "GLP-1 AND obesity". Safe to repeat. Read `warnings`.
+    Use it before rag_search, e.g. query_key "glp1", term "GLP-1 AND obesity". Read `warnings`.
     """
     return sync(services, request, max_first=MAX_FIRST_MCP_SYNC).result()
 
@@ -90,7 +90,7 @@ def plan(services: Services, request: SyncHereRequest) -> SyncPlan:
 
 
 def checkpoint_get(services: Services, request: CheckpointGetRequest) -> CheckpointGetResult:
-    """Return the entry date (EDAT) up to which a corpus is synced; null before the first sync.
+    """Return the entry date (EDAT) up to which a corpus is synced, or null.
 
     Use it before pubmed_sync_delta, e.g. query_key "glp1".
 
@@ -102,7 +102,7 @@ def checkpoint_get(services: Services, request: CheckpointGetRequest) -> Checkpo
 
 
 def checkpoint_set(services: Services, request: CheckpointSetRequest) -> CheckpointSetResult:
-    """Set the entry date (EDAT) from which the next sync starts; the change is logged.
+    """Set the entry date (EDAT) from which the next sync starts.
 
     Use it to check older records again, e.g. last_edat "2025-08-17T00:00:00Z".
 

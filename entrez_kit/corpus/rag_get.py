@@ -34,7 +34,7 @@ DocId = Annotated[str, BeforeValidator(_with_pmid)]
 class RagGetRequest(CorpusRequest):
     """The record to look up."""
 
-    doc_id: DocId = Field(pattern=r"^pmid:[0-9]+$", description="Id of a hit: pmid: and the PMID.")
+    doc_id: DocId = Field(pattern=r"^pmid:[0-9]+$", description="pmid: and the PMID.")
     details: bool = Field(
         default=False,
         description="Add the status (`standing`).",

@@ -25,11 +25,11 @@ _TREE_NUMBER: Final = re.compile(r"[A-Z][0-9]{2}(?>(?:\.[0-9]{3})*)")
 class MeshRequest(Request):
     """The query for MeSH, and the details to return."""
 
-    query: Stripped = Field(min_length=1, description="Term, identifier (D003924), tree number (C14.280) or query.")
-    max_results: int = Field(default=10, ge=1, le=MAX_RESULTS, description="How many records to return.")
-    offset: int = Field(default=0, ge=0, description="How many results to skip.")
-    include_details: bool = Field(default=True, description="Include tree numbers, scope note and entry terms.")
-    include_tree: bool = Field(default=False, description="Include the headings above and below in the tree.")
+    query: Stripped = Field(min_length=1, description="Term, identifier or tree number (C14.280).")
+    max_results: int = Field(default=10, ge=1, le=MAX_RESULTS, description="Records to return.")
+    offset: int = Field(default=0, ge=0, description="Results to skip.")
+    include_details: bool = Field(default=True, description="Tree numbers, note, entry terms, subheadings.")
+    include_tree: bool = Field(default=False, description="Headings above and below.")
 
 
 class MeshNeighbor(Result):
@@ -43,7 +43,8 @@ class MeshNeighbor(Result):
 class MeshRecord(Result):
     """One MeSH record: its unique identifier (D003924), names, scope note and tree numbers.
 
-    ``parents`` and ``children`` are present if the tree was requested.
+    ``subheadings`` are those that NLM allows with the heading. ``parents`` and ``children`` are present if the tree was
+    requested.
     """
 
     ui: str
@@ -53,6 +54,7 @@ class MeshRecord(Result):
     tree_numbers: list[str] = omit_if_empty([])
     scope_note: str | None = omit_if_empty()
     entry_terms: list[str] = omit_if_empty([])
+    subheadings: list[str] = omit_if_empty([])
     parents: list[MeshNeighbor] = omit_if_empty([])
     children: list[MeshNeighbor] = omit_if_empty([])
 
@@ -77,10 +79,9 @@ class MeshResult(Warned):
 
 
 def lookup_mesh(services: Services, request: MeshRequest) -> MeshResult:
-    """Look up MeSH headings by name, synonym, identifier or tree number, with scope note and entry terms.
+    """Look up MeSH headings by name, synonym, identifier or tree number.
 
-    Use it to find the right heading for a search with [MeSH Terms]. Example: query "heart attack" finds Myocardial
-    Infarction.
+    Use it to find the heading for a search with [mh], e.g. query "heart attack" finds Myocardial Infarction.
 
     Raises:
         UpstreamError: NCBI did not answer after every attempt.
@@ -102,7 +103,7 @@ def lookup_mesh(services: Services, request: MeshRequest) -> MeshResult:
         records = {uid: _add_neighbors(record, places[uid], known) for uid, record in records.items()}
     results = [records[uid] for uid in uids if uid in records]
     if not request.include_details:
-        bare: dict[str, Any] = {"tree_numbers": [], "scope_note": None, "entry_terms": []}
+        bare: dict[str, Any] = {"tree_numbers": [], "scope_note": None, "entry_terms": [], "subheadings": []}
         results = [record.model_copy(update=bare) for record in results]
     last = request.offset + len(uids)
     return MeshResult(
@@ -183,14 +184,17 @@ def _build_term(query: str) -> str:
 
 
 def _find_heading(services: Services, query: str) -> str | None:
-    """Return the UID of the heading that the query names; None if the query is not the name of a heading."""
+    """Return the UID of the heading that the query names; None if the query is not the name of a heading.
+
+    Rehabilitation and a few others are headings and qualifiers; the heading is returned.
+    """
     if re.search(r'[\[\]"()*]', query) or _UI.fullmatch(query.upper()) or _TREE_NUMBER.fullmatch(query.upper()):
         return None
     try:
-        found = _search(services, f'"{query}"[MH]', 1, 0)
+        found = _search(services, f'"{query}"[MH]', 2, 0)
     except (InvalidInput, EntityNotFound):
         return None  # NCBI cannot search it as a phrase; the broad search returns NCBI's translation
-    return found.ids[0] if found.ids else None
+    return next((uid for uid in found.ids if not decode_ui(uid).startswith("Q")), *found.ids[:1] or (None,))
 
 
 def decode_ui(uid: str) -> str:
@@ -211,6 +215,7 @@ def mesh_record(uid: str, fields: dict[str, Any]) -> MeshRecord:
         tree_numbers=list(dict.fromkeys(tree for tree, *_ in _list_places(fields))),
         scope_note=" ".join(_list_texts(fields.get("ds_scopenote"))) or None,
         entry_terms=terms[1:],
+        subheadings=_list_texts(fields.get("ds_subheading")),
     )
 
 

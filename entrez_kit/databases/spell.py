@@ -13,7 +13,7 @@ class SpellRequest(Request):
     """The query to check."""
 
     query: Stripped = Field(min_length=2, description="Query to check.")
-    db: DatabaseName = Field(default="pubmed", description="Database whose vocabulary is used.")
+    db: DatabaseName = Field(default="pubmed", description="Database of the words.")
 
 
 class SpellResult(Warned):
@@ -27,7 +27,7 @@ class SpellResult(Warned):
 def spell_check(services: Services, request: SpellRequest) -> SpellResult:
     """Check the spelling of a query with NCBI's suggestions.
 
-    Use it if a search finds nothing or too little. Example: query "astma inhaler".
+    Use it if a search finds too little, e.g. query "astma inhaler".
 
     Raises:
         InvalidInput: the database does not exist.

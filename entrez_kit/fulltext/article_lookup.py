@@ -1,10 +1,11 @@
 """ArticleLookup: the ids, the answers of the sources and the text of one requested article."""
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, cast
 
 from entrez_kit.base.errors import EntrezKitError
-from entrez_kit.base.identifiers import Identifier
+from entrez_kit.base.identifiers import Identifier, doi_address
 from entrez_kit.fulltext.models import (
     ENDPOINT,
     Outcome,
@@ -14,14 +15,31 @@ from entrez_kit.fulltext.models import (
     TriedTier,
     Unavailable,
     UnpaywallArticle,
+    pubmed_url,
 )
-from entrez_kit.pubmed.models import Standing
+from entrez_kit.pubmed.models import Article, Standing
 
 if TYPE_CHECKING:
     from entrez_kit.fulltext.jats.article import JatsArticle
 
 _REASONS: Final[dict[Outcome, Reason]] = {"miss": "not-found", "no-fulltext": "no-epmc-fulltext"}
 """Outcomes whose public reason has a different name."""
+_MESSAGES: Final[dict[Reason, str]] = {
+    "not-found": "No source knows this id.",
+    "no-pmc-fallback-disabled": "The article is not in PMC, and the other sources are switched off.",
+    "no-epmc-fulltext": "The article is not in PMC, and Europe PMC has only the abstract.",
+    "no-body": "PMC or Europe PMC has only the abstract.",
+    "no-doi": "The article is not in PMC, and it has no DOI to look up a free copy.",
+    "no-oa": "The article is not in PMC, and no free copy is known.",
+    "fetch-failed": "A free copy is known, but it could not be downloaded.",
+    "parse-failed": "A copy was found, but its text could not be read.",
+    "service-error": "A source did not answer.",
+}
+"""Each reason in plain words."""
+_NO_TEXT: Final = "No source has the text of this article."
+"""The words if no source has the article, but PubMed has its record."""
+_EMAIL: Final = re.compile(r"[\w.+'-]{1,64}+@[\w-]{1,63}+(?:\.[\w-]{1,63}+)++")
+MAX_EMAILS: Final = 5
 _WEIGHT: Final[tuple[Outcome, ...]] = ("not-attempted", "miss", "no-body", "parse-failed", "service-error")
 """Outcomes in increasing weight; the heavier of two answers of one tier counts. A failed source may have the text."""
 
@@ -58,7 +76,7 @@ class ArticleLookup:
     """The lookup of one article.
 
     ``pmcid_problem`` is the reason if its PMCID is unknown. ``has_record`` is whether PubMed or the ID Converter knows
-    the article; None if neither answered.
+    the article; None if neither answered. ``record`` is its PubMed record, if it was read.
     """
 
     wanted: Identifier
@@ -77,6 +95,7 @@ class ArticleLookup:
     copy: UnpaywallArticle | None = None
     standing: Standing | None = None
     standing_error: EntrezKitError | None = None
+    record: Article | None = None
 
     def __post_init__(self) -> None:
         """Set the id that was given."""
@@ -123,12 +142,29 @@ class ArticleLookup:
         """Return the ``unavailable`` entry for a normalized id."""
         outcomes = [tried.outcome for tried in self.tried]
         requested = [outcome for outcome in outcomes if outcome != "not-attempted"]
+        reason: Reason = "no-pmc-fallback-disabled"
+        if requested:
+            reason = _REASONS.get(requested[-1], cast("Reason", requested[-1]))
+        record = self.record
         return Unavailable(
             id=identifier.value,
             id_type=identifier.kind,
-            reason=_REASONS.get(requested[-1], cast("Reason", requested[-1]))
-            if requested
-            else "no-pmc-fallback-disabled",
+            reason=reason,
+            message=_NO_TEXT if reason == "not-found" and self.has_record else _MESSAGES[reason],
             retryable=True if "service-error" in outcomes else None,
+            pmid=self.pmid,
+            pubmed_url=pubmed_url(self.pmid) if self.has_record else None,
+            doi=self.doi,
+            publisher_url=doi_address(self.doi) if self.doi and not self.is_unknown else None,
+            title=record.title if record else None,
+            emails=find_emails(record) if record else [],
+            standing=record.standing if record else None,
             tried_tiers=self.tried,
         )
+
+
+def find_emails(record: Article) -> list[str]:
+    """Return the first e-mail addresses in the affiliations of a record."""
+    places = (place for author in record.authors for place in author.affiliations if "@" in place)
+    found = (match.rstrip(".-'") for place in places for match in _EMAIL.findall(place))
+    return [*dict.fromkeys(found)][:MAX_EMAILS]

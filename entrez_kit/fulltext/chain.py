@@ -57,7 +57,7 @@ def _import_parsers() -> None:
 
 def _look_up_batch(services: Services, batch: Sequence[Identifier], *, is_only: bool) -> list[ArticleLookup]:
     """Look up a batch of articles; requests that do not depend on another reply are sent at once."""
-    from entrez_kit.fulltext.find_ids import find_dois, find_pmcids
+    from entrez_kit.fulltext.find_ids import add_records, find_dois, find_pmcids
 
     by_key = {identifier.key: ArticleLookup(identifier) for identifier in reversed(batch)}
     lookups = [by_key[key] for key in dict.fromkeys(identifier.key for identifier in batch)]
@@ -86,6 +86,7 @@ def _look_up_batch(services: Services, batch: Sequence[Identifier], *, is_only: 
     requested = in_order([partial(ask_unpaywall, services, lookup) for lookup in without_doi], len(without_doi))
     for lookup, answer in zip(without_doi, requested, strict=True):
         lookup.note("unpaywall", answer)
+    add_records(services, [lookup for lookup in lookups if not lookup.is_found])
     found = [lookup for lookup in lookups if lookup.is_found]
     _fetch_standings(
         services, [pmid for lookup in found if (pmid := lookup.known_pmid) and pmid not in early], standings

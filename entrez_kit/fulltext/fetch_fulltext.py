@@ -24,7 +24,7 @@ from entrez_kit.fulltext.models import (
     pmc_url,
     pubmed_url,
 )
-from entrez_kit.fulltext.selection import cut, select, select_markdown
+from entrez_kit.fulltext.selection import cut, select, select_markdown, select_pdf_text
 from entrez_kit.pubmed.standing import graver, retraction_status
 from entrez_kit.pubmed.standing_lookup import Standings, standing_error
 from entrez_kit.services import Services
@@ -67,25 +67,25 @@ class FulltextRequest(Request):
     """The articles, by one kind of id, and the parts to return."""
 
     pmids: list[Annotated[str, _validate_kind("pmid", "PMID; give digits, one PMID per entry")]] | None = Field(
-        default=None, max_length=MAX_IDS, description="PMIDs. Give exactly one of pmids, pmcids, dois."
+        default=None, max_length=MAX_IDS, description="Give one of pmids, pmcids, dois."
     )
     pmcids: list[Annotated[str, _validate_kind("pmcid", "PMCID such as PMC1234567")]] | None = Field(
         default=None, max_length=MAX_IDS, description="PMCIDs."
     )
     dois: list[Annotated[str, AfterValidator(_validate_doi)]] | None = Field(
-        default=None, max_length=MAX_IDS, description="DOIs, e.g. 10.5555/ekit.2019.0001."
+        default=None, max_length=MAX_IDS, description="DOIs, e.g. 10.1000/1."
     )
     include_references: bool = Field(default=False, description="Include reference lists.")
     sections: list[str] = Field(
-        default=[], max_length=50, description="Only sections whose titles contain one of these texts, e.g. methods."
+        default=[], max_length=50, description="Only sections with these in the title, e.g. methods."
     )
-    max_sections: int | None = Field(default=None, ge=1, le=50, description="Maximum sections per article.")
+    max_sections: int | None = Field(default=None, ge=1, le=50, description="Sections per article.")
     max_characters: int | None = Field(
-        default=None, ge=1, le=MAX_CHARACTERS, description="Maximum section characters per article."
+        default=None, ge=1, le=MAX_CHARACTERS, description="Characters of text per article."
     )
     overflow_mode: Literal["truncate", "outline"] = Field(
         default="truncate",
-        description="If a text is too long: truncate fills in order, outline gives every section a share.",
+        description="outline gives each section a share.",
     )
     ids: SkipJsonSchema[list[str] | None] = Field(
         default=None, max_length=MAX_IDS, description="Ids of any kind, also mixed, in place of pmids, pmcids or dois."
@@ -143,7 +143,7 @@ def build_missing_error(
     details: dict[str, Any] = {
         "partial": found > 0,
         "missing": [
-            *(item.model_dump(mode="json") for item in unavailable),
+            *(item.model_dump(mode="json", exclude={"emails"}) for item in unavailable),
             *({"id": text, "reason": "invalid"} for text in invalid),
         ],
     }
@@ -247,14 +247,16 @@ class Fulltexts(Outcomes[FulltextOutcome]):
         fields = FulltextRequest.model_fields
         ignored = [name for name in _OPTIONS if getattr(request, name) != fields[name].default]
         copy = lookup.copy
-        if request.sections and copy.content_format == "html-markdown":
-            content = select_markdown(copy.content, request.sections)
-            if content:
+        warnings = _replaced_warnings(name, lookup)
+        if request.sections:
+            pick = select_markdown if copy.content_format == "html-markdown" else select_pdf_text
+            if content := pick(copy.content, request.sections):
                 copy = copy.model_copy(update={"content": content})
                 ignored.remove("sections")
         copy, told = _cut_copy(name, copy, request)
         copy.standing = lookup.standing
-        warnings = [_ignored_warning(name, ignored)] if ignored else []
+        copy.tried_tiers = lookup.tried if lookup.pmcid is not None else []
+        warnings += [_ignored_warning(name, ignored)] if ignored else []
         return FulltextOutcome(name, copy, cut=told, warnings=[*warnings, *_standing_warnings(lookup)])
 
     @property
@@ -279,11 +281,10 @@ class Fulltexts(Outcomes[FulltextOutcome]):
 
 
 def fetch_fulltext(services: Services, request: FulltextRequest) -> Fulltexts:
-    """Fetch full text: sections, tables, captions and, on request, references.
+    """Fetch full text from PMC, Europe PMC or open-access copies.
 
-    Use it when the abstract does not answer the question, e.g. pmcids ["PMC99000001"], sections ["methods"]. Searches
-    PMC, Europe PMC, then open-access copies. Long articles are cut: use overflow_mode outline first, then request
-    sections.
+    Use it if the abstract is not enough, e.g. pmcids ["PMC99000001"], sections ["methods"]. For long articles
+    use overflow_mode outline first, then sections.
 
     Raises:
         InvalidInput: the request has no ids, or several kinds of ids.
@@ -354,6 +355,16 @@ def _standing_warnings(lookup: ArticleLookup) -> list[Warn]:
     if lookup.standing_error is None:
         return []
     return Standings(unknown={lookup.known_pmid or "": lookup.standing_error}).warnings
+
+
+def _replaced_warnings(name: str, lookup: ArticleLookup) -> list[Warn]:
+    """Warn that an article of PMC comes from another copy, which may be another version, and why."""
+    if lookup.pmcid is None:
+        return []
+    why = "; ".join(f"{tried.tier}: {tried.detail or tried.outcome}" for tried in lookup.tried)
+    retry = " Try again for the text of PMC." if any(tried.outcome == "service-error" for tried in lookup.tried) else ""
+    message = f"The text of {name} is from an open-access copy, not from {lookup.pmcid} ({why}).{retry}"
+    return [Warn(code="pmc_text_replaced", message=message)]
 
 
 def _ignored_warning(name: str, options: Sequence[str]) -> Warn:

@@ -47,6 +47,16 @@ def find_dois(services: Services, lookups: Sequence[ArticleLookup]) -> None:
     _read_pubmed(services, [lookup for lookup in missing if lookup.pmid or lookup.doi_error is not None])
 
 
+def add_records(services: Services, lookups: Sequence[ArticleLookup]) -> None:
+    """Add the PubMed records of articles without a text: their DOI and authors help to get the text elsewhere.
+
+    If NCBI did not answer before, it is not asked again. An error leaves an article without its record.
+    """
+    down = "service-error"
+    asked = [lookup for lookup in lookups if not any(one.outcome == down and one.tier == "pmc" for one in lookup.tried)]
+    _read_pubmed(services, [lookup for lookup in asked if lookup.pmid is not None and not lookup.pubmed_asked])
+
+
 def _convert(
     services: Services, lookups: Sequence[ArticleLookup], kind: IdKind
 ) -> list[tuple[ArticleLookup, EntrezKitError]]:
@@ -92,7 +102,7 @@ def _read_pubmed(services: Services, lookups: Iterable[ArticleLookup]) -> None:
         if lookup.pmid is None:
             continue
         if (article := articles.get(lookup.pmid)) is not None:
-            lookup.has_record = True
+            lookup.has_record, lookup.record = True, article
             lookup.learn(pmcid=article.pmcid, doi=article.doi)
             lookup.doi_error = None
         elif lookup.pmid in errors:

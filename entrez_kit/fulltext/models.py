@@ -100,8 +100,19 @@ class PmcArticle(Result):
     license: str | None = omit_if_empty()
 
 
+class TriedTier(Result):
+    """The answer of one source."""
+
+    tier: Tier
+    outcome: Outcome
+    detail: str | None = omit_if_empty()
+
+
 class UnpaywallArticle(Result):
-    """An open-access copy that Unpaywall knows of, as Markdown or plain text."""
+    """An open-access copy that Unpaywall knows of, as Markdown or plain text.
+
+    If PMC has the article, ``tried_tiers`` has the reasons why its text is not from there.
+    """
 
     source: Literal["unpaywall"] = "unpaywall"
     via_source: Literal["unpaywall"] = "unpaywall"
@@ -119,26 +130,30 @@ class UnpaywallArticle(Result):
     host_type: Literal["publisher", "repository"] | None = omit_if_empty()
     version: Literal["submittedVersion", "acceptedVersion", "publishedVersion"] | None = omit_if_empty()
     standing: Standing | None = omit_if_empty()
+    tried_tiers: list[TriedTier] = omit_if_empty([])
 
 
 FulltextArticle = Annotated[PmcArticle | UnpaywallArticle, Field(discriminator="source")]
 
 
-class TriedTier(Result):
-    """The answer of one source."""
-
-    tier: Tier
-    outcome: Outcome
-    detail: str | None = omit_if_empty()
-
-
 class Unavailable(Result):
-    """An id without full text: the reason and the answer of each source."""
+    """An id without full text: the reason, also in words, the answer of each source, and what helps to get the text.
+
+    ``publisher_url`` leads to the publisher's page. ``emails`` are those in the affiliations of the PubMed record.
+    """
 
     id: str
     id_type: Literal["pmid", "pmcid", "doi"]
     reason: Reason
+    message: str | None = omit_if_empty()
     retryable: bool | None = omit_if_empty()
+    pmid: str | None = omit_if_empty()
+    pubmed_url: str | None = omit_if_empty()
+    doi: str | None = omit_if_empty()
+    publisher_url: str | None = omit_if_empty()
+    title: str | None = omit_if_empty()
+    emails: list[str] = omit_if_empty([])
+    standing: Standing | None = omit_if_empty()
     tried_tiers: list[TriedTier]
 
 

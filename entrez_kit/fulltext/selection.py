@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
@@ -180,6 +181,7 @@ def _is_boundary(text: str, at: int) -> bool:
 
 
 _HEADING: Final = re.compile(r"(#{1,6}) (.*)")
+_MAX_HEADING: Final = 100
 
 
 def select_markdown(text: str, titles: Iterable[str]) -> str:
@@ -205,3 +207,65 @@ def select_markdown(text: str, titles: Iterable[str]) -> str:
         if inside:
             kept.append(line)
     return "\n".join(kept).strip()
+
+
+_USUAL: Final = re.compile(
+    r"(?:structured |graphical )?abstract|summary|introduction|background|experimental(?: procedures| section)?"
+    r"|(?:patients|subjects|participants|materials?|star|online)?(?: (?:and|&))? ?methods?|methodology"
+    r"|results?(?: (?:and|&) discussion)?|discussion(?: (?:and|&) conclusions?)?|conclusions?|concluding remarks"
+    r"|literature cited|references?|bibliography|acknowledge?ments?|funding|keywords|abbreviations"
+    r"|authors?.{0,2} contributions?|(?:conflicts?|declarations?) of (?:competing )?interests?|competing interests"
+    r"|supplement(?:ary|al) (?:materials?|information|data)|supporting information|append(?:ix|ices)(?: [a-z0-9])?"
+)
+"""The main headings of most articles, in lower case."""
+_PDF_HEADING: Final = re.compile(r"(?:(\d{1,2}(?:\.\d{1,2}){0,3})\.?\s+|[IVX]{1,4}\.\s+)?(\S.{1,90}?):?")
+_MAX_REPEATS: Final = 3
+"""A line that occurs more often is a running head of pages."""
+
+
+def select_pdf_text(text: str, titles: Iterable[str]) -> str:
+    """Return the sections of the text of a PDF whose headings contain one of these texts.
+
+    A PDF does not mark its headings. A line is one if it is a usual heading ("Methods", "2. RESULTS"), if it has the
+    next number of a numbered article, or if it is one of the texts. A section ends only at a usual heading or at a
+    later number, so that it is too long rather than too short.
+
+    Args:
+        text: the text, line by line.
+        titles: texts, ignoring case.
+
+    Returns:
+        The sections in order; empty if no heading matches.
+    """
+    wanted = [title.strip().casefold() for title in titles if title.strip()]
+    lines = text.splitlines()
+    heads = Counter(line for line in lines if len(line) <= _MAX_HEADING)
+    kept: list[str] = []
+    inside: tuple[int, ...] | None = None  # the number of the section; () if it has none
+    for line in lines:
+        match = _PDF_HEADING.fullmatch(line.strip()) if heads[line] in range(1, _MAX_REPEATS + 1) else None
+        if match is not None:
+            number = tuple(map(int, match[1].split("."))) if match[1] else ()
+            title = match[2].casefold()
+            is_usual = _USUAL.fullmatch(title) is not None
+            is_numbered = bool(number) and match[2][0].isupper() and match[2][-1] not in ".,;" and len(title) > 3
+            if (is_usual or is_numbered or title in wanted) and any(one in title for one in wanted):
+                inside = number if inside is None or not _is_below(number, inside) else inside
+            elif inside is not None and (
+                (is_usual and not _is_below(number, inside)) or (is_numbered and _is_after(number, inside))
+            ):
+                inside = None
+        if inside is not None:
+            kept.append(line)
+    return "\n".join(kept).strip()
+
+
+def _is_below(number: tuple[int, ...], section: tuple[int, ...]) -> bool:
+    """Return whether a number belongs to a subsection: 2.1 is below 2."""
+    return bool(section) and len(number) > len(section) and number[: len(section)] == section
+
+
+def _is_after(number: tuple[int, ...], section: tuple[int, ...]) -> bool:
+    """Return whether a number is the next one at the level of a section, or above it: 2.3 or 3 after 2.2."""
+    places = range(1, len(section) + 1)
+    return number in [(*section[: place - 1], section[place - 1] + 1) for place in places]

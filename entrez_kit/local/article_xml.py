@@ -6,7 +6,7 @@ of the journal and the cited works are missing unless the source has them.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from entrez_kit.local.records.text import xml_attribute, xml_text
 from entrez_kit.pubmed.models import (
@@ -14,6 +14,7 @@ from entrez_kit.pubmed.models import (
     Article,
     ArticleDate,
     Author,
+    BookInfo,
     HistoryDate,
     JournalInfo,
     PublicationDate,
@@ -64,78 +65,25 @@ def _date(tag: str, parts: Iterable[object], **attributes: str | None) -> str:
 
 
 def _write_record(article: Article, facts: RecordFacts) -> str:
-    journal = article.journal_info or JournalInfo()
-    kinds = _list_ids(article)
-    citation = _element(
+    data = _write_data("PubmedData", article, _list_ids(article), facts)
+    return _element("PubmedArticle", _write_citation(article, facts), data)
+
+
+def _write_citation(article: Article, facts: RecordFacts) -> str:
+    return _element(
         "MedlineCitation",
         _text("PMID", article.pmid, Version=article.version or "1"),
         _date("DateCompleted", facts.completed),
-        _date("DateRevised", (article.date_revised or "").split("-") if article.date_revised else ()),
-        _element(
-            "Article",
-            _write_journal(journal),
-            _text("ArticleTitle", article.title),
-            _element("Pagination", _text("MedlinePgn", journal.pages)),
-            *(_text("ELocationID", value, EIdType=kind, ValidYN="Y") for kind, value in _list_locations(article)),
-            _write_abstract(article),
-            _write_authors(article.authors, complete=article.authors_complete is not False),
-            *(_text("Language", code) for code in article.languages),
-            _element(
-                "DataBankList",
-                *(
-                    _element(
-                        "DataBank",
-                        _text("DataBankName", bank.name),
-                        _element(
-                            "AccessionNumberList",
-                            *(_text("AccessionNumber", number) for number in bank.accession_numbers),
-                        ),
-                    )
-                    for bank in article.data_banks
-                ),
-            ),
-            _write_grants(article),
-            _element("PublicationTypeList", *(_text("PublicationType", kind) for kind in article.publication_types)),
-            _text("VernacularTitle", article.vernacular_title),
-            *(_write_article_date("ArticleDate", date) for date in article.article_dates),
-        ),
-        _element(
-            "MedlineJournalInfo",
-            _text("Country", facts.country),
-            _text("MedlineTA", journal.medline_abbreviation or journal.iso_abbreviation),
-            _text("NlmUniqueID", journal.nlm_id),
-            _text("ISSNLinking", journal.issn_linking),
-        ),
-        _element(
-            "ChemicalList",
-            *(
-                _element(
-                    "Chemical",
-                    _text("RegistryNumber", one.registry_number or "0"),
-                    _text("NameOfSubstance", one.name, UI=one.ui),
-                )
-                for one in article.chemicals
-            ),
-        ),
+        _write_revision(article),
+        _write_content(article),
+        _write_journal_info(article.journal_info or JournalInfo(), facts),
+        _write_chemicals(article),
         _element(
             "SupplMeshList",
             *(_text("SupplMeshName", one.name, Type=one.type, UI=one.ui) for one in article.supplemental_mesh),
         ),
         *(_text("CitationSubset", subset) for subset in facts.subsets),
-        _element(
-            "CommentsCorrectionsList",
-            *(
-                _element(
-                    "CommentsCorrections",
-                    _text("RefSource", one.citation),
-                    _text("PMID", one.pmid, Version="1"),
-                    _text("Note", one.note),
-                    RefType=one.kind,
-                )
-                or f'<CommentsCorrections RefType="{xml_attribute(one.kind)}"/>'
-                for one in article.corrections
-            ),
-        ),
+        _write_corrections(article),
         _write_headings(article),
         *(
             _element(
@@ -145,11 +93,90 @@ def _write_record(article: Article, facts: RecordFacts) -> str:
         ),
         _write_keywords(article),
         _text("CoiStatement", article.coi_statement),
-        _element("InvestigatorList", *(_write_person("Investigator", person) for person in article.investigators)),
+        _write_investigators(article),
         Status=facts.status,
         Owner=facts.owner,
     )
-    return _element("PubmedArticle", citation, _write_data("PubmedData", article, kinds, facts))
+
+
+def _write_content(article: Article) -> str:
+    journal = article.journal_info or JournalInfo()
+    return _element(
+        "Article",
+        _write_journal(journal),
+        _text("ArticleTitle", article.title),
+        _element("Pagination", _text("MedlinePgn", journal.pages)),
+        *_write_locations(article),
+        _write_abstract(article),
+        _write_authors(article.authors, complete=article.authors_complete is not False),
+        *(_text("Language", code) for code in article.languages),
+        _write_data_banks(article),
+        _write_grants(article),
+        _element("PublicationTypeList", *(_text("PublicationType", kind) for kind in article.publication_types)),
+        _text("VernacularTitle", article.vernacular_title),
+        *(_write_article_date("ArticleDate", date) for date in article.article_dates),
+    )
+
+
+def _write_revision(article: Article) -> str:
+    return _date("DateRevised", (article.date_revised or "").split("-") if article.date_revised else ())
+
+
+def _write_data_banks(article: Article) -> str:
+    return _element(
+        "DataBankList",
+        *(
+            _element(
+                "DataBank",
+                _text("DataBankName", bank.name),
+                _element(
+                    "AccessionNumberList", *(_text("AccessionNumber", number) for number in bank.accession_numbers)
+                ),
+            )
+            for bank in article.data_banks
+        ),
+    )
+
+
+def _write_journal_info(journal: JournalInfo, facts: RecordFacts) -> str:
+    return _element(
+        "MedlineJournalInfo",
+        _text("Country", facts.country),
+        _text("MedlineTA", journal.medline_abbreviation or journal.iso_abbreviation),
+        _text("NlmUniqueID", journal.nlm_id),
+        _text("ISSNLinking", journal.issn_linking),
+    )
+
+
+def _write_chemicals(article: Article) -> str:
+    return _element(
+        "ChemicalList",
+        *(
+            _element(
+                "Chemical",
+                _text("RegistryNumber", one.registry_number or "0"),
+                _text("NameOfSubstance", one.name, UI=one.ui),
+            )
+            for one in article.chemicals
+        ),
+    )
+
+
+def _write_corrections(article: Article) -> str:
+    return _element(
+        "CommentsCorrectionsList",
+        *(
+            _element(
+                "CommentsCorrections",
+                _text("RefSource", one.citation),
+                _text("PMID", one.pmid, Version="1"),
+                _text("Note", one.note),
+                RefType=one.kind,
+            )
+            or f'<CommentsCorrections RefType="{xml_attribute(one.kind)}"/>'
+            for one in article.corrections
+        ),
+    )
 
 
 def _write_data(tag: str, article: Article, ids: Iterable[tuple[str, str]], facts: RecordFacts) -> str:
@@ -193,11 +220,11 @@ def _strip_number(kind: str, ids: dict[str, str]) -> str:
     return first if first in ids and number.isdigit() else kind
 
 
-def _list_locations(article: Article) -> list[tuple[str, str]]:
+def _write_locations(article: Article) -> list[str]:
     """Return the electronic locations: the article number decides which of the ids it is."""
     number = article.journal_info.article_number if article.journal_info else None
-    found = [("pii", number)] if number else []
-    return [*found, ("doi", article.doi)] if article.doi else found
+    found = (("pii", number), ("doi", article.doi))
+    return [_text("ELocationID", value, EIdType=kind, ValidYN="Y") for kind, value in found if value]
 
 
 def _write_journal(journal: JournalInfo) -> str:
@@ -258,6 +285,10 @@ def _write_sections(sections: Iterable[AbstractSection], text: str | None) -> li
 def _write_authors(people: Iterable[Author], *, complete: bool = True, kind: str | None = None) -> str:
     written = [_write_person("Author", person) for person in people]
     return _element("AuthorList", *written, CompleteYN="Y" if complete else "N", Type=kind)
+
+
+def _write_investigators(article: Article) -> str:
+    return _element("InvestigatorList", *(_write_person("Investigator", person) for person in article.investigators))
 
 
 def _write_person(tag: str, person: Author) -> str:
@@ -324,64 +355,60 @@ def _write_keywords(article: Article) -> str:
 
 
 def _write_book(article: Article) -> str:
-    info, journal = article.book_info, article.journal_info or JournalInfo()
+    info, journal = article.book_info or BookInfo(), article.journal_info or JournalInfo()
     whole = article.record_type == "book"
-
-    def of_book(name: str) -> Any:
-        return getattr(info, name, None)
-
-    dates = {kind: [date for date in article.article_dates if date.type == kind] for kind in ("beginning", "ending")}
-    others = [date for date in article.article_dates if date.type not in dates]
     # The authors of a whole book are those of the record.
-    book_authors = article.authors if whole and not of_book("authors") else of_book("authors") or []
-    own_authors = [] if whole and not of_book("authors") else article.authors
+    own_authors = [] if whole and not info.authors else article.authors
     ids = _list_ids(article)
-    if of_book("accession") and not any(kind == "bookaccession" for kind, _ in ids):
-        ids.append(("bookaccession", of_book("accession")))
-    book = _element(
-        "Book",
-        _element(
-            "Publisher",
-            _text("PublisherName", of_book("publisher")),
-            _text("PublisherLocation", of_book("publisher_location")),
-        ),
-        _text("BookTitle", article.title if whole else of_book("title") or journal.title),
-        _write_pub_date(journal.publication_date),
-        *(_write_article_date("BeginningDate", date) for date in dates["beginning"]),
-        *(_write_article_date("EndingDate", date) for date in dates["ending"]),
-        _write_authors(book_authors),
-        _write_authors(of_book("editors") or (), kind="editors"),
-        _element("InvestigatorList", *(_write_person("Investigator", person) for person in article.investigators)),
-        _text("Volume", of_book("volume") or journal.volume),
-        _text("VolumeTitle", of_book("volume_title")),
-        _text("Edition", of_book("edition")),
-        _text("CollectionTitle", of_book("collection_title")),
-        *(_text("Isbn", number) for number in of_book("isbns") or ()),
-        _text("ELocationID", of_book("doi"), EIdType="doi", ValidYN="Y"),
-        _text("Medium", of_book("medium")),
-        _text("ReportNumber", of_book("report_number")),
-    )
+    if info.accession and not any(kind == "bookaccession" for kind, _ in ids):
+        ids.append(("bookaccession", info.accession))
+    others = (date for date in article.article_dates if date.type not in ("beginning", "ending"))
     document = _element(
         "BookDocument",
         _text("PMID", article.pmid, Version=article.version or "1"),
         _element("ArticleIdList", *(_text("ArticleId", value, IdType=kind) for kind, value in ids)),
-        book,
-        _text("LocationLabel", of_book("location")),
+        _write_book_facts(article, info, journal),
+        _text("LocationLabel", info.location),
         _text("ArticleTitle", None if whole else article.title),
         _text("VernacularTitle", article.vernacular_title),
         _element("Pagination", _text("MedlinePgn", journal.pages)),
-        *(_text("ELocationID", value, EIdType=kind, ValidYN="Y") for kind, value in _list_locations(article)),
+        *_write_locations(article),
         *(_text("Language", code) for code in article.languages),
         _write_authors(own_authors, complete=article.authors_complete is not False),
         *(_text("PublicationType", kind) for kind in article.publication_types),
         _write_abstract(article),
-        _element(
-            "Sections",
-            *(_element("Section", _text("SectionTitle", title)) for title in of_book("sections") or ()),
-        ),
+        _element("Sections", *(_element("Section", _text("SectionTitle", title)) for title in info.sections)),
         _write_keywords(article),
         *(_date("ContributionDate", (date.year, date.month, date.day)) for date in others),
-        _date("DateRevised", (article.date_revised or "").split("-") if article.date_revised else ()),
+        _write_revision(article),
         _write_grants(article),
     )
     return _element("PubmedBookArticle", document, _write_data("PubmedBookData", article, [], RecordFacts()))
+
+
+def _write_book_facts(article: Article, info: BookInfo, journal: JournalInfo) -> str:
+    whole = article.record_type == "book"
+    book_authors = info.authors or (article.authors if whole else [])
+    return _element(
+        "Book",
+        _element(
+            "Publisher",
+            _text("PublisherName", info.publisher),
+            _text("PublisherLocation", info.publisher_location),
+        ),
+        _text("BookTitle", article.title if whole else info.title or journal.title),
+        _write_pub_date(journal.publication_date),
+        *(_write_article_date("BeginningDate", date) for date in article.article_dates if date.type == "beginning"),
+        *(_write_article_date("EndingDate", date) for date in article.article_dates if date.type == "ending"),
+        _write_authors(book_authors),
+        _write_authors(info.editors, kind="editors"),
+        _write_investigators(article),
+        _text("Volume", info.volume or journal.volume),
+        _text("VolumeTitle", info.volume_title),
+        _text("Edition", info.edition),
+        _text("CollectionTitle", info.collection_title),
+        *(_text("Isbn", number) for number in info.isbns),
+        _text("ELocationID", info.doi, EIdType="doi", ValidYN="Y"),
+        _text("Medium", info.medium),
+        _text("ReportNumber", info.report_number),
+    )

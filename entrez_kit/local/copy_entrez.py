@@ -54,7 +54,7 @@ def _find_reason(request: LocalRequest) -> str | None:
 
 
 class CopyEntrez(LocalEntrez):
-    """PubMed and MeSH from a copy."""
+    """PubMed from a copy, and MeSH if the copy has it."""
 
     def __init__(self, copy: Copy) -> None:
         build = f"Build-{copy.name}-{copy.hash[:SHOWN_HASH]}"
@@ -62,7 +62,7 @@ class CopyEntrez(LocalEntrez):
         pubmed = PubMedDatabase(copy.collection, copy.read_vocabulary, is_copy=True, build=build, updated=day)
         mesh = StoredMesh(copy.reading)
         mesh.build, mesh.updated = build, day
-        super().__init__([pubmed, mesh])
+        super().__init__([pubmed] if mesh.is_empty else [pubmed, mesh])
         self._state.menus = {}  # the number of hits in other databases is not 0, but unknown
         self._name, self._label = copy.name, describe_copy(copy)
 
@@ -103,13 +103,16 @@ class CopyEntrez(LocalEntrez):
         return Strike(replace(reply, headers=(*reply.headers, (COPY_HEADER, self._label))), reply.body)
 
     def _missing_error(self, what: str, part: str) -> NotConfigured:
-        has = "PubMed and MeSH"
+        has = "PubMed and MeSH" if "mesh" in self._state.databases else "PubMed"
+        hint = "Run the command without the local copy to send the request."
         if part == "gene":
             has += ", and PubMed's records have no links to genes"
+        elif part == "mesh":
+            hint = "Import files of MeSH, such as desc2026.xml, into the copy."
         return NotConfigured(
             f"The local copy {self._name} does not have {what}; it has {has}.",
             invalid_input=f"local={self._name}",
-            recovery_hint="Run the command without the local copy to send the request.",
+            recovery_hint=hint,
             details={"reason": "not_in_copy", "part": part},
         )
 

@@ -92,7 +92,7 @@ _TABLES: Final = (
         ui TEXT PRIMARY KEY,
         kind TEXT NOT NULL,
         name TEXT NOT NULL,
-        abbreviation TEXT NOT NULL,
+        abbreviation TEXT NOT NULL,       -- of a qualifier; a descriptor has its subheadings here, one a line
         scope_note TEXT NOT NULL,
         terms TEXT NOT NULL,              -- entry terms, one a line
         trees TEXT NOT NULL               -- tree numbers, one a line

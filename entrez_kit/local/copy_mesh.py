@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -14,7 +15,7 @@ from entrez_kit.query.words import normalize, split_words
 Reading = Callable[[], AbstractContextManager[sqlite3.Connection]]
 _PREFIXES: Final = {"D": "68", "Q": "81", "C": "67"}
 """The first digits of the Entrez UID by the letter of the unique identifier."""
-_COLUMNS: Final = "ui, name, trees, terms, scope_note"
+_COLUMNS: Final = "ui, name, trees, terms, scope_note, abbreviation"
 
 
 def to_uid(ui: str) -> str:
@@ -127,8 +128,9 @@ class _Headings(Mapping[str, Heading]):
         rows = self._database.select(f"SELECT {_COLUMNS} FROM headings WHERE ui = ?", to_ui(uid))
         if not rows:
             raise KeyError(uid)
-        ui, name, trees, terms, note = rows[0]
-        return Heading(uid, ui, name, _split(trees), _split(terms), note)
+        ui, name, trees, terms, note, short = rows[0]
+        heading = Heading(uid, ui, name, _split(trees), _split(terms), note)
+        return replace(heading, subheadings=_split(short)) if ui[0] == "D" else replace(heading, abbreviation=short)
 
 
 def _split(lines: str) -> tuple[str, ...]:
@@ -150,6 +152,11 @@ class StoredMesh(MeshDatabase):
         """Return the rows of a query."""
         with self._reading() as connection:
             return connection.execute(statement, values).fetchall()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no file of MeSH was imported."""
+        return not self.select("SELECT 1 FROM headings LIMIT 1")
 
     @cached_property
     def records(self) -> Mapping[str, Heading]:

@@ -165,7 +165,7 @@ class Importer:
             if id(source) in ours:
                 continue
             md5 = compute_md5(source.path)
-            if md5 in known:
+            if md5 in known and not self._begins_year(source):
                 self.already_applied += 1
                 continue
             known.add(md5)
@@ -186,6 +186,11 @@ class Importer:
                 details={"reason": "topic_copy"},
             )
         return sorted(planned, key=lambda one: one.source.kind not in VOCABULARIES)
+
+    def _begins_year(self, source: SourceFile) -> bool:
+        """Return whether a file of MeSH is of a later year than the copy's MeSH, which ends with this import."""
+        year = find_year(source.path) if source.kind in VOCABULARIES else None
+        return year is not None and year > (read_fact(self.connection, "mesh_year") or year)
 
     def estimate(self, planned: Sequence[PlannedFile]) -> ImportPlan:
         """Return the size and time of an import."""

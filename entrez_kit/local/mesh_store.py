@@ -85,10 +85,12 @@ def _store_headings(connection: sqlite3.Connection, file: IO[bytes], kind: Kind)
         terms = [term for term in found if term and term != name]
         trees = [one.text or "" for one in record.iterfind("TreeNumberList/TreeNumber")]
         abbreviation = _text(record, "ConceptList/Concept/TermList/Term/Abbreviation")
+        path = "AllowableQualifiersList/AllowableQualifier/QualifierReferredTo/QualifierName/String"
+        allowed = "\n".join(sorted(one.text or "" for one in record.iterfind(path)))
         note = " ".join(_text(record, "ConceptList/Concept[@PreferredConceptYN='Y']/ScopeNote").split())
         connection.execute(
             "INSERT OR REPLACE INTO headings VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (ui, mark, name, abbreviation, note, "\n".join(terms), "\n".join(trees)),
+            (ui, mark, name, abbreviation or allowed, note, "\n".join(terms), "\n".join(trees)),
         )
         keys = {normalize(name): 0}
         for term in (*terms, abbreviation):
@@ -265,6 +267,12 @@ class StoredVocabulary(Vocabulary):
     def find_action(self, key: str) -> tuple[str, ...]:
         """Return the normalized names of the headings and substances with a pharmacological action."""
         return tuple(row[0] for row in self._query("SELECT member FROM actions WHERE action = ? ORDER BY number", key))
+
+    @property
+    def lacks_actions(self) -> bool:  # type: ignore[override]
+        """Whether no file of pharmacologic actions was imported."""
+        with self._reading() as connection:
+            return connection.execute("SELECT 1 FROM actions LIMIT 1").fetchone() is None
 
     def _query(self, statement: str, key: str) -> list[Any]:
         with self._reading() as connection:

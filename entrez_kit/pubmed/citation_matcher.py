@@ -29,17 +29,17 @@ MAX_COMPARED: Final = 20
 
 
 class Citation(Request):
-    """The known parts of a reference. A journal, a year or a title is required."""
+    """A journal, a year or a title is required."""
 
-    journal: str | None = Field(default=None, description="Journal title or abbreviation.")
-    year: str | None = Field(default=None, pattern=r"^[0-9]{4}$", description="Year of publication, four digits.")
+    journal: str | None = Field(default=None, description="Title or abbreviation.")
+    year: str | None = Field(default=None, pattern=r"^[0-9]{4}$", description="Four digits.")
     volume: str | None = Field(default=None, description="Volume.")
     issue: str | None = Field(default=None, description="Issue number.")
-    first_page: str | None = Field(default=None, description="First page, or the article number.")
+    first_page: str | None = Field(default=None, description="Or article number.")
     last_page: str | None = Field(default=None, description="Last page.")
     author_name: str | None = Field(default=None, description="Any author, e.g. Doe J.")
-    title: str | None = Field(default=None, description="Title; searched if the other parts do not match.")
-    key: str | None = Field(default=None, description="Your own label; the result repeats it.")
+    title: str | None = Field(default=None, description="Searched if the rest does not match.")
+    key: str | None = Field(default=None, description="Your label; the result repeats it.")
 
     @property
     def pages(self) -> tuple[str, str]:

@@ -34,9 +34,7 @@ class ConvertRequest(Request):
     """The identifiers to convert, of any kinds."""
 
     ids: list[str] = Field(min_length=1, max_length=MAX_IDS, description="PMIDs, PMCIDs and DOIs.")
-    id_type: IdKind | None = Field(
-        default=None, description="Kind of the ids if they do not show it: pmid, pmcid or doi."
-    )
+    id_type: IdKind | None = Field(default=None, description="Kind of ids that do not show it: pmid, pmcid or doi.")
 
 
 class Conversion(Result):
@@ -119,7 +117,7 @@ class Conversions(BatchedOutcomes[str, Conversion]):
 def convert_ids(services: Services, request: ConvertRequest) -> Conversions:
     """Convert article identifiers between PMID, PMCID and DOI.
 
-    Use it to join tables by id. Example: ids ["99000001", "PMC99000002", "10.5555/ekit.2024.3"].
+    Use it to join tables by id, e.g. ids ["99000001", "PMC99000002"].
 
     Raises:
         UpstreamError: neither the converter nor PubMed answered.

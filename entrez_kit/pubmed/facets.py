@@ -106,9 +106,9 @@ class FacetsResult(Collected):
 
 
 def count_facets(services: Services, request: FacetsRequest) -> FacetsResult:
-    """Count years, journals, publication types and MeSH headings of the results of a query.
+    """Count the years, journals, publication types and MeSH headings of a query's results.
 
-    Use it to get an overview of a topic, e.g. query_term "base editing".
+    Use it for an overview of a topic, e.g. query_term "base editing".
 
     Raises:
         InvalidInput: unbalanced query.

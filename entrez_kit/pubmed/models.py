@@ -463,8 +463,8 @@ class BriefSummary(Result):
 
     ``authors`` is one text ("Doe J, Smith A"); ``source`` contains journal, date and place ("J Example Sci. 2023
     Mar;10(2):100-10"). Dates are ISO dates if possible (2023-03-15, 2023-03, 2023), otherwise PubMed's own text.
-    ``comments`` are letters and comments on the article, or the article that it comments on. ``snippet`` is the
-    beginning of the abstract, if it was requested.
+    ``comments`` are letters and comments on the article, or the article that it comments on. If requested, ``snippet``
+    is the beginning of the abstract, and ``data_banks`` has the numbers of registered trials and data.
     """
 
     pmid: str
@@ -480,6 +480,7 @@ class BriefSummary(Result):
     publication_types: list[str] = omit_if_empty([])
     comments: list[Correction] = omit_if_empty([])
     snippet: str | None = omit_if_empty()
+    data_banks: list[DataBank] = omit_if_empty([])
 
     @property
     def study_type(self) -> str | None:

@@ -26,6 +26,7 @@ from entrez_kit.services.small_replies import malformed_error
 from entrez_kit.services.transport.in_flight import in_order
 
 if TYPE_CHECKING:
+    from entrez_kit.pubmed.models import Article
     from entrez_kit.pubmed.xml.records import Record
 
 BATCH: Final = 500
@@ -73,6 +74,18 @@ class Fetched:
         if self.error is not None:
             return self.error.code
         return InvalidInput.code if self.status == "invalid" else EntityNotFound.code
+
+
+def fetch_articles(services: Services, pmids: Sequence[str]) -> "dict[str, Article]":
+    """Return the articles by PMID; missing records are omitted.
+
+    Raises:
+        UpstreamError: or RateLimited, if every request failed.
+    """
+    retrieval = Retrieval.of_ids(services, pmids)
+    found = {item.record.pmid: item.record.article() for item in retrieval if item.record is not None}
+    retrieval.raise_if_nothing_answered()
+    return found
 
 
 class Retrieval(Outcomes[Fetched]):

@@ -1,6 +1,7 @@
 """Search PubMed: one ESearch, optional brief summaries, and warnings about the query."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, NamedTuple, Self
@@ -64,10 +65,10 @@ SHORT_SORT_NAMES: Final = {"journal": "journal_name", "date": "pub_date"}
 class DateRange(Request):
     """Bounds of one of PubMed's dates; a missing bound is open."""
 
-    min_date: EntrezDate | None = Field(default=None, description="Earliest date: YYYY[/MM[/DD]].")
-    max_date: EntrezDate | None = Field(default=None, description="Latest date: YYYY[/MM[/DD]].")
+    min_date: EntrezDate | None = Field(default=None, description="First day: YYYY[/MM[/DD]].")
+    max_date: EntrezDate | None = Field(default=None, description="Last day.")
     date_type: Literal["pdat", "mdat", "edat"] = Field(
-        default="pdat", description="pdat (publication), mdat (modification) or edat (entry)."
+        default="pdat", description="Publication, modification or entry."
     )
 
     @model_validator(mode="after")
@@ -90,33 +91,37 @@ class DateRange(Request):
 class SearchRequest(Request):
     """A search of PubMed: the query, filters, order and page."""
 
-    query_term: QueryText = Field(
-        min_length=3, description='PubMed query, e.g. "crispr AND review[pt]"; all of PubMed\'s syntax works.'
-    )
+    query_term: QueryText = Field(min_length=3, description="PubMed query, e.g. crispr AND review[pt].")
     max_results: int = Field(
         default=20,
         ge=1,
-        description="How many PMIDs to return.",
+        description="PMIDs to return.",
     )
-    offset: int = Field(default=0, ge=0, le=MAX_PUBMED_RESULTS - 1, description="How many results to skip.")
+    offset: int = Field(default=0, ge=0, le=MAX_PUBMED_RESULTS - 1, description="Results to skip.")
     sort_by: Annotated[Sort, BeforeValidator(lambda name: SHORT_SORT_NAMES.get(str(name), name))] = Field(
         default="relevance", description="Order; pub_date: newest first."
     )
     date_range: DateRange | None = Field(default=None, description="One bound is enough.")
     filter_by_publication_types: list[str] = Field(
-        default_factory=list, max_length=50, description='Any of these publication types, e.g. "Review".'
+        default_factory=list, max_length=50, description="Any of these, e.g. Review."
     )
     author: str | None = Field(default=None, description="In PubMed's form, e.g. Doudna JA.")
     journal: str | None = Field(default=None, description="Title, abbreviation or ISSN.")
-    mesh_terms: list[str] = Field(default_factory=list, max_length=50, description="MeSH terms; all must match.")
-    language: str | None = Field(default=None, description="Language, e.g. french.")
-    species: Literal["humans", "animals"] | None = Field(default=None, description="Study subjects, by MeSH.")
-    has_abstract: bool = Field(default=False, description="Only articles with an abstract.")
-    free_full_text: bool = Field(default=False, description="Only articles with free full text.")
-    fetch_brief_summaries: int = Field(default=0, ge=0, description="How many results get a summary.")
+    mesh_terms: list[str] = Field(default_factory=list, max_length=50, description="All must match.")
+    language: str | None = Field(default=None, description="For example french.")
+    species: Literal["humans", "animals"] | None = Field(
+        default=None, description="By MeSH terms, which new records lack."
+    )
+    has_abstract: bool = Field(default=False, description="Only with an abstract.")
+    free_full_text: bool = Field(default=False, description="Only with free full text.")
+    fetch_brief_summaries: int = Field(default=0, ge=0, description="Results with a summary.")
     snippet_characters: int = Field(default=0, ge=0, le=MAX_SNIPPET, description="Characters of each abstract.")
-    use_history: bool = Field(default=False, description="Keep the result set at NCBI, to fetch it later.")
+    registrations: bool = Field(default=False, description="Add registration numbers.")
+    use_history: bool = Field(default=False, description="Keep the results at NCBI.")
     broader_results: BroaderResults = True
+    explain: SkipJsonSchema[bool] = Field(
+        default=False, description="If nothing is found, count parts of the query to name the one that empties it."
+    )
     retrieve_all: SkipJsonSchema[bool] = Field(
         default=False, description="Retrieve all results, also beyond PubMed's 9,999, with a certificate."
     )
@@ -135,8 +140,8 @@ class SearchRequest(Request):
 
     @property
     def summaries_wanted(self) -> int:
-        """The number of results that get a summary. Snippets need summaries; by default all results get one."""
-        if self.snippet_characters and not self.fetch_brief_summaries:
+        """The number of results that get a summary. Parts of records need summaries; by default all results get one."""
+        if (self.snippet_characters or self.registrations) and not self.fetch_brief_summaries:
             return min(self.max_results, MAX_MCP_SUMMARIES)
         return self.fetch_brief_summaries
 
@@ -217,6 +222,7 @@ class SearchParameters(Result):
     free_full_text: bool | None = omit_if_empty()
     fetch_brief_summaries: int
     snippet_characters: int | None = omit_if_empty()
+    registrations: bool | None = omit_if_empty()
     use_history: bool | None = omit_if_empty()
 
 
@@ -372,8 +378,10 @@ class SearchHits(Outcomes[ArticleHit]):
             return
         from entrez_kit.core.batches import fetch_in_batches
 
-        services, snippet = self._services, self.request.snippet_characters
-        ask = partial(brief_summaries, services, snippet=snippet)
+        services, request = self._services, self.request
+        ask = partial(
+            brief_summaries, services, snippet=request.snippet_characters, registrations=request.registrations
+        )
         answered = False
         for part in fetch_in_batches(pmids, SUMMARIES_PER_REQUEST, ask, at_once=services.eutils.at_once):
             summaries: dict[str, BriefSummary] = {}
@@ -474,9 +482,9 @@ def _search_all(services: Services, request: SearchRequest) -> Search:
 
 
 def search_articles(services: Services, request: SearchRequest) -> SearchHits:
-    """Search PubMed for PMIDs. Use it to find articles by topic, author, journal, date or MeSH term.
+    """Search PubMed for PMIDs. Use it to find articles, e.g. query_term "base editing AND sickle cell".
 
-    Example: query_term "base editing AND sickle cell". Read the `warnings`.
+    Read `warnings`.
 
     Raises:
         InvalidInput: an unbalanced query, an invalid filter value or a date that does not exist.
@@ -512,7 +520,7 @@ def describe(request: SearchRequest, hits: SearchHits, found: Sequence[ArticleHi
         found: the hits that the document lists.
     """
     requested = request.model_dump(include=set(SearchParameters.model_fields), exclude={"date_range"})
-    for name in ("has_abstract", "free_full_text", "use_history", "snippet_characters"):
+    for name in ("has_abstract", "free_full_text", "use_history", "snippet_characters", "registrations"):
         requested[name] = requested[name] or None
     if dates := request.date_parameters():  # the effective bounds
         first, last, kind = dates["mindate"], dates["maxdate"], dates["datetype"]
@@ -551,44 +559,39 @@ def _build_page_warnings(request: SearchRequest, found: ESearchReply) -> list[Wa
 
 
 def brief_summaries(
-    services: Services, pmids: list[str], snippet: int = 0
+    services: Services, pmids: list[str], *, snippet: int = 0, registrations: bool = False
 ) -> tuple[dict[str, BriefSummary], str, list[Warn]]:
-    """Return summaries by PMID, the URL of the request, and warnings that name missing summaries and abstracts.
+    """Return summaries by PMID, the URL of the request, and warnings that name missing summaries and records.
 
     Args:
         snippet: how many characters of the abstract each summary has.
+        registrations: whether each summary has the numbers of registered trials and data.
     """
+    from entrez_kit.pubmed.record_fetcher import fetch_articles
     from entrez_kit.pubmed.summaries import parse_summaries
     from entrez_kit.services.transport.in_flight import in_background
 
-    abstracts = in_background(lambda: _fetch_abstracts(services, pmids)) if snippet else None
+    records = in_background(lambda: fetch_articles(services, pmids)) if snippet or registrations else None
     reply = services.eutils.esummary(db="pubmed", ids=pmids, version="2.0", partial=True, read=parse_summaries)
     by_pmid = {summary.pmid: summary for summary in reply.value[0]}
     warnings = []
     if missing := [pmid for pmid in pmids if pmid not in by_pmid]:
         warnings.append(_summaries_warning(missing))
-    if abstracts is not None:
-        texts = abstracts()
-        if unread := [pmid for pmid in pmids if pmid not in texts]:
-            message = f"NCBI returned no record for PMID {list_names(unread)}, so the abstracts are missing."
-            warnings.append(Warn(code="abstracts_missing", message=message))
+    if records is not None:
+        articles = records()
+        if unread := [pmid for pmid in pmids if pmid not in articles]:
+            what = "abstracts" if snippet else "registrations"
+            message = f"NCBI returned no record for PMID {list_names(unread)}, so the {what} are missing."
+            warnings.append(Warn(code=f"{what}_missing", message=message))
         for pmid, summary in by_pmid.items():
-            summary.snippet = _truncate(texts.get(pmid) or "", snippet) or None
+            if (article := articles.get(pmid)) is not None:
+                summary.snippet = _truncate(article.abstract_text or "", snippet) or None if snippet else None
+                summary.data_banks = article.data_banks if registrations else []
     return by_pmid, reply.url, warnings
 
 
 def _summaries_warning(pmids: Sequence[str]) -> Warn:
     return Warn(code="summaries_missing", message=f"NCBI returned no summary for PMID {list_names(pmids)}.")
-
-
-def _fetch_abstracts(services: Services, pmids: Sequence[str]) -> dict[str, str | None]:
-    """Return the abstract of each record, or None if it has none; missing records are omitted."""
-    from entrez_kit.pubmed.record_fetcher import Retrieval
-
-    retrieval = Retrieval.of_ids(services, pmids)
-    texts = {item.record.pmid: item.record.article().abstract_text for item in retrieval if item.record is not None}
-    retrieval.raise_if_nothing_answered()
-    return texts
 
 
 def _truncate(text: str, most: int) -> str:
@@ -653,7 +656,8 @@ def warn_about_mesh(services: Services, request: SearchRequest, gap: "MeshGap") 
     names = [Argument(name, marked=True) for name in ("species", "mesh_terms") if getattr(request, name)]
     what = _join_names(names, "and") if names else "a MeSH term of the query"
     try:
-        hidden = find_records(services, request, f"({gap.rest}) {UNINDEXED}", MAX_HIDDEN)
+        with tracing.keep_fidelity():
+            hidden = find_records(services, request, f"({gap.rest}) {UNINDEXED}", MAX_HIDDEN)
     except EntrezKitError as exc:
         why = f". These records could not be counted: {exc.message}"
         message = FrontendText("Records without MeSH terms cannot match ", what, why)
@@ -680,9 +684,27 @@ def suggestions(services: Services, request: SearchRequest, found: ESearchReply)
         emptied = _find_emptying_filters(services, request, given) if given else []
         if named or emptied:
             return named + emptied
-        return _suggest_spelling(services, request.query().text, "" if found.count else "No results. ")
+        reasons = [] if found.count else _explain_empty(services, _remove_filters(request, given), found)
+        return reasons + _suggest_spelling(services, request.query().text, "" if found.count else "No results. ")
     except (UpstreamError, RateLimited):
         return []
+
+
+def _explain_empty(services: Services, request: SearchRequest, found: ESearchReply) -> list[Warn]:
+    """Warn about the part of a query that empties the search, unless NCBI's reply names it.
+
+    Without ``explain`` parts are counted only if that needs no request over the network.
+    """
+    if not (request.explain or services.settings.answers_in_process):
+        return []
+    from entrez_kit.pubmed.empty_searches import find_emptying_part, names_emptying_part
+
+    term = request.query().text
+    if names_emptying_part(term, found):
+        return []
+    with suppress(EntrezKitError):
+        return find_emptying_part(term, found, partial(count_records, services, request))
+    return []
 
 
 def warn_about_types(names: Sequence[str]) -> list[Warn]:

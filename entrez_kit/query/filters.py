@@ -78,3 +78,13 @@ def unknowable_error(text: str, reason: str, query: str) -> InvalidInput:
         recovery_hint="Remove that part of the query, or search PubMed itself.",
         details={"reason": "not_in_copy", "part": text},
     )
+
+
+def missing_actions_error(text: str, query: str) -> InvalidInput:
+    """Return the error for a pharmacologic action in a copy that has no file of them."""
+    return InvalidInput(
+        f"The copy cannot answer {text!r}: it has no pharmacologic actions.",
+        invalid_input=f"query={query}",
+        recovery_hint="Import MeSH's file of them (such as pa2026.xml) into the copy.",
+        details={"reason": "not_in_copy", "part": text},
+    )

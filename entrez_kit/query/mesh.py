@@ -117,6 +117,9 @@ class Vocabulary:
         filters: filters whose records the index knows although no record names them, such as "free full text".
     """
 
+    lacks_actions: bool = False
+    """Whether a search by pharmacological action is an error, because no file of them was read."""
+
     def __init__(
         self,
         headings: Iterable[Heading] = (),

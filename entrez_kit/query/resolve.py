@@ -27,7 +27,15 @@ from entrez_kit.query.algebra import (
 )
 from entrez_kit.query.evaluate import Evaluator
 from entrez_kit.query.fields import ALL_FIELDS, BY_CODE, LANGUAGES, Field, Tag, parse_tag
-from entrez_kit.query.filters import APPROXIMATE, BARE, KNOWN, explain_unknowable, find_filter, unknowable_error
+from entrez_kit.query.filters import (
+    APPROXIMATE,
+    BARE,
+    KNOWN,
+    explain_unknowable,
+    find_filter,
+    missing_actions_error,
+    unknowable_error,
+)
 from entrez_kit.query.index import FULL
 from entrez_kit.query.lexer import NCBI_MESSAGES
 from entrez_kit.query.mapping import (
@@ -86,6 +94,8 @@ class Resolved:
     quoted_not_found: list[str] = field(default_factory=list)
     messages: list[str] = field(default_factory=list)
     ranking: list[str] = field(default_factory=list)
+    lacks_tree: bool = False
+    """Whether a heading with narrower ones was wanted that only the records have, not the vocabulary."""
 
     def limit(self, fidelity: Fidelity) -> None:
         """Lower the fidelity of the answer."""
@@ -442,7 +452,10 @@ class Resolver:
         if heading is not None:
             return heading.name, tree.explode(heading) if explodes else (heading.key,)
         known = find_unlisted_heading(key, self._index, source)
-        return None if known is None else (known, (known,))
+        if known is None:
+            return None
+        self.found.lacks_tree |= explodes
+        return known, (known,)
 
     def _find_pair(self, field: Field, phrase: str, *, explodes: bool) -> Query | None:
         """Return the query for a heading with a subheading; both include narrower ones."""
@@ -510,6 +523,8 @@ class Resolver:
 
     def _find_action(self, tag: Tag, phrase: str, operand: Operand) -> Query | None:
         members = self._vocabulary.find_action(normalize(phrase))
+        if not members and self._vocabulary.lacks_actions:
+            raise missing_actions_error(f"{phrase}[{tag.field.label}]", self._query)
         return search_action(members, quote_value(phrase, tag.field.label)) if members else None
 
     def _find_filter(self, tag: Tag, phrase: str, operand: Operand) -> Query | None:

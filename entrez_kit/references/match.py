@@ -66,7 +66,7 @@ class MatchRequest(Request):
     """The references to find."""
 
     citations: list[Citation] = Field(
-        min_length=1, max_length=MAX_CITATIONS, description="References, each with the fields that are known."
+        min_length=1, max_length=MAX_CITATIONS, description="References, with the known fields."
     )
 
 
@@ -165,10 +165,10 @@ class Matches(BatchedOutcomes[Citation, CitationMatch]):
 
 
 def lookup_citation(services: Services, request: MatchRequest) -> Matches:
-    """Find the PMIDs of known references. Use it to convert a reference list to PMIDs.
+    """Find the PMIDs of references and compare the records.
 
-    Example: {"journal": "J Invent Res", "year": "2024", "first_page": "737"}.
-    Each record found is compared with all fields given. A record with another title is a mismatch.
+    Use it for reference lists, e.g. {"journal": "J Invent Res", "year": "2024", "first_page": "737"}. Another title is
+    a mismatch; `similarity` is 1 for a shortened one.
 
     Raises:
         UpstreamError: NCBI responded to none of the requests.
@@ -258,7 +258,7 @@ def _result(key: str, citation: Citation, answer: MatcherAnswer, records: _Recor
         )
     articles = [records.articles[pmid] for pmid in answer.pmids[:MAX_COMPARED]]
     compared = [(compare_citation(citation, article), article) for article in articles]
-    compared.sort(key=lambda pair: (not pair[0].same, len(pair[0].differences)))
+    compared.sort(key=lambda pair: (not pair[0].same, len(pair[0].differences), not pair[0].has_exact_title))
     judged = _judge_match(key, compared, complete=len(answer.pmids) <= MAX_COMPARED, detail=answer.detail)
     if citation.title and judged.citation:
         judged.similarity = _compare_titles(citation.title, compared[0][1].title)
@@ -279,7 +279,11 @@ def _judge_match(
     A reference matches the only record that agrees in all fields, or a single candidate that differs in one field.
     """
     agreement, article = compared[0]
-    clean = [record for found, record in compared if found.same and not found.differences]
+    clean = [
+        record
+        for found, record in compared
+        if found.same and not found.differences and found.has_exact_title >= agreement.has_exact_title
+    ]
     likely = [record for found, record in compared if _is_match(found)]
     candidates = [record.pmid for record in clean or likely or [record for _, record in compared]][:MAX_CANDIDATES]
     found = [to_finding(one) for one in agreement.differences]

@@ -17,7 +17,7 @@ from entrez_kit.services import Services
 def article_relationships(services: Services, request: RelationshipsRequest) -> RelationshipsResult:
     """Find articles similar to, citing or cited by one PubMed article, or format it as a citation.
 
-    Use it to widen a search from a good article. Example: source_pmid "99000004", relationship_type "pubmed_citedin".
+    Use it to widen a search, e.g. source_pmid "99000004", relationship_type "citedin".
 
     Raises:
         EntityNotFound: the article does not exist.
@@ -28,7 +28,7 @@ def article_relationships(services: Services, request: RelationshipsRequest) -> 
     Source: ELink (neighbor_score, neighbor), ESummary; EFetch for reference lists and citations; Europe PMC; PMC ID
     Converter for a PMCID or DOI.
     """
-    from entrez_kit.relationships.related_articles import describe, find_related
+    from entrez_kit.relationships.related_articles import add_registrations, describe, find_related
     from entrez_kit.relationships.snowball import collect_network
 
     request = _resolve_pmid(services, request)
@@ -41,6 +41,9 @@ def article_relationships(services: Services, request: RelationshipsRequest) -> 
     else:
         related = find_related(services, relation, pmid, limit)
     articles, warnings = describe(services, pmid, related.articles[:limit])
+    if request.registrations:
+        articles, unread = add_registrations(services, articles)
+        warnings += unread
     return RelationshipsResult(
         source_pmid=pmid,
         relationship_type=request.relationship_type,

@@ -9,7 +9,7 @@ from entrez_kit.base.frontend_text import FrontendText, PerFrontend
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.citations.style.style_names import HABITS, StyleName, read_styles
 from entrez_kit.core.model import Request, Result, Warn, incomplete_error, omit_if_empty, wrong
-from entrez_kit.pubmed.models import RetractionStatus, Standing
+from entrez_kit.pubmed.models import Correction, DataBank, RetractionStatus, Standing
 
 MAX_RESULTS: Final = 9_999
 MAX_MCP_RESULTS: Final = 50
@@ -38,7 +38,14 @@ SHORT_NAMES: Final = {
 Style = Literal["apa_string", "mla_string", StyleName]
 
 INCOMPLETE: Final = frozenset(
-    {"links_incomplete", "europepmc_failed", "record_failed", "summaries_unavailable", "source_not_verified"}
+    {
+        "links_incomplete",
+        "europepmc_failed",
+        "record_failed",
+        "summaries_unavailable",
+        "source_not_verified",
+        "registrations_unavailable",
+    }
 )
 """Warnings about a service that did not answer: articles or retraction notices may be missing."""
 
@@ -63,20 +70,22 @@ def _read_relation(value: Any) -> Any:
 class RelationshipsRequest(Request):
     """The article to start from, the relation, and how many steps to follow."""
 
-    source_pmid: str = Field(description="PMID, PMCID or DOI to start from.")
+    source_pmid: str = Field(description="PMID, PMCID or DOI.")
     relationship_type: Annotated[RelationshipType, BeforeValidator(_read_relation)] = Field(
         default="pubmed_similar_articles",
-        description="Short: similar, citedin (works that cite it), references (works that it cites).",
+        description="Short: similar, citedin (works that cite it), references.",
     )
-    max_related_results: int = Field(default=5, ge=1, le=MAX_RESULTS, description="How many articles to return.")
+    max_related_results: int = Field(default=5, ge=1, le=MAX_RESULTS, description="Articles to return.")
     citation_styles: list[Style] = Field(default=["ris"], min_length=1, description="Styles of citation_formats.")
-    depth: int = Field(default=1, ge=1, le=MAX_DEPTH, description="Steps to follow; 2 or more is a snowball.")
+    depth: int = Field(default=1, ge=1, le=MAX_DEPTH, description="2 or more is a snowball.")
     budget: int = Field(
         default=DEFAULT_BUDGET,
         ge=1,
         le=MAX_BUDGET,
-        description="Maximum requests of a snowball; each follows 50 articles.",
+        description="Requests of a snowball.",
     )
+
+    registrations: bool = Field(default=False, description="Add registration numbers.")
 
     @field_validator("source_pmid")
     @classmethod
@@ -96,6 +105,8 @@ class RelationshipsRequest(Request):
     def _check_depth(self) -> Self:
         if self.depth > 1 and self.relationship_type == "citation_formats":
             raise wrong("depth", "must be 1 with citation_formats, which formats one article", self.depth)
+        if self.registrations and self.relationship_type == "citation_formats":
+            raise wrong("registrations", "has no effect with citation_formats, which formats one article", True)
         return self
 
 
@@ -103,7 +114,8 @@ class RelatedArticle(Result):
     """One related article.
 
     Only similar articles have scores: ``raw_score`` is NCBI's, ``score`` is scaled to 0..1 (1 is the most similar).
-    A work that is not in PubMed has no ``pmid``; it has Europe PMC's id or the text of the reference list. In a
+    ``comments`` are letters and comments, ``data_banks`` the numbers of registered trials and data, if requested. A
+    work that is not in PubMed has no ``pmid``; it has Europe PMC's id or the text of the reference list. In a
     snowball, ``source_count`` is how many articles of the network link to this one, and ``via`` lists the first 20.
     """
 
@@ -116,6 +128,9 @@ class RelatedArticle(Result):
     pmcid: str | None = omit_if_empty()
     retraction_status: RetractionStatus | None = omit_if_empty()
     standing: Standing | None = omit_if_empty()
+    publication_types: list[str] = omit_if_empty([])
+    comments: list[Correction] = omit_if_empty([])
+    data_banks: list[DataBank] = omit_if_empty([])
     score: float | None = omit_if_empty()
     raw_score: int | None = omit_if_empty()
     epmc_source: str | None = omit_if_empty()

@@ -203,6 +203,8 @@ def _explain_absence(relation: Relation, pmid: str, answered: list[str]) -> tupl
     who = _join_names(answered)
     if relation == "pubmed_citedin":
         return "no_citing_articles", f"No article that cites PMID {pmid} was found in {who}."
+    if tracing.name_source(""):
+        return "no_references", f"No references of PMID {pmid} were found in {who}."
     return "no_references", (
         f"No references of PMID {pmid} were found in {who}. NCBI links the references of articles in PMC only, and "
         "the publisher of this article sent no reference list to PubMed."
@@ -219,7 +221,10 @@ def _join_names(names: list[str]) -> str:
 
 MAX_NAMED_PMIDS: Final = 10
 """The most PMIDs that a message names."""
-_SUMMARY_FIELDS: Final = ("title", "authors", "source", "pub_date", "doi", "pmcid", "retraction_status", "standing")
+_SUMMARY_FIELDS: Final = (
+    *("title", "authors", "source", "pub_date", "doi", "pmcid", "retraction_status", "standing"),
+    *("publication_types", "comments"),
+)
 
 
 def describe(
@@ -255,6 +260,27 @@ def describe(
         message = f"Titles are missing for PMID {list_names(unknown)}, because {source} has no summary."
         warnings.append(Warn(code="summaries_missing", message=message, terms=unknown[MAX_NAMED_PMIDS:] and unknown))
     return [_add_summary(article, summaries.get(article.pmid or "")) for article in articles], warnings
+
+
+def add_registrations(
+    services: Services, articles: Sequence[RelatedArticle]
+) -> tuple[list[RelatedArticle], list[Warn]]:
+    """Add the numbers of registered trials and data from the records. Missing records are a warning."""
+    from entrez_kit.pubmed.record_fetcher import fetch_articles
+
+    pmids = [article.pmid for article in articles if article.pmid]
+    try:
+        records = fetch_articles(services, pmids) if pmids else {}
+        code, why = "registrations_missing", f"{tracing.name_source('NCBI')} has no record."
+    except (UpstreamError, RateLimited) as exc:
+        records, code, why = {}, "registrations_unavailable", exc.message
+    found = []
+    for article in articles:
+        record = records.get(article.pmid or "")
+        found.append(article if record is None else article.model_copy(update={"data_banks": record.data_banks}))
+    unread = [pmid for pmid in pmids if pmid not in records]
+    message = f"Registrations are missing for PMID {list_names(unread)}: {why}"
+    return found, [Warn(code=code, message=message)] if unread else []
 
 
 def _add_summary(article: RelatedArticle, summary: BriefSummary | None) -> RelatedArticle:

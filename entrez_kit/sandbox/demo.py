@@ -1,30 +1,49 @@
 """The services of the sandbox over a collection of records; the demo answers with them in its own process."""
 
 from collections.abc import Callable, Sequence
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 
-from entrez_kit.local.eutils.database import Database
+from entrez_kit.local.eutils.database import Database, LinkInfo
 from entrez_kit.local.eutils.mesh import MeshDatabase
 from entrez_kit.local.eutils.pubmed import PubMedDatabase
 from entrez_kit.local.eutils.service import EUTILS, Endpoint, LocalEntrez
 from entrez_kit.local.records.collection import ParsedCollection, RecordCollection
 from entrez_kit.sandbox.fixture_database import FixtureDatabase
 from entrez_kit.sandbox.gene import GeneDatabase
+from entrez_kit.sandbox.links import LinkedDatabase, read_small_databases
 from entrez_kit.sandbox.pmc import PmcDatabase
-from entrez_kit.sandbox.taxonomy import read_taxonomy
+
+
+class DemoPubMed(LinkedDatabase, PubMedDatabase):
+    """PubMed with links to the other databases."""
+
+    collection: RecordCollection
+
+    @cached_property
+    def links(self) -> Sequence[LinkInfo]:  # type: ignore[override]  # read on first use
+        """The links of the database, as EInfo lists them."""
+        cited = LinkInfo("pubmed_pmc_refs", "pmc", "Cited in PMC", "PMC articles that cite this one")
+        return [*super().links, cited]
+
+    def find_links(self, link: str, uid: str) -> Sequence[tuple[str, int]]:
+        """Return the ids of the linked records, each with its score."""
+        if link != "pubmed_pmc_refs":
+            return super().find_links(link, uid)
+        numbers = (self.collection.number(other) for other, _ in self.find_links("pubmed_pubmed_citedin", uid))
+        pmcids = [self.collection.document(number).pmcid for number in numbers if number is not None]
+        return [(pmcid.removeprefix("PMC"), 0) for pmcid in pmcids if pmcid]
 
 
 @lru_cache(maxsize=1)
 def build_databases(collection: RecordCollection) -> Sequence[Database]:
     """Return every database; a new database is added here. The result of the last call is cached."""
-    pubmed = PubMedDatabase(collection)
+    pubmed = DemoPubMed(collection)
     return (
         pubmed,
         PmcDatabase(pubmed),
         GeneDatabase(collection),
-        read_taxonomy(),
         MeshDatabase(),
-        FixtureDatabase("nuccore"),
+        *(FixtureDatabase(name, collection) for name in read_small_databases()),
     )
 
 

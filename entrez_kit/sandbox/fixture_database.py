@@ -1,30 +1,39 @@
-"""A database of the sandbox that is described by one file of the fixtures, ``NAME/NAME.json``.
+"""A database of the sandbox that is described by one file of the fixtures, ``entrez/NAME.json``.
 
-The file has the search fields, the links, the formats of EFetch and the records, each with its searchable values, its
-summary, its links and its text in each format. The first format that has the rettype and the retmode of a request is
-sent; one without ``rettypes`` or ``retmodes`` has all. ``bad_id`` is the error for an invalid id; without it, invalid
-ids are omitted like unknown ones, unless no id is valid.
+The file has the search fields, the formats of EFetch and the records, each with its searchable values, its summary,
+its links and its text in each format. UID, [All Fields] and the filter "all" are derived. The first format that has the
+rettype and the retmode of a request is sent; one without ``rettypes`` or ``retmodes`` has all. ``bad_id`` is the error
+for an invalid id; without it, invalid ids are omitted like unknown ones, unless no id is valid.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-from entrez_kit.local.eutils.database import BadRequest, FetchCall, LinkInfo
-from entrez_kit.local.eutils.replies import LocalReply, plain, xml
-from entrez_kit.local.eutils.small_query import SmallDatabase, SmallQuery
-from entrez_kit.local.records.fixture_files import read_fixture
+from entrez_kit.local.eutils.database import BadRequest, FetchCall
+from entrez_kit.local.eutils.replies import Items, LocalReply, plain, xml
+from entrez_kit.local.eutils.small_query import SmallDatabase, SmallQuery, Values
+from entrez_kit.local.records.collection import RecordCollection
 from entrez_kit.query.fields import define_field
+from entrez_kit.sandbox.links import LinkedDatabase, read_small_databases
 
 
-class FixtureDatabase(SmallDatabase[Mapping[str, Any]]):
-    """The database in one file of the fixtures."""
+def _convert_lists(value: Any) -> Any:
+    """Return a value of a summary, with its lists as items of a reply."""
+    if not isinstance(value, dict):
+        return value
+    if value.keys() == {"tag", "entries"}:
+        return Items(value["tag"], [_convert_lists(entry) for entry in value["entries"]])
+    return {name: _convert_lists(inner) for name, inner in value.items()}
 
-    def __init__(self, name: str) -> None:
-        self._about = read_fixture(name, f"{name}.json")
+
+class FixtureDatabase(LinkedDatabase, SmallDatabase[Mapping[str, Any]]):
+    """The database in one file of the fixtures; an id may be a number or a name of a record, such as an accession."""
+
+    def __init__(self, name: str, collection: RecordCollection | None = None) -> None:
+        self._about = read_small_databases()[name]
         self.name, self.menu, self.description = name, self._about["menu"], self._about["description"]
-        self.summary_dtd = self._about["summary_dtd"]
-        self.links = [LinkInfo(*row) for row in self._about["links"]]
+        self.summary_dtd, self.collection = self._about["summary_dtd"], collection
         self._uids = {alias: uid for uid, record in self.records.items() for alias in record.get("names", ())}
 
     @cached_property
@@ -38,13 +47,13 @@ class FixtureDatabase(SmallDatabase[Mapping[str, Any]]):
 
     def query(self) -> SmallQuery:
         """Return a query that searches the records."""
-        values = {uid: record["values"] for uid, record in self.records.items()}
-        return SmallQuery(values, [define_field(**row) for row in self._about["fields"]])
+        records = {uid: _list_values(uid, record["values"]) for uid, record in self.records.items()}
+        return SmallQuery(records, [define_field(**row) for row in self._about["fields"]])
 
     def summary(self, uid: str) -> Mapping[str, Any] | None:
         """Return the version 2 summary."""
         record = self.find(uid)
-        return None if record is None else record["summary"]
+        return None if record is None else _convert_lists(record["summary"])
 
     def fetch(self, request: FetchCall) -> LocalReply:
         """Return records in a format of the file; unknown ids are omitted.
@@ -60,12 +69,11 @@ class FixtureDatabase(SmallDatabase[Mapping[str, Any]]):
         for form in self._about["formats"]:
             asked = (("rettypes", request.rettype), ("retmodes", request.retmode))
             if all(value in form.get(name, (value,)) for name, value in asked):
-                parts = (record["parts"][form["part"]] for record in records)
+                parts = ({"uilist": f"{record['uid']}\n", **record["parts"]}[form["part"]] for record in records)
                 text = f"{form.get('start', '')}{''.join(parts)}{form.get('end', '')}"
-                return xml(text) if "start" in form else plain(text)
+                return xml(text) if text.startswith("<?xml") else plain(text)
         raise BadRequest(f"Unsupported rettype parameter value: {request.rettype}")
 
-    def find_links(self, link: str, uid: str) -> Sequence[tuple[str, int]]:
-        """Return the ids of the linked records."""
-        record = self.find(uid) or {}
-        return [(other, 0) for other in record.get("links", {}).get(link, ())]
+
+def _list_values(uid: str, values: Values) -> Values:
+    return {"UID": (uid,), "FILT": ("all",), "ALL": [one for listed in values.values() for one in listed], **values}

@@ -4,13 +4,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from typing import Any, Final
 
-from entrez_kit.local.eutils.database import FetchCall, LinkInfo, SearchCall, SearchOutcome
+from entrez_kit.local.eutils.database import FetchCall, SearchCall, SearchOutcome
 from entrez_kit.local.eutils.replies import Items, LocalReply, plain, xml
 from entrez_kit.local.eutils.small_query import Found, SmallDatabase, SmallQuery, Values
 from entrez_kit.local.records.collection import RecordCollection
 from entrez_kit.local.records.fixture_files import read_fixture
 from entrez_kit.query.fields import Field, define_field
-from entrez_kit.sandbox.gene_records import GeneRecord, read_demo_genes, read_demo_links
+from entrez_kit.sandbox.gene_records import GeneRecord, read_demo_genes
+from entrez_kit.sandbox.links import LinkedDatabase
 from entrez_kit.sandbox.taxonomy import add_descendants, find_taxa
 
 GENE_SET: Final = (
@@ -79,7 +80,7 @@ class OrganismQuery(SmallQuery):
         return None
 
 
-class GeneDatabase(SmallDatabase[GeneRecord]):
+class GeneDatabase(LinkedDatabase, SmallDatabase[GeneRecord]):
     """The Gene database with the demo genes; links to articles that are not in the collection are omitted."""
 
     has_version_1 = False
@@ -87,7 +88,6 @@ class GeneDatabase(SmallDatabase[GeneRecord]):
     menu = "Gene"
     description = "Gene database"
     summary_dtd = "20150202"
-    links = (LinkInfo("gene_pubmed", "pubmed", "PubMed Links", "PubMed articles about this gene", 130),)
 
     def __init__(self, collection: RecordCollection, genes: Iterable[GeneRecord] | None = None) -> None:
         self.collection = collection
@@ -97,10 +97,6 @@ class GeneDatabase(SmallDatabase[GeneRecord]):
     def records(self) -> dict[str, GeneRecord]:
         """The genes by id, read on first use."""
         return {gene.uid: gene for gene in (read_demo_genes() if self._given is None else self._given)}
-
-    @cached_property
-    def _links(self) -> Mapping[str, Mapping[str, Sequence[str]]]:
-        return read_demo_links()
 
     def search(self, request: SearchCall) -> SearchOutcome:
         """Find genes, most relevant first; genes of equal weight are sorted by id."""
@@ -173,12 +169,6 @@ class GeneDatabase(SmallDatabase[GeneRecord]):
             return xml(f"{GENE_SET}<Error>GeneId {ids[0]} not found.</Error>\n</Entrezgene-Set>\n")
         body = b"\n".join(gene.raw for gene in genes)
         return LocalReply(GENE_SET.encode("utf-8") + body + b"\n</Entrezgene-Set>\n")
-
-    def find_links(self, link: str, uid: str) -> Sequence[tuple[str, int]]:
-        """Return the articles about a gene."""
-        canonical = self.canonical(uid)
-        pmids = self._links.get(link, {}).get(canonical or "", ())
-        return [(pmid, 0) for pmid in pmids if self.collection.number(pmid) is not None]
 
 
 def _render_text(gene: GeneRecord, place: int) -> str:

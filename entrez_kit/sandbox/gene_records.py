@@ -1,12 +1,11 @@
 """The genes of the sandbox: the parser of the records in this package, for searches and summaries."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from lxml import etree
 
-from entrez_kit.local.records.fixture_files import read_fixture, read_fixtures
+from entrez_kit.local.records.fixture_files import read_fixtures
 
 
 @dataclass(frozen=True)
@@ -119,8 +118,3 @@ def read_demo_genes() -> list[GeneRecord]:
     """Read the genes of this package; none if they are not installed."""
     roots = [etree.fromstring(file, _build_parser()) for file in read_fixtures("gene", ".xml")]
     return [read_gene(etree.tostring(one, with_tail=False)) for root in roots for one in root.iterfind("Entrezgene")]
-
-
-def read_demo_links() -> Mapping[str, Mapping[str, Sequence[str]]]:
-    """Read the PMIDs of the demo corpus that are linked to each gene, by kind of link."""
-    return dict(read_fixture("gene", "links.json"))

@@ -28,6 +28,7 @@ SYNONYMS: Final = tuple(
         "ids id uids uid pmids pmid",
         "source_pmid pmid id pmids",
         "entrez_id gene_id id ncbi_gene_id",
+        "entrez_ids gene_ids ids ncbi_gene_ids",
         "doc_id id document_id pmid",
         "db database source_db",
         "source dbfrom from_db source_db",

@@ -2,14 +2,15 @@
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, Final
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError, create_model
 
-from entrez_kit.base.errors import InvalidInput
+from entrez_kit.base.errors import InvalidInput, UnresolvedEntity
 from entrez_kit.core.model import Request
 from entrez_kit.core.operation import Operation, Paging, invalid_arguments
 from entrez_kit.server.record_text import RecordText, split_record_text
@@ -41,10 +42,10 @@ class ReplyArguments(Request):
     fields: list[str] = Field(
         default=[],
         max_length=100,
-        description="Only these members of records; -title omits one, -abstract_text gives sections.",
+        description="Only these; -title omits one, -abstract_text gives sections.",
     )
     reply_start: int | None = Field(default=None, ge=0, description="From reply_cut.")
-    reply_limit: int = Field(default=DEFAULT_LIMIT, ge=MIN_LIMIT, description="Characters of the reply.")
+    reply_limit: int = Field(default=DEFAULT_LIMIT, ge=MIN_LIMIT, description="Characters.")
 
 
 def with_portions(schema: Mapping[str, Any], operation: Operation[Any, Any]) -> dict[str, Any]:
@@ -52,6 +53,7 @@ def with_portions(schema: Mapping[str, Any], operation: Operation[Any, Any]) -> 
     from entrez_kit.server.schemas import input_schema
 
     listed_name = input_schema(ReplyArguments)["properties"]
+    del listed_name["fields"]["maxItems"]
     if not operation.once:  # records with few members
         del listed_name["fields"]
     elif operation.levels:
@@ -104,6 +106,7 @@ class Portion:
         beside: a member with the id of each record and of results without a record.
         details: the members of the document about its request, which the reply does not have.
         known: the names of all members that records may have, with dots, and their empty values.
+        resume: the argument with the inputs, if the next call names those that are left instead of a start.
     """
 
     member: str = ""
@@ -117,6 +120,7 @@ class Portion:
     next_page: str = ""
     known: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     details: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    resume: str = ""
 
     def cut(self, document: Document) -> Document:
         """Return the part of a document that fits the limit, with ``reply_cut`` if something was omitted.
@@ -227,7 +231,8 @@ class Portion:
 
     def _room(self, base: Document, account: "_Account") -> int:
         """Return the characters available for records, at least half of the limit."""
-        return max(self.limit - count_characters(base) - account.size - _NOTE, self.limit // 2)
+        named = account.size * (2 if self.resume else 1)
+        return max(self.limit - count_characters(base) - named - _NOTE, self.limit // 2)
 
     def _compact(self, document: Document) -> tuple[Document, list[str]]:
         """Return the document without lists of the inputs and with its other members shortened to half of the limit."""
@@ -251,7 +256,8 @@ class Portion:
         too_large: Mapping[int, int] = MappingProxyType({}),
     ) -> Document:
         """Return ``reply_cut``: the part, the outcome of each input, and the arguments of the next call."""
-        skipped, total, following = 0, count, {"reply_start": end}
+        skipped, total = 0, count
+        following: dict[str, Any] = {"reply_start": end}
         if self.page is not None:
             skipped, total = self.page.skipped, self.page.total({**document, **self.details}, count)
             following = self.page.next_arguments(end)
@@ -263,7 +269,10 @@ class Portion:
                 following = self.page.next_arguments(end)
         message = f"{self.member} {skipped + start} to {skipped + end} of {skipped + total}."
         described: Document = {"message": message}
-        if end < total:
+        if end < total and self.resume and account.is_exact:
+            described["message"] += f" Make the same call with {self.resume}: ids.left for the rest."
+            described["next_arguments"] = {self.resume: account.found[end:]}
+        elif end < total:
             named = " and ".join(f"{name} {value}" for name, value in following.items())
             described["message"] += f" Make the same call with {named} for the rest"
             described["message"] += f", or with a reply_limit over {self.limit}."
@@ -353,8 +362,13 @@ def _with_cuts(described: Document, cuts: list[str], more: str) -> Document:
     return {**described, "message": f"{described['message']} {text}" if described else text}
 
 
-def take_portion(arguments: Mapping[str, Any], operation: Operation[Any, Any]) -> tuple[dict[str, Any], list[Portion]]:
+def take_portion(
+    arguments: Mapping[str, Any], operation: Operation[Any, Any], *, resume: str = ""
+) -> tuple[dict[str, Any], list[Portion]]:
     """Return the arguments of the operation, and the requested portion of each large member.
+
+    Args:
+        resume: see ``Portion``.
 
     Raises:
         InvalidInput: an argument of the portion is invalid; or the operation's own error for it.
@@ -383,9 +397,50 @@ def take_portion(arguments: Mapping[str, Any], operation: Operation[Any, Any]) -
     beside = members[-1] if page is not None and len(members) > 1 and not page.paging.only_with else ""
     once, next_page = operation.once, operation.next_page
     return rest, [
-        Portion(one, wanted, start, limit, page, once, inputs, beside if beside != one else "", next_page, known)
+        Portion(
+            one,
+            wanted,
+            start,
+            limit,
+            page,
+            once,
+            inputs,
+            beside if beside != one else "",
+            next_page,
+            known,
+            resume=resume,
+        )
         for one in members
     ]
+
+
+def read_several(arguments: dict[str, Any], operation: Operation[Any, Any]) -> list[str]:
+    """Take the list of values out of the arguments, with the single value before it; empty if no list was given.
+
+    Raises:
+        EntrezKitError: the operation's own error for a list that is too long or has other values than texts, or for
+            another argument.
+    """
+    several = operation.several
+    assert several is not None
+    listed = arguments.pop(several.argument, None)
+    if isinstance(arguments.get(several.field), list):
+        listed = [*arguments.pop(several.field), *(listed or ())]
+    if not listed:
+        return []
+    values = [one for one in (arguments.pop(several.field, None),) if one and one not in listed] + listed
+    build: Any = create_model  # its type does not allow computed names
+    model = build("Listed", __base__=Request, **{several.argument: (list[str], Field(max_length=several.most))})
+    try:
+        model.model_validate({several.argument: values})
+    except ValidationError as exc:
+        raise (operation.argument_error or invalid_arguments)(exc, model) from None
+    own = {name: value for name, value in arguments.items() if name not in ReplyArguments.model_fields}
+    for value in values:
+        with suppress(UnresolvedEntity):  # an outcome of this value
+            operation.build({**own, several.field: value})
+            break
+    return [str(value) for value in values]
 
 
 def _select_level(

@@ -56,6 +56,9 @@ class AgentOperation(Operation[Any, Any]):
     def input_schema(self) -> Schema:
         """Return the schema of the arguments, with the defaults and bounds for agents."""
         whole = self.request.model_json_schema(by_alias=False)
+        for part in whole["properties"].values():
+            for option in part.get("anyOf", (part,)):
+                option.pop("maxItems", None)  # those of other front ends
         for name, default in self.mcp_defaults.items():
             if name in whole["properties"]:
                 whole["properties"][name]["default"] = default
@@ -87,6 +90,25 @@ class AgentOperation(Operation[Any, Any]):
             raise error
 
 
+def with_several(schema: Schema, operation: Operation[Any, Any]) -> Schema:
+    """Return the schema of a tool that takes one value of an argument, or a list."""
+    several = operation.several
+    if several is None:
+        return schema
+    part = {
+        "type": "array",
+        "description": f"Instead of {several.field}; one outcome each.",
+        "maxItems": several.most,
+        "items": {"type": "string"},
+    }
+    own = schema["properties"]
+    rest = {name: inner for name, inner in own.items() if name != several.field}
+    properties = {several.field: with_neutral_value(own[several.field]), several.argument: part, **rest}
+    required = [name for name in schema["required"] if name != several.field]
+    found = {name: inner for name, inner in schema.items() if name != "required"}
+    return {**found, "properties": properties, **({"required": required} if required else {})}
+
+
 def _is_hidden(request: type[BaseModel], name: str) -> bool:
     """Return whether a field is hidden in the schema of a request."""
     return name in request.model_fields and _SKIPPED in request.model_fields[name].metadata
@@ -116,8 +138,13 @@ def result_schema(result: Any) -> Schema:
     return schema
 
 
-def output_schema(result: type[BaseModel], *, in_portions: bool = False) -> Schema:
+def output_schema(
+    result: type[BaseModel], *, in_portions: bool = False, several: type[BaseModel] | None = None
+) -> Schema:
     """Return the schema of a result: all members that agents get, with their types; it also accepts the error envelope.
+
+    Args:
+        several: the result for a list of inputs, if it has other members.
 
     Some clients validate errors against the schema too. So no member is required and other members are allowed; many
     hosts do not support ``oneOf``.
@@ -135,6 +162,8 @@ def output_schema(result: type[BaseModel], *, in_portions: bool = False) -> Sche
             properties[name]["type"] = kinds[0] if len(kinds) == 1 else kinds
     if "warnings" in result.model_fields and "warnings" not in properties:  # pydantic leaves it out of the schema
         properties["warnings"] = {"type": "array", "items": {"type": "object"}}
+    if several is not None:
+        properties |= output_schema(several, in_portions=True)["properties"]
     properties["incomplete"] = {"type": "object"}
     if in_portions:
         properties["reply_cut"] = {"type": "object"}
@@ -185,7 +214,7 @@ def _close(schema: Mapping[str, Any], definitions: Mapping[str, Schema]) -> Sche
     if "properties" in schema:
         inner = {name: _close(part, definitions) for name, part in schema["properties"].items()}
         return {"type": "object", "properties": inner, "additionalProperties": False}
-    if isinstance(schema.get("items"), Mapping) and "$ref" in schema["items"]:
+    if isinstance(schema.get("items"), Mapping):
         return {"type": "array", "items": _close(schema["items"], definitions)}
     return _type_of(schema, definitions, nullable="null" in str(schema.get("anyOf")) and "$ref" not in str(schema))
 
@@ -206,8 +235,15 @@ def _compact(schema: Mapping[str, Any], definitions: Mapping[str, Schema]) -> Sc
     default = kept.get("default")
     if default is None or default is False or default in ("", [], {}):  # the usual default
         kept.pop("default", None)
-    if kept.get("minItems") == 1:
-        del kept["minItems"]
+    if kept.get("default") == 0 == kept.get("minimum"):
+        del kept["default"]
+    # Bounds that no agent tries to pass; calls are checked against them all the same.
+    if kept.get("maximum", 0) > 5_000 and not kept["minimum"]:
+        del kept["maximum"]
+    for name in ("minItems", "minLength"):
+        if kept.get(name) == 1:
+            del kept[name]
+    kept.pop("maxLength", None)
     # The description need not repeat a list of choices.
     choices = kept.get("enum") or kept.get("items", {}).get("enum")
     if choices and "description" in kept:

@@ -1,9 +1,15 @@
-"""The stdio transport: one client over standard input and output; stdout carries only the protocol."""
+"""The stdio transport: one client over standard input and output; stdout carries only the protocol.
 
+After the end of the input, all requests that were read are answered: a pipe may end its input at once.
+"""
+
+import json
 import logging
 import os
+import select
 import sys
 import threading
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO, Final, cast
@@ -25,6 +31,9 @@ logger = logging.getLogger("entrez_kit.server")
 CHUNK: Final = 65_536
 MAX_LINE: Final = 16_000_000
 """The limit of a message in bytes. A longer line is refused at once, and its rest is skipped."""
+MAX_SILENCE: Final = 600.0
+"""Seconds without an answer after the end of the input, after which the other requests get none."""
+CHECK_SECONDS: Final = 0.05
 TOO_LONG: Final = refusal(f"A message may have at most {MAX_LINE:,} bytes.")
 
 
@@ -57,14 +66,60 @@ def _reserve_streams() -> Iterator[tuple[Callable[[], bytes], BinaryIO]]:
     yield lambda: os.read(source, CHUNK), os.fdopen(target, "wb", closefd=False)
 
 
+class _Pending:
+    """The requests that were read and not answered yet, by id."""
+
+    def __init__(self, output: BinaryIO) -> None:
+        self._output = output
+        self._ids: Counter[str | int] = Counter()
+        self._answers = 0
+
+    def add(self, message: dict[str, Any]) -> None:
+        """Count a message of the client: a request gets an answer, unless the client cancels it."""
+        if "id" in message and "method" in message:
+            self._ids[message["id"]] += 1
+        elif message.get("method") == "notifications/cancelled":
+            number = (message.get("params") or {}).get("requestId")
+            if isinstance(number, str | int):
+                self._ids.pop(number, None)
+
+    def remove(self, message: dict[str, Any]) -> None:
+        """Count a message to the client, which may be an answer."""
+        number = message.get("id")
+        if number is not None and "method" not in message:
+            self._answers += 1
+            self._ids = self._ids - Counter([number])
+
+    async def wait(self) -> None:
+        """Wait until all are answered, the client stops reading, or no answer comes for a long time."""
+        answers, limit = -1, 0.0
+        while self._ids and not _is_abandoned(self._output):
+            if self._answers != answers:
+                answers, limit = self._answers, anyio.current_time() + MAX_SILENCE
+            if anyio.current_time() > limit:
+                break
+            await anyio.sleep(CHECK_SECONDS)
+
+
+def _is_abandoned(output: BinaryIO) -> bool:
+    """Return whether the reader of a pipe has closed it; False if this cannot be found out."""
+    try:
+        poll = select.poll()
+        poll.register(output.fileno(), 0)
+        return bool(poll.poll(0))  # without a mask, only errors
+    except (AttributeError, OSError, ValueError):
+        return False
+
+
 class _Lines:
     """Lines of standard input, read in a daemon thread.
 
     A blocked read cannot be cancelled; a thread of anyio would prevent the server from ending on a signal.
     """
 
-    def __init__(self, read: Callable[[], bytes]) -> None:
+    def __init__(self, read: Callable[[], bytes], pending: _Pending) -> None:
         self._read = read
+        self._pending = pending
         self.refuse: Callable[[JSONRPCError], Awaitable[None]] | None = None
         """Sends the error for a line that is not a message; the SDK does not answer these."""
 
@@ -84,9 +139,11 @@ class _Lines:
             async for line in receive:
                 error = TOO_LONG if len(line) > MAX_LINE else check_message(line)
                 if error is None:
+                    self._pending.add(json.loads(line))
                     yield line.decode("utf-8")
                 elif self.refuse is not None:
                     await self.refuse(error)
+        await self._pending.wait()
 
 
 def _split(read: Callable[[], bytes]) -> Iterator[bytes]:
@@ -114,11 +171,13 @@ def _split(read: Callable[[], bytes]) -> Iterator[bytes]:
 class _Messages:
     """Standard output; each message is written by one call in a thread, because the reader may be slow."""
 
-    def __init__(self, output: BinaryIO) -> None:
+    def __init__(self, output: BinaryIO, pending: _Pending) -> None:
         self._output = output
+        self._pending = pending
 
     async def write(self, text: str) -> None:
         await anyio.to_thread.run_sync(self._write, text.encode("utf-8"))
+        self._pending.remove(json.loads(text))
 
     def _write(self, data: bytes) -> None:
         self._output.write(data)
@@ -131,11 +190,12 @@ class _Messages:
 async def serve_stdio(server: Server[Any], ending: Shutdown) -> None:
     """Serve the client of the standard streams until it leaves or a signal is received."""
     with _reserve_streams() as (read, standard_output):
-        output = cast("anyio.AsyncFile[str]", _Messages(standard_output))
+        pending = _Pending(standard_output)
+        output = cast("anyio.AsyncFile[str]", _Messages(standard_output, pending))
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(ending.watch, tasks.cancel_scope.cancel)
             # The SDK only iterates over the input, although its type is a file.
-            lines = _Lines(read)
+            lines = _Lines(read, pending)
             async with stdio_server(cast("anyio.AsyncFile[str]", lines), output) as (incoming, outgoing):
 
                 async def refuse(error: JSONRPCError) -> None:

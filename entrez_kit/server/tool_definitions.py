@@ -35,15 +35,16 @@ class ToolDefinition:
     def of(cls, operation: Operation[Any, Any]) -> "ToolDefinition":
         """Build the definition of an operation, with the bounds for MCP calls."""
         from entrez_kit.server.portions import with_portions
-        from entrez_kit.server.schemas import AgentOperation, closed_output_schema, output_schema
+        from entrez_kit.server.schemas import AgentOperation, closed_output_schema, output_schema, with_several
 
         inner = AgentOperation.of(operation)
-        inputs = inner.input_schema()
+        inputs = with_several(inner.input_schema(), operation)
         result = operation.result
+        several = operation.several.result if operation.several is not None else None
         outputs = (
             closed_output_schema(result)
             if operation.closed
-            else output_schema(result, in_portions=bool(operation.portions))
+            else output_schema(result, in_portions=bool(operation.portions), several=several)
         )
         return cls(
             name=operation.name,

@@ -22,6 +22,7 @@ from entrez_kit.base.redaction import Redactor
 from entrez_kit.base.settings import parse_names
 from entrez_kit.core.model import NO_SUCH_ARGUMENT
 from entrez_kit.core.operation import Execution, Operation, execute, invalid_arguments
+from entrez_kit.core.per_input import per_listed_input
 from entrez_kit.python.kit_methods import operation_of
 from entrez_kit.server.arguments import ArgumentNames, check_names, list_names, read_arguments
 from entrez_kit.server.response_cache import CachedResponse, ResponseCache
@@ -102,7 +103,7 @@ class Toolbox:
         self.listed = [one for one in facts if one.toolset in toolsets]
         self._by_name = {name: one for one in facts for name in (one.name, *one.aliases)}
         self._shown = {one.name: one.aliases[0] for one in facts if one.aliases} if names == "contract" else {}
-        self.door = Tools({one.method: self.listed_name(one) for one in facts})
+        self.frontend = Tools({one.method: self.listed_name(one) for one in facts})
         self._own_name = re.compile(rf"\b(?:{'|'.join(map(re.escape, self._shown))})\b") if self._shown else None
 
     def find(self, name: str) -> ToolDefinition | None:
@@ -217,14 +218,19 @@ class Toolbox:
         self, facts: ToolDefinition, services: Services, given: Mapping[str, Any], scopes: Collection[str] | None
     ) -> tuple[Execution[Any], dict[str, Any] | None, dict[str, Any]]:
         """Run an operation; return its outcome, the document or a portion of it, and details of the request."""
-        from entrez_kit.server.portions import Portion, take_portion
+        from entrez_kit.server.portions import Portion, read_several, take_portion
         from entrez_kit.server.trimming import trim_reply
 
         operation, portions = self.operation(facts), [Portion()]
         try:
             check_names(given)
             arguments = read_arguments(given, facts.inputs, exact_types=operation.closed)
-            if operation.portions:
+            if operation.several is not None and (values := read_several(arguments, operation)):
+                argument = operation.several.argument
+                operation = per_listed_input(operation)
+                arguments, portions = take_portion({**arguments, argument: values}, operation, resume=argument)
+                arguments = {"inputs": arguments.pop(argument), "arguments": arguments}
+            elif operation.portions:
                 arguments, portions = take_portion(arguments, operation)
         except (ValidationError, EntrezKitError) as exc:
             turn = operation.argument_error or invalid_arguments
@@ -317,7 +323,8 @@ class Toolbox:
         if operation is not None and operation.prose and outcome.result is not None:
             from entrez_kit.server.markdown import render_markdown
 
-            text = render_markdown(json.loads(clean), operation.title, (*operation.portions, "")[0])
+            member = outcome.result.RECORDS if operation.portions or operation.several else ""
+            text = render_markdown(json.loads(clean), operation.title, member)
         return CallToolResult(
             content=[TextContent(type="text", text=part) for part in (text, "\n".join(remarks)) if part],
             structured_content=json.loads(clean),
@@ -327,7 +334,7 @@ class Toolbox:
 
     def say(self, error: EntrezKitError, scopes: Collection[str] | None) -> EntrezKitError:
         """Return an error with the texts of MCP, for a caller with these scopes."""
-        error.say_in(self.door)
+        error.say_in(self.frontend)
         error.hint_text = self.remove_other_tools(error.recovery_hint, scopes) or MORE_SCOPES
         return error
 

@@ -89,20 +89,37 @@ def check_records(
         EntityNotFound: the reply has no record, and none of the ids has a summary.
     """
     names = {uid: _find_names(uid, documents.get(uid, {})) for uid in wanted}
-    is_list = (rettype or "").lower() in _LISTS and (retmode or "text").lower() == "text"
-    if is_list and not content.endswith(b"\n"):
-        # A name whose version is cut off is a name of the record, too.
-        last = content.decode("utf-8", "replace").split("\n")[-1].strip().casefold()
-        if last and any(name != last and name.startswith(last) for known in names.values() for name in known):
-            raise malformed_error("efetch", "its last line is cut")
-    records = read_names(content, rettype, retmode, frozenset[str]().union(*names.values()))
+    known = frozenset[str]().union(*names.values())
+    if (rettype or "").lower() in _LISTS and (retmode or "text").lower() == "text":
+        _check_last_line(content, known)
+    records = read_names(content, rettype, retmode, known)
     if records is None:
         return content
     if not records and wanted and not any(uid in documents for uid in wanted):
         raise EntityNotFound(f"EFetch has no record of {', '.join(wanted[:5])}.")
     matches = {uid: [one for one in records if one.names & names[uid]] for uid in wanted}
     without = [uid for uid in wanted if not matches[uid]]
-    foreign = [one for one in records if not any(one.names & known for known in names.values())]
+    _check_ids(without, documents, [one for one in records if not one.names & known])
+    for uid, found in matches.items():
+        for one in found:
+            _check_content(uid, one, documents.get(uid, {}).get("slen"))
+            if records.count(one) > sum(one in matches[other] for other in wanted):
+                raise malformed_error("efetch", f"the record of {uid[:60]} twice")
+    return content
+
+
+def _check_last_line(content: bytes, known: frozenset[str]) -> None:
+    """Raise an error if the last line of a list of names is cut: it is the beginning of a name."""
+    # A name whose version is cut off is a name of the record, too.
+    last = "" if content.endswith(b"\n") else content.decode("utf-8", "replace").split("\n")[-1].strip().casefold()
+    if last and any(name != last and name.startswith(last) for name in known):
+        raise malformed_error("efetch", "its last line is cut")
+
+
+def _check_ids(
+    without: Sequence[str], documents: Mapping[str, Mapping[str, Any]], foreign: Sequence[FetchedNames]
+) -> None:
+    """Raise an error if a record was not requested, or an id with a summary is among those without a record."""
     # An accession without a summary may be an older name of a record, which the reply does not have.
     older = [uid for uid in without if uid not in documents and not uid.isdigit()]
     if foreign and len(foreign) > len(older):
@@ -111,16 +128,14 @@ def check_records(
         )
     if missing := [uid for uid in without if uid in documents]:
         raise malformed_error("efetch", f"no record of {missing[0][:60]}")
-    for uid, found in matches.items():
-        expected = documents.get(uid, {}).get("slen")
-        for one in found:
-            if one.is_hollow:
-                raise malformed_error("efetch", f"a record of {uid[:60]} without content")
-            if one.length is not None and isinstance(expected, int) and one.length != expected:
-                raise malformed_error("efetch", f"{one.length} of the {expected} residues of {uid[:60]}")
-            if records.count(one) > sum(one in matches[other] for other in wanted):
-                raise malformed_error("efetch", f"the record of {uid[:60]} twice")
-    return content
+
+
+def _check_content(uid: str, record: FetchedNames, length: object) -> None:
+    """Raise an error if a record is empty, or its sequence differs in length from its summary."""
+    if record.is_hollow:
+        raise malformed_error("efetch", f"a record of {uid[:60]} without content")
+    if record.length is not None and isinstance(length, int) and record.length != length:
+        raise malformed_error("efetch", f"{record.length} of the {length} residues of {uid[:60]}")
 
 
 def read_names(

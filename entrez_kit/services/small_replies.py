@@ -111,8 +111,8 @@ MESSAGES: Final[dict[tuple[str, Fate], tuple[str, str]]] = {
         "{} quoted phrases are not in the phrase index; NCBI searched their words instead: {}",
     ),
     ("quoted_phrase_not_found", "kept"): (
-        "The quoted phrase {} is not in the phrase index; it is still part of the search and matches nothing.",
-        "{} quoted phrases are not in the phrase index; they are still part of the search and match nothing: {}",
+        "The phrase {} is not in the phrase index; it is still part of the search and matches nothing.",
+        "{} phrases are not in the phrase index; they are still part of the search and match nothing: {}",
     ),
     ("quoted_phrase_not_found", "dropped"): (
         "The quoted phrase {} is not in the phrase index; NCBI removed it from the search.",

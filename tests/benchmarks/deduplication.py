@@ -24,7 +24,7 @@ from entrez_kit.references.files.references import parse_name
 from entrez_kit.references.merge.grouping import compare_records, link_records
 from entrez_kit.references.merge.merge_references import merge_references
 from entrez_kit.references.merge.models import MergeRequest
-from entrez_kit.references.merge.signatures import signature
+from entrez_kit.references.merge.signatures import RecordFields, build_signature
 
 
 def count_errors(labels: Sequence[Sequence[str]], groups: Sequence[Sequence[str]]) -> tuple[int, int]:
@@ -41,20 +41,18 @@ def group_own(rows: Sequence[dict[str, str]]) -> list[list[str]]:
     signatures = []
     for number, row in enumerate(rows):
         names = [parse_name(name) for name in row["author"].split(" and ") if name.strip()]
-        signatures.append(
-            signature(
-                number,
-                title=row["title"],
-                authors=[(name.group or name.family or "", name.given or "") for name in names],
-                journal=row.get("journal"),
-                year=row.get("year"),
-                volume=row.get("volume"),
-                issue=row.get("number"),
-                pages=row.get("pages"),
-                doi=row.get("doi"),
-                abstract=row.get("abstract"),
-            )
+        record = RecordFields(
+            title=row["title"],
+            authors=[(name.group or name.family or "", name.given or "") for name in names],
+            journal=row.get("journal"),
+            year=row.get("year"),
+            volume=row.get("volume"),
+            issue=row.get("number"),
+            pages=row.get("pages"),
+            doi=row.get("doi"),
+            abstract=row.get("abstract"),
         )
+        signatures.append(build_signature(number, record))
     found = link_records(signatures, compare_records(signatures))
     print(f"  undecided pairs {len(found.undecided)}, family links {len(found.families)}")
     return [[rows[n]["ID"] for n in members] for members in found.duplicates]

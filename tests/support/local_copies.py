@@ -29,11 +29,19 @@ def write_mesh(folder: Path, headings: list[Heading]) -> list[Path]:
 
 def _render(heading: Heading, prefix: str) -> str:
     kind = f"{prefix}Record" if prefix == "Supplemental" else prefix
-    terms = "".join(f"<Term><String>{escape(term)}</String></Term>" for term in (heading.name, *heading.entry_terms))
+    short = f"<Abbreviation>{heading.abbreviation}</Abbreviation>" if heading.abbreviation else ""
+    terms = f"<Term><String>{escape(heading.name)}</String>{short}</Term>"
+    terms += "".join(f"<Term><String>{escape(term)}</String></Term>" for term in heading.entry_terms)
     trees = "".join(f"<TreeNumber>{tree}</TreeNumber>" for tree in heading.tree_numbers)
+    allowed = "".join(
+        f"<AllowableQualifier><QualifierReferredTo><QualifierName><String>{escape(name)}</String></QualifierName>"
+        "</QualifierReferredTo></AllowableQualifier>"
+        for name in heading.subheadings
+    )
     return (
         f"<{prefix}Record><{kind}UI>{heading.ui}</{kind}UI>"
         f"<{kind}Name><String>{escape(heading.name)}</String></{kind}Name>"
+        f"<AllowableQualifiersList>{allowed}</AllowableQualifiersList>"
         f"<TreeNumberList>{trees}</TreeNumberList><ConceptList><Concept PreferredConceptYN='Y'>"
         f"<ScopeNote>{escape(heading.scope_note)}</ScopeNote><TermList>{terms}</TermList></Concept></ConceptList>"
         f"</{prefix}Record>\n"

@@ -1,11 +1,15 @@
 """What hosts and registries read about the server is what the catalogue says today."""
 
+import copy
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import fields
-from typing import Any
+from typing import Any, Final
 
-from packaging_files import FOLDER, SETTINGS, packaging_files
+import jsonschema  # type: ignore[import-untyped]  # it comes with mcp, its stubs do not
+import pytest
+from packaging_files import FOLDER, ROOT, SETTINGS, packaging_files
 
 from entrez_kit.base.settings import Settings
 from entrez_kit.python.catalogue import OPERATIONS
@@ -44,3 +48,105 @@ def test_manifests_hold_what_their_formats_require() -> None:
         assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", document(name)["name"])
     for path in (document("plugin/.codex-plugin/plugin.json")[key] for key in ("skills", "mcpServers")):
         assert (FOLDER / "plugin" / path).exists()
+
+
+# The entry of the MCP registry
+
+
+def _texts(*names: str, most: int = 10_000) -> dict[str, Any]:
+    return {name: {"type": "string", "minLength": 1, "maxLength": most} for name in names}
+
+
+def _record(properties: dict[str, Any], *required: str) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
+
+
+_INPUT = _texts("description", "value", "default", "placeholder") | {
+    **{name: {"type": "boolean"} for name in ("isRequired", "isSecret")},
+    "format": {"enum": ["string", "number", "boolean", "filepath"]},
+    "choices": {"type": "array", "items": {"type": "string"}},
+}
+_POSITIONAL = _record({**_INPUT, **_texts("valueHint"), "type": {"const": "positional"}}, "type")
+_ARGUMENT = {
+    "anyOf": [
+        {**_POSITIONAL, "anyOf": [{"required": ["value"]}, {"required": ["valueHint"]}]},
+        _record({**_INPUT, **_texts("name"), "type": {"const": "named"}}, "type", "name"),
+    ]
+}
+_VERSION = {"type": "string", "maxLength": 255, "pattern": r"^[0-9]+\.[0-9]+\.[0-9]+$"}
+ENTRY: Final = _record(
+    {
+        "$schema": {"type": "string", "pattern": r"^https://.*/[0-9-]+/server\.schema\.json$"},
+        "name": {"type": "string", "minLength": 3, "maxLength": 200, "pattern": "^[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+$"},
+        **_texts("title", "description", most=100),
+        "version": _VERSION,
+        "packages": {
+            "type": "array",
+            "minItems": 1,
+            "items": _record(
+                {
+                    **_texts("identifier"),
+                    "registryType": {"enum": ["npm", "pypi", "cargo", "oci", "nuget", "mcpb"]},
+                    "version": _VERSION,
+                    "runtimeHint": {"enum": ["npx", "uvx", "docker", "dnx"]},
+                    "transport": _record({"type": {"const": "stdio"}}, "type"),
+                    **{n: {"type": "array", "items": _ARGUMENT} for n in ("packageArguments", "runtimeArguments")},
+                    "environmentVariables": {
+                        "type": "array",
+                        "items": _record({**_INPUT, **_texts("name")}, "name"),
+                    },
+                },
+                *("registryType", "identifier", "version", "transport"),
+            ),
+        },
+    },
+    *("$schema", "name", "description", "version", "packages"),
+)
+"""What the registry documents for an entry, closed: no package from PyPI or npm has its schema."""
+
+
+def places(value: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the path of each member and item of a document."""
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield (*above, key)
+        yield from places(inner, (*above, key))
+
+
+def test_the_registry_accepts_the_entry() -> None:
+    entry = document("server.json")
+    validator = jsonschema.Draft202012Validator(ENTRY)
+
+    validator.check_schema(ENTRY)
+    assert [error.message for error in validator.iter_errors(entry)] == []
+    package = entry["packages"][0]
+    assert package["version"] == entry["version"]
+    # The registry looks for this line on the page of the package, which is the README.
+    assert f"mcp-name: {entry['name']} " in (ROOT / "README.md").read_text(encoding="utf-8")
+    command = [package["runtimeHint"], *(one["value"] for one in package["packageArguments"])]
+    assert command == [
+        json.loads(packaging_files()["plugin/.mcp.json"])["mcpServers"]["entrez-kit"]["command"],
+        "serve",
+    ]
+
+
+def test_an_entry_with_any_member_damaged_is_refused() -> None:
+    entry = document("server.json")
+    validator = jsonschema.Draft202012Validator(ENTRY)
+    paths = list(places(entry))
+    assert len(paths) > 25
+
+    for path in paths:
+        damaged = copy.deepcopy(entry)
+        inside = damaged
+        for key in path[:-1]:
+            inside = inside[key]
+        inside[path[-1]] = 7.5
+        assert not validator.is_valid(damaged), path
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("description", "x" * 101), ("name", "entrez-kit"), ("version", "^1.0.0"), ("title", ""), ("colour", "red")],
+)
+def test_an_entry_that_the_registry_would_refuse_is_refused(name: str, value: str) -> None:
+    assert not jsonschema.Draft202012Validator(ENTRY).is_valid({**document("server.json"), name: value})

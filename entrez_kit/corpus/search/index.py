@@ -172,10 +172,14 @@ def rows_of(connection: sqlite3.Connection, pmids: Sequence[int]) -> Iterator[In
 
 
 def read_terms(row: IndexRow) -> RecordTerms:
-    """Return the stems of a record."""
+    """Return the stems of a record; its new words are stemmed in one call, which is a transaction of SQLite."""
     texts = {"title": [row.title], "abstract": [row.abstract], "terms": row.terms.split("; ")}
     split = {source: [words_of(plain(text)) for text in parts if text] for source, parts in texts.items()}
-    return RecordTerms({source: [stems_of(words) for words in parts if words] for source, parts in split.items()})
+    words = {word for parts in split.values() for words in parts for word in words}
+    stems = dict(zip(words, stems_of(words), strict=True))
+    return RecordTerms(
+        {source: [[stems[word] for word in words] for words in parts if words] for source, parts in split.items()}
+    )
 
 
 def _column(connection: sqlite3.Connection, statement: str, *values: object) -> list[int]:

@@ -37,10 +37,10 @@ class RagSearchRequest(CorpusRequest):
     query: NotBlank = Field(min_length=1, description="Question or words.")
     top_k: int = Field(default=20, ge=1, le=100, description="Hits to return.")
     quality_bias: bool = Field(default=True, description="Rank better evidence higher.")
-    corpus: str | None = Field(default=None, description="Search only this corpus.", exclude_if=is_absent)
+    corpus: str | None = Field(default=None, description="Only this corpus.", exclude_if=is_absent)
     index: IndexName | None = Field(
         default=None,
-        description="local or weaviate; default: weaviate if configured.",
+        description="Default: weaviate if configured.",
         exclude_if=is_absent,
     )
     details: bool = Field(

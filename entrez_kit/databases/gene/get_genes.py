@@ -1,5 +1,6 @@
 """Look up genes by their ids: their records, and the articles that NCBI links to them."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import ClassVar, Final
 
@@ -8,10 +9,10 @@ from pydantic import Field
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, RateLimited, UnresolvedEntity, UpstreamError
 from entrez_kit.base.frontend_text import FrontendText, NextCall, list_names
 from entrez_kit.core.model import Request, Warn, Warned, omit_if_empty, warn_past_the_last
-from entrez_kit.core.operation import Operation, build_missing_error
+from entrez_kit.core.operation import Operation, Several, build_missing_error
 from entrez_kit.core.per_input import PerInputOutcome, per_input
 from entrez_kit.databases.gene.gene_errors import FORM, argument_error, not_found_error, only_gene_codes
-from entrez_kit.databases.gene.models import CURIE_PATTERN, Gene, PubMedLinks
+from entrez_kit.databases.gene.models import CURIE_PATTERN, Gene, PubMedLinks, SuccessorGene, SuccessorLinks
 from entrez_kit.services import Services
 from entrez_kit.services.small_replies import malformed_error
 
@@ -20,6 +21,7 @@ MAX_DIGITS: Final = 10
 LINK_NAME: Final = "gene_pubmed"
 MAX_LIMIT: Final = 100_000
 MAX_MCP_LIMIT: Final = 100
+MAX_MCP_IDS: Final = 20
 
 
 class GeneRequest(Request):
@@ -46,10 +48,9 @@ class GetGeneRequest(GeneRequest):
 
 
 def get_gene(services: Services, request: GetGeneRequest) -> Gene:
-    """Get one gene: names, summary, location, aliases, status, and its ids in other databases.
+    """Get genes: names, summary, location, aliases, status, and ids in other databases.
 
-    Use it with an id from search_genes, e.g. entrez_id "NCBIGene:7157". A merged record has status "replaced": call
-    get_gene with `replaced_by`. For articles call get_pubmed_links.
+    Use it with ids from search_genes, e.g. entrez_id "NCBIGene:7157". A merged record has its `successor` inside.
 
     Raises:
         UnresolvedEntity: the id is not of the form NCBIGene:<number>; the hint is the call to make instead.
@@ -59,10 +60,21 @@ def get_gene(services: Services, request: GetGeneRequest) -> Gene:
 
     Source: EFetch (db=gene, XML).
     """
-    number = request.number()
+    gene = _fetch_gene(services, request.number())
+    successor, warnings = _find_successor(services, gene, _fetch_gene)
+    found = gene.slim() if request.slim else gene
+    if successor is not None:
+        one = successor.slim() if request.slim else successor
+        found = found.model_copy(
+            update={"successor": SuccessorGene(**{name: getattr(one, name) for name in one.model_fields_set})}
+        )
+    return found.model_copy(update={"warnings": warnings}) if warnings else found
+
+
+def _fetch_gene(services: Services, number: str) -> Gene:
     with only_gene_codes("entrez_id", f"NCBIGene:{number}"):
         try:
-            gene = services.eutils.efetch(
+            return services.eutils.efetch(
                 db="gene", ids=[number], retmode="xml", read=lambda content: _read_gene(content, number)
             ).value
         except EntityNotFound:
@@ -71,7 +83,24 @@ def get_gene(services: Services, request: GetGeneRequest) -> Gene:
             if exc.reason != "incomplete" or services.eutils.known_uids("gene", [number]):
                 raise
             raise not_found_error(number) from None
-    return gene.slim() if request.slim else gene
+
+
+def _find_successor(
+    services: Services, gene: Gene, fetch: Callable[[Services, str], Gene]
+) -> tuple[Gene | None, list[Warn]]:
+    """Return the gene that a merged record leads to, over several merges; a failure becomes a warning."""
+    seen, last = {gene.id}, gene
+    try:
+        while last.replaced_by is not None and last.replaced_by not in seen:
+            seen.add(last.replaced_by)
+            last = fetch(services, last.replaced_by.removeprefix("NCBIGene:"))
+    except (EntityNotFound, UpstreamError, RateLimited) as exc:
+        return None, [_warn_of_successor(last.replaced_by, exc)]
+    return (None if last is gene else last), []
+
+
+def _warn_of_successor(curie: str | None, exc: EntrezKitError) -> Warn:
+    return Warn(code="successor_missing", message=f"The successor {curie} is missing: {exc.message}")
 
 
 def _read_gene(content: bytes, number: str) -> Gene:
@@ -91,18 +120,6 @@ def _read_gene(content: bytes, number: str) -> Gene:
     raise UpstreamError(
         f"NCBI returned no record of gene {number}.", details={"reason": "incomplete", "endpoint": "efetch"}
     )
-
-
-GET_GENE = Operation(
-    name="get_gene",
-    function=get_gene,
-    command=("gene", "get"),
-    toolset="gene",
-    title="Look up a gene",
-    errors=(UnresolvedEntity, EntityNotFound, UpstreamError, RateLimited),
-    argument_error=partial(argument_error, "get_gene"),
-    prose=True,
-)
 
 
 class GeneBatch(Warned):
@@ -130,8 +147,19 @@ def _build_missing_error(missing: list[PerInputOutcome], found: int) -> EntrezKi
     )
 
 
+GET_GENE = Operation(
+    name="get_gene",
+    function=get_gene,
+    command=("gene", "get"),
+    toolset="gene",
+    title="Look up a gene",
+    errors=(UnresolvedEntity, EntityNotFound, UpstreamError, RateLimited),
+    argument_error=partial(argument_error, "get_gene"),
+    prose=True,
+    several=Several("entrez_id", "entrez_ids", MAX_MCP_IDS, GeneBatch, _build_missing_error),
+)
 GET_GENES = per_input(GET_GENE, "entrez_id", GeneBatch, _build_missing_error)
-"""The terminal's operation for several ids. It is not in the catalogue; agents call get_gene for each id."""
+"""The terminal's operation for several ids. It is not in the catalogue; agents give get_gene a list."""
 
 
 # Articles
@@ -140,15 +168,14 @@ GET_GENES = per_input(GET_GENE, "entrez_id", GeneBatch, _build_missing_error)
 class PubMedLinksRequest(GeneRequest):
     """The gene, and the page of its articles."""
 
-    limit: int = Field(default=10, ge=1, le=MAX_LIMIT, description="How many PMIDs to return.")
-    offset: int = Field(default=0, ge=0, description="How many PMIDs to skip.")
+    limit: int = Field(default=10, ge=1, le=MAX_LIMIT, description="PMIDs to return.")
+    offset: int = Field(default=0, ge=0, description="PMIDs to skip.")
 
 
 def get_pubmed_links(services: Services, request: PubMedLinksRequest) -> PubMedLinks:
-    """Get the PMIDs of articles about a gene, as curated by NCBI.
+    """Get the PMIDs of articles about genes, as curated by NCBI; an empty list means none.
 
-    Use it with an id from search_genes; pass the PMIDs to pubmed_fetch_contents. An empty list means no
-    linked article. Example: entrez_id "NCBIGene:7157".
+    Use it with ids from search_genes, e.g. entrez_id "NCBIGene:7157".
 
     Raises:
         UnresolvedEntity: the id is not of the form NCBIGene:<number>; the hint is the call to make instead.
@@ -159,36 +186,57 @@ def get_pubmed_links(services: Services, request: PubMedLinksRequest) -> PubMedL
     Source: ELink (gene_pubmed); ESummary to check that the gene exists.
     """
     number = request.number()
+    page = slice(request.offset, request.offset + request.limit)
     with only_gene_codes("entrez_id", request.entrez_id):
-        from entrez_kit.databases.gene.gene_records import summaries_of
-
-        gene = summaries_of(services, [number]).get(number)
-        if gene is None:
-            raise not_found_error(number)
-        try:
-            pmids = services.eutils.elink(
-                ids=[number],
-                dbfrom="gene",
-                db="pubmed",
-                cmd="neighbor",
-                linkname=LINK_NAME,
-                read=lambda content: parse_links(content, number),
-            ).value
-        except EntityNotFound as exc:
-            raise malformed_error(
-                "elink", f"it has no link set of gene {number}, which exists ({exc.message})"
-            ) from None
-    warnings = []
+        gene = _fetch_summary(services, number)
+        pmids = _fetch_links(services, number)
+        successor, warnings = _find_successor_links(services, gene, page)
     if gene.replaced_by:
         message = f"{request.entrez_id} was merged into {gene.replaced_by}. Use that id for all articles."
-        warnings.append(Warn(code="gene_replaced", message=message))
+        warnings.insert(0, Warn(code="gene_replaced", message=message))
     return PubMedLinks(
         entrez_id=f"NCBIGene:{number}",
         replaced_by=gene.replaced_by,
-        pmids=pmids[request.offset : request.offset + request.limit],
+        pmids=pmids[page],
         total_count=len(pmids),
         warnings=warnings + warn_past_the_last(request.offset, len(pmids), "articles"),
+        successor=successor,
     )
+
+
+def _fetch_summary(services: Services, number: str) -> Gene:
+    from entrez_kit.databases.gene.gene_records import summaries_of
+
+    gene = summaries_of(services, [number]).get(number)
+    if gene is None:
+        raise not_found_error(number)
+    return gene
+
+
+def _fetch_links(services: Services, number: str) -> list[str]:
+    try:
+        return services.eutils.elink(
+            ids=[number],
+            dbfrom="gene",
+            db="pubmed",
+            cmd="neighbor",
+            linkname=LINK_NAME,
+            read=lambda content: parse_links(content, number),
+        ).value
+    except EntityNotFound as exc:
+        raise malformed_error("elink", f"it has no link set of gene {number}, which exists ({exc.message})") from None
+
+
+def _find_successor_links(services: Services, gene: Gene, page: slice) -> tuple[SuccessorLinks | None, list[Warn]]:
+    """Return the articles of the gene that a merged record leads to; a failure becomes a warning."""
+    last, warnings = _find_successor(services, gene, _fetch_summary)
+    if last is None:
+        return None, warnings
+    try:
+        pmids = _fetch_links(services, last.id.removeprefix("NCBIGene:"))
+    except (UpstreamError, RateLimited) as exc:
+        return None, [_warn_of_successor(last.id, exc)]
+    return SuccessorLinks(entrez_id=last.id, pmids=pmids[page], total_count=len(pmids)), []
 
 
 def parse_links(content: bytes, number: str) -> list[str]:
@@ -211,6 +259,15 @@ def parse_links(content: bytes, number: str) -> list[str]:
     return list(dict.fromkeys(link.id for link in found[number]))
 
 
+class PubMedLinksBatch(Warned):
+    """The articles of each gene, in the order of the inputs; ``outcomes`` is present if a gene is missing."""
+
+    RECORDS: ClassVar = "results"
+
+    results: list[PubMedLinks]
+    outcomes: list[PerInputOutcome] = omit_if_empty([])
+
+
 GET_PUBMED_LINKS = Operation(
     name="get_pubmed_links",
     function=get_pubmed_links,
@@ -220,4 +277,5 @@ GET_PUBMED_LINKS = Operation(
     errors=(UnresolvedEntity, EntityNotFound, UpstreamError, RateLimited),
     argument_error=partial(argument_error, "get_pubmed_links"),
     mcp_caps={"limit": MAX_MCP_LIMIT},
+    several=Several("entrez_id", "entrez_ids", MAX_MCP_IDS, PubMedLinksBatch, _build_missing_error),
 )

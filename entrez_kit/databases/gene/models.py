@@ -96,13 +96,8 @@ class CrossReferences(Result):
     pubchem_substance: str | None = _single_field("pubchem_substance", "PubChem substance.")
 
 
-class Gene(Warned):
-    """One record of NCBI Gene; a slim record has only id, symbol, name and organism.
-
-    ``status`` is live, discontinued (withdrawn) or replaced (merged; ``replaced_by`` is the id to use instead).
-    ``description`` contains the other designations, or else the name. ``symbol`` is the locus tag if the gene has no
-    symbol.
-    """
+class SuccessorGene(Result):
+    """The gene that a record was merged into; a slim record has only id, symbol, name and organism."""
 
     id: GeneId
     symbol: str
@@ -119,10 +114,6 @@ class Gene(Warned):
     replaced_by: GeneId | None = omit_if_empty()
     cross_references: CrossReferences = Field(default_factory=CrossReferences)
 
-    def slim(self) -> "Gene":
-        """Return the same gene with only id, symbol, name and organism."""
-        return Gene(id=self.id, symbol=self.symbol, name=self.name, organism=self.organism)
-
     @model_serializer(mode="wrap")
     def _only_what_was_given(self, handler: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]
         """Omit the fields that a slim gene does not have; null and empty fields of a full gene stay.
@@ -131,6 +122,21 @@ class Gene(Warned):
         """
         given = self.model_fields_set
         return {name: value for name, value in handler(self).items() if name in given}
+
+
+class Gene(SuccessorGene, Warned):
+    """One record of NCBI Gene; a slim record has only id, symbol, name and organism.
+
+    ``status`` is live, discontinued (withdrawn) or replaced (merged; ``replaced_by`` is the id to use instead, and
+    ``successor`` its record). ``description`` contains the other designations, or else the name. ``symbol`` is the
+    locus tag if the gene has no symbol.
+    """
+
+    successor: SuccessorGene | None = omit_if_empty()
+
+    def slim(self) -> "Gene":
+        """Return the same gene with only id, symbol, name and organism."""
+        return Gene(id=self.id, symbol=self.symbol, name=self.name, organism=self.organism)
 
 
 class GeneSearchCandidate(Result):
@@ -180,10 +186,18 @@ class GenePage(Collected):
     warnings: list[Warn] = omit_if_empty([])
 
 
+class SuccessorLinks(Result):
+    """PMIDs of articles about the gene that a record was merged into; ``total_count`` counts all of them."""
+
+    entrez_id: GeneId
+    pmids: list[str]
+    total_count: int
+
+
 class PubMedLinks(Result):
     """PMIDs of articles that NCBI links to a gene, in NCBI's order; ``total_count`` counts all of them.
 
-    ``replaced_by`` is the id to use if the gene was merged into another.
+    ``replaced_by`` is the id to use if the gene was merged into another; ``successor`` has the articles of that id.
     """
 
     RECORDS: ClassVar = "pmids"
@@ -193,3 +207,4 @@ class PubMedLinks(Result):
     warnings: list[Warn] = omit_if_empty([])
     pmids: list[str]
     total_count: int
+    successor: SuccessorLinks | None = omit_if_empty()

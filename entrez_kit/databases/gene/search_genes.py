@@ -62,17 +62,17 @@ class SearchGenesRequest(Request):
 
     query: str = Field(
         max_length=MAX_QUERY,
-        description='Symbol, alias, name or words, or Entrez syntax: "apo*[sym] AND 11[chr]".',
+        description="Words, or Entrez syntax: apo*[sym] AND 11[chr].",
     )
     organism: str | None = Field(
         default=None,
-        description="Common or scientific name, or taxid (txid9606); default: all.",
+        description="Name or taxid (txid9606).",
     )
     page_size: int = Field(default=50, ge=1, le=MAX_PAGE, description="Genes per page.")
-    cursor: str | None = Field(default=None, description="pagination.cursor of the previous page of the same search.")
+    cursor: str | None = Field(default=None, description="pagination.cursor of a page.")
     include_discontinued: bool = Field(
         default=False,
-        description="Include withdrawn and merged records; these name their replacement.",
+        description="Include withdrawn and merged records.",
     )
     broader_results: BroaderResults = True
 
@@ -98,10 +98,9 @@ class SearchGenesRequest(Request):
 
 
 def search_genes(services: Services, request: SearchGenesRequest) -> GenePage:
-    """Find genes by symbol, alias, name or words, and get ranked candidates with their NCBIGene ids.
+    """Find genes by symbol, alias, name or words: ranked candidates with their NCBIGene ids.
 
-    Use it if you have no id; pass the id of the right candidate to get_gene or get_pubmed_links.
-    Example: query "TP53", organism "human".
+    Use it if you have no id for get_gene or get_pubmed_links, e.g. query "TP53", organism "human".
 
     Raises:
         AmbiguousQuery: the query is too short or invalid, the organism is unknown, or the cursor is invalid.

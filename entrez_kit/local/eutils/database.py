@@ -1,6 +1,6 @@
 """The interface of a database that local E-utilities serve.
 
-A new database needs one subclass of ``Database`` and one line in ``server.py``; no endpoint changes.
+A new database needs one subclass of ``Database`` and one line in ``build_databases``; no endpoint changes.
 """
 
 from abc import ABC, abstractmethod
@@ -99,12 +99,16 @@ class Database(ABC):
     updated: date | None = None
     summary_dtd: str = "20250101"
     has_version_1: bool = True
-    links: Sequence[LinkInfo] = ()
 
     @property
     @abstractmethod
     def count(self) -> int:
         """Number of records."""
+
+    @property
+    def links(self) -> Sequence[LinkInfo]:
+        """The kinds of links from the records."""
+        return ()
 
     @abstractmethod
     def search(self, request: SearchCall) -> SearchOutcome:

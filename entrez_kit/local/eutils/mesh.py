@@ -20,7 +20,7 @@ _KINDS: Final = {"D": "descriptor", "Q": "qualifier", "C": "substance"}
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """One record of MeSH."""
+    """One record of MeSH; a descriptor has the names of the subheadings that NLM allows with it."""
 
     uid: str
     ui: str
@@ -28,13 +28,17 @@ class Heading:
     tree_numbers: tuple[str, ...] = ()
     entry_terms: tuple[str, ...] = ()
     scope_note: str = ""
+    subheadings: tuple[str, ...] = ()
+    abbreviation: str = ""
 
 
 def read_demo_headings() -> list[Heading]:
     """Read the headings of this package; none if they are not installed."""
-    names = ("uid", "ui", "name", "tree_numbers", "entry_terms", "scope_note")
-    rows = read_fixture("mesh", "headings.json")
-    return [Heading(**{name: _freeze(row[name]) for name in names if name in row}) for row in rows]
+    entries = read_fixture("mesh", "headings.json")
+    names = {entry["abbreviation"]: entry["name"] for entry in entries if "abbreviation" in entry}
+    for entry in entries:
+        entry["subheadings"] = sorted(names[one] for one in entry.get("subheadings", "").split())
+    return [Heading(**{name: _freeze(value) for name, value in entry.items()}) for entry in entries]
 
 
 def _freeze(value: Any) -> Any:
@@ -45,8 +49,8 @@ def _freeze(value: Any) -> Any:
 def read_demo_vocabulary() -> Vocabulary:
     """Return the headings of this package for searches, with the LinkOut filters that identifiers decide here."""
     headings = [
-        (heading.ui[0], query_mesh.Heading(heading.name, heading.tree_numbers, heading.entry_terms))
-        for heading in read_demo_headings()
+        (one.ui[0], query_mesh.Heading(one.name, one.tree_numbers, one.entry_terms, one.abbreviation))
+        for one in read_demo_headings()
     ]
     return Vocabulary(
         (heading for kind, heading in headings if kind == "D"),
@@ -87,7 +91,8 @@ class MeshDatabase(SmallDatabase[Heading]):
 
     @cached_property
     def _parents(self) -> dict[str, Heading]:
-        return {tree: heading for heading in self.records.values() for tree in heading.tree_numbers}
+        places = ((tree, one) for one in self.records.values() for tree in one.tree_numbers)
+        return dict(sorted(places, key=lambda place: place[0]))
 
     def query(self) -> SmallQuery:
         """Return a query that searches by words, by heading ([MH]) or by identifier."""
@@ -102,6 +107,7 @@ class MeshDatabase(SmallDatabase[Heading]):
             "DS_RecordType": _KINDS[heading.ui[0]],
             "DS_MeSHUI": heading.ui,
             "DS_ScopeNote": heading.scope_note,
+            "DS_Subheading": Items("string", heading.subheadings),
             "DS_MeshTerms": Items("string", [heading.name, *heading.entry_terms]),
             "DS_IdxLinks": Items("DS_IdxLinksType", [self._build_place(tree) for tree in heading.tree_numbers]),
         }
@@ -149,6 +155,8 @@ def _render_text(heading: Heading, place: int) -> str:
     lines = [f"\n{place}: {heading.name}"]
     if heading.scope_note:
         lines.append(heading.scope_note)
+    if heading.subheadings:
+        lines += ["Subheadings:", *(f"    {name}" for name in heading.subheadings)]
     if heading.tree_numbers:
         lines.append(f"Tree Number(s): {', '.join(heading.tree_numbers)}")
     lines.append(f"MeSH Unique ID: {heading.ui}")

@@ -93,7 +93,7 @@ class PubMedDatabase(Database):
     description = "PubMed bibliographic record"
     ceiling = CEILING
     summary_dtd = "20160808"
-    links = (
+    links: Sequence[LinkInfo] = (
         LinkInfo("pubmed_pmc", "pmc", "PMC Links", "Free full-text articles in PMC", 150),
         LinkInfo("pubmed_pubmed", "pubmed", "Similar articles", "Similar PubMed articles", 1),
         LinkInfo("pubmed_pubmed_citedin", "pubmed", "Cited in", "PubMed articles that cite this one", 130),
@@ -326,9 +326,13 @@ _REASONS: Final = {
 
 def _describe_fidelity(found: Found, order: str | None) -> str:
     reasons = [_REASONS[found.fidelity]] if found.fidelity in _REASONS else []
+    fidelity = found.fidelity
+    if found.resolved.lacks_tree:
+        fidelity = Fidelity.APPROXIMATE
+        reasons.append("MeSH of the copy lacks a heading of the query, so narrower headings are not included")
     if order == "relevance":
         reasons.append("the order is BM25, not PubMed's Best Match")
-    return "; ".join([str(found.fidelity), *reasons])
+    return "; ".join([str(fidelity), *reasons])
 
 
 def _parse_range(request: SearchCall, today: date) -> tuple[int, int] | None:

@@ -19,6 +19,8 @@ ENTREZ: Final = {
     "protein": "Protein",
     "taxonomy": "Taxonomy",
     "clinvar": "ClinVar",
+    "bioproject": "BioProject",
+    "sra": "SRA",
     "snp": "SNP",
     "structure": "Structure",
     "nlmcatalog": "NLM Catalog",

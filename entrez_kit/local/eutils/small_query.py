@@ -29,7 +29,8 @@ def has_value(field: Field, values: Sequence[str], text: str) -> bool:
         return text.strip() in values
     stem = text.rstrip().endswith("*")
     if field.kind == "text":
-        return any(_has_phrase(split_words(value), split_words(text), stem) for value in values)
+        wanted_words = split_words(text)
+        return any(_has_phrase(split_words(value), wanted_words, stem) for value in values)
     wanted = normalize(text)
     return any(normalize(value) == wanted or (stem and normalize(value).startswith(wanted)) for value in values)
 

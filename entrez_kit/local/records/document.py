@@ -136,6 +136,11 @@ def text_of(element: Any) -> str:
     return squeeze(plain_text_of(element))
 
 
+def _text_of_child(element: Any, tag: str) -> str:
+    """Return the text of the first child with a tag."""
+    return text_of(next(element.iterchildren(tag), None))
+
+
 def marked_text(element: Any) -> str:
     """Return the text of an element with its inline markup (``<i>``, ``<sub>``) as tags, as in summaries."""
     if element is None:
@@ -168,6 +173,28 @@ def _texts_at(path: str, inside: str = "_citation") -> "lazy[list[str]]":
     return lazy(lambda document: [text_of(one) for one in getattr(document, inside).iterfind(path)])
 
 
+class _Part:
+    """An element with its children by tag, for ``find`` and ``iterfind`` of paths without a visit of all children."""
+
+    def __init__(self, element: Any) -> None:
+        self.get = element.get
+        self._children: dict[Any, list[Any]] = {}
+        for child in element:
+            self._children.setdefault(child.tag, []).append(child)
+
+    def iterfind(self, path: str) -> list[Any]:
+        """Return the elements at a path of tags."""
+        tag, *rest = path.split("/")
+        found = self._children.get(tag, [])
+        for step in rest:
+            found = [child for parent in found for child in parent.iterchildren(step)]
+        return found
+
+    def find(self, path: str) -> Any:
+        """Return the first element at a path of tags, if any."""
+        return next(iter(self.iterfind(path)), None)
+
+
 class Document:
     """One record. Its properties are parsed from the XML on first use."""
 
@@ -175,11 +202,13 @@ class Document:
         self._parser = record_parser()
         self.root = etree.fromstring(raw, self._parser)
         self.is_book = self.root.tag == "PubmedBookArticle"
-        self._citation = self.root.find("BookDocument" if self.is_book else "MedlineCitation")
-        article = self._citation if self.is_book else self._citation.find("Article")
-        self._article = self._citation if article is None else article
-        self._data = self.root.find("PubmedBookData" if self.is_book else "PubmedData")
-        self._book = self._citation.find("Book")
+        self._citation = _Part(self.root.find("BookDocument" if self.is_book else "MedlineCitation"))
+        article = None if self.is_book else self._citation.find("Article")
+        self._article = self._citation if article is None else _Part(article)
+        data = self.root.find("PubmedBookData" if self.is_book else "PubmedData")
+        self._data = None if data is None else _Part(data)
+        book = self._citation.find("Book")
+        self._book = None if book is None else _Part(book)
 
     def find_defect(self) -> str | None:
         """Describe why the XML is not well-formed; None if it is. Undeclared namespace prefixes are accepted."""
@@ -410,7 +439,7 @@ class Document:
     def chemicals(self) -> list[tuple[str, str]]:
         """Registry number and name of each substance."""
         return [
-            (text_of(chemical.find("RegistryNumber")), text_of(chemical.find("NameOfSubstance")))
+            (_text_of_child(chemical, "RegistryNumber"), _text_of_child(chemical, "NameOfSubstance"))
             for chemical in self._citation.iterfind("ChemicalList/Chemical")
         ]
 
@@ -427,7 +456,7 @@ class Document:
     def grants(self) -> list[list[str]]:
         """Number, acronym, agency and country of each grant; missing parts are omitted."""
         return [
-            [text for name in ("GrantID", "Acronym", "Agency", "Country") if (text := text_of(grant.find(name)))]
+            [text for name in ("GrantID", "Acronym", "Agency", "Country") if (text := _text_of_child(grant, name))]
             for grant in self._article.iterfind("GrantList/Grant")
         ]
 
@@ -476,9 +505,9 @@ class Document:
         return [
             Notice(
                 str(one.get("RefType") or ""),
-                text_of(one.find("RefSource")),
-                text_of(one.find("PMID")),
-                text_of(one.find("Note")),
+                _text_of_child(one, "RefSource"),
+                _text_of_child(one, "PMID"),
+                _text_of_child(one, "Note"),
             )
             for one in self._citation.iterfind("CommentsCorrectionsList/CommentsCorrections")
         ]
@@ -487,7 +516,7 @@ class Document:
     def accessions(self) -> list[str]:
         """Data bank and accession number of deposited data."""
         return [
-            f"{text_of(bank.find('DataBankName'))}/{text_of(number)}"
+            f"{_text_of_child(bank, 'DataBankName')}/{text_of(number)}"
             for bank in self._article.iterfind("DataBankList/DataBank")
             for number in bank.iterfind("AccessionNumberList/AccessionNumber")
         ]

@@ -66,25 +66,21 @@ class EuropePMCRequest(Request):
     query: str = Field(
         min_length=1,
         max_length=20_000,
-        description='Europe PMC query: words, "a phrase", TITLE:crispr, AUTH:doudna, PUB_YEAR:2024; AND, OR, NOT.',
+        description='Words, "a phrase", TITLE:crispr, AUTH:doudna; AND, OR, NOT.',
     )
     page_size: int = Field(default=25, ge=1, le=MAX_PAGE_SIZE, description="Records per page.")
-    cursor: str = Field(default=FIRST_PAGE, description="* for the first page, then next_cursor of the previous page.")
+    cursor: str = Field(default=FIRST_PAGE, description="First *, then next_cursor.")
     sources: Annotated[list[Annotated[Source, BeforeValidator(_expand_source)]], BeforeValidator(split_at_commas)] = (
         Field(
             default=["MED", "PMC", "PPR"],
-            description="MED (PubMed), PMC, PPR (preprints), PAT (patents), ETH (theses) ...",
+            description="MED: PubMed; PPR: preprints; PAT: patents.",
         )
     )
     sort_by: Annotated[Sort, BeforeValidator(lambda name: "date" if name == "pub_date" else name)] = Field(
-        default="relevance", description="Order: relevance, date (newest first) or cited (most)."
+        default="relevance", description="date: newest first; cited: most cited first."
     )
-    detail_level: Literal["full", "brief"] = Field(
-        default="full", description="full adds abstracts, terms and affiliations."
-    )
-    synonyms: bool = Field(
-        default=False, description="Also search synonyms of the words, as Europe PMC's website does."
-    )
+    detail_level: Literal["full", "brief"] = Field(default="full", description="full adds abstracts and terms.")
+    synonyms: bool = Field(default=False, description="Also search synonyms.")
     max_results: SkipJsonSchema[int | None] = Field(
         default=None, ge=1, description="How many records; several pages are requested if needed."
     )
@@ -313,10 +309,9 @@ class Walk(Outcomes[EuropePMCArticle]):
 
 
 def europepmc_search(services: Services, request: EuropePMCRequest) -> Walk:
-    """Search Europe PMC: articles of PubMed and PMC, preprints (bioRxiv, medRxiv ...) and, on request, patents.
+    """Search Europe PMC: articles of PubMed and PMC, preprints (bioRxiv, medRxiv ...), patents.
 
-    Use it for preprints and citation counts; for PubMed's syntax and MeSH use pubmed_search_articles. Example:
-    query "base editing AND PUB_YEAR:2024", sources ["PPR"].
+    Use it for preprints and citation counts, e.g. query "base editing AND PUB_YEAR:2024", sources ["PPR"].
 
     Raises:
         InvalidInput: the query is unbalanced, or Europe PMC refuses the query, cursor or order.

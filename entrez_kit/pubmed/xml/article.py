@@ -407,10 +407,12 @@ def _read_mesh(element: Any, fields: Fields) -> None:
 def _read_chemicals(element: Any, fields: Fields) -> None:
     found: list[Fields] = []
     for child in element:
-        substance = child.find("NameOfSubstance")
+        parts = {part.tag: part for part in child}
+        substance = parts.get("NameOfSubstance")
         if substance is None or not (name := text_of(substance)):
             continue
-        number = child.findtext("RegistryNumber") or "0"  # 0 means "no number"
+        listed = parts.get("RegistryNumber")
+        number = (listed.text if listed is not None else None) or "0"  # 0 means "no number"
         found.append({"name": name, "ui": substance.get("UI"), "registry_number": None if number == "0" else number})
     fields["chemicals"] = found
 

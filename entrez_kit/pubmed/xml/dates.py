@@ -43,7 +43,7 @@ _PLAIN: Final = re.compile(
 HISTORY: Final = b"<History>"
 _HISTORY_END: Final = re.compile(rb"\s*</History>")
 _STEP: Final = re.compile(
-    rb'\s*+<PubMedPubDate PubStatus="([a-z]+)">\s*+<Year>([0-9]{1,4})</Year>\s*+<Month>([0-9]{1,2})</Month>'
+    rb'\s*+<PubMedPubDate PubStatus="([a-z-]+)">\s*+<Year>([0-9]{1,4})</Year>\s*+<Month>([0-9]{1,2})</Month>'
     rb"\s*+<Day>([0-9]{1,2})</Day>\s*+"
     rb"(?:<Hour>([0-9]{1,2})</Hour>\s*+(?:<Minute>([0-9]{1,2})</Minute>\s*+)?)?</PubMedPubDate>"
 )

@@ -1,5 +1,7 @@
 """Read MeSH headings of PubMed records. Most headings repeat, so records share the models."""
 
+import re
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any, Final
 
@@ -16,6 +18,15 @@ _LIST: Final = b"<MeshHeadingList>"
 _LIST_END: Final = b"</MeshHeadingList>"
 _BEGIN: Final = b"<MeshHeading>"
 _END: Final = b"</MeshHeading>"
+_TEXT: Final = r"[^<>&\"\x00-\x1f\ufff0-\uffff]*+"
+"""Text without tags, entities, quotes, line breaks, and characters that XML does not allow."""
+_ATTRIBUTE: Final = re.compile(rf' ([A-Za-z]+)="({_TEXT})"')
+_DESCRIPTOR, _QUALIFIERS = (
+    rf'<{tag}((?: [A-Za-z]+="{_TEXT}")*+)>({_TEXT})</{tag}>\s*+' for tag in ("DescriptorName", "QualifierName")
+)
+"""A name in NLM's usual form: its attributes and its text."""
+_HEADING: Final = re.compile(rf"\s*+<MeshHeading>\s*+{_DESCRIPTOR}((?:{_QUALIFIERS})*+)")
+_QUALIFIER: Final = re.compile(_QUALIFIERS)
 _TERMS: Final = TypeAdapter(list[MeshTerm])
 
 
@@ -56,5 +67,27 @@ def look_up(section: bytes) -> list[MeshTerm]:
 @lru_cache(maxsize=KEPT)
 def _read_heading(written: bytes) -> MeshTerm | None:
     """Read one heading, given without its end tag; None if it is not exactly one heading."""
+    with suppress(ValueError):  # it is not UTF-8, or an attribute is repeated
+        if heading := _HEADING.fullmatch(written.decode()):
+            entry = _read_name("descriptor_name", heading[1], heading[2])
+            if heading[3]:
+                entry["qualifiers"] = [_read_name("name", *parts) for parts in _QUALIFIER.findall(heading[3])]
+            return MeshTerm.model_validate(entry)
     terms = read(etree.XML(written + _END)) if written.lstrip().startswith(_BEGIN) else []
     return terms[0] if len(terms) == 1 else None
+
+
+def _read_name(field: str, attributes: str, name: str) -> dict[str, Any]:
+    """Return the fields of a descriptor or qualifier.
+
+    Raises:
+        ValueError: an attribute is repeated.
+    """
+    pairs = _ATTRIBUTE.findall(attributes)
+    given = dict(pairs)
+    if len(given) < len(pairs):
+        raise ValueError(attributes)
+    entry: dict[str, Any] = {"ui": given.get("UI"), field: name.strip()}
+    if given.get("MajorTopicYN") == "Y":
+        entry["is_major_topic"] = True
+    return entry

@@ -20,6 +20,7 @@ from entrez_kit.base.errors import UpstreamError
 from entrez_kit.base.mixed_content import BLANKLESS
 from entrez_kit.pubmed.xml import mesh_headings as mesh
 from entrez_kit.pubmed.xml.dates import HISTORY, look_up_history
+from entrez_kit.pubmed.xml.plain_authors import AUTHORS, read_plain_authors
 
 Source = BinaryIO | Iterable[bytes] | bytes | bytearray | memoryview
 
@@ -214,10 +215,11 @@ class _PlainParser:
             return None
 
     def _parse_without_lists(self, data: bytes, spans: "list[_Span]") -> tuple[list[Any], list[dict[str, Any]]]:
-        """Build the trees of records without three lists; raise ``etree.XMLSyntaxError`` if a record is not XML.
+        """Build the trees of records without four lists; raise ``etree.XMLSyntaxError`` if a record is not XML.
 
         Cited works are a third of all bytes and no part of an Article, so they are checked without building a tree.
-        MeSH headings and the dates of the history repeat often, so they are looked up by their bytes.
+        MeSH headings and the dates of the history repeat often, so they are looked up by their bytes. Authors have the
+        most elements, and nearly all lists of them have one form.
         """
         kept: list[bytes] = [_OPENING]
         cited: list[bytes] = [_OPENING]
@@ -226,6 +228,11 @@ class _PlainParser:
             fields: dict[str, Any] = {}
             known.append(fields)
             if name == b"PubmedArticle":
+                authors = data.find(AUTHORS, start, end)
+                if authors >= 0 and (people := read_plain_authors(data, authors, end)):
+                    kept.append(data[start:authors])
+                    fields |= people[0]
+                    start = people[1]
                 if mesh_list := _find_list(data, _MESH, _MESH_END, start, end):
                     kept.append(data[start : mesh_list[0]])
                     fields["mesh_terms"] = mesh.look_up(data[slice(*mesh_list)])

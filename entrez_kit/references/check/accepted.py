@@ -7,9 +7,12 @@ from typing import Final
 
 from entrez_kit.base.errors import InvalidInput, truncate
 from entrez_kit.references.check.findings import CODES, Finding, FindingCode
+from entrez_kit.references.files.references import Reference
 
 MARK: Final = "entrez-kit: accept "
 """The start of a comment; the key and the codes follow on the same line."""
+LEAST_TEXT: Final = 12
+"""The shortest beginning of a reference that names it."""
 _HEADER: Final = ("key", "codes")
 _AROUND: Final = "\"'“”(){}<>*.,;:"
 _SEPARATORS: Final = re.compile(r"[\s,;]+")
@@ -22,13 +25,26 @@ class Accepted:
     codes: Mapping[str, frozenset[str]] = field(default_factory=dict)
     _used: set[tuple[str, str]] = field(default_factory=set)
 
-    def accept(self, key: str, findings: Iterable[Finding]) -> None:
-        """Mark the accepted findings of a reference."""
-        name = _normalize(key)
+    def accept(self, reference: Reference, findings: Iterable[Finding]) -> None:
+        """Mark the accepted findings of a reference.
+
+        It is named by its key, its number, an identifier, or the beginning of its text. In a pasted list the key is the
+        number of a line, which changes with the list.
+        """
+        names = self._find_names(reference) if self.codes else []
         for finding in findings:
-            if finding.code in self.codes.get(name, ()):
-                finding.accepted = True
-                self._used.add((name, finding.code))
+            for name in names:
+                if finding.code in self.codes[name]:
+                    finding.accepted = True
+                    self._used.add((name, finding.code))
+
+    def _find_names(self, reference: Reference) -> list[str]:
+        one = reference
+        number = (one.number, f"[{one.number}]") if one.number else ()
+        known = {_normalize(name) for name in (one.key, *number, one.doi, one.pmid, one.pmcid) if name}
+        text = _normalize(one.text or "")
+        begins = [name for name in self.codes if len(name) >= LEAST_TEXT and text.startswith(name)] if text else []
+        return [*dict.fromkeys([*(name for name in known if name in self.codes), *begins])]
 
     def list_unused(self) -> list[str]:
         """Return the accepted codes without a finding, each with its key."""

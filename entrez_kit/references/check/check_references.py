@@ -19,18 +19,24 @@ from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import Argument, FrontendText
 from entrez_kit.base.identifiers import read_identifier
-from entrez_kit.citations.csl import csl_item
-from entrez_kit.citations.names import format_name
 from entrez_kit.core.model import Request, Result, Warn, omit_if_empty, wrong
 from entrez_kit.core.operation import Operation, SummarizedOutcomes, drain
 from entrez_kit.pubmed.brief import brief_citation, brief_owner, brief_place
-from entrez_kit.pubmed.models import Article, RetractionStatus, Standing, StandingNotice, StandingStatus, place_of
+from entrez_kit.pubmed.models import Article, Standing, StandingNotice, StandingStatus, place_of
 from entrez_kit.pubmed.record_fetcher import BATCH
 from entrez_kit.pubmed.standing import graver, retraction_status
 from entrez_kit.references.check.accepted import Accepted
-from entrez_kit.references.check.compare_fields import IDENTIFIERS, FieldDifference, FieldName, IdentifierName
+from entrez_kit.references.check.compare_fields import IDENTIFIERS, FieldName, IdentifierName
+from entrez_kit.references.check.corrections import (
+    REPLACED,
+    build_correction,
+    find_newer,
+    list_changes,
+    list_uncorrected,
+)
 from entrez_kit.references.check.find_records import Candidates, FoundBy, RecordMatch, find_records
-from entrez_kit.references.check.findings import STATUSES, CheckStatus, Finding, FindingCode, gravest, to_finding
+from entrez_kit.references.check.findings import STATUSES, FindingCode, to_finding
+from entrez_kit.references.check.models import CheckedReference, NearestWork
 from entrez_kit.references.check.pasted_lists import MAX_TEXT, PastedList, as_reference, read_list
 from entrez_kit.references.check.sources import (
     RETRACTED,
@@ -54,8 +60,6 @@ MAX_LIST: Final = 1_000_000
 MAX_KEY: Final = 60
 MAX_CANDIDATES: Final = 5
 MAX_UNUSED: Final = 10
-REPLACED: Final = frozenset(("superseded", "republished", "preprint_published"))
-"""The statuses of a work that has a newer version."""
 MAX_SHOWN: Final = 120
 ANOTHER_WORK: Final[Mapping[FoundBy, str]] = {
     "identifier": "the identifier belongs to another work",
@@ -127,6 +131,12 @@ class CheckRequest(Request):
     )
     only: Literal["all", "problems"] = Field(default="all", description="`problems` omits verified references.")
     corrects: SkipJsonSchema[bool] = Field(default=False, description="Return the changes of a corrected file.")
+    newer: SkipJsonSchema[bool] = Field(
+        default=False, description="A correction replaces preprints by published versions, other works by newer ones."
+    )
+    unique: SkipJsonSchema[bool] = Field(
+        default=False, description="A correction leaves out references to works that an earlier one cites."
+    )
 
     @model_validator(mode="after")
     def _one_of_them(self) -> Self:
@@ -171,74 +181,8 @@ class CheckRequest(Request):
         return [Warn(code="references_left", message=message, terms=[_shorten(one) for one in rest[:MAX_LEFT]])]
 
 
-class NearestWork(Result):
-    """The work in PubMed most similar to a reference without a record; ``likeness`` of the titles is 0 to 1."""
-
-    pmid: str
-    title: str
-    citation: str
-    likeness: float
-
-
-class CheckedReference(Result):
-    """The result for one reference.
-
-    ``findings`` has all problems. ``status`` is the code of the most serious one, or ``verified`` without findings.
-    ``pmid``, ``doi``, ``title`` and ``citation`` are those of the record, from PubMed or from ``record_source``.
-    ``differences`` has the fields that differ from the record. If ``status`` is ``another_work``, the record is that of
-    another work, and ``same_work`` is false. ``standing_status`` is the combined result of all ``sources``: ``none``
-    only if no source failed, ``unknown`` if the status could not be determined. ``duplicate_of`` is the row number,
-    from 1, of an earlier reference to the same work in its file. ``file`` is its file if there are several.
-    """
-
-    file: SkipJsonSchema[str | None] = omit_if_empty()
-    key: str
-    line: int | None = omit_if_empty()
-    number: str | None = omit_if_empty()
-    status: CheckStatus
-    findings: list[Finding]
-    found_by: FoundBy | None = omit_if_empty()
-    pmid: str | None = omit_if_empty()
-    doi: str | None = omit_if_empty()
-    pmcid: str | None = omit_if_empty()
-    title: str | None = omit_if_empty()
-    citation: str | None = omit_if_empty()
-    same_work: bool | None = omit_if_empty()
-    retraction_status: RetractionStatus = Field(default="none", exclude_if=lambda value: value == "none")
-    standing: Standing | None = omit_if_empty()
-    standing_status: StandingStatus | Literal["none", "unknown"] | None = omit_if_empty()
-    sources: list[SourceStanding] = omit_if_empty([])
-    disagreement: str | None = omit_if_empty()
-    record_source: SourceName | None = omit_if_empty()
-    duplicate_of: int | None = omit_if_empty()
-    notice: str | None = omit_if_empty()
-    differences: list[FieldDifference] = omit_if_empty([])
-    nearest: NearestWork | None = omit_if_empty()
-    candidate_pmids: list[str] = omit_if_empty([])
-    detail: str | None = omit_if_empty()
-
-    def add(self, code: FindingCode, message: str, **fields: Any) -> None:
-        """Add a finding, and set ``status`` to the code of the gravest finding."""
-        self.add_finding(Finding(code=code, message=message, **fields))
-
-    def add_finding(self, finding: Finding) -> None:
-        """Add a finding, and set ``status`` to the code of the gravest finding."""
-        self.findings.append(finding)
-        self.status = gravest(self.findings)
-
-    @property
-    def is_open(self) -> bool:
-        """Whether it has a finding that is not accepted."""
-        return any(not finding.accepted for finding in self.findings)
-
-    @property
-    def is_certain(self) -> bool:
-        """Whether the record is that of the cited work, so that it can be used to correct the reference."""
-        return bool(self.pmid or self.doi) and self.same_work is None
-
-
 class Change(Result):
-    """A change in a corrected file; ``old`` is empty if the field was added."""
+    """A change in a corrected file; ``old`` is empty if the field was added, ``new`` if it was removed."""
 
     file: SkipJsonSchema[str | None] = omit_if_empty()
     key: str
@@ -246,6 +190,25 @@ class Change(Result):
     field: FieldName | Literal["note"]
     old: str
     new: str
+
+
+class LeftOut(Result):
+    """A reference that a corrected file leaves out: an earlier one, with the key ``same_as``, cites the same work."""
+
+    file: SkipJsonSchema[str | None] = omit_if_empty()
+    key: str
+    line: int | None = omit_if_empty()
+    same_as: str
+
+
+class Uncorrected(Result):
+    """A reference with findings that are still in a corrected file: their codes; ``accepted`` if all were accepted."""
+
+    file: SkipJsonSchema[str | None] = omit_if_empty()
+    key: str
+    line: int | None = omit_if_empty()
+    codes: list[FindingCode]
+    accepted: bool = Field(default=False, exclude_if=not_)
 
 
 class FileFigures(Result):
@@ -267,8 +230,9 @@ class CheckResult(Result):
 
     If the request was for problems only, ``references`` omits verified ones; ``total`` and ``counts`` include them.
 
-    ``changes`` has the changes of the corrected file, also if the file was not written. ``files`` has the counts of
-    each file if there are several; ``accepted`` is the number of references whose findings are all accepted.
+    ``changes`` has the changes of the corrected file, also if the file was not written, ``left_out`` the references
+    that it omits, and ``uncorrected`` all references with findings that it does not correct. ``files`` has the counts
+    of each file if there are several; ``accepted`` is the number of references whose findings are all accepted.
     """
 
     RECORDS: ClassVar = "references"
@@ -281,6 +245,8 @@ class CheckResult(Result):
     fixed: str | None = omit_if_empty()
     corrected: int = Field(default=0, exclude_if=lambda value: value == 0)
     changes: list[Change] = omit_if_empty([])
+    left_out: list[LeftOut] = omit_if_empty([])
+    uncorrected: list[Uncorrected] = omit_if_empty([])
     accepted: int = Field(default=0, exclude_if=not_)
     files: list[FileFigures] = omit_if_empty([])
     _corrections: dict[int, FieldUpdate] = PrivateAttr(default_factory=dict)
@@ -351,6 +317,10 @@ class Checks(SummarizedOutcomes[CheckedReference, CheckResult]):
         self._unanswered = 0
         self._rows: dict[tuple[int, str], int] = {}
         self._corrections: dict[int, FieldUpdate] = {}
+        self._changes: list[Change] = []
+        self._left_out: list[LeftOut] = []
+        self._uncorrected: list[Uncorrected] = []
+        self._written: dict[tuple[int, str], str] = {}
 
     @cached_property
     def _owners(self) -> list[int]:
@@ -369,15 +339,20 @@ class Checks(SummarizedOutcomes[CheckedReference, CheckResult]):
             found = find_records(self._services, batch, crossref="crossref" in sources.enabled)
             outcomes = [_build_outcome(one, self._services.settings.copy_label) for one in found]
             _ask_standings(sources, found, outcomes)
+            newer: dict[int, Article] = {}
+            if self._request.corrects and self._request.newer:
+                standings = {n: one.standing for n, (one, _) in enumerate(outcomes, start=start) if one.is_certain}
+                newer = find_newer(self._services, standings, crossref="crossref" in sources.enabled)
             for number, (one, (outcome, article)) in enumerate(zip(found, outcomes, strict=True), start=start):
                 self._name_earlier(outcome, number)
-                correction = _build_correction(one.reference, outcome, article) if self._request.corrects else None
-                if correction is not None:
-                    self._corrections[number] = correction
+                if article is not None and outcome.findings:
+                    outcome.citation = brief_citation(article)
                 if one.failure is not None and article is None:
                     failure = failure or one.failure
                     self._unanswered += 1
                 self._count(outcome, number)
+                if self._request.corrects:
+                    self._correct(one.reference, outcome, article, newer.get(number), number)
                 if self._request.only == "all" or outcome.is_open:
                     self._checked.append(outcome)
                     yield outcome
@@ -392,7 +367,7 @@ class Checks(SummarizedOutcomes[CheckedReference, CheckResult]):
         place = self._owners[number]
         file = self._files[place]
         outcome.file = file.name
-        file.accepted.accept(outcome.key, outcome.findings)
+        file.accepted.accept(self._request.listed[number], outcome.findings)
         self._counts[place].update({outcome.status, *(finding.code for finding in outcome.findings)})
         self._open.update({finding.code for finding in outcome.findings if not finding.accepted})
         self._accepted[place] += bool(outcome.findings) and not outcome.is_open
@@ -402,9 +377,40 @@ class Checks(SummarizedOutcomes[CheckedReference, CheckResult]):
         work = outcome.pmid or outcome.doi
         if not work or outcome.same_work is False:
             return
-        if (first := self._rows.setdefault((self._owners[number], work), number)) != number:
-            outcome.duplicate_of = first + 1
-            outcome.add("duplicate", f"already cited in row {first + 1}")
+        owner = self._owners[number]
+        if (first := self._rows.setdefault((owner, work), number)) != number:
+            outcome.duplicate_of = first - self._owners.index(owner) + 1
+            outcome.add("duplicate", f"already cited in row {outcome.duplicate_of}")
+
+    def _correct(
+        self,
+        reference: Reference,
+        outcome: CheckedReference,
+        article: Article | None,
+        newer: Article | None,
+        number: int,
+    ) -> None:
+        """Store the correction of a reference, its changes, and the findings that it does not correct."""
+        correction = build_correction(reference, outcome, article, newer)
+        about: dict[str, Any] = {"file": outcome.file, "key": reference.key, "line": reference.line}
+        if article is not None and self._request.unique and outcome.is_certain:
+            work = (correction.record if correction else None) or article
+            name = (self._owners[number], work.pmid or work.doi or "")
+            is_accepted = any(one.code == "duplicate" and one.accepted for one in outcome.findings)
+            if name not in self._written:
+                self._written[name] = reference.key
+            elif not is_accepted:
+                correction = FieldUpdate(same_as=self._written[name])
+        if correction is not None:
+            self._corrections[number] = correction
+            for field_name, old, new in list_changes(reference, correction):
+                self._changes.append(Change(**about, field=field_name, old=old, new=new))
+            if correction.note:
+                self._changes.append(Change(**about, field="note", old="", new=correction.note))
+            if correction.same_as is not None:
+                self._left_out.append(LeftOut(**about, same_as=correction.same_as))
+        if codes := list_uncorrected(outcome, correction):
+            self._uncorrected.append(Uncorrected(**about, codes=[*codes], accepted=not outcome.is_open))
 
     def result(self) -> CheckResult:
         several = len(self._files) > 1
@@ -421,7 +427,9 @@ class Checks(SummarizedOutcomes[CheckedReference, CheckResult]):
             warnings=self.warnings,
             fixed=self._files[0].target if self._corrections and not several else None,
             corrected=len(self._corrections),
-            changes=_list_changes(self._request.listed, self._corrections, [self._files[n].name for n in self._owners]),
+            changes=self._changes,
+            left_out=self._left_out,
+            uncorrected=self._uncorrected,
             accepted=sum(self._accepted),
             files=[self._summarize(place) for place in range(len(self._files))] if several else [],
         )
@@ -534,7 +542,6 @@ def _build_outcome(one: Candidates, copy: str) -> tuple[CheckedReference, Articl
         if best.found_by != "identifier":
             made_up = "; possibly made up" if best.found_by == "citation" else ""
             checked.add("another_work", f"{ANOTHER_WORK[best.found_by]}: {brief_citation(article)}{made_up}")
-    checked.citation = brief_citation(article) if checked.findings or one.owners or not best.same else None
     checked.detail = "; ".join(details) or None
     return checked, article
 
@@ -715,46 +722,6 @@ def _describe_place(one: Candidates) -> str:
     ids = [value for value in (one.reference.pmid, one.reference.pmcid) if value in one.absent]
     facts += [f"PubMed has no record of {', '.join(ids)}"] if ids else []
     return "; ".join(facts)
-
-
-# Corrections
-
-
-def _build_correction(reference: Reference, outcome: CheckedReference, article: Article | None) -> FieldUpdate | None:
-    """Return the correction of a reference with a certain record: fields that differ, and a note of a retraction.
-
-    A reference without a record, or with the title, the authors or the identifier of another work, is not corrected: a
-    person has to decide.
-    """
-    if article is None or not outcome.is_certain:
-        return None
-    item = csl_item(article)
-    values = {"authors": item.get("author", []), "pages": item.get("page") or item.get("number")}
-    fields: dict[str, Any] = {one.field: values.get(one.field, one.record) for one in outcome.differences}
-    if outcome.detail and reference.pmid and reference.pmid != article.pmid:
-        fields["pmid"] = article.pmid
-    note = outcome.notice if outcome.retraction_status in ("retracted", "expression_of_concern") else None
-    return FieldUpdate(fields, note, short=item.get("container-title-short")) if fields or note else None
-
-
-def _list_changes(
-    references: Sequence[Reference], corrections: Mapping[int, FieldUpdate], files: Sequence[str | None]
-) -> list[Change]:
-    """Return the change of each corrected field, with the old and the new text."""
-    changes: list[Change] = []
-    for number, correction in corrections.items():
-        reference = references[number]
-        base: dict[str, Any] = {"file": files[number], "key": reference.key, "line": reference.line}
-        for name, value in correction.fields.items():
-            old: Any = getattr(reference, name)
-            new = value
-            if name == "authors":
-                old = "; ".join([author.text for author in old] + ["and others"] * reference.more_authors)
-                new = "; ".join(format_name(author) for author in value)
-            changes.append(Change(**base, field=name, old=str(old or ""), new=str(new)))
-        if correction.note:
-            changes.append(Change(**base, field="note", old="", new=correction.note))
-    return changes
 
 
 def check_file(services: Services, request: CheckFileRequest) -> Checks:

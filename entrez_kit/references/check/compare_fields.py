@@ -66,13 +66,15 @@ class Agreement(NamedTuple):
     """The result of comparing a reference with a record.
 
     ``same``: the reference cites the work of the record. ``left``: words of a text that do not belong to any field of
-    the record. ``has_authors``: the reference names authors, and they are those of the record.
+    the record. ``has_authors``: the reference names authors, and they are those of the record. ``has_exact_title``: its
+    title is one of the record, including a mark such as "Expression of concern:", which notices have before the title.
     """
 
     same: bool
     differences: list[FieldDifference]
     left: list[str]
     has_authors: bool
+    has_exact_title: bool = False
 
 
 def compare_fields(reference: Reference, article: Article, *, any_author: bool = False) -> Agreement:
@@ -84,7 +86,8 @@ def compare_fields(reference: Reference, article: Article, *, any_author: bool =
     is_bare = not (reference.title or reference.authors or reference.year or reference.volume or reference.pages)
     differing = differences(reference, article, any_author=any_author)
     same = is_bare or same_work(reference, article, any_author=any_author)
-    return Agreement(same, differing, [], same and bool(reference.authors and article.authors))
+    exact = bool(reference.title) and _bare(reference.title or "") in map(_bare, titles_of(article))
+    return Agreement(same, differing, [], same and bool(reference.authors and article.authors), exact)
 
 
 def differences(reference: Reference, article: Article, *, any_author: bool = False) -> list[FieldDifference]:

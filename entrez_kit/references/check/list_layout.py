@@ -103,44 +103,17 @@ class ListLayout:
     def __init__(self, lines: Sequence[ListLine]) -> None:
         self.lines = lines
         width = max((line.indent + len(line.text) for line in lines if " " in line.text), default=0)
-        limit = NEARLY_FULL * width if NARROWEST <= width <= WIDEST else math.inf
-        for above, line in pairwise(lines):
-            word = line.text.split(maxsplit=1)[0]
-            line.full = above.indent + len(above.text) + 1 + len(word) > limit
-        breaks = max(len(lines) - 1, 1)
-        full = sum(line.full for line in lines)
-        blank = sum(line.after_blank for line in lines[1:])
-        dated = max(sum(line.dated for line in lines), sum(line.begins for line in lines)) >= ONE_PER_LINE * len(lines)
-        texts = [line for line in lines if not GOES_ON.match(line.text)]
-        each = sum(line.dated and _may_be_reference(line) for line in texts) >= EACH_LINE * len(texts)
-        self.wrapped = full > WRAPPED * breaks and not each
-        if each:
-            for line in lines:
-                line.full = False
-        self.one_per_line = dated and not self.wrapped
-        least = min((line.indent for line in lines), default=0)
-        odd = sum(
-            line.after_blank and not line.kind and (not _may_be_first(line) or line.indent > least)
-            for line in lines[1:]
-        )
-        if breaks > 2 and blank >= DOUBLE_SPACED * breaks and self.wrapped and odd > 0.1 * breaks:
+        self._mark_full_lines(NEARLY_FULL * width if NARROWEST <= width <= WIDEST else math.inf)
+        self.wrapped = self._is_wrapped()
+        self.one_per_line = self._has_dates() and not self.wrapped
+        self.least = min((line.indent for line in lines), default=0)
+        if self._is_double_spaced():
             for line in lines:
                 line.after_blank = False
-            blank = 0
-        self.in_blocks = blank > 0
+        self.in_blocks = any(line.after_blank for line in lines[1:])
         self.is_block_each = self._is_block_each()
         self.kind = self._kind()
-        last = 0
-        for line in lines:
-            if line.kind != self.kind or (line.count and _is_year(line.count) and line.count != last + 1):
-                line.kind, line.count = "", None
-                line.read(0)
-            last = line.count or last
-        marked = [line.count for line in lines if line.count is not None]
-        if len(marked) >= FEWEST_BLOCKS and len(set(marked)) == 1:  # Markdown numbers such a list when it is shown
-            for line in lines:
-                line.count = None
-        self.least = least
+        self._remove_other_marks()
         self.hanging, self.first_indented = self._indents()
         self.is_counted = any(line.count for line in lines)
         """Whether numbers mark the references."""
@@ -157,6 +130,34 @@ class ListLayout:
         """Whether the lines are wrapped, and only their words and lengths show where references begin."""
         self.is_greedy = self.is_uncertain and self._is_greedy(width)
         self.start, self.last, self.complete = 0, 0, False
+
+    def _mark_full_lines(self, limit: float) -> None:
+        for above, line in pairwise(self.lines):
+            word = line.text.split(maxsplit=1)[0]
+            line.full = above.indent + len(above.text) + 1 + len(word) > limit
+
+    def _is_wrapped(self) -> bool:
+        """Return whether the lines are wrapped. If most lines are whole references, remove the signs of it."""
+        texts = [line for line in self.lines if not GOES_ON.match(line.text)]
+        if sum(line.dated and _may_be_reference(line) for line in texts) >= EACH_LINE * len(texts):
+            for line in self.lines:
+                line.full = False
+        return sum(line.full for line in self.lines) > WRAPPED * max(len(self.lines) - 1, 1)
+
+    def _has_dates(self) -> bool:
+        """Return whether most lines have a date, or an author at their beginning."""
+        most = max(sum(line.dated for line in self.lines), sum(line.begins for line in self.lines))
+        return most >= ONE_PER_LINE * len(self.lines)
+
+    def _is_double_spaced(self) -> bool:
+        """Return whether empty lines separate wrapped lines and not references."""
+        below, breaks = self.lines[1:], len(self.lines) - 1
+        odd = sum(
+            line.after_blank and not line.kind and (not _may_be_first(line) or line.indent > self.least)
+            for line in below
+        )
+        blank = sum(line.after_blank for line in below)
+        return self.wrapped and breaks > 2 and blank >= DOUBLE_SPACED * breaks and odd > 0.1 * breaks
 
     def _is_block_each(self) -> bool:
         """Return whether empty lines separate all references: most blocks of several lines have one date."""
@@ -242,6 +243,19 @@ class ListLayout:
             self.lines[n].read(match.end())
         return BARE_KIND
 
+    def _remove_other_marks(self) -> None:
+        """Read marks of another kind, and years, as text. Ignore numbers that are all the same."""
+        last = 0
+        for line in self.lines:
+            if line.kind != self.kind or (line.count and _is_year(line.count) and line.count != last + 1):
+                line.kind, line.count = "", None
+                line.read(0)
+            last = line.count or last
+        marked = [line.count for line in self.lines if line.count is not None]
+        if len(marked) >= FEWEST_BLOCKS and len(set(marked)) == 1:  # Markdown numbers such a list when it is shown
+            for line in self.lines:
+                line.count = None
+
     def _indents(self) -> tuple[bool, bool]:
         """Return whether the continuation lines are indented; otherwise the first lines are."""
         unmarked = [line for line in self.lines[1:] if not line.kind]
@@ -268,86 +282,142 @@ class ListLayout:
 
     def _is_first(self, n: int) -> bool:
         """Return whether a reference begins with a line; the one before it began at ``start``."""
-        line, above = self.lines[n], self.lines[n - 1]
-        if line.after_note:
+        line = self.lines[n]
+        if self._has_sign(n):
             return True
-        if n - 1 == self.start and not above.body:  # the line above has only the mark
+        if self._is_below_mark(n) or DOI_CUT.search(self.lines[n - 1].text):
             return False
-        if line.kind and self._mark_counts(n):
-            return True
-        if self.is_greedy and not line.full:
-            return True
-        if DOI_CUT.search(above.text):
-            return False
-        ends = ends_reference(above.text)
         if GOES_ON.match(line.text):
-            return WEB_PAGE.match(line.text) is not None and ends and self._is_page_alone(n)
+            return self._is_page_alone(n)
         if line.after_blank and not self.kind:
-            return ends or not (line.full or (self.hanging and line.indent > self.least))
+            return self._begins_block(n)
         if self.is_block_each and not self.kind and not line.after_page:
             return False
+        return self._is_first_by_layout(n)
+
+    def _is_first_by_layout(self, n: int) -> bool:
+        """Return whether a reference begins with a line without a sign. The first layout that applies decides."""
+        line = self.lines[n]
         if self.is_counted and not self._lacks_a_number(n):
-            alone = len(line.text) >= NARROWEST and (not line.full or (self.hanging and line.indent == self.least))
-            begins = line.begins or (self.one_per_line and line.dated and _may_be_reference(line))
-            return begins and alone and self.complete and self._dated_ahead(n) and self._follows_an_end(n)
+            return self._begins_between_numbers(n)
         if self.first_indented:
             return line.indent > self.least
-        if self.hanging and line.indent == self.least:
-            return True
-        if not line.begins and not _may_be_first(line) and (line.full or self.kind or not self.one_per_line):
-            return False
-        whole = self.complete and self._dated_ahead(n)
         if self.hanging:
-            return whole and line.begins and (not line.full or line.indent < above.indent)
+            return self._begins_hanging(n)
         if line.full:
-            may = self.loose or line.after_page or self._lacks_a_number(n)
-            return may and whole and self._follows_an_end(n)
+            return self._begins_below_full_line(n)
         if self.one_per_line:
-            if LATIN_SMALL.match(line.text) and not ends:
-                return False
-            return not self.kind or line.begins or line.dated or self._lacks_a_number(n)
+            return self._begins_on_own_line(n)
         if self.kind:
-            return whole and ends and (line.begins or self._lacks_a_number(n))
+            return self._begins_between_marks(n)
         if self.in_blocks and not self.loose:
-            if line.after_page and self.wrapped:
-                return ends
-            return whole and ends and (line.begins if line.after_page else NAMED.match(line.body) is not None)
-        return ends and (self.wrapped or (self.complete and (line.begins or not self.in_blocks)))
+            return self._begins_inside_block(n)
+        return self._begins_below_short_line(n)
+
+    def _has_sign(self, n: int) -> bool:
+        """Return whether a line has a mark or follows a note, or the line above has room for its first word."""
+        line = self.lines[n]
+        if line.after_note or self._is_below_mark(n):
+            return line.after_note
+        return (line.kind != "" and self._mark_counts(n)) or (self.is_greedy and not line.full)
+
+    def _is_below_mark(self, n: int) -> bool:
+        """Return whether the line above has only the mark of a reference."""
+        return n - 1 == self.start and not self.lines[n - 1].body
+
+    def _begins_block(self, n: int) -> bool:
+        """Return whether a reference begins below an empty line; a line that is full or indented may continue one."""
+        line = self.lines[n]
+        goes_on = line.full or (self.hanging and line.indent > self.least)
+        return not goes_on or ends_reference(self.lines[n - 1].text)
+
+    def _begins_between_numbers(self, n: int) -> bool:
+        """Numbered list: return whether a line begins a whole reference that has no number."""
+        line = self.lines[n]
+        alone = len(line.text) >= NARROWEST and (not line.full or (self.hanging and line.indent == self.least))
+        begins = line.begins or (self.one_per_line and line.dated and _may_be_reference(line))
+        return begins and alone and self._is_whole(n) and self._follows_an_end(n)
+
+    def _begins_hanging(self, n: int) -> bool:
+        """Hanging indent: return whether a line is not indented, or begins a whole reference."""
+        line = self.lines[n]
+        if line.indent == self.least:
+            return True
+        has_room = not line.full or line.indent < self.lines[n - 1].indent
+        return line.begins and has_room and self._is_whole(n)
+
+    def _begins_below_full_line(self, n: int) -> bool:
+        """Wrapped list: return whether a whole reference begins below a full line. Most full lines end inside one."""
+        line = self.lines[n]
+        may = self.loose or line.after_page or self._lacks_a_number(n)
+        return may and _can_begin(line) and self._is_whole(n) and self._follows_an_end(n)
+
+    def _begins_on_own_line(self, n: int) -> bool:
+        """One reference per line: return whether a line begins one. It may lack a mark, but not continue a sentence."""
+        line = self.lines[n]
+        if LATIN_SMALL.match(line.text) and not ends_reference(self.lines[n - 1].text):
+            return False
+        return not self.kind or (_can_begin(line) and (line.begins or line.dated or self._lacks_a_number(n)))
+
+    def _begins_between_marks(self, n: int) -> bool:
+        """Wrapped list with marks: return whether a line begins a whole reference that has no mark."""
+        line = self.lines[n]
+        begins = line.begins or (_can_begin(line) and self._lacks_a_number(n))
+        return begins and self._is_whole(n) and ends_reference(self.lines[n - 1].text)
+
+    def _begins_inside_block(self, n: int) -> bool:
+        """Blocks: return whether a line begins a whole reference although no empty line is above it."""
+        line = self.lines[n]
+        if not _can_begin(line) or not ends_reference(self.lines[n - 1].text):
+            return False
+        if line.after_page:
+            return self.wrapped or (line.begins and self._is_whole(n))
+        return NAMED.match(line.body) is not None and self._is_whole(n)
+
+    def _begins_below_short_line(self, n: int) -> bool:
+        """Wrapped list without signs: return whether a line below a short line, which ends a reference, begins one."""
+        line = self.lines[n]
+        may = self.wrapped or (self.complete and (line.begins or not self.in_blocks))
+        return may and _can_begin(line) and ends_reference(self.lines[n - 1].text)
 
     def _mark_counts(self, n: int) -> bool:
         """Return whether the mark before a line is the mark of a reference, and not a number of a sentence."""
-        line, above = self.lines[n], self.lines[n - 1]
-        ends = line.after_blank or ends_reference(above.text)
-        is_next = line.count is not None and line.count == self.last + 1
-        if is_next and ((line.kind or "").startswith("[") or (ends and WEB_PAGE.match(line.body))):
+        line = self.lines[n]
+        ends = line.after_blank or ends_reference(self.lines[n - 1].text)
+        if line.count == self.last + 1 and (line.kind.startswith("[") or (ends and WEB_PAGE.match(line.body))):
             return True
         if line.full and (GOES_ON.match(line.body) or (LATIN_SMALL.match(line.body) and not ends)):
             return False
         if line.full and self.hanging and line.indent > self.mark_indent:
             return False
-        if line.kind in ("key", "•"):
+        return self._sign_counts(line, ends) if line.count is None else self._number_counts(n, line.count, ends)
+
+    def _sign_counts(self, line: ListLine, ends: bool) -> bool:
+        """Return whether a mark without a number begins a reference, and is not the dash of a range of pages."""
+        may_be_range = line.full and line.text.startswith(("-", "–")) and PLACE_PART.match(line.body)
+        return line.kind in ("key", "•") or (not may_be_range and (not line.full or ends))
+
+    def _number_counts(self, n: int, count: int, ends: bool) -> bool:
+        """Return whether a number is the mark of a reference, by the words after it and the number above."""
+        line, above, is_next = self.lines[n], self.lines[n - 1], count == self.last + 1
+        if not LETTER_FIRST.match(line.body) and (line.full or not is_next):
+            has_place = is_part_of_address(above.text) or ENDS_WITH_PLACE.search(above.text) is not None
+            return count >= self.last - 1 and has_place
+        if is_next or not self.last:
             return True
-        if line.count is None:
-            may_be_range = line.full and line.text.startswith(("-", "–")) and PLACE_PART.match(line.body)
-            return not may_be_range and (not line.full or ends)
-        if not LETTER_FIRST.match(line.body) and (line.full or line.count != self.last + 1):
-            return line.count >= self.last - 1 and (
-                is_part_of_address(above.text) or ENDS_WITH_PLACE.search(above.text) is not None
-            )
-        if line.count == self.last + 1 or not self.last:
-            return True
-        if _is_year(line.count) or LATIN_SMALL.match(line.body):
+        if _is_year(count) or LATIN_SMALL.match(line.body):
             return False
         if line.after_blank or not line.full:
-            return line.begins or line.count > self.last or (ends and self.complete)
-        return ends and (
-            self.last < line.count <= self.last + 3
-            or (self.complete and (line.begins or ENDS_WITH_PLACE.search(above.text) is not None))
-        )
+            return line.begins or count > self.last or (ends and self.complete)
+        is_near = self.last < count <= self.last + 3
+        begins = self.complete and (line.begins or ENDS_WITH_PLACE.search(above.text) is not None)
+        return ends and (is_near or begins)
 
     def _is_page_alone(self, n: int) -> bool:
         """Return whether the address of a web page is a reference, and not the end of the reference above."""
         line, above = self.lines[n], self.lines[n - 1]
+        if not WEB_PAGE.match(line.text) or not ends_reference(above.text):
+            return False
         if "http" in above.text and not line.full:
             return True
         if self.has_pages_below or self.kind:
@@ -369,6 +439,10 @@ class ListLayout:
         after = self.next_count[n]
         return bool(self.kind) and after != self.last + 1
 
+    def _is_whole(self, n: int) -> bool:
+        """Return whether the reference above has a date, and the one that may begin here too."""
+        return self.complete and self._dated_ahead(n)
+
     def _dated_ahead(self, n: int) -> bool:
         for line in self.lines[n : n + AHEAD]:
             if line is not self.lines[n] and (line.after_blank or line.kind):
@@ -387,13 +461,17 @@ class ListLayout:
 
 
 def _may_be_reference(line: ListLine) -> bool:
-    return line.begins or _may_be_first(line) or NUMBER_FIRST.match(line.text) is not None
+    return _can_begin(line) or NUMBER_FIRST.match(line.text) is not None
 
 
 def _may_be_first(line: ListLine) -> bool:
     if REPEATED_AUTHORS.match(line.text):
         return True
     return LETTER_FIRST.match(line.text) is not None and not (GOES_ON.match(line.text) or LATIN_SMALL.match(line.text))
+
+
+def _can_begin(line: ListLine) -> bool:
+    return line.begins or _may_be_first(line)
 
 
 def _is_year(count: int) -> bool:

@@ -10,7 +10,9 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from entrez_kit.base.errors import truncate
-from entrez_kit.citations.write_bibtex import MONTHS, bibtex_name, encode_doi, escape
+from entrez_kit.citations.csl import csl_item
+from entrez_kit.citations.write_bibtex import MONTHS, bibtex_item, bibtex_name, encode_doi, escape
+from entrez_kit.pubmed.models import Article
 from entrez_kit.references.files.references import (
     MAX_SHOWN,
     FieldUpdate,
@@ -21,6 +23,7 @@ from entrez_kit.references.files.references import (
     identifiers_in,
     identifiers_of,
     identifiers_of_note,
+    is_about_version,
     unreadable_error,
     warn_of_left_out,
     warn_of_repeated_keys,
@@ -60,6 +63,14 @@ _GREEK: Final = re.compile(
 _INITIALS: Final = r"(?:[^\W\d_a-z]\.?[ -]?){1,4}"
 _BRACED_PERSON: Final = re.compile(rf"[^,]+, {_INITIALS}|(?:[^\W\d_a-z]\.[ -]?){{1,4}} ?[^\W\d_]{{2}}[^,.]*")
 """A person in braces: a family name with initials, or initials with full stops before a family name."""
+_WORK_FIELDS: Final = (
+    "author editor title booktitle bookauthor maintitle journal journaltitle shortjournal volume number issue pages "
+    "eid chapter series edition publisher institution howpublished school organization address location issn isbn "
+    "year month day date doi pmid pmcid pmc eprint eprinttype archiveprefix primaryclass eprintclass archive url "
+    "urldate language pubstate type version"
+)
+_OF_WORK: Final = frozenset(_WORK_FIELDS.split())
+"""Fields about one version of a work. Other fields are the user's own, and stay if another version replaces it."""
 _EXTENDED: Final = re.compile(r"\b(family|given|prefix|suffix)\s*=\s*", re.IGNORECASE)
 
 
@@ -178,6 +189,13 @@ class BibtexFile(ReferenceFile):
         return text
 
     def _edits(self, entry: _BibEntry, correction: FieldUpdate) -> Iterator[tuple[int, int, str]]:
+        if correction.same_as is not None:
+            after = re.compile(r"\s*").match(self._text, entry.end)
+            yield entry.start, after.end() if after else entry.end, ""
+            return
+        if correction.record is not None:
+            yield entry.start, entry.end, self._replace(entry, correction.record)
+            return
         added: list[tuple[str, str]] = []
         for name, value in correction.fields.items():
             if name == "authors":
@@ -205,6 +223,20 @@ class BibtexFile(ReferenceFile):
             yield *entry.spans["note"], f"{{{old.rstrip('.')}. {note}}}" if old else f"{{{note}}}"
         if added:
             yield self._insertion(entry, added)
+
+    def _replace(self, entry: _BibEntry, record: Article) -> str:
+        """Return the entry of a record with the key and the user's own fields of an entry."""
+        item = {name: value for name, value in csl_item(record).items() if name != "keyword"}
+        if "abstract" not in entry.spans:
+            item.pop("abstract", None)
+        own = {name: self._text[slice(*span)] for name, span in entry.spans.items() if name not in _OF_WORK}
+        if (note := entry.values.get("note")) and not is_about_version(note):
+            own["note"] = f"{{{note.rstrip('.')}. {escape(item.pop('note'))}}}" if "note" in item else own["note"]
+        else:
+            own.pop("note", None)
+        *lines, last = bibtex_item(item, entry.key).split("\n")
+        lines += [f"  {name} = {value}," for name, value in own.items() if name != "abstract"]
+        return ("\r\n" if "\r\n" in self._text else "\n").join([*lines, last])
 
     def _insertion(self, entry: _BibEntry, added: list[tuple[str, str]]) -> tuple[int, int, str]:
         """Insert new fields after the last one, with the same indentation."""

@@ -5,6 +5,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from entrez_kit.citations.csl import csl_item
+from entrez_kit.pubmed.models import Article
 from entrez_kit.references.files.references import (
     FieldUpdate,
     OriginalRecord,
@@ -14,6 +16,7 @@ from entrez_kit.references.files.references import (
     identifiers_in,
     identifiers_of,
     identifiers_of_note,
+    is_about_version,
     unreadable_error,
     warn_of_repeated_keys,
     year_in,
@@ -27,6 +30,13 @@ _NUMBERS: Final = {
     "pmcid": "PMCID",
     "title": "title",
 }
+_WORK_FIELDS: Final = (
+    "type title author editor container-title container-title-short container-author collection-title volume issue "
+    "page page-first number article-number edition publisher publisher-place event genre medium archive ISSN ISBN "
+    "issued original-date available-date accessed DOI PMID PMCID URL language abstract source version status"
+)
+_OF_WORK: Final = frozenset(_WORK_FIELDS.split())
+"""Fields about one version of a work. Other fields are the user's own, and stay if another version replaces it."""
 
 
 class CslFile(ReferenceFile):
@@ -72,11 +82,28 @@ class CslFile(ReferenceFile):
     def correct(self, corrections: Mapping[int, FieldUpdate]) -> str:
         """Return the text with changed references, by their index."""
         for number, correction in corrections.items():
-            _correct(self._items[number], correction)
+            if correction.record is not None:
+                _replace(self._items[number], correction.record)
+            else:
+                _correct(self._items[number], correction)
+        left_out = {number for number, correction in corrections.items() if correction.same_as is not None}
+        self._items[:] = [item for number, item in enumerate(self._items) if number not in left_out]
         indent = re.search(r"\n([ \t]+)\S", self._text)
         ascii_only = self._text.isascii() and "\\u" in self._text
         text = json.dumps(self._document, ensure_ascii=ascii_only, indent=indent[1] if indent else None)
         return text + ("\n" if self._text.endswith("\n") else "")
+
+
+def _replace(item: dict[str, Any], newer: Article) -> None:
+    """Replace an item with a newer record; its id and the user's own fields stay."""
+    own = {name: value for name, value in item.items() if name not in _OF_WORK}
+    if is_about_version(str(own.get("note") or "")):
+        del own["note"]
+    omitted = {"keyword"} | ({"abstract"} - set(item))
+    fields = {name: value for name, value in csl_item(newer).items() if name not in omitted}
+    notes = [str(one["note"]) for one in (own, fields) if one.get("note")]
+    item.clear()
+    item |= {**fields, **own, **({"note": " ".join(notes)} if notes else {})}
 
 
 def _correct(item: dict[str, Any], correction: FieldUpdate) -> None:

@@ -8,7 +8,8 @@ from typing import Final
 
 from entrez_kit.base.errors import truncate
 from entrez_kit.citations.csl import to_one_line
-from entrez_kit.citations.write_ris import ris_name
+from entrez_kit.citations.write_ris import ris_name, ris_record
+from entrez_kit.pubmed.models import Article
 from entrez_kit.references.files.references import (
     MAX_SHOWN,
     FieldUpdate,
@@ -18,6 +19,7 @@ from entrez_kit.references.files.references import (
     identifiers_in,
     identifiers_of,
     identifiers_of_note,
+    is_about_version,
     parse_name,
     unreadable_error,
     warn_of_left_out,
@@ -40,6 +42,12 @@ _SIMPLE: Final[Mapping[str, tuple[str, ...]]] = {
     **{"title": _TITLES, "volume": ("VL",), "issue": ("IS", "CP")},
     **{"doi": ("DO",), "pmid": ("AN",), "pmcid": ("C2",)},
 }
+_WORK_FIELDS: Final = (
+    "TY AU A1 A2 A3 A4 ED TI T1 CT TT ST T2 T3 BT JF JO JA J1 J2 VL IS CP SP EP ET SE PB CY PP SN M1 M3 PY Y1 Y2 DA "
+    "DO AN C2 C7 AB N2 LA UR DB DP"
+)
+_OF_WORK: Final = frozenset(_WORK_FIELDS.split())
+"""Fields about one version of a work. Other fields are the user's own, and stay if another version replaces it."""
 _WITH_JOURNAL: Final = ("JOUR", "EJOUR", "JFULL", "ABST", "INPR", "MGZN", "NEWS", "CHAP", "ECHAP", "CONF", "CPAPER")
 
 
@@ -85,6 +93,61 @@ class _Record:
     def first(self, *tags: str) -> str | None:
         """Return the first value of these tags."""
         return next(iter(self.values(*tags)), None)
+
+
+@dataclass(slots=True)
+class _RecordEdit:
+    """The corrections of one record; ``replaced`` has the new lines by the number of the line that they replace."""
+
+    record: _Record
+    lines: list[_TaggedLine]
+    replaced: dict[int, list[str]]
+
+    def put(self, tags: tuple[str, ...], values: list[str], *, every: bool = False) -> None:
+        """Write values at the first tag that is present, or at the end, and remove the lines that they replace."""
+        present = [tag for tag in tags if self.record.values(tag)]
+        line_end, last = self.lines[self.record.start].end or "\n", self.lines[self.record.end]
+        for tag in (present if every else present[:1]) or [tags[0]]:
+            places = [number for one in self.record.fields if one.tag == tag for number in one.lines]
+            lines = [f"{tag}  - {value}{line_end}" for value in values]
+            self.replaced.update((place, []) for place in places)
+            if places:
+                self.replaced[places[0]] = lines
+            else:
+                self.replaced[self.record.end] = lines + self.replaced.get(self.record.end, [last.text + last.end])
+
+    def put_pages(self, pages: str) -> None:
+        """Write the first page, and the last one if there is one or if the record has one."""
+        first, dash, last = pages.partition("-")
+        self.put(("SP",), [first])
+        if dash or self.record.values("EP"):
+            self.put(("EP",), [last] if dash else [])
+
+    def put_journal(self, title: str, short: str | None) -> None:
+        """Write the title at each tag of a title, and the abbreviation at each tag of an abbreviation."""
+        long = tuple(tag for tag in _JOURNALS if tag not in _SHORT)
+        if self.record.values(*long) or not self.record.values(*_SHORT):
+            self.put(long, [to_one_line(title)], every=True)
+        if self.record.values(*_SHORT) and short:
+            self.put(_SHORT, [to_one_line(short)], every=True)
+
+    def put_year(self, year: str) -> None:
+        """Write the year at each tag of a date that is present; month and day are kept."""
+        for tag in _YEARS:
+            if old := self.record.first(tag):
+                self.put((tag,), [re.sub(r"^[0-9]{4}", year, old) if tag != "PY" else year])
+
+    def replace_all(self, lines: list[str]) -> None:
+        """Write these lines in place of the record."""
+        line_end = self.lines[self.record.start].end or "\n"
+        self.replaced.update((number, []) for number in range(self.record.start, self.record.end + 1))
+        self.replaced[self.record.start] = [f"{line}{line_end}" for line in lines]
+
+    def add_note(self, note: str) -> None:
+        """Write a note below the others, unless one of them has its words."""
+        notes = self.record.values("N1")
+        if not any(note.rstrip(".") in one for one in notes):
+            self.put(("N1",), [*notes, to_one_line(note)])
 
 
 class RisFile(ReferenceFile):
@@ -162,52 +225,43 @@ class RisFile(ReferenceFile):
         """Return the text with changed references, by their index."""
         replaced: dict[int, list[str]] = {}
         for number, correction in corrections.items():
-            self._correct(self._records[number], correction, replaced)
+            self._correct(_RecordEdit(self._records[number], self._lines, replaced), correction)
         return "".join(
             "".join(replaced[number]) if number in replaced else line.text + line.end
             for number, line in enumerate(self._lines)
         )
 
-    def _correct(self, record: _Record, correction: FieldUpdate, replaced: dict[int, list[str]]) -> None:
-        end = self._lines[record.start].end or "\n"
-
-        def put(tags: tuple[str, ...], values: list[str], *, every: bool = False) -> None:
-            """Write values at the first tag that is present, or at the end, and remove the lines that they replace."""
-            present = [tag for tag in tags if record.values(tag)]
-            chosen = present if every else present[:1]
-            for tag in chosen or [tags[0]]:
-                places = [number for one in record.fields if one.tag == tag for number in one.lines]
-                lines = [f"{tag}  - {value}{end}" for value in values]
-                for place in places:
-                    replaced[place] = []
-                if places:
-                    replaced[places[0]] = lines
-                else:
-                    replaced.setdefault(record.end, [self._lines[record.end].text + self._lines[record.end].end])
-                    replaced[record.end] = lines + replaced[record.end]
-
+    def _correct(self, edit: _RecordEdit, correction: FieldUpdate) -> None:
+        if correction.same_as is not None or correction.record is not None:
+            edit.replace_all([] if correction.record is None else self._replace(edit.record, correction.record))
+            return
         for name, value in correction.fields.items():
             if name in _SIMPLE:
-                put(_SIMPLE[name], [to_one_line(value)])
+                edit.put(_SIMPLE[name], [to_one_line(value)])
             elif name == "authors":
-                put(_AUTHORS, [ris_name(author) for author in value])
+                edit.put(_AUTHORS, [ris_name(author) for author in value])
             elif name == "pages":
-                first, dash, last = str(value).partition("-")
-                put(("SP",), [first])
-                if dash or record.values("EP"):
-                    put(("EP",), [last] if dash else [])
+                edit.put_pages(str(value))
             elif name == "journal":
-                long = tuple(tag for tag in _JOURNALS if tag not in _SHORT)
-                if record.values(*long) or not record.values(*_SHORT):
-                    put(long, [to_one_line(value)], every=True)
-                if record.values(*_SHORT) and correction.short:
-                    put(_SHORT, [to_one_line(correction.short)], every=True)
+                edit.put_journal(value, correction.short)
             elif name == "year":
-                for tag in (tag for tag in _YEARS if record.values(tag)):
-                    old = record.first(tag) or ""
-                    put((tag,), [re.sub(r"^[0-9]{4}", str(value), old) if tag != "PY" else str(value)])
-        if correction.note and not any(correction.note.rstrip(".") in note for note in record.values("N1")):
-            put(("N1",), [*record.values("N1"), to_one_line(correction.note)])
+                edit.put_year(str(value))
+        if correction.note:
+            edit.add_note(correction.note)
+
+    def _replace(self, record: _Record, newer: Article) -> list[str]:
+        """Return the lines of a newer record with the user's own fields of a record."""
+        has_abstract = bool(record.values("AB", "N2"))
+        lines = [
+            line for line in ris_record(newer).split("\n") if line[:2] != "KW" and (line[:2] != "AB" or has_abstract)
+        ]
+        own = [
+            self._lines[number].text
+            for one in record.fields
+            if one.tag not in _OF_WORK and not (one.tag == "N1" and is_about_version(one.value))
+            for number in one.lines
+        ]
+        return [*lines[:-1], *own, lines[-1]]
 
 
 def _reference(number: int, record: _Record) -> Reference:

@@ -10,6 +10,7 @@ from pydantic import Field
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.identifiers import IdKind, read_identifier
 from entrez_kit.core.model import Request, Warn
+from entrez_kit.pubmed.models import WORDS, Article
 from entrez_kit.pubmed.xml.dates import YEAR
 
 _LABELLED: Final = re.compile(r"\b(PMID|PMCID)\s*+[:=]?\s*+((?:PMC)?[0-9]++)", re.IGNORECASE)
@@ -53,18 +54,26 @@ class Reference(Request):
 
 MAX_SHOWN: Final = 80
 """Maximum characters of a line in a warning."""
+_VERSION_NOTE: Final = re.compile(
+    rf"\[(?:{'|'.join(WORDS.values())})\b.*\]\.?|(?:[\w-]{{1,30}} )?preprint\b.{{0,40}}", re.IGNORECASE | re.DOTALL
+)
+"""A note of this program about the status of a work, or a short note that it is a preprint."""
 
 
 @dataclass(frozen=True, slots=True)
 class FieldUpdate:
     """The changes of one reference: new values of fields, and a note to add.
 
-    ``authors`` are CSL names, ``journal`` is the full title and ``short`` its abbreviation.
+    ``authors`` are CSL names, ``journal`` is the full title and ``short`` its abbreviation. With ``record``, the whole
+    reference is replaced by this record, and its key stays. With ``same_as``, the reference is left out, because an
+    earlier one with this key cites the same work.
     """
 
-    fields: Mapping[str, Any] = field(default_factory=dict)
+    fields: Mapping[Any, Any] = field(default_factory=dict)
     note: str | None = None
     short: str | None = None
+    record: Article | None = None
+    same_as: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +125,11 @@ def identifiers_of_note(*notes: str | None) -> dict[IdKind, str]:
     """Return the identifiers of notes that contain only identifiers: other notes may name another work."""
     alone = [note for note in notes if note and not re.search(r"[^\W\d_]{2}", _IDENTIFIERS.sub(" ", note))]
     return identifiers_in(*alone)
+
+
+def is_about_version(note: str) -> bool:
+    """Return whether a note is about this version of a work only: a preprint, its status or its identifiers."""
+    return _VERSION_NOTE.fullmatch(note.strip()) is not None or bool(identifiers_of_note(note))
 
 
 def identifier_of(kind: IdKind, text: str | None) -> str | None:

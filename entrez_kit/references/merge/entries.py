@@ -17,7 +17,7 @@ from entrez_kit.references.files.tagged_fields import (
     first_value,
     list_values,
 )
-from entrez_kit.references.merge.signatures import Signature, fold_title, read_doi, signature
+from entrez_kit.references.merge.signatures import RecordFields, Signature, build_signature, fold_title, read_doi
 
 SOURCE_NOTE: Final = "source: "
 _DATABASES: Final = (
@@ -288,8 +288,7 @@ def _signature(
         guess = guess_parts(reference.text)
         title = _shorten(next(iter(guess.titles), None))
     kinds = [value for tag, value in fields if tag in ("TY", "M3", "PT") and len(value) < 80]
-    return signature(
-        number,
+    record = RecordFields(
         title=title,
         authors=[
             (author.group or author.family or "", "" if author.group else author.given or "") for author in authors
@@ -306,6 +305,7 @@ def _signature(
         abstract=first_value(fields, *ABSTRACT_TAGS) or "",
         kind=" ".join(_KIND_WORDS.get(kind, kind) for kind in kinds),
     )
+    return build_signature(number, record)
 
 
 _KIND_WORDS: Final = {

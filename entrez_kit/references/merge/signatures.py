@@ -142,6 +142,30 @@ _NO_PAGES: Final = re.compile(
 MAX_TITLE: Final = 1000
 
 
+@dataclass(slots=True, kw_only=True)
+class RecordFields:
+    """The fields of a record from which its signature is built.
+
+    Args:
+        authors: pairs of family and given names; a group has no given name.
+        kind: words that name the type of the record: "preprint", "conference paper", "published erratum".
+    """
+
+    title: str | None
+    authors: Sequence[tuple[str, str]]
+    journal: str | None
+    year: str | None
+    volume: str | None
+    issue: str | None
+    pages: str | None
+    doi: str | None = None
+    pmid: str | None = None
+    pmcid: str | None = None
+    ids: frozenset[tuple[str, str]] = frozenset()
+    abstract: str | None = None
+    kind: str = ""
+
+
 @dataclass(slots=True)
 class Signature:
     """The parts of a record that are compared.
@@ -282,9 +306,9 @@ def read_doi(text: str | None) -> str:
     return _PROOF.sub("", match[1] if match else doi)
 
 
-def _roman(volume: str | None) -> str:
+def _roman(volume: str) -> str:
     """Return a Roman volume in digits; "" for a text that is not a number ("(Jul)", "Ph.D.")."""
-    digits = in_digits(bare_place(volume or ""))
+    digits = in_digits(bare_place(volume))
     return digits if digits.isdigit() else ""
 
 
@@ -302,46 +326,15 @@ def _fold_name(text: str) -> str:
     return fold_text(text)
 
 
-def signature(
-    number: int,
-    *,
-    title: str | None,
-    authors: Sequence[tuple[str, str]],
-    journal: str | None,
-    year: str | None,
-    volume: str | None,
-    issue: str | None,
-    pages: str | None,
-    doi: str | None = None,
-    pmid: str | None = None,
-    pmcid: str | None = None,
-    ids: frozenset[tuple[str, str]] = frozenset(),
-    abstract: str | None = None,
-    kind: str = "",
-) -> Signature:
-    """Return the signature of a record.
-
-    Args:
-        authors: pairs of family and given names; a group has no given name.
-        kind: words that name the type of the record: "preprint", "conference paper", "published erratum".
-    """
-    folded, titles = read_title(title or "")
-    name, journals = fold_journal(journal) if journal else ("", ())
-    kind = kind.casefold()
-    key = read_doi(doi)
-    families = [_fold_name(family) for family, _ in authors]
-    first = authors[0] if authors else ("", "")
-    pages = pages or ""
-    ranges = (
-        []
-        if _NO_PAGES.fullmatch(pages.strip())
-        else [page_ends(part) for part in re.split(r"[,;+]", pages) if part.strip()]
-    )
+def build_signature(number: int, record: RecordFields) -> Signature:
+    """Return the signature of a record, from its position among all records and its fields."""
+    folded, titles = read_title(record.title or "")
+    name, journals = fold_journal(record.journal) if record.journal else ("", ())
+    kind, key = record.kind.casefold(), read_doi(record.doi)
+    families = [_fold_name(family) for family, _ in record.authors]
+    first = record.authors[0] if record.authors else ("", "")
+    ranges = _read_ranges(record.pages or "")
     first_page, last_page = ranges[0] if ranges else ("", "")
-    digits = _NUMBER.findall(volume or "")
-    extra = f"{volume or ''} {issue or ''}"
-    is_supplement = _SUPPLEMENT.search(extra) is not None
-    in_proceedings = _CONFERENCE.search(name) is not None and not _JOURNAL_OF_PROCEEDINGS.search(name)
     return Signature(
         number=number,
         title=folded,
@@ -352,32 +345,65 @@ def signature(
         families=tuple(one for one in families if one and one != "null"),
         names=frozenset(_fold_name(f"{first[0]} {first[1]}").split()),
         everyone=frozenset(
-            word for family, given in authors for word in _fold_name(f"{family} {given}").split() if len(word) > 2
+            word
+            for family, given in record.authors
+            for word in _fold_name(f"{family} {given}").split()
+            if len(word) > 2
         ),
         journal=name,
         journals=journals,
-        year=int(year) if year and year.isdigit() else None,
-        volume=digits[0].lstrip("0") if digits else _roman(volume),
-        supplement=" ".join(_NUMBER.findall(extra.lower().partition("suppl")[2])) or "s" if is_supplement else "",
-        issue=fold_text(issue or ""),
+        year=int(record.year) if record.year and record.year.isdigit() else None,
+        volume=_read_volume(record.volume or ""),
+        supplement=_read_supplement(f"{record.volume or ''} {record.issue or ''}"),
+        issue=fold_text(record.issue or ""),
         first_page=first_page,
         last_page=last_page,
         starts=frozenset(first for first, _ in ranges if first),
-        pmid=pmid or "",
+        pmid=record.pmid or "",
         doi=key,
-        pmcid=pmcid or "",
-        ids=ids,
-        abstract=abstract or "",
-        is_erratum=_ERRATUM.match(folded) is not None
-        or "erratum" in kind
-        or "retraction of" in kind
-        or "retraction notice" in kind,
+        pmcid=record.pmcid or "",
+        ids=record.ids,
+        abstract=record.abstract or "",
+        is_erratum=_is_erratum(folded, kind),
         is_reply=_REPLY.match(folded) is not None or _REPLY_END.search(folded) is not None,
         is_protocol=_PROTOCOL.search(folded) is not None or "protocol" in kind,
-        is_preprint="preprint" in kind
-        or _PREPRINT_DOI.match(key) is not None
-        or _PREPRINT_SERVER.search(name) is not None,
-        is_conference=in_proceedings
-        or any(word in kind for word in ("conference", "proceeding", "meeting abstract", "congress", "cpaper"))
-        or _ABSTRACT_TITLE.search(title or "") is not None,
+        is_preprint=_is_preprint(key, name, kind),
+        is_conference=_is_conference(record.title or "", name, kind),
     )
+
+
+def _read_ranges(pages: str) -> list[tuple[str, str]]:
+    """Return the first and the last page of each range ("230-5, 246-51")."""
+    if _NO_PAGES.fullmatch(pages.strip()):
+        return []
+    return [page_ends(part) for part in re.split(r"[,;+]", pages) if part.strip()]
+
+
+def _read_volume(volume: str) -> str:
+    digits = _NUMBER.findall(volume)
+    return digits[0].lstrip("0") if digits else _roman(volume)
+
+
+def _read_supplement(place: str) -> str:
+    """Return the numbers of a supplement in volume and issue, "s" for one without a number, "" without one."""
+    if not _SUPPLEMENT.search(place):
+        return ""
+    return " ".join(_NUMBER.findall(place.lower().partition("suppl")[2])) or "s"
+
+
+def _is_erratum(title: str, kind: str) -> bool:
+    words = ("erratum", "retraction of", "retraction notice")
+    return _ERRATUM.match(title) is not None or any(word in kind for word in words)
+
+
+def _is_preprint(doi: str, journal: str, kind: str) -> bool:
+    by_doi = _PREPRINT_DOI.match(doi) is not None
+    return "preprint" in kind or by_doi or _PREPRINT_SERVER.search(journal) is not None
+
+
+def _is_conference(title: str, journal: str, kind: str) -> bool:
+    """Return whether a record is of a conference, by its journal, its type or a remark in its title."""
+    if _CONFERENCE.search(journal) and not _JOURNAL_OF_PROCEEDINGS.search(journal):
+        return True
+    words = ("conference", "proceeding", "meeting abstract", "congress", "cpaper")
+    return any(word in kind for word in words) or _ABSTRACT_TITLE.search(title) is not None

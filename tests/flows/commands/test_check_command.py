@@ -87,7 +87,12 @@ def test_fix_writes_a_corrected_copy_beside_the_file_and_names_what_is_left(cli:
     assert "wrong (line 3): year: 1999 -> 2019" in done.err
     assert "moon (line 4): note: (nothing) -> [Retracted: " in done.err
     assert [one["key"] for one in json.loads(done.out)["changes"]] == ["wrong", "moon"]
-    assert "Not changed: madeup (another work), nobody (not found)." in done.err
+    assert json.loads(done.out)["uncorrected"] == [
+        {"key": "madeup", "line": 2, "codes": ["another_work"]},
+        {"key": "wrong", "line": 3, "codes": ["duplicate"]},
+        {"key": "nobody", "line": 5, "codes": ["not_found"]},
+    ]
+    assert "madeup (another work); wrong (duplicate); nobody (not found)" in done.err
 
 
 def test_a_dry_run_says_every_change_and_writes_nothing(cli: Cli, bib: Path) -> None:
@@ -332,6 +337,10 @@ def test_several_files_have_rows_counts_and_corrections_of_their_own(cli: Cli, b
     both = json.loads(done.out)
     assert [one.pop("file") for one in both["references"]] == [str(bib)] * 5 + [str(ris)] * 2
     assert both["references"] == [row for one in alone for row in one["references"]]
+    swapped = json.loads(cli("check", str(ris), str(bib)).out)["references"][2:]
+    assert [one.get("duplicate_of") for one in swapped] == [None, None, 1, None, None]
+    table = cli("check", str(bib), str(ris), "-f", "table").out
+    assert f"{ris}: 0 of 2 verified" in " ".join(table.split())
     assert both["counts"] == {code: sum(one["counts"][code] for one in alone) for code in both["counts"]}
     assert [(one["file"], one["total"], one["counts"], one["corrected"]) for one in both["files"]] == [
         (str(file), one["total"], one["counts"], one["corrected"]) for file, one in zip((bib, ris), alone, strict=True)
@@ -395,3 +404,138 @@ def test_an_accepted_line_without_a_key_or_a_code_is_refused(cli: Cli, bib: Path
 
     assert done.status == 2
     assert envelope(done)["details"]["line"] == 2
+
+
+def test_all_references_with_findings_that_stay_are_named(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "many.bib"
+    many = "".join(NOBODY.replace("nobody", f"nobody{number}") for number in range(30))
+    file.write_text(f"% entrez-kit: accept nobody7 not_found\n{WRONG}{many}", encoding="utf-8")
+
+    done = cli("check", str(file), "--dry-run", "--only", "problems")
+
+    left = json.loads(done.out)["uncorrected"]
+    assert [one["key"] for one in left] == [f"nobody{number}" for number in range(30)]
+    assert [one["key"] for one in left if one.get("accepted")] == ["nobody7"]
+    assert all(f"{one['key']} (not found" in done.err for one in left)
+
+
+def test_fix_leaves_accepted_findings_as_they_are(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "refs.bib"
+    text = f"% entrez-kit: accept wrong mismatch\n% entrez-kit: accept moon retracted\n{WRONG}{RETRACTED}"
+    file.write_text(text + WRONG.replace("wrong", "other"), encoding="utf-8")
+
+    done = cli("check", str(file), "--fix")
+
+    assert [one["key"] for one in json.loads(done.out)["changes"]] == ["other"]
+    assert file.with_name("refs.fixed.bib").read_text(encoding="utf-8").startswith(text)
+
+
+PREPRINT = "99000009"
+PUBLISHED = "99000010"
+
+
+@pytest.mark.parametrize(
+    ("suffix", "form", "own"),
+    [
+        ("bib", "bibtex", ("  url =", "  file = {mine.pdf},\n  url =", "file = {mine.pdf}")),
+        ("ris", "ris", ("ER  - ", "L1  - mine.pdf\nER  - ", "L1  - mine.pdf")),
+        ("json", "csl", ('"genre":', '"custom": "mine.pdf",\n"genre":', '"custom": "mine.pdf"')),
+    ],
+)
+def test_fix_newer_replaces_a_preprint_by_its_published_version(
+    cli: Cli, tmp_path: Path, suffix: str, form: str, own: tuple[str, str, str]
+) -> None:
+    file, fixed = (tmp_path / f"{name}.{suffix}" for name in ("refs", "refs.fixed"))
+    file.write_text(cli("fetch", PREPRINT, "99000001", "-f", form).out.replace(own[0], own[1]), encoding="utf-8")
+    keys = [one["key"] for one in json.loads(cli("check", str(file)).out)["references"]]
+
+    assert "uncorrected" in json.loads(cli("check", str(file), "--dry-run").out)
+    done = json.loads(cli("check", str(file), "--fix", "--newer").out)
+
+    assert {one["key"] for one in done["changes"]} == {keys[0]}
+    assert {"title", "journal", "doi", "pmid", "pmcid"} <= {one["field"] for one in done["changes"]}
+    assert "uncorrected" not in done
+    after = cli("check", str(fixed))
+    assert after.status == 0
+    found = json.loads(after.out)["references"]
+    assert [(one["key"], one["pmid"]) for one in found] == list(zip(keys, (PUBLISHED, "99000001"), strict=True))
+    text = fixed.read_text(encoding="utf-8")
+    assert own[2] in text
+    assert "reprint since published" not in text
+
+
+@pytest.mark.parametrize(("suffix", "form"), [("bib", "bibtex"), ("ris", "ris"), ("json", "csl")])
+def test_fix_unique_writes_each_work_once(cli: Cli, tmp_path: Path, suffix: str, form: str) -> None:
+    pieces = [cli("fetch", pmid, "-f", form).out for pmid in ("99000001", "99000001", PREPRINT, PUBLISHED)]
+    text = json.dumps([json.loads(one)[0] for one in pieces]) if form == "csl" else "\n".join(pieces)
+    file, fixed = (tmp_path / f"{name}.{suffix}" for name in ("refs", "refs.fixed"))
+    file.write_text(text, encoding="utf-8")
+
+    done = cli("check", str(file), "--fix", "--unique")
+    assert len(json.loads(done.out)["left_out"]) == 1
+    assert "changes" not in json.loads(done.out)
+    assert [one["pmid"] for one in json.loads(cli("check", str(fixed)).out)["references"]] == [
+        "99000001",
+        PREPRINT,
+        PUBLISHED,
+    ]
+    cli("check", str(file), "--fix", "--unique", "--newer", "--force")
+    after = json.loads(cli("check", str(fixed)).out)
+    assert [(one["pmid"], one["status"]) for one in after["references"]] == [
+        ("99000001", "verified"),
+        (PUBLISHED, "verified"),
+    ]
+
+
+def test_an_accepted_duplicate_or_preprint_is_kept(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "refs.bib"
+    accepted = "% entrez-kit: accept wrong duplicate, mismatch\n% entrez-kit: accept pre superseded\n"
+    preprint = f"@misc{{pre, pmid = {{{PREPRINT}}}}}\n"
+    file.write_text(accepted + GOOD + WRONG + preprint, encoding="utf-8")
+
+    done = cli("check", str(file), "--fix", "--unique", "--newer")
+
+    assert done.status == 0
+    assert [one["accepted"] for one in json.loads(done.out)["uncorrected"]] == [True, True]
+    assert not file.with_name("refs.fixed.bib").exists()
+
+
+@pytest.mark.parametrize("flag", ["--newer", "--unique"])
+def test_an_option_of_fix_is_refused_without_it(alone: Cli, bib: Path, flag: str) -> None:
+    done = alone("check", str(bib), flag)
+
+    assert done.status == 2
+    assert envelope(done)["invalid_input"] == flag.removeprefix("--")
+
+
+@pytest.mark.parametrize("name", ["10.5555/ekit.0000.0000", "Nobody wrote this. Seven words", "2", "[2]"])
+def test_a_reference_of_a_pasted_list_stays_accepted_when_the_list_changes(cli: Cli, tmp_path: Path, name: str) -> None:
+    file, accepted = tmp_path / "list.txt", tmp_path / "accepted.txt"
+    good = "1. Marrowby TJ, et al. Base editing of a cryptic splice site restores mucus transport in human airway cells. Ann Imaginary Genome Ed. 2019;3(2):101-112."  # noqa: E501  # one line
+    bad = "2. Nobody wrote this. Seven words of a title nobody knows. J Nowhere. 2020;1:1. doi:10.5555/ekit.0000.0000"
+    accepted.write_text(f"{name} not_found\n", encoding="utf-8")
+    for text in (f"{good}\n{bad}\n", f"References\n\n{good}\n\n{bad}\n"):
+        file.write_text(text, encoding="utf-8")
+
+        done = cli("check", str(file), "--accept", str(accepted), "--fail-on", "not_found")
+
+        assert done.status == 0, done.out
+        assert json.loads(done.out)["counts"]["not_found"] == 1
+
+
+@pytest.mark.parametrize(
+    ("note", "stays"),
+    [
+        ("[Preprint since published: Ann Imaginary Genome Ed (Demo). 2025 Jan;9(1):55-70]", False),
+        ("bioRxiv preprint", False),
+        (f"PMID: {PREPRINT}", False),
+        ("Corrected by me on Monday", True),
+        ("Ask Ana why the numbers in figure 3 of the preprint are not those of the published version", True),
+    ],
+)
+def test_fix_newer_keeps_notes_of_the_user(cli: Cli, tmp_path: Path, note: str, stays: bool) -> None:
+    file = tmp_path / "refs.bib"
+    file.write_text(f"@misc{{pre, pmid = {{{PREPRINT}}}, note = {{{note}}}}}\n", encoding="utf-8")
+
+    assert cli("check", str(file), "--fix", "--newer").status == 4
+    assert (note in file.with_name("refs.fixed.bib").read_text(encoding="utf-8")) == stays

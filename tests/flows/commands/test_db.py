@@ -294,7 +294,7 @@ def test_warnings_are_on_stderr_and_in_the_document(cli: Cli) -> None:
         (("info",), ["pubmed", "nuccore", "databases"]),
         (("info", "gene"), ["GENE", "gene_pubmed"]),
         (("info", "--term", "TP53"), ["pubmed", "nuccore"]),
-        (("search", "mesh", "diabetes"), ["68003924", "1–6 of 6 in mesh", "NCBI searched for"]),
+        (("search", "mesh", "diabetes"), ["68003924", "1–7 of 7 in mesh", "Searched for:"]),
         (("summary", "taxonomy", "9606"), ["taxonomy 9606", "Homo sapiens"]),
         (
             ("link", "7157", "22059", "--from", "gene", "--to", "pubmed"),
@@ -343,7 +343,7 @@ def test_dropped_parts_are_warnings_and_omitted_results_are_a_note(cli: Cli) -> 
     more = cli("db", "search", "mesh", "diabetes", "-n", "2", "-f", "ids")
 
     assert err.startswith("Warning: ")
-    assert "Note: 4 more: add --offset 2" in more.err
+    assert "Note: 5 more: add --offset 2" in more.err
 
 
 @pytest.mark.process

@@ -270,7 +270,7 @@ def test_the_terminal_and_python_give_the_same_error_each_in_its_own_words(
     command = module("_app").load_command(operation.command[0])
     for word in operation.command[1:]:
         command = command.commands[word]
-    said = caught.value.say_in(module("_state").Terminal(module("_state").name_options(command)))
+    said = caught.value.say_in(module("_frontend").Terminal(module("_frontend").name_options(command)))
     assert printed == json.loads(json.dumps(operation.error_document(said)))
 
 

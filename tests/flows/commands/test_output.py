@@ -282,6 +282,12 @@ def test_a_suffix_of_a_format_the_command_lacks_is_refused(cli: Cli, tmp_path: P
     assert list(tmp_path.glob("hits*")) == []
 
 
+def test_a_text_of_this_program_has_no_suffix_of_another_format(cli: Cli, tmp_path: Path) -> None:
+    for name, status in {"path.csv": 2, "path.ris": 2, "path.xyz": 2, "path.txt": 0, "path": 0, "path.json": 0}.items():
+        assert cli("config", "path", "-o", str(tmp_path / name)).status == status, name
+        assert (tmp_path / name).exists() == (status == 0), name
+
+
 def test_a_folder_is_refused(cli: Cli, tmp_path: Path) -> None:
     assert cli("search", "crispr", "-o", str(tmp_path)).status == 2
     assert cli("search", "crispr", "-o", str(tmp_path / "none" / "hits.json")).status == 2

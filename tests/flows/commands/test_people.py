@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from rich.cells import cell_len
-from terminal import Cli, Module
+from terminal import Cli, Module, Program
 
 from entrez_kit.base.errors import EntityNotFound, RateLimited
 from entrez_kit.base.settings import Settings
@@ -27,7 +27,9 @@ from entrez_kit.services.transport.client import Transport
 ESCAPES = re.compile(r"\x1b\][^\x1b\x07]*(?:\x1b\\|\x07)|\x1b\[[0-9;?]*[A-Za-z]")
 
 
-def in_terminal(*arguments: str, columns: int = 80, term: str = "xterm-256color") -> tuple[int, str]:
+def in_terminal(
+    *arguments: str, columns: int = 80, term: str = "xterm-256color", **environment: str
+) -> tuple[int, str]:
     """Run the program in a pseudo-terminal of its own; return status and everything it showed."""
     main, inner = pty.openpty()
     ioctl(inner, TIOCSWINSZ, struct.pack("HHHH", 500, columns, 0, 0))
@@ -36,7 +38,7 @@ def in_terminal(*arguments: str, columns: int = 80, term: str = "xterm-256color"
         stdin=inner,
         stdout=inner,
         stderr=inner,
-        env={**os.environ, "TERM": term},
+        env={**os.environ, "TERM": term, **environment},
         start_new_session=True,
     )
     os.close(inner)
@@ -275,3 +277,88 @@ def test_a_terminal_gets_the_next_commands(
     assert f"entrez-kit --demo {following}" in shown
     assert "Next:" not in in_terminal("--demo", *words, "-q", columns=200)[1]
     assert "Next:" not in in_terminal("--demo", *words, "-f", "json", columns=200)[1]
+
+
+LONG_DOI = "10.1000/nothing-with-a-very-long-identifier-that-fits-on-one-line"
+NARROW_FILES = {
+    "refs.bib": (
+        "@article{a_citation_key_of_a_reference_manager_2019, doi = {10.5555/ekit.2019.0001}, year = {2011}}\n"
+        f"@article{{made_up, title = {{Nobody wrote any of these seven words}}, doi = {{{LONG_DOI}}}}}\n"
+    ),
+    "list.csv": "key,journal,year,volume,first_page,author_name\nmoon,J Invent Results (Demo),2018,7,150,Nobody X\n",
+    "draft.md": "Editing reached 61% of alleles (PMID 99000001).\n",
+}
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("words", "names", "whole"),
+    [
+        (
+            ("check", "refs.bib"),
+            ("Status", "Reference", "PMID", "Findings"),
+            ("a_citation_key_of_a_reference_manager_2019", "99000001", LONG_DOI),
+        ),
+        (("match", "list.csv"), ("Reference", "Remarks"), ("moon", "99000050")),
+        (("verify", "draft.md"), ("Line", "Status", "Claim", "Findings"), ("99000001",)),
+        (
+            ("convert", "99000001", LONG_DOI),
+            ("Input", "PMID", "PMCID", "DOI", "Remarks"),
+            ("99000001", "PMC99000001", "10.5555/ekit.2019.0001", LONG_DOI),
+        ),
+    ],
+)
+def test_a_narrow_terminal_stacks_fields_and_divides_no_identifier(
+    words: tuple[str, ...],
+    names: tuple[str, ...],
+    whole: tuple[str, ...],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in NARROW_FILES.items():
+        Path(name).write_text(text, encoding="utf-8")
+
+    _, screen = in_terminal("--demo", *words, columns=68)
+    lines = ESCAPES.sub("", screen).splitlines()
+    starts = {line.split(" ")[0] for line in lines}
+
+    assert set(names) <= starts
+    assert all(any(one in line for line in lines) for one in whole)
+    assert max(cell_len(line) for line in lines) <= 68
+    _, wide = in_terminal("--demo", *words, columns=200)
+    assert names[0] in ESCAPES.sub("", wide)
+    assert not set(names[1:]) & {line.split(" ")[0] for line in ESCAPES.sub("", wide).splitlines()}
+
+
+LINK = "\x1b]8;"
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    "words", [("convert", "99000001"), ("check", "refs.bib"), ("fulltext", "99000008", "-f", "table")]
+)
+def test_identifiers_are_links_only_on_a_terminal_that_supports_them(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: Program
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in NARROW_FILES.items():
+        Path(name).write_text(text, encoding="utf-8")
+
+    _, screen = in_terminal("--demo", *words)
+    pmid = "99000008" if words[0] == "fulltext" else "99000001"
+    assert f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/" in "".join(re.findall(r"\x1b\]8;[^\x1b]*", screen))
+    assert LINK not in in_terminal("--demo", *words, term="dumb")[1]
+    assert LINK not in in_terminal("--demo", *words, NO_COLOR="1")[1]
+    assert LINK not in program("--demo", *words, "-f", "table", "--color", "always").out
+
+
+@pytest.mark.process
+def test_warnings_about_the_rows_of_a_table_go_to_stderr(tmp_path: Path, program: Program) -> None:
+    file = tmp_path / "list.csv"
+    file.write_text(NARROW_FILES["list.csv"], encoding="utf-8")
+
+    done = program("--demo", "match", str(file), "-f", "table")
+
+    assert "Warning: moon: " in done.err
+    assert "is not one of" not in done.out

@@ -274,11 +274,11 @@ def test_a_table_marks_what_is_retracted_without_colour(cli: Cli) -> None:
     assert "\x1b" not in out
 
 
-def test_colour_and_links_are_there_when_asked_for(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pipe_gets_colour_if_asked_for_and_never_links(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm-256color")
     out = cli("search", "moonlight memory shift", "-f", "table", "--color", "always").out
-    assert "\x1b]8;" in out
-    assert "https://pubmed.ncbi.nlm.nih.gov/99000050/" in out
+    assert "\x1b[" in out
+    assert "\x1b]8;" not in out
 
     monkeypatch.setenv("TERM", "dumb")
     assert "\x1b" not in cli("search", "sleep", "-f", "table", "--color", "always").out
@@ -294,7 +294,7 @@ def test_a_table_says_how_many_there_are_and_how_to_go_on(cli: Cli) -> None:
     done = cli("search", "crispr", "-n", "3", "-f", "table")
 
     assert "1–3 of 14" in done.out
-    assert "PubMed searched for:" in done.out
+    assert "Searched for:" in done.out
     assert done.err == "Note: 11 more: add --offset 3\n"
     assert "4–5 of 14" in cli("search", "crispr", "-n", "2", "--offset", "3", "-f", "table").out
 
@@ -368,7 +368,7 @@ def test_an_incomplete_certificate_is_told(module: Module) -> None:
 
 def test_a_file_gets_the_same_table(cli: Cli, tmp_path: Path) -> None:
     assert cli("search", "crispr", "-f", "table", "-o", str(tmp_path / "hits.text")).status == 0
-    assert "PubMed searched for:" in (tmp_path / "hits.text").read_text(encoding="utf-8")
+    assert "Searched for:" in (tmp_path / "hits.text").read_text(encoding="utf-8")
 
 
 @pytest.mark.long
@@ -728,3 +728,37 @@ def test_letters_comments_and_errata_are_marked(cli: Cli) -> None:
 
     assert "Letter · Comment" in shown
     assert "Published Erratum" in shown
+
+
+def find_emptying(done: Done) -> list[list[str]]:
+    """Return the terms of the warnings that name the part that empties a search."""
+    return [one["terms"] for one in document(done)["warnings"] if one["code"] == "emptying_part"]
+
+
+def test_a_pipe_is_told_the_part_that_empties_a_search_only_if_it_asks(cli: Cli, sandbox: Sandbox) -> None:
+    query = ("search", "crispr AND review[pt] AND sleep[ti]", "--json")
+
+    assert find_emptying(cli(*query)) == []
+    without = sandbox.requests("esearch")
+    assert find_emptying(cli(*query, "--explain", "--no-cache")) == [["sleep[ti]"]]
+    assert sandbox.requests("esearch") <= 2 * without + 3
+
+
+def test_the_demo_always_names_the_part_that_empties_a_search(alone: Cli) -> None:
+    done = alone("--demo", "search", "crispr", "sleep", "--json")
+
+    assert find_emptying(done) == [["sleep"]]
+    assert "'sleep'" in done.err
+    assert find_emptying(alone("--demo", "search", "crispr", "moonlight", "--author", "Luo Q", "--json")) == [
+        ["moonlight"]
+    ]
+    assert find_emptying(alone("--demo", "search", "crispr", "--author", "Mondschein S", "--json")) == []
+    assert find_emptying(alone("--demo", "search", "crispr", "--json")) == []
+
+
+def test_a_terminal_names_the_part_that_empties_a_search(
+    cli: Cli, module: Module, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module("search"), "is_terminal", lambda stream: True)
+
+    assert find_emptying(cli("search", "crispr AND sleep[ti]", "--json")) == [["sleep[ti]"]]

@@ -59,7 +59,7 @@ def test_a_query_is_counted_in_every_database(sandbox: Sandbox, kit_for: KitFor)
 def test_a_query_is_counted_in_one_database(sandbox: Sandbox, kit_for: KitFor) -> None:
     result = call(kit_for(sandbox), INFO, db="mesh", term="diabetes")
 
-    assert [(count.db, count.count) for count in result.counts] == [("mesh", 6)]
+    assert [(count.db, count.count) for count in result.counts] == [("mesh", 7)]
     assert result.counts_source == "esearch"
     assert result.database.name == "mesh"
 

@@ -37,7 +37,7 @@ def test_each_source_has_a_linkset_of_its_own_in_the_order_given(sandbox: Sandbo
 @pytest.mark.parametrize(
     ("source", "target", "source_id", "expected"),
     [
-        ("pubmed", "pmc", "99000001", ["99000001"]),
+        ("pubmed", "pmc", "99000001", ["99000001", "99000018", "99000004", "99000003", "99000002"]),
         ("pmc", "pubmed", "PMC99000001", ["99000001", "99000007"]),
         ("gene", "pubmed", "672", ["99000033", "99000032", "99000030"]),
         ("nuccore", "gene", "ZZ900001.1", ["7157"]),
@@ -139,7 +139,7 @@ def test_a_link_that_does_not_exist_is_said_and_not_taken_for_no_links(sandbox: 
         "unknown_link"
     ] * 3
     assert "leads to pubmed" in elsewhere.warnings[0].message
-    assert "only to: pubmed" in nowhere.warnings[0].message
+    assert "only to: clinvar, nuccore, pubmed, taxonomy" in nowhere.warnings[0].message
     assert "not in NCBI's list" in unknown.warnings[0].message
     assert "gene_pubmed" in unknown.warnings[0].message
 

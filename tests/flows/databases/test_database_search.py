@@ -50,7 +50,7 @@ def test_history_gives_handles_that_another_search_can_use(sandbox: Sandbox, kit
     assert result.web_env
     assert result.query_key == "1"
     kept = kit.eutils.esummary(db="mesh", webenv=result.web_env, query_key=result.query_key)
-    assert kept.content.count(b"<DocumentSummary ") == 6
+    assert kept.content.count(b"<DocumentSummary ") == 7
 
 
 def test_more_than_ncbi_gives_out_at_a_time_is_fetched_page_by_page() -> None:

@@ -18,17 +18,19 @@ def names(result: object) -> list[str]:
 def test_a_synonym_leads_to_the_heading(sandbox: Sandbox, kit_for: KitFor) -> None:
     result = call(kit_for(sandbox), MESH, query="heart attack")
 
-    assert result.model_dump(mode="json")["results"] == [
-        {
-            "ui": "D009203",
-            "entrez_uid": "68009203",
-            "kind": "descriptor",
-            "name": "Myocardial Infarction",
-            "tree_numbers": ["C14.280.647.500", "C14.907.585.500"],
-            "scope_note": "Death of heart muscle whose supply of blood is cut off. (Note written for entrez-kit.)",
-            "entry_terms": ["Heart Attack"],
-        }
-    ]
+    (record,) = result.model_dump(mode="json")["results"]
+    trees, subheadings = record.pop("tree_numbers"), record.pop("subheadings")
+    assert trees[:2] == ["C14.280.647.500", "C14.907.585.500"]
+    assert {"drug therapy", "epidemiology"} <= set(subheadings)
+    assert not {"methods", "therapeutic use"} & set(subheadings)
+    assert record == {
+        "ui": "D009203",
+        "entrez_uid": "68009203",
+        "kind": "descriptor",
+        "name": "Myocardial Infarction",
+        "scope_note": "Death of heart muscle whose supply of blood is cut off. (Note written for entrez-kit.)",
+        "entry_terms": ["Heart Attack"],
+    }
     assert result.total_found == 1
     assert result.next_offset is None
 
@@ -89,8 +91,13 @@ def test_an_identifier_finds_its_record_whatever_its_length(
 def test_the_tree_above_and_below_a_heading(sandbox: Sandbox, kit_for: KitFor, query: str) -> None:
     record = call(kit_for(sandbox), MESH, query=query, include_tree=True, max_results=1).results[0]
 
-    assert (record.name, record.parents) == ("Diabetes Mellitus", [])
+    assert record.name == "Diabetes Mellitus"
+    assert {one.name: one.tree_numbers for one in record.parents} == {
+        "Glucose Metabolism Disorders": ["C18.452.394"],
+        "Endocrine System Diseases": ["C19"],
+    }
     assert {one.name: one.tree_numbers for one in record.children} == {
+        "Diabetes Complications": ["C19.246.099"],
         "Diabetes Mellitus, Experimental": ["C18.452.394.750.074", "C19.246.240"],
         "Diabetes Mellitus, Type 1": ["C18.452.394.750.124", "C19.246.267"],
         "Diabetes Mellitus, Type 2": ["C18.452.394.750.149", "C19.246.300"],
@@ -147,7 +154,7 @@ def test_nothing_found_is_an_empty_result(sandbox: Sandbox, kit_for: KitFor) -> 
 def test_a_query_with_tags_is_sent_as_it_is(sandbox: Sandbox, kit_for: KitFor) -> None:
     result = call(kit_for(sandbox), MESH, query="diabetes[word] NOT mellitus[word]")
 
-    assert names(result) == ["Diabetes Insipidus"]
+    assert names(result) == ["Diabetes Complications", "Diabetes Insipidus"]
     assert sandbox.requests("esearch") == 1
 
 

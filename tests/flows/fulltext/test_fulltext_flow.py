@@ -64,7 +64,7 @@ def test_the_sources_are_asked_in_turn(kit_for: KitFor, sandbox: Sandbox) -> Non
     [
         ({"include_references": True}, "include_references was ignored"),
         ({"overflow_mode": "outline"}, "overflow_mode was ignored"),
-        ({"sections": ["methods"], "max_characters": 1_000_000}, "sections was ignored"),
+        ({"sections": ["sleepwalking"], "max_characters": 1_000_000}, "sections was ignored"),
         ({"include_references": True, "max_sections": 1, "overflow_mode": "outline"}, "references, max_sections and"),
         ({}, None),
     ],
@@ -75,8 +75,69 @@ def test_options_that_a_copy_cannot_heed_are_named(
     result = kit_for(sandbox).fetch_fulltext(pmids=[NOT_IN_BUCKET], **options)
 
     assert isinstance(result.articles[0], UnpaywallArticle)
-    assert [warning.code for warning in result.warnings] == (["selection_ignored"] if named else [])
-    assert all((named or "") in warning.message for warning in result.warnings)
+    warnings = [warning for warning in result.warnings if warning.code != "pmc_text_replaced"]
+    assert [warning.code for warning in warnings] == (["selection_ignored"] if named else [])
+    assert all((named or "") in warning.message for warning in warnings)
+
+
+def test_sections_of_a_pdf_are_selected_and_cut(kit_for: KitFor, sandbox: Sandbox) -> None:
+    kit = kit_for(sandbox)
+    (whole,) = kit.fetch_fulltext(pmids=[NOT_IN_BUCKET]).articles
+    result = kit.fetch_fulltext(pmids=[NOT_IN_BUCKET], sections=["METHODS", "discuss"])
+    (article,) = result.articles
+    (short,) = kit.fetch_fulltext(pmids=[NOT_IN_BUCKET], sections=["methods"], max_characters=80).articles
+
+    assert isinstance(whole, UnpaywallArticle)
+    assert isinstance(article, UnpaywallArticle)
+    assert isinstance(short, UnpaywallArticle)
+    assert whole.content_format == "pdf-text"
+    lines = article.content.splitlines()
+    assert [line for line in lines if line in ("Introduction", "Methods", "Results", "Discussion")] == [
+        "Methods",
+        "Discussion",
+    ]
+    assert lines[0] == "Methods"
+    assert set(lines) < set(whole.content.splitlines())
+    assert "selection_ignored" not in [warning.code for warning in result.warnings]
+    assert len(short.content) <= 80
+    assert article.content.startswith(short.content.rstrip("…").rstrip())
+
+
+def test_a_copy_in_place_of_the_text_of_pmc_says_why(kit_for: KitFor, sandbox: Sandbox) -> None:
+    result = kit_for(sandbox).fetch_fulltext(pmids=[NOT_IN_BUCKET])
+    (article,) = result.articles
+
+    assert isinstance(article, UnpaywallArticle)
+    assert [(one.tier, one.outcome) for one in article.tried_tiers] == [
+        ("pmc", "no-body"),
+        ("europepmc", "no-fulltext"),
+    ]
+    (told,) = (warning for warning in result.warnings if warning.code == "pmc_text_replaced")
+    assert str(article.pmcid) in told.message
+    assert all(str(one.detail) in told.message for one in article.tried_tiers)
+
+
+def test_a_copy_of_an_article_that_pmc_does_not_have_replaces_nothing(kit_for: KitFor, sandbox: Sandbox) -> None:
+    result = kit_for(sandbox).fetch_fulltext(pmids=[str(99_000_001 + number) for number in range(20)])
+    copies = [article for article in result.articles if isinstance(article, UnpaywallArticle)]
+    told = [warning for warning in result.warnings if warning.code == "pmc_text_replaced"]
+
+    assert {article.pmcid is None for article in copies} == {True, False}
+    assert all((article.tried_tiers == []) is (article.pmcid is None) for article in copies)
+    assert len(told) == sum(article.pmcid is not None for article in copies)
+
+
+def test_a_text_that_pmc_could_not_return_is_offered_again(kit_for: KitFor, sandbox: Sandbox) -> None:
+    for endpoint in ("efetch", "pmc_oa", "europepmc_search"):
+        sandbox.take_down(endpoint)
+    result = kit_for(sandbox, ncbi_max_retries=0, europepmc_max_retries=0).fetch_fulltext(pmcids=["PMC99000005"])
+    copies = [article for article in result.articles if isinstance(article, UnpaywallArticle)]
+
+    for article in copies:
+        assert "service-error" in [one.outcome for one in article.tried_tiers]
+        (told,) = (warning for warning in result.warnings if warning.code == "pmc_text_replaced")
+        assert "Try again" in told.message
+    assert len(copies) + len(result.unavailable) == 1
 
 
 def test_a_copy_is_cut_to_the_characters_that_were_requested(kit_for: KitFor, sandbox: Sandbox) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from local_copies import make_copy
+from local_copies import RECORDS, make_copy
 from terminal import Cli, envelope
 
 from entrez_kit import EntrezKit
@@ -27,6 +27,7 @@ from entrez_kit.strategies.strategy import read_strategy
 
 DIFFERENT = {"warnings", "searched_at", "sources", "efetch_details", "build", "last_update", "term_count", "message"}
 """What depends on who answers: the copy names itself and has a date of its own."""
+PUBMED = "pubmed"
 
 
 @pytest.fixture(name="home", scope="module")
@@ -59,7 +60,9 @@ def remove(document: Any) -> Any:
             for name, value in document.items()
             if name not in DIFFERENT and not name.endswith("_url")
         }
-    return [remove(one) for one in document] if isinstance(document, list) else document
+    if isinstance(document, list):  # a copy has no links to databases that it lacks
+        return [remove(one) for one in document if not (isinstance(one, dict) and one.get("db_to", PUBMED) != PUBMED)]
+    return document
 
 
 @pytest.mark.parametrize(
@@ -133,6 +136,32 @@ def test_every_search_names_the_copy_and_its_fidelity(copy: EntrezKit, query: st
     assert label in said
     assert f"Fidelity: {fidelity}" in said
     assert found.search_parameters.sort_by == "pub_date"
+
+
+def test_a_heading_that_mesh_of_the_copy_lacks_is_not_called_exact(local: Cli, tmp_path: Path) -> None:
+    local("local", "import", "bare", str(RECORDS / "cancer.xml"))
+
+    for query, fidelity in (('"neoplasms"[mh]', "approximate"), ('"neoplasms"[mh:noexp]', "exact")):
+        for name, expected in (("bare", fidelity), ("demo", "exact")):
+            done = local("search", query, "--local", name, "--sort", "pub_date", "-f", "ids")
+            assert f"Fidelity: {expected}" in done.err, (query, name)
+    assert "narrower headings" in local("search", '"neoplasms"[mh]', "--local", "bare").err
+
+
+def test_a_copy_without_mesh_refuses_to_look_up_a_heading(local: Cli) -> None:
+    local("local", "import", "bare", str(RECORDS / "cancer.xml"))
+
+    for command in (("mesh", "neoplasms"), ("db", "search", "mesh", "neoplasms")):
+        refused = local(*command, "--local", "bare", "--json")
+        assert refused.status == 8
+        assert envelope(refused)["details"] == {"reason": "not_in_copy", "part": "mesh"}
+    assert json.loads(local("db", "info", "--local", "bare", "--json").out)["databases"] == ["pubmed"]
+
+
+def test_records_without_mesh_terms_are_counted_without_a_change_of_fidelity(local: Cli) -> None:
+    done = local("search", '"breast neoplasms"[mh]', "--local", "demo", "--sort", "pub_date", "--json")
+
+    assert "Fidelity: exact." in done.err
 
 
 def test_relevance_has_the_name_of_its_own_formula(copy: EntrezKit) -> None:

@@ -15,8 +15,9 @@ from entrez_kit.citations.write_files import FILES, file_text
 from entrez_kit.pubmed.comparison import same_pages
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.xml.records import iter_records
-from entrez_kit.references.check.check_references import CHECK, CheckedReference, CheckResult
+from entrez_kit.references.check.check_references import CHECK, CheckResult
 from entrez_kit.references.check.compare_fields import differences, same_journal, same_work
+from entrez_kit.references.check.models import CheckedReference
 from entrez_kit.references.files.reference_files import reference_file
 from entrez_kit.references.files.references import RefAuthor, Reference, parse_name
 from entrez_kit.sandbox.server import Sandbox
@@ -375,6 +376,15 @@ def test_a_retracted_article_is_reported_whatever_its_fields(kit: EntrezKit) -> 
 
     assert (found.status, found.retraction_status) == ("retracted", "retracted")
     assert (found.notice or "").startswith("[Retracted: ")
+
+
+def test_every_reference_with_a_finding_has_the_citation_of_its_record(kit: EntrezKit) -> None:
+    references = [reference(pmid=pmid) for pmid in ("99000050", "99000001", "99000001", "99999999")]
+
+    found = check(kit, *references).references
+
+    assert [one.status for one in found] == ["retracted", "verified", "duplicate", "not_found"]
+    assert ["PMID" in (one.citation or "") for one in found] == [True, False, True, False]
 
 
 def test_an_expression_of_concern_is_a_finding_but_no_retraction(kit: EntrezKit) -> None:

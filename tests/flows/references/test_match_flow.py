@@ -106,6 +106,15 @@ def test_a_title_finds_what_the_place_does_not(sandbox: Sandbox, kit_for: KitFor
     assert [one.pmid for one in result.results] == ["99000001", "99000001", None]
 
 
+def test_an_exact_title_is_preferred_to_a_notice_with_the_title(sandbox: Sandbox, kit_for: KitFor) -> None:
+    title = "Moonlight exposure doubles overnight memory in shift workers"
+    titles = (title, f"Expression of concern: {title}", f"Retracted: {title}")
+
+    result = match(kit_for(sandbox), *({"title": one} for one in titles))
+
+    assert [one.pmid for one in result.results] == ["99000050", "99000052", "99000050"]
+
+
 @pytest.mark.parametrize(
     ("changed", "status", "codes"),
     [

@@ -14,8 +14,9 @@ from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput,
 from entrez_kit.local.eutils.replies import LocalReply, document, plain
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.pubmed.models import Article, Standing
-from entrez_kit.references.check.check_references import CHECK, CheckedReference
+from entrez_kit.references.check.check_references import CHECK
 from entrez_kit.references.check.crossref_records import article_of, standing_of_work
+from entrez_kit.references.check.models import CheckedReference
 from entrez_kit.references.check.retraction_watch import read_retraction_watch
 from entrez_kit.references.check.sources import SOURCES, Sources, SourceStanding, Work, combine_results, parse_sources
 from entrez_kit.references.files.references import Reference

@@ -587,3 +587,20 @@ def test_references_keep_exponents() -> None:
     found = list(read_references(record.element, "5"))
 
     assert [article.citation for article in found] == ["Growth at 10⁶ₓ cells"]
+
+
+# Registrations
+
+
+def test_registrations_that_ncbi_does_not_return_are_a_warning(kit_for: KitFor, sandbox: Sandbox) -> None:
+    sandbox.take_down("efetch")
+    result = related(kit_for(sandbox, ncbi_max_retries=0), registrations=True)
+
+    assert result.related_articles
+    assert "registrations_unavailable" in codes(result)
+    assert isinstance(result.missing_error(), UpstreamError)
+
+
+def test_registrations_have_no_effect_on_citations_and_are_refused(kit_for: KitFor, sandbox: Sandbox) -> None:
+    with pytest.raises(InvalidInput, match="registrations"):
+        related(kit_for(sandbox), relation="citation_formats", registrations=True)

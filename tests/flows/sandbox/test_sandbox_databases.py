@@ -45,8 +45,11 @@ def search(client: Client, db: str, term: str, **params: Any) -> dict[str, Any]:
         ("diabetes insipidus", ["68003919"]),
         ("diabetes AND mellitus NOT type", ["68003923", "68003921", "68003920"]),
         ("(breast OR brain) AND neoplasms", ["68001943", "68001932"]),
-        ("breast NOT (feeding OR neoplasms)", ["68001940"]),
-        ("diabet*", ["68003930", "68003928", "68003925", *[f"6800392{n}" for n in (4, 3, 2, 1, 0)], "68003919"]),
+        ("breast NOT (feeding OR neoplasms OR diseases)", ["68001940"]),
+        (
+            "diabet*",
+            ["68048909", "68003930", "68003928", "68003925", *[f"6800392{n}" for n in (4, 3, 2, 1, 0)], "68003919"],
+        ),
     ],
 )
 def test_headings_are_found_by_words_names_and_identifiers(demo: Client, term: str, uids: list[str]) -> None:
@@ -88,7 +91,9 @@ def test_mesh_is_fetched_as_text_whatever_is_asked_for(demo: Client) -> None:
     text = demo.post("efetch", db="mesh", id="68009203", retmode="xml").text
 
     assert text.startswith("\n1: Myocardial Infarction\n")
-    assert "Tree Number(s): C14.280.647.500, C14.907.585.500\nMeSH Unique ID: D009203" in text
+    assert "Subheadings:\n    blood\n    cerebrospinal fluid\n" in text
+    assert "Tree Number(s): C14.280.647.500, C14.907.585.500, C23.550" in text
+    assert "\nMeSH Unique ID: D009203" in text
     assert demo.post("efetch", db="mesh", id="abc").status_code == 400
 
 

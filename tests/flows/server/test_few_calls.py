@@ -28,6 +28,21 @@ async def test_a_search_brings_records_how_they_stand_and_pieces_of_their_abstra
         assert 0 < len(record["snippet"]) <= 120
 
 
+async def test_summaries_have_types_comments_and_on_request_registrations(services: ServerServices, era: str) -> None:
+    found = await asked(services, era, "pubmed_search_articles", query_term="base editing", registrations=True)
+    related = await asked(
+        services, era, "pubmed_article_relationships", source_pmid="99000001", registrations=True, max_related_results=9
+    )
+    plain = await asked(services, era, "pubmed_article_relationships", source_pmid="99000001")
+
+    for records in (found["brief_summaries"], related["related_articles"]):
+        (trial,) = (one for one in records if one["pmid"] == "99000004")
+        assert "Randomized Controlled Trial" in trial["publication_types"]
+        assert [(one["kind"], one["pmid"]) for one in trial["comments"]] == [("CommentIn", "99000008")]
+        assert trial["data_banks"] == [{"name": "ClinicalTrials.gov", "accession_numbers": ["NCT99000001"]}]
+    assert not [one for one in plain["related_articles"] if "data_banks" in one]
+
+
 async def test_one_call_counts_years_journals_types_and_headings(services: ServerServices, era: str) -> None:
     counts = await asked(services, era, "pubmed_count_facets", query_term="crispr", top=3)
 

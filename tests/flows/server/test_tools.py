@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]  # it comes with mcp, its stubs do not
@@ -28,18 +29,24 @@ from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.app import Options
 from entrez_kit.server.clients import ServerServices
 from entrez_kit.server.schemas import AgentOperation, input_schema, output_schema
+from entrez_kit.server.tool_definitions import ToolDefinition
 from entrez_kit.server.tools import DEFAULT_TOOLSETS, TOOLSETS, Toolbox, read_toolsets
 from entrez_kit.server.trimming import is_request_detail
 
 MAX_LISTING = 45_000
+MAX_TOKENS = 4_700
+"""Of names, descriptions and input schemas, which a model reads before each task; a token is taken for four bytes."""
 HIDDEN: dict[str, dict[str, Any]] = {
-    "pubmed_search_articles": {"retrieve_all": True},
+    "pubmed_search_articles": {"retrieve_all": True, "explain": True},
     "pubmed_format_citations": {"markup": "html"},
     "pubmed_fetch_fulltext": {"ids": ["99000001"]},
     "corpus_audit": {"retraction_watch": "watch.csv"},
     "europepmc_search": {"max_results": 5_000},
     "lint_strategy": {"mesh": "/etc/hostname"},
-    "check_references": {"retraction_watch": "/etc/hostname", "corrects": True, "max_references": 9_000},
+    "check_references": {
+        **{"retraction_watch": "/etc/hostname", "max_references": 9_000},
+        **{"corrects": True, "newer": True, "unique": True},
+    },
 }
 """Fields for the other doors."""
 OTHER_NAMES = {"ids", "max_results"}
@@ -63,6 +70,19 @@ def schemas_in(schema: Any) -> list[Json]:
         for part in inner:
             found += schemas_in(part)
     return found
+
+
+def undescribed(value: Any, schema: Json, place: str = "") -> Iterator[str]:
+    """Yield the members of a reply that its schema does not have, as deep as it describes objects."""
+    if isinstance(value, dict) and "properties" in schema:
+        for name, inner in value.items():
+            if name not in schema["properties"]:
+                yield f"{place}.{name}"
+            else:
+                yield from undescribed(inner, schema["properties"][name], f"{place}.{name}")
+    elif isinstance(value, list):
+        for inner in value:
+            yield from undescribed(inner, schema["items"], f"{place}[]") if schema else ()
 
 
 # The list
@@ -102,6 +122,19 @@ def test_the_list_of_the_default_toolsets_is_small(era: str) -> None:
     sent = ListToolsResult(tools=listed).model_dump_json(by_alias=True, exclude_none=True)
 
     assert len(sent.encode()) < MAX_LISTING
+    read = [{"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema} for tool in listed]
+    bytes_read = sum(len(json.dumps(one, separators=(",", ":"), ensure_ascii=False).encode()) for one in read)
+    assert 1_000 < bytes_read / 4 <= MAX_TOKENS
+
+
+def test_descriptions_say_what_a_model_cannot_guess() -> None:
+    tools = {tool.name: tool for tool in Toolbox(None).listing(scopes=None, protocol_version=ERAS[-1])}
+    search = tools["pubmed_search_articles"].input_schema["properties"]
+
+    markdown = {operation.name for operation in OPERATIONS if operation.prose}
+    assert {name for name, tool in tools.items() if "Markdown" in str(tool.description)} == markdown & set(tools)
+    assert re.search(r"pub_date.*newest", search["sort_by"]["description"])
+    assert "MeSH" in search["species"]["description"]
 
 
 @operations
@@ -282,7 +315,7 @@ def test_a_member_that_may_be_null_keeps_its_type(operation: Operation[Any, Any]
 @pytest.mark.process
 @operations
 def test_results_fit_the_output_schema(operation: Operation[Any, Any], services: ServerServices) -> None:
-    toolbox, schema = Toolbox([operation]), output_schema(operation.result)
+    toolbox, schema = Toolbox([operation]), ToolDefinition.of(operation).outputs
     if operation.command[0] == "corpus":
         SYNC.run(services, CORPUS)
     results = [toolbox.call(services, operation.name, arguments) for _, arguments in EXAMPLES[operation.name]]
@@ -290,6 +323,8 @@ def test_results_fit_the_output_schema(operation: Operation[Any, Any], services:
     assert any(not result.is_error for result in results)
     for result in results:
         jsonschema.validate(structured(result), schema)
+        if not result.is_error:
+            assert list(undescribed(structured(result), schema)) == []
 
 
 def test_both_forms_of_a_gene_fit_its_output_schema(services: ServerServices) -> None:

@@ -11,20 +11,37 @@ from places import ROOT
 
 SCRIPT = ROOT / "tests" / "benchmarks" / "agent_tasks.py"
 MOST = {"calls": 60, "bytes": 50_000}
+RESEARCH = SCRIPT.with_name("research_tasks.py")
+MOST_OF_RESEARCH = {"calls": 45, "bytes": 100_000}
 
 pytestmark = pytest.mark.process
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+def run(*arguments: str, script: Path = SCRIPT) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, str(SCRIPT), *arguments], capture_output=True, text=True, timeout=180, check=False
+        [sys.executable, str(script), *arguments], capture_output=True, text=True, timeout=180, check=False
     )
+
+
+def read_figures(printed: str) -> dict[str, int]:
+    return {name: int(number) for name, number in re.findall(r"^(\w+) +(\d+)", printed, re.MULTILINE)}
+
+
+@pytest.mark.long
+def test_a_research_assistant_needs_few_calls_and_bytes_for_24_tasks() -> None:
+    done = run(script=RESEARCH)
+    figures = read_figures(done.stdout)
+
+    assert done.returncode == 0, done.stderr
+    assert figures["solved"] == 24
+    for name, most in MOST_OF_RESEARCH.items():
+        assert figures[name] <= most
 
 
 @pytest.mark.long
 def test_all_tasks_are_solved_within_few_calls_and_bytes() -> None:
     done = run()
-    figures = {name: int(number) for name, number in re.findall(r"^(\w+) +(\d+)", done.stdout, re.MULTILINE)}
+    figures = read_figures(done.stdout)
 
     assert done.returncode == 0, done.stderr
     assert figures["solved"] == 50

@@ -193,6 +193,47 @@ def test_what_a_pipe_asks_last_is_answered() -> None:
     assert answered.returncode == 0
 
 
+@pytest.mark.parametrize("latency_ms", [0, 1, 400])
+def test_all_that_a_pipe_sends_is_answered_when_its_input_ends_at_once(latency_ms: int) -> None:
+    calls: list[tuple[str, dict[str, Any]]] = [
+        *(("pubmed_search_articles", {"query_term": f"crispr {number}"}) for number in range(8)),
+        *(("pubmed_spell_check", {"query": f"crisper {number}"}) for number in range(7)),
+        ("pubmed_search_articles", {"query_term": "("}),
+    ]
+    requested: list[dict[str, Any]] = [
+        {"id": "hello", "method": "initialize", "params": HELLO},
+        {"method": "notifications/initialized"},
+        *(
+            {"id": number, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
+            for number, (name, arguments) in enumerate(calls)
+        ),
+    ]
+    lines = "".join(json.dumps({"jsonrpc": "2.0", **message}) + "\n" for message in requested)
+    with Sandbox(records=20, latency_ms=latency_ms, enforce_limits=False) as sandbox:
+        environment = environment_for(sandbox, NCBI_API_KEY="fast")
+        done = subprocess.run(
+            program("serve"), input=lines, env=environment, capture_output=True, text=True, timeout=110
+        )
+
+    answers = {answer["id"]: answer for answer in map(json.loads, done.stdout.splitlines())}
+    assert done.returncode == 0
+    assert sorted(answers, key=str) == sorted([*range(len(calls)), "hello"], key=str)
+    assert [number for number in range(len(calls)) if "result" not in answers[number]] == []
+    assert [number for number in range(len(calls)) if answers[number]["result"]["isError"]] == [len(calls) - 1]
+
+
+def test_a_cancelled_call_does_not_hold_up_the_end(host_for: HostFor) -> None:
+    with Silent() as silent:
+        host = host_for(at=silent)
+        host.greet()
+        number = host.send("tools/call", {"name": "pubmed_search_articles", "arguments": {"query_term": "crispr"}})
+        silent.wait_for_caller()
+        host.write(json.dumps({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": number}}))
+        _, seconds = host.leave()
+
+    assert seconds < QUICK
+
+
 def test_the_end_of_input_ends_the_program(host_for: HostFor) -> None:
     host = host_for()
     host.greet()
@@ -221,7 +262,16 @@ def test_a_call_under_way_does_not_hold_up_the_end(host_for: HostFor, number: si
         for term in ("crispr", "insulin", "malaria"):
             host.send("tools/call", {"name": "pubmed_search_articles", "arguments": {"query_term": term}})
         silent.wait_for_caller()
-        _, seconds = host.leave() if number is None else host.kill(number)
+        if number is None:  # the host is gone: without it nobody waits for the answers
+            assert host.process.stdout is not None
+            assert host.process.stdin is not None
+            host.process.stdout.close()
+            host.process.stdin.close()
+            started = time.monotonic()
+            host.process.wait(60)
+            seconds = time.monotonic() - started
+        else:
+            _, seconds = host.kill(number)
 
     assert seconds < QUICK
 
@@ -361,7 +411,7 @@ def test_the_answers_of_one_session_come_while_another_call_waits(host_for: Host
         host.send("tools/call", {"name": "pubmed_search_articles", "arguments": {"query_term": "crispr"}})
         started = time.monotonic()
         answer: dict[str, Any] = host.ask("ping")
-        host.leave()
+        host.kill(signal.SIGTERM)
 
     assert answer["result"] == {}
     assert time.monotonic() - started < QUICK

@@ -46,7 +46,7 @@ TOOL_NAMES = {name for operation in OPERATIONS for name in (operation.name, *ope
 
 
 def _terminal(*command: str) -> Any:
-    words = import_module("entrez_kit.commands._state")
+    words = import_module("entrez_kit.commands._frontend")
     return words.Terminal(words.name_options(_command(command)) if command else {})
 
 

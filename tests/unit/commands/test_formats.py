@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from terminal import Module
 
 from entrez_kit.base.errors import InvalidInput
-from entrez_kit.base.output_formats import BY_NAME, FORMATS, Family
+from entrez_kit.base.output_formats import BY_NAME
 from entrez_kit.core.model import Result, omit_if_empty
 from entrez_kit.pubmed.fetch import EFetchDetails, FetchResult
 from entrez_kit.pubmed.models import Article
@@ -444,10 +444,3 @@ def test_a_document_whose_list_is_absent_when_empty_is_written_whole(module: Mod
         getattr(module(f"_formats.{place}"), kind)(sink, [], "hits", shape.below("hits"), shape).put(result)
 
         assert load(sink.text) == result.model_dump(mode="json")
-
-
-def test_every_format_has_one_writer_or_is_written_by_views(module: Module) -> None:
-    writers = module("_pipeline")._WRITERS
-
-    assert set(writers) <= set(BY_NAME)
-    assert {one.family for one in FORMATS if one.name not in writers} == {Family.TEXT, Family.XML}

@@ -22,7 +22,7 @@ from services_bench import (
 )
 
 from entrez_kit.base.errors import EntityNotFound, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.fulltext.fetch_fulltext import FETCH_FULLTEXT
+from entrez_kit.fulltext.fetch_fulltext import FETCH_FULLTEXT, build_missing_error
 from entrez_kit.fulltext.models import PmcArticle
 from entrez_kit.services.transport import Call
 from entrez_kit.services.transport.in_flight import mark_sent
@@ -329,11 +329,17 @@ def test_an_id_that_europe_pmc_refuses_does_not_sink_the_others() -> None:
     assert [(missed.id, missed.tried_tiers[1].outcome) for missed in result.unavailable] == [("10.1000/odd", "miss")]
 
 
-def test_how_works_stand_is_not_asked_before_there_is_a_text_where_pmc_has_none_of_them() -> None:
-    bench = Bench({"idconv/idconv": converted, "europepmc/search": lambda call: hits()})
+def test_how_works_without_text_stand_is_read_from_their_records_in_one_request() -> None:
+    bench = Bench(
+        {
+            "idconv/idconv": converted,
+            "europepmc/search": lambda call: hits(),
+            "eutils/efetch/pubmed": lambda call: pubmed_set(("1", None, None), ("2", None, None)),
+        }
+    )
     bench.fetch(bench.services(unpaywall_email=None), pmids=["1", "2"])
 
-    assert not bench.sent("eutils")
+    assert [(call.endpoint, ids_of(call)) for call in bench.sent("eutils")] == [("efetch", ["1", "2"])]
 
 
 def test_not_in_pmc_is_not_taken_for_not_there() -> None:
@@ -485,7 +491,7 @@ def test_sources_that_are_switched_off_say_so() -> None:
         "EUROPEPMC_ENABLED=false",
         "UNPAYWALL_EMAIL is not set",
     ]
-    assert {call.service for call in bench.calls} == {"idconv"}
+    assert not {call.service for call in bench.calls} & {"europepmc", "unpaywall"}
 
 
 # Requests and results
@@ -596,3 +602,34 @@ def test_doi_is_found_by_a_search_where_the_converter_fails() -> None:
 
     assert isinstance(article, PmcArticle)
     assert (article.pmcid, article.pmid, article.doi) == ("PMC50", "5", "10.1000/x")
+
+
+def test_an_article_without_text_has_its_doi_its_pages_and_the_authors_email() -> None:
+    author = (
+        b"<AuthorList><Author><LastName>Doe</LastName><AffiliationInfo><Affiliation>Lab, X. Electronic address: "
+        b"j.doe@example.org.</Affiliation></AffiliationInfo></Author></AuthorList>"
+    )
+    records = pubmed_set(("1", "10.1000/x", None)).replace(b"</Article>", author + b"</Article>")
+    bench = Bench(
+        {"idconv/idconv": converted, "europepmc/search": lambda call: hits(), "eutils/efetch/pubmed": lambda _: records}
+    )
+
+    (missed,) = bench.fetch(bench.services(unpaywall_email=None), pmids=["1"]).unavailable
+
+    assert (missed.title, missed.doi, missed.publisher_url) == ("T", "10.1000/x", "https://doi.org/10.1000/x")
+    assert (missed.pmid, missed.pubmed_url) == ("1", "https://pubmed.ncbi.nlm.nih.gov/1/")
+    assert missed.emails == ["j.doe@example.org"]
+    assert missed.message
+    error = build_missing_error([missed], 0)
+    assert error is not None
+    assert "j.doe" not in str(error.envelope())
+
+
+def test_an_unknown_article_has_no_links() -> None:
+    bench = Bench(
+        {"idconv/idconv": converted, "europepmc/search": lambda call: hits(), "eutils/efetch/pubmed": lambda _: b""}
+    )
+
+    (missed,) = bench.fetch(bench.services(unpaywall_email=None), dois=["10.1000/none"]).unavailable
+
+    assert (missed.publisher_url, missed.pubmed_url, missed.emails) == (None, None, [])

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from entrez_kit.fulltext.models import OverflowMode, Section
-from entrez_kit.fulltext.selection import characters, cut, select, select_markdown
+from entrez_kit.fulltext.selection import characters, cut, select, select_markdown, select_pdf_text
 
 STATISTICS = Section(title="Statistical Analysis", text="s" * 40)
 CELLS = Section(title="Cells", label="2.1", text="c" * 200, subsections=[STATISTICS])
@@ -189,3 +189,73 @@ def test_sections_of_markdown_are_selected_by_their_headings(titles: list[str], 
     text = "# Title\nt\n## Methods\nm\n### Cells\nc\n## Results\nr\n#no heading"
 
     assert select_markdown(text, titles).removesuffix("\n#no heading") == kept
+
+
+PDF = """A title
+J Imaginary Res
+Abstract
+We asked. Methods: we looked.
+1. Introduction
+See section 2 and Table 1.
+J Imaginary Res
+2 Materials and Methods
+2.1 Cells
+1 Control 5.0
+2 Treated 6.1
+RESULTS were read twice.
+2.2 Statistical methods
+A test.
+J Imaginary Res
+3. RESULTS
+Many.
+Methods
+Again, at the end of a letter.
+Discussion:
+Short.
+J Imaginary Res
+J Imaginary Res
+References
+1. Doe J, Methods of doing, 2020."""
+
+
+@pytest.mark.parametrize(
+    ("titles", "first", "last"),
+    [
+        (["introduction"], "1. Introduction", "J Imaginary Res"),
+        (["cells"], "2.1 Cells", "RESULTS were read twice."),
+        (["results"], "3. RESULTS", "Many."),
+        (["DISCUSS"], "Discussion:", "J Imaginary Res"),
+        (["abstract"], "Abstract", "We asked. Methods: we looked."),
+        (["a title"], "A title", "J Imaginary Res"),
+    ],
+)
+def test_a_section_of_a_pdf_reaches_from_its_heading_to_the_next(titles: list[str], first: str, last: str) -> None:
+    lines = select_pdf_text(PDF, titles).splitlines()
+
+    assert (lines[0], lines[-1]) == (first, last)
+    assert "\n".join(lines) in PDF
+
+
+def test_all_sections_of_a_pdf_with_a_word_are_kept_with_their_subsections() -> None:
+    kept = select_pdf_text(PDF, ["methods"])
+
+    for line in (
+        "2 Materials and Methods",
+        "2.1 Cells",
+        "2 Treated 6.1",
+        "2.2 Statistical methods",
+        "A test.",
+        "Methods",
+    ):
+        assert line in kept.splitlines()
+    for line in ("1. Introduction", "3. RESULTS", "Discussion:", "1. Doe J, Methods of doing, 2020."):
+        assert line not in kept.splitlines()
+
+
+@pytest.mark.parametrize("titles", [["nowhere"], ["doe j"], [""], ["imaginary"]])
+def test_a_pdf_without_such_a_heading_has_no_such_section(titles: list[str]) -> None:
+    assert select_pdf_text(PDF, titles) == ""
+
+
+def test_a_long_text_without_headings_takes_linear_time() -> None:
+    assert select_pdf_text("1.1.1.1 " * 200_000 + "\n" + "a\n" * 200_000, ["methods"]) == ""

@@ -464,6 +464,53 @@ def test_mesh_terms_are_shared_and_cannot_be_changed() -> None:
         first.mesh_terms[0].descriptor_name = "Other"  # type: ignore[misc]
 
 
+AUTHORS = (
+    "<Author><LastName>Doe</LastName></Author>",
+    '<Author ValidYN="Y" EqualContrib="Y">\n <LastName>Núñez </LastName>\n<ForeName/><Initials>A</Initials></Author>',
+    '<Author ValidYN="N"><LastName>Roe</LastName><ForeName>R A</ForeName><Initials>RA</Initials><Suffix>Jr</Suffix>'
+    "</Author>",
+    '<Author ValidYN="Y"><CollectiveName>Group 1</CollectiveName><Identifier Source="ORCID">http://orcid.org/'
+    "0000000218250097</Identifier></Author>",
+    '<Author ValidYN="Y"><LastName>Doe</LastName><AffiliationInfo><Affiliation>A &amp;lt; B &amp; C </Affiliation>'
+    "</AffiliationInfo><AffiliationInfo>\n<Affiliation> </Affiliation></AffiliationInfo></Author>",
+    "<Author><LastName>O&#8217;Doe</LastName></Author>",
+    "<Author><LastName>D<sup>2</sup></LastName></Author>",
+    '<Author><LastName>Doe</LastName><AffiliationInfo><Affiliation>Line\n  break</Affiliation><Identifier Source="ROR">'
+    "1</Identifier></AffiliationInfo></Author>",
+)
+
+
+@pytest.mark.parametrize("complete", ["", ' CompleteYN="N"'])
+def test_authors_are_the_same_in_a_list_of_the_usual_form_and_in_any_other(complete: str) -> None:
+    for some in (AUTHORS, *([one] for one in AUTHORS), AUTHORS[2:3] + AUTHORS[:1]):
+        listed = f"<AuthorList{complete}>{''.join(some)}</AuthorList>"
+        odd = listed.replace("</AuthorList>", "<Other/></AuthorList>")
+        plain, other = (
+            next(iter_records(_set(_record(1, f"T</ArticleTitle>{text}<ArticleTitle>T")))).article()
+            for text in (listed, odd)
+        )
+
+        assert plain.authors == other.authors
+        assert plain.authors_complete is other.authors_complete is (False if complete else None)
+        assert len(plain.authors) == len(some) - (len(some) > 1)  # without the invalid one, unless it is alone
+
+
+@pytest.mark.parametrize("name", ["a\x01b", "a\ufffeb", "a]]>b", "a<b"])
+def test_authors_with_text_that_is_not_xml_are_an_error(name: str) -> None:
+    listed = f"<AuthorList><Author><LastName>{name}</LastName></Author></AuthorList>"
+
+    with pytest.raises(UpstreamError):
+        list(iter_records(_set(_record(1, f"T</ArticleTitle>{listed}<ArticleTitle>T"))))
+
+
+@pytest.mark.parametrize("heading", ['UI="D1" UI="D2"', 'UI="D1" MajorTopicYN=Y', 'UI="a&b"'])
+def test_mesh_headings_that_are_not_xml_are_an_error(heading: str) -> None:
+    text = f"<MeshHeadingList><MeshHeading><DescriptorName {heading}>H</DescriptorName></MeshHeading></MeshHeadingList>"
+
+    with pytest.raises(UpstreamError):
+        list(iter_records(_set(_record(1, citation=text))))
+
+
 def test_headings_that_were_forgotten_are_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mesh, "_read_heading", functools.lru_cache(maxsize=2)(mesh._read_heading.__wrapped__))
     lists = [MESH.replace("Humans", f"Term {number % 7}") for number in range(40)]

@@ -221,7 +221,7 @@ def test_the_call_for_the_terminal_is_one_that_a_shell_takes(genes: Genes) -> No
     error = execute(GET_GENE, genes.kit.services, {"entrez_id": "NCBIGene:tumor suppressor"}).error
 
     assert error is not None
-    hint = error.say_in(import_module("entrez_kit.commands._state").Terminal()).recovery_hint
+    hint = error.say_in(import_module("entrez_kit.commands._frontend").Terminal()).recovery_hint
     assert hint.startswith("Run `entrez-kit gene search 'tumor suppressor'` to resolve the identifier first")
 
 

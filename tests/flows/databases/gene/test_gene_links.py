@@ -130,14 +130,36 @@ def test_mcp_calls_alone_are_capped() -> None:
     assert "up to 100" in caught.value.recovery_hint
 
 
-def test_a_merged_gene_names_its_successor_with_or_without_links() -> None:
-    merged = (
-        '<DocumentSummary uid="7157"><Name>OLD1</Name><Status>1</Status><CurrentID>672</CurrentID>'
-        "<Organism><ScientificName>Homo sapiens</ScientificName></Organism></DocumentSummary>"
+def _merged(number: int, current: int) -> bytes:
+    return esummary_xml(
+        f'<DocumentSummary uid="{number}"><Name>OLD1</Name><Status>{1 if current else 0}</Status>'
+        f"<CurrentID>{current}</CurrentID><Organism><ScientificName>Homo sapiens</ScientificName></Organism>"
+        "</DocumentSummary>"
     )
+
+
+def test_a_merged_gene_brings_the_articles_of_its_successor_with_or_without_links() -> None:
     for linked in ((), (1, 2)):
-        links = _run(Canned(esummary=[esummary_xml(merged)], elink=[_linkset(*linked)]))
+        summaries = [_merged(7157, 671), _merged(671, 672), _merged(672, 0)]
+        links = _run(Canned(esummary=summaries, elink=[_linkset(*linked), _linkset(5, 6, 7, source=672)]))
 
         assert links.total_count == len(linked)
-        assert links.replaced_by == "NCBIGene:672"
-        assert "merged into NCBIGene:672" in links.warnings[0].message
+        assert links.replaced_by == "NCBIGene:671"
+        assert "merged into NCBIGene:671" in links.warnings[0].message
+        assert links.successor is not None
+        assert links.successor.model_dump() == {
+            "entrez_id": "NCBIGene:672",
+            "pmids": ["5", "6", "7"],
+            "total_count": 3,
+        }
+
+
+@pytest.mark.parametrize("fails", ["esummary", "elink"])
+def test_a_successor_that_ncbi_does_not_return_is_a_warning(fails: str) -> None:
+    busy = UpstreamError("busy")
+    summaries = [_merged(7157, 672), busy if fails == "esummary" else _merged(672, 0)]
+    links = _run(Canned(esummary=summaries, elink=[_linkset(1), busy]))
+
+    assert links.pmids == ["1"]
+    assert links.successor is None
+    assert [one.code for one in links.warnings] == ["gene_replaced", "successor_missing"]

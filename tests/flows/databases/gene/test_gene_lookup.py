@@ -139,13 +139,46 @@ def test_a_slim_gene_has_id_symbol_name_and_organism(genes: Genes) -> None:
     }
 
 
-def test_a_replaced_gene_is_returned_with_the_id_to_use_instead(genes: Genes) -> None:
+def test_a_replaced_gene_is_returned_with_its_successor(genes: Genes) -> None:
     gene = genes.get("NCBIGene:60454")
 
     assert gene.status == "replaced"
     assert gene.replaced_by is not None
-    assert genes.get(gene.replaced_by).symbol == "SNCA"
+    successor = genes.get(gene.replaced_by)
+    assert successor.symbol == "SNCA"
+    assert gene.model_dump()["successor"] == successor.model_dump()
+    assert genes.get("NCBIGene:60454", slim=True).model_dump()["successor"] == successor.slim().model_dump()
     assert genes.get("NCBIGene:990000001").status == "discontinued"
+    assert "successor" not in genes.get("NCBIGene:990000001").model_dump()
+
+
+def test_merges_are_followed_to_the_end_and_a_circle_ends() -> None:
+    old = '<Gene-track_status value="secondary">1</Gene-track_status>'
+    records = [
+        gene_set(entrezgene(number, f"S{number}", status=old, current=[("GeneID", following)]))
+        for number, following in ((5, 6), (6, 7))
+    ]
+    chain = GET_GENE.run(
+        Canned(efetch=[*records, gene_set(entrezgene(7, "LAST"))]),  # type: ignore[arg-type]
+        {"entrez_id": "NCBIGene:5"},
+    )
+    assert chain.successor is not None
+    assert (chain.replaced_by, chain.successor.symbol) == ("NCBIGene:6", "LAST")
+
+    back = gene_set(entrezgene(6, "S6", status=old, current=[("GeneID", 5)]))
+    circle = GET_GENE.run(Canned(efetch=[records[0], back]), {"entrez_id": "NCBIGene:5"})  # type: ignore[arg-type]
+    assert circle.successor is not None
+    assert circle.successor.symbol == "S6"
+
+
+def test_a_successor_that_is_missing_is_a_warning() -> None:
+    old = '<Gene-track_status value="secondary">1</Gene-track_status>'
+    merged = gene_set(entrezgene(5, "OLD", status=old, current=[("GeneID", 6)]))
+    for reply in (UpstreamError("busy"), EntityNotFound("NCBI has no such record.")):
+        gene = GET_GENE.run(Canned(efetch=[merged, reply]), {"entrez_id": "NCBIGene:5"})  # type: ignore[arg-type]
+
+        assert (gene.symbol, gene.successor) == ("OLD", None)
+        assert [one.code for one in gene.warnings] == ["successor_missing"]
 
 
 def test_sc_003_genes_of_other_species_have_their_cross_references_too(genes: Genes) -> None:

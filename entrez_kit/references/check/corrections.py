@@ -1,0 +1,138 @@
+"""Correct references: the fields that differ, a note of a retraction, the newer version of a work, each work once.
+
+A reference without a record, or with the title, the authors or the identifier of another work, is not corrected: a
+person has to decide. The same is true of a finding that a person accepted.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from entrez_kit.citations.csl import Item, csl_item
+from entrez_kit.citations.names import format_name
+from entrez_kit.pubmed.models import Article, Standing, StandingStatus
+from entrez_kit.references.check.compare_fields import FieldName
+from entrez_kit.references.check.find_records import find_records
+from entrez_kit.references.check.findings import CODES, FindingCode
+from entrez_kit.references.check.models import CheckedReference
+from entrez_kit.references.files.references import FieldUpdate, Reference
+from entrez_kit.services import Services
+
+REPLACED: Final[frozenset[StandingStatus]] = frozenset(("superseded", "republished", "preprint_published"))
+"""The statuses of a work that has a newer version."""
+MAX_VERSIONS: Final = 5
+"""The most versions that are followed from one work to its newest version."""
+
+
+def find_newer(services: Services, standings: Mapping[int, Standing | None], *, crossref: bool) -> dict[int, Article]:
+    """Return the newest version of each work that has one, by its number; not of a newer version that was retracted.
+
+    The number of requests depends on the number of versions, not on the number of works.
+    """
+    found: dict[int, Article] = {}
+    for _ in range(MAX_VERSIONS):
+        wanted = {number: one for number, standing in standings.items() if (one := _name_newer(standing)) is not None}
+        standings = {}
+        records = find_records(services, list(wanted.values()), crossref=crossref) if wanted else []
+        for number, candidates in zip(wanted, records, strict=True):
+            article = candidates.ranked[0].article if candidates.ranked else None
+            if article is not None and article.retraction_status == "none":
+                found[number], standings = article, standings | {number: article.standing}
+            else:
+                found.pop(number, None)
+    return found
+
+
+def _name_newer(standing: Standing | None) -> Reference | None:
+    """Return a reference to the newer version of a work, by its identifier."""
+    for notice in standing.notices if standing is not None and standing.status in REPLACED else ():
+        if notice.status in REPLACED and (notice.pmid or notice.doi):
+            return Reference(key="", pmid=notice.pmid, doi=None if notice.pmid else notice.doi)
+    return None
+
+
+def build_correction(
+    reference: Reference, outcome: CheckedReference, article: Article | None, newer: Article | None
+) -> FieldUpdate | None:
+    """Return the correction of a reference with a certain record; None if it is not changed.
+
+    Args:
+        article: its record.
+        newer: the newer version of its work that replaces it, if any.
+    """
+    if article is None or not outcome.is_certain:
+        return None
+    if newer is not None and _is_open(outcome, "superseded"):
+        return FieldUpdate(dict(_compare_all(reference, newer)), record=newer)
+    item = csl_item(article)
+    values = {"authors": item.get("author", []), "pages": item.get("page") or item.get("number")}
+    fields: dict[str, Any] = {}
+    if _is_open(outcome, "mismatch"):
+        fields = {one.field: values.get(one.field, one.record) for one in outcome.differences}
+    if outcome.detail and reference.pmid and reference.pmid != article.pmid:
+        fields["pmid"] = article.pmid
+    grave = _is_open(outcome, "retracted") or _is_open(outcome, "concern")
+    note = outcome.notice if grave and outcome.retraction_status in ("retracted", "expression_of_concern") else None
+    return FieldUpdate(fields, note, short=item.get("container-title-short")) if fields or note else None
+
+
+def _is_open(outcome: CheckedReference, code: FindingCode) -> bool:
+    return any(finding.code == code and not finding.accepted for finding in outcome.findings)
+
+
+def _compare_all(reference: Reference, newer: Article) -> Iterator[tuple[FieldName, Any]]:
+    """Yield the fields of a newer version that differ from the reference; None for a field that it does not have."""
+    item = csl_item(newer)
+    values: dict[FieldName, Any] = {
+        "title": item.get("title"),
+        "authors": item.get("author", []),
+        "journal": item.get("container-title"),
+        "year": _find_year(item),
+        "volume": item.get("volume"),
+        "issue": item.get("issue"),
+        "pages": item.get("page") or item.get("number"),
+        "doi": newer.doi,
+        "pmid": newer.pmid or None,
+        "pmcid": newer.pmcid,
+    }
+    for name, value in values.items():
+        if format_field(name, value) != _read_field(reference, name):
+            yield name, value
+
+
+def _find_year(item: Item) -> str | None:
+    dates = item.get("issued", {}).get("date-parts") or [[None]]
+    return str(dates[0][0]) if dates[0][0] else None
+
+
+def format_field(name: str, value: Any) -> str:
+    """Return the value of a corrected field as text; authors are CSL names."""
+    return "; ".join(map(format_name, value)) if name == "authors" else str(value or "")
+
+
+def _read_field(reference: Reference, name: FieldName) -> str:
+    """Return a field of a reference as text."""
+    if name == "authors":
+        return "; ".join([one.text for one in reference.authors] + ["and others"] * reference.more_authors)
+    return str(getattr(reference, name) or "")
+
+
+def list_changes(reference: Reference, correction: FieldUpdate) -> Iterator[tuple[FieldName, str, str]]:
+    """Yield the fields that a correction changes, each with the old and the new text."""
+    for name, value in correction.fields.items():
+        yield name, _read_field(reference, name), format_field(name, value)
+
+
+def list_uncorrected(outcome: CheckedReference, correction: FieldUpdate | None) -> Sequence[FindingCode]:
+    """Return the codes of the findings that remain in the corrected file."""
+    codes = {finding.code for finding in outcome.findings}
+    if correction is not None and correction.same_as is not None:
+        return []
+    if correction is not None:
+        mismatches = [finding.field for finding in outcome.findings if finding.code == "mismatch"]
+        if correction.record is not None:
+            codes -= {"superseded", "mismatch"}
+        elif mismatches and all(name in correction.fields for name in mismatches):
+            codes.discard("mismatch")
+        if correction.note:
+            codes -= {"retracted", "concern"}
+    return sorted(codes, key=CODES.index)

@@ -1,0 +1,76 @@
+"""Links between databases of the demo. The package has each link once; the link back is derived from it."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, cached_property
+from typing import Any, Final
+
+from entrez_kit.local.eutils.database import Database, LinkInfo
+from entrez_kit.local.eutils.requesting import ENTREZ
+from entrez_kit.local.records.collection import RecordCollection
+from entrez_kit.local.records.fixture_files import read_fixture, read_fixtures
+from entrez_kit.sandbox.gene_records import read_demo_genes
+
+_BACK: Final = {"gene_taxonomy": "taxonomy_gene_exp"}
+"""Links back whose names are not those of the two databases."""
+
+
+@cache
+def read_small_databases() -> Mapping[str, Mapping[str, Any]]:
+    """Read the files of the small databases, by name; none if they are not installed."""
+    return {about["name"]: about for about in map(json.loads, read_fixtures("entrez", ".json"))}
+
+
+def _read_pairs() -> Iterable[tuple[str, str, Sequence[str]]]:
+    """Yield the name of a link, an id, and the ids that it is linked to."""
+    for name, listed in dict(read_fixture("gene", "links.json")).items():
+        yield from ((name, uid, others) for uid, others in listed.items())
+    yield from (("gene_taxonomy", gene.uid, (str(gene.taxid),)) for gene in read_demo_genes())
+    for about in read_small_databases().values():
+        for record in about["records"]:
+            yield from ((name, record["uid"], others) for name, others in record.get("links", {}).items())
+
+
+@cache
+def read_links() -> Mapping[str, Mapping[str, Sequence[str]]]:
+    """Return the linked ids by name of the link and id, in both directions."""
+    links: dict[str, dict[str, list[str]]] = {}
+    for name, uid, others in _read_pairs():
+        source, _, target = name.partition("_")
+        back = links.setdefault(_BACK.get(name, f"{target}_{source}"), {})
+        for other in others:
+            links.setdefault(name, {}).setdefault(uid, []).append(other)
+            back.setdefault(other, []).append(uid)
+    return links
+
+
+def _describe_link(name: str) -> LinkInfo:
+    target = name.split("_")[1]
+    return LinkInfo(name, target, f"{ENTREZ[target]} Links", f"{ENTREZ[target]} records linked to this record")
+
+
+class LinkedDatabase(Database):
+    """A database whose links to other databases are those of this package.
+
+    If ``collection`` is set, links from and to articles that it lacks are omitted.
+    """
+
+    collection: RecordCollection | None = None
+
+    @cached_property
+    def links(self) -> Sequence[LinkInfo]:
+        """The links of the database, as EInfo lists them."""
+        names = sorted(name for name in read_links() if name.startswith(f"{self.name}_"))
+        return [*super().links, *map(_describe_link, names)]
+
+    def find_links(self, link: str, uid: str) -> Sequence[tuple[str, int]]:
+        """Return the ids of the linked records, each with its score."""
+        known = read_links().get(link)
+        if known is None:
+            return super().find_links(link, uid)
+        others = known.get(self.canonical(uid) or "", ())
+        if self.collection is not None and link.startswith("pubmed_") and self.collection.number(uid) is None:
+            return ()
+        if self.collection is not None and link.endswith("_pubmed"):
+            others = [pmid for pmid in others if self.collection.number(pmid) is not None]
+        return [(other, 0) for other in others]
