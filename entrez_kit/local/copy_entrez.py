@@ -97,8 +97,7 @@ class CopyEntrez(LocalEntrez):
         except EntrezKitError as exc:
             reply = plain(f"{exc.message}\n", 400)
             if request.endpoint in HAS_FAILURE:
-                status = 400 if request.endpoint == "efetch" else 200  # as NCBI answers
-                reply = failure(request.endpoint, exc.message, retmode=request.retmode, status=status)
+                reply = failure(request.endpoint, exc.message, retmode=request.retmode)
         except Exception as exc:  # a defect must not end the server
             reply = plain(f"The server failed: {type(exc).__name__}\n", 500)
         return Strike(replace(reply, headers=(*reply.headers, (COPY_HEADER, self._label))), reply.body)

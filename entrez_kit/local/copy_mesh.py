@@ -7,8 +7,9 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final
 
-from entrez_kit.local.eutils.mesh import FIELDS, Heading, MeshDatabase, list_values
-from entrez_kit.local.eutils.small_query import Found, SmallField, SmallQuery, Values
+from entrez_kit.local.eutils.mesh import Heading, MeshDatabase, list_values
+from entrez_kit.local.eutils.small_query import Found, SmallQuery, Values, has_value
+from entrez_kit.query.fields import MESH_FIELDS, Field
 from entrez_kit.query.words import normalize, split_words
 
 Reading = Callable[[], AbstractContextManager[sqlite3.Connection]]
@@ -43,21 +44,21 @@ class _Uids(Mapping[str, Values]):
         return (to_uid(ui) for (ui,) in self._database.select("SELECT ui FROM headings"))
 
     def __getitem__(self, uid: str) -> Values:
-        return list_values(self._database.headings[uid])
+        return list_values(self._database.records[uid])
 
 
 class _StoredQuery(SmallQuery):
     """A query that selects candidates in the file before it compares words."""
 
     def __init__(self, database: "StoredMesh") -> None:
-        super().__init__(_Uids(database), FIELDS)
+        super().__init__(_Uids(database), MESH_FIELDS)
         self._database = database
 
     def sort_ids(self, found: Found) -> list[str]:
         """Return ids in the order of results."""
         return sorted(found, key=int, reverse=True)
 
-    def count_values(self, field: SmallField) -> int:
+    def count_values(self, field: Field) -> int:
         """Count the different values of a field. Names are compared without case and accents."""
         names = "(SELECT count(DISTINCT key) FROM heading_keys)"
         notes = "(SELECT count(DISTINCT scope_note) FROM headings)"
@@ -69,19 +70,19 @@ class _StoredQuery(SmallQuery):
             else len(self.records)
         )
 
-    def find_records(self, field: SmallField, text: str, *, explodes: bool = True) -> Found:
+    def find_records(self, field: Field, text: str, *, explodes: bool = True) -> Found:
         """Return the records that have a value in a field."""
         return frozenset(
             uid
             for uid in self._select_candidates(field, text)
-            if field.matches(self.records[uid].get(field.code, ()), text)
+            if has_value(field, self.records[uid].get(field.code, ()), text)
         )
 
-    def _select_candidates(self, field: SmallField, text: str) -> set[str]:
+    def _select_candidates(self, field: Field, text: str) -> set[str]:
         select = self._database.select
-        if field.kind == "number":
+        if field.kind == "uid":
             uid = text.strip()
-            return {uid} if uid in self._database.headings else set()
+            return {uid} if uid in self._database.records else set()
         key = normalize(text.rstrip().rstrip("*"))
         if field.code == "MHUI":
             rows = select("SELECT ui FROM headings WHERE lower(ui) >= ? AND lower(ui) < ?", key, f"{key}\U0010ffff")
@@ -158,7 +159,7 @@ class StoredMesh(MeshDatabase):
         return not self.select("SELECT 1 FROM headings LIMIT 1")
 
     @cached_property
-    def headings(self) -> Mapping[str, Heading]:
+    def records(self) -> Mapping[str, Heading]:
         """The records by UID."""
         return _Headings(self)
 

@@ -1,7 +1,10 @@
 """Evaluate a resolved query on an index."""
 
-from collections.abc import Callable, Collection, Sequence
-from functools import reduce
+import re
+from collections.abc import Callable, Collection
+from fnmatch import translate
+from functools import lru_cache, reduce
+from glob import escape
 from operator import and_, sub
 from typing import Any, TypeVar
 
@@ -129,18 +132,9 @@ def expand_values(index: SearchIndex, source: str, pattern: str) -> list[str]:
 
 
 def _filter(known: Collection[str], pattern: str) -> list[str]:
-    first, *inner, last = pattern.split("*")
-    return [word for word in known if _has_parts(word, first, inner, last)]
+    return list(filter(_compile(pattern).match, known))
 
 
-def _has_parts(word: str, first: str, inner: Sequence[str], last: str) -> bool:
-    """Return whether a word begins and ends with these parts and has the others in order between them."""
-    place, end = len(first), len(word) - len(last)
-    if end < place or not word.startswith(first) or not word.endswith(last):
-        return False
-    for part in inner:
-        found = word.find(part, place, end)
-        if found < 0:
-            return False
-        place = found + len(part)
-    return True
+@lru_cache(maxsize=256)
+def _compile(pattern: str) -> "re.Pattern[str]":
+    return re.compile(translate("*".join(map(escape, pattern.split("*")))))

@@ -4,30 +4,22 @@ The half of PubMed's translation table that contains word variants (cancer: canc
 query is approximate.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Final
 
-from entrez_kit.query.algebra import And, Or, Phrase, Query, Shown, Term, TermSet
-from entrez_kit.query.fields import ALL_FIELDS, BY_CODE
+from entrez_kit.query.algebra import And, Leaf, Or, Phrase, Query, Shown, Term, TermSet, Wildcard
+from entrez_kit.query.fields import ALL_FIELDS, BY_CODE, Field
 from entrez_kit.query.index import SearchIndex
 from entrez_kit.query.mesh import Heading, Vocabulary, rotate
 from entrez_kit.query.names import find_names
-from entrez_kit.query.printing import print_query, quote_term
+from entrez_kit.query.printing import quote_term
 from entrez_kit.query.words import STOP_WORDS, normalize
 
 LONGEST_NAME: Final = 10
 """Maximum number of words that are mapped as one term."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mapping:
-    """What a phrase is mapped to: the query, and the text that the TranslationSet shows for it."""
-
-    query: Query
-    text: str
-
-
-def map_phrase(phrase: str, index: SearchIndex, vocabulary: Vocabulary) -> Mapping | None:
+def map_phrase(phrase: str, index: SearchIndex, vocabulary: Vocabulary) -> Query | None:
     """Map a phrase: first to a subject, then to a journal, then to authors and investigators."""
     key = normalize(phrase)
     if not key or (key in STOP_WORDS and " " not in key):
@@ -37,8 +29,7 @@ def map_phrase(phrase: str, index: SearchIndex, vocabulary: Vocabulary) -> Mappi
         pieces = _map_journal(key, index, vocabulary) or _map_person(key, index)
     if not pieces:
         return None
-    query: Query = pieces[0] if len(pieces) == 1 else Or(tuple(pieces))
-    return Mapping(query, print_query(query))
+    return any_of(pieces)
 
 
 def _map_subject(phrase: str, key: str, index: SearchIndex, vocabulary: Vocabulary) -> list[Query] | None:
@@ -53,9 +44,8 @@ def _map_subject(phrase: str, key: str, index: SearchIndex, vocabulary: Vocabula
         return [found, *_search_text(subheading.key, subheading.key), *_search_typed(subheading, key)]
     if (substance := vocabulary.find_substance(key)) is not None:
         name = substance.name.lower()
-        found = Shown(TermSet("substance", (normalize(name),)), quote_term(name, "Supplementary Concept"))
-        everywhere = Shown(_to_leaf(name), quote_term(name, "All Fields"))
-        return [found, everywhere, *([search_everywhere(key)] if key != name else [])]
+        both = dict.fromkeys((name, key))
+        return [search_substance(name), *map(search_everywhere, both)]
     if (known := find_unlisted_heading(key, index)) is not None:
         found = Shown(TermSet("mesh", (known,)), quote_term(known, "MeSH Terms"))
         return [found, *_search_text(key, key)]
@@ -76,8 +66,7 @@ def _search_heading(heading: Heading, index: SearchIndex, vocabulary: Vocabulary
         return [Shown(TermSet("ptype", names), quote_term(name, "Publication Type"))]
     found: list[Query] = [Shown(TermSet("mesh", names), quote_term(name, "MeSH Terms"))]
     if members := vocabulary.find_action(heading.key):
-        action = Or((TermSet("mesh", members), TermSet("substance", members)))
-        found.insert(0, Shown(action, quote_term(name, "Pharmacological Action")))
+        found.insert(0, search_action(members, quote_term(name, "Pharmacological Action")))
     return found
 
 
@@ -105,9 +94,30 @@ def search_everywhere(text: str) -> Query:
     return Shown(_to_leaf(text), quote_term(text, "All Fields"))
 
 
-def _to_leaf(text: str) -> Term | Phrase:
-    words = normalize(text).split()
-    return Term(ALL_FIELDS, words[0]) if len(words) == 1 else Phrase(ALL_FIELDS, tuple(words))
+def _to_leaf(text: str) -> Leaf:
+    return to_leaf(ALL_FIELDS, normalize(text).split())
+
+
+def to_leaf(field: Field, words: Sequence[str]) -> Leaf:
+    """Return the leaf for words or patterns in a text field: a term, a wildcard or a phrase."""
+    if len(words) > 1:
+        return Phrase(field, tuple(words))
+    return Wildcard(field, words[0]) if "*" in words[0] else Term(field, words[0])
+
+
+def any_of(parts: Sequence[Query]) -> Query:
+    """Return the query that matches what any of the parts matches."""
+    return parts[0] if len(parts) == 1 else Or(tuple(parts))
+
+
+def search_substance(name: str, label: str = BY_CODE["SUBS"].label) -> Shown:
+    """Search a supplementary concept by its name."""
+    return Shown(TermSet("substance", (normalize(name),)), quote_term(name.lower(), label))
+
+
+def search_action(members: Sequence[str], shown: str) -> Shown:
+    """Search the headings and substances with a pharmacological action."""
+    return Shown(Or((TermSet("mesh", tuple(members)), TermSet("substance", tuple(members)))), shown)
 
 
 def _map_journal(key: str, index: SearchIndex, vocabulary: Vocabulary) -> list[Query]:

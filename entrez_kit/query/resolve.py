@@ -21,7 +21,6 @@ from entrez_kit.query.algebra import (
     Query,
     Range,
     Shown,
-    Term,
     TermSet,
     Wildcard,
     Window,
@@ -39,11 +38,19 @@ from entrez_kit.query.filters import (
 )
 from entrez_kit.query.index import FULL
 from entrez_kit.query.lexer import NCBI_MESSAGES
-from entrez_kit.query.mapping import LONGEST_NAME, find_unlisted_heading, map_phrase
+from entrez_kit.query.mapping import (
+    LONGEST_NAME,
+    any_of,
+    find_unlisted_heading,
+    map_phrase,
+    search_action,
+    search_substance,
+    to_leaf,
+)
 from entrez_kit.query.mesh import Tree, Vocabulary
 from entrez_kit.query.names import find_names
 from entrez_kit.query.parser import Operand, Syntax, fold_tree, parse
-from entrez_kit.query.printing import print_days, quote_term, quote_value
+from entrez_kit.query.printing import print_days, print_query, quote_term, quote_value
 from entrez_kit.query.search_strategies import STRATEGIES
 from entrez_kit.query.words import STOP_WORDS, fold, normalize, split_words
 
@@ -222,6 +229,12 @@ class Resolver:
             )
         self.found.fields_not_found.append(name)
 
+    def _report_missing(self, operand: Operand, tag: str | None) -> None:
+        if operand.quoted:
+            self.found.quoted_not_found.append(f'"{operand.phrase}"[{tag}]')
+        else:
+            self.found.phrases_not_found.append(f"{operand.phrase}[{tag}]")
+
     # text
 
     def _resolve_text(self, tag: Tag, operand: Operand) -> Unit:
@@ -244,10 +257,7 @@ class Resolver:
         shown = Shown(leaf, quote_term(print_words(phrase), label))
         if self._matches(leaf):
             return Unit(shown)
-        if operand.quoted:
-            self.found.quoted_not_found.append(f'"{phrase}"[{operand.tag}]')
-        else:
-            self.found.phrases_not_found.append(f"{phrase}[{operand.tag}]")
+        self._report_missing(operand, operand.tag)
         hyphenated = "-" in phrase.strip("-") and " " not in phrase
         if len(words) == 1 or truncated or hyphenated or not (self._lenient and unsettled.breaks_up(operand.quoted)):
             return Unit(shown)
@@ -315,9 +325,9 @@ class Resolver:
             mapped = map_phrase(phrase, self._index, self._vocabulary)
             if mapped is not None:
                 self.found.limit(Fidelity.APPROXIMATE)
-                self.found.translations.append((phrase, mapped.text))
+                self.found.translations.append((phrase, print_query(mapped)))
                 self.found.ranking += split_words(phrase)
-                return length, Unit(mapped.query)
+                return length, Unit(mapped)
         return 1, self._resolve_word(run[place], run, whole)
 
     def _resolve_word(self, word: str, run: Sequence[str], whole: bool) -> Unit:
@@ -370,10 +380,7 @@ class Resolver:
                 last = self._find_value(tag, " ".join(words[cut:]), operand)
                 if last is not None:
                     return join_units([("AND", self._resolve_run(words[:cut], None)), ("AND", Unit(last))])
-        if operand.quoted:
-            self.found.quoted_not_found.append(f'"{operand.phrase}"[{operand.tag or field.label}]')
-        else:
-            self.found.phrases_not_found.append(f"{operand.phrase}[{operand.tag or field.label}]")
+        self._report_missing(operand, operand.tag or field.label)
         return Unit(Shown(NOTHING, quote_value(operand.phrase, field.label)))
 
     def _find_value(self, tag: Tag, phrase: str, operand: Operand) -> Query | None:
@@ -411,9 +418,8 @@ class Resolver:
         if field.code == "LANG":
             key = LANGUAGES.get(key, key)
         if field.code == "SUBS" and (substance := self._vocabulary.find_substance(key)) is not None:
-            name = substance.name.lower()
-            query = Shown(TermSet("substance", (normalize(name),)), quote_term(name, field.label))
-            if normalize(name) != key:
+            query = search_substance(substance.name)
+            if normalize(substance.name) != key:
                 self.found.translations.append((operand.text, query.text))
             return query
         return Shown(TermSet(field.sources[0], (key,)), quote_value(phrase, field.label))
@@ -519,10 +525,7 @@ class Resolver:
         members = self._vocabulary.find_action(normalize(phrase))
         if not members and self._vocabulary.lacks_actions:
             raise missing_actions_error(f"{phrase}[{tag.field.label}]", self._query)
-        if not members:
-            return None
-        found = Or((TermSet("mesh", members), TermSet("substance", members)))
-        return Shown(found, quote_value(phrase, tag.field.label))
+        return search_action(members, quote_value(phrase, tag.field.label)) if members else None
 
     def _find_filter(self, tag: Tag, phrase: str, operand: Operand) -> Query | None:
         key = find_filter(normalize(phrase))
@@ -599,18 +602,6 @@ def split_pattern(text: str) -> list[str]:
         if pattern:
             found.append(pattern)
     return found
-
-
-def any_of(parts: Sequence[Query]) -> Query:
-    """Return the query that matches what any of the parts matches."""
-    return parts[0] if len(parts) == 1 else Or(tuple(parts))
-
-
-def to_leaf(field: Field, words: Sequence[str]) -> Leaf:
-    """Return the leaf for words or patterns in a text field: a term, a wildcard or a phrase."""
-    if len(words) > 1:
-        return Phrase(field, tuple(words))
-    return Wildcard(field, words[0]) if "*" in words[0] else Term(field, words[0])
 
 
 def print_words(text: str) -> str:

@@ -1,56 +1,20 @@
 """Words as PubMed indexes them: folded, split at punctuation, without stemming; and PubMed's stopwords."""
 
+import json
 import re
 import unicodedata
+from pathlib import Path
 from typing import Final
 
 from entrez_kit.base.markup import on_the_line
 
 _WORD: Final = re.compile(r"[^\W_]+")
-_STOP_WORDS: Final = (
-    "a about again all almost also although always among an and another any are as at be because been before being "
-    "between both but by can could did do does done due during each either enough especially etc for found from "
-    "further had has have having here how however i if in into is it its itself just kg km made mainly make may mg "
-    "might ml mm most mostly must nearly neither no nor obtained of often on our overall perhaps pmid quite rather "
-    "really regarding seem seen several should show showed shown shows significantly since so some such than that "
-    "the their theirs them then there therefore these they this those through thus to upon various very was we were "
-    "what when which while with within without would"
-)
-STOP_WORDS: Final = frozenset(_STOP_WORDS.split())
+_DATA: Final = json.loads(Path(__file__).with_name("words.json").read_text(encoding="utf-8"))
+STOP_WORDS: Final = frozenset(" ".join(_DATA["stop_words"]).split())
 """Words that PubMed ignores in a query (PubMed User Guide, "Stopwords")."""
 
-_GREEK: Final = [
-    "alpha",
-    "beta",
-    "gamma",
-    "delta",
-    "epsilon",
-    "zeta",
-    "eta",
-    "theta",
-    "iota",
-    "kappa",
-    "lambda",
-    "mu",
-    "nu",
-    "xi",
-    "omicron",
-    "pi",
-    "rho",
-    "sigma",
-    "sigma",
-    "tau",
-    "upsilon",
-    "phi",
-    "chi",
-    "psi",
-    "omega",
-]
-_LETTERS: Final = {
-    **{chr(0x3B1 + place): name for place, name in enumerate(_GREEK)},
-    **{"ϑ": "theta", "ϕ": "phi", "ϵ": "epsilon", "ϰ": "kappa", "ϱ": "rho", "ϖ": "pi"},
-    **{"ø": "o", "đ": "d", "ł": "l", "ı": "i", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ħ": "h"},
-}
+GREEK: Final[list[str]] = _DATA["greek"].split()
+_LETTERS: Final = {**{chr(0x3B1 + place): name for place, name in enumerate(GREEK)}, **_DATA["letters"]}
 _TABLE: Final = str.maketrans(_LETTERS)
 
 

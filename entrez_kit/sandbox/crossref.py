@@ -7,7 +7,6 @@ notice has ``update-to``; the record of a corrected work has ``updated-by`` only
 import re
 from typing import Any, Final
 
-from entrez_kit.local.eutils.pubmed import PubMedDatabase
 from entrez_kit.local.eutils.replies import LocalReply, document, plain
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.local.records.document import Document
@@ -37,7 +36,7 @@ def crossref(request: LocalRequest, state: LocalState) -> LocalReply:
     path = request.rest
     if path == "works":
         return _answer_filter(request, state)
-    article = _find_article(path.removeprefix("works/"), state)
+    article = state.find_article(path.removeprefix("works/"))
     if article is None:
         return plain("Resource not found.", 404)
     return _build_message("work", _build_record(article))
@@ -47,7 +46,7 @@ def openalex(request: LocalRequest, state: LocalState) -> LocalReply:
     """Answer ``/works/doi:{doi}`` and, with a key, ``/works?filter=doi:{doi}|{doi}``."""
     if request.rest == "works":
         return _answer_openalex_list(request, state)
-    article = _find_article(request.rest.removeprefix("works/doi:"), state)
+    article = state.find_article(request.rest.removeprefix("works/doi:"))
     if article is None:
         return document({"error": "404 Not Found", "message": "The requested work does not exist."}, 404)
     return document(_build_openalex_work(article))
@@ -59,7 +58,7 @@ def _answer_openalex_list(request: LocalRequest, state: LocalState) -> LocalRepl
         return document({"error": "API key required", "message": "Lists of works require an API key."}, 401)
     if name != "doi" or "," in values or values.count("|") >= _MAX_VALUES:
         return document({"error": "Invalid query parameters error.", "message": "This filter is not valid."}, 400)
-    found = [article for doi in values.split("|") if (article := _find_article(doi, state)) is not None]
+    found = [article for doi in values.split("|") if (article := state.find_article(doi)) is not None]
     works = [_build_openalex_work(article) for article in found][: request.number("per-page", 25)]
     return document({"meta": {"count": len(found), "page": 1, "per_page": len(works)}, "results": works})
 
@@ -73,15 +72,6 @@ def _build_openalex_work(article: Document) -> dict[str, Any]:
     }
 
 
-def _find_article(doi: str, state: LocalState) -> Document | None:
-    database = state.databases.get("pubmed")
-    if not isinstance(database, PubMedDatabase):
-        return None
-    found = database.collection.find("aid", doi.casefold())
-    number = database.collection.number(found[0]) if found else None
-    return database.collection.document(number) if number is not None else None
-
-
 def _answer_filter(request: LocalRequest, state: LocalState) -> LocalReply:
     items = []
     for clause in request.get("filter").split(","):
@@ -89,11 +79,11 @@ def _answer_filter(request: LocalRequest, state: LocalState) -> LocalReply:
         if name not in ("updates", "doi"):
             failure = {"type": "filter-not-available", "value": name, "message": f"Filter {name} specified but absent"}
             return document({"status": "failed", "message-type": "validation-failure", "message": [failure]}, 400)
-        work = _find_article(doi, state)
+        work = state.find_article(doi)
         if work is not None and name == "doi":
             items.append(_build_record(work))
         for one in work.corrections if work is not None and name == "updates" else ():
-            notice = _find_article(match[1], state) if (match := _DOI.search(one.source)) else None
+            notice = state.find_article(match[1]) if (match := _DOI.search(one.source)) else None
             if one.kind in _UPDATED and notice is not None:
                 record = _build_record(notice)
                 if any(update["DOI"] == doi.lower() for update in record.get("update-to", ())):

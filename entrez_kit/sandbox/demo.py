@@ -1,30 +1,29 @@
 """The services of the sandbox over a collection of records; the demo answers with them in its own process."""
 
 from collections.abc import Callable, Sequence
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 
 from entrez_kit.local.eutils.database import Database, LinkInfo
 from entrez_kit.local.eutils.mesh import MeshDatabase
 from entrez_kit.local.eutils.pubmed import PubMedDatabase
 from entrez_kit.local.eutils.service import EUTILS, Endpoint, LocalEntrez
 from entrez_kit.local.records.collection import ParsedCollection, RecordCollection
+from entrez_kit.sandbox.fixture_database import FixtureDatabase
 from entrez_kit.sandbox.gene import GeneDatabase
-from entrez_kit.sandbox.links import LISTED, LinkedDatabase, describe_links, read_listed
-from entrez_kit.sandbox.listed import ListedDatabase
-from entrez_kit.sandbox.nuccore import NuccoreDatabase
+from entrez_kit.sandbox.links import LinkedDatabase, read_small_databases
 from entrez_kit.sandbox.pmc import PmcDatabase
-from entrez_kit.sandbox.taxonomy import TaxonomyDatabase
 
 
 class DemoPubMed(LinkedDatabase, PubMedDatabase):
     """PubMed with links to the other databases."""
 
-    links = (
-        *PubMedDatabase.links,
-        LinkInfo("pubmed_pmc_refs", "pmc", "Cited in PMC", "PMC articles that cite this one"),
-        *describe_links("pubmed", "pubmed_gene", "pubmed_bioproject", "pubmed_clinvar", "pubmed_sra"),
-    )
     collection: RecordCollection
+
+    @cached_property
+    def links(self) -> Sequence[LinkInfo]:  # type: ignore[override]  # read on first use
+        """The links of the database, as EInfo lists them."""
+        cited = LinkInfo("pubmed_pmc_refs", "pmc", "Cited in PMC", "PMC articles that cite this one")
+        return [*super().links, cited]
 
     def find_links(self, link: str, uid: str) -> Sequence[tuple[str, int]]:
         """Return the ids of the linked records, each with its score."""
@@ -43,18 +42,17 @@ def build_databases(collection: RecordCollection) -> Sequence[Database]:
         pubmed,
         PmcDatabase(pubmed),
         GeneDatabase(collection),
-        TaxonomyDatabase(),
         MeshDatabase(),
-        NuccoreDatabase(),
-        *(ListedDatabase(name, collection) for name in LISTED if read_listed(name)),
+        *(FixtureDatabase(name, collection) for name in read_small_databases()),
     )
 
 
-def add_services(entrez: LocalEntrez, base: Callable[[], str]) -> None:
+def add_services(entrez: LocalEntrez, pubmed: PubMedDatabase, base: Callable[[], str]) -> None:
     """Add the services other than the E-utilities.
 
     Args:
         entrez: what they are added to.
+        pubmed: the articles of Europe PMC.
         base: returns the base URL of the service.
     """
     from entrez_kit.sandbox.crossref import crossref, openalex
@@ -63,7 +61,7 @@ def add_services(entrez: LocalEntrez, base: Callable[[], str]) -> None:
     from entrez_kit.sandbox.publisher import PATH, publisher
     from entrez_kit.sandbox.unpaywall import unpaywall
 
-    europepmc = EuropePMCService()
+    europepmc = EuropePMCService(pubmed)
     entrez.route("/europepmc", "europepmc", europepmc.other)
     for name in ("search", "searchPOST"):
         entrez.route(f"/europepmc/{name}", "europepmc_search", europepmc.search)
@@ -83,7 +81,7 @@ class DemoEntrez(LocalEntrez):
 
     def __init__(self, base: str) -> None:
         super().__init__(build_databases(ParsedCollection.demo()))
-        self._add_services = cache(lambda: add_services(self, lambda: base))
+        self._add_services = cache(lambda: add_services(self, self._state.pubmed, lambda: base))
 
     def _find_route(self, path: str) -> tuple[str, Endpoint | None, str]:
         if not path.startswith(EUTILS):

@@ -15,8 +15,9 @@ from entrez_kit.query.algebra import And, Everything, HistorySet, Not, Or, Query
 from entrez_kit.query.evaluate import Evaluator
 from entrez_kit.query.fields import ABSTRACT, ALL_FIELDS, BY_CODE
 from entrez_kit.query.index import SearchIndex
+from entrez_kit.query.mapping import to_leaf
 from entrez_kit.query.parser import Operand
-from entrez_kit.query.resolve import Resolver, split_pattern, to_leaf
+from entrez_kit.query.resolve import Resolver, split_pattern
 from entrez_kit.query.words import split_words
 
 _TOKEN: Final = re.compile(

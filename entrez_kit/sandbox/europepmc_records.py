@@ -3,16 +3,16 @@
 import json
 import re
 from collections.abc import Iterable, Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from html import escape
-from importlib import resources
 from typing import Any, Final
 
 from pyroaring import BitMap
 
 from entrez_kit.local.eutils.pubmed import PubMedDatabase
 from entrez_kit.local.records.collection import RecordCollection
-from entrez_kit.local.records.document import NOTICE_WORDS, Document, PartialDate, Person, marked_text
+from entrez_kit.local.records.document import NOTICES, Document, PartialDate, Person, marked_text
+from entrez_kit.local.records.fixture_files import read_fixtures
 from entrez_kit.query.index import RecordTerms
 from entrez_kit.query.sorted_index import ParsedIndex, SortedIndex, SortKeys
 from entrez_kit.query.words import fold, normalize
@@ -20,7 +20,7 @@ from entrez_kit.query.words import fold, normalize
 Record = dict[str, Any]
 
 _SUBSETS: Final = {"IM": "Index Medicus"}
-_KINDS: Final = {kind: words for kind, words in NOTICE_WORDS.items() if not kind.startswith("Republished")}
+_KINDS: Final = {kind: words for kind, (_, words) in NOTICES.items() if not kind.startswith("Republished")}
 _TAG: Final = re.compile(r"<[^<>]*+>")
 _FLAGS: Final = (
     *("isOpenAccess", "inEPMC", "inPMC", "hasPDF", "hasBook", "hasSuppl", "citedByCount", "hasReferences"),
@@ -64,6 +64,16 @@ class CorpusShelf:
         """Return the number of citations of a record."""
         return len(self.collection.cited_by(self.collection.pmid(number)))
 
+    def get_day(self, number: int) -> int:
+        """Return the publication date as yyyymmdd."""
+        found = self.collection.document(number)
+        return found.publication_date.number or found.event("pubmed", "entrez").number
+
+    def get_author(self, number: int) -> str:
+        """Return the first author for sorting."""
+        authors = self.collection.document(number).authors
+        return fold(authors[0].short) if authors else "\uffff"
+
 
 class OtherShelf:
     """Invented records that are not in PubMed, mostly preprints."""
@@ -73,14 +83,10 @@ class OtherShelf:
         self.size = len(self._records)
 
     @classmethod
+    @cache
     def load_bundled(cls) -> "OtherShelf":
         """Read the records of this package; none if they are not installed."""
-        folder = resources.files("entrez_kit.fixtures").joinpath("europepmc")
-        if not folder.is_dir():
-            return cls(())
-        files = sorted((item for item in folder.iterdir() if item.name.endswith(".json")), key=lambda item: item.name)
-        documents = (json.loads(item.read_text(encoding="utf-8")) for item in files)
-        return cls(record for document in documents for record in document["records"])
+        return cls(record for file in read_fixtures("europepmc", ".json") for record in json.loads(file)["records"])
 
     @cached_property
     def index(self) -> SortedIndex:
@@ -136,6 +142,14 @@ class OtherShelf:
         """Return the number of citations of a record."""
         return int(self._records[number].get("citedByCount") or 0)
 
+    def get_day(self, number: int) -> int:
+        """Return the publication date as yyyymmdd."""
+        return to_number(self._records[number]["firstPublicationDate"])
+
+    def get_author(self, number: int) -> str:
+        """Return the authors for sorting."""
+        return fold(str(self._records[number].get("authorString") or "\uffff"))
+
 
 def strip_markup(text: object) -> str:
     """Return text without markup."""
@@ -182,40 +196,50 @@ def to_form(record: Record, form: str) -> Record:
     return {**brief, **{key: value for key, value in extra.items() if value not in (None, "")}}
 
 
+def prune(value: Any) -> Any:
+    """Return a record without empty fields, at any depth; numbers stay."""
+    if isinstance(value, dict):
+        return {key: kept for key, one in value.items() if (kept := prune(one)) not in (None, "", [], {})}
+    return [prune(one) for one in value] if isinstance(value, list) else value
+
+
+def join_authors(document: Document) -> str:
+    """Return the authors as Europe PMC lists them."""
+    return f"{', '.join(author.short for author in document.authors)}." if document.authors else ""
+
+
 def build_core_record(document: Document, cited: int) -> Record:
     """Return a PubMed record in the core form of Europe PMC."""
     open_access = "Y" if document.pmcid else "N"
     first = document.electronic_date or document.publication_date or document.event("pubmed", "entrez")
+    entered = _format_iso(document.event("pubmed", "entrez"))
+    year, chemicals = document.publication_date.number // 10000, document.chemicals
     record: Record = {
         "id": document.pmid,
         "source": "MED",
         "pmid": document.pmid,
         "pmcid": document.pmcid,
-        "fullTextIdList": {"fullTextId": [document.pmcid]} if document.pmcid else None,
+        "fullTextIdList": {"fullTextId": [document.pmcid] if document.pmcid else []},
         "doi": document.doi.lower(),  # as Europe PMC writes them
         "title": marked_text(document.title_element),
-        "authorString": f"{', '.join(author.short for author in document.authors)}." if document.authors else None,
-        "authorList": _wrap_list("author", [_build_author(author) for author in document.authors]),
-        "journalInfo": _build_journal(document),
-        "bookOrReportDetails": _build_book(document),
-        "pubYear": (str(document.publication_date.number // 10000) if document.publication_date else ""),
+        "authorString": join_authors(document),
+        "authorList": {"author": [_build_author(author) for author in document.authors]},
+        "journalInfo": {} if document.is_book else _build_journal(document),
+        "bookOrReportDetails": _build_book(document) if document.is_book else {},
+        "pubYear": str(year or ""),
         "pageInfo": document.pages,
         "abstractText": "".join(_build_abstract(document)),
         "publicationStatus": document.publication_status,
-        "language": document.languages[0] if document.languages else None,
+        "language": next(iter(document.languages), ""),
         "pubModel": document.publication_model,
-        "pubTypeList": _wrap_list("pubType", document.publication_types),
-        "grantsList": _wrap_list("grant", list(_build_grants(document))),
-        "meshHeadingList": _wrap_list("meshHeading", list(_build_headings(document))),
-        "keywordList": _wrap_list("keyword", [word for _, word, _ in document.keywords]),
-        "chemicalList": _wrap_list(
-            "chemical", [{"name": name, "registryNumber": number} for number, name in document.chemicals]
-        ),
-        "subsetList": _wrap_list(
-            "subset", [{"code": code, "name": _SUBSETS.get(code, code)} for code in document.subsets]
-        ),
-        "commentCorrectionList": _wrap_list("commentCorrection", list(_build_corrections(document))),
-        "fullTextUrlList": _wrap_list("fullTextUrl", list(_build_addresses(document))),
+        "pubTypeList": {"pubType": document.publication_types},
+        "grantsList": {"grant": list(_build_grants(document))},
+        "meshHeadingList": {"meshHeading": list(_build_headings(document))},
+        "keywordList": {"keyword": [word for _, word, _ in document.keywords]},
+        "chemicalList": {"chemical": [{"name": name, "registryNumber": number} for number, name in chemicals]},
+        "subsetList": {"subset": [{"code": code, "name": _SUBSETS.get(code, code)} for code in document.subsets]},
+        "commentCorrectionList": {"commentCorrection": list(_build_corrections(document))},
+        "fullTextUrlList": {"fullTextUrl": list(_build_addresses(document))},
         "isOpenAccess": open_access,
         "inEPMC": open_access,
         "inPMC": open_access,
@@ -229,26 +253,21 @@ def build_core_record(document: Document, cited: int) -> Record:
         "hasDbCrossReferences": "N",
         "hasLabsLinks": "N",
         "hasTMAccessionNumbers": "N",
-        "dateOfCreation": _format_iso(document.event("pubmed", "entrez")),
-        "firstIndexDate": _format_iso(document.event("pubmed", "entrez")),
+        "dateOfCreation": entered,
+        "firstIndexDate": entered,
         "dateOfCompletion": _format_iso(document.completed),
         "dateOfRevision": _format_iso(document.revised),
         "electronicPublicationDate": _format_iso(document.electronic_date),
         "firstPublicationDate": _format_iso(first),
+        "bookid": document.identifier("bookaccession") if document.is_book else "",
     }
-    if document.is_book:
-        record["bookid"] = document.identifier("bookaccession")
-    return {key: value for key, value in record.items() if value not in (None, "", [], {})}
-
-
-def _wrap_list(name: str, items: list[Any]) -> Record | None:
-    return {name: items} if items else None
+    pruned: Record = prune(record)
+    return pruned
 
 
 def _build_author(author: Person) -> Record:
-    places = [{"affiliation": place} for place in author.affiliations]
     orcid = next((value for source, value in author.identifiers if source == "ORCID"), "")
-    person: Record = {
+    return {
         "fullName": author.short if not author.group else None,
         "firstName": author.fore,
         "lastName": author.last,
@@ -256,47 +275,38 @@ def _build_author(author: Person) -> Record:
         "suffix": author.suffix,
         "collectiveName": author.group,
         "authorId": {"type": "ORCID", "value": orcid.rsplit("/", 1)[-1]} if orcid else None,
-        "authorAffiliationDetailsList": _wrap_list("authorAffiliation", list(places)),
+        "authorAffiliationDetailsList": {"authorAffiliation": [{"affiliation": one} for one in author.affiliations]},
     }
-    return {key: value for key, value in person.items() if value}
 
 
-def _build_journal(document: Document) -> Record | None:
-    if document.is_book:
-        return None
+def _build_journal(document: Document) -> Record:
     day = document.publication_date
-    names = {
-        "title": document.journal_title,
-        "medlineAbbreviation": document.journal_ta,
-        "isoabbreviation": document.journal_iso,
-        "nlmid": document.nlm_id,
-        "issn": document.issn("Print"),
-        "essn": document.issn("Electronic"),
-    }
-    issue: Record = {
+    is_day = re.fullmatch(r"[0-9]{4} [A-Z][a-z]{2} [0-9]+", day.text)
+    return {
         "issue": document.issue,
         "volume": document.volume,
-        "dateOfPublication": " ".join(day.text.split()[:2])
-        if re.fullmatch(r"[0-9]{4} [A-Z][a-z]{2} [0-9]+", day.text)
-        else day.text,
+        "dateOfPublication": " ".join(day.text.split()[:2]) if is_day else day.text,
         "monthOfPublication": day.number // 100 % 100 if day else None,
         "yearOfPublication": day.number // 10000 if day else None,
         "printPublicationDate": _format_iso(day),
-        "journal": {key: value for key, value in names.items() if value},
+        "journal": {
+            "title": document.journal_title,
+            "medlineAbbreviation": document.journal_ta,
+            "isoabbreviation": document.journal_iso,
+            "nlmid": document.nlm_id,
+            "issn": document.issn("Print"),
+            "essn": document.issn("Electronic"),
+        },
     }
-    return {key: value for key, value in issue.items() if value}
 
 
-def _build_book(document: Document) -> Record | None:
-    if not document.is_book:
-        return None
-    about: Record = {
+def _build_book(document: Document) -> Record:
+    return {
         "publisher": ", ".join(filter(None, document.publisher)),
         "yearOfPublication": document.publication_date.number // 10000 or None,
         "comprisingTitle": document.book_title if document.is_chapter else None,
         "isbn13": document.isbn,
     }
-    return {key: value for key, value in about.items() if value}
 
 
 def _build_abstract(document: Document) -> Iterable[str]:
@@ -307,28 +317,28 @@ def _build_abstract(document: Document) -> Iterable[str]:
 
 def _build_headings(document: Document) -> Iterable[Record]:
     for heading in document.headings:
-        found: Record = {"majorTopic_YN": "Y" if heading.major else "N", "descriptorName": heading.name}
-        if heading.qualifiers:
-            found["meshQualifierList"] = {
-                "meshQualifier": [
-                    {"abbreviation": name[:2].upper(), "qualifierName": name, "majorTopic_YN": "Y" if major else "N"}
-                    for name, major in heading.qualifiers
-                ]
-            }
-        yield found
+        qualifiers = [
+            {"abbreviation": name[:2].upper(), "qualifierName": name, "majorTopic_YN": "Y" if major else "N"}
+            for name, major in heading.qualifiers
+        ]
+        yield {
+            "majorTopic_YN": "Y" if heading.major else "N",
+            "descriptorName": heading.name,
+            "meshQualifierList": {"meshQualifier": qualifiers},
+        }
 
 
 def _build_grants(document: Document) -> Iterable[Record]:
     for grant in document.root.iterfind(".//GrantList/Grant"):
         names = {"grantId": "GrantID", "agency": "Agency", "acronym": "Acronym"}
-        found = {ours: escape(text, quote=False) for ours, theirs in names.items() if (text := grant.findtext(theirs))}
+        found = {ours: escape(grant.findtext(theirs) or "", quote=False) for ours, theirs in names.items()}
         yield {**found, "orderIn": 0}
 
 
 def _build_corrections(document: Document) -> Iterable[Record]:
     for place, correction in enumerate(document.corrections, start=1):
         if correction.kind in _KINDS:
-            entry: Record = {
+            yield {
                 "id": correction.pmid,
                 "source": "MED" if correction.pmid else None,
                 "reference": correction.source,
@@ -336,7 +346,6 @@ def _build_corrections(document: Document) -> Iterable[Record]:
                 "note": correction.note,
                 "orderIn": place,
             }
-            yield {key: value for key, value in entry.items() if value}
 
 
 def _build_addresses(document: Document) -> Iterable[Mapping[str, str]]:

@@ -1,9 +1,11 @@
 """Simulated failures: the kinds, when one occurs, and how it changes an answer."""
 
+import json
 import random
 from collections import Counter, deque
 from collections.abc import Hashable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from threading import Lock
 from typing import Final
 
@@ -13,22 +15,8 @@ from entrez_kit.local.eutils.listener import Cut, Strike
 from entrez_kit.local.eutils.replies import HTML, JSON, XML, LocalReply, document, failure, plain
 from entrez_kit.sandbox import limits
 
-KINDS: Final = {
-    "429": "rate limit exceeded, with NCBI's JSON body",
-    "500": "HTML diagnostic page with HTTP 500",
-    "truncate": "truncated body with a Content-Length that matches",
-    "html": "HTML page with HTTP 200",
-    "error200": "an <ERROR> of NCBI's backend with HTTP 200",
-    "cut": "connection closed in the middle of the body",
-    "reset": "connection reset before the first byte",
-    "400": "an <ERROR> of NCBI's backend with HTTP 400",
-    "502": "Bad Gateway page",
-    "503": "Service Unavailable page",
-    "prolog": "only an XML declaration",
-    "query1": "an <ERROR> about a history set that the request did not name, with HTTP 400",
-    "noids": "an <ERROR> about an empty id list although ids were sent, with HTTP 200",
-    "memory": "memory limit error of Europe PMC; an <ERROR> of NCBI's backend from the E-utilities",
-}
+_DATA: Final = json.loads(Path(__file__).with_name("faults.json").read_text(encoding="utf-8"))
+KINDS: Final[dict[str, str]] = _DATA["kinds"]
 """The kinds of faults with their descriptions."""
 
 
@@ -162,26 +150,16 @@ class FaultPlan:
         if kind == "html":
             return _answer_page(200, "NCBI", "We are sorry, but your request could not be answered at the moment.")
         if kind in ("500", "502", "503"):
-            return _answer_page(int(kind), *_SERVER_ERRORS[kind])
+            return _answer_page(int(kind), *_DATA["server_errors"][kind])
         if kind == "prolog":
             declaration = b'<?xml version="1.0" encoding="UTF-8" ?>\n'
             return LocalReply(b"" if retmode == "json" else declaration, JSON if retmode == "json" else XML)
-        if kind in _WRONG_ERRORS and endpoint in _BACKEND:
-            return failure(endpoint, _WRONG_ERRORS[kind], retmode=retmode, status=400 if kind == "query1" else 200)
+        wrong_error = _DATA["wrong_errors"].get(kind)
+        if wrong_error is not None and endpoint in _DATA["backend_errors"]:
+            return failure(endpoint, wrong_error, retmode=retmode, status=400 if kind == "query1" else 200)
         if kind == "memory" and endpoint == "europepmc_search":
             return document({"version": "6.9", "errCode": 404, "errMsg": "memory limit exceeded for query"})
         return backend_error(endpoint, retmode, choice, status=400 if kind == "400" else 200)
-
-
-_SERVER_ERRORS: Final = {
-    "500": (
-        "NCBI/eutils202 - WWW Error 500 Diagnostic",
-        "Your request could not be processed due to a problem on our Web server. "
-        "This could be a transient problem, please try the query again.",
-    ),
-    "502": ("502 Bad Gateway", "The proxy server received an invalid response from an upstream server."),
-    "503": ("503 Service Unavailable", "The server is temporarily unable to service your request."),
-}
 
 
 def _answer_page(status: int, title: str, message: str) -> LocalReply:
@@ -194,27 +172,9 @@ def _answer_page(status: int, title: str, message: str) -> LocalReply:
     return LocalReply(text.encode("utf-8"), HTML, status)
 
 
-_WRONG_ERRORS: Final = {"query1": "Unable to obtain query #1", "noids": "Empty id list - nothing todo"}
-
-_BACKEND: Final = {
-    "efetch": (" Error: External viewer error: Empty Response. Bytes read: 0 Status: Timeout",),
-    "esearch": (
-        "Search Backend failed: Database is not supported: pubmed",
-        "Search Backend failed: read failed: peer: 130.14.22.21:7011, Timeout",
-    ),
-    "esummary": ("Error occurred: Unable to get docsum: TXCLIENT EOF, connection reset by peer",),
-    "elink": (
-        "Couldn't resolve #exLinkSrv2, the address table is empty.",
-        'NCBI C++ Exception: Error: (CException::eUnknown) "CTxRawClient": TXCLIENT EOF',
-    ),
-    "epost": ("Search Backend failed: cannot store history data: Timeout",),
-    "einfo": ("Error occurred: Empty Response. Status: Timeout",),
-}
-
-
 def backend_error(endpoint: str, retmode: str, choice: float, status: int) -> LocalReply:
     """Answer with one of the known backend errors of this endpoint."""
-    messages = _BACKEND.get(endpoint)
+    messages = _DATA["backend_errors"].get(endpoint)
     if messages:
         return failure(endpoint, messages[int(choice * len(messages))], retmode=retmode, status=status)
     message = "Error occurred: Empty Response. Bytes read: 0 Status: Timeout"

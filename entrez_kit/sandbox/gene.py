@@ -1,22 +1,17 @@
 """The Gene database of the sandbox: NCBI's fields, summaries and records for the genes of this package."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Final
 
-from entrez_kit.local.eutils.database import (
-    FetchCall,
-    FieldInfo,
-    Items,
-    SearchCall,
-    SearchOutcome,
-)
-from entrez_kit.local.eutils.replies import LocalReply, plain, xml
-from entrez_kit.local.eutils.small_query import Found, SmallField, SmallQuery, Values
+from entrez_kit.local.eutils.database import FetchCall, SearchCall, SearchOutcome
+from entrez_kit.local.eutils.replies import Items, LocalReply, plain, xml
+from entrez_kit.local.eutils.small_query import Found, SmallDatabase, SmallQuery, Values
 from entrez_kit.local.records.collection import RecordCollection
+from entrez_kit.local.records.fixture_files import read_fixture
+from entrez_kit.query.fields import Field, define_field
 from entrez_kit.sandbox.gene_records import GeneRecord, read_demo_genes
-from entrez_kit.sandbox.links import LinkedDatabase, describe_links
+from entrez_kit.sandbox.links import LinkedDatabase
 from entrez_kit.sandbox.taxonomy import add_descendants, find_taxa
 
 GENE_SET: Final = (
@@ -26,39 +21,13 @@ GENE_SET: Final = (
 _SORTS: Final = frozenset(("", "relevance", "weight", "name", "chromosome"))
 
 
-FIELDS: Final = (
-    SmallField("ALL", "All Fields", "words", ("all",), "All terms from all searchable fields"),
-    SmallField("UID", "UID", "number", ("geneid",), "Unique number assigned to a gene record"),
-    SmallField("FILT", "Filter", "whole", ("filter", "sb"), "Limits the records"),
-    SmallField("TITL", "Gene/Protein Name", "words", ("title", "ti"), "gene or protein name"),
-    SmallField(
-        "ORGN", "Organism", "whole", ("organism", "orgn"), "scientific and common names of organism", is_tree=True
-    ),
-    SmallField(
-        "CHR",
-        "Chromosome",
-        "whole",
-        ("chr",),
-        "Chromosome number or numbers; also 'mitochondrial', 'unknown' properties",
-    ),
-    SmallField("GENE", "Gene Name", "whole", ("gene", "sym", "symbol"), "Symbol or symbols of the gene"),
-    SmallField("MIM", "MIM ID", "whole", ("mim",), "MIM number from OMIM"),
-    SmallField(
-        "ACCN",
-        "Nucleotide/Protein Accession",
-        "whole",
-        ("accn", "accession"),
-        "Nucleotide or protein accession(s) associated with this gene",
-    ),
-    SmallField("PROP", "Properties", "whole", ("prop", "property"), "Properties of Gene record"),
-    SmallField("TID", "Taxonomy ID", "number", ("tid",), "taxonomy id"),
-    SmallField("GFN", "Gene Full Name", "words", ("gfn",), "Gene full name"),
-    SmallField("PFN", "Protein Full Name", "words", ("pfn",), "Protein full name"),
-    SmallField("PREF", "Preferred Symbol", "whole", ("pref",), "Preferred symbol of the gene"),
-)
-_ORGANISM: Final = FIELDS[4]
 _LONGEST_NAME: Final = 5
 """Maximum number of words in the name of an organism."""
+
+
+@cache
+def _read_fields() -> list[Field]:
+    return [define_field(**row) for row in read_fixture("gene", "fields.json")]
 
 
 def list_values(gene: GeneRecord) -> Values:
@@ -89,17 +58,15 @@ def list_values(gene: GeneRecord) -> Values:
 class OrganismQuery(SmallQuery):
     """A query on Gene. The name of an organism, with or without a tag, includes its strains."""
 
-    def find_records(self, field: SmallField, text: str, *, explodes: bool = True) -> Found:
+    def find_records(self, field: Field, text: str, *, explodes: bool = True) -> Found:
         """Return the genes that have a value in a field; an organism includes its strains."""
-        if field is not _ORGANISM:
+        if field.code != "ORGN":
             return super().find_records(field, text)
         name = text.strip().lower()
         number = name.removeprefix("txid")
-        if name.startswith("txid") and number.isascii() and number.isdigit():
-            taxids = [int(number)]
-        else:
-            taxids = [taxon.taxid for taxon in find_taxa(text)]
-        wanted = {str(taxid) for taxid in (add_descendants(taxids) if explodes else taxids)}
+        by_number = name.startswith("txid") and number.isascii() and number.isdigit()
+        taxids = [str(int(number))] if by_number else [taxon["uid"] for taxon in find_taxa(text)]
+        wanted = add_descendants(taxids) if explodes else taxids
         return frozenset(uid for uid, values in self.records.items() if values["TID"][0] in wanted)
 
     def match_name(self, run: Sequence[str], place: int) -> tuple[int, Found, str] | None:
@@ -108,12 +75,12 @@ class OrganismQuery(SmallQuery):
             phrase = " ".join(run[place : place + length])
             taxa = find_taxa(phrase)
             if taxa:
-                found = self.find_records(_ORGANISM, phrase) | self.find_records(FIELDS[0], phrase)
-                return length, found, f'"{taxa[0].names[0]}"[Organism] OR {phrase}[All Fields]'
+                found = self.find_records(self.by_tag["orgn"], phrase) | self.find_records(self.by_tag["all"], phrase)
+                return length, found, f'"{taxa[0]["values"]["ALLN"][0]}"[Organism] OR {phrase}[All Fields]'
         return None
 
 
-class GeneDatabase(LinkedDatabase):
+class GeneDatabase(LinkedDatabase, SmallDatabase[GeneRecord]):
     """The Gene database with the demo genes; links to articles that are not in the collection are omitted."""
 
     has_version_1 = False
@@ -121,45 +88,43 @@ class GeneDatabase(LinkedDatabase):
     menu = "Gene"
     description = "Gene database"
     summary_dtd = "20150202"
-    links = describe_links("gene", "gene_pubmed", "gene_clinvar", "gene_nuccore", "gene_taxonomy")
 
     def __init__(self, collection: RecordCollection, genes: Iterable[GeneRecord] | None = None) -> None:
         self.collection = collection
         self._given = genes
 
     @cached_property
-    def genes(self) -> dict[str, GeneRecord]:
+    def records(self) -> dict[str, GeneRecord]:
         """The genes by id, read on first use."""
         return {gene.uid: gene for gene in (read_demo_genes() if self._given is None else self._given)}
-
-    @property
-    def count(self) -> int:
-        """Number of genes."""
-        return len(self.genes)
 
     def search(self, request: SearchCall) -> SearchOutcome:
         """Find genes, most relevant first; genes of equal weight are sorted by id."""
         sort = (request.sort or "").strip().lower()
         by_name = sort == "name"
         ordered = sorted(
-            self.genes.values(),
+            self.records.values(),
             key=lambda gene: (gene.shown_symbol.lower() if by_name else "", -gene.weight, int(gene.uid)),
         )
         outcome = self._build_query(ordered).run(request)
-        if sort in _SORTS:
-            return outcome
-        return replace(outcome, messages=[*outcome.messages, f"Unknown sort schema '{request.sort}' ignored"])
+        if sort not in _SORTS:
+            outcome.resolved.messages.append(f"Unknown sort schema '{request.sort}' ignored")
+        return outcome
 
     def _build_query(self, genes: Iterable[GeneRecord]) -> "OrganismQuery":
-        return OrganismQuery({gene.uid: self._values[gene.uid] for gene in genes}, FIELDS)
+        return OrganismQuery({gene.uid: self._values[gene.uid] for gene in genes}, _read_fields())
+
+    def query(self) -> SmallQuery:
+        """Return a query that searches the genes."""
+        return self._build_query(self.records.values())
 
     @cached_property
     def _values(self) -> Mapping[str, Values]:
-        return {uid: list_values(gene) for uid, gene in self.genes.items()}
+        return {uid: list_values(gene) for uid, gene in self.records.items()}
 
     def summary(self, uid: str) -> Mapping[str, Any] | None:
         """Return the version 2 summary."""
-        gene = self._find_gene(uid)
+        gene = self.find(uid)
         if gene is None:
             return None
         where = gene.region
@@ -188,10 +153,6 @@ class GeneDatabase(LinkedDatabase):
             "LocationHist": Items("LocationHistType", []),
         }
 
-    def _find_gene(self, uid: str) -> GeneRecord | None:
-        canonical = self.canonical(uid)
-        return None if canonical is None else self.genes.get(canonical)
-
     def fetch(self, request: FetchCall) -> LocalReply:
         """Return records as XML, text or a list of ids; unknown ids are omitted.
 
@@ -199,7 +160,7 @@ class GeneDatabase(LinkedDatabase):
             BadRequest: no id is valid.
         """
         ids = self.canonical_ids(request.ids)
-        genes = [self.genes[uid] for uid in ids if uid in self.genes]
+        genes = [self.records[uid] for uid in ids if uid in self.records]
         if request.rettype == "uilist":
             return plain("".join(f"{gene.uid}\n" for gene in genes))
         if request.retmode == "text":
@@ -208,10 +169,6 @@ class GeneDatabase(LinkedDatabase):
             return xml(f"{GENE_SET}<Error>GeneId {ids[0]} not found.</Error>\n</Entrezgene-Set>\n")
         body = b"\n".join(gene.raw for gene in genes)
         return LocalReply(GENE_SET.encode("utf-8") + body + b"\n</Entrezgene-Set>\n")
-
-    def fields(self) -> Sequence[FieldInfo]:
-        """Return the search fields that EInfo lists."""
-        return self._build_query(self.genes.values()).field_infos()
 
 
 def _render_text(gene: GeneRecord, place: int) -> str:

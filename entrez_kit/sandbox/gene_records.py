@@ -1,10 +1,11 @@
 """The genes of the sandbox: the parser of the records in this package, for searches and summaries."""
 
 from dataclasses import dataclass
-from importlib import resources
 from typing import Any
 
 from lxml import etree
+
+from entrez_kit.local.records.fixture_files import read_fixtures
 
 
 @dataclass(frozen=True)
@@ -62,9 +63,13 @@ def _get_tag_value(tag: Any) -> str:
     return _get_text(tag, "Dbtag_tag/Object-id/Object-id_id") or _get_text(tag, "Dbtag_tag/Object-id/Object-id_str")
 
 
+def _build_parser() -> Any:
+    return etree.XMLParser(resolve_entities=False, no_network=True)
+
+
 def read_gene(raw: bytes) -> GeneRecord:
     """Parse one ``Entrezgene`` element."""
-    element: Any = etree.fromstring(raw, etree.XMLParser(resolve_entities=False, no_network=True))
+    element: Any = etree.fromstring(raw, _build_parser())
     ref, source = element.find("Entrezgene_gene/Gene-ref"), element.find("Entrezgene_source/BioSource")
     organism = source.find("BioSource_org/Org-ref")
     tags = {_get_text(tag, "Dbtag_db"): _get_tag_value(tag) for tag in ref.iterfind("Gene-ref_db/Dbtag")}
@@ -111,11 +116,5 @@ def _get_region(element: Any) -> tuple[str, int, int] | None:
 
 def read_demo_genes() -> list[GeneRecord]:
     """Read the genes of this package; none if they are not installed."""
-    folder = resources.files("entrez_kit.fixtures").joinpath("gene")
-    if not folder.is_dir():
-        return []
-    records = []
-    for item in sorted((item for item in folder.iterdir() if item.name.endswith(".xml")), key=lambda item: item.name):
-        root = etree.fromstring(item.read_bytes(), etree.XMLParser(resolve_entities=False, no_network=True))
-        records += [read_gene(etree.tostring(element, with_tail=False)) for element in root.iterfind("Entrezgene")]
-    return records
+    roots = [etree.fromstring(file, _build_parser()) for file in read_fixtures("gene", ".xml")]
+    return [read_gene(etree.tostring(one, with_tail=False)) for root in roots for one in root.iterfind("Entrezgene")]

@@ -5,7 +5,7 @@ A record consists of the choices of its model, such as topic, method and journal
 """
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import date, timedelta
 from functools import cached_property, lru_cache
 from threading import RLock
@@ -23,33 +23,10 @@ MOST: Final = 100_000_000 - FIRST_PMID
 FIRST_DAY: Final = date(2010, 1, 1)
 DAYS: Final = 5_479
 """Entry dates range from 2010 to the end of 2024 and increase with the PMID."""
-TEAMS: Final = 240
 REFERENCES: Final = 3
 _TIMING: Final = ("lag", "status", "date_style", "electronic")
 _NEAR: Final = 40
 """Maximum distance between a record and the records that it cites, so that citing records need no index."""
-
-WEIGHTS: Final[Mapping[str, Sequence[int]]] = {
-    "topic": [1] * len(vocabulary.TOPICS),
-    "method": [1] * len(vocabulary.METHODS),
-    "population": [1] * len(vocabulary.POPULATIONS),
-    "design": [6, 4, 2, 3, 1, 2, 2, 3, 1, 1],
-    "journal": [1] * len(vocabulary.JOURNALS),
-    "team": [1] * TEAMS,
-    "finding": [1] * len(vocabulary.FINDINGS),
-    "sample": [1] * len(vocabulary.SAMPLES),
-    "keyword": [6, *[1] * len(vocabulary.KEYWORDS)],  # 0: no keywords
-    "grant": [8, *[1] * len(vocabulary.GRANTS)],
-    "language": [94, 2, 2, 2],
-    "abstract": [10, 60, 30],  # none, plain, in labelled parts
-    "status": [80, 12, 5, 3],
-    "date_style": [70, 15, 5, 5, 5],  # day, month, year, free text, season
-    "electronic": [65, 35],
-    "pmc": [60, 40],
-    "doi": [8, 92],
-    "correction": [990, 5, 5],  # none, retracted, corrected
-    "lag": [1] * 90,
-}
 
 
 class GeneratedCollection(RecordCollection):
@@ -73,9 +50,9 @@ class GeneratedCollection(RecordCollection):
         """The choices of each model."""
         columns = [
             random.Random(f"{self.seed}:{name}").choices(range(len(weights)), weights=weights, k=MODELS)
-            for name, weights in WEIGHTS.items()
+            for name, weights in vocabulary.WEIGHTS.items()
         ]
-        return [dict(zip(WEIGHTS, row, strict=True)) for row in zip(*columns, strict=True)]
+        return [dict(zip(vocabulary.WEIGHTS, row, strict=True)) for row in zip(*columns, strict=True)]
 
     def choices(self, number: int) -> Choices:
         """Return all choices of one record."""
@@ -100,7 +77,7 @@ class GeneratedCollection(RecordCollection):
         """Author lists as indexes in the lists of surnames and forenames; a forename of -1 marks a group."""
         chooser = random.Random(f"{self.seed}:teams")
         teams = []
-        for _ in range(TEAMS):
+        for _ in range(len(vocabulary.WEIGHTS["team"])):
             size = chooser.choice((1, 2, 2, 3, 3, 4, 5, 6, 8))
             surnames = chooser.sample(range(len(vocabulary.SURNAMES)), size)
             team = [(surname, chooser.randrange(len(vocabulary.FORENAMES))) for surname in surnames]

@@ -8,18 +8,12 @@ from typing import Any, Final
 from pyroaring import BitMap
 
 from entrez_kit.local.eutils import summaries
-from entrez_kit.local.eutils.database import (
-    Database,
-    FetchCall,
-    FieldInfo,
-    LinkInfo,
-    SearchCall,
-    SearchOutcome,
-)
+from entrez_kit.local.eutils.database import Database, FetchCall, LinkInfo, SearchCall, SearchOutcome
 from entrez_kit.local.eutils.pubmed import Pmids, PubMedDatabase
 from entrez_kit.local.eutils.replies import LocalReply, xml
 from entrez_kit.local.records.document import Document
 from entrez_kit.local.records.text import xml_text
+from entrez_kit.query.fields import Field
 from entrez_kit.sandbox.pmc_text import render_article
 
 ARTICLE_SET: Final = (
@@ -50,11 +44,11 @@ class PmcDatabase(Database):
     )
 
     def __init__(self, pubmed: PubMedDatabase) -> None:
-        self._pubmed = pubmed
+        self._pubmed, self._collection = pubmed, pubmed.collection
 
     @property
     def _all(self) -> BitMap:
-        return self._pubmed.collection.index.values("filter", _FILTER)
+        return self._collection.index.values("filter", _FILTER)
 
     @property
     def count(self) -> int:
@@ -69,10 +63,8 @@ class PmcDatabase(Database):
         """
         uid = re.fullmatch(r"\s*([0-9]+)\[(?:uid|pmcid)\]\s*", request.term, re.IGNORECASE)
         if uid:
-            number = self._find_number(uid[1])
-            return SearchOutcome(
-                ids=PmcIds(self._pubmed.collection, [] if number is None else [number]), translation=f"{uid[1]}[UID]"
-            )
+            numbers = self._collection.index.values("aid", f"pmc{self.canonical(uid[1])}")
+            return SearchOutcome(ids=PmcIds(self._collection, numbers), translation=f"{uid[1]}[UID]")
 
         def find_earlier(number: int) -> Sequence[str] | None:
             kept = request.history(number)
@@ -83,14 +75,9 @@ class PmcDatabase(Database):
         assert isinstance(found.ids, Pmids)
         return replace(found, ids=PmcIds(found.ids.collection, found.ids.numbers))
 
-    def _find_number(self, uid: str) -> int | None:
-        canonical = self.canonical(uid)
-        found = self._pubmed.collection.find("aid", f"pmc{canonical}") if canonical is not None else []
-        return self._pubmed.collection.number(found[0]) if found else None
-
     def _find_document(self, uid: str) -> Document | None:
-        number = self._find_number(uid)
-        return None if number is None else self._pubmed.collection.document(number)
+        canonical = self.canonical(uid)
+        return None if canonical is None else self._collection.find_document("aid", f"pmc{canonical}")
 
     def summary(self, uid: str) -> Mapping[str, Any] | None:
         """Return the version 2 summary: a few of PubMed's fields."""
@@ -126,9 +113,9 @@ class PmcDatabase(Database):
             return ()
         if link == "pmc_pubmed":
             return [(document.pmid, 0)]
-        known = self._pubmed.collection.number
+        known = self._collection.number
         return [(pmid, 0) for pmid in dict.fromkeys(document.cited_pmids) if known(pmid) is not None]
 
-    def fields(self) -> Sequence[FieldInfo]:
-        """Return the search fields that EInfo lists."""
+    def fields(self) -> Sequence[tuple[Field, int]]:
+        """Return the search fields that EInfo lists, with their numbers of terms."""
         return self._pubmed.fields()

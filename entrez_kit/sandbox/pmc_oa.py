@@ -7,12 +7,12 @@ versions.
 import re
 from typing import Final
 
-from entrez_kit.local.eutils.pubmed import PubMedDatabase
 from entrez_kit.local.eutils.replies import LocalReply, document, xml
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.local.records.document import Document
-from entrez_kit.local.records.text import xml_text
-from entrez_kit.sandbox.invented import render_jats
+from entrez_kit.local.records.text import wrap, xml_text
+from entrez_kit.sandbox.invented import render_sections
+from entrez_kit.sandbox.pmc_text import render_article
 
 BUCKET: Final = "pmc-oa-opendata"
 _PREFIX: Final = re.compile(r"(PMC[0-9]+)\.")
@@ -25,20 +25,21 @@ def pmc_oa(request: LocalRequest, state: LocalState) -> LocalReply:
         return _answer_listing(request, state)
     wanted = _FILE.fullmatch(request.rest)
     name = f"{wanted[2]}.{wanted[3]}" if wanted else ""
-    article = _find_article(wanted[2], state) if wanted and wanted[1] in (None, name) else None
+    article = state.find_article(wanted[2]) if wanted and wanted[1] in (None, name) else None
     if wanted is None or article is None or int(wanted[3]) not in _list_versions(article.pmcid):
         return _answer_missing(request.rest)
     if wanted[4] == "json" and wanted[1] is None:
         return document(_build_record(article, int(wanted[3])))
     if wanted[4] == "xml" and wanted[1] is not None:
-        return xml(render_jats(article))
+        body = wrap("body", render_sections(article, "sec", "title"))
+        return xml(f'<?xml version="1.0" encoding="UTF-8"?>\n{render_article(article, body)}\n')
     return _answer_missing(request.rest)
 
 
 def _answer_listing(request: LocalRequest, state: LocalState) -> LocalReply:
     prefix = request.get("prefix")
     wanted = _PREFIX.fullmatch(prefix)
-    article = _find_article(wanted[1], state) if wanted else None
+    article = state.find_article(wanted[1]) if wanted else None
     names = [f"{article.pmcid}.{number}/" for number in _list_versions(article.pmcid)] if article is not None else []
     found = "".join(f"<CommonPrefixes><Prefix>{xml_text(name)}</Prefix></CommonPrefixes>" for name in names)
     return xml(
@@ -55,15 +56,6 @@ def _answer_missing(key: str) -> LocalReply:
         f"<Message>The specified key does not exist.</Message><Key>{xml_text(key)}</Key></Error>",
         404,
     )
-
-
-def _find_article(pmcid: str, state: LocalState) -> Document | None:
-    database = state.databases.get("pubmed")
-    if not isinstance(database, PubMedDatabase):
-        return None
-    found = database.collection.find("aid", pmcid.casefold())
-    number = database.collection.number(found[0]) if found else None
-    return None if number is None else database.collection.document(number)
 
 
 def _list_versions(pmcid: str) -> list[int]:

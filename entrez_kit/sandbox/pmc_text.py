@@ -2,10 +2,10 @@
 
 import re
 from functools import lru_cache
-from importlib import resources
 from typing import Final
 
 from entrez_kit.local.records.document import Document, PartialDate, Person
+from entrez_kit.local.records.fixture_files import read_fixtures
 from entrez_kit.local.records.text import xml_attribute, xml_text
 
 FORBIDDEN: Final = "The publisher of this article does not allow downloading of the full text in XML form."
@@ -18,9 +18,9 @@ _NAMESPACES: Final = (
 )
 
 
-def render_article(document: Document) -> str:
-    """Return an article with full text if the demo corpus has it, otherwise the front matter with PMC's comment."""
-    text = _read_texts().get((document.pmcid, document.doi), "")
+def render_article(document: Document, text: str = "") -> str:
+    """Return an article with a full text, by default that of the demo corpus; without one, with PMC's comment."""
+    text = text or _read_texts().get((document.pmcid, document.doi), "")
     related = "".join(_RELATED.findall(text))
     comment = "" if text else f"<!--{FORBIDDEN}-->"
     kind = "review-article" if "Review" in document.publication_types else "research-article"
@@ -37,9 +37,7 @@ def render_article(document: Document) -> str:
 @lru_cache(maxsize=1)
 def _read_texts() -> dict[tuple[str, str], str]:
     """Return the texts of the demo corpus by PMCID and DOI."""
-    folder = resources.files("entrez_kit.fixtures").joinpath("pmc")
-    files = [item.read_text(encoding="utf-8") for item in folder.iterdir()] if folder.is_dir() else []
-    found = [match for file in files if (match := _TEXT.search(file))]
+    found = [match for file in read_fixtures("pmc", ".xml") if (match := _TEXT.search(file.decode()))]
     return {(match[1], match[2]): match[3] for match in found}
 
 

@@ -5,15 +5,18 @@ Addresses: ``/publisher/{pmid}`` redirects to the page ``/publisher/{pmid}.html`
 """
 
 import re
+from functools import cache
+from string import Template
+from textwrap import wrap
 from typing import Final
 
 from entrez_kit.base.markup import on_the_line
-from entrez_kit.local.eutils.pubmed import PubMedDatabase
 from entrez_kit.local.eutils.replies import HTML, LocalReply, plain
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.local.records.document import Document
+from entrez_kit.local.records.fixture_files import read_fixtures
 from entrez_kit.local.records.text import xml_attribute, xml_text
-from entrez_kit.sandbox.invented import LIST, NOTE, TABLE, invent_sections
+from entrez_kit.sandbox.invented import LIST, NOTE, TABLE, invent_sections, render_sections
 
 PATH: Final = "/publisher"
 _WANTED: Final = re.compile(r"([0-9]{1,10})(|\.html|\.pdf|/download)")
@@ -24,28 +27,20 @@ _LINES: Final = 52
 def publisher(request: LocalRequest, state: LocalState) -> LocalReply:
     """Answer a request for an article of the corpus."""
     wanted = _WANTED.fullmatch(request.rest)
-    database = state.databases.get("pubmed")
-    number = database.collection.number(wanted[1]) if wanted and isinstance(database, PubMedDatabase) else None
-    if wanted is None or number is None or not isinstance(database, PubMedDatabase):
+    articles = state.pubmed.collection
+    number = articles.number(wanted[1]) if wanted else None
+    if wanted is None or number is None:
         return plain("404 Not Found\n", 404)
     if not wanted[2]:
         return LocalReply(b"", HTML, 302, (("Location", f"{wanted[1]}.html"),))
     if wanted[2] == "/download":
-        return LocalReply(_WALL.encode("utf-8"), "application/pdf")
-    document = database.collection.document(number)
+        return LocalReply(_read_page("wall.html").template.encode("utf-8"), "application/pdf")
+    document = articles.document(number)
     if not choose_copies(document) or (wanted[2] == ".pdf" and not has_pdf(document)):
         return plain("404 Not Found\n", 404)
     if wanted[2] == ".pdf":
         return LocalReply(render_pdf(document), "application/pdf")
     return LocalReply(render_page(document).encode("utf-8"), HTML)
-
-
-_WALL: Final = """<!DOCTYPE html>
-<html><head><title>Just a moment...</title></head>
-<body><h1>Checking your browser</h1>
-<p>This invented publisher wants to see a browser. Please enable JavaScript and cookies to continue.</p>
-</body></html>
-"""
 
 
 def choose_copies(document: Document) -> int:
@@ -61,31 +56,27 @@ def has_pdf(document: Document) -> bool:
 def render_page(document: Document) -> str:
     """Return an article as an HTML page."""
     title = xml_text(document.title)
-    text = "".join(
-        f"<section><h2>{xml_text(name)}</h2>{''.join(f'<p>{xml_text(one)}</p>' for one in paragraphs)}</section>\n"
-        for name, paragraphs in invent_sections(document)
-    )
+    text = render_sections(document, "section", "h2").replace("</section>", "</section>\n")
     rows = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in TABLE[1:])
     head = "".join(f"<th>{cell}</th>" for cell in TABLE[0])
     abstract = "".join(f"<p>{xml_text(part)}</p>" for _, part in document.abstract)
     pdf_meta = f'<meta name="citation_pdf_url" content="{document.pmid}.pdf">' if has_pdf(document) else ""
-    return f"""<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>{title} | Invented Articles Online</title>
-<meta name="citation_title" content="{xml_attribute(document.title)}">
-<meta name="citation_doi" content="{xml_attribute(document.doi)}">
-{pdf_meta}<script>window.banner = "Accept all cookies";</script></head>
-<body><header><nav><ul><li><a href="/">Home</a></li><li><a href="/journals">Journals</a></li>
-<li><a href="/alerts">Sign up for alerts</a></li></ul></nav></header>
-<main><article><h1>{title}</h1>
-<section><h2>Abstract</h2>{abstract}</section>
-{text}<section><h2>Materials</h2><p>The following was needed, and is invented as well:</p>
-<ul>{"".join(f"<li>{one}</li>" for one in LIST)}</ul>
-<table><caption>Table 1. What happened, had it happened.</caption>
-<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>
-</section></article></main>
-<aside><h3>Most read this week</h3><p>Ten articles nobody wrote</p></aside>
-<footer><p>Imprint. Privacy. Cookie settings.</p></footer></body></html>
-"""
+    return _read_page("page.html").substitute(
+        title=title,
+        quoted=xml_attribute(document.title),
+        doi=xml_attribute(document.doi),
+        pdf_meta=pdf_meta,
+        abstract=abstract,
+        text=text,
+        items="".join(f"<li>{one}</li>" for one in LIST),
+        head=head,
+        rows=rows,
+    )
+
+
+@cache
+def _read_page(name: str) -> Template:
+    return Template(read_fixtures("publisher", name)[0].decode())
 
 
 def render_pdf(document: Document) -> bytes:
@@ -93,7 +84,11 @@ def render_pdf(document: Document) -> bytes:
     lines = [*_wrap(document.title), "", *_wrap(NOTE), ""]
     for name, text in (("Abstract", tuple(part for _, part in document.abstract)), *invent_sections(document)):
         if text:
-            lines += [name, *(line for paragraph in text for line in _wrap(paragraph)), ""]
+            lines += [
+                name,
+                *(line for paragraph in text for line in _wrap(paragraph)),
+                "",
+            ]
     pages = [lines[at : at + _LINES] for at in range(0, len(lines), _LINES)]
     first = 4
     kids = " ".join(f"{first + 2 * at} 0 R" for at in range(len(pages)))
@@ -139,9 +134,4 @@ def _escape(text: str) -> bytes:
 
 
 def _wrap(text: str) -> list[str]:
-    lines = [""]
-    for word in text.split():
-        if lines[-1] and len(lines[-1]) + 1 + len(word) > _LINE:
-            lines.append("")
-        lines[-1] = f"{lines[-1]} {word}".strip()
-    return lines
+    return wrap(text, _LINE, break_long_words=False, break_on_hyphens=False) or [""]

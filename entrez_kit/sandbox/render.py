@@ -1,34 +1,18 @@
 """Render the choices of a generated record as XML."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final
 
 from entrez_kit.local.records.document import MONTHS
-from entrez_kit.local.records.text import xml_attribute, xml_text
+from entrez_kit.local.records.text import wrap, wrap_each, xml_text
 from entrez_kit.query.dates import to_number
 from entrez_kit.sandbox import vocabulary
 
-_TITLE: Final = "{method} in {topic} among {population}: {design} (invented record {pmid})"
-_PLAIN: Final = (
-    (
-        "",
-        "This record was invented for trying out software. We studied {topic} by {method} among {population}. Data "
-        "came from {sample} participants. {finding}. Nothing here is a medical fact.",
-    ),
-)
-_LABELLED: Final = (
-    ("BACKGROUND", "This record was invented for trying out software. It is about {topic} among {population}."),
-    ("METHODS", "We used {method} in {design} with {sample} participants."),
-    ("RESULTS", "{finding}."),
-    ("CONCLUSIONS", "Nothing here is a medical fact."),
-)
-_STATUSES: Final = ("MEDLINE", "PubMed-not-MEDLINE", "Publisher", "In-Process")
 _COUNTRY: Final = "Nowhere"
 _NOTICE: Final = "Invented notice"
 _RETRACTED: Final = ("Retracted Publication", "D016441")
-_SEASONS: Final = ("Winter", "Spring", "Summer", "Autumn")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,11 +115,8 @@ def _get_season(day: date) -> int:
     return day.month % 12 // 3
 
 
-def _render_date(name: str, day: date | None, attributes: str = "") -> str:
-    if day is None:
-        return ""
-    inner = f"<Year>{day.year}</Year><Month>{day.month:02}</Month><Day>{day.day:02}</Day>"
-    return f"<{name}{attributes}>{inner}</{name}>"
+def _render_date(tag: str, day: date | None) -> str:
+    return wrap(tag, wrap_each(Year=day.year, Month=f"{day.month:02}", Day=f"{day.day:02}")) if day else ""
 
 
 def _render_issue_date(choices: Choices) -> str:
@@ -144,150 +125,134 @@ def _render_issue_date(choices: Choices) -> str:
     if style == 3:
         after = day.replace(day=1) + timedelta(days=31)
         until = MONTHS[after.month - 1] if after.year == day.year else f"{after.year} {MONTHS[after.month - 1]}"
-        return f"<PubDate><MedlineDate>{day.year} {month}-{until}</MedlineDate></PubDate>"
-    finer = ("", f"<Month>{month}</Month>")[style < 2] + (f"<Day>{day.day}</Day>" if style == 0 else "")
-    if style == 4:
-        finer = f"<Season>{_SEASONS[_get_season(day)]}</Season>"
-    return f"<PubDate><Year>{day.year}</Year>{finer}</PubDate>"
+        return wrap_each(MedlineDate=f"{day.year} {month}-{until}")
+    return wrap_each(
+        Year=day.year,
+        Month=month if style < 2 else "",
+        Day=day.day if style == 0 else "",
+        Season=vocabulary.SEASONS[_get_season(day)] if style == 4 else "",
+    )
 
 
 def _render_journal(choices: Choices) -> str:
     journal = vocabulary.JOURNALS[choices.journal]
+    place = wrap_each(Volume=choices.model % 20 + 1, Issue=choices.model % 12 + 1, PubDate=_render_issue_date(choices))
     return (
-        f'<Journal><ISSN IssnType="Electronic">{journal.electronic_issn}</ISSN><JournalIssue CitedMedium="Internet">'
-        f"<Volume>{choices.model % 20 + 1}</Volume><Issue>{choices.model % 12 + 1}</Issue>"
-        f"{_render_issue_date(choices)}</JournalIssue>"
-        f"<Title>{xml_text(journal.title)}</Title><ISOAbbreviation>{journal.abbreviation}</ISOAbbreviation></Journal>"
+        wrap('ISSN IssnType="Electronic"', journal.electronic_issn)
+        + wrap('JournalIssue CitedMedium="Internet"', place)
+        + wrap_each(Title=xml_text(journal.title), ISOAbbreviation=journal.abbreviation)
     )
 
 
 def _render_title(choices: Choices) -> str:
-    filled = _TITLE.format(**choices.texts)
-    return f"<ArticleTitle>{f'[{filled}].' if choices.language else f'{filled}.'}</ArticleTitle>"
+    filled = vocabulary.TITLE.format(**choices.texts)
+    return f"[{filled}]." if choices.language else f"{filled}."
 
 
 def _render_abstract(choices: Choices) -> str:
-    pieces = []
-    for label, text in ((), _PLAIN, _LABELLED)[choices.abstract]:
-        attribute = f' Label="{label}" NlmCategory="{label}"' if label else ""
-        pieces.append(f"<AbstractText{attribute}>{text.format(**choices.texts)}</AbstractText>")
-    return f"<Abstract>{''.join(pieces)}</Abstract>" if pieces else ""
+    return "".join(
+        wrap(f'AbstractText Label="{label}" NlmCategory="{label}"' if label else "AbstractText", text)
+        for label, form in vocabulary.ABSTRACTS[choices.abstract]
+        if (text := form.format(**choices.texts))
+    )
 
 
-def _render_authors(choices: Choices) -> str:
-    people = []
+def _render_authors(choices: Choices) -> Iterator[str]:
     for place, (surname, forename) in enumerate(choices.team):
         if forename < 0:
-            people.append(
-                f'<Author ValidYN="Y"><CollectiveName>{xml_text(vocabulary.GROUPS[surname])}</CollectiveName></Author>'
-            )
+            yield wrap_each(CollectiveName=xml_text(vocabulary.GROUPS[surname]))
             continue
         fore, initials = vocabulary.FORENAMES[forename]
         affiliation = xml_text(vocabulary.PLACES[(surname + forename) % len(vocabulary.PLACES)])
-        orcid = f'<Identifier Source="ORCID">0000-0009-{surname:04}-{forename:04}</Identifier>' if place == 0 else ""
-        people.append(
-            f'<Author ValidYN="Y"><LastName>{xml_text(vocabulary.SURNAMES[surname])}</LastName>'
-            f"<ForeName>{fore}</ForeName><Initials>{initials}</Initials>{orcid}"
-            f"<AffiliationInfo><Affiliation>{affiliation}</Affiliation></AffiliationInfo></Author>"
+        yield (
+            wrap_each(LastName=xml_text(vocabulary.SURNAMES[surname]), ForeName=fore, Initials=initials)
+            + wrap('Identifier Source="ORCID"', f"0000-0009-{surname:04}-{forename:04}" if place == 0 else "")
+            + wrap("AffiliationInfo", wrap_each(Affiliation=affiliation))
         )
-    return f'<AuthorList CompleteYN="Y">{"".join(people)}</AuthorList>'
 
 
-def _render_grants(choices: Choices) -> str:
+def _render_grant(choices: Choices) -> str:
     if not choices.grant:
         return ""
     number, acronym, agency, country = vocabulary.GRANTS[choices.grant - 1]
-    short = f"<Acronym>{acronym}</Acronym>" if acronym else ""
-    return (
-        f'<GrantList CompleteYN="Y"><Grant><GrantID>{number}</GrantID>{short}<Agency>{agency}</Agency>'
-        f"<Country>{country}</Country></Grant></GrantList>"
-    )
+    return wrap("Grant", wrap_each(GrantID=number, Acronym=acronym, Agency=agency, Country=country))
 
 
-def _render_mesh(choices: Choices) -> str:
+def _render_mesh(choices: Choices) -> Iterator[str]:
     if choices.status != 0:
-        return ""
+        return
     topic, method = vocabulary.TOPICS[choices.topic], vocabulary.METHODS[choices.method]
     people = vocabulary.POPULATIONS[choices.population].headings
     headings = [(topic.heading, topic.ui, "Y"), (method.heading, method.ui, "N"), *((*one, "N") for one in people)]
-    rows = "".join(
-        f'<MeshHeading><DescriptorName UI="{ui}" MajorTopicYN="{major}">{xml_text(name)}</DescriptorName></MeshHeading>'
-        for name, ui, major in sorted(headings)
-    )
-    return f"<MeshHeadingList>{rows}</MeshHeadingList>"
+    for name, ui, major in sorted(headings):
+        yield wrap("MeshHeading", wrap(f'DescriptorName UI="{ui}" MajorTopicYN="{major}"', xml_text(name)))
 
 
-def _render_corrections(choices: Choices) -> str:
+def _render_correction(choices: Choices) -> str:
     if not choices.correction:
         return ""
     kind = "RetractionIn" if choices.correction == 1 else "ErratumIn"
     source = f"{vocabulary.JOURNALS[choices.journal].abbreviation}. {choices.revised.year};1:1"
-    return (
-        f'<CommentsCorrectionsList><CommentsCorrections RefType="{kind}"><RefSource>{source}</RefSource>'
-        f"<Note>{_NOTICE}</Note></CommentsCorrections></CommentsCorrectionsList>"
-    )
+    return wrap(f'CommentsCorrections RefType="{kind}"', wrap_each(RefSource=source, Note=_NOTICE))
 
 
-def _render_keywords(choices: Choices) -> str:
-    if not choices.keyword:
-        return ""
-    rows = "".join(
-        f'<Keyword MajorTopicYN="N">{xml_text(word)}</Keyword>' for word in vocabulary.KEYWORDS[choices.keyword - 1]
-    )
-    return f'<KeywordList Owner="NOTNLM">{rows}</KeywordList>'
+def _render_history(choices: Choices) -> Iterator[str]:
+    for kind, day in (
+        ("received", choices.entered - timedelta(days=120 + choices.lag)),
+        ("accepted", choices.entered - timedelta(days=30 + choices.lag // 2)),
+        ("entrez", choices.entered),
+        ("pubmed", choices.entered),
+        ("medline", choices.completed or choices.entered),
+    ):
+        clock = wrap_each(Year=day.year, Month=day.month, Day=day.day, Hour=6, Minute="0")
+        yield wrap(f'PubMedPubDate PubStatus="{kind}"', clock)
 
 
-def _render_pubmed_data(choices: Choices) -> str:
-    events = "".join(
-        f'<PubMedPubDate PubStatus="{kind}"><Year>{day.year}</Year><Month>{day.month}</Month><Day>{day.day}</Day>'
-        f"<Hour>6</Hour><Minute>0</Minute></PubMedPubDate>"
-        for kind, day in (
-            ("received", choices.entered - timedelta(days=120 + choices.lag)),
-            ("accepted", choices.entered - timedelta(days=30 + choices.lag // 2)),
-            ("entrez", choices.entered),
-            ("pubmed", choices.entered),
-            ("medline", choices.completed or choices.entered),
-        )
-    )
-    ids = [("pubmed", choices.pmid), ("pmc", choices.pmcid), ("doi", choices.doi_name)]
-    listed = "".join(f'<ArticleId IdType="{kind}">{value}</ArticleId>' for kind, value in ids if value)
-    references = "".join(
-        f"<Reference><Citation>Invented reference to record {pmid}.</Citation><ArticleIdList>"
-        f'<ArticleId IdType="doi">10.5555/invented.{pmid}</ArticleId><ArticleId IdType="pubmed">{pmid}</ArticleId>'
-        "</ArticleIdList></Reference>"
-        for pmid in choices.cited
-    )
-    state = "aheadofprint" if choices.status == 2 else "epublish" if choices.electronic else "ppublish"
-    return (
-        f"<PubmedData><History>{events}</History><PublicationStatus>{state}</PublicationStatus>"
-        f"<ArticleIdList>{listed}</ArticleIdList>"
-        + (f"<ReferenceList>{references}</ReferenceList>" if references else "")
-        + "</PubmedData>"
-    )
+def _render_ids(*ids: tuple[str, str]) -> str:
+    return "".join(wrap(f'ArticleId IdType="{kind}"', value) for kind, value in ids)
+
+
+def _render_reference(pmid: str) -> str:
+    ids = _render_ids(("doi", f"10.5555/invented.{pmid}"), ("pubmed", pmid))
+    return wrap_each(Citation=f"Invented reference to record {pmid}.", ArticleIdList=ids)
 
 
 def render(choices: Choices) -> bytes:
     """Return the record as a ``PubmedArticle`` element."""
     journal = vocabulary.JOURNALS[choices.journal]
-    model = "Print-Electronic" if choices.electronic else "Print"
     language, vernacular = vocabulary.LANGUAGES[choices.language]
-    types = "".join(
-        f'<PublicationType UI="{ui}">{xml_text(name)}</PublicationType>'
-        for name, ui in (*vocabulary.DESIGNS[choices.design].types, *((_RETRACTED,) if choices.correction == 1 else ()))
+    types = [*vocabulary.DESIGNS[choices.design].types, *([_RETRACTED] if choices.correction == 1 else [])]
+    keywords = vocabulary.KEYWORDS[choices.keyword - 1] if choices.keyword else ()
+    article = (
+        wrap_each(Journal=_render_journal(choices), ArticleTitle=_render_title(choices))
+        + wrap("Pagination", wrap_each(MedlinePgn=choices.pages))
+        + wrap('ELocationID EIdType="doi" ValidYN="Y"', choices.doi_name)
+        + wrap("Abstract", _render_abstract(choices))
+        + wrap('AuthorList CompleteYN="Y"', *(wrap('Author ValidYN="Y"', one) for one in _render_authors(choices)))
+        + wrap("Language", language)
+        + wrap('GrantList CompleteYN="Y"', _render_grant(choices))
+        + wrap("PublicationTypeList", *(wrap(f'PublicationType UI="{ui}"', xml_text(name)) for name, ui in types))
+        + wrap("VernacularTitle", f"{xml_text(vernacular)}." if vernacular else "")
+        + _render_date('ArticleDate DateType="Electronic"', choices.published_online)
     )
-    location = f'<ELocationID EIdType="doi" ValidYN="Y">{choices.doi_name}</ELocationID>' if choices.doi else ""
-    original = f"<VernacularTitle>{xml_text(vernacular)}.</VernacularTitle>" if vernacular else ""
-    owner = xml_attribute("NLM")
-    return (
-        f'<PubmedArticle><MedlineCitation Status="{_STATUSES[choices.status]}" Owner="{owner}">'
-        f'<PMID Version="1">{choices.pmid}</PMID>'
-        f"{_render_date('DateCompleted', choices.completed)}{_render_date('DateRevised', choices.revised)}"
-        f'<Article PubModel="{model}">{_render_journal(choices)}{_render_title(choices)}'
-        f"<Pagination><MedlinePgn>{choices.pages}</MedlinePgn></Pagination>{location}{_render_abstract(choices)}"
-        f"{_render_authors(choices)}<Language>{language}</Language>{_render_grants(choices)}"
-        f"<PublicationTypeList>{types}</PublicationTypeList>{original}"
-        + _render_date("ArticleDate", choices.published_online, ' DateType="Electronic"')
-        + f"</Article><MedlineJournalInfo><Country>{_COUNTRY}</Country><MedlineTA>{journal.abbreviation}</MedlineTA>"
-        f"<NlmUniqueID>{journal.nlm_id}</NlmUniqueID><ISSNLinking>{journal.print_issn}</ISSNLinking></MedlineJournalInfo>"
-        f"{_render_corrections(choices)}{_render_mesh(choices)}{_render_keywords(choices)}</MedlineCitation>{_render_pubmed_data(choices)}</PubmedArticle>"
-    ).encode()
+    info = wrap_each(
+        Country=_COUNTRY, MedlineTA=journal.abbreviation, NlmUniqueID=journal.nlm_id, ISSNLinking=journal.print_issn
+    )
+    citation = (
+        wrap('PMID Version="1"', choices.pmid)
+        + _render_date("DateCompleted", choices.completed)
+        + _render_date("DateRevised", choices.revised)
+        + wrap(f'Article PubModel="{"Print-Electronic" if choices.electronic else "Print"}"', article)
+        + wrap("MedlineJournalInfo", info)
+        + wrap("CommentsCorrectionsList", _render_correction(choices))
+        + wrap("MeshHeadingList", *_render_mesh(choices))
+        + wrap('KeywordList Owner="NOTNLM"', *(wrap('Keyword MajorTopicYN="N"', xml_text(one)) for one in keywords))
+    )
+    data = wrap_each(
+        History="".join(_render_history(choices)),
+        PublicationStatus="aheadofprint" if choices.status == 2 else "epublish" if choices.electronic else "ppublish",
+        ArticleIdList=_render_ids(("pubmed", choices.pmid), ("pmc", choices.pmcid), ("doi", choices.doi_name)),
+        ReferenceList="".join(wrap("Reference", _render_reference(pmid)) for pmid in choices.cited),
+    )
+    whole = wrap(f'MedlineCitation Status="{vocabulary.STATUSES[choices.status]}" Owner="NLM"', citation)
+    return wrap("PubmedArticle", whole, wrap("PubmedData", data)).encode()

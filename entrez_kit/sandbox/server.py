@@ -90,7 +90,7 @@ class Sandbox(LocalEntrez):
         self.log: deque[LogEntry] = deque(maxlen=_LOG_LENGTH)
         self.defects: list[Exception] = []
         super().__init__(build_databases(self.collection), seed)
-        add_services(self, lambda: self.url)
+        add_services(self, self._state.pubmed, lambda: self.url)
         self._rule = limits.RateRule() if enforce_limits else None
         self._latency = latency_ms / 1000
         self._port = port

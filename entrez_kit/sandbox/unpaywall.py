@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
-from entrez_kit.local.eutils.pubmed import PubMedDatabase
 from entrez_kit.local.eutils.replies import LocalReply, document
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.local.records.document import Document
@@ -32,12 +31,10 @@ def unpaywall(base: Callable[[], str]) -> Callable[[LocalRequest, LocalState], L
         doi = request.rest.removeprefix("v2/")
         if not _DOI.fullmatch(doi):
             return _error_reply(404, f"'{doi[:200]}' is an invalid doi.  See https://doi.org/{doi[:200]}")
-        database = state.databases.get("pubmed")
-        found = database.collection.find("aid", doi.casefold()) if isinstance(database, PubMedDatabase) else []
-        number = database.collection.number(found[0]) if found and isinstance(database, PubMedDatabase) else None
-        if number is None or not isinstance(database, PubMedDatabase):
+        article = state.find_article(doi)
+        if article is None:
             return _error_reply(404, f"'{doi[:200]}' isn't in Unpaywall. See https://support.unpaywall.org/a/faq")
-        return document(_build_record(database.collection.document(number), base()))
+        return document(_build_record(article, base()))
 
     return endpoint
 

@@ -10,7 +10,8 @@ from itertools import islice
 from typing import Final
 
 from entrez_kit.base.markup import on_the_line
-from entrez_kit.corpus.search.terms import GREEK, REQUEST_WORDS, STOP_WORDS, split_words, stems_of, words_of
+from entrez_kit.corpus.search.terms import PREFIXES, REQUEST_WORDS, SPELLINGS, STOP_WORDS, stems_of, words_of
+from entrez_kit.query.words import GREEK
 
 Phrase = tuple[str, ...]
 
@@ -33,15 +34,6 @@ _QUALIFIER: Final = re.compile(r"[a-z]|\d{1,3}|[ivx]{2,4}")
 _ENDINGS: Final = re.compile(r"(?<=\w)['’](?:s|t|d|re|ve|ll)\b", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"\d{1,2}")
 _SHORT: Final = 2
-_PREFIXES: Final = frozenset(
-    split_words(
-        """
-    anti auto bi bio cardio co counter cross de extra gastro hetero homo hyper hypo immuno infra inter intra macro mega
-    meta micro mid mini mono multi neo neuro non over para peri poly post pre pro proto pseudo psycho re retro semi
-    socio sub super supra tele trans tri ultra un under uni
-        """
-    )
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +80,7 @@ def _plain(query: str, exists: Callable[[Phrase], bool]) -> Iterator[Group]:
             continue
         word = parts[0]
         named = raw.isupper() and len(raw) > 1 and not shouted
-        if before is not None and (_QUALIFIER.fullmatch(word) or (before in _PREFIXES and exists((before + word,)))):
+        if before is not None and (_QUALIFIER.fullmatch(word) or (before in PREFIXES and exists((before + word,)))):
             yield _with_known(((before, word),), ((before + word,),), exists)
             before = None
         elif (word in STOP_WORDS and not named) or len(word) == 1 or _NUMBER.fullmatch(word):
@@ -103,9 +95,7 @@ def _word(word: str, exists: Callable[[Phrase], bool]) -> Group:
     apart = _LETTERS_THEN_DIGITS.fullmatch(word)
     if apart is not None:
         others.append((apart[1], apart[2]))
-    others.extend(
-        (word[:place], word[place:]) for place in range(2, min(8, len(word) - 3)) if word[:place] in _PREFIXES
-    )
+    others.extend((word[:place], word[place:]) for place in range(2, min(8, len(word) - 3)) if word[:place] in PREFIXES)
     group = _with_known(((word,),), others, exists)
     return replace(group, weight=REQUEST_WEIGHT) if word in REQUEST_WORDS else group
 
@@ -116,7 +106,7 @@ def _compound(parts: Sequence[str], exists: Callable[[Phrase], bool]) -> Iterato
         yield from (_word(part, exists) for part in parts if part not in STOP_WORDS)
         return
     tight = any(len(part) <= _SHORT or part[0].isdigit() or part in GREEK for part in parts)
-    prefixed = parts[0] in _PREFIXES
+    prefixed = parts[0] in PREFIXES
     if not tight and not prefixed:
         yield from (_word(part, exists) for part in parts if part not in STOP_WORDS)
         return
@@ -154,19 +144,6 @@ def _unique(groups: Sequence[Group]) -> list[Group]:
 
 # British and American spellings -----------------------------------------------------------------------------------
 
-_ROOTS: Final = (
-    ("aemi", "emi"), ("aesth", "esth"), ("aetio", "etio"), ("ageing", "aging"), ("amoeb", "ameb"),
-    ("analogue", "analog"), ("behaviour", "behavior"), ("caec", "cec"), ("caesa", "cesa"), ("catalogue", "catalog"),
-    ("centre", "center"), ("coeli", "celi"), ("colour", "color"), ("dialogue", "dialog"), ("faec", "fec"),
-    ("favour", "favor"), ("fibre", "fiber"), ("foet", "fet"), ("grey", "gray"), ("gynaec", "gynec"),
-    ("haem", "hem"), ("homoeo", "homeo"), ("humour", "humor"), ("labour", "labor"), ("leuc", "leuk"),
-    ("litre", "liter"), ("manoeuv", "maneuv"), ("metre", "meter"), ("mould", "mold"), ("naevus", "nevus"),
-    ("odour", "odor"), ("oedem", "edem"), ("oesoph", "esoph"), ("oestr", "estr"), ("paed", "ped"),
-    ("palaeo", "paleo"), ("pnoea", "pnea"), ("programme", "program"), ("rrhoea", "rrhea"), ("rumour", "rumor"),
-    ("sulph", "sulf"), ("tumour", "tumor"), ("vapour", "vapor"),
-)  # fmt: skip
-"""British first. A pair may give a word that does not exist, because only spellings in the index are looked up."""
-
 _VERB: Final = re.compile(r"(?<=[a-z]{3})([iy])([sz])(e|ed|es|er|ers|ing|ation|ations|able)$")
 _SHORTEST_SPELT: Final = 4
 
@@ -175,7 +152,7 @@ def other_spellings(word: str) -> Iterator[str]:
     """Yield possible British or American spellings of a normalized word; some may not exist."""
     if len(word) < _SHORTEST_SPELT:
         return
-    for british, american in _ROOTS:
+    for british, american in SPELLINGS:
         if british in word:
             yield word.replace(british, american, 1)
         elif american in word:

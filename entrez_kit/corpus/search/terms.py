@@ -5,6 +5,7 @@ Greek letters become their names, superscripts and subscripts become plain digit
 TH17), and every other character becomes a space.
 """
 
+import json
 import os
 import re
 import sqlite3
@@ -12,10 +13,12 @@ import threading
 import unicodedata
 from collections.abc import Collection
 from functools import cache, lru_cache
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from entrez_kit.base.errors import NotConfigured
 from entrez_kit.base.markup import on_the_line
+from entrez_kit.query.words import GREEK
 
 
 class IndexRow(NamedTuple):
@@ -27,17 +30,14 @@ class IndexRow(NamedTuple):
     terms: str
 
 
-def split_words(words: str) -> list[str]:
-    """Return the words of a text block."""
-    return words.split()
+_DATA: Final = json.loads(Path(__file__).with_name("vocabulary.json").read_text(encoding="utf-8"))
 
 
-GREEK: Final = split_words(
-    """
-    alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma sigma tau upsilon phi
-    chi psi omega
-    """
-)
+def read_words(name: str) -> frozenset[str]:
+    """Return a list of words of ``vocabulary.json``."""
+    return frozenset(" ".join(_DATA[name]).split())
+
+
 _LETTERS: Final = {
     **{chr(0x3B1 + place): f" {name} " for place, name in enumerate(GREEK)},
     "µ": " mu ", "ϑ": " theta ", "ϕ": " phi ", "ϵ": " epsilon ", "ϱ": " rho ", "ϰ": " kappa ",
@@ -52,35 +52,14 @@ _NO_WORD: Final = re.compile(r"[\W_]+")
 _SEPARATORS: Final = {code: " " for code in range(128) if not chr(code).isalnum()}
 _ASCII_WORDS: Final = bytes(ord(chr(code).lower()) if chr(code).isalnum() else 32 for code in range(128)) + bytes(128)
 
-STOP_WORDS: Final = frozenset(
-    split_words(
-        """
-        a about above after again against all also although always am among an and another any are as at be because been
-        before being below between both but by can cannot could did do does doing done due during each either enough
-        especially etc ever every few for from further had has have having he hence her here hers him his how however i
-        if in into is it its itself just may me might more most mostly much must my nearly neither no nor not of often
-        on once only onto or other others our ours out over overall own per perhaps quite rather really regarding seem
-        seen several she should show showed shown shows since so some such than that the their theirs them then there
-        thereby therefore these they this those through thus to too toward towards until up upon us use used using
-        various very was we were what when where whether which while who whom whose why will with within without would
-        you your
-        """
-    )
-)
+STOP_WORDS: Final = read_words("stop_words")
 """Words that do not indicate a topic; a query ignores them."""
 
-REQUEST_WORDS: Final = frozenset(
-    split_words(
-        """
-        article articles available basis best case cases concerning describe description determine different discuss
-        effect effects evidence exist exists find findings found give given importance important include included
-        including information involve involved kind known literature made make mechanism paper papers possible present
-        previously recent relate related relation relationship report reported reports result results review role
-        studies study type types value way work
-        """
-    )
-)
+REQUEST_WORDS: Final = read_words("request_words")
 """Words common in questions; they weigh less than topic words."""
+PREFIXES: Final = read_words("prefixes")
+SPELLINGS: Final[list[tuple[str, str]]] = [tuple(pair) for pair in _DATA["spellings"]]
+"""British first. A pair may give a word that does not exist, because only spellings in the index are looked up."""
 
 
 def plain(text: str) -> str:

@@ -1,19 +1,25 @@
 """The interface of a database that local E-utilities serve.
 
-A new database needs one subclass of ``Database`` and one line in ``server.py``; no endpoint changes.
+A new database needs one subclass of ``Database`` and one line in ``build_databases``; no endpoint changes.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
-from entrez_kit.local.eutils.replies import LocalReply
+from entrez_kit.local.eutils.replies import Items, LocalReply
+from entrez_kit.query.fields import Field
+from entrez_kit.query.resolve import Resolved
 
 
 class BadRequest(Exception):
-    """The request is invalid; the endpoint returns the message as its ``<ERROR>``."""
+    """The request is invalid; the answer has the message as its ``<ERROR>``, by default with the usual status."""
+
+    def __init__(self, message: str, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,24 +50,8 @@ class SearchOutcome:
 
     ids: Sequence[str]
     translation: str = ""
-    translations: Sequence[tuple[str, str]] = ()
-    phrases_not_found: Sequence[str] = ()
-    fields_not_found: Sequence[str] = ()
-    phrases_ignored: Sequence[str] = ()
-    quoted_phrases_not_found: Sequence[str] = ()
-    messages: Sequence[str] = ()
+    resolved: Resolved = field(default_factory=Resolved)
     fidelity: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Items:
-    """A list in a summary: XML wraps each entry in ``tag``, JSON has an array.
-
-    An entry is a string, or a mapping of element names to strings, numbers and further ``Items``.
-    """
-
-    tag: str
-    entries: Sequence[str | Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,21 +61,6 @@ class DocSumItem:
     name: str
     kind: str
     value: "str | Sequence[DocSumItem]"
-
-
-@dataclass(frozen=True, slots=True)
-class FieldInfo:
-    """One search field, as EInfo lists it."""
-
-    name: str
-    full_name: str
-    description: str
-    term_count: int = 0
-    is_date: bool = False
-    is_numerical: bool = False
-    single_token: bool = False
-    hierarchy: bool = False
-    is_hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +99,16 @@ class Database(ABC):
     updated: date | None = None
     summary_dtd: str = "20250101"
     has_version_1: bool = True
-    links: Sequence[LinkInfo] = ()
 
     @property
     @abstractmethod
     def count(self) -> int:
         """Number of records."""
+
+    @property
+    def links(self) -> Sequence[LinkInfo]:
+        """The kinds of links from the records."""
+        return ()
 
     @abstractmethod
     def search(self, request: SearchCall) -> SearchOutcome:
@@ -160,8 +139,8 @@ class Database(ABC):
         """
 
     @abstractmethod
-    def fields(self) -> Sequence[FieldInfo]:
-        """Return the search fields that EInfo lists."""
+    def fields(self) -> Sequence[tuple[Field, int]]:
+        """Return the search fields that EInfo lists, with their numbers of terms."""
 
     def canonical(self, uid: str) -> str | None:
         """Return an id in the form that NCBI uses in its answers; None if it is not a valid id."""

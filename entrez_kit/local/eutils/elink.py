@@ -3,35 +3,28 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from entrez_kit.local.eutils.database import Database, LinkInfo
-from entrez_kit.local.eutils.replies import ELINK_PROLOG, LocalReply, document, failure, xml
+from entrez_kit.local.eutils.database import BadRequest, Database, LinkInfo
+from entrez_kit.local.eutils.replies import ELINK_PROLOG, Items, LocalReply, document, to_elements, to_json, xml
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
-from entrez_kit.local.records.text import xml_text
 
 COMMANDS: Final = ("neighbor", "neighbor_score", "neighbor_history", "acheck", "ncheck", "lcheck", "llinks", "prlinks")
-_HEADER: Final = {"type": "elink", "version": "0.3"}
 Found = list[tuple[LinkInfo, list[tuple[str, int]]]]
 
 
 def elink(request: LocalRequest, state: LocalState) -> LocalReply:
     """Answer an ELink request with one link set for each ``id`` parameter, which may contain several ids."""
     mode = request.retmode
-    source = request.get("dbfrom").lower() or "pubmed"
-    database = state.databases.get(source)
-    if database is None:
-        return failure("elink", f"Invalid db name specified: {source}", retmode=mode)
+    database = state.find_database(request, "dbfrom")
+    source = database.name
     command = request.get("cmd").lower() or "neighbor"
     if command not in COMMANDS:
-        return failure("elink", f"Unknown command: {command}", retmode=mode)
+        raise BadRequest(f"Unknown command: {command}")
     groups = [value.replace(",", " ").split() for value in request.every("id")]
     groups = [group for group in groups if group]
     if not groups and request.get("WebEnv"):
-        stored = state.recall_set(request)
-        if stored is None or stored.database != source:
-            return failure("elink", f"Unable to obtain query #{request.get('query_key') or '0'}", retmode=mode)
-        groups = [list(stored.ids[:1000])]
+        groups = [list(state.recall_ids(request, database)[:1000])]
     if not groups:
-        return failure("elink", "Empty id list - nothing todo", retmode=mode)
+        raise BadRequest("Empty id list - nothing todo")
     wanted = _select_links(database, request.get("db").lower() or source, request.get("linkname"), command)
     canonical = [[uid for one in group if (uid := database.canonical(one)) is not None] for group in groups]
     if command in ("llinks", "prlinks"):
@@ -68,59 +61,42 @@ def _find_links(database: Database, wanted: Sequence[LinkInfo], group: Sequence[
 
 
 def _answer_neighbors(source: str, sets: Sequence[tuple[list[str], Found]], mode: str, *, scores: bool) -> LocalReply:
-    if mode == "json":
-        linksets: list[dict[str, Any]] = []
-        for group, found in sets:
-            one: dict[str, Any] = {"dbfrom": source, "ids": group}
-            if found:
-                one["linksetdbs"] = [
-                    {
-                        "dbto": link.target,
-                        "linkname": link.name,
-                        "links": [{"id": uid, "score": str(score)} for uid, score in pairs]
-                        if scores
-                        else [uid for uid, _ in pairs],
-                    }
-                    for link, pairs in found
-                ]
-            linksets.append(one)
-        return document({"header": _HEADER, "linksets": linksets})
-    parts = []
+    linksets: list[dict[str, Any]] = []
     for group, found in sets:
-        parts.append(_open_link_set(source, group))
-        for link, pairs in found:
-            parts.append(f"\t<LinkSetDb>\n\t\t<DbTo>{link.target}</DbTo>\n\t\t<LinkName>{link.name}</LinkName>\n")
-            for uid, score in pairs:
-                scored = f"\t\t\t<Score>{score}</Score>\n" if scores else ""
-                parts.append(f"\t\t<Link>\n\t\t\t<Id>{xml_text(uid)}</Id>\n{scored}\t\t</Link>\n")
-            parts.append("\t</LinkSetDb>\n")
-        parts.append("</LinkSet>\n")
-    return _wrap_result(parts)
+        shown = [(_name_link(link), [_show_pair(*pair, scores) for pair in pairs]) for link, pairs in found]
+        if mode == "json":
+            plain = [[to_json(pair) if scores else pair["Id"] for pair in pairs] for _, pairs in shown]
+            named = [{**to_json(link), "links": pairs} for (link, _), pairs in zip(shown, plain, strict=True)]
+            linksets.append({"dbfrom": source, "ids": group, **({"linksetdbs": named} if named else {})})
+        else:
+            listed = [{**link, "Link": pairs} for link, pairs in shown]
+            linksets.append({"DbFrom": source, "IdList": Items("Id", group), "LinkSetDb": listed})
+    return _answer(linksets, mode)
+
+
+def _name_link(link: LinkInfo) -> dict[str, str]:
+    return {"DbTo": link.target, "LinkName": link.name}
+
+
+def _show_pair(uid: str, score: int, scored: bool) -> dict[str, str]:
+    return {"Id": uid, "Score": str(score)} if scored else {"Id": uid}
 
 
 def _answer_history(state: LocalState, source: str, sets: Sequence[tuple[list[str], Found]], mode: str) -> LocalReply:
     linksets: list[dict[str, Any]] = []
-    parts = []
     environment: str | None = None
     for group, found in sets:
-        parts.append(_open_link_set(source, group))
         kept = []
         for link, pairs in found:
             environment, key = state.history.store(link.target, [uid for uid, _ in pairs], environment)
-            kept.append({"dbto": link.target, "linkname": link.name, "querykey": str(key)})
-            parts.append(
-                f"\t<LinkSetDbHistory>\n\t\t<DbTo>{link.target}</DbTo>\n\t\t<LinkName>{link.name}</LinkName>\n"
-                f"\t\t<QueryKey>{key}</QueryKey>\n\t</LinkSetDbHistory>\n"
-            )
-        one: dict[str, Any] = {"dbfrom": source, "ids": group}
-        if kept and environment:
-            one |= {"linksetdbhistories": kept, "webenv": environment}
-            parts.append(f"\t<WebEnv>{environment}</WebEnv>\n")
-        linksets.append(one)
-        parts.append("</LinkSet>\n")
-    if mode == "json":
-        return document({"header": _HEADER, "linksets": linksets})
-    return _wrap_result(parts)
+            kept.append({**_name_link(link), "QueryKey": str(key)})
+        if mode == "json":
+            stored = {"linksetdbhistories": [to_json(one) for one in kept], "webenv": environment} if kept else {}
+            linksets.append({"dbfrom": source, "ids": group, **stored})
+        else:
+            named: dict[str, Any] = {"LinkSetDbHistory": kept, **({"WebEnv": environment} if kept else {})}
+            linksets.append({"DbFrom": source, "IdList": Items("Id", group), **named})
+    return _answer(linksets, mode)
 
 
 def _check_links(
@@ -138,11 +114,9 @@ def _check_links(
         for uid in group:
             present = [] if command == "lcheck" else [link for link in wanted if database.find_links(link.name, uid)]
             if command == "acheck":
-                parts.append(
-                    f"\t\t<IdLinkSet>\n\t\t\t<Id>{uid}</Id>\n{''.join(_render_info(link) for link in present)}"
-                )
-                parts.append("\t\t</IdLinkSet>\n")
-                entries.append({"id": uid, "linkinfos": [_build_info(link) for link in present]})
+                listed = [_describe(link) for link in present]
+                parts.append(to_elements({"IdLinkSet": {"Id": uid, "LinkInfo": listed}}, 2))
+                entries.append({"id": uid, "linkinfos": [to_json(one) for one in listed]})
             else:
                 flag = "HasNeighbor" if command == "ncheck" else "HasLinkOut"
                 answer = "Y" if present else "N"
@@ -151,45 +125,30 @@ def _check_links(
         parts.append("\t</IdCheckList>\n</LinkSet>\n")
         key = "idlinksets" if command == "acheck" else "ids"
         linksets.append({"dbfrom": database.name, "idchecklist": {key: entries}})
-    if mode == "json":
-        return document({"header": _HEADER, "linksets": linksets})
-    return _wrap_result(parts)
+    return _answer(linksets if mode == "json" else parts, mode)
 
 
-def _render_info(link: LinkInfo) -> str:
-    return (
-        f"\t\t\t<LinkInfo>\n\t\t\t\t<DbTo>{link.target}</DbTo>\n\t\t\t\t<LinkName>{link.name}</LinkName>\n"
-        f"\t\t\t\t<MenuTag>{xml_text(link.menu)}</MenuTag>\n\t\t\t\t<HtmlTag>{xml_text(link.menu)}</HtmlTag>\n"
-        f"\t\t\t\t<Priority>{link.priority}</Priority>\n\t\t\t</LinkInfo>\n"
-    )
-
-
-def _build_info(link: LinkInfo) -> dict[str, str]:
-    return {
-        "dbto": link.target,
-        "linkname": link.name,
-        "menutag": link.menu,
-        "htmltag": link.menu,
-        "priority": str(link.priority),
-    }
+def _describe(link: LinkInfo) -> dict[str, str]:
+    return {**_name_link(link), "MenuTag": link.menu, "HtmlTag": link.menu, "Priority": str(link.priority)}
 
 
 def _answer_without_links(source: str, groups: Sequence[Sequence[str]], mode: str) -> LocalReply:
     """Answer that no record has links to a publisher, because the records are invented."""
     if mode == "json":
-        sets = [{"dbfrom": source, "idurllist": [{"id": uid, "info": "No links"} for uid in group]} for group in groups]
-        return document({"header": _HEADER, "linksets": sets})
+        return _answer(
+            [{"dbfrom": source, "idurllist": [{"id": uid, "info": "No links"} for uid in group]} for group in groups],
+            mode,
+        )
     parts = []
     for group in groups:
         inner = "".join(f"<IdUrlSet>\n\t<Id>{uid}</Id>\n\t<Info>No links</Info>\n</IdUrlSet>\n" for uid in group)
         parts.append(f"<LinkSet><DbFrom>{source}</DbFrom><IdUrlList>{inner}</IdUrlList></LinkSet>\n")
-    return _wrap_result(parts)
+    return _answer(parts, mode)
 
 
-def _open_link_set(source: str, group: Sequence[str]) -> str:
-    ids = "".join(f"\t\t<Id>{uid}</Id>\n" for uid in group)
-    return f"<LinkSet>\n\t<DbFrom>{source}</DbFrom>\n\t<IdList>\n{ids}\t</IdList>\n"
-
-
-def _wrap_result(parts: Sequence[str]) -> LocalReply:
+def _answer(linksets: Sequence[Any], mode: str) -> LocalReply:
+    """Answer with link sets: their JSON, their elements, or their XML."""
+    if mode == "json":
+        return document({"header": {"type": "elink", "version": "0.3"}, "linksets": linksets})
+    parts = [one if isinstance(one, str) else to_elements({"LinkSet": one}, 0) for one in linksets]
     return xml(f"{ELINK_PROLOG}<eLinkResult>\n\n{''.join(parts)}\n</eLinkResult>\n")

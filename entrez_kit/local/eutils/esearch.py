@@ -6,7 +6,7 @@ from typing import Final
 
 from entrez_kit.base.tracing import FIDELITY_HEADER
 from entrez_kit.local.eutils.database import BadRequest, Database, SearchCall, SearchOutcome
-from entrez_kit.local.eutils.replies import ESEARCH_PROLOG, LocalReply, document, failure, xml
+from entrez_kit.local.eutils.replies import ESEARCH_PROLOG, LocalReply, document, xml
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.local.records.text import xml_text
 
@@ -22,37 +22,20 @@ BEYOND_CEILING: Final = (
 
 def esearch(request: LocalRequest, state: LocalState) -> LocalReply:
     """Answer an ESearch request."""
-    mode = request.retmode
-    name = request.get("db").lower() or "pubmed"
-    database = state.databases.get(name)
-    if database is None:
-        return failure("esearch", f"Invalid db name specified: {name}", retmode=mode)
+    database = state.find_database(request)
     term, key, environment = request.get("term"), request.get("query_key"), request.get("WebEnv")
     if not term and not (key and environment):
-        return failure("esearch", "Empty term and query_key - nothing todo", retmode=mode)
+        raise BadRequest("Empty term and query_key - nothing todo")
     if key:
         term = f"#{key} AND ({term})" if term else f"#{key}"
 
     def recall_ids(number: int) -> Sequence[str] | None:
         stored = state.history.recall(environment, number)
-        return stored.ids if stored is not None and stored.database == name else None
+        return stored.ids if stored is not None and stored.database == database.name else None
 
-    try:
-        outcome = database.search(
-            SearchCall(
-                term=term,
-                field=request.get("field") or None,
-                sort=request.get("sort") or None,
-                datetype=request.get("datetype") or None,
-                mindate=request.get("mindate") or None,
-                maxdate=request.get("maxdate") or None,
-                reldate=request.get("reldate") or None,
-                history=recall_ids,
-                counts=_is_count(request),
-            )
-        )
-    except BadRequest as exc:
-        return failure("esearch", str(exc), retmode=mode)
+    names = ("field", "sort", "datetype", "mindate", "maxdate", "reldate")
+    given = {name: request.get(name) or None for name in names}
+    outcome = database.search(SearchCall(term, **given, history=recall_ids, counts=_is_count(request)))
     answer = _answer(request, state, database, outcome, environment)
     return replace(answer, headers=((FIDELITY_HEADER, outcome.fidelity),)) if outcome.fidelity else answer
 
@@ -74,11 +57,12 @@ def _answer(
             return document({"header": _HEADER, "esearchresult": {"count": str(count)}})
         return xml(f"{ESEARCH_PROLOG}<eSearchResult>\n\t<Count>{count}</Count>\n</eSearchResult>\n")
     start, size = request.number("retstart", 0), request.number("retmax", DEFAULT_RETMAX)
-    messages = list(outcome.messages)
+    resolved = outcome.resolved
+    messages = [*resolved.messages]
     reachable = count if database.ceiling is None else min(count, database.ceiling)
     limit = MAX_RETMAX if database.ceiling is None else database.ceiling
     if database.ceiling is not None and start >= database.ceiling and count > database.ceiling:
-        return failure("esearch", f"Search Backend failed: Exception:\n{BEYOND_CEILING}", retmode=mode)
+        raise BadRequest(f"Search Backend failed: Exception:\n{BEYOND_CEILING}")
     if size > limit or (database.ceiling is not None and start >= database.ceiling):
         start, size = min(start, reachable), min(size, limit)
         if database.ceiling is not None:
@@ -89,8 +73,9 @@ def _answer(
     stored = None
     if request.get("usehistory").lower() == "y":
         stored = state.history.store(database.name, outcome.ids, environment or None)
-    errors = (outcome.phrases_not_found, outcome.fields_not_found)
-    warnings = (outcome.phrases_ignored, outcome.quoted_phrases_not_found, messages)
+    errors = [[*dict.fromkeys(texts)] for texts in (resolved.phrases_not_found, resolved.fields_not_found)]
+    ignored = (resolved.phrases_ignored, resolved.quoted_not_found, messages)
+    warnings = [[*dict.fromkeys(texts)] for texts in ignored]
     form = _answer_json if mode == "json" else _answer_xml
     return form(outcome, page, start, stored, errors, warnings)
 
@@ -116,12 +101,12 @@ def _answer_json(
     if stored is not None:
         result |= {"querykey": str(stored[1]), "webenv": stored[0]}
     result["idlist"] = list(page)
-    result["translationset"] = [{"from": before, "to": after} for before, after in outcome.translations]
+    result["translationset"] = [{"from": before, "to": after} for before, after in outcome.resolved.translations]
     result["querytranslation"] = outcome.translation
     if any(errors):
-        result["errorlist"] = {key: list(texts) for (key, _), texts in zip(_ERRORS, errors, strict=True)}
+        result["errorlist"] = {key: texts for (key, _), texts in zip(_ERRORS, errors, strict=True)}
     if any(warnings):
-        result["warninglist"] = {key: list(texts) for (key, _), texts in zip(_WARNINGS, warnings, strict=True)}
+        result["warninglist"] = {key: texts for (key, _), texts in zip(_WARNINGS, warnings, strict=True)}
     return document({"header": _HEADER, "esearchresult": result})
 
 
@@ -142,7 +127,7 @@ def _answer_xml(
     parts.append("<IdList>\n" + "".join(f"<Id>{uid}</Id>\n" for uid in page) + "</IdList>" if page else "<IdList/>")
     translations = "".join(
         f"<Translation>     <From>{xml_text(before)}</From>     <To>{xml_text(after)}</To>    </Translation>"
-        for before, after in outcome.translations
+        for before, after in outcome.resolved.translations
     )
     parts.append(f"<TranslationSet>{translations}</TranslationSet>" if translations else "<TranslationSet/>")
     parts.append(f"<QueryTranslation>{xml_text(outcome.translation)}</QueryTranslation>")

@@ -1,10 +1,10 @@
 """ESummary: document summaries in version 1 XML, version 2 XML and JSON."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
-from entrez_kit.local.eutils.database import Database, DocSumItem, Items
-from entrez_kit.local.eutils.replies import ESUMMARY_V1_PROLOG, LocalReply, document, failure, prolog, xml
+from entrez_kit.local.eutils.database import BadRequest, Database, DocSumItem
+from entrez_kit.local.eutils.replies import ESUMMARY_V1_PROLOG, LocalReply, document, prolog, to_elements, to_json, xml
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.local.records.text import xml_attribute, xml_text
 
@@ -16,26 +16,18 @@ NO_SUMMARY: Final = "cannot get document summary"
 def esummary(request: LocalRequest, state: LocalState) -> LocalReply:
     """Answer an ESummary request."""
     mode = request.retmode
-    name = request.get("db").lower() or "pubmed"
-    database = state.databases.get(name)
-    if database is None:
-        return failure("esummary", f"Invalid db name specified: {name}", retmode=mode)
+    database = state.find_database(request)
     start, size = request.number("retstart", 0), request.number("retmax", MAX_XML)
     if request.ids:
         ids = request.ids[start : start + size]
     elif request.get("WebEnv") or request.get("query_key"):
-        stored = state.recall_set(request)
-        if stored is None or stored.database != name:
-            return failure("esummary", f"Unable to obtain query #{request.get('query_key') or '0'}", retmode=mode)
         end = start + size if database.ceiling is None else min(start + size, database.ceiling)
-        ids = list(stored.ids[start:end])
+        ids = list(state.recall_ids(request, database)[start:end])
     else:
-        return failure("esummary", "Empty id list - nothing todo", retmode=mode)
-    if mode == "json" and len(ids) > MAX_JSON:
-        message = f"Too many UIDs in request. Maximum number of UIDs is {MAX_JSON} for JSON format output."
-        return failure("esummary", message, retmode=mode)
-    if len(ids) > MAX_XML:
-        return failure("esummary", f"Too many UIDs in request. Maximum number of UIDs is {MAX_XML}.", retmode=mode)
+        raise BadRequest("Empty id list - nothing todo")
+    most, only = (MAX_JSON, " for JSON format output") if mode == "json" else (MAX_XML, "")
+    if len(ids) > most:
+        raise BadRequest(f"Too many UIDs in request. Maximum number of UIDs is {most}{only}.")
     good, errors = _check_ids(database, ids)
     if mode == "json":
         return _answer_json(database, good, errors)
@@ -63,21 +55,11 @@ def _answer_json(database: Database, ids: Sequence[str], errors: Sequence[str]) 
     result: dict[str, Any] = {"uids": list(ids)}
     for uid in ids:
         found = database.summary(uid)
-        result[uid] = {"uid": uid, "error": NO_SUMMARY} if found is None else {"uid": uid, **_to_plain(found)}
+        result[uid] = {"uid": uid, "error": NO_SUMMARY} if found is None else {"uid": uid, **to_json(found)}
     answer: dict[str, Any] = {"header": {"type": "esummary", "version": "0.3"}}
     if errors:
         answer["error"] = errors[0]
     return document({**answer, "result": result})
-
-
-def _to_plain(summary: Mapping[str, Any]) -> dict[str, Any]:
-    return {name.lower(): _to_plain_value(value) for name, value in summary.items()}
-
-
-def _to_plain_value(value: Any) -> Any:
-    if isinstance(value, Items):
-        return [_to_plain_value(entry) for entry in value.entries]
-    return _to_plain(value) if isinstance(value, Mapping) else value
 
 
 def _answer_version_2(database: Database, ids: Sequence[str], errors: Sequence[str]) -> LocalReply:
@@ -88,24 +70,10 @@ def _answer_version_2(database: Database, ids: Sequence[str], errors: Sequence[s
     parts += [f"<ERROR>{xml_text(error)}</ERROR>\n" for error in errors]
     for uid in ids:
         found = database.summary(uid)
-        inner = f"\t<error>{NO_SUMMARY}</error>\n" if found is None else _render_elements(found, 1)
+        inner = f"\t<error>{NO_SUMMARY}</error>\n" if found is None else to_elements(found, 1)
         parts.append(f'<DocumentSummary uid="{xml_attribute(uid)}">\n{inner}</DocumentSummary>\n')
     parts.append("\n</DocumentSummarySet>\n</eSummaryResult>\n")
     return xml("".join(parts))
-
-
-def _render_elements(values: Mapping[str, Any], depth: int) -> str:
-    return "".join(_render_element(name, value, depth) for name, value in values.items())
-
-
-def _render_element(name: str, value: Any, depth: int) -> str:
-    indent = "\t" * depth
-    if isinstance(value, Items):
-        inner = "".join(_render_element(value.tag, entry, depth + 1) for entry in value.entries)
-        return f"{indent}<{name}>\n{inner}{indent}</{name}>\n"
-    if isinstance(value, Mapping):
-        return f"{indent}<{name}>\n{_render_elements(value, depth + 1)}{indent}</{name}>\n"
-    return f"{indent}<{name}>{xml_text(value)}</{name}>\n"
 
 
 def _answer_version_1(database: Database, ids: Sequence[str], errors: Sequence[str]) -> LocalReply:

@@ -4,7 +4,6 @@ import re
 from datetime import datetime
 from typing import Any, Final
 
-from entrez_kit.local.eutils.pubmed import PubMedDatabase
 from entrez_kit.local.eutils.replies import LocalReply, document, xml
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.local.records.text import xml_attribute
@@ -39,8 +38,7 @@ def idconv(request: LocalRequest, state: LocalState) -> LocalReply:
             return _error_reply("Ids of different types in one request; use only one type of id.")
     if kind == "pmcid" and len({one.upper().startswith("PMC") for one in ids}) > 1:
         return _error_reply("PMCIDs with and without prefix in one request.")
-    database = state.databases.get("pubmed")
-    records = [_build_record(one, kind, database) for one in ids] if isinstance(database, PubMedDatabase) else []
+    records = [_build_record(one, kind, state) for one in ids]
     if about["format"] == "json":
         now = f"{datetime.now():%Y-%m-%d %H:%M:%S}"
         return document({"status": "ok", "response-date": now, "request": about, "records": records})
@@ -76,16 +74,13 @@ def _detect_kind(one: str) -> str:
     return "pmid" if one.isascii() and one.isdigit() else "doi" if "/" in one else "mid"
 
 
-def _build_record(one: str, kind: str, database: PubMedDatabase) -> dict[str, Any]:
-    collection = database.collection
-    number = collection.number(str(int(one))) if kind == "pmid" else None
-    if kind != "pmid":
-        value = one.casefold().partition(".")[0] if kind == "pmcid" else one.casefold()
-        if kind == "pmcid" and not value.startswith("pmc"):
-            value = f"pmc{value}"
-        found = collection.find("aid", value)
-        number = collection.number(found[0]) if found else None
-    found_record = None if number is None else collection.document(number)
+def _build_record(one: str, kind: str, state: LocalState) -> dict[str, Any]:
+    if kind == "pmid":
+        found_record = state.pubmed.collection.find_document("pmid", str(int(one)))
+    elif kind == "pmcid":
+        found_record = state.find_article(f"pmc{one.casefold().partition('.')[0].removeprefix('pmc')}")
+    else:
+        found_record = state.find_article(one)
     if found_record is None or not found_record.pmcid:
         asked: dict[str, Any] = {kind: int(one) if kind == "pmid" else one}
         return {**asked, "requested-id": one, "status": "error", "errmsg": "Identifier not found in PMC"}

@@ -4,25 +4,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from entrez_kit.local.records.document import Document, IndexTerm, Person
+from entrez_kit.local.records.document import NOTICES, Document, IndexTerm, Person
 
 WIDTH: Final = 87
 """Maximum length of a MEDLINE line. A longer value continues on the next line after six spaces."""
 _ISSN_KINDS: Final = {"Print": "Print", "Electronic": "Electronic", "Linking": "Linking"}
-_CORRECTIONS: Final = {
-    "ErratumIn": "EIN",
-    "ErratumFor": "EFR",
-    "RetractionIn": "RIN",
-    "RetractionOf": "ROF",
-    "ExpressionOfConcernIn": "ECI",
-    "ExpressionOfConcernFor": "ECF",
-    "CommentIn": "CIN",
-    "CommentOn": "CON",
-    "UpdateIn": "UIN",
-    "UpdateOf": "UOF",
-    "RepublishedIn": "RPI",
-    "RepublishedFrom": "RPF",
-}
 
 
 def render_medline(document: Document) -> str:
@@ -121,9 +107,9 @@ def _list_tails(document: Document) -> Iterator[tuple[str, str]]:
     for heading in document.headings:
         yield "MH", _format_heading(heading)
     for one in document.corrections:
-        if one.kind in _CORRECTIONS:
+        if one.kind in NOTICES:
             pmid = f" PMID: {one.pmid}" if one.pmid else ""
-            yield _CORRECTIONS[one.kind], f"{one.source}{pmid}"
+            yield NOTICES[one.kind][0], f"{one.source}{pmid}"
     owners = dict.fromkeys(owner for owner, _, _ in document.keywords)
     for owner in owners:
         yield "OTO", owner

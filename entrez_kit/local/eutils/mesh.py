@@ -1,31 +1,20 @@
 """The MeSH database, with the headings of this package."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from importlib import resources
 from typing import Any, Final
 
-from entrez_kit.local.eutils.database import (
-    FetchCall,
-    Items,
-)
-from entrez_kit.local.eutils.replies import LocalReply, plain
-from entrez_kit.local.eutils.small_query import SmallDatabase, SmallField, SmallQuery, Values
+from entrez_kit.local.eutils.database import FetchCall
+from entrez_kit.local.eutils.replies import Items, LocalReply, plain
+from entrez_kit.local.eutils.small_query import SmallDatabase, SmallQuery, Values
+from entrez_kit.local.records.fixture_files import read_fixture
 from entrez_kit.local.records.terms import LINKOUT_FILTERS
 from entrez_kit.query import mesh as query_mesh
+from entrez_kit.query.fields import MESH_FIELDS
 from entrez_kit.query.mesh import Vocabulary
 from entrez_kit.query.words import split_words
 
-FIELDS: Final = (
-    SmallField("ALL", "All Fields", "words", ("all",), "All terms from all searchable fields"),
-    SmallField("UID", "UID", "number", ("uid",), "Unique number assigned to a record"),
-    SmallField("WORD", "Text Word", "words", ("word", "tw"), "Free text associated with record"),
-    SmallField("MESH", "MeSH Terms", "whole", ("mh", "mesh"), "Headings and entry terms"),
-    SmallField("TN", "Tree Number", "whole", ("tn",), "Place of the heading in the tree"),
-    SmallField("MHUI", "MeSH Unique ID", "whole", ("mhui",), "Unique identifier of the record in MeSH"),
-)
 _KINDS: Final = {"D": "descriptor", "Q": "qualifier", "C": "substance"}
 
 
@@ -45,24 +34,15 @@ class Heading:
 
 def read_demo_headings() -> list[Heading]:
     """Read the headings of this package; none if they are not installed."""
-    file = resources.files("entrez_kit.fixtures").joinpath("mesh", "headings.json")
-    if not file.is_file():
-        return []
-    entries = json.loads(file.read_text(encoding="utf-8"))
+    entries = read_fixture("mesh", "headings.json")
     names = {entry["abbreviation"]: entry["name"] for entry in entries if "abbreviation" in entry}
-    return [
-        Heading(
-            entry["uid"],
-            entry["ui"],
-            entry["name"],
-            tuple(entry.get("tree_numbers", ())),
-            tuple(entry.get("entry_terms", ())),
-            entry.get("scope_note", ""),
-            tuple(sorted(names[one] for one in entry.get("subheadings", "").split())),
-            entry.get("abbreviation", ""),
-        )
-        for entry in entries
-    ]
+    for entry in entries:
+        entry["subheadings"] = sorted(names[one] for one in entry.get("subheadings", "").split())
+    return [Heading(**{name: _freeze(value) for name, value in entry.items()}) for entry in entries]
+
+
+def _freeze(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
 
 
 @cache
@@ -93,7 +73,7 @@ def list_values(heading: Heading) -> Values:
     }
 
 
-class MeshDatabase(SmallDatabase):
+class MeshDatabase(SmallDatabase[Heading]):
     """MeSH: descriptors, qualifiers and supplementary concepts, the highest UID first."""
 
     name = "mesh"
@@ -104,28 +84,23 @@ class MeshDatabase(SmallDatabase):
         self._given = headings
 
     @cached_property
-    def headings(self) -> Mapping[str, Heading]:
+    def records(self) -> Mapping[str, Heading]:
         """The records by UID, read on first use."""
         found = read_demo_headings() if self._given is None else self._given
         return {heading.uid: heading for heading in sorted(found, key=lambda one: -int(one.uid))}
 
     @cached_property
     def _parents(self) -> dict[str, Heading]:
-        places = ((tree, one) for one in self.headings.values() for tree in one.tree_numbers)
+        places = ((tree, one) for one in self.records.values() for tree in one.tree_numbers)
         return dict(sorted(places, key=lambda place: place[0]))
-
-    @property
-    def count(self) -> int:
-        """Number of records."""
-        return len(self.headings)
 
     def query(self) -> SmallQuery:
         """Return a query that searches by words, by heading ([MH]) or by identifier."""
-        return SmallQuery({uid: list_values(heading) for uid, heading in self.headings.items()}, FIELDS)
+        return SmallQuery({uid: list_values(heading) for uid, heading in self.records.items()}, MESH_FIELDS)
 
     def summary(self, uid: str) -> Mapping[str, Any] | None:
         """Return the version 2 summary."""
-        heading = self._find_heading(uid)
+        heading = self.find(uid)
         if heading is None:
             return None
         return {
@@ -153,18 +128,13 @@ class MeshDatabase(SmallDatabase):
         """Return the UIDs of the headings one level below a tree number."""
         return [heading.uid for other, heading in self._parents.items() if other.rpartition(".")[0] == tree]
 
-    def _find_heading(self, uid: str) -> Heading | None:
-        canonical = self.canonical(uid)
-        return None if canonical is None else self.headings.get(canonical)
-
     def fetch(self, request: FetchCall) -> LocalReply:
         """Return records as text, the only format; unknown ids are omitted.
 
         Raises:
             BadRequest: no id is valid.
         """
-        self.canonical_ids(request.ids)  # raises BadRequest if no id is valid
-        found = [heading for uid in request.ids if (heading := self._find_heading(uid)) is not None]
+        found = self.find_all(request.ids)
         return plain("".join(_render_text(heading, place) for place, heading in enumerate(found, start=1)))
 
     def vocabulary(self) -> Mapping[str, int]:
@@ -174,7 +144,7 @@ class MeshDatabase(SmallDatabase):
     @cached_property
     def _words(self) -> Mapping[str, int]:
         counts: dict[str, int] = {}
-        for heading in self.headings.values():
+        for heading in self.records.values():
             for word in {word for name in (heading.name, *heading.entry_terms) for word in split_words(name)}:
                 if word.isalpha():
                     counts[word] = counts.get(word, 0) + 1

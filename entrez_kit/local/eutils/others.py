@@ -4,9 +4,18 @@ import re
 from datetime import date
 from typing import Any, Final
 
-from entrez_kit.local.eutils.database import BadRequest, Database, FieldInfo, SearchCall
-from entrez_kit.local.eutils.pubmed import PubMedDatabase
-from entrez_kit.local.eutils.replies import EINFO_PROLOG, EPOST_PROLOG, LocalReply, document, failure, plain, xml
+from entrez_kit.local.eutils.database import BadRequest, Database, SearchCall
+from entrez_kit.local.eutils.replies import (
+    EINFO_PROLOG,
+    EPOST_PROLOG,
+    Items,
+    LocalReply,
+    document,
+    plain,
+    to_elements,
+    to_json,
+    xml,
+)
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.local.eutils.spelling import suggest
 from entrez_kit.local.records.text import xml_text
@@ -20,12 +29,9 @@ _TAG: Final = re.compile(r"\[[^\[\]]*+\]")
 
 def epost(request: LocalRequest, state: LocalState) -> LocalReply:
     """Answer an EPost request: store ids on the history server without checking that the records exist."""
-    name = request.get("db").lower() or "pubmed"
-    database = state.databases.get(name)
-    if database is None:
-        return failure("epost", f"Invalid db name specified: {name}")
+    database = state.find_database(request)
     if not request.ids:
-        return failure("epost", "Empty ID list; Nothing to store")
+        raise BadRequest("Empty ID list; Nothing to store")
     good = {uid: None for one in request.ids if (uid := database.canonical(one)) is not None}
     bad = [one for one in request.ids if database.canonical(one) is None]
     invalid = "".join(f"\n\t\t<Id>{xml_text(one)}</Id>" for one in bad)
@@ -33,7 +39,7 @@ def epost(request: LocalRequest, state: LocalState) -> LocalReply:
     if not good:
         message = "<ERROR>IDs contain invalid characters which was treated as delimiters.</ERROR>"
         return xml(f"{EPOST_PROLOG}<ePostResult>\n{listed}\t{message}\n</ePostResult>\n")
-    environment, key = state.history.store(name, list(good), request.get("WebEnv") or None)
+    environment, key = state.history.store(database.name, list(good), request.get("WebEnv") or None)
     return xml(
         f"{EPOST_PROLOG}<ePostResult>\n{listed}\t<QueryKey>{key}</QueryKey>\n"
         f"\t<WebEnv>{environment}</WebEnv>\n</ePostResult>\n"
@@ -116,76 +122,46 @@ def einfo(request: LocalRequest, state: LocalState) -> LocalReply:
         return xml(f"{EINFO_PROLOG}<eInfoResult>\n<DbList>\n{names}\n</DbList>\n\n</eInfoResult>\n")
     database = state.databases.get(name)
     if database is None:
-        return failure("einfo", f"Can not retrieve DbInfo for db={name}", retmode=request.retmode)
-    return (
-        document({"header": header, "einforesult": {"dbinfo": [_build_info(database)]}})
-        if json_wanted
-        else _answer_info(database)
-    )
+        raise BadRequest(f"Can not retrieve DbInfo for db={name}")
+    about = _describe(database)
+    if json_wanted:
+        return document({"header": header, "einforesult": {"dbinfo": [to_json(about)]}})
+    return xml(f"{EINFO_PROLOG}<eInfoResult>\n\t<DbInfo>\n{to_elements(about, 1)}\t</DbInfo>\n\n</eInfoResult>\n")
 
 
-def _list_flags(field: FieldInfo) -> dict[str, str]:
-    flags = {
-        "IsDate": field.is_date,
-        "IsNumerical": field.is_numerical,
-        "SingleToken": field.single_token,
-        "Hierarchy": field.hierarchy,
-        "IsHidden": field.is_hidden,
-    }
-    return {name: "Y" if flag else "N" for name, flag in flags.items()}
-
-
-def _format_update_time(database: Database) -> str:
-    return f"{print_day(dates.to_number(database.updated or date.today()))} 00:00"
-
-
-def _answer_info(database: Database) -> LocalReply:
-    parts = [
-        f"{EINFO_PROLOG}<eInfoResult>\n\t<DbInfo>\n\t<DbName>{database.name}</DbName>\n"
-        f"\t<MenuName>{xml_text(database.menu)}</MenuName>\n"
-        f"\t<Description>{xml_text(database.description)}</Description>\n\t<DbBuild>{database.build}</DbBuild>\n"
-        f"\t<Count>{database.count}</Count>\n\t<LastUpdate>{_format_update_time(database)}</LastUpdate>\n\t<FieldList>\n"
+def _describe(database: Database) -> dict[str, Any]:
+    fields = [
+        {
+            "Name": field.code,
+            "FullName": field.label,
+            "Description": field.description,
+            "TermCount": str(count),
+            "IsDate": _format_flag(field.kind == "date"),
+            "IsNumerical": _format_flag(field.kind == "uid"),
+            "SingleToken": _format_flag(field.kind != "text"),
+            "Hierarchy": _format_flag(field.kind == "mesh"),
+            "IsHidden": _format_flag(field.hidden),
+        }
+        for field, count in database.fields()
     ]
-    for field in database.fields():
-        flags = "".join(f"\t\t\t<{name}>{flag}</{name}>\n" for name, flag in _list_flags(field).items())
-        parts.append(
-            f"\t\t<Field>\n\t\t\t<Name>{field.name}</Name>\n\t\t\t<FullName>{xml_text(field.full_name)}</FullName>\n"
-            f"\t\t\t<Description>{xml_text(field.description)}</Description>\n"
-            f"\t\t\t<TermCount>{field.term_count}</TermCount>\n{flags}\t\t</Field>\n"
-        )
-    parts.append("\t</FieldList>\n\t<LinkList>\n")
-    for link in database.links:
-        parts.append(
-            f"\t\t<Link>\n\t\t\t<Name>{link.name}</Name>\n\t\t\t<Menu>{xml_text(link.menu)}</Menu>\n"
-            f"\t\t\t<Description>{xml_text(link.description)}</Description>\n\t\t\t<DbTo>{link.target}</DbTo>\n\t\t</Link>\n"
-        )
-    parts.append("\t</LinkList>\n\t</DbInfo>\n\n</eInfoResult>\n")
-    return xml("".join(parts))
-
-
-def _build_info(database: Database) -> dict[str, Any]:
+    links = [
+        {"Name": link.name, "Menu": link.menu, "Description": link.description, "DbTo": link.target}
+        for link in database.links
+    ]
     return {
-        "dbname": database.name,
-        "menuname": database.menu,
-        "description": database.description,
-        "dbbuild": database.build,
-        "count": str(database.count),
-        "lastupdate": _format_update_time(database),
-        "fieldlist": [
-            {
-                "name": field.name,
-                "fullname": field.full_name,
-                "description": field.description,
-                "termcount": str(field.term_count),
-                **{name.lower(): flag for name, flag in _list_flags(field).items()},
-            }
-            for field in database.fields()
-        ],
-        "linklist": [
-            {"name": link.name, "menu": link.menu, "description": link.description, "dbto": link.target}
-            for link in database.links
-        ],
+        "DbName": database.name,
+        "MenuName": database.menu,
+        "Description": database.description,
+        "DbBuild": database.build,
+        "Count": str(database.count),
+        "LastUpdate": f"{print_day(dates.to_number(database.updated or date.today()))} 00:00",
+        "FieldList": Items("Field", fields),
+        "LinkList": Items("Link", links),
     }
+
+
+def _format_flag(flag: bool) -> str:
+    return "Y" if flag else "N"
 
 
 def ecitmatch(request: LocalRequest, state: LocalState) -> LocalReply:
@@ -194,17 +170,16 @@ def ecitmatch(request: LocalRequest, state: LocalState) -> LocalReply:
     As at NCBI, a line with fewer than five bars is omitted from the answer, and the answer ends before a line without a
     journal that matches no record.
     """
-    database = state.databases.get("pubmed")
     answers = []
     for line in re.split(r"[\r\n]+", request.get("bdata")):
         parts = line.split("|")
-        if len(parts) < 6 or not isinstance(database, PubMedDatabase):
+        if len(parts) < 6:
             continue
-        found = database.match(*parts[:5])
+        found = state.pubmed.match(*parts[:5])
         if not found and not parts[0].strip():
             break
         if not found:
-            verdict = "NOT_FOUND" if database.knows_journal(parts[0]) else "NOT_FOUND;INVALID_JOURNAL"
+            verdict = "NOT_FOUND" if state.pubmed.knows_journal(parts[0]) else "NOT_FOUND;INVALID_JOURNAL"
         elif len(found) == 1:
             verdict = found[0]
         else:

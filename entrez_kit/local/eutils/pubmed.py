@@ -16,7 +16,6 @@ from entrez_kit.local.eutils.database import (
     Database,
     DocSumItem,
     FetchCall,
-    FieldInfo,
     LinkInfo,
     SearchCall,
     SearchOutcome,
@@ -25,7 +24,7 @@ from entrez_kit.local.eutils.mesh import read_demo_vocabulary
 from entrez_kit.local.eutils.replies import LocalReply, plain, xml
 from entrez_kit.local.records.collection import RecordCollection
 from entrez_kit.query import dates
-from entrez_kit.query.fields import FIELDS
+from entrez_kit.query.fields import FIELDS, Field
 from entrez_kit.query.mesh import Vocabulary
 from entrez_kit.query.names import find_names
 from entrez_kit.query.resolve import Fidelity
@@ -156,24 +155,18 @@ class PubMedDatabase(Database):
                 raise
             raise BadRequest(exc.message) from exc
         resolved = found.resolved
-        messages = list(resolved.messages)
         order = SORTS.get((request.sort or "").replace("+", " ").strip().lower())
         if order is None and request.sort:
             if self._is_copy:
                 raise unknown_order_error(request.sort)
-            messages.append(f"Unknown sort schema '{request.sort}' ignored")
+            resolved.messages.append(f"Unknown sort schema '{request.sort}' ignored")
         if request.counts:
             order = None
         ids = Pmids(self.collection, found.records if request.counts else self._order(found, order or ""))
         return SearchOutcome(
             ids=ids,
             translation=found.translation,
-            translations=resolved.translations,
-            phrases_not_found=list(dict.fromkeys(resolved.phrases_not_found)),
-            fields_not_found=list(dict.fromkeys(resolved.fields_not_found)),
-            phrases_ignored=list(dict.fromkeys(resolved.phrases_ignored)),
-            quoted_phrases_not_found=list(dict.fromkeys(resolved.quoted_not_found)),
-            messages=list(dict.fromkeys(messages)),
+            resolved=resolved,
             fidelity=_describe_fidelity(found, order) if self._is_copy else "",
         )
 
@@ -244,26 +237,14 @@ class PubMedDatabase(Database):
             return f"\n{place}. id: {pmid} Error occurred: The following PMID is not available: {pmid}\n"
         return "\n" + medline.render_medline(self.collection.document(number))
 
-    def fields(self) -> Sequence[FieldInfo]:
-        """Return the search fields that EInfo lists."""
+    def fields(self) -> Sequence[tuple[Field, int]]:
+        """Return the search fields that EInfo lists, with their numbers of terms."""
         index = self.collection.index
-        return [
-            FieldInfo(
-                field.code,
-                field.label,
-                field.description,
-                sum(
-                    len(index.words(source) if field.kind == "text" else index.known_values(source))
-                    for source in field.sources
-                ),
-                is_date=field.kind == "date",
-                is_numerical=field.kind == "uid",
-                single_token=field.kind != "text",
-                hierarchy=field.kind == "mesh",
-                is_hidden=field.hidden,
-            )
-            for field in FIELDS
-        ]
+
+        def count(field: Field, source: str) -> int:
+            return len(index.words(source) if field.kind == "text" else index.known_values(source))
+
+        return [(field, sum(count(field, source) for source in field.sources)) for field in FIELDS]
 
     def find_links(self, link: str, uid: str) -> Sequence[tuple[str, int]]:
         """Return the ids of the linked records, each with its score."""

@@ -1,6 +1,7 @@
 """An HTTP answer, and the functions that build one."""
 
 import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -39,6 +40,41 @@ def document(value: Any, status: int = 200) -> LocalReply:
     return LocalReply(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8"), JSON, status)
 
 
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A list in a reply: XML wraps each entry in ``tag``, JSON has an array.
+
+    An entry is a string, or a mapping of element names to strings, numbers and further ``Items``.
+    """
+
+    tag: str
+    entries: Iterable[str | Mapping[str, Any]]
+
+
+def to_json(value: Any) -> Any:
+    """Return a value of a reply for JSON, where the names of elements are in lower case."""
+    if isinstance(value, Items):
+        return [to_json(entry) for entry in value.entries]
+    return {name.lower(): to_json(one) for name, one in value.items()} if isinstance(value, Mapping) else value
+
+
+def to_elements(values: Mapping[str, Any], depth: int) -> str:
+    """Return the values of a reply as XML elements, one a line; a list is an element that is repeated."""
+    return "".join(
+        _to_element(name, one, "\t" * depth, depth)
+        for name, value in values.items()
+        for one in (value if isinstance(value, list) else [value])
+    )
+
+
+def _to_element(name: str, value: Any, indent: str, depth: int) -> str:
+    if isinstance(value, Items):
+        value = {value.tag: list(value.entries)}
+    if isinstance(value, Mapping):
+        return f"{indent}<{name}>\n{to_elements(value, depth + 1)}{indent}</{name}>\n"
+    return f"{indent}<{name}>{xml_text(value)}</{name}>\n"
+
+
 def prolog(root: str, identifier: str, path: str) -> str:
     """Return an XML declaration and a DOCTYPE as the E-utilities write them."""
     doctype = f'<!DOCTYPE {root} PUBLIC "-//NLM//DTD {identifier}//EN" "{DTD}/{path}">'
@@ -63,8 +99,9 @@ _PROLOGS: Final = {
 }
 
 
-def failure(endpoint: str, message: str, *, retmode: str = "xml", status: int = 200) -> LocalReply:
-    """Answer with ``<ERROR>`` (or its JSON form) as this E-utility does, usually with HTTP 200."""
+def failure(endpoint: str, message: str, *, retmode: str = "xml", status: int | None = None) -> LocalReply:
+    """Answer with ``<ERROR>`` (or its JSON form) as this E-utility does: EFetch with HTTP 400, the others with 200."""
+    status = status or (400 if endpoint == "efetch" else 200)
     if retmode == "json":
         header = {"type": endpoint, "version": "0.3"}
         # The E-utilities do not escape line breaks in the message, which makes the JSON invalid.

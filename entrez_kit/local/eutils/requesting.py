@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from entrez_kit.local.eutils.database import Database
-from entrez_kit.local.eutils.history import History, StoredSet
+from entrez_kit.local.eutils.database import BadRequest, Database
+from entrez_kit.local.eutils.history import History
+from entrez_kit.local.eutils.pubmed import PubMedDatabase
+from entrez_kit.local.records.document import Document
 
 ENTREZ: Final = {
     "pubmed": "PubMed",
@@ -72,6 +74,35 @@ class LocalState:
     history: History = field(default_factory=History)
     menus: Mapping[str, str] = field(default_factory=lambda: ENTREZ)
 
-    def recall_set(self, request: LocalRequest) -> StoredSet | None:
-        """Return the result set of WebEnv and query_key; None if there is no such set."""
-        return self.history.recall(request.get("WebEnv"), request.number("query_key", 0))
+    def find_database(self, request: LocalRequest, parameter: str = "db") -> Database:
+        """Return the database that a request names, by default PubMed.
+
+        Raises:
+            BadRequest: there is no such database.
+        """
+        name = request.get(parameter).lower() or "pubmed"
+        if name not in self.databases:
+            raise BadRequest(f"Invalid db name specified: {name}")
+        return self.databases[name]
+
+    def recall_ids(self, request: LocalRequest, database: Database) -> Sequence[str]:
+        """Return the ids of the result set of WebEnv and query_key.
+
+        Raises:
+            BadRequest: the database has no such set.
+        """
+        stored = self.history.recall(request.get("WebEnv"), request.number("query_key", 0))
+        if stored is None or stored.database != database.name:
+            raise BadRequest(f"Unable to obtain query #{request.get('query_key') or '0'}")
+        return stored.ids
+
+    @property
+    def pubmed(self) -> PubMedDatabase:
+        """PubMed, whose articles the other services have."""
+        database = self.databases["pubmed"]
+        assert isinstance(database, PubMedDatabase)
+        return database
+
+    def find_article(self, identifier: str) -> Document | None:
+        """Return the newest article with a DOI or PMCID."""
+        return self.pubmed.collection.find_document("aid", identifier.casefold())

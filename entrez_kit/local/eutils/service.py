@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
-from entrez_kit.local.eutils.database import Database
+from entrez_kit.local.eutils.database import BadRequest, Database
 from entrez_kit.local.eutils.efetch import efetch
 from entrez_kit.local.eutils.elink import elink
 from entrez_kit.local.eutils.esearch import esearch
@@ -12,7 +12,7 @@ from entrez_kit.local.eutils.esummary import esummary
 from entrez_kit.local.eutils.history import History
 from entrez_kit.local.eutils.idconv import idconv
 from entrez_kit.local.eutils.others import ecitmatch, egquery, einfo, epost, espell
-from entrez_kit.local.eutils.replies import LocalReply, plain
+from entrez_kit.local.eutils.replies import LocalReply, failure, plain
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 
 Endpoint = Callable[[LocalRequest, LocalState], LocalReply]
@@ -99,7 +99,11 @@ class LocalEntrez:
                 return plain("414 Request-URI Too Large: use POST for long requests\n", 414)
             if len(request.ids) > MAX_GET_IDS:
                 return plain("400 Bad Request: use POST for more than 200 ids\n", 400)
-        return endpoint(request, self._state)
+        try:
+            return endpoint(request, self._state)
+        except BadRequest as exc:
+            mode = "xml" if request.endpoint in ("efetch", "epost") else request.retmode
+            return failure(request.endpoint, str(exc), retmode=mode, status=exc.status)
 
 
 def _parse_params(query: str) -> tuple[tuple[str, str], ...]:

@@ -2,16 +2,17 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import replace
+from typing import Generic, TypeVar
 
-from entrez_kit.local.eutils.database import BadRequest, Database, FieldInfo, SearchCall, SearchOutcome
+from entrez_kit.local.eutils.database import BadRequest, Database, SearchCall, SearchOutcome
 from entrez_kit.query.algebra import HistorySet, Leaf, Shown
 from entrez_kit.query.evaluate import combine_sets
+from entrez_kit.query.fields import Field
 from entrez_kit.query.lexer import NCBI_MESSAGES
 from entrez_kit.query.parser import Operand, fold_tree, parse
 from entrez_kit.query.printing import print_query
-from entrez_kit.query.resolve import Unit, join_units
+from entrez_kit.query.resolve import Resolved, Unit, join_units
 from entrez_kit.query.words import STOP_WORDS, normalize, split_words
 
 Values = Mapping[str, Sequence[str]]
@@ -19,27 +20,19 @@ Values = Mapping[str, Sequence[str]]
 Found = frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
-class SmallField:
-    """A search field: "words" match phrases, "whole" matches normalized values, "number" matches unchanged values."""
+def has_value(field: Field, values: Sequence[str], text: str) -> bool:
+    """Return whether one of the values of a record matches the text; a trailing ``*`` truncates.
 
-    code: str
-    label: str
-    kind: Literal["words", "whole", "number"]
-    tags: tuple[str, ...]
-    description: str
-    is_tree: bool = False
-
-    def matches(self, values: Sequence[str], text: str) -> bool:
-        """Return whether one of the values of a record matches the text; a trailing ``*`` truncates."""
-        if self.kind == "number":
-            return text.strip() in values
-        stem = text.rstrip().endswith("*")
-        if self.kind == "whole":
-            wanted = normalize(text)
-            return any(normalize(value) == wanted or (stem and normalize(value).startswith(wanted)) for value in values)
+    Identifiers are compared unchanged, text as words and phrases, and all other values as a whole.
+    """
+    if field.kind == "uid":
+        return text.strip() in values
+    stem = text.rstrip().endswith("*")
+    if field.kind == "text":
         wanted_words = split_words(text)
         return any(_has_phrase(split_words(value), wanted_words, stem) for value in values)
+    wanted = normalize(text)
+    return any(normalize(value) == wanted or (stem and normalize(value).startswith(wanted)) for value in values)
 
 
 def _has_phrase(words_there: Sequence[str], wanted: Sequence[str], stem: bool) -> bool:
@@ -62,17 +55,12 @@ class SmallQuery:
         fields: the search fields; the first one is for words without a tag.
     """
 
-    def __init__(self, records: Mapping[str, Values], fields: Sequence[SmallField]) -> None:
+    def __init__(self, records: Mapping[str, Values], fields: Sequence[Field]) -> None:
         self.records = records
-        self._fields = fields
-        self._by_tag = {
-            tag: field for field in fields for tag in (field.code.lower(), field.label.lower(), *field.tags)
-        }
+        self.fields = fields
+        self.by_tag = {tag: field for field in fields for tag in field.tags}
         self._leaves: list[Found] = []
-        self._phrases: list[str] = []
-        self._quoted: list[str] = []
-        self._unknown: list[str] = []
-        self._translations: list[tuple[str, str]] = []
+        self._resolved = Resolved()
         self._history: Callable[[int], Sequence[str] | None] = lambda number: None
         self._default: str | None = None
 
@@ -86,37 +74,15 @@ class SmallQuery:
         syntax = parse(request.term)
         query = fold_tree(syntax.root, self._resolve_operand, lambda parts, _: join_units(parts)).query
         found: Found = frozenset() if query is None else combine_sets(query, self._find_leaf)
-        return SearchOutcome(
-            ids=self.sort_ids(found),
-            translation="" if query is None else print_query(query),
-            translations=self._translations,
-            phrases_not_found=self._phrases,
-            fields_not_found=self._unknown,
-            quoted_phrases_not_found=self._quoted,
-            messages=[repair.message for repair in syntax.repairs if repair.code in NCBI_MESSAGES],
-        )
+        messages = [repair.message for repair in syntax.repairs if repair.code in NCBI_MESSAGES]
+        translation = "" if query is None else print_query(query)
+        return SearchOutcome(self.sort_ids(found), translation, replace(self._resolved, messages=messages))
 
     def sort_ids(self, found: Found) -> list[str]:
         """Return ids in the order of results."""
         return [uid for uid in self.records if uid in found]
 
-    def field_infos(self) -> tuple[FieldInfo, ...]:
-        """Return the fields as EInfo lists them."""
-        return tuple(
-            FieldInfo(
-                field.code,
-                field.label,
-                field.description,
-                self.count_values(field),
-                is_numerical=field.kind == "number",
-                single_token=field.kind != "words",
-                hierarchy=field.is_tree,
-                is_hidden=field.code == "UID",
-            )
-            for field in self._fields
-        )
-
-    def count_values(self, field: SmallField) -> int:
+    def count_values(self, field: Field) -> int:
         """Count the different values of a field."""
         return len({value for values in self.records.values() for value in values.get(field.code, ())})
 
@@ -135,26 +101,26 @@ class SmallQuery:
             return self._resolve_untagged(phrase, operand.quoted)
         name = " ".join(tag.lower().split())
         explodes = not name.endswith(":noexp")
-        field = self._by_tag.get(name.removesuffix(":noexp").removesuffix(":exp").strip())
+        field = self.by_tag.get(name.removesuffix(":noexp").removesuffix(":exp").strip())
         if field is None:
-            self._unknown.append(tag)
+            self._resolved.fields_not_found.append(tag)
             return self._resolve_untagged(phrase, operand.quoted)
         found = self.find_records(field, phrase, explodes=explodes)
         shown = f'"{phrase}"[{field.label}]' if operand.quoted else f"{phrase}[{field.label}]"
         if not found and operand.quoted:
-            self._quoted.append(shown)
+            self._resolved.quoted_not_found.append(shown)
         elif not found:
-            self._phrases.append(f"{phrase}[{tag}]")
+            self._resolved.phrases_not_found.append(f"{phrase}[{tag}]")
         return self._add_leaf(found, shown)
 
     def _resolve_untagged(self, phrase: str, quoted: bool) -> Unit:
-        first = self._fields[0]
+        first = self.fields[0]
         if quoted:
             found = self.find_records(first, phrase)
             if found:
                 return self._add_leaf(found, f'"{phrase}"[{first.label}]')
-            self._quoted.append(f'"{phrase}"')
-        run = [phrase] if first.kind == "whole" else phrase.split()
+            self._resolved.quoted_not_found.append(f'"{phrase}"')
+        run = [phrase] if first.kind != "text" else phrase.split()
         parts: list[tuple[str, Unit]] = []
         place = 0
         while place < len(run):
@@ -174,26 +140,55 @@ class SmallQuery:
         named = self.match_name(run, place)
         if named is not None:
             length, found, shown = named
-            self._translations.append((" ".join(run[place : place + length]), shown))
+            self._resolved.translations.append((" ".join(run[place : place + length]), shown))
             return length, self._add_leaf(found, f"({shown})")
         if word.lower() in STOP_WORDS and len(run) > 1:
             return 1, Unit(None)
-        found = self.find_records(self._fields[0], word)
+        found = self.find_records(self.fields[0], word)
         if not found:
-            self._phrases.append(word)
-        return 1, self._add_leaf(found, f"{word}[{self._fields[0].label}]")
+            self._resolved.phrases_not_found.append(word)
+        return 1, self._add_leaf(found, f"{word}[{self.fields[0].label}]")
 
     def match_name(self, run: Sequence[str], place: int) -> tuple[int, Found, str] | None:
         """Match words from this position to a special term; return their number, the records and the translation."""
         return None
 
-    def find_records(self, field: SmallField, text: str, *, explodes: bool = True) -> Found:
+    def find_records(self, field: Field, text: str, *, explodes: bool = True) -> Found:
         """Return the records that have a value in a field; in a tree, ``explodes`` includes the narrower terms."""
-        return frozenset(uid for uid, values in self.records.items() if field.matches(values.get(field.code, ()), text))
+        return frozenset(
+            uid for uid, values in self.records.items() if has_value(field, values.get(field.code, ()), text)
+        )
 
 
-class SmallDatabase(Database):
+Record = TypeVar("Record")
+
+
+class SmallDatabase(Database, Generic[Record]):
     """A database with few records; each search scans all of them."""
+
+    @property
+    @abstractmethod
+    def records(self) -> Mapping[str, Record]:
+        """The records by UID."""
+
+    @property
+    def count(self) -> int:
+        """Number of records."""
+        return len(self.records)
+
+    def find(self, uid: str) -> Record | None:
+        """Return a record; None if the id is unknown or not valid."""
+        canonical = self.canonical(uid)
+        return None if canonical is None else self.records.get(canonical)
+
+    def find_all(self, uids: Sequence[str]) -> list[Record]:
+        """Return the known ones of some records.
+
+        Raises:
+            BadRequest: no id is valid.
+        """
+        self.canonical_ids(uids)  # raises BadRequest if no id is valid
+        return [record for uid in uids if (record := self.find(uid)) is not None]
 
     @abstractmethod
     def query(self) -> SmallQuery:
@@ -203,6 +198,7 @@ class SmallDatabase(Database):
         """Find records by the fields of the database."""
         return self.query().run(request)
 
-    def fields(self) -> Sequence[FieldInfo]:
-        """Return the search fields that EInfo lists."""
-        return self.query().field_infos()
+    def fields(self) -> Sequence[tuple[Field, int]]:
+        """Return the search fields that EInfo lists, with their numbers of terms."""
+        query = self.query()
+        return [(field, query.count_values(field)) for field in query.fields]

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from entrez_kit.local.eutils.database import DocSumItem, Items
-from entrez_kit.local.records.document import NOTICE_WORDS, Document, marked_text
+from entrez_kit.local.eutils.database import DocSumItem
+from entrez_kit.local.eutils.replies import Items
+from entrez_kit.local.records.document import NOTICES, Document, marked_text
 from entrez_kit.query.fields import LANGUAGES
 from entrez_kit.query.words import split_words
 
@@ -90,7 +91,8 @@ def _build_article_ids(document: Document) -> list[Mapping[str, Any]]:
 
 def _build_reference(one: Any) -> Mapping[str, Any]:
     pmid = int(one.pmid) if one.pmid.isdigit() else 0
-    return {"RefSource": one.source, "RefType": NOTICE_WORDS.get(one.kind, one.kind), "Pmid": pmid, "Note": one.note}
+    _, kind = NOTICES.get(one.kind, ("", one.kind))
+    return {"RefSource": one.source, "RefType": kind, "Pmid": pmid, "Note": one.note}
 
 
 def build_docsum(document: Document, cited: int) -> list[DocSumItem]:

@@ -7,7 +7,6 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
-from importlib import resources
 from math import log
 from pathlib import Path
 from threading import RLock
@@ -19,6 +18,7 @@ from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.frontend_text import Argument, FrontendText
 from entrez_kit.base.input_files import open_input, too_large
 from entrez_kit.local.records.document import Document
+from entrez_kit.local.records.fixture_files import read_fixtures
 from entrez_kit.local.records.terms import extract_terms
 from entrez_kit.query.index import RecordTerms
 from entrez_kit.query.sorted_index import ParsedIndex, SortedIndex, SortKeys
@@ -111,6 +111,11 @@ class RecordCollection(ABC):
         index = self.index
         return self.pmids(index.rank(list(index.values(source, value)), ""))
 
+    def find_document(self, source: str, value: str) -> Document | None:
+        """Return the newest record with this value."""
+        numbers = self.index.rank(list(self.index.values(source, value)), "")
+        return self.document(numbers[0]) if numbers else None
+
     def find_related(self, number: int) -> list[tuple[str, int]]:
         """Return the records that share MeSH headings or title words with this one, with scores, most similar first.
 
@@ -174,11 +179,7 @@ class ParsedCollection(RecordCollection):
     @cache
     def demo(cls) -> "ParsedCollection":
         """Return the demo collection of this package, indexed once per process; empty if it is not installed."""
-        folder = resources.files("entrez_kit.fixtures").joinpath("pubmed")
-        if not folder.is_dir():
-            return cls(())
-        files = sorted((item for item in folder.iterdir() if item.name.endswith(".xml")), key=lambda item: item.name)
-        return cls(record for item in files for record in split_records([item.read_bytes()]))
+        return cls(record for file in read_fixtures("pubmed", ".xml") for record in split_records([file]))
 
     @property
     def index(self) -> ParsedIndex:

@@ -16,21 +16,21 @@ from entrez_kit.local.records.text import squeeze
 
 MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 SEASONS: Final = {"winter": 1, "spring": 4, "summer": 7, "autumn": 10, "fall": 10}
-NOTICE_WORDS: Final = {
-    "ErratumIn": "Erratum in",
-    "ErratumFor": "Erratum for",
-    "RetractionIn": "Retraction in",
-    "RetractionOf": "Retraction of",
-    "ExpressionOfConcernIn": "Expression of concern in",
-    "ExpressionOfConcernFor": "Expression of concern for",
-    "CommentIn": "Comment in",
-    "CommentOn": "Comment on",
-    "UpdateIn": "Update in",
-    "UpdateOf": "Update of",
-    "RepublishedIn": "Corrected and republished in",
-    "RepublishedFrom": "Corrected and republished from",
+NOTICES: Final = {
+    "ErratumIn": ("EIN", "Erratum in"),
+    "ErratumFor": ("EFR", "Erratum for"),
+    "RetractionIn": ("RIN", "Retraction in"),
+    "RetractionOf": ("ROF", "Retraction of"),
+    "ExpressionOfConcernIn": ("ECI", "Expression of concern in"),
+    "ExpressionOfConcernFor": ("ECF", "Expression of concern for"),
+    "CommentIn": ("CIN", "Comment in"),
+    "CommentOn": ("CON", "Comment on"),
+    "UpdateIn": ("UIN", "Update in"),
+    "UpdateOf": ("UOF", "Update of"),
+    "RepublishedIn": ("RPI", "Corrected and republished in"),
+    "RepublishedFrom": ("RPF", "Corrected and republished from"),
 }
-"""The kinds of notices with their names in summaries."""
+"""The kinds of notices with their tags in MEDLINE and their names in summaries."""
 _INLINE: Final = frozenset(("i", "b", "u", "sup", "sub"))
 
 

@@ -11,7 +11,7 @@ from Bio import SeqIO
 from shelf import Client, biopython_reads, serving, write_shelf
 
 from entrez_kit.local.eutils.mesh import read_demo_headings
-from entrez_kit.sandbox.nuccore import SEQUENCES
+from entrez_kit.sandbox.fixture_database import FixtureDatabase
 
 
 @pytest.fixture(scope="module", name="demo")
@@ -169,12 +169,15 @@ def sequences(text: str, form: str) -> list[tuple[str, str]]:
 
 
 def test_sequences_are_fasta_and_genbank_that_biopython_reads(demo: Client) -> None:
-    ids = ",".join(one.accession for one in SEQUENCES)
+    records = FixtureDatabase("nuccore").records.values()
+    ids = ",".join(one["names"][0] for one in records)
     fasta = demo.post("efetch", db="nuccore", id=ids, rettype="fasta").text
     genbank = demo.post("efetch", db="nuccore", id=ids, rettype="gb", retmode="text").text
 
-    expected = [(one.accession, one.sequence) for one in SEQUENCES]
-    assert sequences(fasta, "fasta") == sequences(genbank, "genbank") == expected
+    read = sequences(fasta, "fasta")
+    assert read == sequences(genbank, "genbank")
+    expected = [(one["names"][0], one["summary"]["Slen"]) for one in records]
+    assert [(accession, len(sequence)) for accession, sequence in read] == expected
 
 
 def test_sequences_are_known_by_number_accession_and_bare_accession(demo: Client) -> None:

@@ -16,9 +16,10 @@ import requests
 from shelf import Client, serving, write_shelf
 
 from entrez_kit.base.errors import InvalidInput
-from entrez_kit.local.eutils.database import Database, FetchCall, FieldInfo, Items, SearchCall, SearchOutcome
+from entrez_kit.local.eutils.database import Database, FetchCall, SearchCall, SearchOutcome
 from entrez_kit.local.eutils.listener import Listener
-from entrez_kit.local.eutils.replies import LocalReply, plain
+from entrez_kit.local.eutils.replies import Items, LocalReply, plain
+from entrez_kit.query.fields import Field
 from entrez_kit.sandbox.faults import FaultPlan
 from entrez_kit.sandbox.limits import RateRule
 from entrez_kit.sandbox.server import Sandbox, parse_faults
@@ -492,7 +493,7 @@ class Flowers(Database):
     def fetch(self, request: FetchCall) -> LocalReply:
         return plain(",".join(request.ids))
 
-    def fields(self) -> tuple[FieldInfo, ...]:
+    def fields(self) -> tuple[tuple[Field, int], ...]:
         return ()
 
 

@@ -13,6 +13,7 @@ import pytest
 from entrez_kit.query.index import MemoryIndex, RecordTerms
 from entrez_kit.query.mapping import map_phrase
 from entrez_kit.query.mesh import Heading, Journal, Substance, Vocabulary
+from entrez_kit.query.printing import print_query
 from entrez_kit.query.search import DateLimit, Found, search
 
 VOCABULARY = Vocabulary(
@@ -102,7 +103,7 @@ def test_mappings_to_mesh_equal_the_recorded_ones(real_data: Path) -> None:
     for phrase in MESH_ONLY:
         mapping = map_phrase(phrase, _index(), VOCABULARY)
         assert mapping is not None
-        assert mapping.text == known[phrase], phrase
+        assert print_query(mapping) == known[phrase], phrase
 
 
 def test_the_date_parameters_are_printed_as_recorded(real_data: Path) -> None:
