@@ -28,7 +28,7 @@ PROJECT_FILE: Final = "entrez-kit.toml"
 USER_FILE: Final = "config.toml"
 KIT: Final = "entrez_kit_"
 """Prefix of the variables of this program's own settings."""
-MOST_NOTICED: Final = 20
+MAX_NOTICED: Final = 20
 LONGEST_NAME: Final = 60
 
 SANDBOX_ORIGIN: Final = "sandbox"
@@ -430,9 +430,9 @@ def _read_files(
             for name, raw in table.items()
             if (why := _explain_refusal(name, raw, in_project=in_project, is_private=is_private))
         ]
-        notices.extend(f"{where}: {why}{_suggest_name(name)}" for name, why in ignored[:MOST_NOTICED])
-        if len(ignored) > MOST_NOTICED:
-            notices.append(f"{where}: {len(ignored) - MOST_NOTICED} more settings ignored")
+        notices.extend(f"{where}: {why}{_suggest_name(name)}" for name, why in ignored[:MAX_NOTICED])
+        if len(ignored) > MAX_NOTICED:
+            notices.append(f"{where}: {len(ignored) - MAX_NOTICED} more settings ignored")
         for name, _ in ignored:
             del table[name]
     return project, user

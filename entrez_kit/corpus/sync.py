@@ -32,7 +32,7 @@ from entrez_kit.services import Services
 from entrez_kit.services.small_replies import ESearchReply
 from entrez_kit.services.transport.in_flight import in_order
 
-MOST_OVERLAP: Final = 1_000_000
+MAX_OVERLAP: Final = 1_000_000
 """Days; date arithmetic overflows on numbers without a bound."""
 NAMED: Final = 20
 """The number of PMIDs that a warning lists; ``details.missing`` has all of them."""
@@ -114,7 +114,7 @@ class _WindowSearch:
         self.modified_since: date | None = None
         if before is None or before.last_edat is None or self.replaces:
             return
-        overlap = min(request.overlap_days, MOST_OVERLAP)
+        overlap = min(request.overlap_days, MAX_OVERLAP)
         latest = to_second(now + timedelta(days=1))
         followed_to, scanned_at = before.last_edat, before.last_scan_at
         if followed_to > latest:

@@ -10,7 +10,7 @@ import anyio
 from mcp.server.streamable_http import EventCallback, EventId, EventMessage, EventStore, StreamId
 from mcp_types import JSONRPCError, JSONRPCMessage, JSONRPCResponse
 
-MOST_KEPT: Final = 16_000_000
+MAX_KEPT: Final = 16_000_000
 """The approximate maximum size in bytes over all sessions; the oldest events are dropped."""
 SIZE_OF_NONE: Final = 200
 FOLLOWED_SECONDS: Final = 600.0
@@ -38,7 +38,7 @@ class _Event:
 class Events:
     """The events of all sessions, oldest first, with unique ids."""
 
-    most: int = MOST_KEPT
+    most: int = MAX_KEPT
     kept: OrderedDict[EventId, _Event] = field(default_factory=OrderedDict)
     size: int = 0
     _numbers: Iterator[int] = field(default_factory=itertools.count)

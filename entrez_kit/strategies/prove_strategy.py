@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from entrez_kit.local.copies import Copy
     from entrez_kit.query.index import SearchIndex
 
-MOST_WITNESSES: Final = 20
+MAX_WITNESSES: Final = 20
 """Maximum number of PMIDs that are listed for one difference."""
 
 
@@ -102,8 +102,8 @@ def prove_lines(strategy: Strategy, copy: "Copy") -> Mapping[int, Proof]:
             same=not one.missed and not one.gained,
             line_records=one.meant,
             pubmed_records=one.found,
-            line_only=[str(pmid) for pmid in copy.index.pmids(one.missed[:MOST_WITNESSES])],
-            pubmed_only=[str(pmid) for pmid in copy.index.pmids(one.gained[:MOST_WITNESSES])],
+            line_only=[str(pmid) for pmid in copy.index.pmids(one.missed[:MAX_WITNESSES])],
+            pubmed_only=[str(pmid) for pmid in copy.index.pmids(one.gained[:MAX_WITNESSES])],
         )
         if not one.holds:
             line.own_losses = (*line.own_losses, *_describe_differences(one, found[line.number], copy.name))

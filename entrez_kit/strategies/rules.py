@@ -29,7 +29,7 @@ from entrez_kit.query.fields import parse_tag
 from entrez_kit.query.parser import Group, Operand, parse
 from entrez_kit.query.words import STOP_WORDS, normalize
 from entrez_kit.strategies.models import WorkingLine
-from entrez_kit.strategies.strategy import MOST_WILDCARDS, Strategy
+from entrez_kit.strategies.strategy import MAX_WILDCARDS, Strategy
 
 Severity = Literal["error", "warning", "note"]
 CODES: Final[dict[str, Severity]] = {
@@ -393,8 +393,8 @@ def _check_duplicates(strategy: Strategy) -> Iterator[LineProblem]:
 def _check_wildcards(strategy: Strategy) -> Iterator[LineProblem]:
     final = strategy.final
     query = strategy.expand(final) if final is not None else None
-    if query is not None and query.count("*") > MOST_WILDCARDS and final is not None:
-        text = f"The query has {query.count('*')} wildcards; PubMed answers more than {MOST_WILDCARDS} like an outage."
+    if query is not None and query.count("*") > MAX_WILDCARDS and final is not None:
+        text = f"The query has {query.count('*')} wildcards; PubMed answers more than {MAX_WILDCARDS} like an outage."
         yield LineProblem("wildcard-trap", final.number, text)
 
 

@@ -31,7 +31,7 @@ from entrez_kit.strategies.read_strategy import PrintedLine, read_lines
 
 LONGEST_QUERY: Final = 1_000_000
 """Largest number of characters of a query with all of its lines in it."""
-MOST_WILDCARDS: Final = 256
+MAX_WILDCARDS: Final = 256
 """PubMed answers a query with more truncated words like an outage."""
 
 

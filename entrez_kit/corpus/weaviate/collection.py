@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 BATCH: Final = 200
 """Objects per request."""
-MOST_HITS: Final = 10_000
+MAX_HITS: Final = 10_000
 """The maximum number of results of a server (its QUERY_MAXIMUM_RESULTS)."""
 VECTOR: Final = "default"
 """Weaviate's name for the only vector of an object."""
@@ -344,7 +344,7 @@ class WeaviateIndex:
             vector = self._embedded[query]
             near = self.by_meaning(vector, limit, pmids)
             if by_words_alone := sorted({hit.pmid for hit in found.values()} - {hit.pmid for hit in near}):
-                near += self.by_meaning(vector, MOST_HITS, by_words_alone)
+                near += self.by_meaning(vector, MAX_HITS, by_words_alone)
             for hit in near:
                 found.setdefault(hit.uuid, hit).sim = hit.sim
         best = max((hit.bm25 for hit in found.values() if hit.bm25), default=0.0)
@@ -373,7 +373,7 @@ class WeaviateIndex:
     ) -> Any:
         from weaviate.classes.query import Filter
 
-        asked |= {"limit": min(limit, MOST_HITS), "return_properties": ["pmid", "quality_total"]}
+        asked |= {"limit": min(limit, MAX_HITS), "return_properties": ["pmid", "quality_total"]}
         if pmids is not None:
             asked["filters"] = Filter.by_property("pmid").contains_any([str(pmid) for pmid in pmids])
         return self._ask(lambda: search()(what, **asked)).objects
