@@ -502,6 +502,6 @@ def _split_batches(pmids: Sequence[int]) -> list[Sequence[int]]:
 def _list_pmids(pmids: Sequence[int] | dict[int, EntrezKitError]) -> str:
     """List PMIDs in words, at most ``NAMED`` of them."""
     listed = sorted(pmids)
-    shown = ", ".join(str(pmid) for pmid in listed[:NAMED])
+    first_pmids = ", ".join(str(pmid) for pmid in listed[:NAMED])
     more = f" and {len(listed) - NAMED} more" if len(listed) > NAMED else ""
-    return f"PMID {shown}{more}" if len(listed) == 1 else f"{len(listed)} records (PMID {shown}{more})"
+    return f"PMID {first_pmids}{more}" if len(listed) == 1 else f"{len(listed)} records (PMID {first_pmids}{more})"

@@ -317,8 +317,8 @@ def _queue_everything(store: "Store") -> None:
 
 def _remove_stale(store: "Store", index: WeaviateIndex) -> int:
     """Delete passages from the index that the corpus does not have; return their number."""
-    removed, held = 0, index.uuids()
-    while page := list(islice(held, 1_000)):
+    removed, uuids = 0, index.uuids()
+    while page := list(islice(uuids, 1_000)):
         with store.reading() as connection:
             rows = connection.execute(
                 "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT uuid FROM chunks)", (json.dumps(page),)
