@@ -321,15 +321,15 @@ class Slicer:
         ids = reply.ids
         if not ids and reply.count:
             ids = self.ask(window, MAX_PUBMED_RESULTS)[0].ids
-        shown = min(reply.count, MAX_PUBMED_RESULTS)
-        if len(ids) >= shown:
+        available = min(reply.count, MAX_PUBMED_RESULTS)
+        if len(ids) >= available:
             return ids
         if len(self._disagreements) >= MAX_DISAGREEMENTS:
             return ids
         paged: dict[str, None] = dict.fromkeys(ids)
-        for start in range(0, shown, PAGE):
+        for start in range(0, available, PAGE):
             paged.update(dict.fromkeys(self.ask(window, PAGE, start)[0].ids))
-        if len(paged) < shown:
+        if len(paged) < available:
             self._disagreements.append(window)
         return list(paged)
 

@@ -220,12 +220,12 @@ def _count_years(services: Services, request: FacetsRequest, total: int) -> Face
     spans = [(EARLIEST, years[-1] - 1), *((str(year), year) for year in years)]
     before, *each = all_at_once([partial(count, *span) for span in spans])
     values = [FacetValue(value=str(year), count=number) for year, number in zip(years, each, strict=True) if number]
-    shown, rest = values[: request.top], values[request.top :]
+    top_values, rest = values[: request.top], values[request.top :]
     return Facet(
         facet="year",
         counted=total,
         counted_by="esearch",
-        values=shown,
+        values=top_values,
         earlier=before + sum(one.count for one in rest) or None,
     )
 
