@@ -122,7 +122,7 @@ def _read_row(cells: Sequence[tuple[str, str]], place: str) -> Row:
         if choice is not None:
             choices.add(choice)
             break
-    given = next((by_name[name] for name in _REASONS if by_name.get(name)), "")
+    reason = next((by_name[name] for name in _REASONS if by_name.get(name)), "")
     return Row(
         place=place,
         text=(title or next((value for _, value in cells if value), ""))[:MAX_TEXT],
@@ -131,7 +131,7 @@ def _read_row(cells: Sequence[tuple[str, str]], place: str) -> Row:
         title=fold_title(title),
         year=year[0] if year else "",
         choices=frozenset(choices),
-        reason=given or "; ".join(reasons),
+        reason=reason or "; ".join(reasons),
         study=by_name.get("covidence #") or by_name.get("study") or "",
     )
 

@@ -121,10 +121,10 @@ def read_lines(text: str) -> list[TextLine]:
         for place, part in enumerate(parts):
             after_page = after_page or place > 0
             # In Markdown, a backslash ends a line.
-            shown = part.removeprefix("\ufeff").expandtabs(8).rstrip().removesuffix("\\").rstrip()
-            if shown or len(parts) == 1:
-                lines.append(TextLine(number, shown, after_page and bool(shown)))
-                after_page = after_page and not shown
+            line_text = part.removeprefix("\ufeff").expandtabs(8).rstrip().removesuffix("\\").rstrip()
+            if line_text or len(parts) == 1:
+                lines.append(TextLine(number, line_text, after_page and bool(line_text)))
+                after_page = after_page and not line_text
     return lines
 
 
@@ -217,11 +217,11 @@ def remove_page_lines(lines: Sequence[TextLine]) -> tuple[list[TextLine], list[T
             blanks, after_page, mark = 0, False, ""
     # Empty lines can surround page headers. Only additional empty lines separate references.
     usual = min((blanks for _, blanks, after_page in groups if after_page), default=0)
-    kept = [
+    remaining = [
         replace(line, after_page=after_page, after_blank=blanks > (usual if after_page else 0))
         for line, blanks, after_page in groups
     ]
-    return kept, [lines[n] for n in sorted(added)]
+    return remaining, [lines[n] for n in sorted(added)]
 
 
 class _Pages:

@@ -164,11 +164,11 @@ def _read_table_rows(lines: Sequence[TextLine]) -> Sequence[TextLine]:
     """Join the cells of the rows of a table, and remove lines that are only frames."""
     rows = sum(line.text.startswith("|") for line in lines)
     is_table = rows >= FEWEST and rows >= 0.5 * sum(bool(line.text) for line in lines)
-    kept = [line for line in lines if not line.text or not _FRAME.fullmatch(line.text.strip())]
+    remaining = [line for line in lines if not line.text or not _FRAME.fullmatch(line.text.strip())]
     if not is_table:
-        return kept
+        return remaining
     # A row is one reference: an empty line divides it from the row above.
-    joined = [replace(line, text=" ".join(line.text.replace("|", " ").split())) for line in kept]
+    joined = [replace(line, text=" ".join(line.text.replace("|", " ").split())) for line in remaining]
     return [one for line in joined for one in ([replace(line, text="")] if line.text else []) + [line]]
 
 
@@ -505,8 +505,8 @@ def remove_notes(lines: Sequence[TextLine]) -> tuple[list[TextLine], list[TextLi
             removed.add(n)
     if has_marks:
         removed.update(_find_end_notes(lines))
-    kept = [replace(line, after_note=n - 1 in removed) for n, line in enumerate(lines) if n not in removed]
-    return kept, [lines[n] for n in sorted(removed)]
+    remaining = [replace(line, after_note=n - 1 in removed) for n, line in enumerate(lines) if n not in removed]
+    return remaining, [lines[n] for n in sorted(removed)]
 
 
 def _has_mark(text: str) -> bool:

@@ -312,8 +312,8 @@ def _tokens(text: str, *, after_number: bool) -> Iterator[tuple[str, str, int, i
                     yield unit, unit, begin, end
                     at = end
             case "sign":
-                kept = _SIGNS.get(match[0], match[0])
-                yield kept, kept, start, at
+                symbol = _SIGNS.get(match[0], match[0])
+                yield symbol, symbol, start, at
             case "script":
                 if match[0][0] in _RAISED:
                     yield "^", "^", start, start
