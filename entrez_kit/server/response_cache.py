@@ -48,14 +48,14 @@ class ResponseCache:
         """Return the cached response to a call with these scopes; None if there is no valid one."""
         key = _key(tool, arguments, scopes)
         with self._lock:
-            kept = self._answers.get(key) if key is not None else None
-            if key is None or kept is None:
+            cached = self._answers.get(key) if key is not None else None
+            if key is None or cached is None:
                 return None
-            if not kept.kept_at - CLOCK_TOLERANCE_SECONDS <= time.time() < kept.until:
+            if not cached.kept_at - CLOCK_TOLERANCE_SECONDS <= time.time() < cached.until:
                 self._drop(key)
                 return None
             self._answers.move_to_end(key)
-            return kept
+            return cached
 
     def keep(
         self,
