@@ -184,12 +184,12 @@ def _look_up(services: Services, name: str) -> str | None:
 
 def find_online_problems(services: Services, strategy: Strategy) -> list[LineProblem]:
     """Return the problems that the counts of the lines in PubMed show."""
-    told = {id(line): len(line.warnings) for line in strategy.lines}
+    warning_counts = {id(line): len(line.warnings) for line in strategy.lines}
     counts = count_lines(services, strategy)
     found: list[LineProblem] = []
     for line in strategy.lines:
         own_terms = not line.depends_on
-        for text in line.warnings[told[id(line)] :]:
+        for text in line.warnings[warning_counts[id(line)] :]:
             code, _, rest = text.partition(": ")
             if code in ("quoted-phrase-not-found", "phrase-not-found", "field-not-found"):
                 found.append(LineProblem("dropped-phrase", line.number, rest))

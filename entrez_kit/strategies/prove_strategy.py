@@ -116,15 +116,15 @@ def prove_lines(strategy: Strategy, copy: "Copy") -> Mapping[int, Proof]:
     return found
 
 
-def _describe_differences(proof: LineProof, shown: Proof, name: str) -> list[Loss]:
+def _describe_differences(proof: LineProof, samples: Proof, name: str) -> list[Loss]:
     """Return the losses that the records of a copy show, although the translation names none."""
     directions = list_directions(proof.line.losses)
     losses = []
     if proof.missed and "narrower" not in directions:
-        text = f"{len(proof.missed)} records of the copy {name} are missed, such as PMID {shown.line_only[0]}"
+        text = f"{len(proof.missed)} records of the copy {name} are missed, such as PMID {samples.line_only[0]}"
         losses.append(Loss("narrower", text))
     if proof.gained and "wider" not in directions:
-        text = f"{len(proof.gained)} records of the copy {name} are added, such as PMID {shown.pubmed_only[0]}"
+        text = f"{len(proof.gained)} records of the copy {name} are added, such as PMID {samples.pubmed_only[0]}"
         losses.append(Loss("wider", text))
     return losses
 

@@ -157,9 +157,11 @@ def _check_notes(line: WorkingLine, strategy: Strategy) -> Iterator[LineProblem]
 def _check_characters(line: WorkingLine, strategy: Strategy) -> Iterator[LineProblem]:
     signs = dict.fromkeys(sign for sign in line.printed.original if sign in "“”„‟‘’‚´–—−\u00a0\u00ad…")
     if signs:
-        shown = " ".join(sign if sign.isprintable() and sign != "\u00a0" else f"U+{ord(sign):04X}" for sign in signs)
+        characters = " ".join(
+            sign if sign.isprintable() and sign != "\u00a0" else f"U+{ord(sign):04X}" for sign in signs
+        )
         yield LineProblem(
-            "typographic-characters", line.number, f"{shown} was read as a plain character.", "plain characters"
+            "typographic-characters", line.number, f"{characters} was read as a plain character.", "plain characters"
         )
 
 
@@ -251,24 +253,24 @@ def _find_redundant(number: int | None, terms: list[tuple[str, str, str]]) -> It
     """Find alternatives that another one includes. Each has its pattern, its field and its text."""
     seen: Counter[tuple[str, str]] = Counter((pattern, field) for pattern, field, _ in terms)
     truncated = [(pattern, field, text) for pattern, field, text in terms if has_marks(pattern) and get_stem(pattern)]
-    told: set[str] = set()
+    reported_texts: set[str] = set()
     for pattern, field, text in terms:
         if seen[pattern, field] > 1 and pattern:
-            if text not in told:
+            if text not in reported_texts:
                 yield LineProblem(
                     "redundant-term", number, f"{text} is there {seen[pattern, field]} times.", "remove one"
                 )
-            told.add(text)
+            reported_texts.add(text)
             continue
-        for wider, same, shown in truncated:
+        for wider, same, label in truncated:
             if same == field and wider != pattern and " " not in f"{wider}{pattern}" and not has_marks(pattern):
                 if compile_pattern(wider).fullmatch(pattern):
-                    yield LineProblem("redundant-term", number, f"{shown} includes {text}.", f"remove {text}")
+                    yield LineProblem("redundant-term", number, f"{label} includes {text}.", f"remove {text}")
                     break
             elif same == field and wider != pattern and has_marks(pattern) and " " not in f"{wider}{pattern}":
                 stem = get_stem(wider)
                 if wider == f"{stem}*" and get_stem(pattern).startswith(stem):
-                    yield LineProblem("redundant-term", number, f"{shown} includes {text}.", f"remove {text}")
+                    yield LineProblem("redundant-term", number, f"{label} includes {text}.", f"remove {text}")
                     break
 
 
