@@ -426,12 +426,12 @@ def _refuse_second_value(parameter: Any) -> None:
         parser.add_option(parameter, parameter.opts, parameter.name, action="append", nargs=parameter.nargs)
 
     def handle(ctx: Any, opts: Any, args: list[str]) -> Any:
-        given = opts.get(parameter.name)
-        if isinstance(given, list):
-            if len(set(given)) > 1 and not ctx.resilient_parsing:
-                texts = ", ".join(truncate(str(one), MAX_VALUE) for one in given)
-                raise typer.BadParameter(f"takes one value, but was given {len(given)}: {texts}", ctx, parameter)
-            opts = {**opts, parameter.name: given[-1]}
+        values = opts.get(parameter.name)
+        if isinstance(values, list):
+            if len(set(values)) > 1 and not ctx.resilient_parsing:
+                texts = ", ".join(truncate(str(one), MAX_VALUE) for one in values)
+                raise typer.BadParameter(f"takes one value, but was given {len(values)}: {texts}", ctx, parameter)
+            opts = {**opts, parameter.name: values[-1]}
         return handle_one(ctx, opts, args)
 
     handle_one = parameter.handle_parse_result

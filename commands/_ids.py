@@ -33,18 +33,22 @@ ONE_REQUEST: Final = 200
 """The number of ids above which progress is shown."""
 
 
-def describe_failure(given: str, status: str, message: str | None, *, code: str | None = None, **more: Any) -> Failed:
+def describe_failure(text: str, status: str, message: str | None, *, code: str | None = None, **more: Any) -> Failed:
     """Return the line of jsonl for an input without a result."""
     extra = {name: value for name, value in more.items() if value}
     error = {"code": code or CODES[status], "message": message or ""}
-    return Failed(input=given, status=status, error=error, **extra)
+    return Failed(input=text, status=status, error=error, **extra)
 
 
 def describe_failed_input(item: PerInputAnswer[Any]) -> Failed:
     """Return the line of jsonl for an input without a result, with the hint of its error."""
     assert item.error is not None, "an outcome has a result or an error"
-    said = item.error.say_in(Terminal())
-    error = {"code": said.code, "message": said.message, "recovery_hint": said.recovery_hint}
+    terminal_error = item.error.say_in(Terminal())
+    error = {
+        "code": terminal_error.code,
+        "message": terminal_error.message,
+        "recovery_hint": terminal_error.recovery_hint,
+    }
     return Failed(input=item.input, status=item.outcome().status, error=error)
 
 
@@ -174,8 +178,8 @@ def run_each(
         run(ctx, operation, request, view, label=label, afterwards=finish)
         return
 
-    def remarks(said: PerInput[Res]) -> None:
-        results = [one.result for one in said.answers.values()]
+    def remarks(outcomes: PerInput[Res]) -> None:
+        results = [one.result for one in outcomes.answers.values()]
         cut = [number for one in results if one is not None and (number := left_out(one)) > 0]
         if cut and not plan(ctx).format.has_total:
             tell_rest(ctx, f"{sum(cut):,} more around {counted(len(cut), 'id')}: raise {more}")

@@ -168,15 +168,15 @@ def request_options(
         arranged += [own.pop(one) if isinstance(one, str) else one.parameter(model) for one in parameters]
 
         @wraps(function)
-        def command(**given: Any) -> None:
-            ctx = given["ctx"]
+        def command(**arguments: Any) -> None:
+            ctx = arguments["ctx"]
             plan(ctx)  # a format that the command lacks is reported before anything is read
-            values = _values(ctx, model, declared, given)
+            values = _values(ctx, model, declared, arguments)
             request: Any = values
             if given_as == "request":
                 assert isinstance(source, Operation), "a command gets the request of an operation"
                 request = build_request(ctx, source, values)
-            function(**given, **{given_as: request})
+            function(**arguments, **{given_as: request})
 
         signature = inspect.Signature(
             [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in (*arranged, *own.values())]
@@ -187,11 +187,11 @@ def request_options(
     return declare
 
 
-def _values(ctx: typer.Context, model: Any, declared: list[Parameter], given: dict[str, Any]) -> dict[str, Any]:
+def _values(ctx: typer.Context, model: Any, declared: list[Parameter], arguments: dict[str, Any]) -> dict[str, Any]:
     """Take the values of fields out of the values that typer read, and return them as fields of the request."""
     values: dict[str, Any] = {}
     for one in declared:
-        value = given.pop(one.name)
+        value = arguments.pop(one.name)
         group = one.path.rpartition(".")[0]
         if isinstance(value, Path):
             value = str(value)
@@ -205,7 +205,7 @@ def _values(ctx: typer.Context, model: Any, declared: list[Parameter], given: di
             values.setdefault(group, {})[one.name] = value
     for one in declared:
         if one.read is not None:
-            values[one.name] = one.read(ctx, values[one.name], given.pop("input"), values)
+            values[one.name] = one.read(ctx, values[one.name], arguments.pop("input"), values)
     return values
 
 

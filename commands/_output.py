@@ -130,7 +130,8 @@ class Sink:
             if kind is None:
                 self.flush()
             return
-        held = os.dup(self._file.fileno()) if self._temporary is not None else None  # keeps the lock until the move
+        # The descriptor keeps the lock until the move.
+        descriptor = os.dup(self._file.fileno()) if self._temporary is not None else None
         try:
             with self._reporting() if kind is None else suppress(OSError):
                 self._file.close()
@@ -140,8 +141,8 @@ class Sink:
         finally:
             if self._temporary is not None:
                 self._temporary.unlink(missing_ok=True)
-            if held is not None:
-                os.close(held)
+            if descriptor is not None:
+                os.close(descriptor)
 
 
 def write_error(name: str, exc: OSError) -> StoreError:

@@ -74,8 +74,8 @@ def tell_rest(ctx: typer.Context, text: Text) -> None:
 
 def suggest(ctx: typer.Context, *commands: str) -> None:
     """Print the likely next commands on stderr, if a terminal shows the table; not with -q."""
-    current, made = state(ctx), plan(ctx)
-    if made.format.family is not Family.SCREEN or made.target is not None or made.fields or current.quiet:
+    current, output = state(ctx), plan(ctx)
+    if output.format.family is not Family.SCREEN or output.target is not None or output.fields or current.quiet:
         return
     if is_terminal(sys.stdout):
         local = current.flags.get("local")
@@ -150,7 +150,7 @@ def emit(
     Raises:
         InvalidInput: --fields names something the document does not have.
     """
-    made = plan(ctx)
+    output = plan(ctx)
     data = as_data(document)
     listed = data if isinstance(data, list) else [data]
     rows = listed if records is None else [as_data(row) for row in records]
@@ -167,10 +167,10 @@ def emit(
         between=between,
         writers=dict.fromkeys(names, lambda sink: TextWriter(sink, lambda _: [whole_text])),
     )
-    with Sink(made.target) as sink:
-        _print(writer_for(Job(made, view, DocumentPaths(sample=listed), sink, state(ctx))), data)
+    with Sink(output.target) as sink:
+        _print(writer_for(Job(output, view, DocumentPaths(sample=listed), sink, state(ctx))), data)
     report_notices(state(ctx))
-    _confirm(ctx, made)
+    _confirm(ctx, output)
 
 
 def build_request(ctx: typer.Context, operation: Operation[Req, Res], values: Mapping[str, Any]) -> Req:
@@ -214,9 +214,9 @@ def run(
     Returns:
         The consumed outcomes; None without inputs.
     """
-    made = plan(ctx)
-    with Sink(made.target) as sink:
-        writer = writer_for(Job(made, view, operation.result, sink, state(ctx)))
+    output = plan(ctx)
+    with Sink(output.target) as sink:
+        writer = writer_for(Job(output, view, operation.result, sink, state(ctx)))
         if any(getattr(request, name, None) == [] for name in INPUTS):
             note(ctx, idle)
             _print_nothing(ctx, operation, request, writer)
@@ -299,9 +299,9 @@ def _write_outcomes(
     return outcomes
 
 
-def tell_warnings(ctx: typer.Context, said: Result | Outcomes[Any]) -> None:
+def tell_warnings(ctx: typer.Context, result: Result | Outcomes[Any]) -> None:
     """Print the warnings of a result or of its outcomes on stderr, without duplicates, for every format."""
-    for text in said.warning_texts():
+    for text in result.warning_texts():
         warn(ctx, text)
 
 
@@ -345,10 +345,10 @@ def find_status(error: EntrezKitError) -> int:
     return int(Exit.PARTIAL if error.details.get("partial") is True else error.exit_code)
 
 
-def _confirm(ctx: typer.Context, made: Plan) -> None:
+def _confirm(ctx: typer.Context, output: Plan) -> None:
     """Print the name of the written file on a terminal."""
-    if made.target is not None and state(ctx).stderr_is_terminal:
-        note(ctx, f"Written to {made.target}.")
+    if output.target is not None and state(ctx).stderr_is_terminal:
+        note(ctx, f"Written to {output.target}.")
 
 
 def writer_for(job: Job) -> Writer[Any]:

@@ -78,8 +78,8 @@ def report_notices(state: State) -> None:
     services = state.__dict__.get("services")
     transport = services.opened_transport if services is not None else None
     for text in (*settings.notices, state.log_remark, *(transport.notices if transport is not None else ())):
-        if text and text not in state.told:
-            state.told.add(text)
+        if text and text not in state.printed_messages:
+            state.printed_messages.add(text)
             state.note(text)
     if transport is not None and _wants_advice(state, settings):
         state.note(

@@ -120,7 +120,7 @@ class State:
         self.flags: dict[str, Any] = {}
         self.plan: Plan | None = None
         self.frontend = Terminal()
-        self.told: set[str] = set()
+        self.printed_messages: set[str] = set()
         self.log_remark: str | None = None
         self.recorder: Recorder | None = None
         self.replay: Replay | None = None
@@ -217,7 +217,7 @@ class State:
             if self.recorder is not None:
                 self.recorder.settings = settings
         if (early := settings.answer_warning()) is not None:  # repeated with the fidelity after the answer
-            self.told.add(early[1])
+            self.printed_messages.add(early[1])
         return Services(settings, responder, recording=self.recorder or self.replay)
 
     def tell_copy(self, fidelity: str) -> None:
@@ -233,8 +233,8 @@ class State:
 
     def warn(self, text: Text) -> None:
         """Print a warning once; -q does not hide it."""
-        if str(text) not in self.told:
-            self.told.add(str(text))
+        if str(text) not in self.printed_messages:
+            self.printed_messages.add(str(text))
             self.say(f"Warning: {self.frontend.say(text)}", "bold yellow")
 
     def say(self, line: str, style: str = "") -> None:
@@ -308,8 +308,8 @@ class State:
     @property
     def for_machines(self) -> bool:
         """Whether errors are printed as envelopes: with --json, or if stdout is not a terminal."""
-        asked = "json" if self.flags.get("json") else self.flags.get("format")
-        selected = self.plan.format if self.plan is not None else BY_NAME.get(asked or "")
+        format_name = "json" if self.flags.get("json") else self.flags.get("format")
+        selected = self.plan.format if self.plan is not None else BY_NAME.get(format_name or "")
         if selected is not None and (selected.is_data or selected.family is Family.SCREEN):
             return selected.is_data
         return not is_terminal(sys.stdout)
@@ -419,7 +419,7 @@ def unknown_suffix(target: Path, command: Any) -> InvalidInput:
     )
 
 
-def _find_format(name: str, command: Any, given: str) -> Format:
+def _find_format(name: str, command: Any, option: str) -> Format:
     """Return the format with this name, if the command has it."""
     known, selected = list_formats(command), BY_NAME.get(name)
     if selected is not None and selected in known:
@@ -430,7 +430,7 @@ def _find_format(name: str, command: Any, given: str) -> Format:
     if selected is not None and selected.needs_records and lists_ids:
         way = f" For {name}, pipe PMIDs (-f ids) into `entrez-kit fetch - -f {name}`."
     raise InvalidInput(
-        f"This command does not support {given}.",
+        f"This command does not support {option}.",
         invalid_input=f"format={name}",
         recovery_hint=f"Supported formats: {', '.join(one.name for one in known)}.{way}",
         details={"reason": "unsupported_format", "supported": [one.name for one in known]},
@@ -448,10 +448,10 @@ def is_terminal(stream: TextIO | None) -> bool:
 def _omit_option(arguments: Sequence[str], name: str) -> list[str]:
     """Return arguments without an option and its value."""
     words = iter(arguments)
-    kept = []
+    remaining = []
     for word in words:
         if word == name:
             next(words, None)
         elif not word.startswith(f"{name}="):
-            kept.append(word)
-    return kept
+            remaining.append(word)
+    return remaining

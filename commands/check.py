@@ -145,9 +145,9 @@ def command(
     sources = [_source(ctx, one, in_text=in_text) for one in file]
     targets: list[Path | None] = [None] * len(file)
     if fix or dry_run:
-        asked = "dry_run" if dry_run else "fix"
+        mode = "dry_run" if dry_run else "fix"
         targets = [
-            _target(one, source, asked, overwrite=force or dry_run) for one, source in zip(file, sources, strict=True)
+            _target(one, source, mode, overwrite=force or dry_run) for one, source in zip(file, sources, strict=True)
         ]
     options |= {
         "references": [reference for source in sources for reference in source.references],
@@ -283,14 +283,14 @@ def _manuscript(content: bytes, name: str, suffix: str, file: Path, *, in_text: 
 
     if in_text and suffix not in TEXT:
         _no_text(in_text)
-    made = read_manuscript(content, name, suffix, partial(read_sibling, file), has_text=in_text)
-    found = check_calls(made) if in_text else []
+    manuscript = read_manuscript(content, name, suffix, partial(read_sibling, file), has_text=in_text)
+    found = check_calls(manuscript) if in_text else []
     accepted = find_accepted(content.decode("utf-8", "replace"), name) if suffix in PLAIN_TEXT else Accepted()
-    return _Source(made.references, None, "manuscript", "", made.warnings, found, accepted)
+    return _Source(manuscript.references, None, "manuscript", "", manuscript.warnings, found, accepted)
 
 
-def _no_text(asked: bool) -> None:
-    if asked:
+def _no_text(in_text: bool) -> None:
+    if in_text:
         raise usage_error("--in-text needs the text of a manuscript.", "in_text", "Name a .docx, .tex or .md file.")
 
 
@@ -320,7 +320,7 @@ def _by_id(text: str) -> Reference:
     return Reference(key=text, **({identifier.kind: identifier.value} if identifier else {}))
 
 
-def _target(file: Path, source: _Source, asked: str, *, overwrite: bool) -> Path:
+def _target(file: Path, source: _Source, option: str, *, overwrite: bool) -> Path:
     """Return the path of the corrected file.
 
     Raises:
@@ -334,7 +334,7 @@ def _target(file: Path, source: _Source, asked: str, *, overwrite: bool) -> Path
         }.get(source.kind, "Standard input")
         raise usage_error(
             f"{what} cannot be corrected.",
-            asked,
+            option,
             "--fix is for .bib, .ris and .json files. `entrez-kit fetch - -o refs.nbib` fetches the current records.",
         )
     target = file.with_name(f"{file.stem}.fixed{file.suffix}")
@@ -397,11 +397,11 @@ def _page(record: Record) -> str:
     """Return a reference in Markdown: its status and findings."""
     number = f"[{record['number']}]" if record.get("number") else ""
     file = f"{record['file']}:" if record.get("file") else ""
-    told = " ".join(escaped(text) for text in (file, number, record["key"], record.get("title") or "") if text)
+    subject = " ".join(escaped(text) for text in (file, number, record["key"], record.get("title") or "") if text)
     lines = [escaped(finding) for finding in findings(record)]
     if record.get("pmid"):
         lines.append(f"[PMID {record['pmid']}](<{page_address(PUBMED, record['pmid'])}>)")
-    return status_page(record["status"], told, lines, grave=not _BANNERS.isdisjoint(_codes(record)))
+    return status_page(record["status"], subject, lines, grave=not _BANNERS.isdisjoint(_codes(record)))
 
 
 def _remarks(ctx: typer.Context, result: CheckResult, *, fix: bool, dry_run: bool) -> None:

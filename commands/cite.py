@@ -58,7 +58,7 @@ def _ids_or_files() -> Parameter:
         metavar="STYLE",
         default=[*DEFAULT_STYLES],
         more="A file NAME.csl is a style too.",
-        convert=lambda given: read_styles([one for one in _split(given) if not _is_file(one)]) or None,
+        convert=lambda values: read_styles([one for one in _split(values) if not _is_file(one)]) or None,
     ),
 )
 def command(
@@ -72,26 +72,26 @@ def command(
     Several styles at once: entrez-kit --demo cite 99000001 PMC99000002 --style apa,vancouver
     A file for a reference manager: entrez-kit --demo cite 99000001 --style csl -o references.json
     """
-    made = plan(ctx)
+    output = plan(ctx)
     styles = _choose_styles(ctx)
-    if made.format.family is Family.REFERENCES:
-        if was_typed(ctx, "citation_styles") and any(ctx.params["citation_styles"]) and styles != [made.format.name]:
+    if output.format.family is Family.REFERENCES:
+        if was_typed(ctx, "citation_styles") and any(ctx.params["citation_styles"]) and styles != [output.format.name]:
             raise usage_error(
-                f"--style has no effect in a file of the format {made.format}.",
+                f"--style has no effect in a file of the format {output.format}.",
                 "citation_styles",
-                f"Leave --style out, or add {made.format} to the styles and use --json.",
+                f"Leave --style out, or add {output.format} to the styles and use --json.",
             )
-        styles = [made.format.name]
-    elif len(styles) == 1 and styles[0] in FILES and _wants_file(ctx, made, styles[0]):
-        made = replace(made, format=BY_NAME[styles[0]])  # reference managers import it
-    elif made.format.family is Family.TEXT:
-        _refuse_other_suffixes(ctx, made)
-    state(ctx).plan = made
-    refuse_lines_in_cells(made, styles)
+        styles = [output.format.name]
+    elif len(styles) == 1 and styles[0] in FILES and _wants_file(ctx, output, styles[0]):
+        output = replace(output, format=BY_NAME[styles[0]])  # reference managers import it
+    elif output.format.family is Family.TEXT:
+        _refuse_other_suffixes(ctx, output)
+    state(ctx).plan = output
+    refuse_lines_in_cells(output, styles)
     if files := ctx.meta.get(_FILES_OF_REFERENCES):
-        _cite_files(ctx, made, files, styles, numbered=numbered)
+        _cite_files(ctx, output, files, styles, numbered=numbered)
         return
-    markup = "markdown" if made.format.is_markdown else "plain"
+    markup = "markdown" if output.format.is_markdown else "plain"
     run(
         ctx,
         FORMAT_CITATIONS,
@@ -104,19 +104,19 @@ def command(
     )
 
 
-def _refuse_other_suffixes(ctx: typer.Context, made: Plan) -> None:
+def _refuse_other_suffixes(ctx: typer.Context, output: Plan) -> None:
     """Refuse a file such as .odt for plain citations, unless -f selects them."""
-    if made.target is None or state(ctx).flags.get("format"):
+    if output.target is None or state(ctx).flags.get("format"):
         return
-    if made.target.suffix.lower() not in TEXT_SUFFIXES:
-        raise unknown_suffix(made.target, ctx.command)
+    if output.target.suffix.lower() not in TEXT_SUFFIXES:
+        raise unknown_suffix(output.target, ctx.command)
 
 
-def _wants_file(ctx: typer.Context, made: Plan, style: str) -> bool:
+def _wants_file(ctx: typer.Context, output: Plan, style: str) -> bool:
     """Return whether the output is a file for reference managers: text, or no format and no other suffix was given."""
-    if made.format.family is Family.TEXT:
+    if output.format.family is Family.TEXT:
         return True
-    flags, target = state(ctx).flags, made.target
+    flags, target = state(ctx).flags, output.target
     is_chosen = flags.get("json") or flags.get("format")
     return not is_chosen and (target is None or target.suffix.lower() in ("", *BY_NAME[style].also_in))
 
@@ -180,8 +180,8 @@ def _item(record: Record, number: int = 0) -> str:
 # Styles, and files of references
 
 
-def _split(given: Sequence[str]) -> list[str]:
-    return [part.strip() for one in given for part in one.split(",") if part.strip()]
+def _split(values: Sequence[str]) -> list[str]:
+    return [part.strip() for one in values for part in one.split(",") if part.strip()]
 
 
 def _is_file(style: str) -> bool:
@@ -204,7 +204,7 @@ def _choose_styles(ctx: typer.Context) -> list[str]:
     return list(dict.fromkeys(styles)) or [*DEFAULT_STYLES]
 
 
-def _cite_files(ctx: typer.Context, made: Plan, files: list[Path], styles: list[str], *, numbered: bool) -> None:
+def _cite_files(ctx: typer.Context, output: Plan, files: list[Path], styles: list[str], *, numbered: bool) -> None:
     """Cite each reference of files as the files have it; no request is sent."""
     from entrez_kit.citations.style.format_entries import format_citations
     from entrez_kit.references.merge.convert_records import build_item, convert_records
@@ -212,11 +212,11 @@ def _cite_files(ctx: typer.Context, made: Plan, files: list[Path], styles: list[
     from ._reference_files import describe_entry, read_entries, write_references
 
     entries = read_entries(ctx, files)
-    if made.format.family is Family.REFERENCES:
-        write_references(ctx, entries, made.format.name)
+    if output.format.family is Family.REFERENCES:
+        write_references(ctx, entries, output.format.name)
         return
     items = [build_item(entry) for entry in entries]
-    markup: Any = "markdown" if made.format.is_markdown else "plain"
+    markup: Any = "markdown" if output.format.is_markdown else "plain"
     texts = {
         style: ["".join(convert_records([entry], style)) for entry in entries]
         if style in FILES
@@ -228,7 +228,7 @@ def _cite_files(ctx: typer.Context, made: Plan, files: list[Path], styles: list[
         for number, entry in enumerate(entries, start=1)
     ]
     lines = [line for one in cited for line in _number_lines(one["citations"], one["number"] if numbered else 0)]
-    is_text = made.format.family is Family.TEXT or made.format.family is Family.SCREEN
+    is_text = output.format.family is Family.TEXT or output.format.family is Family.SCREEN
     emit(
         ctx,
         {"citations": cited, "total_submitted": len(entries), "total_formatted": len(cited)},

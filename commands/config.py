@@ -134,13 +134,13 @@ def _user_config(ctx: typer.Context) -> Path:
     return path
 
 
-def _value_for(setting: Setting, given: list[str]) -> str:
+def _value_for(setting: Setting, arguments: list[str]) -> str:
     """Return the value of a setting from the command line, stdin or a prompt.
 
     Raises:
         InvalidInput: the value is missing, or a secret was given on the command line.
     """
-    if setting.kind == "secret" and given and given != ["-"]:
+    if setting.kind == "secret" and arguments and arguments != ["-"]:
         raise InvalidInput(
             f"{setting.name} is secret. Do not give it on the command line.",
             invalid_input=setting.name,
@@ -148,23 +148,23 @@ def _value_for(setting: Setting, given: list[str]) -> str:
             f"`entrez-kit config set {setting.name} - < FILE`. The history of your shell now contains the value.",
             details={"reason": "secret_on_command_line"},
         )
-    if len(given) > 1:
+    if len(arguments) > 1:
         raise InvalidInput(
-            f"{setting.name} takes one value (got {len(given)}).",
+            f"{setting.name} takes one value (got {len(arguments)}).",
             invalid_input=setting.name,
             recovery_hint="Put quotes around a value with spaces.",
         )
-    if given and given != ["-"]:
-        return given[0]
-    if given == ["-"] or not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
-        return _from_stdin(setting, asked=bool(given))
+    if arguments and arguments != ["-"]:
+        return arguments[0]
+    if arguments == ["-"] or not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
+        return _from_stdin(setting, is_requested=bool(arguments))
     answer: str = typer.prompt(f"{setting.help}\n{setting.name}", hide_input=setting.kind == "secret", err=True)
     return answer
 
 
-def _from_stdin(setting: Setting, *, asked: bool) -> str:
+def _from_stdin(setting: Setting, *, is_requested: bool) -> str:
     """Read a value from stdin; without "-" only secrets are read from there."""
-    if sys.stdin is None or is_terminal(sys.stdin) or not (asked or setting.kind == "secret"):
+    if sys.stdin is None or is_terminal(sys.stdin) or not (is_requested or setting.kind == "secret"):
         raise InvalidInput(
             f"The value of {setting.name} is missing.",
             invalid_input=f"{setting.name}=",

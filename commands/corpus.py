@@ -467,10 +467,10 @@ def _emit(
 # Pages for a terminal. Their module imports rich, so it is imported when a page is rendered.
 
 
-def _render_plan(made: "SyncPlan", console: "Console") -> "RenderableType":
+def _render_plan(sync_plan: "SyncPlan", console: "Console") -> "RenderableType":
     from ._views.corpus import plan_page
 
-    return plan_page(made, console)
+    return plan_page(sync_plan, console)
 
 
 def _render_document(document: "RagDocument", console: "Console") -> "RenderableType":

@@ -123,10 +123,10 @@ def search(ctx: typer.Context, request: EntrezSearchRequest) -> None:
 
     def remarks(found: SingleOutcome[EntrezSearchResult]) -> None:
         result = found.result
-        shown = result.offset + result.retrieved_count
+        next_offset = result.offset + result.retrieved_count
         total = result.total_found or 0
-        if not plan(ctx).format.has_total and result.ids and shown < total:
-            tell_rest(ctx, f"{total - shown:,} more: add --offset {shown}")
+        if not plan(ctx).format.has_total and result.ids and next_offset < total:
+            tell_rest(ctx, f"{total - next_offset:,} more: add --offset {next_offset}")
 
     view: View[EntrezSearchResult] = View(
         table=_render_search_table,

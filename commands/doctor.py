@@ -113,8 +113,8 @@ def _waiting(ctx: typer.Context) -> Iterator[Callable[[int, int], None]]:
         return
     from ._console import create_console
 
-    with create_console(sys.stderr, current.color).status("Checking this machine and the network ...") as shown:
-        yield lambda done, of: shown.update(f"Comparing replies with known facts ({done} of {of}) ...")
+    with create_console(sys.stderr, current.color).status("Checking this machine and the network ...") as status:
+        yield lambda done, of: status.update(f"Comparing replies with known facts ({done} of {of}) ...")
 
 
 def _table(report: "DoctorReport") -> "RenderableType":

@@ -166,15 +166,15 @@ def _choose_level(ctx: typer.Context, level: str) -> str:
     Raises:
         InvalidInput: --detail names a level that the format cannot show.
     """
-    made = plan(ctx)
-    if made.format.family is Family.SCREEN and level in _OWN_FORMATS:
-        state(ctx).plan = made = replace(made, format=BY_NAME[_OWN_FORMATS[level]])
-    levels = made.format.details
+    output = plan(ctx)
+    if output.format.family is Family.SCREEN and level in _OWN_FORMATS:
+        state(ctx).plan = output = replace(output, format=BY_NAME[_OWN_FORMATS[level]])
+    levels = output.format.details
     if not levels or level in levels:
-        return levels[0] if made.format.needs_records else level
+        return levels[0] if output.format.needs_records else level
     if was_typed(ctx, "detail_level"):
         raise usage_error(
-            f"--detail {level} cannot be used with --format {made.format}.",
+            f"--detail {level} cannot be used with --format {output.format}.",
             f"detail_level={level}",
             "Omit --detail, or use --format json or jsonl.",
         )

@@ -67,11 +67,11 @@ def command(ctx: typer.Context, request: FulltextPageRequest) -> None:
 
 def _is_read(ctx: typer.Context) -> bool:
     """Return whether the text is shown for reading: on a terminal, unless another format is selected."""
-    made = plan(ctx)
-    if made.target is not None or not is_terminal(sys.stdout):
+    output = plan(ctx)
+    if output.target is not None or not is_terminal(sys.stdout):
         return False
-    wants_table = made.fields or state(ctx).preference("format", None) is not None
-    return made.format.is_read and not (made.format.family is Family.SCREEN and wants_table)
+    wants_table = output.fields or state(ctx).preference("format", None) is not None
+    return output.format.is_read and not (output.format.family is Family.SCREEN and wants_table)
 
 
 def _render_fulltext_table(result: FulltextResult, console: "Console") -> "RenderableType":
@@ -109,11 +109,13 @@ def _articles(item: FulltextOutcome) -> Iterator[Record]:
 def _records(item: FulltextOutcome) -> Iterator[Record]:
     """Yield the article, or the jsonl line for an input without one."""
     yield from _articles(item)
-    told = item.unavailable
-    if told is not None:
-        message = f"no full text: {told.reason}"
-        known = {name: value for name, value in as_data(told).items() if name not in ("id", "id_type", "message")}
-        yield describe_failure(item.id, item.status, told.message or message, **known)
+    unavailable = item.unavailable
+    if unavailable is not None:
+        message = f"no full text: {unavailable.reason}"
+        known = {
+            name: value for name, value in as_data(unavailable).items() if name not in ("id", "id_type", "message")
+        }
+        yield describe_failure(item.id, item.status, unavailable.message or message, **known)
     elif item.article is None:
         yield describe_failure(item.id, item.status, "not a PMID, PMCID or DOI")
 

@@ -257,9 +257,12 @@ def pubmed(ctx: typer.Context, options: dict[str, Any]) -> None:
     )
 
     def remarks(links: PubMedLinks) -> None:
-        shown = offset + len(links.pmids)
-        if not plan(ctx).format.has_total and links.pmids and shown < links.total_count:
-            tell_rest(ctx, f"{links.total_count - shown:,} more: add --offset {shown}, or --limit {links.total_count}")
+        next_offset = offset + len(links.pmids)
+        if not plan(ctx).format.has_total and links.pmids and next_offset < links.total_count:
+            tell_rest(
+                ctx,
+                f"{links.total_count - next_offset:,} more: add --offset {next_offset}, or --limit {links.total_count}",
+            )
 
     run_each(
         ctx,

@@ -75,8 +75,10 @@ def command(
             more = {name: data.get(name) for name in ("candidate_pmids", "citation", "warnings", "findings")}
             yield describe_failure(match.key, match.status, match.detail, key=match.key, **more)
 
-    given = {name: value for name, value in options.items() if value}
-    citations = ([given] if given else []) + [citation for path in files or [] for citation in _read(path)]
+    own_citation = {name: value for name, value in options.items() if value}
+    citations = ([own_citation] if own_citation else []) + [
+        citation for path in files or [] for citation in _read(path)
+    ]
     if not citations:
         raise InvalidInput(
             "No references were given.",

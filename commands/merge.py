@@ -105,7 +105,7 @@ def _list_undone(result: MergeResult, ids: Iterable[str]) -> "Iterator[ReviewRow
             yield replace(row, decision="different")
 
 
-def _read_sources(given: Iterable[str], files: list[Path]) -> dict[str, str]:
+def _read_sources(options: Iterable[str], files: list[Path]) -> dict[str, str]:
     """Return the database of each file that --source names.
 
     Raises:
@@ -113,7 +113,7 @@ def _read_sources(given: Iterable[str], files: list[Path]) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     names = [str(file) for file in files]
-    for text in given:
+    for text in options:
         database, sign, file = text.partition("=")
         matching = [name for name in names if name == file or Path(name).name == file]
         if not sign or not database.strip() or not matching:

@@ -101,8 +101,8 @@ def _read_strategy(ctx: typer.Context, file: Path) -> str:
     assert final is not None
     label = next(line.label for line in result.lines if line.number == result.final)
     if label != "exact":
-        said = "; ".join(loss.text for loss in final.losses)
-        warn(ctx, f"Line {result.final} of the strategy is {label} in PubMed: {said}. See strategy translate {file}.")
+        losses = "; ".join(loss.text for loss in final.losses)
+        warn(ctx, f"Line {result.final} of the strategy is {label} in PubMed: {losses}. See strategy translate {file}.")
     return result.query
 
 
@@ -200,8 +200,8 @@ def command(
     if not (request.date_range and (request.date_range.min_date or request.date_range.max_date)):
         refuse_without(ctx, "date_type", "--min-date or --max-date")
     if not was_typed(ctx, "fetch_brief_summaries") and _needs_summaries(plan(ctx), request):
-        shown = sys.maxsize if request.retrieve_all else request.max_results
-        request = request.model_copy(update={"fetch_brief_summaries": shown})
+        summary_count = sys.maxsize if request.retrieve_all else request.max_results
+        request = request.model_copy(update={"fetch_brief_summaries": summary_count})
     if plan(ctx).target is None and is_terminal(sys.stdout):
         request = request.model_copy(update={"explain": True})
     if plan(ctx).format.needs_records:
@@ -298,16 +298,16 @@ def _remarks(
     ctx: typer.Context, found: SearchResult | SearchHits, request: SearchRequest, strict: bool
 ) -> EntrezKitError | None:
     """Report what the format cannot show; return the error of --strict."""
-    made, number, summaries = plan(ctx), found.retrieved_pmid_count, request.fetch_brief_summaries
-    if made.format.family is not Family.DOCUMENT and found.web_env and found.query_key:
+    output, number, summaries = plan(ctx), found.retrieved_pmid_count, request.fetch_brief_summaries
+    if output.format.family is not Family.DOCUMENT and found.web_env and found.query_key:
         key, place = shlex.quote(found.query_key), shlex.quote(found.web_env)
         note(ctx, f"Kept at NCBI: entrez-kit fetch --query-key {key} --web-env {place}")
-    if number > summaries > 0 and _needs_summaries(made, request):
+    if number > summaries > 0 and _needs_summaries(output, request):
         note(ctx, f"Only the first {summaries:,} of {number:,} results have titles (--summaries {summaries}).")
-    shown = request.offset + number
+    next_offset = request.offset + number
     total = found.total_found or 0
-    left = total - number if made.target is not None else total - shown
-    if not made.format.has_total and number and left > 0 and found.certificate is None:
+    left = total - number if output.target is not None else total - next_offset
+    if not output.format.has_total and number and left > 0 and found.certificate is None:
         _report_omitted(ctx, total, request.offset, number)
     dropped = [warning for warning in found.warnings if warning.code in DROPPED]
     if not (strict and dropped):
@@ -322,11 +322,11 @@ def _remarks(
 
 def _report_omitted(ctx: typer.Context, total: int, offset: int, number: int) -> None:
     """Report the results that are not printed: a warning if a file, or a pipe without -n, gets only a part."""
-    made, shown = plan(ctx), offset + number
-    more = f"--offset {shown}" if shown < MAX_PUBMED_RESULTS else "--all"
-    if made.target is not None:
-        warn(ctx, f"{made.target.name} has {number:,} of {total:,} results. {_RETRIEVE_ALL}")
+    output, next_offset = plan(ctx), offset + number
+    more = f"--offset {next_offset}" if next_offset < MAX_PUBMED_RESULTS else "--all"
+    if output.target is not None:
+        warn(ctx, f"{output.target.name} has {number:,} of {total:,} results. {_RETRIEVE_ALL}")
     elif not (is_terminal(sys.stdout) or was_typed(ctx, "max_results")):
         warn(ctx, f"The output has {number:,} of {total:,} results. {_RETRIEVE_ALL}")
     else:
-        note(ctx, f"{total - shown:,} more: add {more}")
+        note(ctx, f"{total - next_offset:,} more: add {more}")

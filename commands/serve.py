@@ -68,12 +68,12 @@ def serve(
     """Serve agents over MCP until the host closes the connection or a signal comes."""
     if ctx.invoked_subcommand is not None:
         return
-    given: dict[str, Any] = {
+    flags: dict[str, Any] = {
         "mcp_transport_type": transport,
         "mcp_http_host": host.strip() if host else None,
         "mcp_http_port": port,
     }
-    chosen = {name: value for name, value in given.items() if value is not None}
+    chosen = {name: value for name, value in flags.items() if value is not None}
     names = ",".join(toolset or ())
     current = state(ctx)
     if {"mcp_transport_type": current.settings.mcp_transport_type, **chosen}["mcp_transport_type"] == "stdio":

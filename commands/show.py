@@ -22,14 +22,14 @@ def command(ctx: typer.Context, request: FetchRequest) -> None:
     """
     full = state(ctx).settings.verbose
 
-    shown: list[str] = []
+    pmids: list[str] = []
 
     def page(result: FetchResult, console: Any) -> Any:
         from ._views.markdown import screen_page
         from ._views.reading import markdown_page
 
         records = [as_data(article) for article in result.articles or []]
-        shown.extend(str(record["pmid"]) for record in records)
+        pmids.extend(str(record["pmid"]) for record in records)
         return markdown_page("\n---\n\n".join(screen_page(record, full=full) for record in records))
 
     selected = plan(ctx).format
@@ -37,5 +37,5 @@ def command(ctx: typer.Context, request: FetchRequest) -> None:
     grants = full and selected.family is Family.SCREEN
     request = request.model_copy(update={"detail_level": level, "include_grant_info": grants})
     fetch_and_print(ctx, request, page)
-    if shown:
-        suggest(ctx, f"fulltext {shown[0]}", f"related {shown[0]}", f"cite {shown[0]}")
+    if pmids:
+        suggest(ctx, f"fulltext {pmids[0]}", f"related {pmids[0]}", f"cite {pmids[0]}")

@@ -115,8 +115,8 @@ class DocumentWriter(Writer[Any]):
             piece = as_data(piece)
             # NCBI's warnings come first and are always included, because --fields must not hide a warning.
             named = ("query_broadened", "strict_total", "warnings") if isinstance(piece, dict) else ()
-            kept = [name for name in named if piece.get(name) not in (None, []) and name not in self._paths]
-            piece = project(piece, [*kept, *self._paths])
+            present = [name for name in named if piece.get(name) not in (None, []) and name not in self._paths]
+            piece = project(piece, [*present, *self._paths])
         elif self._key and isinstance(piece, BaseModel):
             inside = getattr(piece, self._key, None)
             if isinstance(inside, list) and (inside or self._taken) and self._put_by_record(piece, inside):

@@ -143,12 +143,12 @@ def claims_table(result: "VerifyResult", console: Console) -> RenderableType:
     about = (wrapped("Claim", 1), wrapped("Findings", 1))
     table = ListingTable(number("Line"), fixed("Status"), *about, expand=console.width >= WIDE, stacks=True)
     for claim in sorted(result.claims, key=lambda claim: claim.status == "found"):
-        told = [Text(line(text)) for text in claim_findings(as_data(claim))]
+        lines = [Text(line(text)) for text in claim_findings(as_data(claim))]
         table.add_row(
             str(claim.line or ""),
             Text(STATUS_WORDS.get(claim.status, claim.status), style=STYLES[claim.status]),
             Text(line(claim.claim)),
-            link_identifiers(Text("\n").join(told), console),
+            link_identifiers(Text("\n").join(lines), console),
         )
     return Group(table, Text(""), _format_counts(result.counts, result.total, "found"))
 
@@ -179,8 +179,8 @@ def claim_findings(record: Record) -> Iterator[str]:
 
 def claim_page(record: Record) -> str:
     """Return a claim in Markdown with its status and findings."""
-    told = [escaped(text) for text in claim_findings(record) if text]
-    return status_page(record["status"], escaped(record["claim"]), told, grave=record["status"] != "found")
+    lines = [escaped(text) for text in claim_findings(record) if text]
+    return status_page(record["status"], escaped(record["claim"]), lines, grave=record["status"] != "found")
 
 
 # Works of a corpus
@@ -209,8 +209,8 @@ def audit_table(result: "AuditResult", console: Console) -> RenderableType:
             text.append(f", {count:,} {_name_status(status).lower()}")
     if result.citing:
         text.append(f", {result.citing:,} citing retracted or questioned works", style="bold red")
-    shown: list[RenderableType] = [table, Text("")] if result.works else []
-    return Group(*shown, text)
+    parts: list[RenderableType] = [table, Text("")] if result.works else []
+    return Group(*parts, text)
 
 
 def _name_status(status: str) -> str:

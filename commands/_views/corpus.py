@@ -70,23 +70,23 @@ def sync_page(result: SyncResult, console: Console, *, query_key: str, is_new: b
     return Group(*parts)
 
 
-def plan_page(made: SyncPlan, console: Console) -> RenderableType:
+def plan_page(plan: SyncPlan, console: Console) -> RenderableType:
     """Return the number of records and requests of a planned sync, and its estimated time."""
-    first = [("Records to fetch", f"{made.entries:,} (all records: this is the first sync)")]
+    first = [("Records to fetch", f"{plan.entries:,} (all records: this is the first sync)")]
     later = [
-        ("Added since", f"{made.from_edat}: {counted(made.entries, 'record')}"),
-        ("Revised since then", counted(made.revisions, "older record")),
+        ("Added since", f"{plan.from_edat}: {counted(plan.entries, 'record')}"),
+        ("Revised since then", counted(plan.revisions, "older record")),
     ]
     table = facts(
         [
-            ("Query", made.term),
-            *(first if made.first_sync else later),
-            ("Requests", f"about {made.requests:,}"),
-            ("Time", f"about {_format_duration(made.seconds)}"),
+            ("Query", plan.term),
+            *(first if plan.first_sync else later),
+            ("Requests", f"about {plan.requests:,}"),
+            ("Time", f"about {_format_duration(plan.seconds)}"),
         ]
     )
     parts: list[RenderableType] = [table]
-    if made.replaces_term:
+    if plan.replaces_term:
         parts.append(Text("The term of this key changes, so the sync starts over.", style="yellow"))
     parts.append(Text("Dry run: nothing was fetched. Omit --dry-run to sync.", style="dim"))
     return Group(*parts)
@@ -245,8 +245,8 @@ def stats_page(stats: CorpusStats) -> RenderableType:
         graph = "; ".join(f"{count:,} of {line(model)}" for model, count in stats.graphs.items())
         graph += " (vector search is approximate)"
     elif stats.query_key is None and max(stats.vectors.values(), default=0) >= MANY:
-        made = f"{install_line('embeddings')}, then entrez-kit corpus reindex"
-        graph = Text(f"none: vector search compares every vector. Build one: {made}")
+        build_command = f"{install_line('embeddings')}, then entrez-kit corpus reindex"
+        graph = Text(f"none: vector search compares every vector. Build one: {build_command}")
     return facts(
         [
             ("File", stats.path),
@@ -276,9 +276,9 @@ def diff_page(difference: CorpusDiff) -> RenderableType:
     """Return a table of the changes, grouped by kind."""
     lists = (difference.deleted, difference.retracted, difference.revised, difference.added)
     numbers = Text(f"{line(difference.query_key)} since {_format_time(difference.since)}: ", style="bold")
-    shown = [f"{len(records):,} {name}" for name in CHANGES if (records := getattr(difference, name))]
-    numbers.append(", ".join(shown) or "no changes")
-    if not shown:
+    changes = [f"{len(records):,} {name}" for name in CHANGES if (records := getattr(difference, name))]
+    numbers.append(", ".join(changes) or "no changes")
+    if not changes:
         return numbers
     table = ListingTable(fixed("Change"), fixed("PMID"), fixed("Version"), "Title")
     for records in lists:

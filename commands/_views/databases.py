@@ -128,11 +128,11 @@ def link_table(result: "LinkResult", console: Console) -> RenderableType:
             continue
         by_name: dict[str, list[str]] = {}
         for link in linkset.links:
-            shown = link.id if link.score is None else f"{link.id} ({link.score})"
-            by_name.setdefault(link.link_name or "", []).append(shown)
+            text = link.id if link.score is None else f"{link.id} ({link.score})"
+            by_name.setdefault(link.link_name or "", []).append(text)
         for place, (name, ids) in enumerate(by_name.items()):
-            shown = " ".join(ids[:50]) + (f" … {len(ids) - 50:,} more (--json shows all)" if len(ids) > 50 else "")
-            table.row(linkset.source_id if not place else "", name, f"{len(ids):,}: {shown}")
+            text = " ".join(ids[:50]) + (f" … {len(ids) - 50:,} more (--json shows all)" if len(ids) > 50 else "")
+            table.row(linkset.source_id if not place else "", name, f"{len(ids):,}: {text}")
     return table
 
 
@@ -144,8 +144,8 @@ def facets_table(result: "FacetsResult", console: Console) -> RenderableType:
         for value in facet.values:
             table.row(value.value, _format_number(value.count))
         rest = (("earlier", facet.earlier), ("other values", facet.other_values), ("without a value", facet.without))
-        said = [f"{count:,} {name}" for name, count in rest if count]
-        parts += [table, Text("; ".join(said), style="dim"), Text("")] if said else [table, Text("")]
+        counts = [f"{count:,} {name}" for name, count in rest if count]
+        parts += [table, Text("; ".join(counts), style="dim"), Text("")] if counts else [table, Text("")]
     read = Text(f"{result.records_counted:,} of {result.total_found or 0:,} results counted", style="bold")
     parts.append(broader_line(result.broader_total) or read)
     return Group(*parts)

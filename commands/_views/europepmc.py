@@ -19,8 +19,8 @@ def search_table(result: EuropePMCResult, console: Console) -> RenderableType:
     parts: list[RenderableType] = []
     if result.articles:
         parts += [_render_records(result, console), Text("")]
-    shown = f"{len(result.articles):,} of {result.total_found:,}" if result.total_found else "No results."
-    parts.append(Text(shown, style="bold"))
+    summary = f"{len(result.articles):,} of {result.total_found:,}" if result.total_found else "No results."
+    parts.append(Text(summary, style="bold"))
     parts.append(Text(f"Europe PMC searched for: {line(result.effective_query)}", style="dim"))
     if result.next_cursor:
         parts.append(Text(f"Next page: --cursor {line(result.next_cursor)}", style="dim"))

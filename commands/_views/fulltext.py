@@ -57,8 +57,8 @@ def fulltext_table(result: FulltextResult, console: Console) -> RenderableType:
     parts += map(_format_cut, result.truncation.articles if result.truncation else ())
     for item in result.unavailable:
         parts += _render_missing(item, console)
-    asked = counted(result.total_returned + len(result.unavailable), "article")
-    return Group(*parts, Text(f"Full text of {result.total_returned:,} of {asked}", style="bold"))
+    total = counted(result.total_returned + len(result.unavailable), "article")
+    return Group(*parts, Text(f"Full text of {result.total_returned:,} of {total}", style="bold"))
 
 
 def _render_heading(article: PmcArticle | UnpaywallArticle, console: Console) -> list[RenderableType]:
@@ -267,8 +267,8 @@ _CLEAR: Final = ("miss", "no-fulltext", "no-oa")
 """Outcomes that need no detail."""
 
 
-def _format_answer(tried: TriedTier, shown: Callable[[object], str]) -> str:
-    detail = f" ({shown(tried.detail)})" if tried.detail and tried.outcome not in _CLEAR else ""
+def _format_answer(tried: TriedTier, render: Callable[[object], str]) -> str:
+    detail = f" ({render(tried.detail)})" if tried.detail and tried.outcome not in _CLEAR else ""
     return f"{_TIERS[tried.tier]}: {_ANSWERS[tried.outcome]}{detail}"
 
 

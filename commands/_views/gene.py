@@ -158,5 +158,5 @@ def links_table(links: PubMedLinks, console: Console) -> RenderableType:
         article_link(pmid, console) if clickable else Text.assemble((pmid, "cyan"), "  ", (f"{PUBMED}{pmid}/", "dim"))
         for pmid in links.pmids
     ]
-    shown = f"{len(links.pmids):,} of {links.total_count:,} articles linked to {links.entrez_id}"
-    return Group(*rows, Text(shown, style="bold"))
+    summary = f"{len(links.pmids):,} of {links.total_count:,} articles linked to {links.entrez_id}"
+    return Group(*rows, Text(summary, style="bold"))

@@ -35,8 +35,8 @@ _AT_START: Final = re.compile(r"^(\s*)([#+=-]|[0-9]+(?=[.)](?:\s|$)))")
 
 def escaped(text: object) -> str:
     """Escape text for Markdown and join its lines."""
-    shown = _SPECIAL.sub(lambda match: "\\" + match[0], line(text))
-    return _AT_START.sub(lambda start: start[1] + (f"{start[2]}\\" if start[2].isdigit() else f"\\{start[2]}"), shown)
+    inline = _SPECIAL.sub(lambda match: "\\" + match[0], line(text))
+    return _AT_START.sub(lambda start: start[1] + (f"{start[2]}\\" if start[2].isdigit() else f"\\{start[2]}"), inline)
 
 
 def page(record: Record) -> str:
@@ -97,8 +97,8 @@ def _write_authors(record: Record, full: bool) -> str:
             parts = (author.get("first_name") or author.get("initials"), author.get("last_name"), author.get("suffix"))
             name = line(" ".join(str(part) for part in parts if part))
             name += f" (ORCID {line(author['orcid'])})" if author.get("orcid") else ""
-        given = (author.get("affiliations") or ()) if full else ()
-        numbers = [str(places.setdefault(line(place), len(places) + 1)) for place in given]
+        affiliations = (author.get("affiliations") or ()) if full else ()
+        numbers = [str(places.setdefault(line(place), len(places) + 1)) for place in affiliations]
         names.append(f"{name} [{', '.join(numbers)}]" if numbers else name)
     if len(authors) > len(names):
         names.append(f"and {len(authors) - len(names)} more (-v shows all)")
@@ -114,10 +114,10 @@ def banner_page(record: Record) -> list[str]:
     return ["\n> ".join([f"> **{escaped(headline)}**", *map(escaped, others)])] if headline else []
 
 
-def status_page(status: str, told: str, findings: Iterable[str], *, grave: bool) -> str:
+def status_page(status: str, detail: str, findings: Iterable[str], *, grave: bool) -> str:
     """Return a checked text after its status, and a list of its findings. A grave status is a block quote."""
     words = STATUS_WORDS.get(status, status)
-    head = f"> **{words.upper()}** {told}\n" if grave else f"**{words}** {told}\n"
+    head = f"> **{words.upper()}** {detail}\n" if grave else f"**{words}** {detail}\n"
     return head + "".join(f"\n- {one}" for one in findings) + "\n"
 
 

@@ -53,10 +53,10 @@ def _format_count(record: Record) -> str:
 
 def strategy_page(record: Record) -> str:
     """Return a line of a strategy as a row of a Markdown table."""
-    shown = str(record.get("original") or "").strip()
+    original = str(record.get("original") or "").strip()
     cells = [
         "" if record.get("number") is None else str(record["number"]),
-        _cell(shown),
+        _cell(original),
         _cell(record.get("pubmed") or ("" if record["kind"] in ("comment", "header") else "not translated")),
         str(record.get("label") or record["kind"]).replace("_", " "),
         "<br>".join(_cell(note) for note in list_notes(record)),
@@ -115,14 +115,14 @@ def _remove_number(original: str, number: int | None) -> str:
 def _summarize(result: "StrategyResult", has_counts: bool) -> list[Text]:
     kinds = [one.kind for one in result.lines]
     votes = {name: sum(one.dialect == name for one in result.lines) for name in {one.dialect for one in result.lines}}
-    told = ", ".join(f"{count} {name}" for name, count in sorted(votes.items(), key=str) if name)
+    syntax_counts = ", ".join(f"{count} {name}" for name, count in sorted(votes.items(), key=str) if name)
     translated = sum(kind in ("search", "reference") for kind in kinds)
     others = ", ".join(
         f"{count} {kind}{'s' if count > 1 and kind != 'refused' else ''}"
         for kind in ("refused", "comment", "header")
         if (count := sum(one == kind for one in kinds))
     )
-    lines = [f"{len(kinds)} lines: {translated} translated{', ' if others else ''}{others}. Syntax: {told}."]
+    lines = [f"{len(kinds)} lines: {translated} translated{', ' if others else ''}{others}. Syntax: {syntax_counts}."]
     if result.query is None:
         lines.append(f"Line {result.final}, the last one, cannot be searched.")
     return [Text(one, style="bold") for one in lines]
@@ -155,8 +155,8 @@ def lint_table(result: "LintResult", console: Console) -> RenderableType:
     notes = len(result.findings) - result.errors - result.warnings_found
     counts = {"line": result.lines, "error": result.errors, "warning": result.warnings_found, "note": notes}
     lines, *others = (f"{count} {name}{'' if count == 1 else 's'}" for name, count in counts.items())
-    told = f"{lines}: {', '.join(others)}."
-    return Group(table, Text(""), Text(told, style="bold"))
+    summary = f"{lines}: {', '.join(others)}."
+    return Group(table, Text(""), Text(summary, style="bold"))
 
 
 # Recall
@@ -164,16 +164,16 @@ def lint_table(result: "LintResult", console: Console) -> RenderableType:
 
 def recall_page(record: Record) -> str:
     """Return a known record as an item of a Markdown list."""
-    told = [f"**{escaped(record['input'])}**: {str(record['status']).replace('_', ' ')}"]
+    parts = [f"**{escaped(record['input'])}**: {str(record['status']).replace('_', ' ')}"]
     if record.get("title"):
-        told.append(escaped(record["title"]))
+        parts.append(escaped(record["title"]))
     if record.get("missed_by"):
-        told.append(f"missed by block {', '.join(map(str, record['missed_by']))}")
+        parts.append(f"missed by block {', '.join(map(str, record['missed_by']))}")
     if record.get("words"):
-        told.append(f"words that the strategy lacks: {escaped(', '.join(record['words']))}")
+        parts.append(f"words that the strategy lacks: {escaped(', '.join(record['words']))}")
     if record.get("change"):
-        told.append(escaped(_describe_change(record["change"])))
-    return f"- {'; '.join(told)}\n"
+        parts.append(escaped(_describe_change(record["change"])))
+    return f"- {'; '.join(parts)}\n"
 
 
 def _describe_change(change: Record) -> str:
@@ -213,5 +213,5 @@ def recall_table(result: "RecallResult", console: Console) -> RenderableType:
             status += f" by block {', '.join(map(str, record.missed_by))}"
         change = "" if record.change is None else _describe_change(as_data(record.change))
         others.add_row(line(record.input), status, Text(line(record.title or "")), Text(line(change)))
-    shown = [others] if others.row_count else []
-    return Group(head, Text(""), blocks, Text(""), *shown)
+    extra = [others] if others.row_count else []
+    return Group(head, Text(""), blocks, Text(""), *extra)

@@ -65,8 +65,10 @@ class ListingTable(Table):
     """
 
     def __init__(self, *columns: str | Column, expand: bool = False, stacks: bool = False) -> None:
-        made = (wrapped(one) if isinstance(one, str) else one for one in columns)
-        super().__init__(*made, box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1), expand=expand)
+        wrapped_columns = (wrapped(one) if isinstance(one, str) else one for one in columns)
+        super().__init__(
+            *wrapped_columns, box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1), expand=expand
+        )
         self._stacks = stacks
 
     def row(self, *values: object, style: str = "") -> None:

@@ -101,11 +101,11 @@ def language(code: object) -> str:
 
 def other_abstracts(record: Record) -> list[tuple[str, str]]:
     """Return the additional abstracts, each with its language or kind."""
-    shown = record.get("abstract_text") if record.get("abstract_language") else None
+    main_abstract = record.get("abstract_text") if record.get("abstract_language") else None
     return [
         (language(other.get("language") or other.get("type") or "other"), line(other.get("text")))
         for other in record.get("other_abstracts") or ()
-        if other.get("text") != shown
+        if other.get("text") != main_abstract
     ]
 
 
@@ -123,8 +123,8 @@ def status_label(record: Record) -> str:
 def is_corrected(record: Record) -> bool:
     """Return whether a correction of this record was published."""
     standing = record.get("standing") or {}
-    said = (standing.get("status"), *(notice.get("status") for notice in standing.get("notices") or ()))
-    return "corrected" in said or "republished" in said
+    statuses = (standing.get("status"), *(notice.get("status") for notice in standing.get("notices") or ()))
+    return "corrected" in statuses or "republished" in statuses
 
 
 def kind_in_words(kind: str) -> str:
@@ -147,8 +147,8 @@ def _list_notices(record: Record) -> Sequence[Mapping[str, Any]]:
 
 def correction_line(item: Mapping[str, Any]) -> str:
     """Return a correction of a record, or a notice of its publication status, as a line."""
-    said = line(item.get("citation") or item.get("doi") or item.get("date"))
-    text = f"{kind_in_words(str(item['kind']))}: {said}" if item.get("kind") else said
+    citation = line(item.get("citation") or item.get("doi") or item.get("date"))
+    text = f"{kind_in_words(str(item['kind']))}: {citation}" if item.get("kind") else citation
     if item.get("pmid"):
         text += f" PMID {item['pmid']}"
     if reason := line(item.get("note") or item.get("reason")):
@@ -159,8 +159,10 @@ def correction_line(item: Mapping[str, Any]) -> str:
 def other_corrections(record: Record) -> list[str]:
     """Return the corrections that the banner does not show."""
     status = standing_status(record)
-    shown = {notice.get("kind") for notice in _list_notices(record) if notice.get("status") == status in LABELS}
-    return [correction_line(item) for item in record.get("corrections") or () if item.get("kind") not in shown]
+    labelled_kinds = {
+        notice.get("kind") for notice in _list_notices(record) if notice.get("status") == status in LABELS
+    }
+    return [correction_line(item) for item in record.get("corrections") or () if item.get("kind") not in labelled_kinds]
 
 
 def date_of(record: Record) -> str:
@@ -307,12 +309,12 @@ STATUS_WORDS: Final = {
 
 def findings(record: Record) -> list[str]:
     """Return the findings about a reference, one sentence each, then remarks that are not problems."""
-    said = [str(finding["message"]) for finding in record.get("findings") or ()]
+    messages = [str(finding["message"]) for finding in record.get("findings") or ()]
     is_other = record.get("same_work") is False
     names = ("disagreement",) if is_other else ("notice", "detail", "disagreement")
     remarks = [str(record[name]) for name in names if record.get(name)]
-    said += [remark for remark in remarks if not any(remark in text or text in remark for text in said)]
+    messages += [remark for remark in remarks if not any(remark in text or text in remark for text in messages)]
     if is_other:
         fields = ", ".join(one["field"] for one in record.get("differences") or ())
-        said += [f"it differs in: {fields}"] if fields else []
-    return said
+        messages += [f"it differs in: {fields}"] if fields else []
+    return messages

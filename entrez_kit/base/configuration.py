@@ -98,11 +98,11 @@ def set_in_file(path: Path, name: str, text: str) -> Setting:
             invalid_input=f"{setting.name}=",
             recovery_hint=f"Give a value, or run `entrez-kit config unset {setting.name}`.",
         )
-    shown = redact_value(setting, text)
+    redacted_value = redact_value(setting, text)
     try:
         value = parse_value(setting, text)
     except ValueError as exc:
-        problem = f"{setting.name} {exc} (got {shown!r})."
+        problem = f"{setting.name} {exc} (got {redacted_value!r})."
     else:
         document = _read(path)
         document[setting.name] = _to_toml(value)
@@ -110,7 +110,7 @@ def set_in_file(path: Path, name: str, text: str) -> Setting:
         return setting
     raise InvalidInput(
         problem,
-        invalid_input=f"{setting.name}={shown}",
+        invalid_input=f"{setting.name}={redacted_value}",
         recovery_hint=f"`entrez-kit guide settings` describes {setting.name}.",
         details={"reason": "bad_setting", "setting": setting.name},
     )

@@ -39,7 +39,7 @@ class Exit(IntEnum):
     INTERRUPTED = 130
 
 
-LASTING: Final = frozenset(
+PERMANENT_REASONS: Final = frozenset(
     (
         *("offline", "not_recorded", "refused", "no_such_address", "retired", "new_parameter", "redirected"),
         *("bad_address", "bad_scheme", "forbidden_address", "too_many_redirects", "not_a_page", "parse_failed"),
@@ -49,13 +49,13 @@ LASTING: Final = frozenset(
 """Reasons of upstream errors that a retry cannot fix."""
 
 
-MOST_SAID: Final = 2_000
+MAX_SAID: Final = 2_000
 """Maximum characters of a text in an error; a longer text repeats its input."""
-MOST_REPEATED: Final = 300
+MAX_REPEATED: Final = 300
 """Maximum characters of the invalid input, including the name of its argument."""
 
 
-def truncate(text: str, most: int = MOST_SAID) -> str:
+def truncate(text: str, most: int = MAX_SAID) -> str:
     """Return a text; if it is too long, its beginning and its end."""
     return text if len(text) <= most else f"{text[: most * 3 // 4]} … {text[-most // 5 :]}"
 
@@ -111,7 +111,7 @@ class EntrezKitError(Exception):
         super().__init__(str(message))
         self.message_text = message
         self.hint_text = recovery_hint or self.default_hint
-        self.invalid_input = None if invalid_input is None else truncate(invalid_input, MOST_REPEATED)
+        self.invalid_input = None if invalid_input is None else truncate(invalid_input, MAX_REPEATED)
         self.details: dict[str, Any] = _render_within(details or {}, PYTHON)
         self._details_text = {key: value for key, value in (details or {}).items() if value != self.details[key]}
         self.reply: RefusedReply | None = None
@@ -129,7 +129,7 @@ class EntrezKitError(Exception):
     @property
     def retryable(self) -> bool:
         """Whether the same call may succeed later without any change."""
-        return self.may_pass and self.reason not in LASTING
+        return self.may_pass and self.reason not in PERMANENT_REASONS
 
     @property
     def reason(self) -> str | None:
@@ -152,7 +152,7 @@ class EntrezKitError(Exception):
         """Render the texts of the error for a front end; return the error."""
         self.message_text = truncate(frontend.say(self.message_text))
         self.hint_text = truncate(frontend.say(self.hint_text))
-        self.details = _render_within({**self.details, **self._details_text}, frontend, MOST_SAID)
+        self.details = _render_within({**self.details, **self._details_text}, frontend, MAX_SAID)
         self._details_text = {}
         return self
 

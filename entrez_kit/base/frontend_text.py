@@ -103,8 +103,8 @@ class Frontend:
 
     def call(self, call: NextCall) -> str:
         """Return a call in the syntax of the front end."""
-        shown = ", ".join(f"{name}={_literal(value)}" for name, value in call.arguments.items())
-        return f"kit.{call.method}({shown})" if shown else f"kit.{call.method}"
+        arguments = ", ".join(f"{name}={_literal(value)}" for name, value in call.arguments.items())
+        return f"kit.{call.method}({arguments})" if arguments else f"kit.{call.method}"
 
     def say(self, text: Text) -> str:
         """Return a text rendered for this front end; a plain string is returned unchanged."""

@@ -25,7 +25,7 @@ class Identifier:
 
     kind: IdKind
     value: str
-    given: str
+    original: str
 
     @property
     def key(self) -> "Key":
@@ -42,31 +42,31 @@ def read_identifier(text: str) -> Identifier | None:
     """
     if text.isascii() and text.isdigit():
         return _parse_pmid(text, text)
-    given = text
+    original = text
     text = text.strip().strip("<>").rstrip(",;.")
     if text.startswith(("(", "[")) and text[1:].rstrip(")]") and text[-1:] in (")", "]"):
         text = text[1:-1].rstrip(",;.")
     if match := _PMID.fullmatch(text):
-        return _parse_pmid(match[1], given)
+        return _parse_pmid(match[1], original)
     if match := _PMCID.fullmatch(text):
         number = match[1].lstrip("0")
-        return Identifier("pmcid", f"PMC{number}", given) if number else None
+        return Identifier("pmcid", f"PMC{number}", original) if number else None
     bare = DOI_PREFIX.sub("", text, count=1) if DOI_PREFIX.match(text) else text
     if bare != text:
         bare = re.sub(r"\?utm_.*$", "", unquote(bare))
     if DOI.fullmatch(bare):
-        return Identifier("doi", bare, given)
-    return _parse_address(text, given)
+        return Identifier("doi", bare, original)
+    return _parse_address(text, original)
 
 
-def _parse_pmid(digits: str, given: str) -> Identifier | None:
+def _parse_pmid(digits: str, original: str) -> Identifier | None:
     number = digits.lstrip("0")
     if not number or len(number) > MAX_PMID_DIGITS:
         return None
-    return Identifier("pmid", number, given)
+    return Identifier("pmid", number, original)
 
 
-def _parse_address(text: str, given: str) -> Identifier | None:
+def _parse_address(text: str, original: str) -> Identifier | None:
     """Extract the identifier from an address at PubMed, PMC or Europe PMC."""
     address = text if "://" in text else f"https://{text}"
     try:
@@ -76,16 +76,16 @@ def _parse_address(text: str, given: str) -> Identifier | None:
         return None
     words = [word for word in unquote(parts.path).split("/") if word]
     if host == "pubmed.ncbi.nlm.nih.gov" and words:
-        return _parse_pmid(words[0], given) if re.fullmatch("[0-9]+", words[0]) else None
+        return _parse_pmid(words[0], original) if re.fullmatch("[0-9]+", words[0]) else None
     if host == "pubmed.ncbi.nlm.nih.gov" and (term := re.search(r"(?<![^&])term=([0-9]+)(?![^&])", parts.query)):
-        return _parse_pmid(term[1], given)
+        return _parse_pmid(term[1], original)
     if host.endswith("ncbi.nlm.nih.gov") or host in ("europepmc.org", "www.europepmc.org"):
         for index, word in enumerate(words):
             if match := _PMCID.fullmatch(word):
-                return Identifier("pmcid", f"PMC{match[1].lstrip('0')}", given)
+                return Identifier("pmcid", f"PMC{match[1].lstrip('0')}", original)
             if word.lower() in ("pubmed", "med") and index + 1 < len(words) and words[index + 1].isascii():
                 following = words[index + 1]
-                return _parse_pmid(following, given) if re.fullmatch("[0-9]+", following) else None
+                return _parse_pmid(following, original) if re.fullmatch("[0-9]+", following) else None
     return None
 
 

@@ -40,8 +40,8 @@ def clean_query(text: str) -> tuple[str, str]:
         return text, ""
     spaced = re.sub("\r\n|[\n\v\f\r\x85\u2028\u2029]", "\n", text).replace("\t", " ")
     cleaned = _replace(_HIDDEN, "", spaced)
-    kept = Counter(cleaned)
-    return cleaned, "".join(dict.fromkeys(one for one in spaced if not kept[one]))
+    counts = Counter(cleaned)
+    return cleaned, "".join(dict.fromkeys(one for one in spaced if not counts[one]))
 
 
 def strip_marks(text: str) -> str:

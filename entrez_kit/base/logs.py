@@ -210,11 +210,11 @@ def logging_to(settings: Settings, stream: TextIO | None = None, *, ids: Ids = c
     If the folder cannot be written, the server logs a warning and runs.
     """
     level = LEVELS[settings.mcp_log_level]
-    shown = logging.StreamHandler(stream or sys.stderr)
-    shown.setFormatter(JsonLinesFormatter(ids))
+    stream_handler = logging.StreamHandler(stream or sys.stderr)
+    stream_handler.setFormatter(JsonLinesFormatter(ids))
     if settings.quiet:
-        shown.setLevel(logging.WARNING)
-    handlers, problem = _add_file_handler(settings, [shown], SERVER_FILE, ids)
+        stream_handler.setLevel(logging.WARNING)
+    handlers, problem = _add_file_handler(settings, [stream_handler], SERVER_FILE, ids)
     quieter = level if level <= logging.DEBUG else max(level, logging.WARNING)
     with _use_handlers(handlers, {"": level, OURS: level, **dict.fromkeys(CHATTY, quieter)}, propagate=True):
         if problem is not None:

@@ -28,7 +28,7 @@ PROJECT_FILE: Final = "entrez-kit.toml"
 USER_FILE: Final = "config.toml"
 KIT: Final = "entrez_kit_"
 """Prefix of the variables of this program's own settings."""
-MOST_NOTICED: Final = 20
+MAX_NOTICED: Final = 20
 LONGEST_NAME: Final = 60
 
 SANDBOX_ORIGIN: Final = "sandbox"
@@ -257,8 +257,10 @@ class Settings:
             fidelity: the fidelity of the answer of a copy; empty if it has not answered.
         """
         if self.copy_label:
-            said = f" answered, and no request was sent. Fidelity: {fidelity}." if fidelity else "; no request is sent."
-            return "local", f"Local copy: {self.copy_label}{said}"
+            suffix = (
+                f" answered, and no request was sent. Fidelity: {fidelity}." if fidelity else "; no request is sent."
+            )
+            return "local", f"Local copy: {self.copy_label}{suffix}"
         return ("demo", self.demo_warning) if self.demo_warning else None
 
     def prepare(self) -> "Settings":
@@ -300,9 +302,9 @@ class Settings:
         }
         if self.unpaywall_email is None:  # the client requires one; the sandbox accepts any
             own["unpaywall_email"] = SecretStr(SANDBOX_EMAIL)
-        asked = {"demo": self.origins.get("demo", "flag")} if self.demo else {}
+        demo_origin = {"demo": self.origins.get("demo", "flag")} if self.demo else {}
         others = {name: origin for name, origin in self.origins.items() if name != "demo"}
-        origins = {**others, **asked, **dict.fromkeys(own, SANDBOX_ORIGIN)}
+        origins = {**others, **demo_origin, **dict.fromkeys(own, SANDBOX_ORIGIN)}
         return replace(self, **own, demo=True, state_dir=self.state_dir / "demo", origins=origins)
 
 
@@ -358,10 +360,10 @@ def load_settings(
         NotConfigured: a value is invalid; the message names the variable or the file.
     """
     env = dict(os.environ if environ is None else environ)
-    given = {key: value for key, raw in (overrides or {}).items() if (value := _clean(raw)) is not None}
+    flags = {key: value for key, raw in (overrides or {}).items() if (value := _clean(raw)) is not None}
     if config_file is not None:
-        given["config_file"] = config_file
-    unknown = sorted(set(given) - set(BY_NAME))
+        flags["config_file"] = config_file
+    unknown = sorted(set(flags) - set(BY_NAME))
     if unknown:
         raise NotConfigured(
             f"unknown setting: {', '.join(unknown)}{_suggest_name(unknown[0])}",
@@ -369,11 +371,11 @@ def load_settings(
             details={"reason": "unknown_setting"},
         )
     notices: list[str] = []
-    where, _ = _resolve(("home", "config_file"), _Sources(given, env))  # they locate the other sources
+    where, _ = _resolve(("home", "config_file"), _Sources(flags, env))  # they locate the other sources
     home: Path | None = where.get("home")
     user_file = where.get("config_file") or _find_user_config(home, env)
     files = _read_files(_find_project_file(working_dir), user_file, "config_file" in where, notices)
-    values, origins = _resolve(BY_NAME, _Sources(given, env, *files))
+    values, origins = _resolve(BY_NAME, _Sources(flags, env, *files))
     for name in ("cache_dir", "data_dir"):
         if name not in values:
             values[name] = _choose_folder(name, home, env, notices)
@@ -391,14 +393,14 @@ def load_settings(
 class _Sources:
     """All sources of settings."""
 
-    given: Mapping[str, Any]
+    flags: Mapping[str, Any]
     env: Mapping[str, str]
     project: Mapping[str, Any] = field(default_factory=dict)
     user: Mapping[str, Any] = field(default_factory=dict)
 
     def candidates(self, setting: Setting) -> Iterator[tuple[str, Any]]:
         """Yield the name of each source and its value for a setting, in order of precedence."""
-        yield "flag", self.given.get(setting.name)
+        yield "flag", self.flags.get(setting.name)
         for variable in setting.variables:
             yield f"environment ({variable})", self.env.get(variable)
         yield f"project file ({PROJECT_FILE})", self.project.get(setting.name)
@@ -430,9 +432,9 @@ def _read_files(
             for name, raw in table.items()
             if (why := _explain_refusal(name, raw, in_project=in_project, is_private=is_private))
         ]
-        notices.extend(f"{where}: {why}{_suggest_name(name)}" for name, why in ignored[:MOST_NOTICED])
-        if len(ignored) > MOST_NOTICED:
-            notices.append(f"{where}: {len(ignored) - MOST_NOTICED} more settings ignored")
+        notices.extend(f"{where}: {why}{_suggest_name(name)}" for name, why in ignored[:MAX_NOTICED])
+        if len(ignored) > MAX_NOTICED:
+            notices.append(f"{where}: {len(ignored) - MAX_NOTICED} more settings ignored")
         for name, _ in ignored:
             del table[name]
     return project, user
@@ -442,8 +444,8 @@ def _explain_refusal(name: str, raw: Any, *, in_project: bool, is_private: bool)
     """Return the reason why a file may not set something; None if it may."""
     setting = BY_NAME.get(name)
     if setting is None:
-        shown = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
-        return f"unknown setting {shown!r} ignored"
+        short_name = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+        return f"unknown setting {short_name!r} ignored"
     if in_project and not setting.in_project_file:
         return f"{name} is not taken from a project file; use {setting.variable}"
     if in_project and setting.project_range and _is_outside(setting, raw, setting.project_range):
@@ -520,11 +522,11 @@ def _read_value(setting: Setting, raw: Any, origin: str) -> Any:
         return parse_value(setting, raw)
     except ValueError as exc:
         problem = str(exc)
-    shown = redact_value(setting, raw)
+    redacted_value = redact_value(setting, raw)
     where = setting.variable if origin == "flag" else origin.removeprefix("environment (").removesuffix(")")
     raise NotConfigured(
-        f"{setting.variable} {problem} (got {shown!r} from {origin}).",
-        invalid_input=f"{setting.name}={shown}",
+        f"{setting.variable} {problem} (got {redacted_value!r} from {origin}).",
+        invalid_input=f"{setting.name}={redacted_value}",
         recovery_hint=f"Correct {where}, or unset it to use the default.",
         details={"reason": "bad_setting", "setting": setting.name, "origin": origin},
     )
@@ -654,8 +656,8 @@ def locate_user_config(
         NotConfigured: the variable for the file or the home is invalid.
     """
     env = dict(os.environ if environ is None else environ)
-    given: dict[str, Any] = {"config_file": config_file, "home": home}
-    values = _resolve(("home", "config_file"), _Sources(given, env))[0]
+    flags: dict[str, Any] = {"config_file": config_file, "home": home}
+    values = _resolve(("home", "config_file"), _Sources(flags, env))[0]
     return values.get("config_file") or _find_user_config(values.get("home"), env)
 
 

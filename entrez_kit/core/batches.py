@@ -16,7 +16,7 @@ from entrez_kit.services.transport.in_flight import in_order
 PROBE_WAITS: Final = (1.0, 3.0, 9.0)
 """Seconds to wait before each probe of a service that did not answer one of many batches."""
 
-PERMANENT_REASONS: Final = frozenset(
+SERVICE_FAILURES: Final = frozenset(
     (
         *("offline", "not_recorded", "refused", "redirected", "retired", "new_parameter", "no_such_address"),
         "unexpected_status",
@@ -95,7 +95,7 @@ class CircuitBreaker:
 
     def probe_waits(self, failure: EntrezKitError) -> Sequence[float]:
         """Return the seconds to wait before each probe; empty if probes are useless after this failure."""
-        if failure.reason in PERMANENT_REASONS:
+        if failure.reason in SERVICE_FAILURES:
             return ()
         return PROBE_WAITS if self.patient else (0.0, 0.0) if failure.reason in BAD_REPLY_REASONS else ()
 

@@ -114,12 +114,12 @@ class Request(BaseModel):
         if not isinstance(data, Mapping):
             return handler(data)
         required = _list_required(cls)
-        given = {key: value for key, value in data.items() if key in required or not is_absent(_reduce_empty(value))}
+        values = {key: value for key, value in data.items() if key in required or not is_absent(_reduce_empty(value))}
         removed: dict[str, str] = {}
-        for key, value in given.items():
+        for key, value in values.items():
             if isinstance(value, str) and (name := _to_snake(key)) in QUERY_FIELDS:
-                given[key], removed[name] = clean_query(value)
-        request = handler(given)
+                values[key], removed[name] = clean_query(value)
+        request = handler(values)
         for name, characters in removed.items():
             if characters:
                 codes = ", ".join(f"U+{ord(one):04X}" for one in characters[:MAX_NAMED])
@@ -319,15 +319,15 @@ class Warned(Collected):
     warnings: SkipJsonSchema[list[Warn]] = omit_if_empty([])
 
 
-def wrong(field: str, message: Text, given: object = "") -> PydanticCustomError:
+def wrong(field: str, message: Text, value: object = "") -> PydanticCustomError:
     """Return the error that a model raises for contradictory arguments; it names one of them.
 
     Args:
         field: the argument to name.
         message: the problem.
-        given: the value of the argument.
+        value: the value of the argument.
     """
-    context = {"field": field, "message": message, "given": "" if given is None else given}
+    context = {"field": field, "message": message, "given": "" if value is None else value}
     return PydanticCustomError(WRONG, "{message}", context)
 
 

@@ -24,7 +24,7 @@ from entrez_kit.services.transport.in_flight import in_order
 
 Res = TypeVar("Res", bound=Result)
 Status = Literal["found", "partial", "not_found", "invalid", "error"]
-MOST_FAILURES: Final = 3
+MAX_FAILURES: Final = 3
 """After this many consecutive inputs without an answer the service counts as down; no further input is requested."""
 
 
@@ -135,7 +135,7 @@ class PerInput(BatchedOutcomes[str, PerInputAnswer[Res]]):
             failed = item.error if status == "error" else None
             self._failures = self._failures + 1 if failed else 0
             self.error = self.error or failed
-            if failed and self._failures == MOST_FAILURES and failed.reason != "offline":  # the cache may have the next
+            if failed and self._failures == MAX_FAILURES and failed.reason != "offline":  # the cache may have the next
                 self._down = not_tried(failed)
             yield item
 

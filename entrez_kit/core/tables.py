@@ -83,10 +83,12 @@ def render_html_table(title: str, records: Sequence[Record]) -> str:
     """
     columns, rows = build_table(records[:SHOWN_ROWS])
     cells = [[_render_cell(value) for value in row] for row in rows]
-    shown = [place for place in range(len(columns)) if any(row[place] for row in cells)][:SHOWN_COLUMNS]
+    visible_columns = [place for place in range(len(columns)) if any(row[place] for row in cells)][:SHOWN_COLUMNS]
     lines = [f"<p>{_escape_html(title)}</p>", "<table>"]
-    lines.append(f"<tr>{''.join(f'<th>{_escape_html(columns[place])}</th>' for place in shown)}</tr>")
-    lines += (f"<tr>{''.join(f'<td>{_escape_html(row[place])}</td>' for place in shown)}</tr>" for row in cells)
+    lines.append(f"<tr>{''.join(f'<th>{_escape_html(columns[place])}</th>' for place in visible_columns)}</tr>")
+    lines += (
+        f"<tr>{''.join(f'<td>{_escape_html(row[place])}</td>' for place in visible_columns)}</tr>" for row in cells
+    )
     lines.append("</table>")
     if len(records) > SHOWN_ROWS:
         lines.append(f"<p>{len(records) - SHOWN_ROWS:,} more</p>")

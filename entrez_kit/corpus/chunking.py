@@ -27,7 +27,7 @@ TOKENS_PER_WORD: Final = 1.5
 LONG_WORD: Final = 12
 LETTERS_PER_TOKEN: Final = 8
 """Letters per token in a word longer than ``LONG_WORD`` (a sequence, a formula)."""
-MOST_TITLE: Final = 200
+MAX_TITLE: Final = 200
 """In tokens. A longer title is split like text instead of being repeated before it."""
 
 NAMESPACE: Final = UUID("1b2c3d4e-0000-0000-0000-000000000000")
@@ -98,7 +98,7 @@ def chunk_article(article: Article) -> list[Chunk]:
     """Split a record into chunks; a record without an abstract is one chunk with its title."""
     title = " ".join(article.title.split())
     sections = sections_of(article)
-    if title and estimate_tokens(title) > MOST_TITLE:
+    if title and estimate_tokens(title) > MAX_TITLE:
         sections, title = [TextSection(None, OPEN, title), *sections], ""
     if not sections:
         return [_make_chunk("w0", None, title, [])] if title else []

@@ -86,16 +86,16 @@ def reindex(services: Services, *, anew: bool = False) -> Reindexed:
             )
         tracing.stage(INDEXING)
         documents = store.reindex(tracing.step)
-        made = 0
+        vector_count = 0
         if embedder is not None:
             if anew:
                 with store.writing() as connection:
                     vector_index.forget(connection, embedder.name)
             tracing.stage(EMBEDDING)
-            made = vectors.embed_missing(store, embedder, anew=anew)
+            vector_count = vectors.embed_missing(store, embedder, anew=anew)
     return Reindexed(
         documents=documents,
         chunks=store.stats().chunks,
         model=embedder.name if embedder is not None else None,
-        vectors=made,
+        vectors=vector_count,
     )

@@ -49,10 +49,10 @@ _WRITTEN: Final = re.compile(
 
 def sections_of(article: Article) -> list[TextSection]:
     """Return the sections of a record's abstract; one section without a label if the abstract has no headings."""
-    given = article.abstract_sections
-    if len(given) == 1 and given[0].label is None:
-        return list(_split_headings(given[0].text))
-    return [_convert_section(part) for part in given if part.label or part.text.strip()]
+    parts = article.abstract_sections
+    if len(parts) == 1 and parts[0].label is None:
+        return list(_split_headings(parts[0].text))
+    return [_convert_section(part) for part in parts if part.label or part.text.strip()]
 
 
 def _convert_section(part: AbstractSection) -> TextSection:

@@ -32,7 +32,7 @@ from entrez_kit.services import Services
 from entrez_kit.services.small_replies import ESearchReply
 from entrez_kit.services.transport.in_flight import in_order
 
-MOST_OVERLAP: Final = 1_000_000
+MAX_OVERLAP: Final = 1_000_000
 """Days; date arithmetic overflows on numbers without a bound."""
 NAMED: Final = 20
 """The number of PMIDs that a warning lists; ``details.missing`` has all of them."""
@@ -114,7 +114,7 @@ class _WindowSearch:
         self.modified_since: date | None = None
         if before is None or before.last_edat is None or self.replaces:
             return
-        overlap = min(request.overlap_days, MOST_OVERLAP)
+        overlap = min(request.overlap_days, MAX_OVERLAP)
         latest = to_second(now + timedelta(days=1))
         followed_to, scanned_at = before.last_edat, before.last_scan_at
         if followed_to > latest:
@@ -502,6 +502,6 @@ def _split_batches(pmids: Sequence[int]) -> list[Sequence[int]]:
 def _list_pmids(pmids: Sequence[int] | dict[int, EntrezKitError]) -> str:
     """List PMIDs in words, at most ``NAMED`` of them."""
     listed = sorted(pmids)
-    shown = ", ".join(str(pmid) for pmid in listed[:NAMED])
+    first_pmids = ", ".join(str(pmid) for pmid in listed[:NAMED])
     more = f" and {len(listed) - NAMED} more" if len(listed) > NAMED else ""
-    return f"PMID {shown}{more}" if len(listed) == 1 else f"{len(listed)} records (PMID {shown}{more})"
+    return f"PMID {first_pmids}{more}" if len(listed) == 1 else f"{len(listed)} records (PMID {first_pmids}{more})"

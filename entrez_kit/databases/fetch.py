@@ -70,15 +70,15 @@ class FetchedRecords(OfIds[FetchedRecord]):
     def __iter__(self) -> Iterator[FetchedRecord]:
         check_database(self._services, self._request.db)
         text = JoinedReplies()
-        held: FetchedRecord | None = None
+        pending: FetchedRecord | None = None
         for item in super().__iter__():
-            if held is not None:
-                yield held
-            held = item._replace(content=text.add(item.content))
+            if pending is not None:
+                yield pending
+            pending = item._replace(content=text.add(item.content))
         if not self.found and (error := self.error or self.missing_error()):
             raise error
-        if held is not None:
-            yield held._replace(content=held.content + text.end())
+        if pending is not None:
+            yield pending._replace(content=pending.content + text.end())
         if not text.whole:
             several = "The content is a sequence of several documents, because they could not be joined."
             self.warnings.append(Warn(code="several_documents", message=several))
@@ -110,18 +110,18 @@ class FetchedRecords(OfIds[FetchedRecord]):
                     details={"reason": "contradiction", "service": "eutils", "endpoint": "efetch"},
                 )
         self.error = self.error or next(iter(failed.values()), None)
-        for given in inputs:
-            uid = known.uids[given] or ""
+        for input_id in inputs:
+            uid = known.uids[input_id] or ""
             if uid in self._fetched:
                 if uid in known.failed:
-                    self._unchecked.append(given)
-                yield FetchedRecord(IdOutcome(id=given, status="found"), _decode(contents.pop(uid, b"")))
+                    self._unchecked.append(input_id)
+                yield FetchedRecord(IdOutcome(id=input_id, status="found"), _decode(contents.pop(uid, b"")))
             elif uid in failed:
-                yield FetchedRecord(IdOutcome(id=given, status="error", message=failed[uid].message), "")
+                yield FetchedRecord(IdOutcome(id=input_id, status="error", message=failed[uid].message), "")
             elif uid in refused:
-                yield FetchedRecord(IdOutcome(id=given, status="not_found", message=refused[uid].message), "")
+                yield FetchedRecord(IdOutcome(id=input_id, status="not_found", message=refused[uid].message), "")
             else:
-                yield FetchedRecord(known.outcome(given), "")
+                yield FetchedRecord(known.outcome(input_id), "")
 
     def _look_up_ids(self, ids: Sequence[str]) -> LookUp:
         """Look up which ids exist. If the database has no summaries, no id is verified."""

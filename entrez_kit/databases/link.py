@@ -112,38 +112,40 @@ class LinkSets(BatchedOutcomes[str, LinkSet]):
         except InvalidInput:  # the database has no summaries, so the check is not possible
             existing = LookUp(request.source, {})
 
-        def linkset(given: str) -> LinkSet:
-            if given in outcomes:
-                return outcomes[given]
-            uid = uids[given]
+        def linkset(source_id: str) -> LinkSet:
+            if source_id in outcomes:
+                return outcomes[source_id]
+            uid = uids[source_id]
             if uid in existing.absent:
                 # NCBI returns links for some ids that never existed; these links are dropped.
-                return LinkSet(source_id=given, status="not_found", message=existing.outcome(uid).message)
+                return LinkSet(source_id=source_id, status="not_found", message=existing.outcome(uid).message)
             if found := links.get(uid):
-                shown = [Link(id=link.id, score=link.score, link_name=link.link_name or None) for link in found]
-                return LinkSet(source_id=given, status="linked", links=shown)
+                target_links = [Link(id=link.id, score=link.score, link_name=link.link_name or None) for link in found]
+                return LinkSet(source_id=source_id, status="linked", links=target_links)
             if error := failed.get(uid) or existing.failed.get(uid):
-                return LinkSet(source_id=given, status="error", message=error.message)
+                return LinkSet(source_id=source_id, status="error", message=error.message)
             return LinkSet(
-                source_id=given, status="no_links", message=f"{request.target} has no records linked to {given}"
+                source_id=source_id, status="no_links", message=f"{request.target} has no records linked to {source_id}"
             )
 
-        return [linkset(given) for given in inputs]
+        return [linkset(source_id) for source_id in inputs]
 
     def _resolve_sources(self, ids: Sequence[str]) -> tuple[dict[str, str], dict[str, LinkSet]]:
         """Return the UID of each id, and the outcomes of ids without one. ELink names sources by UID only."""
         db = self._request.source
         read = LookUp.of(db, ids).uids
-        uids = {given: uid for given, uid in read.items() if uid is not None and uid.isdigit()}
-        known = look_up(self._services, db, [given for given in read if given not in uids], breaker=self._breaker)
+        uids = {source_id: uid for source_id, uid in read.items() if uid is not None and uid.isdigit()}
+        known = look_up(
+            self._services, db, [source_id for source_id in read if source_id not in uids], breaker=self._breaker
+        )
         self.error = self.error or next(iter(known.failed.values()), None)
         outcomes: dict[str, LinkSet] = {}
-        for given, uid in known.uids.items():
-            outcome = known.outcome(given)
+        for source_id, uid in known.uids.items():
+            outcome = known.outcome(source_id)
             if outcome.status == "found":
-                uids[given] = str(known.documents[uid or ""]["uid"])
+                uids[source_id] = str(known.documents[uid or ""]["uid"])
             else:
-                outcomes[given] = LinkSet(source_id=given, status=outcome.status, message=outcome.message)
+                outcomes[source_id] = LinkSet(source_id=source_id, status=outcome.status, message=outcome.message)
         return uids, outcomes
 
     def _fetch_links(self, uids: list[str]) -> tuple[dict[str, list["RawLink"]], dict[str, EntrezKitError]]:

@@ -23,7 +23,7 @@ _ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:|/-]{0,99}")
 """UIDs are digits; sequence databases and some others also accept accessions."""
 _DIGITS: Final = re.compile(r"0*([0-9]{1,19})")
 
-LASTING: Final = frozenset({"pubmed", "pmc", "gene", "mesh", "taxonomy", "nuccore", "protein"})
+PERMANENT_DATABASES: Final = frozenset({"pubmed", "pmc", "gene", "mesh", "taxonomy", "nuccore", "protein"})
 """Databases that are not checked against NCBI's list."""
 SYNONYMS: Final = frozenset({"nucleotide", "nuccore"})
 """NCBI accepts both names for one database, although it lists only one."""
@@ -105,7 +105,7 @@ def check_database(services: Services, db: str, field: str = "db") -> None:
         InvalidInput: the database does not exist.
     """
     demo = services.settings.demo
-    if db in LASTING and not demo:
+    if db in PERMANENT_DATABASES and not demo:
         return
     try:
         known = services.eutils.einfo(read=parse_database_list).value
@@ -113,7 +113,7 @@ def check_database(services: Services, db: str, field: str = "db") -> None:
         return
     if db in known or (db in SYNONYMS and SYNONYMS & set(known)):
         return
-    near = [] if db in LASTING else get_close_matches(db, {*known, *LASTING}, n=1, cutoff=0.7)
+    near = [] if db in PERMANENT_DATABASES else get_close_matches(db, {*known, *PERMANENT_DATABASES}, n=1, cutoff=0.7)
     meant = f"Entrez has no database {db!r}." + (f" Did you mean {near[0]!r}?" if near else "")
     has = f"The demo has only these databases: {', '.join(known)}."
     raise InvalidInput(

@@ -104,8 +104,8 @@ class DocumentSummaries(OfIds[SummaryOutcome]):
             check_database(self._services, self._db)
         known = look_up(self._services, self._db, inputs, breaker=self._breaker)
         self.error = self.error or next(iter(known.failed.values()), None)
-        for given in inputs:
-            yield SummaryOutcome(known.outcome(given), known.documents.get(known.uids[given] or ""))
+        for input_id in inputs:
+            yield SummaryOutcome(known.outcome(input_id), known.documents.get(known.uids[input_id] or ""))
 
 
 def entrez_summary(services: Services, request: SummaryRequest) -> DocumentSummaries:
@@ -153,24 +153,24 @@ class LookUp:
     @classmethod
     def of(cls, db: str, ids: Sequence[str]) -> "LookUp":
         """Read ids of a database, without a request."""
-        return cls(db, {given: read_uid(db, given) for given in ids})
+        return cls(db, {input_id: read_uid(db, input_id) for input_id in ids})
 
     @property
     def wanted(self) -> list[str]:
         """The ids to request, each once."""
         return list(dict.fromkeys(uid for uid in self.uids.values() if uid is not None))
 
-    def outcome(self, given: str) -> IdOutcome:
+    def outcome(self, input_id: str) -> IdOutcome:
         """Return the outcome of an id."""
-        uid = self.uids[given]
+        uid = self.uids[input_id]
         if uid is None:
-            return IdOutcome(id=given, status="invalid", message=f"not an id of {self.db}")
+            return IdOutcome(id=input_id, status="invalid", message=f"not an id of {self.db}")
         if uid in self.documents:
-            return IdOutcome(id=given, status="found")
+            return IdOutcome(id=input_id, status="found")
         if uid in self.failed:
-            return IdOutcome(id=given, status="error", message=self.failed[uid].message)
-        message = f"{self.db} has no record {given} ({self.absent[uid]})"
-        return IdOutcome(id=given, status="not_found", message=message)
+            return IdOutcome(id=input_id, status="error", message=self.failed[uid].message)
+        message = f"{self.db} has no record {input_id} ({self.absent[uid]})"
+        return IdOutcome(id=input_id, status="not_found", message=message)
 
 
 def look_up(services: Services, db: str, ids: Sequence[str], *, breaker: CircuitBreaker | None = None) -> LookUp:

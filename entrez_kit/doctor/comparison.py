@@ -148,39 +148,41 @@ def _choose_examples(services: Services, unreached: Collection[str]) -> Examples
 def _run_probe(probe: Probe, services: Services, examples: Examples, exchanges: list[Exchange]) -> Compared:
     began = time.monotonic()
     raised: EntrezKitError | None = None
-    made = Comparison(name=probe.name, service=NAMES[probe.service], verdict="agrees")
+    comparison = Comparison(name=probe.name, service=NAMES[probe.service], verdict="agrees")
     try:
         content = probe.ask(services, examples).content
         if probe.holds is not None:
-            made.differences += probe.holds(content, examples)
+            comparison.differences += probe.holds(content, examples)
         elif probe.refusal is not None:
-            made.differences.append(other_content("a reply instead of an error"))
+            comparison.differences.append(other_content("a reply instead of an error"))
     except EntrezKitError as exc:
         raised = exc
-    _set_result(probe, made, raised, exchanges)
-    made.requests, made.seconds = len(exchanges), round(time.monotonic() - began, 3)
-    return Compared(probe, made, exchanges, refused=raised is not None)
+    _set_result(probe, comparison, raised, exchanges)
+    comparison.requests, comparison.seconds = len(exchanges), round(time.monotonic() - began, 3)
+    return Compared(probe, comparison, exchanges, refused=raised is not None)
 
 
-def _set_result(probe: Probe, made: Comparison, raised: EntrezKitError | None, exchanges: list[Exchange]) -> None:
+def _set_result(probe: Probe, comparison: Comparison, raised: EntrezKitError | None, exchanges: list[Exchange]) -> None:
     """Set the result of a comparison: for a failure the hop, else the differences of the replies."""
     if raised is not None and not _is_due(probe, raised, exchanges):
         hop = _find_hop(raised, exchanges[-1].incoming if exchanges else None)
         if probe.may_be_gone and isinstance(raised, UpstreamError) and raised.reason not in HOPS:
-            made.differences, made.detail = [], "switched off, which is known"
+            comparison.differences, comparison.detail = [], "switched off, which is known"
             return
         if hop is not None:
-            made.differences, made.verdict, made.hop = [], "failed", hop
-            made.detail, made.hint = raised.message, raised.recovery_hint
-            made.code = raised.code if raised.code in ERRORS else UpstreamError.code
+            comparison.differences, comparison.verdict, comparison.hop = [], "failed", hop
+            comparison.detail, comparison.hint = raised.message, raised.recovery_hint
+            comparison.code = raised.code if raised.code in ERRORS else UpstreamError.code
             return
-        made.differences.append(_to_difference(probe, raised))
-    if not any(difference.kind == "other_root" for difference in made.differences):
-        made.differences += _find_drift(probe, exchanges)
+        comparison.differences.append(_to_difference(probe, raised))
+    if not any(difference.kind == "other_root" for difference in comparison.differences):
+        comparison.differences += _find_drift(probe, exchanges)
     for place, endpoint in {one.incoming.moved_to: one.call.endpoint for one in exchanges}.items():
         if place is not None:
-            made.differences.append(ShapeDifference("moved", endpoint, f"{endpoint} has moved permanently to {place}"))
-    made.verdict = "differs" if made.differences else "agrees"
+            comparison.differences.append(
+                ShapeDifference("moved", endpoint, f"{endpoint} has moved permanently to {place}")
+            )
+    comparison.verdict = "differs" if comparison.differences else "agrees"
 
 
 def _is_due(probe: Probe, error: EntrezKitError, exchanges: list[Exchange]) -> bool:

@@ -79,9 +79,9 @@ def check_configuration(notes: Notes, settings: Settings) -> None:
             check.add(f"no config file at {path}")
         else:
             check.add(f"config file {path}")
-        given = [name for name in BY_NAME if settings.origins.get(name, SANDBOX_ORIGIN) != SANDBOX_ORIGIN]
-        if given:
-            check.add(f"set: {', '.join(given)}")
+        setting_names = [name for name in BY_NAME if settings.origins.get(name, SANDBOX_ORIGIN) != SANDBOX_ORIGIN]
+        if setting_names:
+            check.add(f"set: {', '.join(setting_names)}")
         from entrez_kit.corpus.embeddings import model_of
 
         try:

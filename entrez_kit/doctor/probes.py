@@ -157,8 +157,8 @@ def other_content(what: str) -> ShapeDifference:
     return ShapeDifference("other_content", "reply", what)
 
 
-def _require(given: object, what: str) -> Iterator[ShapeDifference]:
-    if not given:
+def _require(value: object, what: str) -> Iterator[ShapeDifference]:
+    if not value:
         yield other_content(what)
 
 

@@ -35,14 +35,14 @@ def check_folder(folder: Path) -> None:
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        held = next(folder.iterdir(), None)
+        entry = next(folder.iterdir(), None)
     except FileExistsError:
-        held = folder
+        entry = folder
     except OSError as exc:
         raise StoreError(
             f"{folder} cannot be used: {exc.strerror or type(exc).__name__}", recovery_hint="Name another folder."
         ) from None
-    if held is not None:
+    if entry is not None:
         raise InvalidInput(
             f"--save {folder} is not an empty folder.",
             invalid_input=f"save={folder}",
@@ -86,12 +86,12 @@ def save(folder: Path, compared: Sequence[Compared], settings: Settings) -> None
                 call = exchange.call
                 address = call.url.removeprefix(base_of(settings, call.service))  # the host may be the user's mirror
                 request = redactor.text(f"{call.method} {call.service}:{address or '/'}?{call.query}")
-                shown = request if len(request) <= 300 else f"{request[:299]}…"
+                request_text = request if len(request) <= 300 else f"{request[:299]}…"
                 digest = hashlib.sha256(body).hexdigest()
                 verdict = one.comparison.verdict
                 rows.append(
-                    f"| {name} | {shown.replace('|', '%7C')} | {exchange.incoming.status} | {verdict} | {len(body)} |"
-                    f" {digest} |"
+                    f"| {name} | {request_text.replace('|', '%7C')} | {exchange.incoming.status} | {verdict} |"
+                    f" {len(body)} | {digest} |"
                 )
         refuse_foreign_links(folder / LIST)
         (folder / LIST).write_text("\n".join(rows) + "\n", encoding="utf-8")

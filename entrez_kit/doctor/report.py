@@ -186,14 +186,14 @@ class Notes:
     @contextmanager
     def check(self, name: str) -> Iterator[Check]:
         """Run one check; a raised Finding becomes its result."""
-        made, began = Check(name=name, service=self._service, status="ok", detail=""), time.monotonic()
+        entry, began = Check(name=name, service=self._service, status="ok", detail=""), time.monotonic()
         try:
-            yield made
+            yield entry
         except CheckEnded as finding:
-            made.add(finding.detail)
-            made.status, made.hint, made.code = finding.status, finding.hint, finding.code
-        made.seconds = round(time.monotonic() - began, 3)
-        self.checks.append(made)
+            entry.add(finding.detail)
+            entry.status, entry.hint, entry.code = finding.status, finding.hint, finding.code
+        entry.seconds = round(time.monotonic() - began, 3)
+        self.checks.append(entry)
 
     def skip(self, name: str, why: str) -> None:
         """Record a skipped check."""

@@ -93,10 +93,10 @@ class FulltextRequest(Request):
 
     @model_validator(mode="after")
     def _check_kinds(self) -> Self:
-        given = [name for name in (*dict(KINDS), "ids") if getattr(self, name)]
-        if len(given) != 1:
+        argument_names = [name for name in (*dict(KINDS), "ids") if getattr(self, name)]
+        if len(argument_names) != 1:
             message = "provide exactly one of pmids, pmcids, or dois (not zero, not more)"
-            raise wrong(given[1] if given else "pmids", message, ", ".join(given))
+            raise wrong(argument_names[1] if argument_names else "pmids", message, ", ".join(argument_names))
         return self
 
     def inputs(self) -> list[tuple[str, Identifier | None]]:
@@ -239,7 +239,7 @@ class Fulltexts(Outcomes[FulltextOutcome]):
             yield item
 
     def _build_outcome(self, identifier: Identifier, lookup: ArticleLookup) -> FulltextOutcome:
-        request, name = self._request, identifier.given.strip()
+        request, name = self._request, identifier.original.strip()
         if lookup.jats is not None:
             return _build_article(name, lookup, request)
         if lookup.copy is None:
@@ -253,11 +253,11 @@ class Fulltexts(Outcomes[FulltextOutcome]):
             if content := pick(copy.content, request.sections):
                 copy = copy.model_copy(update={"content": content})
                 ignored.remove("sections")
-        copy, told = _cut_copy(name, copy, request)
+        copy, notice = _cut_copy(name, copy, request)
         copy.standing = lookup.standing
         copy.tried_tiers = lookup.tried if lookup.pmcid is not None else []
         warnings += [_ignored_warning(name, ignored)] if ignored else []
-        return FulltextOutcome(name, copy, cut=told, warnings=[*warnings, *_standing_warnings(lookup)])
+        return FulltextOutcome(name, copy, cut=notice, warnings=[*warnings, *_standing_warnings(lookup)])
 
     @property
     def truncation(self) -> Truncation | None:
@@ -347,8 +347,8 @@ def _cut_copy(name: str, copy: UnpaywallArticle, request: FulltextRequest) -> tu
     content = copy.content if request.max_characters is None else cut(copy.content, request.max_characters)
     if content == copy.content:
         return copy, None
-    told = CutCopy(id=name, original_characters=len(copy.content), returned_characters=len(content))
-    return copy.model_copy(update={"content": content}), told
+    notice = CutCopy(id=name, original_characters=len(copy.content), returned_characters=len(content))
+    return copy.model_copy(update={"content": content}), notice
 
 
 def _standing_warnings(lookup: ArticleLookup) -> list[Warn]:

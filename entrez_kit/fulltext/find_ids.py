@@ -53,8 +53,10 @@ def add_records(services: Services, lookups: Sequence[ArticleLookup]) -> None:
     If NCBI did not answer before, it is not asked again. An error leaves an article without its record.
     """
     down = "service-error"
-    asked = [lookup for lookup in lookups if not any(one.outcome == down and one.tier == "pmc" for one in lookup.tried)]
-    _read_pubmed(services, [lookup for lookup in asked if lookup.pmid is not None and not lookup.pubmed_asked])
+    pending = [
+        lookup for lookup in lookups if not any(one.outcome == down and one.tier == "pmc" for one in lookup.tried)
+    ]
+    _read_pubmed(services, [lookup for lookup in pending if lookup.pmid is not None and not lookup.pubmed_asked])
 
 
 def _convert(

@@ -52,23 +52,23 @@ def select(
     if wanted:
         sections = _select_by_title(sections, wanted)
     whole = [characters(section) for section in sections]
-    kept = sections[:max_sections]
+    selection = sections[:max_sections]
     if max_characters is not None:
         in_order = overflow_mode == "truncate"
-        sizes = [len(text) for section in kept for text in _texts(section)]
+        sizes = [len(text) for section in selection for text in _texts(section)]
         shares = (_share_in_order if in_order else _share_evenly)(sizes, max_characters)
-        kept = _shorten(kept, shares, in_order=in_order)
-    left = [characters(section) for section in kept]
+        selection = _shorten(selection, shares, in_order=in_order)
+    left = [characters(section) for section in selection]
     cuts = [
         CutSection(title=section.title, original_characters=size, returned_characters=rest or 0)
         for section, size, rest in zip_longest(sections, whole, left)
         if rest is None or rest < size
     ]
     return Selected(
-        sections=list(kept),
+        sections=list(selection),
         original_characters=sum(whole),
         returned_characters=sum(left),
-        omitted_sections=len(sections) - len(kept),
+        omitted_sections=len(sections) - len(selection),
         cuts=cuts,
         missed=bool(wanted) and not sections,
     )
@@ -87,14 +87,14 @@ def _texts(section: Section) -> Iterator[str]:
 
 def _select_by_title(sections: Sequence[Section], wanted: Sequence[str]) -> list[Section]:
     """Keep the sections whose titles match, and the headings above them."""
-    kept: list[Section] = []
+    matching: list[Section] = []
     for section in sections:
         heading = section.heading.casefold()
         if any(text in heading for text in wanted):
-            kept.append(section)
+            matching.append(section)
         elif below := _select_by_title(section.subsections, wanted):
-            kept.append(section.model_copy(update={"text": "", "subsections": below}))
-    return kept
+            matching.append(section.model_copy(update={"text": "", "subsections": below}))
+    return matching
 
 
 # Shares of a budget
@@ -122,14 +122,14 @@ def _shorten(sections: Sequence[Section], shares: Sequence[int], *, in_order: bo
     """Cut texts to their shares; with ``in_order``, omit sections after the last share, including headings."""
     left = iter(shares)
     unspent = sum(shares)
-    kept: list[Section] = []
+    result: list[Section] = []
     for section in sections:
         if in_order and not unspent and characters(section):
             break
         rest, spent = _cut_to(section, left, in_order=in_order)
         unspent -= spent
-        kept.append(rest)
-    return kept
+        result.append(rest)
+    return result
 
 
 def _cut_to(section: Section, shares: Iterator[int], *, in_order: bool) -> tuple[Section, int]:
@@ -160,8 +160,8 @@ def cut(text: str, limit: int) -> str:
     blank = max(text.rfind(blank, max(0, end - _WORD_REACH), end + 1) for blank in (" ", "\n", "\t"))
     if blank > 0:
         end = blank
-    kept = text[:end].rstrip()
-    return f"{kept}{ELLIPSIS}" if kept else ""
+    beginning = text[:end].rstrip()
+    return f"{beginning}{ELLIPSIS}" if beginning else ""
 
 
 def _is_boundary(text: str, at: int) -> bool:
@@ -195,7 +195,7 @@ def select_markdown(text: str, titles: Iterable[str]) -> str:
         The sections in order; empty if no heading matches.
     """
     wanted = [title.strip().casefold() for title in titles if title.strip()]
-    kept: list[str] = []
+    selected_lines: list[str] = []
     inside = 0
     for line in text.splitlines():
         if heading := _HEADING.fullmatch(line):
@@ -205,8 +205,8 @@ def select_markdown(text: str, titles: Iterable[str]) -> str:
             elif inside and level <= inside:
                 inside = 0
         if inside:
-            kept.append(line)
-    return "\n".join(kept).strip()
+            selected_lines.append(line)
+    return "\n".join(selected_lines).strip()
 
 
 _USUAL: Final = re.compile(
@@ -240,7 +240,7 @@ def select_pdf_text(text: str, titles: Iterable[str]) -> str:
     wanted = [title.strip().casefold() for title in titles if title.strip()]
     lines = text.splitlines()
     heads = Counter(line for line in lines if len(line) <= _MAX_HEADING)
-    kept: list[str] = []
+    selected_lines: list[str] = []
     inside: tuple[int, ...] | None = None  # the number of the section; () if it has none
     for line in lines:
         match = _PDF_HEADING.fullmatch(line.strip()) if heads[line] in range(1, _MAX_REPEATS + 1) else None
@@ -256,8 +256,8 @@ def select_pdf_text(text: str, titles: Iterable[str]) -> str:
             ):
                 inside = None
         if inside is not None:
-            kept.append(line)
-    return "\n".join(kept).strip()
+            selected_lines.append(line)
+    return "\n".join(selected_lines).strip()
 
 
 def _is_below(number: tuple[int, ...], section: tuple[int, ...]) -> bool:

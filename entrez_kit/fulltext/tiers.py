@@ -211,16 +211,18 @@ class EuropePMCHits:
         self._services = services
         self._lookups = {lookup.wanted.value: lookup for lookup in lookups}
         self._lock = Lock()
-        self._asked: set[str] = set()
+        self._requested: set[str] = set()
         self._found: list[dict[str, Any]] = []
         self._errors: dict[str, EntrezKitError] = {}
 
     def of(self, lookup: ArticleLookup) -> dict[str, Any] | None:
         """Return the record of an article, preferably one with full text."""
         with self._lock:
-            if lookup.wanted.value not in self._asked:
-                due = [key for key, one in self._lookups.items() if key not in self._asked and one.is_without_pmc_text]
-                self._asked.update(due)
+            if lookup.wanted.value not in self._requested:
+                due = [
+                    key for key, one in self._lookups.items() if key not in self._requested and one.is_without_pmc_text
+                ]
+                self._requested.update(due)
                 requested = in_batches(due, len(due), self._ask, refusals=(EntityNotFound, InvalidInput))
                 self._found += [record for _, records in requested.answers for record in records]
                 self._errors |= requested.refused | requested.failed

@@ -158,7 +158,7 @@ def show_highest_version(connection: sqlite3.Connection, pmid: int, sets: Sets) 
     rows = connection.execute("SELECT version, place, slot FROM heads WHERE pmid = ? ORDER BY version", (pmid,))
     heads = {version: (place, slot) for version, place, slot in rows}
     deleted_at = heads.pop(ALL_VERSIONS, (-1, None))[0]
-    shown: int | None = None
+    highest: int | None = None
     for version, (place, slot) in heads.items():
         if place <= deleted_at:
             connection.execute("DELETE FROM heads WHERE pmid = ? AND version = ?", (pmid, version))
@@ -166,11 +166,11 @@ def show_highest_version(connection: sqlite3.Connection, pmid: int, sets: Sets) 
                 connection.execute("DELETE FROM records WHERE slot = ?", (slot,))
                 sets.forget(slot)
         elif slot is not None:
-            if shown is not None:
-                sets.hide(shown)
-            shown = slot
-    if shown is not None:
-        sets.show(shown)
+            if highest is not None:
+                sets.hide(highest)
+            highest = slot
+    if highest is not None:
+        sets.show(highest)
 
 
 def forget_earlier_years(connection: sqlite3.Connection) -> None:
@@ -201,14 +201,14 @@ def find_visible(connection: sqlite3.Connection) -> tuple[BitMap, BitMap]:
     Searches find the highest version of a PMID that was not deleted.
     """
     visible, stored = BitMap(), BitMap()
-    pmid, shown = -1, None
+    pmid, highest = -1, None
     for each, slot in connection.execute("SELECT pmid, slot FROM heads WHERE slot IS NOT NULL ORDER BY pmid, version"):
-        if each != pmid and shown is not None:
-            visible.add(shown)
-        pmid, shown = each, slot
+        if each != pmid and highest is not None:
+            visible.add(highest)
+        pmid, highest = each, slot
         stored.add(slot)
-    if shown is not None:
-        visible.add(shown)
+    if highest is not None:
+        visible.add(highest)
     return visible, stored
 
 

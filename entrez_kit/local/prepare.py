@@ -134,18 +134,18 @@ def prepare_file(
 def _keep_topic(prepared: PreparedFile, topic: Topic, base: Path) -> PreparedFile:
     """Return the records of a file that belong to a topic."""
     matching = topic.find([path for _, path in prepared.segments]) if prepared.segments else BitMap()
-    kept = replace(prepared, spool=base.with_name(f"{base.name}.spool"), segments=[], unmatched=[])
-    with kept.spool.open("wb") as file, _Segments(base, kept) as segments:
+    topic_file = replace(prepared, spool=base.with_name(f"{base.name}.spool"), segments=[], unmatched=[])
+    with topic_file.spool.open("wb") as file, _Segments(base, topic_file) as segments:
         for number, record in enumerate(prepared.read()):
             if number in matching:
                 segments.add(*read_terms(Document(unpack(record.packed))))
                 _write_packed(record, file)
             else:
-                kept.unmatched.append((record.pmid, record.version))
+                topic_file.unmatched.append((record.pmid, record.version))
         segments.finish()
     for path in (prepared.spool, *(path for _, path in prepared.segments)):
         path.unlink()
-    return kept
+    return topic_file
 
 
 class _Segments:

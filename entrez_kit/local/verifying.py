@@ -26,7 +26,7 @@ SAMPLE: Final = 1_000
 """Records that are checked unless all are."""
 TERMS: Final = 4
 """Words, and values, of each record that are looked up in the index."""
-MOST_PROBLEMS: Final = 20
+MAX_PROBLEMS: Final = 20
 _COLUMNS: Final = ("uid", "edat")
 _STEP: Final = 200
 
@@ -79,7 +79,7 @@ class _Verifier:
 
     def _add(self, code: str, message: str) -> None:
         self._count += 1
-        if len(self._problems) < MOST_PROBLEMS:
+        if len(self._problems) < MAX_PROBLEMS:
             self._problems.append(Problem(code=code, message=message))
 
     def run(self) -> Verification:

@@ -55,5 +55,5 @@ def surname(name: str) -> str:
         return name.split(",")[0].strip()
     parts = name.split()
     initials = re.compile(r"(?:[A-Z]\.?-?){1,4}")
-    kept = [part for part in parts if not initials.fullmatch(part)]
-    return " ".join(kept or parts)
+    remaining = [part for part in parts if not initials.fullmatch(part)]
+    return " ".join(remaining or parts)

@@ -188,7 +188,7 @@ def name_candidates(services: Services, citations: Sequence[Citation], results: 
         citation = citations[index]
         if answer.verdict != "ambiguous" or answer.pmids:
             continue
-        given = {
+        texts = {
             '"{}"[Journal]': citation.journal,
             '"{}"[Volume]': citation.volume,
             '"{}"[Issue]': citation.issue,
@@ -196,7 +196,7 @@ def name_candidates(services: Services, citations: Sequence[Citation], results: 
             '"{}"[Date - Publication]': citation.year,
             "{}[Author]": surname(citation.author_name or ""),  # a name in quotes would have to match with initials
         }
-        plain = {clause: " ".join(re.sub(r'["\[\]()*]', " ", text or "").split()) for clause, text in given.items()}
+        plain = {clause: " ".join(re.sub(r'["\[\]()*]', " ", text or "").split()) for clause, text in texts.items()}
         term = " AND ".join(clause.format(text) for clause, text in plain.items() if text)
         pmids = search_title(services, citation) if citation.title else _search(services, term)
         if isinstance(pmids, list) and 0 < len(pmids) <= MAX_COMPARED:

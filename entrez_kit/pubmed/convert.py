@@ -158,7 +158,7 @@ def _reconcile(
             known.found[value] = answer.model_copy(update={"note": noted})
 
 
-def _find_contradiction(asked: str, kind: IdKind, one: Conversion, standings: Standings) -> str | None:
+def _find_contradiction(requested_id: str, kind: IdKind, one: Conversion, standings: Standings) -> str | None:
     """Return the contradiction between the converter and the record that it names."""
     if one.pmid is None or one.pmid in standings.unknown:
         return None
@@ -166,8 +166,8 @@ def _find_contradiction(asked: str, kind: IdKind, one: Conversion, standings: St
     if summary is None:
         return f"the ID Converter names PMID {one.pmid}, which PubMed does not have"
     pairs = (
-        ("PMCID", one.pmcid if kind != "pmcid" else asked, summary.pmcid),
-        ("DOI", one.doi if kind != "doi" else asked, summary.doi),
+        ("PMCID", one.pmcid if kind != "pmcid" else requested_id, summary.pmcid),
+        ("DOI", one.doi if kind != "doi" else requested_id, summary.doi),
     )
     wrong = [
         f"{name} {mine}, PubMed {theirs}"

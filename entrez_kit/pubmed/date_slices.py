@@ -39,7 +39,7 @@ LIKE_A_SAMPLE: Final = 6_000
 
 ATTEMPTS: Final = 3
 """The most times that the parts of a window are counted until their counts add up."""
-MOST_DISAGREEMENTS: Final = 3
+MAX_DISAGREEMENTS: Final = 3
 """The most windows with contradictory counts or lists; after that no window is counted again."""
 DRIFT: Final = 50
 """The records that PubMed may add to a window while its parts are counted: this number, or 1 % of the count."""
@@ -208,7 +208,7 @@ class Slicer:
             counts[part] = reply.count
             excess += reply.count
             if excess > tolerance.left:
-                self._disagreements.extend([window] * MOST_DISAGREEMENTS)
+                self._disagreements.extend([window] * MAX_DISAGREEMENTS)
                 yield from self._halve(part, reply)
                 return
             yield from self._split_part(part, reply)
@@ -253,7 +253,7 @@ class Slicer:
             if 0 <= excess <= tolerance.left:
                 tolerance.left -= excess
                 break
-            if len(self._disagreements) >= MOST_DISAGREEMENTS:
+            if len(self._disagreements) >= MAX_DISAGREEMENTS:
                 break
             if attempt + 1 < ATTEMPTS:
                 count = self.ask(window, 0, fresh=True)[0].count
@@ -271,7 +271,7 @@ class Slicer:
             window, reply, tolerance = waiting.pop()
             parts = window.parts(self.services.clock.today())
             missing, counted = 0, None
-            if reply.count > MAX_PUBMED_RESULTS and parts and len(self._disagreements) < MOST_DISAGREEMENTS:
+            if reply.count > MAX_PUBMED_RESULTS and parts and len(self._disagreements) < MAX_DISAGREEMENTS:
                 if parts[0].axis > window.axis:
                     tolerance = _Tolerance.of(parts[0], reply.count)
                 # If each part probably fits, request its PMIDs together with its count.
@@ -321,15 +321,15 @@ class Slicer:
         ids = reply.ids
         if not ids and reply.count:
             ids = self.ask(window, MAX_PUBMED_RESULTS)[0].ids
-        shown = min(reply.count, MAX_PUBMED_RESULTS)
-        if len(ids) >= shown:
+        available = min(reply.count, MAX_PUBMED_RESULTS)
+        if len(ids) >= available:
             return ids
-        if len(self._disagreements) >= MOST_DISAGREEMENTS:
+        if len(self._disagreements) >= MAX_DISAGREEMENTS:
             return ids
         paged: dict[str, None] = dict.fromkeys(ids)
-        for start in range(0, shown, PAGE):
+        for start in range(0, available, PAGE):
             paged.update(dict.fromkeys(self.ask(window, PAGE, start)[0].ids))
-        if len(paged) < shown:
+        if len(paged) < available:
             self._disagreements.append(window)
         return list(paged)
 

@@ -23,7 +23,7 @@ FacetName = Literal["year", "journal", "type", "mesh"]
 FACETS: Final[tuple[FacetName, ...]] = get_args(FacetName)
 MAX_MCP_RECORDS: Final = 2_000
 MAX_MCP_VALUES: Final = 50
-MOST_YEARS: Final = 30
+MAX_YEARS: Final = 30
 """The most years that are counted by ESearch, with one request each."""
 
 
@@ -210,7 +210,7 @@ def _build_facet(
 def _count_years(services: Services, request: FacetsRequest, total: int) -> Facet:
     """Count the latest years of all results by ESearch, from next year on, because its issues exist already."""
     latest = services.clock.today().year + 1
-    years = range(latest, latest - min(request.top, MOST_YEARS) - 1, -1)
+    years = range(latest, latest - min(request.top, MAX_YEARS) - 1, -1)
 
     def count(first: str, last: int) -> int:
         dates = {"min_date": first, "max_date": str(last)}
@@ -220,12 +220,12 @@ def _count_years(services: Services, request: FacetsRequest, total: int) -> Face
     spans = [(EARLIEST, years[-1] - 1), *((str(year), year) for year in years)]
     before, *each = all_at_once([partial(count, *span) for span in spans])
     values = [FacetValue(value=str(year), count=number) for year, number in zip(years, each, strict=True) if number]
-    shown, rest = values[: request.top], values[request.top :]
+    top_values, rest = values[: request.top], values[request.top :]
     return Facet(
         facet="year",
         counted=total,
         counted_by="esearch",
-        values=shown,
+        values=top_values,
         earlier=before + sum(one.count for one in rest) or None,
     )
 

@@ -49,9 +49,9 @@ class FetchRequest(Request):
         if self.pmids and (self.query_key or self.web_env):
             message = FrontendText("cannot be combined with ", *HISTORY)
             raise wrong("pmids", message, ", ".join(self.pmids[:3]))
-        for given, name in (("query_key", "web_env"), ("web_env", "query_key")):
-            if getattr(self, given) and not getattr(self, name):
-                raise wrong(name, FrontendText("is missing, but ", Argument(given), " requires it"))
+        for argument, name in (("query_key", "web_env"), ("web_env", "query_key")):
+            if getattr(self, argument) and not getattr(self, name):
+                raise wrong(name, FrontendText("is missing, but ", Argument(argument), " requires it"))
         if not self.pmids and not self.query_key:
             raise wrong("pmids", FrontendText("give ", Argument("pmids"), ", or ", *HISTORY, " of a search"))
         for name in ("retstart", "retmax"):
@@ -271,8 +271,8 @@ def fit_history_page(arguments: Mapping[str, Any], limit: int, has_fields: bool)
     """Reduce ``retmax`` to the number of records that usually fit a reply of this size; return the arguments."""
     level = str(arguments.get("detail_level") or "abstract_plus")
     usual = PART_CHARACTERS if has_fields else RECORD_CHARACTERS.get(level, 1)
-    given = arguments.get("retmax")
-    requested = DEFAULT_HISTORY_RECORDS if given in (None, "") else given
+    retmax = arguments.get("retmax")
+    requested = DEFAULT_HISTORY_RECORDS if retmax in (None, "") else retmax
     if not str(requested).isdigit() or int(requested) <= (fitting := max(1, limit // usual)):
         return dict(arguments)
     return {**arguments, "retmax": fitting}

@@ -66,7 +66,9 @@ def ask_converter(
         unique.setdefault(value.lower(), value)
 
     def ask(batch: list[str]) -> dict[str, ConvertedIds]:
-        return services.idconv.convert(batch, idtype=kind, read=partial(parse_converted, kind=kind, asked=batch)).value
+        return services.idconv.convert(
+            batch, idtype=kind, read=partial(parse_converted, kind=kind, requested_ids=batch)
+        ).value
 
     refusals = (EntityNotFound, InvalidInput)
     at_once = services.idconv.at_once
@@ -101,7 +103,9 @@ CONVERTED: Final = JsonShape(
 )
 
 
-def parse_converted(content: bytes, kind: IdKind, asked: Collection[str] | None = None) -> dict[str, ConvertedIds]:
+def parse_converted(
+    content: bytes, kind: IdKind, requested_ids: Collection[str] | None = None
+) -> dict[str, ConvertedIds]:
     """Read a reply of the ID Converter: the ids of each requested id, which is in lower case and without version.
 
     The reply has a record with an error for each unknown id; these are omitted.
@@ -109,7 +113,7 @@ def parse_converted(content: bytes, kind: IdKind, asked: Collection[str] | None 
     Args:
         content: the reply.
         kind: the kind of the requested ids.
-        asked: the requested ids, if the reply must have one record for each of them.
+        requested_ids: the requested ids, if the reply must have one record for each of them.
 
     Raises:
         UpstreamError: the reply is not a list of records, lacks a requested id, or has one twice; or the ids of a
@@ -141,7 +145,7 @@ def parse_converted(content: bytes, kind: IdKind, asked: Collection[str] | None 
         if not pmcid:
             raise malformed_error("idconv", f"the record of {bare[:100]} has no PMCID")
         known[bare] = converted
-    if asked is not None and (wrong := {_normalize(one, kind) for one in asked} ^ known.keys()):
+    if requested_ids is not None and (wrong := {_normalize(one, kind) for one in requested_ids} ^ known.keys()):
         raise malformed_error("idconv", f"its records are not those of the requested ids, such as {min(wrong)[:100]!r}")
     return {bare: converted for bare, converted in known.items() if converted is not None}
 

@@ -178,8 +178,8 @@ class SearchRequest(Request):
             "hasabstract" if self.has_abstract else "",
             "free full text[Filter]" if self.free_full_text else "",
         ]
-        given = list(filter(None, clauses))
-        return " AND ".join([f"({query})", *given]) if given else query
+        filter_clauses = list(filter(None, clauses))
+        return " AND ".join([f"({query})", *filter_clauses]) if filter_clauses else query
 
     def query(self) -> QueryInput:
         """Return the query that is sent, without filters, and the warnings about the input.
@@ -438,8 +438,8 @@ class SearchHits(Outcomes[ArticleHit]):
         """Return the error for PMIDs that NCBI counted and did not list, or for titles it did not return."""
         if self.are_left_out:
             return None
-        shown = min(self.total_found, MAX_PUBMED_RESULTS) - self.request.offset
-        expected = max(0, min(self.request.max_results, shown))
+        available = min(self.total_found, MAX_PUBMED_RESULTS) - self.request.offset
+        expected = max(0, min(self.request.max_results, available))
         missing = self.certificate.missing if self.certificate else expected - self.retrieved_pmid_count
         if missing <= 0 and self._untitled:
             message = f"NCBI returned no title for {len(self._untitled):,} of {self.retrieved_pmid_count:,} results."
@@ -678,13 +678,13 @@ def suggestions(services: Services, request: SearchRequest, found: ESearchReply)
         return []
     dated = bool(request.date_parameters())
     filters = [name for name in FILTERS if getattr(request, name) and (name != "date_range" or dated)]
-    given = [] if found.count else filters
+    active_filters = [] if found.count else filters
     named = [] if found.count else warn_about_types(request.filter_by_publication_types)
     try:
-        emptied = _find_emptying_filters(services, request, given) if given else []
+        emptied = _find_emptying_filters(services, request, active_filters) if active_filters else []
         if named or emptied:
             return named + emptied
-        reasons = [] if found.count else _explain_empty(services, _remove_filters(request, given), found)
+        reasons = [] if found.count else _explain_empty(services, _remove_filters(request, active_filters), found)
         return reasons + _suggest_spelling(services, request.query().text, "" if found.count else "No results. ")
     except (UpstreamError, RateLimited):
         return []
@@ -721,7 +721,7 @@ def warn_about_types(names: Sequence[str]) -> list[Warn]:
     return warnings
 
 
-def _find_emptying_filters(services: Services, request: SearchRequest, given: Sequence[str]) -> list[Warn]:
+def _find_emptying_filters(services: Services, request: SearchRequest, filters: Sequence[str]) -> list[Warn]:
     """Warn about the filters that exclude all results: count without filters, without each one, and with each alone."""
 
     from entrez_kit.services.transport.in_flight import all_at_once
@@ -729,13 +729,13 @@ def _find_emptying_filters(services: Services, request: SearchRequest, given: Se
     def counts(requests: Sequence[SearchRequest]) -> list[int]:
         return all_at_once([partial(count_records, services, one, one.term()) for one in requests])
 
-    bare = _remove_filters(request, given)
-    without_one = [_remove_filters(request, [name]) for name in given] if len(given) > 1 else []
+    bare = _remove_filters(request, filters)
+    without_one = [_remove_filters(request, [name]) for name in filters] if len(filters) > 1 else []
     total, *left = counts([bare, *without_one])
     if not total:
         return []
     found = f"The query alone finds {total:,} {'record' if total == 1 else 'records'}"
-    names = [Argument(name, marked=True) for name in given]
+    names = [Argument(name, marked=True) for name in filters]
     if len(names) == 1:
         message = FrontendText(found, "; ", names[0], " excludes all of them.")
     elif any(left):
@@ -746,7 +746,7 @@ def _find_emptying_filters(services: Services, request: SearchRequest, given: Se
             found, "; the filters exclude all of them. Results ", FrontendText.join_parts(", ", rest), "."
         )
     else:
-        alone = counts([_remove_filters(request, [name for name in given if name != one]) for one in given])
+        alone = counts([_remove_filters(request, [name for name in filters if name != one]) for one in filters])
         culprits = [name for name, number in zip(names, alone, strict=True) if not number]
         if culprits:
             message = FrontendText(found, "; ", _join_names(culprits, "or"), " alone excludes all of them.")

@@ -48,8 +48,8 @@ def _copy_arguments(
         returns = f"Returns:\n    {own.__doc__}\n\nRaises:"
         run.__doc__ = re.sub(r"Returns:.*Raises:", lambda _: returns, getdoc(method) or "", flags=re.DOTALL)
         run.__name__, run.__qualname__, run.__module__ = own.__name__, own.__qualname__, own.__module__
-        shown = signature(method).replace(return_annotation=signature(own).return_annotation)
-        run.__signature__ = shown  # type: ignore[attr-defined]
+        public_signature = signature(method).replace(return_annotation=signature(own).return_annotation)
+        run.__signature__ = public_signature  # type: ignore[attr-defined]
         return cast("Callable[Concatenate[Streams, P], R]", run)
 
     return decorate

@@ -172,7 +172,7 @@ class Audit(SummarizedOutcomes[AuditedWork, AuditResult]):
     def __init__(self, services: Services, request: AuditRequest) -> None:
         super().__init__()
         self._services, self._request = services, request
-        self._told: list[AuditedWork] = []
+        self._reported_works: list[AuditedWork] = []
         self._counts: Counter[str] = Counter()
         self._citing = 0
 
@@ -188,7 +188,7 @@ class Audit(SummarizedOutcomes[AuditedWork, AuditResult]):
                 self._counts[work.status] += 1
                 self._citing += bool(work.cites)
                 if not work.is_clear:
-                    self._told.append(work)
+                    self._reported_works.append(work)
                     yield work
             done += len(articles)
             tracing.step(done, total)
@@ -225,7 +225,7 @@ class Audit(SummarizedOutcomes[AuditedWork, AuditResult]):
 
     def missing_error(self) -> EntrezKitError | None:
         """Return the error for works whose status or references could not be determined."""
-        unknown = [work for work in self._told if work.status == "unknown" or work.unread is not None]
+        unknown = [work for work in self._reported_works if work.status == "unknown" or work.unread is not None]
         total = self._counts.total()
         message = f"{len(unknown)} of {total} works could not be checked completely: not all sources responded."
         return incomplete_error([work.pmid for work in unknown[:100]], message, partial=len(unknown) < total)
@@ -234,9 +234,9 @@ class Audit(SummarizedOutcomes[AuditedWork, AuditResult]):
         total = self._counts.total()
         return AuditResult(
             query_key=self._request.query_key,
-            works=self._told,
+            works=self._reported_works,
             total=total,
-            clear=total - len(self._told),
+            clear=total - len(self._reported_works),
             citing=self._citing,
             counts=dict(sorted(self._counts.items())),
             warnings=self.warnings,

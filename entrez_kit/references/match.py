@@ -122,23 +122,23 @@ class Matches(BatchedOutcomes[Citation, CitationMatch]):
 
     def _part(self, start: int, inputs: Sequence[Citation]) -> Iterator[CitationMatch]:
         services, citations = self._services, inputs
-        said = ask_matcher(services, citations)
+        answers = ask_matcher(services, citations)
         for index, citation in enumerate(citations):
-            before = said.get(index, NOT_FOUND)
+            before = answers.get(index, NOT_FOUND)
             if (
                 citation.title
                 and before.verdict == "not_found"
                 and (pmids := search_title(services, citation)) is not None
             ):
-                said[index] = _by_title(pmids, before)
-        name_candidates(services, citations, said)
-        failed = [answer.error for answer in said.values() if answer.error is not None]
-        self._answered = self._answered or len(failed) < len(said)
+                answers[index] = _by_title(pmids, before)
+        name_candidates(services, citations, answers)
+        failed = [answer.error for answer in answers.values() if answer.error is not None]
+        self._answered = self._answered or len(failed) < len(answers)
         self.error = None if self._answered else self.error or next(iter(failed), None)
         records = _Records(services)
-        records.read(pmid for answer in said.values() for pmid in answer.pmids[:MAX_COMPARED])
+        records.read(pmid for answer in answers.values() for pmid in answer.pmids[:MAX_COMPARED])
         for index, citation in enumerate(citations):
-            answer = said.get(index, NOT_FOUND)
+            answer = answers.get(index, NOT_FOUND)
             known = [records.articles[pmid] for pmid in answer.pmids if pmid in records.articles]
             others = [not compare_citation(citation, article).same for article in known]
             if citation.title and others and all(others):
@@ -146,9 +146,9 @@ class Matches(BatchedOutcomes[Citation, CitationMatch]):
                 by_title = search_title(services, citation)
                 if isinstance(by_title, list) and by_title:
                     records.read(by_title)
-                    said[index] = MatcherAnswer("ambiguous", tuple(dict.fromkeys([*answer.pmids, *by_title])))
+                    answers[index] = MatcherAnswer("ambiguous", tuple(dict.fromkeys([*answer.pmids, *by_title])))
         for index, citation in enumerate(citations):
-            yield _result(citation.key or str(start + index + 1), citation, said.get(index, NOT_FOUND), records)
+            yield _result(citation.key or str(start + index + 1), citation, answers.get(index, NOT_FOUND), records)
 
     def missing_error(self) -> EntrezKitError | None:
         """Return the error for references without exactly one certain record."""
@@ -265,9 +265,9 @@ def _result(key: str, citation: Citation, answer: MatcherAnswer, records: _Recor
     return judged
 
 
-def _compare_titles(given: str, recorded: str) -> float:
+def _compare_titles(cited: str, recorded: str) -> float:
     """Return the similarity of two titles, 0 to 1; a title without its end has 1."""
-    one, other = fold_text(given), fold_text(recorded)
+    one, other = fold_text(cited), fold_text(recorded)
     return 1.0 if begins(one, other) else round(text_likeness(one, other), 2)
 
 

@@ -100,7 +100,7 @@ def link_duplicates(review: Review) -> tuple[MergeResult, str]:
     represents: dict[str, str] = {}
     for work in result.works:
         members = [by_id[entry.id] for entry in work.entries]
-        kept = min(
+        representative = min(
             members,
             key=lambda one: (
                 one.id not in decided,
@@ -110,7 +110,7 @@ def link_duplicates(review: Review) -> tuple[MergeResult, str]:
                 one.id,
             ),
         )
-        represents |= {record.id: kept.id for record in members}
+        represents |= {record.id: representative.id for record in members}
     for record in review.records:
         record.work, record.family = represents[record.id], []
     for group in result.groups:

@@ -236,10 +236,10 @@ def _check_records(records: Sequence[ReviewRecord]) -> None:
     for number, record in enumerate(records, start=1):
         if record.work is None:
             continue
-        kept = lines.get(record.work)
-        if kept is None:
+        line_number = lines.get(record.work)
+        if line_number is None:
             raise unreadable_error(RECORDS, f"{record.id} duplicates {record.work}, which no line has", line=number)
-        if records[kept - 1].work != record.work:
+        if records[line_number - 1].work != record.work:
             problem = f"{record.id} duplicates {record.work}, which is a duplicate itself"
             raise unreadable_error(RECORDS, problem, line=number)
 

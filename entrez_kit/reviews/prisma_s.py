@@ -74,8 +74,10 @@ def find_platform(review: Review, source: str) -> str:
     """Return the platform of a source: from the settings, or else from its last import."""
     if source == SOURCE and list_searches(review):
         return PLATFORM
-    given = review.settings.source(source).platform
-    return given or next((run.platform for run in reversed(review.runs) if run.source == source and run.platform), "")
+    platform = review.settings.source(source).platform
+    return platform or next(
+        (run.platform for run in reversed(review.runs) if run.source == source and run.platform), ""
+    )
 
 
 def find_dates(review: Review, source: str) -> list[str]:
@@ -84,8 +86,8 @@ def find_dates(review: Review, source: str) -> list[str]:
         searched = [run.search.certificate.searched_at[:10] for run in review.runs if run.search is not None]
         return list(dict.fromkeys(searched))
     days = [run.searched for run in review.runs if run.source == source and run.searched]
-    given = review.settings.source(source).searched
-    return sorted(set(days)) or ([given] if given else [])
+    search_date = review.settings.source(source).searched
+    return sorted(set(days)) or ([search_date] if search_date else [])
 
 
 def _answer(review: Review, flow: Flow) -> dict[int, str]:

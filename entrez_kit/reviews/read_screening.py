@@ -17,7 +17,7 @@ from entrez_kit.reviews.decisions import Choice
 from entrez_kit.reviews.records import ID
 
 TABLES: Final = (".csv", ".tsv")
-MOST_ROWS: Final = 1_000_000
+MAX_ROWS: Final = 1_000_000
 MAX_TEXT: Final = 200
 _RAYYAN: Final = re.compile(r"RAYYAN-INCLUSION:?\s*\{([^{}]{0,4000})\}")
 _RAYYAN_CHOICE: Final = re.compile(r"(?:=>|:)\s*\"(Included|Excluded|Maybe)\"")
@@ -88,7 +88,7 @@ def _read_table(text: str, name: str) -> Iterator[Row]:
     rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=header.count))
     try:
         for number, row in enumerate(rows):
-            if number >= MOST_ROWS:
+            if number >= MAX_ROWS:
                 raise unreadable_error(name, "the table is too long", line=rows.line_num)
             cells = [
                 (str(key or "").strip().lower(), value.strip()) for key, value in row.items() if isinstance(value, str)
@@ -122,7 +122,7 @@ def _read_row(cells: Sequence[tuple[str, str]], place: str) -> Row:
         if choice is not None:
             choices.add(choice)
             break
-    given = next((by_name[name] for name in _REASONS if by_name.get(name)), "")
+    reason = next((by_name[name] for name in _REASONS if by_name.get(name)), "")
     return Row(
         place=place,
         text=(title or next((value for _, value in cells if value), ""))[:MAX_TEXT],
@@ -131,7 +131,7 @@ def _read_row(cells: Sequence[tuple[str, str]], place: str) -> Row:
         title=fold_title(title),
         year=year[0] if year else "",
         choices=frozenset(choices),
-        reason=given or "; ".join(reasons),
+        reason=reason or "; ".join(reasons),
         study=by_name.get("covidence #") or by_name.get("study") or "",
     )
 

@@ -29,7 +29,7 @@ ID_FORM: Final = r"ek-[a-z0-9_]{1,30}-[0-9a-f]{1,16}"
 ID: Final = re.compile(rf"(?<![\w-]){ID_FORM}(?![\w-])", re.IGNORECASE)
 """The id of a record, wherever a screening program wrote it."""
 MAX_TAG: Final = 2
-MOST_FIELDS: Final = 20_000
+MAX_FIELDS: Final = 20_000
 _LINE: Final = re.compile(r"([A-Z][A-Z0-9])  - (.*)")
 FACETS: Final[dict[str, tuple[str, ...]]] = {
     "title": (*TITLE_TAGS, "TT"),
@@ -76,7 +76,7 @@ class ReviewRecord(Result):
     doi: str | None = omit_if_empty()
     pmcid: str | None = omit_if_empty()
     accession: str | None = omit_if_empty()
-    fields: list[tuple[Tag, str]] = Field(max_length=MOST_FIELDS)
+    fields: list[tuple[Tag, str]] = Field(max_length=MAX_FIELDS)
     standing: Standing | None = omit_if_empty()
     gone: Gone | None = omit_if_empty()
     work: RecordId | None = omit_if_empty()
@@ -209,7 +209,7 @@ def records_of_entries(entries: Iterable[Entry], source: str, run: int) -> Itera
             doi=keys.get("doi"),
             pmcid=keys.get("pmcid"),
             accession=keys.get("accession"),
-            fields=[one for one in entry.original.fields if not _is_own(one)][:MOST_FIELDS],
+            fields=[one for one in entry.original.fields if not _is_own(one)][:MAX_FIELDS],
         )
 
 

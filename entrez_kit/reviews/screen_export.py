@@ -94,21 +94,21 @@ def _select(review: Review, request: ScreenExportRequest) -> list[tuple[ReviewRe
         more = boxes.records_of("dbr_sought_reports") | boxes.records_of("other_sought_reports")
     chosen = more if request.every else chosen
     works = list_works(review.records)
-    kept = sorted((group[0] for work, group in works.items() if work in chosen), key=sort_key)
-    return [(record, write_record(works[record.id])) for record in kept]
+    chosen_records = sorted((group[0] for work, group in works.items() if work in chosen), key=sort_key)
+    return [(record, write_record(works[record.id])) for record in chosen_records]
 
 
 def write_record(group: Sequence[ReviewRecord]) -> str:
     """Return a work as RIS, with its id in each field that screening programs keep, and its sources as a note."""
-    kept = group[0]
-    fields = [one for one in kept.fields if one[0] != "ID"]
+    first = group[0]
+    fields = [one for one in first.fields if one[0] != "ID"]
     for tags in _COMPLETED:
         if not first_value(fields, *tags):
             other = next((one for one in group[1:] if first_value(one.fields, *tags)), None)
             fields += [one for one in other.fields if one[0] in tags] if other is not None else []
-    more = list(_list_ids(kept, {tag for tag, _ in fields}))
+    more = list(_list_ids(first, {tag for tag, _ in fields}))
     more.append(("N1", f"{SOURCE_NOTE}{'; '.join(sorted({one.source for one in group}))}"))
-    return to_ris(kept.model_copy(update={"fields": fields}), more)
+    return to_ris(first.model_copy(update={"fields": fields}), more)
 
 
 def _list_ids(record: ReviewRecord, tags: set[str]) -> Iterator[tuple[str, str]]:

@@ -206,10 +206,10 @@ class _Taking:
 
     def _take_work(self, work: str, group: Sequence[Row]) -> None:
         """Add the decision on a work; several rows with the same decision count once."""
-        given = self._request.decision
-        decided = [row for row in group if given or row.choices]
+        decision = self._request.decision
+        decided = [row for row in group if decision or row.choices]
         self.undecided += len(group) - len(decided)
-        choices = {choice for row in decided for choice in ({given} if given else row.choices)}
+        choices = {choice for row in decided for choice in ({decision} if decision else row.choices)}
         if not decided:
             return
         if len(choices) > 1:

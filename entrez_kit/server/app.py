@@ -143,20 +143,20 @@ class EntrezServer:
 
     async def call_tool(self, ctx: Context, params: CallToolRequestParams) -> CallToolResult:
         """Call a tool. Errors are returned as envelopes in the result."""
-        facts = self.toolbox.find(params.name)
+        definition = self.toolbox.find(params.name)
         scopes = allowed_scopes()
-        if facts is not None and not facts.is_allowed(scopes):
-            return self.toolbox.refusal(scope_error(facts.name, facts.scope), facts)
+        if definition is not None and not definition.is_allowed(scopes):
+            return self.toolbox.refusal(scope_error(definition.name, definition.scope), definition)
         arguments = params.arguments or {}
-        kept = self.answers.get(facts.name, arguments, scopes) if facts is not None else None
-        if facts is not None and kept is not None:
-            return self.toolbox.answer_again(facts, kept)
+        cached = self.answers.get(definition.name, arguments, scopes) if definition is not None else None
+        if definition is not None and cached is not None:
+            return self.toolbox.answer_again(definition, cached)
         try:
             return await self.workers.run(
                 ctx, lambda: self.toolbox.call(self.services, params.name, arguments, scopes, self.answers)
             )
         except EntrezKitError as exc:
-            return self.toolbox.refusal(exc, facts)
+            return self.toolbox.refusal(exc, definition)
 
     async def list_resources(self, ctx: Context, params: PaginatedRequestParams | None) -> ListResourcesResult:
         """List the resources with a fixed URI."""
@@ -240,9 +240,9 @@ async def give_ids(ctx: Context, call_next: CallNext) -> HandlerResult:
 
 async def answer_one(ctx: Context, call_next: CallNext) -> HandlerResult:
     """Log the outcome of a message, and describe malformed parameters."""
-    facts: dict[str, Any] = {"method": ctx.method, "protocol_version": ctx.protocol_version}
+    log_fields: dict[str, Any] = {"method": ctx.method, "protocol_version": ctx.protocol_version}
     if ctx.request_id is not None:
-        facts["rpc_id"] = ctx.request_id
+        log_fields["rpc_id"] = ctx.request_id
     started = time.monotonic()
     try:
         if ctx.method.endswith("/list") and (ctx.params or {}).get("cursor") is not None:  # the server never issues one
@@ -252,13 +252,13 @@ async def answer_one(ctx: Context, call_next: CallNext) -> HandlerResult:
         result = await call_next(ctx)
     except ValidationError as exc:
         error = _parameter_error(ctx.method, exc)
-        logger.info("message refused: %s", error.message, extra=facts)
+        logger.info("message refused: %s", error.message, extra=log_fields)
         raise MCPError(INVALID_PARAMS, error.message, error.envelope()) from None
     except MCPError as exc:
-        logger.info("message failed: %s", exc.message, extra={**facts, "rpc_code": exc.code})
+        logger.info("message failed: %s", exc.message, extra={**log_fields, "rpc_code": exc.code})
         raise
-    facts["duration_ms"] = round(1000 * (time.monotonic() - started), 1)
-    logger.debug("message answered", extra=facts)
+    log_fields["duration_ms"] = round(1000 * (time.monotonic() - started), 1)
+    logger.debug("message answered", extra=log_fields)
     return result
 
 

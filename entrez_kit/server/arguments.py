@@ -98,11 +98,11 @@ def read_arguments(
     read: dict[str, Any] = {}
     nested: dict[str, dict[str, Any]] = {}
     own = {name: re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower() for name in arguments}
-    given = set(own.values())
+    present = set(own.values())
     for name, value in arguments.items():
         meant = own[name] if own[name] in properties else None
         if meant is None:
-            place, meant = _find_argument(own[name], value, properties, given | read.keys())
+            place, meant = _find_argument(own[name], value, properties, present | read.keys())
             if place is not None and meant is not None:
                 nested.setdefault(place, {})[meant] = value
                 continue
@@ -115,28 +115,28 @@ def read_arguments(
         if meant in required or not _is_neutral(fitting, properties[meant]):
             read[meant] = fitting
     for place, inner in nested.items():
-        held = read.get(place)
-        read[place] = {**inner, **(held if isinstance(held, dict) else {})}
+        existing = read.get(place)
+        read[place] = {**inner, **(existing if isinstance(existing, dict) else {})}
     return read
 
 
 def _find_argument(
-    name: str, value: Any, properties: Mapping[str, Any], given: set[str]
+    name: str, value: Any, properties: Mapping[str, Any], present: set[str]
 ) -> tuple[str | None, str | None]:
     """Return the argument for a name, and the nested object that it belongs to, if any."""
     for place, part in properties.items():
-        if part.get("type") == "object" and place not in given:
+        if part.get("type") == "object" and place not in present:
             inner = part.get("properties", {})
-            if name in inner or (found := _find_synonym(name, value, inner, given)) is not None:
+            if name in inner or (found := _find_synonym(name, value, inner, present)) is not None:
                 return place, name if name in inner else found
-    return None, _find_synonym(name, value, properties, given)
+    return None, _find_synonym(name, value, properties, present)
 
 
-def _find_synonym(name: str, value: Any, properties: Mapping[str, Any], given: set[str]) -> str | None:
+def _find_synonym(name: str, value: Any, properties: Mapping[str, Any], present: set[str]) -> str | None:
     found = [
         other
         for other in properties
-        if other not in given and any(name in names and other in names for names in SYNONYMS)
+        if other not in present and any(name in names and other in names for names in SYNONYMS)
     ]
     if {"pmids", "pmcids", "dois"} >= set(found) and len(found) > 1:
         first = str(value[0] if isinstance(value, list) and value else value)

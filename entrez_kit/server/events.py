@@ -10,7 +10,7 @@ import anyio
 from mcp.server.streamable_http import EventCallback, EventId, EventMessage, EventStore, StreamId
 from mcp_types import JSONRPCError, JSONRPCMessage, JSONRPCResponse
 
-MOST_KEPT: Final = 16_000_000
+MAX_KEPT: Final = 16_000_000
 """The approximate maximum size in bytes over all sessions; the oldest events are dropped."""
 SIZE_OF_NONE: Final = 200
 FOLLOWED_SECONDS: Final = 600.0
@@ -38,8 +38,8 @@ class _Event:
 class Events:
     """The events of all sessions, oldest first, with unique ids."""
 
-    most: int = MOST_KEPT
-    kept: OrderedDict[EventId, _Event] = field(default_factory=OrderedDict)
+    most: int = MAX_KEPT
+    by_id: OrderedDict[EventId, _Event] = field(default_factory=OrderedDict)
     size: int = 0
     _numbers: Iterator[int] = field(default_factory=itertools.count)
 
@@ -47,10 +47,10 @@ class Events:
         """Store an event; drop the oldest ones if the limit is exceeded."""
         size = SIZE_OF_NONE if message is None else len(message.model_dump_json())
         event = _Event(str(next(self._numbers)), session, message, size)
-        self.kept[event.number] = event
+        self.by_id[event.number] = event
         self.size += size
         while self.size > self.most:
-            self.size -= self.kept.popitem(last=False)[1].size
+            self.size -= self.by_id.popitem(last=False)[1].size
         return event
 
 
@@ -79,7 +79,7 @@ class SessionEvents(EventStore):
         Returns:
             None, so that the SDK does not resume the stream itself, which would never end.
         """
-        event = self._events.kept.get(last_event_id)
+        event = self._events.by_id.get(last_event_id)
         if event is None or event.session is not self:
             return None
         with anyio.move_on_after(FOLLOWED_SECONDS):

@@ -200,14 +200,14 @@ class TokenGuard:
     def _refusal(self, scope: Scope, status: int, error: str | None, what: str) -> JSONResponse:
         """Return the response required by RFC 6750 and RFC 9728; without credentials it has no error code."""
         logger.warning("request refused: %s", what, extra={"http_status": status})
-        facts = {**({"error": error} if error else {}), "error_description": what}
-        body = dict(facts) if error else {}
+        fields = {**({"error": error} if error else {}), "error_description": what}
+        body = dict(fields) if error else {}
         if status == 403:
             body["scope"] = " ".join(SCOPES)
         body["resource_metadata"] = f"{self._rules.address(scope)}{METADATA_PATH}{self._path}"
         challenge = ", ".join(f'{name}="{value}"' for name, value in body.items())
         return JSONResponse(
-            {**facts, "how_to_get_a_token": TOKENS}, status, headers={"WWW-Authenticate": f"Bearer {challenge}"}
+            {**fields, "how_to_get_a_token": TOKENS}, status, headers={"WWW-Authenticate": f"Bearer {challenge}"}
         )
 
 
@@ -270,9 +270,9 @@ class Messages:
             status, error = 413, refusal(f"A message may have at most {self._most:,} bytes.")
         if error is not None:
             logger.warning("request refused: %s", error.error.message, extra={"http_status": status})
-            told = error.model_dump_json(by_alias=True, exclude_unset=True)
+            content = error.model_dump_json(by_alias=True, exclude_unset=True)
             headers = {"Connection": "close"} if status != 400 else None  # the rest of the body may still arrive
-            await Response(told, status, headers, "application/json")(scope, receive, send)
+            await Response(content, status, headers, "application/json")(scope, receive, send)
             return
         there: list[Message] = [{"type": "http.request", "body": bytes(body), "more_body": False}]
 

@@ -107,8 +107,8 @@ def _render_quoted(record: Mapping[str, Any], level: int) -> Iterator[str]:
     if title:
         label = record.get("label")
         yield f"\n{'#' * min(level, MAX_LEVEL)} {f'{label} ' if isinstance(label, str) and label else ''}{title}"
-    listed_name = {key for key in TITLES if title and record.get(key) == title} | ({"label"} if title else set())
-    rest = {key: value for key, value in record.items() if key not in listed_name or not isinstance(value, str)}
+    title_keys = {key for key in TITLES if title and record.get(key) == title} | ({"label"} if title else set())
+    rest = {key: value for key, value in record.items() if key not in title_keys or not isinstance(value, str)}
     large = {key: value for key, value in rest.items() if key in BARE or not _fits_a_line(value)}
     for key, value in rest.items():
         if key not in large:

@@ -52,15 +52,15 @@ def with_portions(schema: Mapping[str, Any], operation: Operation[Any, Any]) -> 
     """Return the schema of a tool with limited replies. A tool with an offset does not need ``reply_start``."""
     from entrez_kit.server.schemas import input_schema
 
-    listed_name = input_schema(ReplyArguments)["properties"]
-    del listed_name["fields"]["maxItems"]
+    properties = input_schema(ReplyArguments)["properties"]
+    del properties["fields"]["maxItems"]
     if not operation.once:  # records with few members
-        del listed_name["fields"]
+        del properties["fields"]
     elif operation.levels:
-        listed_name["fields"]["description"] += f" {_describe_fields(operation)}"
+        properties["fields"]["description"] += f" {_describe_fields(operation)}"
     if operation.paging is not None and not operation.paging.only_with:
-        del listed_name["reply_start"]
-    return {**schema, "properties": {**schema["properties"], **listed_name}}
+        del properties["reply_start"]
+    return {**schema, "properties": {**schema["properties"], **properties}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,18 +131,18 @@ class Portion:
         Raises:
             InvalidInput: the records do not have a requested member.
         """
-        held = document.get(self.member)
-        if isinstance(held, list):
-            _check_fields(held, self.fields, self.known)
-            held = [self._project(record) for record in held]
-            document = {**document, self.member: held}
-        is_last_page = self.page is None or not isinstance(held, list | str) or self._is_last(document, held)
+        value = document.get(self.member)
+        if isinstance(value, list):
+            _check_fields(value, self.fields, self.known)
+            value = [self._project(record) for record in value]
+            document = {**document, self.member: value}
+        is_last_page = self.page is None or not isinstance(value, list | str) or self._is_last(document, value)
         if not self.start and is_last_page and count_characters(document) <= self.limit:
             return document
-        if isinstance(held, list):
-            reply = self._cut_records(document, held)
-        elif isinstance(held, str):
-            reply = self._cut_text(document, split_record_text(held))
+        if isinstance(value, list):
+            reply = self._cut_records(document, value)
+        elif isinstance(value, str):
+            reply = self._cut_text(document, split_record_text(value))
         else:
             reply, cuts = _shorten(document, self.limit - _NOTE)
             reply["reply_cut"] = _with_cuts({}, cuts, "")
@@ -162,9 +162,9 @@ class Portion:
             count_characters(self._project(record)) > self.limit for record in records[self.start : self.start + 1]
         )
 
-    def _is_last(self, document: Document, held: list[Any] | str) -> bool:
+    def _is_last(self, document: Document, value: list[Any] | str) -> bool:
         assert self.page is not None
-        count = len(held) if isinstance(held, list) else len(split_record_text(held).parts)
+        count = len(value) if isinstance(value, list) else len(split_record_text(value).parts)
         return self.page.total({**document, **self.details}, count) <= count
 
     def _project(self, record: Any) -> Any:
@@ -237,12 +237,12 @@ class Portion:
     def _compact(self, document: Document) -> tuple[Document, list[str]]:
         """Return the document without lists of the inputs and with its other members shortened to half of the limit."""
         dropped = [name for name in _ECHOES if name in document and name != self.member]
-        kept = {name: value for name, value in document.items() if name not in dropped}
-        if "unavailable" in kept:
-            missing = kept["unavailable"]
-            kept["unavailable"] = [{**one, "id": one["id"][:_MAX_NAME], "tried_tiers": []} for one in missing]
-        fixed = {name: kept.pop(name) for name in (self.member, self.beside, *_MISSING) if name in kept}
-        rest, cuts = _shorten(kept, max(self.limit // 2 - _NOTE, self.limit // 4))
+        remaining = {name: value for name, value in document.items() if name not in dropped}
+        if "unavailable" in remaining:
+            missing = remaining["unavailable"]
+            remaining["unavailable"] = [{**one, "id": one["id"][:_MAX_NAME], "tried_tiers": []} for one in missing]
+        fixed = {name: remaining.pop(name) for name in (self.member, self.beside, *_MISSING) if name in remaining}
+        rest, cuts = _shorten(remaining, max(self.limit // 2 - _NOTE, self.limit // 4))
         return {**rest, **fixed}, cuts
 
     def _describe(
@@ -465,12 +465,12 @@ def _default_level(operation: Operation[Any, Any]) -> str:
 
 def _describe_fields(operation: Operation[Any, Any]) -> str:
     """Return the names of the fields of records by level, each name once."""
-    told: set[str] = set()
+    earlier: set[str] = set()
     lines = []
     for level, names in operation.levels.items():
-        if new := [name for name in names if name not in told]:
-            lines.append(f"{level}{' also' if told else ''}: {', '.join(new)}.")
-            told.update(new)
+        if new := [name for name in names if name not in earlier]:
+            lines.append(f"{level}{' also' if earlier else ''}: {', '.join(new)}.")
+            earlier.update(new)
     return " ".join(lines)
 
 
@@ -520,7 +520,7 @@ def count_characters(value: Any) -> int:
 
 def wrong_argument(
     name: str,
-    given: object,
+    value: object,
     problem: str,
     *,
     hint: str = "Correct the named argument and call again; the schema lists the accepted arguments.",
@@ -528,7 +528,7 @@ def wrong_argument(
     """Return the error for an invalid argument, of a call or of a prompt."""
     return InvalidInput(
         f"{name}: {problem}",
-        invalid_input=f"{name}={str(given)[:200]}",
+        invalid_input=f"{name}={str(value)[:200]}",
         recovery_hint=hint,
         details={"reason": "invalid_arguments", "errors": [{"field": name, "message": problem}]},
     )
@@ -562,16 +562,16 @@ def _keep(value: Any, above: str, wanted: set[str], out: set[str]) -> Any:
         return [_keep(item, above, wanted, out) for item in value]
     if not isinstance(value, dict):
         return value
-    kept = {}
+    result = {}
     for name, inner in value.items():
         path = above + name
         if path in out:
             continue
         if not wanted or path in wanted:
-            kept[name] = _keep(inner, f"{path}.", set(), out)
+            result[name] = _keep(inner, f"{path}.", set(), out)
         elif any(field.startswith(f"{path}.") for field in wanted):
-            kept[name] = _keep(inner, f"{path}.", wanted, out)
-    return kept
+            result[name] = _keep(inner, f"{path}.", wanted, out)
+    return result
 
 
 def _shorten(value: Any, room: int) -> tuple[Any, list[str]]:
@@ -586,15 +586,15 @@ def _shorten(value: Any, room: int) -> tuple[Any, list[str]]:
         holder, key, name = max(texts or lists, key=lambda place: len(place[0][place[1]]), default=(None, None, ""))
         if holder is None:
             break
-        held = holder[key]
-        if isinstance(held, str):
-            holder[key] = held[: max(_MIN_CUT - 10, len(held) - excess - 10)].rstrip("…") + "…"
+        content = holder[key]
+        if isinstance(content, str):
+            holder[key] = content[: max(_MIN_CUT - 10, len(content) - excess - 10)].rstrip("…") + "…"
             cuts[name] = f"{name} at …"
         else:
-            total = cuts.get(name, f" of {len(held)}").rpartition(" of ")[2]
-            while len(held) > 1 and excess > 0:
-                excess -= count_characters(held.pop()) + 1
-            cuts[name] = f"{name} after {len(held)} of {total}"
+            total = cuts.get(name, f" of {len(content)}").rpartition(" of ")[2]
+            while len(content) > 1 and excess > 0:
+                excess -= count_characters(content.pop()) + 1
+            cuts[name] = f"{name} after {len(content)} of {total}"
     return value, list(cuts.values())
 
 

@@ -28,7 +28,7 @@ DATA: Final = (
 class Recipe:
     """A prompt: its arguments, the required tools, and its text.
 
-    The arguments in ``given`` are free text in a fence before the steps, which refer to them by name; the others are
+    The arguments in ``free_text`` are in a fence before the steps, which refer to them by name; the others are
     validated and inserted as ``{argument}``. Tools have their own names. A step is omitted if its tool is not listed.
     """
 
@@ -36,7 +36,7 @@ class Recipe:
     title: str
     description: str
     arguments: tuple[PromptArgument, ...]
-    given: tuple[str, ...]
+    free_text: tuple[str, ...]
     needs: tuple[str, ...]
     opening: str
     steps: tuple[tuple[str, str], ...]
@@ -52,7 +52,7 @@ LITERATURE_REVIEW: Final = Recipe(
         PromptArgument(name="since", description="Only articles from this year on, e.g. 2020."),
         PromptArgument(name="max_articles", description="Number of articles to read, 1 to 200; default: 20."),
     ),
-    given=("topic",),
+    free_text=("topic",),
     needs=("pubmed_search_articles", "pubmed_fetch_contents"),
     opening="Review the literature about this topic:",
     steps=(
@@ -106,7 +106,7 @@ GENE_DOSSIER: Final = Recipe(
         PromptArgument(name="gene", description='Symbol, alias or name, e.g. "TP53".', required=True),
         PromptArgument(name="organism", description='Organism, e.g. "human"; default: human.'),
     ),
-    given=("gene", "organism"),
+    free_text=("gene", "organism"),
     needs=("search_genes", "get_gene", "get_pubmed_links"),
     opening="Compile a dossier of this gene:",
     steps=(
@@ -147,7 +147,7 @@ CORPUS_UPDATE: Final = Recipe(
         PromptArgument(name="term", description="Its PubMed query.", required=True),
         PromptArgument(name="question", description="The question to answer from it."),
     ),
-    given=("query_key", "term", "question"),
+    free_text=("query_key", "term", "question"),
     needs=("corpus_checkpoint_get", "pubmed_sync_delta", "rag_search", "rag_get"),
     opening="Update this corpus; the term is its PubMed query:",
     steps=(
@@ -212,12 +212,12 @@ def get_prompt(
         )
     values = _read_values(recipe, arguments)
     tools = [(tool, text) for tool, text in recipe.steps if toolbox.name_of(tool, scopes)]
-    lines = [recipe.opening, "", "{given}", "", DATA, ""]
+    lines = [recipe.opening, "", "{free_text}", "", DATA, ""]
     lines += [f"{number}. {text}" for number, (_, text) in enumerate(tools, start=1)]
     lines += ["", recipe.closing]
     filled = toolbox.replace_names("\n".join(lines))
-    given = "\n".join(f"{name}: {values[name]}" for name in recipe.given if values[name])
-    texts = {**values, "given": "\n".join(fence(given))}
+    content = "\n".join(f"{name}: {values[name]}" for name in recipe.free_text if values[name])
+    texts = {**values, "free_text": "\n".join(fence(content))}
     filled = re.sub(r"\{([a-z_]+)\}", lambda match: texts[match[1]], filled)
     return GetPromptResult(
         description=recipe.description,
@@ -228,16 +228,16 @@ def get_prompt(
 def _read_values(recipe: Recipe, arguments: Mapping[str, str]) -> dict[str, str]:
     """Validate the arguments and return their values in the text."""
     known = {argument.name: argument for argument in recipe.arguments}
-    given = {name: " ".join(visible(" ".join(value.split())).split()) for name, value in arguments.items()}
-    for name, value in given.items():
+    texts = {name: " ".join(visible(" ".join(value.split())).split()) for name, value in arguments.items()}
+    for name, value in texts.items():
         if name not in known:
             raise _argument_error(recipe, name, value, f"unknown argument; the arguments are {', '.join(known)}")
         if len(value) > MAX_ARGUMENT:
             raise _argument_error(recipe, name, value, f"at most {MAX_ARGUMENT} characters are allowed")
     for name, argument in known.items():
-        if argument.required and not given.get(name):
+        if argument.required and not texts.get(name):
             raise _argument_error(recipe, name, "", "it is required")
-    values = {name: given.get(name) or DEFAULTS.get(name, "") for name in known}
+    values = {name: texts.get(name) or DEFAULTS.get(name, "") for name in known}
     since, number = values.get("since"), values.get("max_articles")
     if since and not (since.isascii() and since.isdigit() and len(since) == 4):
         raise _argument_error(recipe, "since", since, "expected a year of four digits")

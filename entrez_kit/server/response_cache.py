@@ -13,7 +13,7 @@ from mcp_types import CallToolResult
 from entrez_kit.base.tracing import Trace
 from entrez_kit.services.transport import CLOCK_TOLERANCE_SECONDS
 
-MOST_CHARACTERS: Final = 4_000_000
+MAX_CHARACTERS: Final = 4_000_000
 """The maximum size of all responses as JSON."""
 
 Key = tuple[str, str, frozenset[str] | None]
@@ -38,7 +38,7 @@ class ResponseCache:
     incomplete responses are never stored. A response is only used for callers with the same scopes.
     """
 
-    def __init__(self, most_characters: int = MOST_CHARACTERS) -> None:
+    def __init__(self, most_characters: int = MAX_CHARACTERS) -> None:
         self._most = most_characters
         self._size = 0
         self._lock = threading.Lock()
@@ -48,14 +48,14 @@ class ResponseCache:
         """Return the cached response to a call with these scopes; None if there is no valid one."""
         key = _key(tool, arguments, scopes)
         with self._lock:
-            kept = self._answers.get(key) if key is not None else None
-            if key is None or kept is None:
+            cached = self._answers.get(key) if key is not None else None
+            if key is None or cached is None:
                 return None
-            if not kept.kept_at - CLOCK_TOLERANCE_SECONDS <= time.time() < kept.until:
+            if not cached.kept_at - CLOCK_TOLERANCE_SECONDS <= time.time() < cached.until:
                 self._drop(key)
                 return None
             self._answers.move_to_end(key)
-            return kept
+            return cached
 
     def keep(
         self,

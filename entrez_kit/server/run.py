@@ -51,12 +51,12 @@ def serve(settings: Settings, options: Options, *, give_up: Callable[[int], None
             run = partial(serve_stdio, server, ending)
         for notice in settings.notices:
             logger.warning("%s", notice)
-        facts = {
+        log_fields = {
             "version": __version__,
             "transport": settings.mcp_transport_type,
             "tools": len(handlers.toolbox.listed),
         }
-        logger.info("starting", extra={**facts, "requests_per_second": settings.requests_per_second})
+        logger.info("starting", extra={**log_fields, "requests_per_second": settings.requests_per_second})
         try:
             anyio.run(run)
         except* (BrokenPipeError, ConnectionResetError):

@@ -46,9 +46,9 @@ class AgentOperation(Operation[Any, Any]):
             EntrezKitError: see ``Operation.build``; or an argument exceeds its bound or is not for agents.
         """
         if not isinstance(arguments, Request):
-            given = {name: value for name, value in arguments.items() if not is_absent(value)}
-            self._check({_find_field(self.request, name): (name, value) for name, value in given.items()})
-            arguments = {**arguments, **{name: self.mcp_defaults[name] for name in self.mcp_defaults.keys() - given}}
+            values = {name: value for name, value in arguments.items() if not is_absent(value)}
+            self._check({_find_field(self.request, name): (name, value) for name, value in values.items()})
+            arguments = {**arguments, **{name: self.mcp_defaults[name] for name in self.mcp_defaults.keys() - values}}
         request = super().build(arguments)
         self._check({name: (name, getattr(request, name)) for name in self.mcp_caps})
         return request
@@ -68,11 +68,11 @@ class AgentOperation(Operation[Any, Any]):
                 option[{"array": "maxItems"}.get(option["type"], "maximum")] = cap
         return _compact_request(whole)
 
-    def _check(self, given: Mapping[str, tuple[str, Any]]) -> None:
+    def _check(self, values: Mapping[str, tuple[str, Any]]) -> None:
         """Refuse values above the bounds, and fields that are not for agents."""
         problems: list[InitErrorDetails] = []
         hint = None
-        for field, (name, value) in given.items():
+        for field, (name, value) in values.items():
             cap = self.mcp_caps.get(field)
             if _is_hidden(self.request, field):
                 problems.append({"type": wrong(name, f"{NO_SUCH_ARGUMENT}.", value), "loc": (), "input": value})
@@ -231,35 +231,35 @@ def _compact(schema: Mapping[str, Any], definitions: Mapping[str, Schema]) -> Sc
         names = [str(name) for part in options for name in part.get("enum", ())]
         own = {key: value for key, value in schema.items() if key != "anyOf"}
         schema = {"type": "string", "description": f"One of {', '.join(names)}, or another name.", **own}
-    kept: Schema = {key: schema[key] for key in _KEPT if key in schema}
-    default = kept.get("default")
+    result: Schema = {key: schema[key] for key in _KEPT if key in schema}
+    default = result.get("default")
     if default is None or default is False or default in ("", [], {}):  # the usual default
-        kept.pop("default", None)
-    if kept.get("default") == 0 == kept.get("minimum"):
-        del kept["default"]
+        result.pop("default", None)
+    if result.get("default") == 0 == result.get("minimum"):
+        del result["default"]
     # Bounds that no agent tries to pass; calls are checked against them all the same.
-    if kept.get("maximum", 0) > 5_000 and not kept["minimum"]:
-        del kept["maximum"]
+    if result.get("maximum", 0) > 5_000 and not result["minimum"]:
+        del result["maximum"]
     for name in ("minItems", "minLength"):
-        if kept.get(name) == 1:
-            del kept[name]
-    kept.pop("maxLength", None)
+        if result.get(name) == 1:
+            del result[name]
+    result.pop("maxLength", None)
     # The description need not repeat a list of choices.
-    choices = kept.get("enum") or kept.get("items", {}).get("enum")
-    if choices and "description" in kept:
+    choices = result.get("enum") or result.get("items", {}).get("enum")
+    if choices and "description" in result:
         *most, last = map(str, choices)
-        kept["description"] = kept["description"].replace(f": {', '.join(most)} or {last}.", ".")
-    if "anyOf" in kept:
-        kept["anyOf"] = [_compact(part, definitions) for part in options]
-    if "properties" in kept:
-        parts = {name: _compact(part, definitions) for name, part in kept["properties"].items()}
-        required = kept.get("required", ())
-        kept["properties"] = {
+        result["description"] = result["description"].replace(f": {', '.join(most)} or {last}.", ".")
+    if "anyOf" in result:
+        result["anyOf"] = [_compact(part, definitions) for part in options]
+    if "properties" in result:
+        parts = {name: _compact(part, definitions) for name, part in result["properties"].items()}
+        required = result.get("required", ())
+        result["properties"] = {
             name: part if name in required else with_neutral_value(part) for name, part in parts.items()
         }
-    if isinstance(kept.get("items"), Mapping):
-        kept["items"] = _compact(kept["items"], definitions)
-    return kept
+    if isinstance(result.get("items"), Mapping):
+        result["items"] = _compact(result["items"], definitions)
+    return result
 
 
 def _resolve(schema: Mapping[str, Any], definitions: Mapping[str, Schema]) -> Schema:

@@ -148,24 +148,24 @@ class _Lines:
 
 def _split(read: Callable[[], bytes]) -> Iterator[bytes]:
     """Yield the lines of a stream. A line over the limit is yielded as soon as it exceeds it; the rest is skipped."""
-    held = bytearray()
+    buffer = bytearray()
     is_skipping = False
     while chunk := read():
         *lines, rest = chunk.split(b"\n")
         for line in lines:
             if not is_skipping:
-                yield bytes(held) + line
-            held.clear()
+                yield bytes(buffer) + line
+            buffer.clear()
             is_skipping = False
         if is_skipping:
             continue
-        held += rest
-        if len(held) > MAX_LINE:
-            yield bytes(held)
-            held.clear()
+        buffer += rest
+        if len(buffer) > MAX_LINE:
+            yield bytes(buffer)
+            buffer.clear()
             is_skipping = True
-    if held:
-        yield bytes(held)
+    if buffer:
+        yield bytes(buffer)
 
 
 class _Messages:

@@ -87,4 +87,4 @@ def scope_error(what: str, scope: str) -> NotConfigured:
 def build_definitions() -> list[ToolDefinition]:
     """Build the definition of every operation, in the order of the catalogue."""
     text = files("entrez_kit.server").joinpath(FILE_NAME).read_text(encoding="utf-8")
-    return [ToolDefinition(**{**facts, "aliases": tuple(facts["aliases"])}) for facts in json.loads(text)["tools"]]
+    return [ToolDefinition(**{**fields, "aliases": tuple(fields["aliases"])}) for fields in json.loads(text)["tools"]]

@@ -97,22 +97,26 @@ class Toolbox:
         self._for_agents: dict[str, AnyOperation] = {}
         self._lock = threading.Lock()
         self._operations = {one.name: one for one in operations or ()}
-        facts = (
+        definitions = (
             build_definitions() if operations is None else [ToolDefinition.of(one) for one in self._operations.values()]
         )
-        self.listed = [one for one in facts if one.toolset in toolsets]
-        self._by_name = {name: one for one in facts for name in (one.name, *one.aliases)}
-        self._shown = {one.name: one.aliases[0] for one in facts if one.aliases} if names == "contract" else {}
-        self.frontend = Tools({one.method: self.listed_name(one) for one in facts})
-        self._own_name = re.compile(rf"\b(?:{'|'.join(map(re.escape, self._shown))})\b") if self._shown else None
+        self.listed = [one for one in definitions if one.toolset in toolsets]
+        self._by_name = {name: one for one in definitions for name in (one.name, *one.aliases)}
+        self._contract_names = (
+            {one.name: one.aliases[0] for one in definitions if one.aliases} if names == "contract" else {}
+        )
+        self.frontend = Tools({one.method: self.listed_name(one) for one in definitions})
+        self._own_name = (
+            re.compile(rf"\b(?:{'|'.join(map(re.escape, self._contract_names))})\b") if self._contract_names else None
+        )
 
     def find(self, name: str) -> ToolDefinition | None:
         """Return the definition of the tool with a name or alias."""
         return self._by_name.get(name)
 
-    def listed_name(self, facts: ToolDefinition) -> str:
+    def listed_name(self, definition: ToolDefinition) -> str:
         """Return the listed name of a tool."""
-        return self._shown.get(facts.name, facts.name)
+        return self._contract_names.get(definition.name, definition.name)
 
     def name_of(self, operation_name: str, scopes: Collection[str] | None = None) -> str | None:
         """Return the listed name of an operation for a token; None if it is not listed."""
@@ -124,18 +128,18 @@ class Toolbox:
 
     def inputs_of(self, name: str) -> dict[str, Any] | None:
         """Return the input schema of the tool with a name or alias."""
-        facts = self.find(name)
-        return facts.inputs if facts is not None else None
+        definition = self.find(name)
+        return definition.inputs if definition is not None else None
 
-    def operation(self, facts: ToolDefinition) -> AnyOperation:
+    def operation(self, definition: ToolDefinition) -> AnyOperation:
         """Return the operation of a tool, with the bounds for MCP calls."""
         from entrez_kit.server.schemas import AgentOperation
 
         with self._lock:
-            if facts.name not in self._for_agents:
-                found = self._operations.get(facts.name) or operation_of(facts.method)
-                self._for_agents[facts.name] = AgentOperation.of(found)
-            return self._for_agents[facts.name]
+            if definition.name not in self._for_agents:
+                found = self._operations.get(definition.name) or operation_of(definition.method)
+                self._for_agents[definition.name] = AgentOperation.of(found)
+            return self._for_agents[definition.name]
 
     def listing(self, *, scopes: Collection[str] | None, protocol_version: str) -> list[Tool]:
         """Return the tools for ``tools/list``.
@@ -167,7 +171,7 @@ class Toolbox:
         """Return a text with the listed names of tools."""
         if self._own_name is None:
             return text
-        return self._own_name.sub(lambda match: self._shown[match[0]], text)
+        return self._own_name.sub(lambda match: self._contract_names[match[0]], text)
 
     def remove_other_tools(self, text: str, scopes: Collection[str] | None) -> str:
         """Remove the sentences that name a tool which a token with these scopes may not call."""
@@ -192,39 +196,43 @@ class Toolbox:
             scopes: the scopes of the caller's token; hints name only allowed tools. None allows everything.
             answers: the response cache, which stores the result if allowed.
         """
-        facts = self.find(name)
+        definition = self.find(name)
         started = time.monotonic()
         document: dict[str, Any] | None = None
         details: dict[str, Any] = {}
-        if facts is None:
+        if definition is None:
             with tracing.trace(tracing.new_request_id()) as opened:
                 outcome: Execution[Any] = Execution(opened, error=self._unknown_error(name, scopes))
         else:
-            outcome, document, details = self._run(facts, services, arguments, scopes)
+            outcome, document, details = self._run(definition, services, arguments, scopes)
         seconds = time.monotonic() - started
         source = services.settings.answer_warning(outcome.trace.describe_fidelity())
-        result = self._result(outcome, seconds, facts, document, source=source, scopes=scopes, details=details)
+        result = self._result(outcome, seconds, definition, document, source=source, scopes=scopes, details=details)
         with tracing.trace(outcome.trace.request_id):
-            called = facts.name if facts is not None else name
+            called = definition.name if definition is not None else name
             is_success = outcome.result is not None
             redactor = None if is_success else Redactor.of(services.settings)
             _report(called, outcome.trace, seconds, outcome.error, redactor, success=is_success)
         is_whole = outcome.result is not None and outcome.error is None
-        if answers is not None and facts is not None and facts.may_be_kept and is_whole:
-            answers.keep(facts.name, arguments, scopes, result, outcome.trace)
+        if answers is not None and definition is not None and definition.may_be_kept and is_whole:
+            answers.keep(definition.name, arguments, scopes, result, outcome.trace)
         return result
 
     def _run(
-        self, facts: ToolDefinition, services: Services, given: Mapping[str, Any], scopes: Collection[str] | None
+        self,
+        definition: ToolDefinition,
+        services: Services,
+        raw_arguments: Mapping[str, Any],
+        scopes: Collection[str] | None,
     ) -> tuple[Execution[Any], dict[str, Any] | None, dict[str, Any]]:
         """Run an operation; return its outcome, the document or a portion of it, and details of the request."""
         from entrez_kit.server.portions import Portion, read_several, take_portion
         from entrez_kit.server.trimming import trim_reply
 
-        operation, portions = self.operation(facts), [Portion()]
+        operation, portions = self.operation(definition), [Portion()]
         try:
-            check_names(given)
-            arguments = read_arguments(given, facts.inputs, exact_types=operation.closed)
+            check_names(raw_arguments)
+            arguments = read_arguments(raw_arguments, definition.inputs, exact_types=operation.closed)
             if operation.several is not None and (values := read_several(arguments, operation)):
                 argument = operation.several.argument
                 operation = per_listed_input(operation)
@@ -256,26 +264,26 @@ class Toolbox:
         except InvalidInput as exc:
             return Execution(outcome.trace, error=exc), None, {}
 
-    def answer_again(self, facts: ToolDefinition, kept: CachedResponse) -> CallToolResult:
+    def answer_again(self, definition: ToolDefinition, cached: CachedResponse) -> CallToolResult:
         """Return a cached response for another call."""
         started = time.monotonic()
-        exchanges = [replace(exchange, from_cache=True, attempts=0, seconds=0.0) for exchange in kept.trace.exchanges]
+        exchanges = [replace(exchange, from_cache=True, attempts=0, seconds=0.0) for exchange in cached.trace.exchanges]
         with tracing.trace(tracing.new_request_id()) as opened:
             opened.exchanges.extend(exchanges)
             seconds = time.monotonic() - started
-            _report(facts.name, opened, seconds, None, None, success=True)
-        return kept.result.model_copy(update={"meta": {**(kept.result.meta or {}), **_build_meta(opened, seconds)}})
+            _report(definition.name, opened, seconds, None, None, success=True)
+        return cached.result.model_copy(update={"meta": {**(cached.result.meta or {}), **_build_meta(opened, seconds)}})
 
-    def refusal(self, error: EntrezKitError, facts: ToolDefinition | None = None) -> CallToolResult:
+    def refusal(self, error: EntrezKitError, definition: ToolDefinition | None = None) -> CallToolResult:
         """Return the response to a call that is refused before it runs."""
         with tracing.trace(tracing.new_request_id()) as opened:
-            return self._result(Execution(opened, error=error), 0.0, facts)
+            return self._result(Execution(opened, error=error), 0.0, definition)
 
     def _result(
         self,
         outcome: Execution[Any],
         seconds: float,
-        facts: ToolDefinition | None = None,
+        definition: ToolDefinition | None = None,
         document: dict[str, Any] | None = None,
         *,
         source: tuple[str, str] | None = None,
@@ -293,14 +301,13 @@ class Toolbox:
         meta = {**_build_meta(outcome.trace, seconds), **dict([source] if source else [])}
         meta |= {"request": details} if details else {}
         envelope: dict[str, Any] = {}
-        operation = self.operation(facts) if facts is not None else None
+        operation = self.operation(definition) if definition is not None else None
         if (error := outcome.error) is not None:
             self.say(error, scopes)
             problems = error.details.get("errors", ())
-            if facts is not None and any(problem["message"].startswith(NO_SUCH_ARGUMENT) for problem in problems):
-                error.hint_text = (
-                    f"{error.recovery_hint} {self.listed_name(facts)} takes {', '.join(list_names(facts.inputs))}."
-                )
+            if definition is not None and any(problem["message"].startswith(NO_SUCH_ARGUMENT) for problem in problems):
+                names = ", ".join(list_names(definition.inputs))
+                error.hint_text = f"{error.recovery_hint} {self.listed_name(definition)} takes {names}."
             envelope = error.envelope() if operation is None else operation.error_document(error)
             if outcome.result is not None and operation is not None:
                 meta["incomplete"] = _describe_missing(operation, error)
@@ -386,7 +393,7 @@ def _report(
     success: bool,
 ) -> None:
     """Log the outcome of a call, and set the attributes of its span."""
-    facts = {
+    log_fields = {
         "tool": name[:100],
         "duration_ms": round(1000 * seconds, 1),
         "success": success,
@@ -399,6 +406,6 @@ def _report(
     if not success and error is not None:
         level = logging.ERROR if type(error) is EntrezKitError else logging.INFO
         details = {"code": error.code, **({"reason": error.reason} if error.reason else {})}
-        logger.log(level, "tool call failed: %s", error.message, extra={**facts, **details})
+        logger.log(level, "tool call failed: %s", error.message, extra={**log_fields, **details})
     else:
-        logger.info("tool call answered", extra=facts)
+        logger.info("tool call answered", extra=log_fields)

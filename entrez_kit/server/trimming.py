@@ -30,16 +30,16 @@ def trim_reply(document: Document, records: str, arguments: Mapping[str, Any]) -
         arguments: the arguments of the call.
     """
     details = {name: value for name, value in document.items() if is_request_detail(name)}
-    kept = {name: value for name, value in document.items() if name not in details}
+    reply = {name: value for name, value in document.items() if name not in details}
     sections = arguments.get("sections")
     out = _IN_RECORDS | (_BESIDE_SECTIONS if sections and "abstract" not in str(sections).casefold() else frozenset())
-    held = kept.get(records)
-    if isinstance(held, list):
-        kept[records] = [
+    items = reply.get(records)
+    if isinstance(items, list):
+        reply[records] = [
             {name: value for name, value in one.items() if name not in out} if isinstance(one, dict) else one
-            for one in held
+            for one in items
         ]
-    return kept, details
+    return reply, details
 
 
 def shorten_demo_warning(document: Document, message: str) -> None:

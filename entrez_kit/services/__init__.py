@@ -51,7 +51,7 @@ class Services:
     ) -> None:
         self.settings, self.responder, self.recording = settings, responder, recording
         self._transport, self._eutils = transport, eutils
-        self._kept: dict[Callable[[Settings], Any], _Closable] = {}
+        self._shared: dict[Callable[[Settings], Any], _Closable] = {}
         self._lock = RLock()
 
     @property
@@ -79,9 +79,9 @@ class Services:
     def keep(self, create: Callable[[Settings], Kept]) -> Kept:
         """Return the object that ``create`` builds from the settings. All calls share it, and ``close`` closes it."""
         with self._lock:
-            if create not in self._kept:
-                self._kept[create] = create(self.settings)
-            return cast("Kept", self._kept[create])
+            if create not in self._shared:
+                self._shared[create] = create(self.settings)
+            return cast("Kept", self._shared[create])
 
     @cached_property
     def eutils(self) -> "EUtils":
@@ -145,7 +145,7 @@ class Services:
 
     def close(self) -> None:
         """Release the cache file, the connections and the kept objects, if they were opened."""
-        for opened in (self._transport, *self._kept.values()):
+        for opened in (self._transport, *self._shared.values()):
             if opened is not None:
                 opened.close()
 

@@ -129,9 +129,9 @@ def _read_work(doi: str, content: bytes) -> Message:
     document = json.loads(content)
     refuse_other_types("crossref_work", document, {"message": _READ})
     message = document.get("message")
-    told = message.get("DOI") if message else None
-    if not isinstance(told, str) or told.lower() != doi.lower():
-        raise malformed_error("crossref_work", f"it is about {str(told)[:100]!r} instead of {doi[:100]!r}")
+    doi_in_reply = message.get("DOI") if message else None
+    if not isinstance(doi_in_reply, str) or doi_in_reply.lower() != doi.lower():
+        raise malformed_error("crossref_work", f"it is about {str(doi_in_reply)[:100]!r} instead of {doi[:100]!r}")
     log_drift(WORK, content)
     return message  # type: ignore[no-any-return]  # its type was checked
 

@@ -220,14 +220,14 @@ class EUtils(ServiceClient):
             "retmode": retmode,
         }
         expect = _expect_document(retmode, "eSummaryResult", "result")
-        asked = chosen["id"] or []
-        due = frozenset(asked) if all(map(is_uid, asked)) else frozenset()
+        requested_ids = chosen["id"] or []
+        due = frozenset(requested_ids) if all(map(is_uid, requested_ids)) else frozenset()
         short: list[tuple[bytes, _Summaries[T]]] = []
 
         def read_all(content: bytes) -> _Summaries[T]:
             document = parse_esummary(content)
             answered = find_uids(document)
-            if (due or not asked) and any(asked.count(uid) < 2 for uid in answered.repeated):
+            if (due or not requested_ids) and any(requested_ids.count(uid) < 2 for uid in answered.repeated):
                 raise malformed_error("esummary", "two summaries of one record")
             if due and (foreign := answered.described - due):
                 raise malformed_error("esummary", f"a summary of {min(foreign)}, which was not requested")
@@ -237,7 +237,7 @@ class EUtils(ServiceClient):
             refused = answered.refused & due if due else frozenset(filter(is_uid, answered.refused))
             summaries = _Summaries(document, read(document), refused)
             lacking = due - answered.uids if due else answered.hollow
-            if lacking or len(answered.uids) < len(set(asked)):
+            if lacking or len(answered.uids) < len(set(requested_ids)):
                 short.append((content, summaries))
                 raise incomplete_reply_error(
                     "esummary", f"no summary of {', '.join(sorted(lacking)[:5]) or 'some records'}"
@@ -407,8 +407,8 @@ class EUtils(ServiceClient):
 
         def read(content: bytes) -> ESpellReply:
             spelt = parse_espell(content)
-            words, asked = ({*re.findall(r"\w+", text.casefold())} for text in (spelt.query, term))
-            if words and asked and words.isdisjoint(asked):
+            words, term_words = ({*re.findall(r"\w+", text.casefold())} for text in (spelt.query, term))
+            if words and term_words and words.isdisjoint(term_words):
                 raise malformed_error("espell", f"it is about {spelt.query[:100]!r} instead of {term[:100]!r}")
             return spelt
 
@@ -494,13 +494,13 @@ class EUtils(ServiceClient):
         built = request.data.decode("ascii") if isinstance(request.data, bytes) else address.query
         encoded = "&".join(part for part in built.split("&") if part.partition("=")[0] not in CREDENTIALS)
         params = tuple(parse_qsl(encoded, keep_blank_values=True))
-        asked, ids = fold_names(params), list_ids(params)
+        parameters, ids = fold_names(params), list_ids(params)
         # Bio.Entrez does not encode a bar; encoded it has three characters.
         length = (
             len(url) + 1 + len(encoded) + 2 * encoded.count("|") + credentials_length(self._settings, "eutils", url)
         )
         method: Method = "POST" if post or length > MAX_GET_CHARACTERS or len(ids) > MAX_GET_IDS else "GET"
-        uses_history = not asked.keys().isdisjoint(("usehistory", "webenv", "query_key"))
+        uses_history = not parameters.keys().isdisjoint(("usehistory", "webenv", "query_key"))
         call = Call(
             service="eutils",
             endpoint=endpoint,
@@ -509,7 +509,7 @@ class EUtils(ServiceClient):
             expect=expect,
             method=method,
             encoded=encoded,
-            ttl=None if uses_history or not cacheable or not self._cached else ttl_of(endpoint, asked.get("db")),
+            ttl=None if uses_history or not cacheable or not self._cached else ttl_of(endpoint, parameters.get("db")),
             deadline_ms=deadline_ms,
             fresh=fresh,
         )
@@ -525,7 +525,7 @@ class EUtils(ServiceClient):
             created = 0.0 if recording is None else recording.clock.now().timestamp()
             return Reply(*(content, value, url, method, False, 200, attempts), created=created, content_type=kind)
         except EntityNotFound as exc:
-            database = asked.get("dbfrom") or asked.get("db") or ""
+            database = parameters.get("dbfrom") or parameters.get("db") or ""
             if not ids or not all(map(is_uid, ids)) or len(self.known_uids(database, ids)) < len(set(ids)):
                 raise
             raise UpstreamError(

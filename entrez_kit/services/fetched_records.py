@@ -48,7 +48,7 @@ SHORTEST_NAME: Final = 3
 LONGEST_NAME: Final = 60
 """Characters of a name. A shorter text can be equal to an id by chance."""
 DEEPEST_NAME: Final = 3
-MOST_CHILDREN: Final = 40
+MAX_CHILDREN: Final = 40
 """Depth and number of the elements in which names of a record are searched if its root element is unknown."""
 _FEWEST_ELEMENTS: Final = 5
 """Minimum elements of a record with content: the record and its id are at most four elements."""
@@ -215,7 +215,7 @@ def _list_places(element: Any, path: str = "", depth: int = 0) -> Iterator[tuple
     if depth and SHORTEST_NAME <= len(text) <= LONGEST_NAME and not len(element):
         yield path, text
     if depth < DEEPEST_NAME:
-        for child in islice(element, MOST_CHILDREN):
+        for child in islice(element, MAX_CHILDREN):
             if isinstance(child.tag, str):
                 yield from _list_places(child, f"{path}/{child.tag}", depth + 1)
 

@@ -89,22 +89,22 @@ def _read_list(dois: Sequence[str], content: bytes) -> dict[str, bool]:
     wanted = {doi.lower(): doi for doi in dois}
     found: dict[str, bool] = {}
     for work in results:
-        told = str((work or {}).get("doi") or "").lower().removeprefix("https://doi.org/")
+        doi_in_reply = str((work or {}).get("doi") or "").lower().removeprefix("https://doi.org/")
         retracted = (work or {}).get("is_retracted")
-        if told not in wanted or not isinstance(retracted, bool):
-            problem = f"{told[:100]!r} was not requested, or has no retraction status"
+        if doi_in_reply not in wanted or not isinstance(retracted, bool):
+            problem = f"{doi_in_reply[:100]!r} was not requested, or has no retraction status"
             raise malformed_error("openalex_works", problem)
-        found[wanted[told]] = found.get(wanted[told], False) or retracted
+        found[wanted[doi_in_reply]] = found.get(wanted[doi_in_reply], False) or retracted
     return found
 
 
 def _read(doi: str, content: bytes) -> bool:
     document = json.loads(content)
     refuse_other_types("openalex_work", document, {**texts("doi"), "is_retracted": bool})
-    told = str(document.get("doi") or "").lower().removeprefix("https://doi.org/")
+    doi_in_reply = str(document.get("doi") or "").lower().removeprefix("https://doi.org/")
     retracted = document.get("is_retracted")
-    if told != doi.lower() or not isinstance(retracted, bool):
-        problem = f"it is about {told[:100]!r} instead of {doi[:100]!r}, or has no retraction status"
+    if doi_in_reply != doi.lower() or not isinstance(retracted, bool):
+        problem = f"it is about {doi_in_reply[:100]!r} instead of {doi[:100]!r}, or has no retraction status"
         raise malformed_error("openalex_work", problem)
     log_drift(WORK, content)
     return retracted

@@ -53,27 +53,29 @@ def answer_request(eutils: EUtils, request: "Request", short: list[tuple[bytes, 
     address = urlsplit(request.full_url)
     built = request.data.decode("ascii") if isinstance(request.data, bytes) else address.query
     params = parse_qsl(built, keep_blank_values=True)
-    asked, ids = fold_names(params), list_ids(params)
+    parameters, ids = fold_names(params), list_ids(params)
     endpoint = address.path.rpartition("/")[2].partition(".")[0]
-    expect = expect_reply(endpoint, asked, ids)
+    expect = expect_reply(endpoint, parameters, ids)
     if expect.format in ("xml", "json") and endpoint in ("esearch", "esummary"):
-        expect = _check_search(expect, asked, short) if endpoint == "esearch" else _check_summaries(expect, ids, short)
+        expect = (
+            _check_search(expect, parameters, short) if endpoint == "esearch" else _check_summaries(expect, ids, short)
+        )
     by_post = request.get_method() == "POST"
     return eutils.send_built(
-        request, expect, post=by_post, cacheable=asked.get("cmd") != "neighbor_history", short=short
+        request, expect, post=by_post, cacheable=parameters.get("cmd") != "neighbor_history", short=short
     )
 
 
-def expect_reply(endpoint: str, asked: Mapping[str, str], ids: Sequence[str]) -> Expect:
+def expect_reply(endpoint: str, parameters: Mapping[str, str], ids: Sequence[str]) -> Expect:
     """Return the rules for a valid reply to these parameters.
 
     Args:
-        asked: the parameters, with names in lower case.
+        parameters: the parameters, with names in lower case.
         ids: all ids in the parameters.
     """
-    mode = asked.get("retmode", "").lower()
+    mode = parameters.get("retmode", "").lower()
     if endpoint == "efetch":
-        expect = expect_records(asked.get("db", ""), asked.get("rettype"), mode, len(set(ids)) or None)
+        expect = expect_records(parameters.get("db", ""), parameters.get("rettype"), mode, len(set(ids)) or None)
         # A record that is requested twice may be sent twice, which the readers of flat files reject.
         return replace(expect, read=bytes) if len(set(ids)) < len(ids) else expect
     if endpoint == "ecitmatch":
@@ -95,17 +97,17 @@ def _read_citations(content: bytes) -> bytes:
     return content
 
 
-def _check_search(expect: Expect, asked: Mapping[str, str], short: list[tuple[bytes, Any]]) -> Expect:
-    start, most = asked.get("retstart", "0"), asked.get("retmax", _DEFAULT_RETMAX)
+def _check_search(expect: Expect, parameters: Mapping[str, str], short: list[tuple[bytes, Any]]) -> Expect:
+    start, most = parameters.get("retstart", "0"), parameters.get("retmax", _DEFAULT_RETMAX)
     is_bounded = is_uid(start) and is_uid(most)
-    ceiling = MAX_PUBMED_RESULTS - int(start) if asked.get("db") == "pubmed" and is_bounded else MAX_RETMAX
+    ceiling = MAX_PUBMED_RESULTS - int(start) if parameters.get("db") == "pubmed" and is_bounded else MAX_RETMAX
 
     def read(content: bytes) -> Any:
         found = parse_esearch(content)
-        if not is_bounded or asked.get("rettype") == "count":
+        if not is_bounded or parameters.get("rettype") == "count":
             return found
-        is_kept = asked.get("usehistory") == "y"
-        check_esearch(found, retmax=int(most), retstart=int(start), accessions="idtype" in asked, history=is_kept)
+        is_kept = parameters.get("usehistory") == "y"
+        check_esearch(found, retmax=int(most), retstart=int(start), accessions="idtype" in parameters, history=is_kept)
         due = min(int(most), ceiling, found.count - int(start))
         return _refuse_short("esearch", content, found, len(found.ids), due, short)
 

@@ -104,10 +104,10 @@ class Unpaywall(ServiceClient):
 
 
 def _read(wanted: str, content: bytes) -> "OpenAccess":
-    told = read_open_access(content)
-    if told.doi.strip().lower() != wanted.lower():
-        raise malformed_error("unpaywall", f"it is about {told.doi[:100]!r} instead of {wanted[:100]!r}")
-    return told
+    open_access = read_open_access(content)
+    if open_access.doi.strip().lower() != wanted.lower():
+        raise malformed_error("unpaywall", f"it is about {open_access.doi[:100]!r} instead of {wanted[:100]!r}")
+    return open_access
 
 
 def _invalid_doi_error(doi: str, details: Mapping[str, Any] | None = None) -> InvalidInput:

@@ -20,7 +20,7 @@ from entrez_kit.query.words import normalize
 from entrez_kit.references.files.references import unreadable_error
 from entrez_kit.services import Services
 from entrez_kit.services.transport.in_flight import in_order
-from entrez_kit.strategies.models import MOST_KNOWN, StrategyRequest
+from entrez_kit.strategies.models import MAX_KNOWN, StrategyRequest
 from entrez_kit.strategies.prove_strategy import open_proving_copy
 from entrez_kit.strategies.read_strategy import plain_characters
 from entrez_kit.strategies.rules import (
@@ -36,7 +36,7 @@ from entrez_kit.strategies.rules import (
 from entrez_kit.strategies.strategy import Strategy
 from entrez_kit.strategies.translate_strategy import count_lines, read_request
 
-MOST_HITS: Final = 500_000
+MAX_HITS: Final = 500_000
 """A line of words with more records is probably a mistake, such as a word without a field."""
 
 
@@ -46,7 +46,7 @@ class LintRequest(StrategyRequest):
     online: bool = Field(default=False, description="Count the lines in PubMed and look up the headings in MeSH.")
     known: list[str] | None = Field(
         default=None,
-        max_length=MOST_KNOWN,
+        max_length=MAX_KNOWN,
         description="Known relevant records, which no NOT may exclude: PMIDs, PMCIDs and DOIs.",
     )
     ignore: Annotated[list[str], BeforeValidator(split_at_commas)] = Field(
@@ -184,19 +184,19 @@ def _look_up(services: Services, name: str) -> str | None:
 
 def find_online_problems(services: Services, strategy: Strategy) -> list[LineProblem]:
     """Return the problems that the counts of the lines in PubMed show."""
-    told = {id(line): len(line.warnings) for line in strategy.lines}
+    warning_counts = {id(line): len(line.warnings) for line in strategy.lines}
     counts = count_lines(services, strategy)
     found: list[LineProblem] = []
     for line in strategy.lines:
         own_terms = not line.depends_on
-        for text in line.warnings[told[id(line)] :]:
+        for text in line.warnings[warning_counts[id(line)] :]:
             code, _, rest = text.partition(": ")
             if code in ("quoted-phrase-not-found", "phrase-not-found", "field-not-found"):
                 found.append(LineProblem("dropped-phrase", line.number, rest))
         count = counts.get(line.number) if line.number is not None else None
         if count == 0:
             found.append(LineProblem("no-hits", line.number, "The line finds no record in PubMed."))
-        elif count is not None and count > MOST_HITS and line.kind == "search" and own_terms:
+        elif count is not None and count > MAX_HITS and line.kind == "search" and own_terms:
             is_heading = line.node is not None and all(
                 isinstance(one, Heading) for one in walk(line.node) if not hasattr(one, "parts")
             )

@@ -21,17 +21,17 @@ from entrez_kit.query.words import STOP_WORDS, split_words
 from entrez_kit.services import Services
 from entrez_kit.services.transport.in_flight import in_order
 from entrez_kit.strategies.blocks import Block, join_blocks, split_blocks
-from entrez_kit.strategies.models import MOST_KNOWN, StrategyRequest
+from entrez_kit.strategies.models import MAX_KNOWN, StrategyRequest
 from entrez_kit.strategies.strategy import Strategy
 from entrez_kit.strategies.translate_strategy import COUNT_DEADLINE_MS, read_request, refuse_untranslated
 
 BATCH: Final = 400
 """PMIDs in one search."""
-MOST_SEARCHES: Final = 1_000
+MAX_SEARCHES: Final = 1_000
 """Maximum number of searches for changes; with many missed records, fewer terms are tried for each."""
-MOST_CANDIDATES: Final = 8
+MAX_CANDIDATES: Final = 8
 """Terms that are tried for one missed record."""
-MOST_WORDS: Final = 15
+MAX_WORDS: Final = 15
 Z: Final = 1.959964
 """The quantile of the normal distribution for an interval of 95 %."""
 Status = Literal["found", "missed", "not_in_pubmed", "unresolved"]
@@ -41,7 +41,7 @@ class RecallRequest(StrategyRequest):
     """A strategy and the records that it should find."""
 
     known: list[str] = Field(
-        min_length=1, max_length=MOST_KNOWN, description="Known relevant records: PMIDs, PMCIDs and DOIs."
+        min_length=1, max_length=MAX_KNOWN, description="Known relevant records: PMIDs, PMCIDs and DOIs."
     )
     used_to_build: bool = Field(
         default=False,
@@ -231,8 +231,8 @@ def _warn(request: RecallRequest, missed: Sequence[KnownRecord]) -> list[Warn]:
     if request.used_to_build:
         message = "The strategy was built from these records, so that its recall for other records is probably lower."
         warnings.append(Warn(code="not_independent", message=message))
-    if request.changes and len(missed) > MOST_SEARCHES // 2:
-        message = f"Changes were searched for the first {MOST_SEARCHES // 2} of {len(missed)} missed records."
+    if request.changes and len(missed) > MAX_SEARCHES // 2:
+        message = f"Changes were searched for the first {MAX_SEARCHES // 2} of {len(missed)} missed records."
         warnings.append(Warn(code="changes_in_part", message=message))
     return warnings
 
@@ -327,15 +327,15 @@ def _explain_missed(
             continue
         one.title = article.title
         words = [word for word in list_words(article) if word not in known_words]
-        one.words = [word for word in words if not (stems and word.startswith(stems))][:MOST_WORDS]
+        one.words = [word for word in words if not (stems and word.startswith(stems))][:MAX_WORDS]
         counts.update(one.words)
     if request.changes:
-        tried = max(1, min(MOST_CANDIDATES, MOST_SEARCHES // max(1, 2 * len(missed))))
-        for one in missed[: MOST_SEARCHES // 2]:
+        tried = max(1, min(MAX_CANDIDATES, MAX_SEARCHES // max(1, 2 * len(missed))))
+        for one in missed[: MAX_SEARCHES // 2]:
             article = articles.get(one.pmid or "")
             if article is not None:
                 one.change = _find_change(search, blocks, total, one, list_candidates(article)[:tried])
-    return [word for word, number in counts.most_common(MOST_WORDS) if number > 1 or len(missed) == 1]
+    return [word for word, number in counts.most_common(MAX_WORDS) if number > 1 or len(missed) == 1]
 
 
 def _fetch(services: Services, pmids: Sequence[str]) -> Mapping[str, Article]:
@@ -371,7 +371,7 @@ def list_candidates(article: Article) -> list[str]:
         key=lambda word: (-len(word), word),
     )
     mixed = [*headings[:2], *pairs[:3], *(f"{word}[tiab]" for word in singles)]
-    return list(dict.fromkeys(mixed))[:MOST_CANDIDATES]
+    return list(dict.fromkeys(mixed))[:MAX_CANDIDATES]
 
 
 def _find_change(

@@ -12,11 +12,11 @@ from entrez_kit.query.dialects.tree import Loss, Node
 from entrez_kit.strategies.read_strategy import PrintedLine
 
 LineKind = Literal["search", "reference", "comment", "header", "refused"]
-MOST_CHARACTERS = 2_000_000
+MAX_CHARACTERS = 2_000_000
 """Largest strategy in characters."""
-MOST_KNOWN = 5_000
+MAX_KNOWN = 5_000
 """Largest number of known records."""
-StrategyText = Annotated[str, StringConstraints(min_length=1, max_length=MOST_CHARACTERS)]
+StrategyText = Annotated[str, StringConstraints(min_length=1, max_length=MAX_CHARACTERS)]
 
 
 class StrategyRequest(Request):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from entrez_kit.local.copies import Copy
     from entrez_kit.query.index import SearchIndex
 
-MOST_WITNESSES: Final = 20
+MAX_WITNESSES: Final = 20
 """Maximum number of PMIDs that are listed for one difference."""
 
 
@@ -102,8 +102,8 @@ def prove_lines(strategy: Strategy, copy: "Copy") -> Mapping[int, Proof]:
             same=not one.missed and not one.gained,
             line_records=one.meant,
             pubmed_records=one.found,
-            line_only=[str(pmid) for pmid in copy.index.pmids(one.missed[:MOST_WITNESSES])],
-            pubmed_only=[str(pmid) for pmid in copy.index.pmids(one.gained[:MOST_WITNESSES])],
+            line_only=[str(pmid) for pmid in copy.index.pmids(one.missed[:MAX_WITNESSES])],
+            pubmed_only=[str(pmid) for pmid in copy.index.pmids(one.gained[:MAX_WITNESSES])],
         )
         if not one.holds:
             line.own_losses = (*line.own_losses, *_describe_differences(one, found[line.number], copy.name))
@@ -116,15 +116,15 @@ def prove_lines(strategy: Strategy, copy: "Copy") -> Mapping[int, Proof]:
     return found
 
 
-def _describe_differences(proof: LineProof, shown: Proof, name: str) -> list[Loss]:
+def _describe_differences(proof: LineProof, samples: Proof, name: str) -> list[Loss]:
     """Return the losses that the records of a copy show, although the translation names none."""
     directions = list_directions(proof.line.losses)
     losses = []
     if proof.missed and "narrower" not in directions:
-        text = f"{len(proof.missed)} records of the copy {name} are missed, such as PMID {shown.line_only[0]}"
+        text = f"{len(proof.missed)} records of the copy {name} are missed, such as PMID {samples.line_only[0]}"
         losses.append(Loss("narrower", text))
     if proof.gained and "wider" not in directions:
-        text = f"{len(proof.gained)} records of the copy {name} are added, such as PMID {shown.pubmed_only[0]}"
+        text = f"{len(proof.gained)} records of the copy {name} are added, such as PMID {samples.pubmed_only[0]}"
         losses.append(Loss("wider", text))
     return losses
 

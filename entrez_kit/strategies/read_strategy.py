@@ -12,9 +12,9 @@ from entrez_kit.query.dialects.detect import find_signs
 from entrez_kit.query.dialects.readers import is_reference_line
 
 Role = Literal["expression", "comment", "header"]
-MOST_CONTINUED: Final = 500
+MAX_CONTINUED: Final = 500
 """Maximum number of lines by which a line continues."""
-MOST_JOINED: Final = 60
+MAX_JOINED: Final = 60
 """Maximum number of lines that are joined to one."""
 LARGEST_GAP: Final = 3
 """Largest number of missing numbers that is a gap of a list."""
@@ -276,7 +276,7 @@ class _Reader:
 
     def _continues(self, previous: PrintedLine, text: str) -> bool:
         """Return whether a line without a number continues the line before it."""
-        if previous.role != "expression" or previous.original.count("\n") >= MOST_CONTINUED:
+        if previous.role != "expression" or previous.original.count("\n") >= MAX_CONTINUED:
             return False
         if is_reference_line(text) and _count_open(previous.text) <= 0:
             return bool(_ENDS_OPEN.search(previous.text))
@@ -288,7 +288,7 @@ class _Reader:
         """Return the index after the last physical line of an expression without a number."""
         if _count_open(text) <= 0 and not _ENDS_OPEN.search(text):
             following, joined = place + 1, text
-            while following < min(place + MOST_CONTINUED, len(self._physical)) and following not in self._numbers:
+            while following < min(place + MAX_CONTINUED, len(self._physical)) and following not in self._numbers:
                 below = repair(self._physical[following])
                 if not below or is_reference_line(below):
                     break
@@ -298,7 +298,7 @@ class _Reader:
                 following += 1
             return following
         opened = _count_open(text)
-        for following in range(place + 1, min(place + MOST_JOINED, len(self._physical))):
+        for following in range(place + 1, min(place + MAX_JOINED, len(self._physical))):
             if following in self._numbers:
                 break
             below = repair(self._physical[following])

@@ -29,7 +29,7 @@ from entrez_kit.query.fields import parse_tag
 from entrez_kit.query.parser import Group, Operand, parse
 from entrez_kit.query.words import STOP_WORDS, normalize
 from entrez_kit.strategies.models import WorkingLine
-from entrez_kit.strategies.strategy import MOST_WILDCARDS, Strategy
+from entrez_kit.strategies.strategy import MAX_WILDCARDS, Strategy
 
 Severity = Literal["error", "warning", "note"]
 CODES: Final[dict[str, Severity]] = {
@@ -157,9 +157,11 @@ def _check_notes(line: WorkingLine, strategy: Strategy) -> Iterator[LineProblem]
 def _check_characters(line: WorkingLine, strategy: Strategy) -> Iterator[LineProblem]:
     signs = dict.fromkeys(sign for sign in line.printed.original if sign in "“”„‟‘’‚´–—−\u00a0\u00ad…")
     if signs:
-        shown = " ".join(sign if sign.isprintable() and sign != "\u00a0" else f"U+{ord(sign):04X}" for sign in signs)
+        characters = " ".join(
+            sign if sign.isprintable() and sign != "\u00a0" else f"U+{ord(sign):04X}" for sign in signs
+        )
         yield LineProblem(
-            "typographic-characters", line.number, f"{shown} was read as a plain character.", "plain characters"
+            "typographic-characters", line.number, f"{characters} was read as a plain character.", "plain characters"
         )
 
 
@@ -251,24 +253,24 @@ def _find_redundant(number: int | None, terms: list[tuple[str, str, str]]) -> It
     """Find alternatives that another one includes. Each has its pattern, its field and its text."""
     seen: Counter[tuple[str, str]] = Counter((pattern, field) for pattern, field, _ in terms)
     truncated = [(pattern, field, text) for pattern, field, text in terms if has_marks(pattern) and get_stem(pattern)]
-    told: set[str] = set()
+    reported_texts: set[str] = set()
     for pattern, field, text in terms:
         if seen[pattern, field] > 1 and pattern:
-            if text not in told:
+            if text not in reported_texts:
                 yield LineProblem(
                     "redundant-term", number, f"{text} is there {seen[pattern, field]} times.", "remove one"
                 )
-            told.add(text)
+            reported_texts.add(text)
             continue
-        for wider, same, shown in truncated:
+        for wider, same, label in truncated:
             if same == field and wider != pattern and " " not in f"{wider}{pattern}" and not has_marks(pattern):
                 if compile_pattern(wider).fullmatch(pattern):
-                    yield LineProblem("redundant-term", number, f"{shown} includes {text}.", f"remove {text}")
+                    yield LineProblem("redundant-term", number, f"{label} includes {text}.", f"remove {text}")
                     break
             elif same == field and wider != pattern and has_marks(pattern) and " " not in f"{wider}{pattern}":
                 stem = get_stem(wider)
                 if wider == f"{stem}*" and get_stem(pattern).startswith(stem):
-                    yield LineProblem("redundant-term", number, f"{shown} includes {text}.", f"remove {text}")
+                    yield LineProblem("redundant-term", number, f"{label} includes {text}.", f"remove {text}")
                     break
 
 
@@ -393,8 +395,8 @@ def _check_duplicates(strategy: Strategy) -> Iterator[LineProblem]:
 def _check_wildcards(strategy: Strategy) -> Iterator[LineProblem]:
     final = strategy.final
     query = strategy.expand(final) if final is not None else None
-    if query is not None and query.count("*") > MOST_WILDCARDS and final is not None:
-        text = f"The query has {query.count('*')} wildcards; PubMed answers more than {MOST_WILDCARDS} like an outage."
+    if query is not None and query.count("*") > MAX_WILDCARDS and final is not None:
+        text = f"The query has {query.count('*')} wildcards; PubMed answers more than {MAX_WILDCARDS} like an outage."
         yield LineProblem("wildcard-trap", final.number, text)
 
 

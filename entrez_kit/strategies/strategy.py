@@ -31,7 +31,7 @@ from entrez_kit.strategies.read_strategy import PrintedLine, read_lines
 
 LONGEST_QUERY: Final = 1_000_000
 """Largest number of characters of a query with all of its lines in it."""
-MOST_WILDCARDS: Final = 256
+MAX_WILDCARDS: Final = 256
 """PubMed answers a query with more truncated words like an outage."""
 
 
@@ -206,9 +206,9 @@ def _resolve_references(strategy: Strategy) -> None:
         if line.number in line.depends_on:
             _refuse(line, f"circular-reference: the line refers to itself (#{line.number})")
         elif missing:
-            shown = ", ".join(f"#{number}" for number in missing[:5])
+            names = ", ".join(f"#{number}" for number in missing[:5])
             _refuse(
-                line, f"missing-reference: {shown} {'is' if len(missing) == 1 else 'are'} not in the list (1-{last})"
+                line, f"missing-reference: {names} {'is' if len(missing) == 1 else 'are'} not in the list (1-{last})"
             )
         elif texts:
             _refuse(line, f"missing-reference: #{texts[0]} is a comment, not a search")

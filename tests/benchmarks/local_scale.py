@@ -55,7 +55,7 @@ ROUNDS = 3
 SEGMENT = 50_000
 TIMED_FROM = 100_000
 VARIANTS = 2_000
-MOST_OF_TANTIVY = 1.5
+MAX_OF_TANTIVY = 1.5
 LEAST_RECALL = 0.995
 LIMITS = {
     "five words or-ed and a date range": 0.050,

@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from arrivals import arrival_server, busy_cores, clients, most_in_a_second
 
 LEAST_USE = 0.93
-MOST_FAIR_SHARES = 4.0
+MAX_FAIR_SHARES = 4.0
 
 
 def measure(processes: int, rate: int, seconds: float, threads: int, margins: list[float]) -> tuple[int, float, float]:
@@ -72,7 +72,7 @@ def main() -> int:
                 lowest = min(run[1] for run in runs)
                 shares = max(run[2] for run in runs)
                 least = min(margins, default=float("nan")) * 1000
-                good = most <= rate and use >= LEAST_USE and shares < MOST_FAIR_SHARES
+                good = most <= rate and use >= LEAST_USE and shares < MAX_FAIR_SHARES
                 kept = kept and good
                 print(
                     f"{processes:9}  {rate:7}  {most:11}  {use:10.1%} ({lowest:.1%})  {shares:23.2f}  {least:15.1f}"

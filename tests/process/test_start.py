@@ -29,7 +29,7 @@ TELLING = (
     "print(*sys.modules, file=sys.stderr)\n"
     "sys.exit(status)\n"
 )
-MOST_OF_OURS = 36
+MAX_OF_OURS = 36
 
 
 def run(*arguments: str, eutils: str = "http://127.0.0.1:9/eutils") -> tuple[str, set[str]]:
@@ -59,7 +59,7 @@ def test_a_cached_answer_is_the_same_and_loads_few_modules_and_nothing_that_send
     assert sending >= SENDING
     assert not loaded & (SENDING | CITING)
     ours = sorted(name for name in loaded if name.split(".")[0] == "entrez_kit")
-    assert arguments[0] != "search" or len(ours) <= MOST_OF_OURS, ours
+    assert arguments[0] != "search" or len(ours) <= MAX_OF_OURS, ours
 
 
 def test_help_loads_no_model() -> None:

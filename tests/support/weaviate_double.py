@@ -33,7 +33,7 @@ from weaviate.proto.v1 import (
 from entrez_kit.local.eutils.listener import LoopbackServer
 
 VERSION = "1.35.2"
-MOST_RESULTS = 10_000
+MAX_RESULTS = 10_000
 USUAL_RESULTS = 25
 _ONE_VECTOR = base_pb2.Vectors.VECTOR_TYPE_SINGLE_FP32
 
@@ -203,7 +203,7 @@ class _Servicer(weaviate_pb2_grpc.WeaviateServicer):
 
     def Search(self, request: Any, context: grpc.ServicerContext) -> Any:  # noqa: N802 - named by the protocol
         collection = self.double.receive("Search", request, context)
-        if request.limit > MOST_RESULTS:
+        if request.limit > MAX_RESULTS:
             context.abort(grpc.StatusCode.UNKNOWN, "invalid pagination params: query maximum results exceeded")
         if request.HasField("near_vector") and collection.dim:
             given = len(_unpacked(request.near_vector.vectors[0].vector_bytes))

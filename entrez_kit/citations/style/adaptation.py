@@ -101,9 +101,9 @@ def _to_xml_names(attributes: Mapping[str, str]) -> dict[str, str]:
 
 
 def _create_element(root: Any, tag: str, *inside: Any, **attributes: str) -> Any:
-    made = root.makeelement(f"{_TAG}{tag}", _to_xml_names(attributes))
-    made.extend(inside)
-    return made
+    element = root.makeelement(f"{_TAG}{tag}", _to_xml_names(attributes))
+    element.extend(inside)
+    return element
 
 
 def _add_condition(element: Any, otherwise: Any = None, **condition: str) -> None:

@@ -130,10 +130,10 @@ def format_citations(items: Iterable[Item], style: str, markup: Markup = "plain"
     """
     chosen = STYLES.get(SPECIFIED.get(style, style)) or Style(style, style, StyleRules())
     xml = adapt_style(chosen.csl, *chosen.changes)
-    given = list(items)
+    all_items = list(items)
     texts: list[str] = []
-    for start in range(0, len(given), CHUNK):
-        chunk = given[start : start + CHUNK]
+    for start in range(0, len(all_items), CHUNK):
+        chunk = all_items[start : start + CHUNK]
         entries = format_entries([prepare_item(item, chosen.wants) for item in chunk], xml)
         for item, entry in zip(chunk, entries, strict=True):
             is_translated = item.get("language", "en") != "en"

@@ -329,12 +329,12 @@ def _prepare_supplement(item: Item, wants: StyleRules) -> None:
     """Separate a supplement from issue and volume, for the rules of the style: "27 Suppl 1", "3 Suppl 2"."""
     number = None
     for field in ("volume", "issue"):
-        given = str(item.get(field, ""))
-        if match := _SUPPLEMENT.search(given):
+        value = str(item.get(field, ""))
+        if match := _SUPPLEMENT.search(value):
             # If both fields have it, it is one supplement.
-            number = given[match.end() :].strip(" _.()") or number or ""
+            number = value[match.end() :].strip(" _.()") or number or ""
             item.pop(field)
-            if before := given[: match.start()].rstrip(" ,("):
+            if before := value[: match.start()].rstrip(" ,("):
                 item[field] = before
     if number is None:
         return

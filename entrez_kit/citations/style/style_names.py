@@ -46,9 +46,10 @@ def check_style(name: str) -> str:
         (one for one in known if wanted in one), key=lambda one: (not one.startswith(wanted), len(one), one)
     )
     near = list(dict.fromkeys((*inside[:5], *get_close_matches(wanted, (*STYLE_NAMES, *known), n=3, cutoff=0.7))))[:5]
-    said = f" Similar: {', '.join(near)}." if near else ""
+    similar = f" Similar: {', '.join(near)}." if near else ""
     raise ValueError(
-        f"unknown style {name[:100]!r}.{said} Give {', '.join(STYLE_NAMES)}, or any style of the CSL collection by name"
+        f"unknown style {name[:100]!r}.{similar} "
+        f"Give {', '.join(STYLE_NAMES)}, or any style of the CSL collection by name"
     )
 
 
@@ -60,16 +61,16 @@ CitationStyle = Annotated[
 """A style of this program, or of the CSL collection by its name."""
 
 
-def read_styles(given: Any, aliases: Mapping[str, str] = ALIASES) -> Any:
+def read_styles(styles: Any, aliases: Mapping[str, str] = ALIASES) -> Any:
     """Parse style names from a list or a comma-separated string, without duplicates; return other values unchanged.
 
     Args:
-        given: the argument.
+        styles: the argument.
         aliases: accepted aliases and their style names.
     """
-    if isinstance(given, str):
-        given = [given]
-    if not isinstance(given, list | tuple) or not all(isinstance(item, str) for item in given):
-        return given
-    names = (name.strip().lower() for item in given for name in item.split(","))
+    if isinstance(styles, str):
+        styles = [styles]
+    if not isinstance(styles, list | tuple) or not all(isinstance(item, str) for item in styles):
+        return styles
+    names = (name.strip().lower() for item in styles for name in item.split(","))
     return list(dict.fromkeys(aliases.get(name, name) for name in names if name))

@@ -97,10 +97,10 @@ class CorpusFile:
                 yield connection
             finally:
                 with self._lock:
-                    kept = not connection.in_transaction and connection.file and len(self._idle) < MAX_IDLE
-                    if kept:
+                    is_reusable = not connection.in_transaction and connection.file and len(self._idle) < MAX_IDLE
+                    if is_reusable:
                         self._idle.append(connection)
-                if not kept:
+                if not is_reusable:
                     connection.close()
 
     def _take(self, writable: bool) -> "_Connection":

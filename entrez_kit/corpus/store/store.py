@@ -54,10 +54,10 @@ class Store(CorpusFile):
         """Return the corpus in the data folder."""
         return cls(settings.data_dir / CORPUS_FILE, graph_records=settings.cache_dir / "graphs")
 
-    def read(self, question: Callable[[sqlite3.Connection, *Asked], Answer], *asked: *Asked) -> Answer:
+    def read(self, question: Callable[[sqlite3.Connection, *Asked], Answer], *arguments: *Asked) -> Answer:
         """Run a query function of ``reading`` on a snapshot of the corpus and return its result."""
         with self.reading() as connection:
-            return question(connection, *asked)
+            return question(connection, *arguments)
 
     # documents
 

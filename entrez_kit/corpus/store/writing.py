@@ -99,11 +99,11 @@ def upsert(connection: sqlite3.Connection, docs: Iterable[Doc], now: str) -> Ups
     A record has changed if its content hash differs or its revision date (LR) is later. A deleted record that appears
     again counts as added.
     """
-    given = {doc.pmid: doc for doc in docs}
-    known = _read_versions(connection, given)
-    done = Upserted(max_edat_seen=max((doc.edat for doc in given.values() if doc.edat), default=None))
+    by_pmid = {doc.pmid: doc for doc in docs}
+    known = _read_versions(connection, by_pmid)
+    done = Upserted(max_edat_seen=max((doc.edat for doc in by_pmid.values() if doc.edat), default=None))
     changes: list[tuple[Doc, str]] = []
-    for pmid, doc in given.items():
+    for pmid, doc in by_pmid.items():
         before = known.get(pmid)
         change = _find_change(before, doc)
         if change is None:
@@ -114,10 +114,10 @@ def upsert(connection: sqlite3.Connection, docs: Iterable[Doc], now: str) -> Ups
         if change == "retracted":
             done.retracted.append(pmid)
         _note_standing(done, doc, before)
-    connection.executemany(_INSERT, [_build_row(given[pmid], 1, now) for pmid in done.inserted])
+    connection.executemany(_INSERT, [_build_row(by_pmid[pmid], 1, now) for pmid in done.inserted])
     connection.executemany(_SUPERSEDE, [{"pmid": pmid} for pmid in done.updated])
     connection.executemany(
-        _UPDATE, [_build_row(given[pmid], known[pmid].version + 1, now, known[pmid].lr) for pmid in done.updated]
+        _UPDATE, [_build_row(by_pmid[pmid], known[pmid].version + 1, now, known[pmid].lr) for pmid in done.updated]
     )
     connection.executemany("UPDATE documents SET last_seen_at = ? WHERE pmid = ?", [(now, p) for p in done.skipped])
     connection.executemany(_SNAPSHOT, [(change, now, doc.pmid) for doc, change in changes])

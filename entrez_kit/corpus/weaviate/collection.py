@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 BATCH: Final = 200
 """Objects per request."""
-MOST_HITS: Final = 10_000
+MAX_HITS: Final = 10_000
 """The maximum number of results of a server (its QUERY_MAXIMUM_RESULTS)."""
 VECTOR: Final = "default"
 """Weaviate's name for the only vector of an object."""
@@ -147,7 +147,7 @@ class WeaviateIndex:
             LocalIndexError: another program created it, it lacks properties, or it has vectors of a different model.
         """
         if not self.exists():
-            made = {
+            schema = {
                 "class": self.name,
                 "description": self._describe(),
                 "vectorConfig": {
@@ -159,7 +159,7 @@ class WeaviateIndex:
                 },
                 "properties": [{"name": name, **how} for name, how in PROPERTIES.items()],
             }
-            self._ask(lambda: self._connection.collections.create_from_dict(made))
+            self._ask(lambda: self._connection.collections.create_from_dict(schema))
             return
         self.check(writing=True)
 
@@ -169,15 +169,15 @@ class WeaviateIndex:
         Raises:
             LocalIndexError: it does not exist, another program created it, or it has vectors of a different model.
         """
-        held = self.held_vectors()
-        if held == self.vectors or (self._embedder is None and not writing):
+        stored_vectors = self.held_vectors()
+        if stored_vectors == self.vectors or (self._embedder is None and not writing):
             return
         raise self._collection_error(
-            f"has vectors of {held.name}, not of {self.vectors.name}",
+            f"has vectors of {stored_vectors.name}, not of {self.vectors.name}",
             "model_changed",
             FrontendText(REBUILD, ", or set ENTREZ_KIT_EMBEDDINGS to its former value."),
             model=self.vectors.model,
-            held=held.model,
+            held=stored_vectors.model,
         )
 
     def held_vectors(self) -> VectorSource:
@@ -228,8 +228,8 @@ class WeaviateIndex:
 
     def uuids(self) -> Iterator[str]:
         """Yield the uuid of every passage in the collection."""
-        held = self._ask(lambda: iter(self._collection.iterator(return_properties=[], cache_size=1_000)))
-        while (found := self._ask(lambda: next(held, None))) is not None:
+        objects = self._ask(lambda: iter(self._collection.iterator(return_properties=[], cache_size=1_000)))
+        while (found := self._ask(lambda: next(objects, None))) is not None:
             yield str(found.uuid)
 
     # writing
@@ -344,7 +344,7 @@ class WeaviateIndex:
             vector = self._embedded[query]
             near = self.by_meaning(vector, limit, pmids)
             if by_words_alone := sorted({hit.pmid for hit in found.values()} - {hit.pmid for hit in near}):
-                near += self.by_meaning(vector, MOST_HITS, by_words_alone)
+                near += self.by_meaning(vector, MAX_HITS, by_words_alone)
             for hit in near:
                 found.setdefault(hit.uuid, hit).sim = hit.sim
         best = max((hit.bm25 for hit in found.values() if hit.bm25), default=0.0)
@@ -369,14 +369,14 @@ class WeaviateIndex:
         return [_to_candidate(item, sim=1 - (item.metadata.distance or 0.0)) for item in found]
 
     def _run_search(
-        self, search: Callable[[], Any], what: Any, limit: int, pmids: Sequence[int] | None, asked: dict[str, Any]
+        self, search: Callable[[], Any], what: Any, limit: int, pmids: Sequence[int] | None, options: dict[str, Any]
     ) -> Any:
         from weaviate.classes.query import Filter
 
-        asked |= {"limit": min(limit, MOST_HITS), "return_properties": ["pmid", "quality_total"]}
+        options |= {"limit": min(limit, MAX_HITS), "return_properties": ["pmid", "quality_total"]}
         if pmids is not None:
-            asked["filters"] = Filter.by_property("pmid").contains_any([str(pmid) for pmid in pmids])
-        return self._ask(lambda: search()(what, **asked)).objects
+            options["filters"] = Filter.by_property("pmid").contains_any([str(pmid) for pmid in pmids])
+        return self._ask(lambda: search()(what, **options)).objects
 
     # helpers
 

@@ -30,7 +30,7 @@ from entrez_kit.corpus.store import store_of
 from entrez_kit.corpus.store.database import hold_lock
 from entrez_kit.corpus.times import stamp
 from entrez_kit.corpus.weaviate.client import server_of
-from entrez_kit.corpus.weaviate.collection import BATCH, MOST_HITS, SearchHit, WeaviateIndex
+from entrez_kit.corpus.weaviate.collection import BATCH, MAX_HITS, SearchHit, WeaviateIndex
 from entrez_kit.pubmed.standing import RETRACTED
 from entrez_kit.services import Services
 
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
 PASSAGES_PER_RECORD: Final = 3
 """Passages requested per wanted record in the first request."""
 GROWTH: Final = 4
-MOST_NAMED: Final = 10_000
+MAX_NAMED: Final = 10_000
 """The maximum number of records of a corpus whose PMIDs are sent with a search."""
-MOST_REFUSED: Final = 3
+MAX_REFUSED: Final = 3
 """The number of consecutive batches that the server may refuse completely before the delivery stops."""
 NAMED: Final = 20
 """The maximum number of refused passages that an error lists."""
@@ -77,7 +77,7 @@ def candidates(services: Services, query: str, wanted: int, corpus: str | None) 
 
 
 class _SearchedRecords(NamedTuple):
-    """The records to search; ``pmids`` is set if there are at most ``MOST_NAMED``."""
+    """The records to search; ``pmids`` is set if there are at most ``MAX_NAMED``."""
 
     store: "Store"
     corpus: str | None
@@ -91,19 +91,19 @@ class _SearchedRecords(NamedTuple):
             rows = connection.execute(
                 "SELECT pmid FROM membership JOIN documents USING (pmid) WHERE query_key = ? AND status = 'current' "
                 "LIMIT ?",
-                (corpus, MOST_NAMED + 1),
+                (corpus, MAX_NAMED + 1),
             ).fetchall()
-        return cls(store, corpus, [row[0] for row in rows] if len(rows) <= MOST_NAMED else None)
+        return cls(store, corpus, [row[0] for row in rows] if len(rows) <= MAX_NAMED else None)
 
     def best(self, wanted: int, ask: Ask) -> list[Candidate]:
         """Return the best records with their nearest passage; request more hits until there are enough."""
-        limit = min(MOST_HITS, max(1, wanted * PASSAGES_PER_RECORD))
+        limit = min(MAX_HITS, max(1, wanted * PASSAGES_PER_RECORD))
         while True:
             hits = ask(limit)
             found = _group_by_record(self._keep_known(hits))
-            if len(found) >= wanted or len(hits) < limit or limit == MOST_HITS:
+            if len(found) >= wanted or len(hits) < limit or limit == MAX_HITS:
                 return found[:wanted]
-            limit = min(MOST_HITS, limit * GROWTH)
+            limit = min(MAX_HITS, limit * GROWTH)
 
     def _keep_known(self, hits: Sequence[SearchHit]) -> list[SearchHit]:
         """Remove hits that the corpus or its query does not have, because the server may be outdated."""
@@ -226,7 +226,7 @@ def _run(store: "Store", index: WeaviateIndex) -> Delivered:
     result = Delivered(collection=index.name, written=0, deleted=0, waiting=0)
     total, today, errors = count_undelivered(store), store.clock().date(), dict[str, str]()
     last, refused_in_a_row = 0, 0
-    while refused_in_a_row < MOST_REFUSED and (rows := _entries_after(store, index, last)):
+    while refused_in_a_row < MAX_REFUSED and (rows := _entries_after(store, index, last)):
         last = rows[-1]["id"]
         gone = index.delete([row["uuid"] for row in rows if row["pmid"] is None])
         written = index.upsert_chunks(_build_object(row, today) for row in rows if row["pmid"] is not None)
@@ -317,8 +317,8 @@ def _queue_everything(store: "Store") -> None:
 
 def _remove_stale(store: "Store", index: WeaviateIndex) -> int:
     """Delete passages from the index that the corpus does not have; return their number."""
-    removed, held = 0, index.uuids()
-    while page := list(islice(held, 1_000)):
+    removed, uuids = 0, index.uuids()
+    while page := list(islice(uuids, 1_000)):
         with store.reading() as connection:
             rows = connection.execute(
                 "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT uuid FROM chunks)", (json.dumps(page),)

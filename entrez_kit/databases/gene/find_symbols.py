@@ -68,7 +68,7 @@ class Symbols(BatchedOutcomes[str, SymbolOutcome]):
         super().__init__(services, request.symbols)
         self._request = request
         self._answers: dict[str, SymbolOutcome] = {}
-        self._told: set[str] = set()
+        self._seen_warnings: set[str] = set()
 
     def __iter__(self) -> Iterator[SymbolOutcome]:
         distinct = list(dict.fromkeys(self._inputs))
@@ -82,8 +82,8 @@ class Symbols(BatchedOutcomes[str, SymbolOutcome]):
                 self._answers[one] = answer
                 self.error = self.error or failed
                 for warning in warnings:
-                    if warning.message not in self._told:
-                        self._told.add(warning.message)
+                    if warning.message not in self._seen_warnings:
+                        self._seen_warnings.add(warning.message)
                         self.warnings.append(warning)
             yield self._answers[one]
 

@@ -43,7 +43,7 @@ def looks_like_gene_id(word: str) -> bool:
 def unresolved_error(value: object, tool: str) -> UnresolvedEntity:
     """Return the error for a value that is not a gene id; its hint is the next call."""
     text = value if isinstance(value, str) else "" if value is None else str(value)
-    shown = text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+    short_text = text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
     nearly = _NEARLY.fullmatch(text.strip())
     query = " ".join(_PREFIX.sub("", text).split())
     if nearly and int(nearly[1]):
@@ -55,8 +55,8 @@ def unresolved_error(value: object, tool: str) -> UnresolvedEntity:
         first = " with the gene's symbol or name to resolve the identifier first. "
         hint = FrontendText("Call ", NextCall("search_genes"), first, FORM)
     return UnresolvedEntity(
-        f"The input {shown!r} is not a valid NCBIGene CURIE.",
-        invalid_input=shown,
+        f"The input {short_text!r} is not a valid NCBIGene CURIE.",
+        invalid_input=short_text,
         recovery_hint=hint,
         details={"reason": "not_a_curie"},
     )

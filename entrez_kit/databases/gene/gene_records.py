@@ -84,8 +84,8 @@ def _read_gene(element: Any) -> Gene:
         or _read_official(element, "Official Full Name")
         or next(iter(designations), symbol)
     )
-    shown = (text_of(maps, "Maps_display-str") for maps in element.iterfind("Entrezgene_location/Maps"))
-    location = text_of(gene_ref, "Gene-ref_maploc") or next(filter(None, shown), None)
+    map_positions = (text_of(maps, "Maps_display-str") for maps in element.iterfind("Entrezgene_location/Maps"))
+    location = text_of(gene_ref, "Gene-ref_maploc") or next(filter(None, map_positions), None)
     status, replaced_by = _read_status(element, number)
     # A locus tag that is not the symbol is the first alias, as in NCBI's own summary.
     others = [tag, *((one.text or "").strip() for one in gene_ref.iterfind("Gene-ref_syn/Gene-ref_syn_E"))]

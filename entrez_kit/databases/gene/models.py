@@ -120,8 +120,8 @@ class SuccessorGene(Result):
 
         This has no return annotation: with one, the JSON schema would be "any object" instead of the fields.
         """
-        given = self.model_fields_set
-        return {name: value for name, value in handler(self).items() if name in given}
+        fields_set = self.model_fields_set
+        return {name: value for name, value in handler(self).items() if name in fields_set}
 
 
 class Gene(SuccessorGene, Warned):

@@ -303,8 +303,8 @@ def _first_text(*values: object) -> str | None:
 def _read_ids(raw: Raw, fields: Fields) -> None:
     source, epmc_id = fields["source"], fields["epmc_id"]
     pmid = text(raw.get("pmid")) or (epmc_id if source == "MED" else "")
-    given = text(raw.get("pmcid")) or (epmc_id if source == "PMC" else "")
-    pmcid = normalize_pmcid(given) if given else None
+    raw_pmcid = text(raw.get("pmcid")) or (epmc_id if source == "PMC" else "")
+    pmcid = normalize_pmcid(raw_pmcid) if raw_pmcid else None
     doi = normalize_doi(text(raw.get("doi")))
     fields.update(pmid=pmid, pmcid=pmcid, doi=doi)
     ids = {

@@ -140,8 +140,8 @@ def publication_date(
 def _read_publication_date(
     year: str | None, month: str | None, day: str | None, season: str | None, medline_date: str | None
 ) -> dict[str, Any] | None:
-    given = (year, season, month, day) if not medline_date else (medline_date,)
-    text = " ".join(" ".join(part for part in given if part).split())
+    fields = (year, season, month, day) if not medline_date else (medline_date,)
+    text = " ".join(" ".join(part for part in fields if part).split())
     if year and not season and not medline_date:
         parts = calendar_parts(year, month, day)
         if len(parts) == bool(year) + bool(month) + bool(day):

@@ -84,10 +84,10 @@ def _read_name(field: str, attributes: str, name: str) -> dict[str, Any]:
         ValueError: an attribute is repeated.
     """
     pairs = _ATTRIBUTE.findall(attributes)
-    given = dict(pairs)
-    if len(given) < len(pairs):
+    values = dict(pairs)
+    if len(values) < len(pairs):
         raise ValueError(attributes)
-    entry: dict[str, Any] = {"ui": given.get("UI"), field: name.strip()}
-    if given.get("MajorTopicYN") == "Y":
+    entry: dict[str, Any] = {"ui": values.get("UI"), field: name.strip()}
+    if values.get("MajorTopicYN") == "Y":
         entry["is_major_topic"] = True
     return entry

@@ -53,8 +53,8 @@ def read_plain_authors(data: bytes, start: int, end: int) -> tuple[dict[str, Any
         person: dict[str, Any] = {name: value.strip() for name, value in zip(_NAMES, names, strict=True) if value}
         if affiliations:
             texts = [value.strip().replace("&amp;", "&") for value in _AFFILIATION.findall(affiliations)]
-            if kept := [value for value in texts if value]:
-                person["affiliations"] = kept
+            if places := [value for value in texts if value]:
+                person["affiliations"] = places
         if orcid and (known := normalize_orcid(orcid)):
             person["orcid"] = known
         if is_equal == "Y":

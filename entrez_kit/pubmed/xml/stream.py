@@ -221,7 +221,7 @@ class _PlainParser:
         MeSH headings and the dates of the history repeat often, so they are looked up by their bytes. Authors have the
         most elements, and nearly all lists of them have one form.
         """
-        kept: list[bytes] = [_OPENING]
+        pieces: list[bytes] = [_OPENING]
         cited: list[bytes] = [_OPENING]
         known: list[dict[str, Any]] = []
         for name, start, end in spans:
@@ -230,27 +230,27 @@ class _PlainParser:
             if name == b"PubmedArticle":
                 authors = data.find(AUTHORS, start, end)
                 if authors >= 0 and (people := read_plain_authors(data, authors, end)):
-                    kept.append(data[start:authors])
+                    pieces.append(data[start:authors])
                     fields |= people[0]
                     start = people[1]
                 if mesh_list := _find_list(data, _MESH, _MESH_END, start, end):
-                    kept.append(data[start : mesh_list[0]])
+                    pieces.append(data[start : mesh_list[0]])
                     fields["mesh_terms"] = mesh.look_up(data[slice(*mesh_list)])
                     start = mesh_list[1]
                 history = data.find(HISTORY, start, end)
                 if history >= 0 and (steps := look_up_history(data, history, end)):
-                    kept.append(data[start:history])
+                    pieces.append(data[start:history])
                     fields["history"], start = steps
                 if references := _find_list(data, _REFERENCES, _REFERENCES_END, start, end):
-                    kept.append(data[start : references[0]])
+                    pieces.append(data[start : references[0]])
                     cited.append(data[slice(*references)])
                     start = references[1]
-            kept.append(data[start:end])
-        kept.append(_CLOSING)
+            pieces.append(data[start:end])
+        pieces.append(_CLOSING)
         if len(cited) > 1:
             cited.append(_CLOSING)
             etree.XML(b"".join(cited), self._checker)
-        return list(etree.XML(b"".join(kept), self._parser)), known
+        return list(etree.XML(b"".join(pieces), self._parser)), known
 
 
 def _find_list(data: bytes, opening: bytes, closing: bytes, start: int, end: int) -> tuple[int, int] | None:

@@ -76,8 +76,11 @@ LABELS: Final[Mapping[IdentifierName, str]] = {"doi": "DOI", "pmid": "PMID", "pm
 def _to_reference(value: Any) -> Any:
     """Convert an id or the text of a reference to a reference, with the identifiers in the text."""
     if isinstance(value, Mapping) and isinstance(value.get("text"), str) and set(value) <= {"key", "text", "line"}:
-        made = as_reference(value["text"], 1)
-        return {**made.model_dump(exclude={"key", "line"}), **{name: value[name] for name in value if name != "text"}}
+        reference = as_reference(value["text"], 1)
+        return {
+            **reference.model_dump(exclude={"key", "line"}),
+            **{name: value[name] for name in value if name != "text"},
+        }
     if not isinstance(value, str):
         return value
     identifier = read_identifier(value)
@@ -568,16 +571,16 @@ def _add_differences(checked: CheckedReference, one: Candidates, match: RecordMa
         if difference.field not in one.owners:
             checked.add_finding(to_finding(difference))
     if match.agreement.left:
-        given = " ".join(match.agreement.left)
+        value = " ".join(match.agreement.left)
         place = brief_place(match.article)
-        checked.add("mismatch", f"the record does not have: {given}; it has: {place}", given=given, recorded=place)
+        checked.add("mismatch", f"the record does not have: {value}; it has: {place}", given=value, recorded=place)
     differing = {difference.field for difference in match.differences}
     for name in IDENTIFIERS:
-        given, recorded = getattr(one.reference, name), getattr(match.article, name)
+        value, recorded = getattr(one.reference, name), getattr(match.article, name)
         # A PubMed record may lack its DOI, but a PMID or PMCID without a record is wrong.
-        if name != "doi" and given in one.absent and name not in differing:
-            message = f"{name}: {tracing.name_source()} has no record of {given}"
-            checked.add("mismatch", message, field=name, given=given, recorded=recorded)
+        if name != "doi" and value in one.absent and name not in differing:
+            message = f"{name}: {tracing.name_source()} has no record of {value}"
+            checked.add("mismatch", message, field=name, given=value, recorded=recorded)
     for name, error in one.unknown_owners.items():
         message = f"{name}: its article could not be looked up: {error.message}"
         checked.add("unchecked", message, field=name, given=getattr(one.reference, name))
@@ -609,47 +612,47 @@ def _ask_standings(
     owners = [_find_owners(one, outcome) for one, (outcome, _) in zip(found, outcomes, strict=True)]
     meant = [article if outcome.same_work is None else None for outcome, article in outcomes]
     works = [one for article, others in zip(meant, owners, strict=True) for one in (article, *others.values()) if one]
-    asked = [Work((one.doi or "").lower() or None, one.pmid or None, one if one.pmid else None) for one in works]
-    said = iter(sources.ask(asked))
+    queries = [Work((one.doi or "").lower() or None, one.pmid or None, one if one.pmid else None) for one in works]
+    standings = iter(sources.ask(queries))
     for one, (outcome, _), article, others in zip(found, outcomes, meant, owners, strict=True):
         if article is not None:
-            _judge(outcome, next(said))
+            _judge(outcome, next(standings))
         for name, owner in others.items():
-            _add_owner(outcome, name, getattr(one.reference, name), owner, next(said))
+            _add_owner(outcome, name, getattr(one.reference, name), owner, next(standings))
 
 
 def _add_owner(
-    outcome: CheckedReference, name: IdentifierName, given: str, owner: Article, said: list[SourceStanding]
+    outcome: CheckedReference, name: IdentifierName, identifier: str, owner: Article, standings: list[SourceStanding]
 ) -> None:
     """Add the findings for an identifier that belongs to another article: the article and its publication status."""
     is_meant = outcome.same_work is None
-    standing = graver(combine_results(said).standing, owner.standing)
+    standing = graver(combine_results(standings).standing, owner.standing)
     citation = brief_owner(owner)
     grave = standing is not None and _to_code(standing.status) in ("retracted", "concern")
     label = f", {standing.label.upper()}" if standing is not None and grave else ""
     meant = (outcome.pmid and f"PMID {outcome.pmid}") or (outcome.doi and f"doi:{outcome.doi}")
     message = f"Your {LABELS[name]} belongs to: {citation}{label}."
     message += f" You probably mean {meant}." if is_meant else " That is not the work in the reference."
-    about: dict[str, Any] = {"field": name, "given": given, "pmid": owner.pmid or None, "standing": standing}
+    about: dict[str, Any] = {"field": name, "given": identifier, "pmid": owner.pmid or None, "standing": standing}
     recorded = getattr(outcome, name) if is_meant else None
     outcome.add("mismatch" if is_meant else "another_work", message, recorded=recorded, **about)
     if standing is not None and grave and (code := _to_code(standing.status)) is not None:
         outcome.add(code, f"The article that your {LABELS[name]} belongs to: {standing.note}", **about)
-    failed = "; ".join(f"{TITLES[one.source]}: {one.detail}" for one in said if one.says == "failed")
+    failed = "; ".join(f"{TITLES[one.source]}: {one.detail}" for one in standings if one.says == "failed")
     if failed:
         message = f"not all sources could be checked for a retraction: {failed}"
         outcome.add("unchecked", message, **{**about, "standing": None})
 
 
-def _judge(outcome: CheckedReference, said: list[SourceStanding]) -> None:
+def _judge(outcome: CheckedReference, standings: list[SourceStanding]) -> None:
     """Add the results of the sources to the outcome of a reference."""
-    verdict = combine_results(said)
+    verdict = combine_results(standings)
     standing = graver(verdict.standing, outcome.standing)  # PubMed may be disabled as a source, but has the record
     _set_standing(outcome, standing)
     outcome.standing_status = standing.status if standing is not None else verdict.says
-    outcome.disagreement, outcome.sources = verdict.disagreement, said
+    outcome.disagreement, outcome.sources = verdict.disagreement, standings
     details = [outcome.detail] if outcome.detail else []
-    failed = [one for one in said if one.says == "failed"]
+    failed = [one for one in standings if one.says == "failed"]
     if standing is not None and (code := _to_code(standing.status)) is not None:
         message = standing.note
         ids = [_join_ids(notice) for notice in standing.notices if notice.status == standing.status]
@@ -682,7 +685,7 @@ def _join_ids(notice: StandingNotice) -> str:
 def _add_missing_record(checked: CheckedReference, one: Candidates, copy: str) -> None:
     """Add a finding to a reference without a record, with the reason."""
     reference, text = one.reference, one.reference.text
-    shown = (text or "")[:MAX_SHOWN]
+    excerpt = (text or "")[:MAX_SHOWN]
     code: FindingCode = "not_found"
     detail = "PubMed has no such reference; it does not hold most books, web pages and conference papers"
     if one.others:
@@ -693,20 +696,20 @@ def _add_missing_record(checked: CheckedReference, one: Candidates, copy: str) -
         if reference.title:
             detail += ", and no record with this title"
         elif text and one.title_term is not None:
-            detail += f", and no record that matches the text: {shown}"
+            detail += f", and no record that matches the text: {excerpt}"
     elif text is not None and len(text) > MAX_TEXT:
         code = "unreadable"
-        detail = f"the text is too long for a reference. It begins: {shown}"
+        detail = f"the text is too long for a reference. It begins: {excerpt}"
     elif text is not None and one.title_term is None and not one.citations:
         code = "unreadable"
-        detail = f"not looked up: no identifier and no title was recognized in: {shown}"
+        detail = f"not looked up: no identifier and no title was recognized in: {excerpt}"
     elif text is not None:
-        detail += f": {shown}"
+        detail += f": {excerpt}"
     elif not (reference.title or (reference.journal and reference.year)):
         code = "unreadable"
         detail = "not looked up: the reference has no identifier and no title"
     if code == "not_found" and one.places:
-        detail = f"{_describe_place(one)}: {shown}" if text is not None else _describe_place(one)
+        detail = f"{_describe_place(one)}: {excerpt}" if text is not None else _describe_place(one)
     if code == "not_found" and copy:  # PubMed or another source may have it
         code = "unchecked"
         detail = f"the local copy {copy} has no such record; PubMed, Crossref and other sources were not asked"

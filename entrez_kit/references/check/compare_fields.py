@@ -95,14 +95,14 @@ def differences(reference: Reference, article: Article, *, any_author: bool = Fa
     item = csl_item(article)
     found: list[FieldDifference] = []
 
-    def differs(field: FieldName, given: str, record: str, detail: str | None = None) -> None:
-        found.append(FieldDifference(field=field, given=given, record=record, detail=detail))
+    def differs(field: FieldName, value: str, record: str, detail: str | None = None) -> None:
+        found.append(FieldDifference(field=field, given=value, record=record, detail=detail))
 
     if reference.title and titles_of(article) and not _is_title(reference.title, article):
         differs("title", reference.title, str(item.get("title", "")))
     if reference.authors and (detail := author_difference(reference, item.get("author", []), any_author=any_author)):
-        given = join_names([author.text for author in reference.authors])
-        differs("authors", given, join_names([format_name(name) for name in item.get("author", ())]), detail)
+        names = join_names([author.text for author in reference.authors])
+        differs("authors", names, join_names([format_name(name) for name in item.get("author", ())]), detail)
     container = item.get("container-title") or item.get("publisher")
     if reference.journal and container and not same_journal(reference.journal, article):
         differs("journal", reference.journal, str(container))
@@ -176,40 +176,41 @@ def is_at_its_place(reference: Reference, article: Article) -> bool:
 
 def _is_title_with_mistakes(reference: Reference, article: Article, names: Sequence[Name], *, sure: bool) -> bool:
     """Return true if the title of a reference is the title of the record with mistakes, or a part of it."""
-    given = fold_text(reference.title or "")
+    reference_title = fold_text(reference.title or "")
     titles = [fold_text(title) for title in titles_of(article)]
     if sure:
         like = any(
-            text_likeness(given, title, LIKE_TITLES) >= LIKE_TITLES or _has_words_of(given, title) for title in titles
+            text_likeness(reference_title, title, LIKE_TITLES) >= LIKE_TITLES or _has_words_of(reference_title, title)
+            for title in titles
         )
         return like or title_agrees(reference, article)
     if title_agrees(reference, article):
-        part = not reference.year and any(begins(given, title) for title in titles)
+        part = not reference.year and any(begins(reference_title, title) for title in titles)
         return part or reference.year in years_of(article)
     known = bool(reference.authors and names) and not author_difference(reference, names)
     return (
         known
         and reference.year in years_of(article)
         and any(
-            text_likeness(given, title, LIKE_TITLES) >= LIKE_TITLES
-            and re.findall("[0-9]+", given) == re.findall("[0-9]+", title)
+            text_likeness(reference_title, title, LIKE_TITLES) >= LIKE_TITLES
+            and re.findall("[0-9]+", reference_title) == re.findall("[0-9]+", title)
             for title in titles
         )
     )
 
 
-def _has_words_of(given: str, title: str) -> bool:
+def _has_words_of(text: str, title: str) -> bool:
     """Return true if a title consists of at least half of the words of another title, in the same order."""
-    words, left = given.split(), iter(title.split())
+    words, left = text.split(), iter(title.split())
     return len(words) * 2 >= len(title.split()) and all(word in left for word in words)
 
 
 def title_agrees(reference: Reference, article: Article) -> bool:
     """Return true if the title of a reference is equal or similar to the title of a record."""
-    given = reference.title or ""
-    return bool(given) and (
-        _is_title(given, article)
-        or any(titles_alike(fold_text(given), fold_text(title)) for title in titles_of(article))
+    reference_title = reference.title or ""
+    return bool(reference_title) and (
+        _is_title(reference_title, article)
+        or any(titles_alike(fold_text(reference_title), fold_text(title)) for title in titles_of(article))
     )
 
 
@@ -247,12 +248,12 @@ def _is_title(mine: str, article: Article) -> bool:
 # Place
 
 
-def same_journal(given: str, article: Article) -> bool:
+def same_journal(title: str, article: Article) -> bool:
     """Return true if a name is the title of the journal, an abbreviation of it, or its initials."""
     journal, book = article.journal_info or JournalInfo(), article.book_info or BookInfo()
     names = [journal.title, journal.iso_abbreviation, book.title, book.collection_title, book.publisher]
     names += [format_journal_title(name) for name in names if name]
-    wanted = _journal_words(given)
+    wanted = _journal_words(title)
     for name in names:
         words = _journal_words(name or "")
         if not words or not wanted:
@@ -260,7 +261,7 @@ def same_journal(given: str, article: Article) -> bool:
         if "".join(words) == "".join(wanted) or _is_abbreviated(wanted, words):
             return True
         initials = "".join(word[0] for word in words)
-        if given.strip().isupper() and len(wanted) == 1 and len(given.strip()) > 2 and initials.startswith(wanted[0]):
+        if title.strip().isupper() and len(wanted) == 1 and len(title.strip()) > 2 and initials.startswith(wanted[0]):
             return True
     return False
 
@@ -277,8 +278,8 @@ def _is_abbreviated(one: Sequence[str], other: Sequence[str]) -> bool:
 def _pages_of(article: Article, item: Item) -> list[str]:
     """Return the pages and the article number of a record. A reference may give either."""
     number = (article.journal_info or JournalInfo()).article_number
-    given = (item.get("page"), item.get("number"), number if item.get("page") else None)
-    return list(dict.fromkeys(str(one) for one in given if one))
+    candidates = (item.get("page"), item.get("number"), number if item.get("page") else None)
+    return list(dict.fromkeys(str(one) for one in candidates if one))
 
 
 def _on_pages(reference: Reference, pages: Sequence[str]) -> bool:

@@ -112,8 +112,8 @@ def compare_text(reference: Reference, article: Article) -> Agreement:
     unknown = [word for word in place.left if len(word) > 1]
     unknown += [word for one in place.differences if one.field == "journal" for word in one.given.split()]
     names_other_work = len(unknown) >= LEAST_TITLE
-    shown = reference.text or "" if names_other_work else ""
-    shown = shown if len(shown) <= MAX_SHOWN else shown[: MAX_SHOWN - 1] + "…"
+    excerpt = reference.text or "" if names_other_work else ""
+    excerpt = excerpt if len(excerpt) <= MAX_SHOWN else excerpt[: MAX_SHOWN - 1] + "…"
     detail = "the text does not have the title of the record" if names_other_work else "the text has no title"
     nearly = (
         not unknown
@@ -122,7 +122,7 @@ def compare_text(reference: Reference, article: Article) -> Agreement:
         and _is_nearly_at_its_place(words, article, item, place)
     )
     if unknown or not (sure or nearly):  # journal, volume and page identify a work without a title
-        found.append(FieldDifference(field="title", given=shown, record=str(item.get("title", "")), detail=detail))
+        found.append(FieldDifference(field="title", given=excerpt, record=str(item.get("title", "")), detail=detail))
     differences = [one for one in place.differences if not (names_other_work and one.field == "journal")]
     agrees = sure or nearly or (authors.agree and not differences)
     same = not names_other_work and not authors.are_others and agrees
@@ -218,15 +218,15 @@ def _find_title(words: Sequence[str], article: Article, *, sure: bool) -> _Title
     near = [span for title in titles if title and (span := _near(title, words, sure=sure)) is not None]
     if near:
         _, start, length = max(near)
-        given = " ".join(words[start : start + length])
-        return _Title([(start, length)], FieldDifference(field="title", given=given, record=record))
+        passage = " ".join(words[start : start + length])
+        return _Title([(start, length)], FieldDifference(field="title", given=passage, record=record))
     for title in titles:
         for size in range(min(len(title) - 1, MAX_PART), LEAST_PART - 1, -1):
             if (place := _place_of(title[:size], words)) is not None and (sure or set(words) & set(years_of(article))):
-                given = " ".join(words[place : place + size])
-                detail = f"the text has only the beginning of the title: {given}"
+                passage = " ".join(words[place : place + size])
+                detail = f"the text has only the beginning of the title: {passage}"
                 return _Title(
-                    [(place, size)], FieldDifference(field="title", given=given, record=record, detail=detail)
+                    [(place, size)], FieldDifference(field="title", given=passage, record=record, detail=detail)
                 )
     return _Title()
 
@@ -314,7 +314,7 @@ def _compare_authors(
     problems = [
         f"{label}: {join_names(texts)}"
         for label, texts in (
-            ("misspelt", [f"{given} (record: {format_name(names[n])})" for n, given in found.misspelt.items()]),
+            ("misspelt", [f"{word} (record: {format_name(names[n])})" for n, word in found.misspelt.items()]),
             ("added", added),
             ("missing", missing),
         )
@@ -324,9 +324,12 @@ def _compare_authors(
     problems += ["the order differs"] if order != sorted(order) else []
     result = _Authors(found.taken | set(range(known_end or 0)), agree=True)
     if problems:
-        given = " ".join(words[:end])
+        names_text = " ".join(words[:end])
         result.difference = FieldDifference(
-            field="authors", given=given, record=join_names(list(map(format_name, names))), detail="; ".join(problems)
+            field="authors",
+            given=names_text,
+            record=join_names(list(map(format_name, names))),
+            detail="; ".join(problems),
         )
     if len(found.places) * 3 < len(found.places) + len(added):
         result.agree, result.are_others = False, True
@@ -338,10 +341,8 @@ def _to_other_authors(words: Sequence[str], names: Sequence[Name], head: int | N
     known = [fold_text(str(name.get("literal") or name.get("family") or "")).split() for name in names]
     has_any = any(_place_of(family, words) is not None for family in known)
     detail = "the authors are different" if has_any else "the text does not have any author of the record"
-    given = " ".join(words[: head or NAME_WORDS])
-    return FieldDifference(
-        field="authors", given=given, record=join_names(list(map(format_name, names))), detail=detail
-    )
+    text = " ".join(words[: head or NAME_WORDS])
+    return FieldDifference(field="authors", given=text, record=join_names(list(map(format_name, names))), detail=detail)
 
 
 def _may_be_name(word: str) -> bool:
@@ -428,11 +429,11 @@ def _find_wrong_initials(words: Sequence[str], names: Sequence[Name], found: _Fo
             is_right = confusable_key(word) in forms
             is_letter = bool(forms) and len(word) == 1 and word.isalpha()
             if is_right or is_letter:
-                said = "" if is_right else f"{word.upper()} (record: {format_name(name)})"
-                sides[side].append((is_right, said))
-    given = max(sides.values(), key=lambda side: (sum(is_right for is_right, _ in side), len(side)))
-    wrong = [said for is_right, said in given if not is_right]
-    return wrong if len(wrong) * 2 <= len(given) or len(found.places) == 1 else []
+                problem = "" if is_right else f"{word.upper()} (record: {format_name(name)})"
+                sides[side].append((is_right, problem))
+    best_side = max(sides.values(), key=lambda side: (sum(is_right for is_right, _ in side), len(side)))
+    wrong = [problem for is_right, problem in best_side if not is_right]
+    return wrong if len(wrong) * 2 <= len(best_side) or len(found.places) == 1 else []
 
 
 def _has_given(words: Sequence[str], start: int, size: int, name: Name) -> bool:
@@ -511,9 +512,9 @@ def _compare_place(words: Sequence[str], article: Article, item: Item) -> _Place
         differences.append(FieldDifference(field="year", given=year, record=years_of(article)[0]))
     differences += _compare_numbers(numbers, forms, item)
     if left and names and not has_journal:
-        given = " ".join(word for word in words if word in left or word in of_journal)
+        journal_text = " ".join(word for word in words if word in left or word in of_journal)
         differences.append(
-            FieldDifference(field="journal", given=given, record=str(item.get("container-title") or names[0]))
+            FieldDifference(field="journal", given=journal_text, record=str(item.get("container-title") or names[0]))
         )
         left = []
     return _Place(differences, left[:MAX_LEFT], has_journal)
@@ -588,25 +589,25 @@ _Labelled = tuple[str, FieldName]
 """A number, and the field that it belongs to."""
 
 
-def _compare_numbers(given: Sequence[str], forms: Sequence[Sequence[_Labelled]], item: Item) -> list[FieldDifference]:
+def _compare_numbers(values: Sequence[str], forms: Sequence[Sequence[_Labelled]], item: Item) -> list[FieldDifference]:
     """Compare numbers with the most similar form of volume, issue and pages, and return the fields that differ."""
     record = {"pages": item.get("page") or item.get("number"), "volume": item.get("volume"), "issue": item.get("issue")}
 
     def cost(form: Sequence[_Labelled]) -> tuple[int, int, bool]:
-        wrong: list[FieldName] = [name for (word, name), mine in zip(form, given, strict=False) if word != mine]
-        wrong += [name for _, name in form[len(given) :]]
-        wrong += ["pages"] * (len(given) - len(form))
+        wrong: list[FieldName] = [name for (word, name), mine in zip(form, values, strict=False) if word != mine]
+        wrong += [name for _, name in form[len(values) :]]
+        wrong += ["pages"] * (len(values) - len(form))
         return (len(wrong), len(set(wrong)), "issue" in wrong)
 
-    if not given or not forms:
+    if not values or not forms:
         return []
     best = min(forms, key=cost)
     wrong: dict[FieldName, list[str]] = {}
-    for (word, name), mine in zip(best, given, strict=False):
+    for (word, name), mine in zip(best, values, strict=False):
         if word != mine:
             wrong.setdefault(name, []).append(mine)
-    if len(given) > len(best):
-        wrong.setdefault("pages", []).extend(given[len(best) :])
+    if len(values) > len(best):
+        wrong.setdefault("pages", []).extend(values[len(best) :])
     return [
         FieldDifference(field=name, given=" ".join(numbers), record=str(record.get(name) or ""))
         for name, numbers in wrong.items()

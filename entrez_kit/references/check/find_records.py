@@ -271,14 +271,14 @@ def _find_owners(services: Services, found: Sequence[Candidates], *, crossref: b
     for one in found:
         article = one.ranked[0].article
         for name in IDENTIFIERS:
-            given = getattr(one.reference, name)
-            if not given or given.lower() == (getattr(article, name) or "").lower():
+            identifier = getattr(one.reference, name)
+            if not identifier or identifier.lower() == (getattr(article, name) or "").lower():
                 continue
-            known = [match.article for match in one.matches.values() if _has_id(match.article, name, given)]
+            known = [match.article for match in one.matches.values() if _has_id(match.article, name, identifier)]
             if known:
                 one.owners[name] = known[0]
             else:
-                wanted.setdefault(given, []).append((name, one))
+                wanted.setdefault(identifier, []).append((name, one))
     dois: dict[str, list[tuple[IdentifierName, Candidates]]] = {}
     for item in Retrieval.of_ids(services, list(wanted)) if wanted else ():
         for name, one in wanted[item.input]:

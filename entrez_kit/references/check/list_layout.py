@@ -53,9 +53,9 @@ LOOSE: Final = 0.25
 """References without an empty line above, for each with one, from which on empty lines separate only some of them."""
 DOUBLE_SPACED: Final = 0.9
 """Share of lines with an empty line above, from which on empty lines separate lines and not references."""
-MOST_MARKED: Final = 0.6
+MAX_MARKED: Final = 0.6
 """Share of marks that stand where a reference may begin, from which on these are the marks of the list."""
-MOST_PAGES: Final = 0.3
+MAX_PAGES: Final = 0.3
 """Share of lines with an address of a web page, from which on these end references and are not references."""
 UNCOUNTED: Final = ("-", "•", "key")
 """The kinds of marks without a number."""
@@ -122,7 +122,7 @@ class ListLayout:
             self.next_count[n] = lines[n].count if lines[n].kind else self.next_count[n + 1]
         self.mark_indent = max((line.indent for line in lines if line.kind and not line.full), default=0)
         pages = sum(WEB_PAGE.match(line.text) is not None for line in lines[1:])
-        self.has_pages_below = pages > MOST_PAGES * sum(map(_may_be_first, lines))
+        self.has_pages_below = pages > MAX_PAGES * sum(map(_may_be_first, lines))
         """Whether many references have an address on a separate line."""
         self.loose = self._loose()
         signs = self.kind or self.in_blocks or self.hanging or self.first_indented
@@ -208,7 +208,7 @@ class ListLayout:
         if kind in UNCOUNTED and not (first.after_blank or first.after_note):
             return False
         heads = sum(self._may_begin(n, self.lines[n].body) for n in places)
-        return len(places) > 1 and heads >= MOST_MARKED * len(places) and self._may_count(places)
+        return len(places) > 1 and heads >= MAX_MARKED * len(places) and self._may_count(places)
 
     def _may_count(self, places: Sequence[int]) -> bool:
         """Return whether numbers count references: most are larger than the one above, or most references have one.
@@ -218,7 +218,7 @@ class ListLayout:
         counts = [count for n in places if (count := self.lines[n].count) is not None]
         steps = sum(after > count for count, after in pairwise(counts))
         first = sum(line.begins for line in self.lines)
-        return not counts or steps >= MOST_MARKED * (len(counts) - 1) or len(places) >= MOST_MARKED * first
+        return not counts or steps >= MAX_MARKED * (len(counts) - 1) or len(places) >= MAX_MARKED * first
 
     def _may_begin(self, n: int, body: str) -> bool:
         after_end = n == 0 or self.lines[n].after_blank or ends_reference(self.lines[n - 1].text)

@@ -31,7 +31,7 @@ LONGEST_HEAD: Final = 100
 """Maximum characters of a page header that only its repetition shows."""
 SHORTEST_PAGE: Final = 800
 """Minimum characters between two page numbers."""
-MOST_PAGES: Final = 10
+MAX_PAGES: Final = 10
 """Maximum pages between two page headers of the same text."""
 FEWEST_LINES: Final = 15
 """Minimum lines of a page."""
@@ -39,7 +39,7 @@ UNEVEN: Final = 1.25
 """Maximum ratio of the longest page to the shortest, in lines."""
 LONGEST_ENTRY: Final = 1_000
 """Maximum characters between two numbers of references that are alone on their lines."""
-MOST_NUMBERED: Final = 0.8
+MAX_NUMBERED: Final = 0.8
 """Minimum share of lines with consecutive numbers if the numbers are line numbers."""
 INSIDE: Final = 0.15
 """Minimum share of numbered lines that cannot begin a reference if the numbers are line numbers."""
@@ -121,10 +121,10 @@ def read_lines(text: str) -> list[TextLine]:
         for place, part in enumerate(parts):
             after_page = after_page or place > 0
             # In Markdown, a backslash ends a line.
-            shown = part.removeprefix("\ufeff").expandtabs(8).rstrip().removesuffix("\\").rstrip()
-            if shown or len(parts) == 1:
-                lines.append(TextLine(number, shown, after_page and bool(shown)))
-                after_page = after_page and not shown
+            line_text = part.removeprefix("\ufeff").expandtabs(8).rstrip().removesuffix("\\").rstrip()
+            if line_text or len(parts) == 1:
+                lines.append(TextLine(number, line_text, after_page and bool(line_text)))
+                after_page = after_page and not line_text
     return lines
 
 
@@ -154,7 +154,7 @@ def _find_consecutive_numbers(
 ) -> dict[int, re.Match[str]]:
     """Return line numbers of every line: each is one more than the number above, or 1 at the start of a page."""
     total = sum(bool(line.text) for line in lines)
-    if total < STEP or len(found) < MOST_NUMBERED * total:
+    if total < STEP or len(found) < MAX_NUMBERED * total:
         return {}
     chain = dict(found[:1])
     for (n, above), (m, match) in pairwise(found):
@@ -164,8 +164,8 @@ def _find_consecutive_numbers(
     inside = sum(bool(body) and not _may_begin(body) for body in bodies)
     # In "1 - Doe", the dash is a part of the mark.
     marked = sum(kind_of(MARK.match(body))[0] not in ("", "-") for body in bodies)
-    counts_lines = inside >= INSIDE * len(bodies) or marked >= MOST_NUMBERED * len(bodies)
-    return chain if counts_lines and len(chain) >= MOST_NUMBERED * total else {}
+    counts_lines = inside >= INSIDE * len(bodies) or marked >= MAX_NUMBERED * len(bodies)
+    return chain if counts_lines and len(chain) >= MAX_NUMBERED * total else {}
 
 
 def _find_fifth_numbers(
@@ -173,7 +173,7 @@ def _find_fifth_numbers(
 ) -> dict[int, re.Match[str]]:
     """Return line numbers 5, 10, 15 that are five lines apart."""
     fifth = [(n, match) for n, match in found if int(match[1]) % STEP == 0]
-    if len(fifth) < 3 or len(fifth) < MOST_NUMBERED * len(found):
+    if len(fifth) < 3 or len(fifth) < MAX_NUMBERED * len(found):
         return {}
     count = {n: place for place, n in enumerate(n for n, line in enumerate(lines) if line.text)}
     chain: dict[int, re.Match[str]] = {}
@@ -217,11 +217,11 @@ def remove_page_lines(lines: Sequence[TextLine]) -> tuple[list[TextLine], list[T
             blanks, after_page, mark = 0, False, ""
     # Empty lines can surround page headers. Only additional empty lines separate references.
     usual = min((blanks for _, blanks, after_page in groups if after_page), default=0)
-    kept = [
+    remaining = [
         replace(line, after_page=after_page, after_blank=blanks > (usual if after_page else 0))
         for line, blanks, after_page in groups
     ]
-    return kept, [lines[n] for n in sorted(added)]
+    return remaining, [lines[n] for n in sorted(added)]
 
 
 class _Pages:
@@ -290,7 +290,7 @@ class _Pages:
         counting = {
             one
             for n, m in pairwise(self.numbers)
-            if 0 < int(self.texts[m]) - int(self.texts[n]) <= MOST_PAGES
+            if 0 < int(self.texts[m]) - int(self.texts[n]) <= MAX_PAGES
             and self.offset[m] - self.offset[n] >= SHORTEST_PAGE
             for one in (n, m)
         }
@@ -342,7 +342,7 @@ class _Pages:
     def _count_pages(self, n: int, m: int) -> bool:
         """Return whether two lines differ only in a page number."""
         steps = self._page_steps(n, m)
-        return len(steps) < 2 and all(0 < step <= MOST_PAGES for step in steps)
+        return len(steps) < 2 and all(0 < step <= MAX_PAGES for step in steps)
 
     def _are_heads(self, found: Sequence[int]) -> bool:
         """Return whether repeated lines are page headers, and not references or parts of references.

@@ -90,7 +90,7 @@ def read_list(text: str) -> PastedList:
     all_lines, line_numbers = remove_line_numbers(rewrite_lists(read_lines(text)))
     start, end = _find_list([line.text for line in all_lines])
     listed, left_out = remove_page_lines(rewrite_marks(all_lines[start:end]))
-    kept, notes = remove_notes(listed)
+    remaining, notes = remove_notes(listed)
     lines = [
         ListLine(
             one.number,
@@ -100,7 +100,7 @@ def read_list(text: str) -> PastedList:
             one.after_page,
             one.after_note,
         )
-        for one in kept
+        for one in remaining
     ]
     pieces: list[list[ListLine]] = []
     layout = ListLayout(lines)

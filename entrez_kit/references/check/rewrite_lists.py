@@ -38,11 +38,11 @@ MIXED: Final = 1.3
 """Minimum ratio of the numbers in order to those in the most frequent form, if a list mixes forms."""
 NARROWEST_COLUMN: Final = 25
 """Minimum characters of a column of text."""
-MOST_DAMAGED: Final = 3
+MAX_DAMAGED: Final = 3
 """Maximum consecutive numbers of references that are damaged."""
 GAP: Final = 2
 """Minimum spaces between two columns of text."""
-MOST_COLLIDED: Final = 0.1
+MAX_COLLIDED: Final = 0.1
 """Maximum share of lines in which the left column reaches into the right one."""
 AFTER_PLACE: Final = 0.6
 """Minimum share of marks inside lines behind pages, a year or an identifier, if references begin there."""
@@ -58,7 +58,7 @@ LONGEST_INTRODUCTION: Final = 250
 """Maximum characters of a sentence before or after a list."""
 NOTE_WORDS: Final = 7
 """Maximum words of a heading inside a list."""
-MOST_INTRODUCTION: Final = 6
+MAX_INTRODUCTION: Final = 6
 """Maximum lines of a sentence before a list."""
 
 _RAISED: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹０１２３４５６７８９", "01234567890123456789")
@@ -164,11 +164,11 @@ def _read_table_rows(lines: Sequence[TextLine]) -> Sequence[TextLine]:
     """Join the cells of the rows of a table, and remove lines that are only frames."""
     rows = sum(line.text.startswith("|") for line in lines)
     is_table = rows >= FEWEST and rows >= 0.5 * sum(bool(line.text) for line in lines)
-    kept = [line for line in lines if not line.text or not _FRAME.fullmatch(line.text.strip())]
+    remaining = [line for line in lines if not line.text or not _FRAME.fullmatch(line.text.strip())]
     if not is_table:
-        return kept
+        return remaining
     # A row is one reference: an empty line divides it from the row above.
-    joined = [replace(line, text=" ".join(line.text.replace("|", " ").split())) for line in kept]
+    joined = [replace(line, text=" ".join(line.text.replace("|", " ").split())) for line in remaining]
     return [one for line in joined for one in ([replace(line, text="")] if line.text else []) + [line]]
 
 
@@ -190,7 +190,7 @@ def _unfold_columns(lines: Sequence[TextLine]) -> Sequence[TextLine]:
     if len(apart) < FEWEST or len(apart) < MOSTLY * len(texts) or place < NARROWEST_COLUMN:
         return lines
     collided = sum(bool(text[place - GAP : place].strip()) for text in texts)
-    if collided > MOST_COLLIDED * len(texts):
+    if collided > MAX_COLLIDED * len(texts):
         return lines
     divide = _find_division(apart, place)
     unfolded: list[TextLine] = []
@@ -402,7 +402,7 @@ def _find_damaged(lines: Sequence[TextLine], marks: Sequence[_Mark]) -> list[_Ma
     for mark, after in zip(marks, below, strict=True):
         if mark.is_usual:
             last = mark.count
-        elif last < mark.count < (after or mark.count + 1) <= last + MOST_DAMAGED + 1:
+        elif last < mark.count < (after or mark.count + 1) <= last + MAX_DAMAGED + 1:
             above = lines[mark.n - 1].text if mark.n else ""
             if (not above or ENDS.search(above)) and LETTER_FIRST.match(lines[mark.n].text[mark.end :]):
                 found.append(mark)
@@ -505,8 +505,8 @@ def remove_notes(lines: Sequence[TextLine]) -> tuple[list[TextLine], list[TextLi
             removed.add(n)
     if has_marks:
         removed.update(_find_end_notes(lines))
-    kept = [replace(line, after_note=n - 1 in removed) for n, line in enumerate(lines) if n not in removed]
-    return kept, [lines[n] for n in sorted(removed)]
+    remaining = [replace(line, after_note=n - 1 in removed) for n, line in enumerate(lines) if n not in removed]
+    return remaining, [lines[n] for n in sorted(removed)]
 
 
 def _has_mark(text: str) -> bool:
@@ -521,9 +521,9 @@ def _measure_introduction(lines: Sequence[TextLine], first: int) -> int:
     """Return how many lines at the beginning are the head of a table, or a sentence that ends with a colon."""
     if lines and _TABLE_HEAD.fullmatch(lines[0].text.strip()):
         return 1
-    introduction = lines[: min(first, MOST_INTRODUCTION) or 1]
+    introduction = lines[: min(first, MAX_INTRODUCTION) or 1]
     texts = [line.text for line in introduction]
-    is_whole = first <= MOST_INTRODUCTION and texts[-1].rstrip("* ").endswith(":")
+    is_whole = first <= MAX_INTRODUCTION and texts[-1].rstrip("* ").endswith(":")
     below = lines[len(texts) : len(texts) + 1]
     if not first and any(LATIN_SMALL.match(line.text.strip()) and not line.after_blank for line in below):
         return 0  # a title with a colon goes on

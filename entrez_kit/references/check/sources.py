@@ -99,19 +99,19 @@ def parse_sources(text: str | None) -> list[SourceName]:
     return parse_names(text, SOURCES, noun="source", argument="sources") or list(SOURCES)
 
 
-def combine_results(said: Sequence[SourceStanding]) -> Verdict:
+def combine_results(standings: Sequence[SourceStanding]) -> Verdict:
     """Combine the results of the sources."""
     standing: Standing | None = None
-    for one in said:
+    for one in standings:
         if one.status is not None:
             standing = graver(standing, Standing(status=one.status, notices=one.notices))
     if standing is None:
-        answered = [one for one in said if one.says != "not_asked"]
-        held = any(one.says == "none" for one in answered) and not any(one.says == "failed" for one in answered)
-        return Verdict("none" if held else "unknown", None, None)
+        answered = [one for one in standings if one.says != "not_asked"]
+        is_clear = any(one.says == "none" for one in answered) and not any(one.says == "failed" for one in answered)
+        return Verdict("none" if is_clear else "unknown", None, None)
     grave = _kind(standing.status)
-    agreeing = [one for one in said if one.status and _kind(one.status) == grave]
-    others = [one for one in said if one not in agreeing and _could_say(one, grave)]
+    agreeing = [one for one in standings if one.status and _kind(one.status) == grave]
+    others = [one for one in standings if one not in agreeing and _could_say(one, grave)]
     disagreement = None
     if others:
         sides = (f"{TITLES[one.source]}: {one.says.replace('_', ' ')}" for one in (*agreeing, *others))
@@ -241,12 +241,12 @@ def _request_europepmc(services: Services, works: Sequence[Work]) -> LookUp:
 
     try:
         at_once = services.europepmc.at_once
-        asked = in_batches(list(clauses), EUROPEPMC_BATCH, ask, refusals=REFUSALS, at_once=at_once)
+        outcomes = in_batches(list(clauses), EUROPEPMC_BATCH, ask, refusals=REFUSALS, at_once=at_once)
     except NotConfigured as exc:
         disabled = _to_result("europepmc", exc)
         return lambda work: disabled
-    found = {clause: standings for _, answer in asked.answers for clause, standings in answer.items()}
-    failures = {**asked.failed, **asked.refused}
+    found = {clause: standings for _, answer in outcomes.answers for clause, standings in answer.items()}
+    failures = {**outcomes.failed, **outcomes.refused}
 
     def look_up(work: Work) -> SourceStanding:
         clause = _build_clause(work)
@@ -303,11 +303,11 @@ def crossref_records(
     errors: dict[str, EntrezKitError] = {}
     left = list(dict.fromkeys(doi for doi in dois if doi))
     for size in (CROSSREF_BATCH, 1):
-        asked = in_batches([doi for doi in left if size == 1 or "," not in doi], size, ask, refusals=REFUSALS)
-        for batch, answer in asked.answers:
+        outcomes = in_batches([doi for doi in left if size == 1 or "," not in doi], size, ask, refusals=REFUSALS)
+        for batch, answer in outcomes.answers:
             found |= answer
             errors |= {doi: EntityNotFound(f"Crossref has no work {doi}.") for doi in batch if doi not in answer}
-        errors |= asked.failed | asked.refused
+        errors |= outcomes.failed | outcomes.refused
         left = [doi for doi in left if doi not in found and doi not in errors]
     return found, errors
 
@@ -338,16 +338,16 @@ def _request_crossref(services: Services, works: Sequence[Work]) -> LookUp:
     standings = {doi: standing_of_work(record) for doi, record in records.items()}
     # If the record already names a retraction, a search for notices is not necessary.
     remaining = [doi for doi, standing in standings.items() if standing is None or standing.status not in RETRACTED]
-    asked = in_batches(
+    outcomes = in_batches(
         [doi for doi in remaining if "," not in doi],
         CROSSREF_BATCH,
         lambda batch: services.crossref.updates(batch).value,
         refusals=REFUSALS,
     )
-    for batch, notices in asked.answers:
+    for batch, notices in outcomes.answers:
         for doi in batch:
             standings[doi] = standing_of_work(records[doi], notices)
-    failures = {**asked.failed, **asked.refused, **{doi: UpstreamError(COMMA) for doi in remaining if "," in doi}}
+    failures = {**outcomes.failed, **outcomes.refused, **{doi: UpstreamError(COMMA) for doi in remaining if "," in doi}}
     return _look_up_by_doi("crossref", errors, lambda doi: standings[doi] or failures.get(doi))
 
 
@@ -369,9 +369,9 @@ def _request_openalex(services: Services, works: Sequence[Work]) -> LookUp:
     retracted: set[str] = set()
     errors: dict[str, EntrezKitError] = {}
     for part, size, ask in ((lists, MAX_DOIS, ask_list), (singles, 1, ask_one)):
-        asked = in_batches(part, size, ask, refusals=REFUSALS, at_once=openalex.at_once)
-        errors |= asked.failed | asked.refused
-        for batch, answer in asked.answers:
+        outcomes = in_batches(part, size, ask, refusals=REFUSALS, at_once=openalex.at_once)
+        errors |= outcomes.failed | outcomes.refused
+        for batch, answer in outcomes.answers:
             retracted |= {doi for doi, is_retracted in answer.items() if is_retracted}
             errors |= {doi: EntityNotFound(f"OpenAlex has no work {doi}.") for doi in batch if doi not in answer}
     return _look_up_by_doi("openalex", errors, lambda doi: Standing(status="retracted") if doi in retracted else None)

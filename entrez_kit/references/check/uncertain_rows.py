@@ -20,7 +20,7 @@ MARKED: Final = 0.5
 """Minimum share of rows with a mark if each reference has one."""
 LONGEST: Final = 600
 """Characters that a single reference rarely has."""
-MOST_YEARS: Final = 5
+MAX_YEARS: Final = 5
 """Years that a single reference rarely has."""
 
 Row = Sequence[ListLine]
@@ -104,4 +104,4 @@ def _has_two(row: Row) -> bool:
 
 def _is_long(row: Row) -> bool:
     years = sum(len(YEAR.findall(line.body)) for line in row)
-    return years > MOST_YEARS and sum(len(line.body) + 1 for line in row) > LONGEST
+    return years > MAX_YEARS and sum(len(line.body) + 1 for line in row) > LONGEST

@@ -35,7 +35,7 @@ HINT: Final = (
 TEXT_COLUMNS: Final[Sequence[str]] = ("claim", "quote", "quotation", "sentence", "statement", "text")
 _KINDS_OF_ID: Final = ("pmid", "pmids", "pmcid", "pmcids", "doi", "dois")
 ID_COLUMNS: Final[Sequence[str]] = ("id", "ids", *_KINDS_OF_ID, "reference", "source", "cites")
-MOST_FIELD: Final = 1_000_000
+MAX_FIELD: Final = 1_000_000
 
 _QUOTES: Final = re.compile(r"“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»|\"([^\"]+)\"")
 _LEAST_QUOTED: Final = 4
@@ -148,7 +148,7 @@ def _id_of(reference: Reference) -> str | None:
 
 def _table(text: str, name: str, kind: str) -> Iterator[tuple[int, Mapping[Any, Any]]]:
     delimiter = "\t" if kind == "tsv" else max(",;\t", key=text.partition("\n")[0].count)
-    csv.field_size_limit(MOST_FIELD)
+    csv.field_size_limit(MAX_FIELD)
     reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
     line = 1
     try:

@@ -36,7 +36,7 @@ LEAST_WORDS: Final = 4
 
 _HYPHENS: Final = frozenset("-\u2010\u2011\u2012\u2013\u2014\u2212\u00ad\ufe63\uff0d")
 _HYPHEN: Final = re.compile("[" + "".join(map(re.escape, sorted(_HYPHENS))) + "]")
-_MOST_PARTS: Final = 6
+_MAX_PARTS: Final = 6
 _MINUS: Final = frozenset("-\u2010\u2011\u2013\u2212\ufe63\uff0d")
 _SIGNS: Final = {"≤": "<=", "≥": ">=", "⩽": "<=", "⩾": ">=", "×": "x", "∼": "~", "≈": "~"}
 _KEPT: Final = frozenset("<>=±%‰/+~°^")
@@ -210,7 +210,7 @@ class FoldedText:
         for number in sorted(joint for joint in joints if 0 < joint < len(self)):
             # Yield a longer word for each further part.
             word, behind = next(self.words(number - 1, number)), number
-            while word.isalpha() and behind in joints and behind < min(len(self), number + _MOST_PARTS - 1):
+            while word.isalpha() and behind in joints and behind < min(len(self), number + _MAX_PARTS - 1):
                 word += next(self.words(behind, behind + 1))
                 behind += 1
                 found.append((number - 1, word))
@@ -312,8 +312,8 @@ def _tokens(text: str, *, after_number: bool) -> Iterator[tuple[str, str, int, i
                     yield unit, unit, begin, end
                     at = end
             case "sign":
-                kept = _SIGNS.get(match[0], match[0])
-                yield kept, kept, start, at
+                symbol = _SIGNS.get(match[0], match[0])
+                yield symbol, symbol, start, at
             case "script":
                 if match[0][0] in _RAISED:
                     yield "^", "^", start, start

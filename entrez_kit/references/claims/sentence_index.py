@@ -13,7 +13,7 @@ from typing import Final
 
 from entrez_kit.references.claims.passages import FoldedClaim, FoldedText, NearMatch, Passage, compare
 
-MOST_COMPARED: Final = 8
+MAX_COMPARED: Final = 8
 """Maximum sentences of an article that are compared with a claim word by word."""
 
 
@@ -123,7 +123,7 @@ class SentenceIndex:
             return None
         nearest = min(weights, key=lambda sentence: (-weights[sentence], sentence))
         best: tuple[TextPart, NearMatch] | None = None
-        for sentence in nsmallest(MOST_COMPARED, shared, key=lambda one: (-shared[one], -weights[one], one)):
+        for sentence in nsmallest(MAX_COMPARED, shared, key=lambda one: (-shared[one], -weights[one], one)):
             part, text, firsts, local = self._locate(sentence)
             for first, behind in ((local, local + 1), (local - 1, local + 1), (local, local + 2)):
                 if first >= 0 and behind < len(firsts):

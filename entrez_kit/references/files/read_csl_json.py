@@ -62,8 +62,10 @@ class CslFile(ReferenceFile):
     def _find_items(self, name: str) -> list[dict[str, Any]]:
         document = self._document
         if isinstance(document, dict):
-            held = next((document[key] for key in ("items", "references") if isinstance(document.get(key), list)), None)
-            document = held if held is not None else [document]
+            items = next(
+                (document[key] for key in ("items", "references") if isinstance(document.get(key), list)), None
+            )
+            document = items if items is not None else [document]
         if not isinstance(document, list):
             raise unreadable_error(name, "this is not a list of references in CSL-JSON")
         for number, item in enumerate(document, start=1):

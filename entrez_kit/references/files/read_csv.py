@@ -139,8 +139,8 @@ def _fields(row: Mapping[str, str], reference: Reference) -> Iterator[Field]:
         *(("IS", reference.issue), ("DO", reference.doi), ("C2", reference.pmcid)),
     )
     first, dash, last = (reference.pages or "").partition("-")
-    for tag, given in (*values, ("SP", first), ("EP", last if dash else "")):
-        yield tag, given or ""
+    for tag, content in (*values, ("SP", first), ("EP", last if dash else "")):
+        yield tag, content or ""
     if reference.pmid:
         yield from (("AN", reference.pmid), ("DB", "PubMed"))
     for column, value in row.items():

@@ -142,10 +142,10 @@ def identifier_of(kind: IdKind, text: str | None) -> str | None:
     return identifier.value
 
 
-def identifiers_of(other: Mapping[IdKind, str], **given: str | None) -> dict[str, Any]:
+def identifiers_of(other: Mapping[IdKind, str], **values: str | None) -> dict[str, Any]:
     """Return identifiers by kind: those of the fields given, or else those of ``other``."""
     kinds: tuple[IdKind, ...] = ("doi", "pmid", "pmcid")
-    return {kind: identifier_of(kind, given.get(kind)) or other.get(kind) for kind in kinds}
+    return {kind: identifier_of(kind, values.get(kind)) or other.get(kind) for kind in kinds}
 
 
 def year_in(text: str | None) -> str | None:

@@ -189,8 +189,8 @@ def fetch_references(services: Services, article: Identifier) -> list[Reference]
     if failure is not None:
         raise failure
     raise EntityNotFound(
-        f"No service has the reference list of {article.given}.",
-        invalid_input=article.given,
+        f"No service has the reference list of {article.original}.",
+        invalid_input=article.original,
         recovery_hint="Copy its references from the publisher's page, or give its PDF.",
         details={"reason": "no_references"},
     )

@@ -98,9 +98,9 @@ def _match_calls(
         if not found and call.what not in seen:
             yield InTextFinding(kind="no_entry", call=call.label, line=call.line, text=call.text)
         seen.add(call.what)
-    for number, (shown, one) in enumerate(entries):
+    for number, (display_text, one) in enumerate(entries):
         if number not in used:
-            yield InTextFinding(kind="never_called", call=shown, line=one.line)
+            yield InTextFinding(kind="never_called", call=display_text, line=one.line)
 
 
 def _check_keys(manuscript: Manuscript) -> Iterator[InTextFinding]:
@@ -355,17 +355,17 @@ def _replace_fields(manuscript: Manuscript, write: Callable[[list[str]], str]) -
             of_line.append((call.text, [number]))
     for line in manuscript.text:
         rest, done = line.text, list[str]()
-        for shown, numbers in fields.get(line.number, ()):
-            if found := _find_shown(rest, shown):
+        for display_text, numbers in fields.get(line.number, ()):
+            if found := _find_shown(rest, display_text):
                 start, end = found
                 done += [rest[:start], write(numbers)]
                 rest = rest[end:]
         yield Line(line.number, "".join((*done, rest)))
 
 
-def _find_shown(text: str, shown: str) -> tuple[int, int] | None:
+def _find_shown(text: str, display_text: str) -> tuple[int, int] | None:
     """Return the position of a citation. Bare digits must be superscript, or directly follow a word."""
-    for form in (shown.translate(_RAISE), shown):
+    for form in (display_text.translate(_RAISE), display_text):
         at = text.find(form) if form else -1
         while at >= 0:
             end = at + len(form)

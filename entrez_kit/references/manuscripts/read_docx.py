@@ -109,24 +109,24 @@ class _Reader:
 
     def _paragraph(self, element: Any) -> _Paragraph:
         number = len(self.paragraphs) + 1
-        made = _Paragraph(number, "")
+        paragraph = _Paragraph(number, "")
         properties = element.find(f"{W}pPr")
         if properties is not None:
             style = properties.find(f"{W}pStyle")
             named = str(style.get(f"{W}val") or "") if style is not None else ""
             outline = properties.find(f"{W}outlineLvl")
-            made.heading = bool(_HEADING_STYLE.match(named)) or outline is not None
-            made.listed = bool(_LIST_STYLE.search(named))
-            made.item = self._count_item(properties)
+            paragraph.heading = bool(_HEADING_STYLE.match(named)) or outline is not None
+            paragraph.listed = bool(_LIST_STYLE.search(named))
+            paragraph.item = self._count_item(properties)
         parts: list[str] = []
         generated = False
         for node in _iter_elements(element):
             self._node(node, parts, number)
             if node.tag in (f"{W}p", f"{W}t"):
                 generated = generated or self._lists > 0
-        made.text = " ".join("".join(parts).split())
-        made.generated = generated and bool(made.text)
-        return made
+        paragraph.text = " ".join("".join(parts).split())
+        paragraph.generated = generated and bool(paragraph.text)
+        return paragraph
 
     def _count_item(self, properties: Any) -> int | None:
         numbering = properties.find(f"{W}numPr/{W}numId")
@@ -177,18 +177,18 @@ class _Reader:
         code = "".join(one.code)
         if len(code) > MAX_FIELD:
             raise too_large_error(self.name, "a field in it")
-        shown = " ".join("".join(result).split())
+        display_text = " ".join("".join(result).split())
         if "CSL_CITATION" in code and "{" in code:
-            self._csl(_json_in(code), number, shown)
+            self._csl(_json_in(code), number, display_text)
         elif "EN.CITE" in code:
             data = "".join("".join(one.data).split())
             texts = [html.unescape(code) if "&lt;" in code else code, _decode_base64(data)]
             for text in texts:
                 begin, end = text.find(_ENDNOTE[0]), text.rfind(_ENDNOTE[1])
                 if 0 <= begin < end:
-                    self._endnote(text[begin : end + len(_ENDNOTE[1])], number, shown)
+                    self._endnote(text[begin : end + len(_ENDNOTE[1])], number, display_text)
 
-    def _csl(self, document: Any, number: int, shown: str) -> None:
+    def _csl(self, document: Any, number: int, display_text: str) -> None:
         items = document.get("citationItems") if isinstance(document, dict) else None
         for item in items if isinstance(items, list) else ():
             data = item.get("itemData") if isinstance(item, dict) else None
@@ -201,14 +201,14 @@ class _Reader:
                 reference = csl_reference(1, data)
                 named = str(data.get("citation-key") or "") or reference.title or reference.key
                 self.records[key] = reference.model_copy(update={"key": _shorten(named)})
-            self.calls.append(KeyCall(self.records[key].key, number, shown))
+            self.calls.append(KeyCall(self.records[key].key, number, display_text))
 
-    def _endnote(self, text: str, number: int, shown: str) -> None:
+    def _endnote(self, text: str, number: int, display_text: str) -> None:
         for record in _xml(text.encode(), self.name).iter("record"):
             reference = endnote_reference(record, len(self.records) + 1)
             key = reference.doi or reference.title or reference.key
-            kept = self.records.setdefault(key, reference.model_copy(update={"key": _shorten(reference.title or key)}))
-            self.calls.append(KeyCall(kept.key, number, shown))
+            known = self.records.setdefault(key, reference.model_copy(update={"key": _shorten(reference.title or key)}))
+            self.calls.append(KeyCall(known.key, number, display_text))
 
 
 def read_docx(content: bytes, name: str) -> Manuscript:
@@ -233,10 +233,10 @@ def read_docx(content: bytes, name: str) -> Manuscript:
             counts="paragraph",
         )
     # A bibliography written by a reference manager duplicates its records.
-    made = [one for one in listed if one.generated] or listed
+    list_paragraphs = [one for one in listed if one.generated] or listed
     records = _Records(reader.records.values())
-    made_numbers = {one.number for one in made}
-    typed = [one for one in listed if one.number not in made_numbers or not records.have(one.text)]
+    list_numbers = {one.number for one in list_paragraphs}
+    typed = [one for one in listed if one.number not in list_numbers or not records.have(one.text)]
     references = list(reader.records.values())
     references += [
         as_reference(one.text, one.number, number=str(one.item) if one.item else None, where="paragraph")
@@ -325,7 +325,9 @@ def _xml(content: bytes, name: str) -> Any:
 
 def _find_list(paragraphs: list[_Paragraph]) -> list[_Paragraph]:
     """Return the paragraphs of the list: those under its heading, or those in a bibliography field or style."""
-    made = [one for one in paragraphs if one.text and (one.generated or one.listed) and not HEADING.fullmatch(one.text)]
+    list_paragraphs = [
+        one for one in paragraphs if one.text and (one.generated or one.listed) and not HEADING.fullmatch(one.text)
+    ]
     start = max((n for n, one in enumerate(paragraphs) if HEADING.fullmatch(one.text)), default=None)
     under: list[_Paragraph] = []
     for one in paragraphs[start + 1 :] if start is not None else ():
@@ -333,20 +335,20 @@ def _find_list(paragraphs: list[_Paragraph]) -> list[_Paragraph]:
             break
         if one.text:
             under.append(one)
-    return under if len(under) >= len(made) else made
+    return under if len(under) >= len(list_paragraphs) else list_paragraphs
 
 
 def _merge_numbers(listed: list[_Paragraph]) -> list[_Paragraph]:
     """Remove the paragraphs that contain only a number, and give the number to the next paragraph."""
-    kept: list[_Paragraph] = []
+    result: list[_Paragraph] = []
     number: int | None = None
     for one in listed:
         if match := _COUNT.fullmatch(one.text):
             number = int(match[1])
             continue
-        kept.append(replace(one, item=one.item or number))
+        result.append(replace(one, item=one.item or number))
         number = None
-    return kept
+    return result
 
 
 def _read_run(node: Any) -> str:

@@ -77,28 +77,28 @@ def read_latex(content: bytes, name: str, beside: Beside) -> Manuscript:
         searched.append("it has no \\bibitem")
         if own.endswith(".tex"):
             own = own.removesuffix("tex") + "bbl"
-            made = beside(own)
-            searched.append(f"{own} is missing" if made is None else f"{own} has no list")
-            if made is not None:
-                text = _COMMENT.sub("", decode_file(made, own).text)
+            list_content = beside(own)
+            searched.append(f"{own} is missing" if list_content is None else f"{own} has no list")
+            if list_content is not None:
+                text = _COMMENT.sub("", decode_file(list_content, own).text)
                 references = [*_items(text), *_entries(text)]
         named = (one.strip() for text in parts.values() for found in _FILES.findall(text) for one in found.split(","))
         files = [one if one.endswith(".bib") else f"{one}.bib" for one in dict.fromkeys(named) if one]
         # A .bbl file may be older than the last citations and then lacks their entries.
         missing = called - {one.key for one in references} - ({"*"} if references else set())
         if missing or not references:
-            more, said = entries_beside(files, beside, None if "*" in missing else missing)
+            more, new_warnings = entries_beside(files, beside, None if "*" in missing else missing)
             references += more
-            warnings += said
-            there = [one for one in files if missing_warning(one) not in said]
+            warnings += new_warnings
+            there = [one for one in files if missing_warning(one) not in new_warnings]
             if there:
                 searched.append(
                     f"{', '.join(there)}: {'no cited entry' if called else 'the text does not cite any entry'}"
                 )
             elif not files:
                 searched.append("it has no \\bibliography or \\addbibresource")
-    shown = [Line(number, line) for number, line in enumerate(parts[""].splitlines(), start=1)]
-    return Manuscript(references, shown, calls, keyed=True, warnings=warnings, searched="; ".join(searched))
+    lines = [Line(number, line) for number, line in enumerate(parts[""].splitlines(), start=1)]
+    return Manuscript(references, lines, calls, keyed=True, warnings=warnings, searched="; ".join(searched))
 
 
 def _with_contents(text: str, beside: Beside) -> tuple[str, Beside]:
@@ -109,8 +109,8 @@ def _with_contents(text: str, beside: Beside) -> tuple[str, Beside]:
     inside = {match[2].strip(): (match[1] or "", match[3].encode()) for match in _CONTENTS.finditer(text)}
 
     def read(name: str) -> bytes | None:
-        options, held = inside.get(name, ("", None))
-        return held if "overwrite" in options or "force" in options else beside(name) or held
+        options, inner_content = inside.get(name, ("", None))
+        return inner_content if "overwrite" in options or "force" in options else beside(name) or inner_content
 
     return _CONTENTS.sub(lambda match: "\n" * match[0].count("\n"), text), read
 
@@ -143,8 +143,8 @@ def _calls(text: str, part: str) -> Iterator[KeyCall]:
         line = lines.at(match.start())
         for key in match[1].split(","):
             if key.strip():
-                said = " ".join(match[0].split())
-                yield KeyCall(key.strip(), line, f"{part}: {said}" if part else said)
+                call = " ".join(match[0].split())
+                yield KeyCall(key.strip(), line, f"{part}: {call}" if part else call)
 
 
 def _items(text: str) -> Iterator[Reference]:
@@ -210,6 +210,6 @@ def read_paragraphs(content: bytes, name: str, beside: Beside) -> Iterator[Parag
                 marked = _CITE.sub("\ue010", _ENQUOTE.sub("“\\1”", _ENVIRONMENT.sub(" ", match[0])))
                 first, *others = latex_to_text(marked).split("\ue010")
                 marks = ("[" + "; ".join(f"@{{{key}}}" for key in keys if key) + "]" for keys in calls)
-                said = first + "".join(mark + after for mark, after in zip(marks, others, strict=False))
+                paragraph_text = first + "".join(mark + after for mark, after in zip(marks, others, strict=False))
                 is_quote = quotes > 0 or bool(_QUOTE.search(match[0]))
-                yield Paragraph(None if part else lines.at(match.start()), said, is_quote)
+                yield Paragraph(None if part else lines.at(match.start()), paragraph_text, is_quote)

@@ -49,10 +49,10 @@ def read_manuscript(
     """
     if not content.strip():
         raise unreadable_error(name, "the file is empty", hint=FILES)
-    made = _read(content, name, suffix.lower(), beside, has_text=has_text)
-    if not made.references:
-        raise _no_list(made, name, suffix.lower())
-    return made
+    manuscript = _read(content, name, suffix.lower(), beside, has_text=has_text)
+    if not manuscript.references:
+        raise _no_list(manuscript, name, suffix.lower())
+    return manuscript
 
 
 def _no_list(manuscript: Manuscript, name: str, suffix: str) -> InvalidInput:

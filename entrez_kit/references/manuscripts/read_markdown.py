@@ -98,8 +98,8 @@ def read_footnotes(text: str) -> list[Reference]:
 def _plain(reference: Reference) -> Reference:
     """Return a reference without Markdown syntax, but with the targets of links."""
     (line,) = _markdown().parseInline(reference.text or "")
-    made = as_reference("".join(_inline(line.children or (), all_words=True)), reference.line or 1)
-    return made.model_copy(update={"key": reference.key, "number": reference.number})
+    plain_reference = as_reference("".join(_inline(line.children or (), all_words=True)), reference.line or 1)
+    return plain_reference.model_copy(update={"key": reference.key, "number": reference.number})
 
 
 def _calls(pattern: re.Pattern[str], text: str) -> Iterator[KeyCall]:

@@ -167,7 +167,7 @@ def _read_list(text: str, name: str) -> tuple[list[Reference], list[Warn]]:
     words = [word.rstrip(",;") for line in text.splitlines() for word in line.partition("#")[0].split()]
     found = [read_identifier(word) for word in words]
     if words and all(found):
-        return [Reference(key=one.given, **{one.kind: one.value}) for one in found if one is not None], []
+        return [Reference(key=one.original, **{one.kind: one.value}) for one in found if one is not None], []
     pasted = read_list(text)
     if not pasted.references:
         raise InvalidInput(f"{name} contains no records.", invalid_input=name, details={"reason": "bad_file"})

@@ -55,8 +55,8 @@ def read_review(text: str, name: str) -> list[ReviewRow]:
     found = []
     for row in rows:
         cells = {column: (row.get(column) or "").strip() for column in COLUMNS}
-        given = cells["decision"].lower()
-        if given and given not in _WORDS:
+        word = cells["decision"].lower()
+        if word and word not in _WORDS:
             problem = f"the decision must be {', '.join(get_args(Choice)[:-1])} or {get_args(Choice)[-1]}"
             raise unreadable_error(name, f"{problem} (got {cells['decision']})", line=rows.line_num)
         found.append(
@@ -66,7 +66,7 @@ def read_review(text: str, name: str) -> list[ReviewRow]:
                 members=(cells["id_1"], cells["id_2"]),
                 fingerprints=(cells["fingerprint_1"], cells["fingerprint_2"]),
                 texts=(cells["record_1"], cells["record_2"]),
-                decision=_WORDS.get(given, ""),
+                decision=_WORDS.get(word, ""),
                 note=cells["note"],
             )
         )
@@ -77,16 +77,16 @@ def write_review(rows: Iterable[ReviewRow], earlier: Sequence[ReviewRow] = ()) -
     """Return the table with the rows of a merge, and the decisions of an earlier table."""
     decided = [row for row in earlier if row.decision or row.note]
     by_pair = {_key(row): row for row in decided}
-    shown: set[frozenset[str]] = set()
+    keys: set[frozenset[str]] = set()
     target = io.StringIO(newline="")
     writer = csv.writer(target, lineterminator="\n")
     writer.writerow(COLUMNS)
     for row in rows:
         known = by_pair.get(_key(row))
-        shown.add(_key(row))
+        keys.add(_key(row))
         writer.writerow(_cells(row, known.decision if known else "", known.note if known else ""))
     for row in decided:
-        if _key(row) not in shown:
+        if _key(row) not in keys:
             writer.writerow(_cells(row, row.decision, row.note))
     return target.getvalue()
 

@@ -155,12 +155,12 @@ def write_ris(work: MergedWork) -> str:
 def item_of(work: MergedWork) -> Item:
     """Return a work as an item of CSL-JSON."""
     ids = {kind: work.key_of(kind) for kind in ("pmid", "doi", "pmcid")}
-    made = csl_of_fields(work.fields, _citation_key(work), **ids)
+    item = csl_of_fields(work.fields, _citation_key(work), **ids)
     if work.kept.kind != "csl" or work.kept.original.text is None:
-        return made
+        return item
     own: Item = json.loads(work.kept.original.text)
     return (
-        own | {name: value for name, value in made.items() if name not in own} | {"note": _notes(work, own.get("note"))}
+        own | {name: value for name, value in item.items() if name not in own} | {"note": _notes(work, own.get("note"))}
     )
 
 

@@ -184,11 +184,11 @@ class ArchiveWriter:
             self._count += 1
             self._lines.write(line)
 
-    def finish(self, **facts: Any) -> None:
+    def finish(self, **fields: Any) -> None:
         """Write the list of requests and the manifest, and move the file into place.
 
         Args:
-            facts: the fields of the manifest that the writer does not know.
+            fields: the fields of the manifest that the writer does not know.
 
         Raises:
             StoreError: the file cannot be written.
@@ -196,7 +196,7 @@ class ArchiveWriter:
         with self._lock:
             try:
                 self._put_lines()
-                known = {"format": FORMAT, "version": VERSION, "tool": f"entrez-kit/{__version__}", **facts}
+                known = {"format": FORMAT, "version": VERSION, "tool": f"entrez-kit/{__version__}", **fields}
                 crate = json.dumps(_describe_crate(known, self._parts), indent=1, ensure_ascii=False).encode()
                 self._parts[CRATE] = Part(sha256=hashlib.sha256(crate).hexdigest(), bytes=len(crate))
                 self._put(CRATE, crate)
@@ -455,7 +455,7 @@ _MEDIA: Final = {
 }
 
 
-def _describe_crate(facts: Mapping[str, Any], parts: Mapping[str, Part]) -> dict[str, Any]:
+def _describe_crate(fields: Mapping[str, Any], parts: Mapping[str, Part]) -> dict[str, Any]:
     """Return the description of a recording as RO-Crate 1.3: its files and the run that wrote them."""
     files = [
         {
@@ -469,10 +469,10 @@ def _describe_crate(facts: Mapping[str, Any], parts: Mapping[str, Part]) -> dict
     ]
     manifest = {"@id": MANIFEST, "@type": "File", "encodingFormat": "application/json", "name": "Manifest"}
     listed = [{"@id": one["@id"]} for one in (manifest, *files)]
-    command = " ".join(["entrez-kit", *facts["command"]])
-    program = f"#{facts['tool'].replace('/', '-')}"
-    version = facts["tool"].partition("/")[2]
-    done = facts["status"] in (0, None)
+    command = " ".join(["entrez-kit", *fields["command"]])
+    program = f"#{fields['tool'].replace('/', '-')}"
+    version = fields["tool"].partition("/")[2]
+    done = fields["status"] in (0, None)
     ended = "http://schema.org/CompletedActionStatus" if done else "http://schema.org/FailedActionStatus"
     graph = [
         {
@@ -487,7 +487,7 @@ def _describe_crate(facts: Mapping[str, Any], parts: Mapping[str, Part]) -> dict
             "name": f"Recording of: {command}",
             "description": "The requests of one command and the replies of the services, from which entrez-kit "
             "replays the command without a network.",
-            "datePublished": facts["ended"],
+            "datePublished": fields["ended"],
             "license": "The replies belong to the services that sent them; see their terms of use.",
             "conformsTo": {"@id": _RUN_PROFILE},
             "hasPart": listed,
@@ -501,8 +501,8 @@ def _describe_crate(facts: Mapping[str, Any], parts: Mapping[str, Part]) -> dict
             "name": command,
             "instrument": {"@id": program},
             "result": listed,
-            "startTime": facts["started"],
-            "endTime": facts["ended"],
+            "startTime": fields["started"],
+            "endTime": fields["ended"],
             "actionStatus": {"@id": ended},
         },
         manifest,

@@ -125,13 +125,13 @@ class Recorder:
 
     def download(self, url: str, fetch: "Callable[[], Downloaded]") -> "Downloaded":
         """Download a page and record it, or the error."""
-        key, shown = build_download_key(url, self._redactor), self._redactor.text(url.partition("?")[0])
+        key, public_url = build_download_key(url, self._redactor), self._redactor.text(url.partition("?")[0])
         try:
             page = fetch()
         except EntrezKitError as exc:
             self._writer.add_request(
                 RecordedRequest(
-                    key=key, service="download", endpoint="download", url=shown, error=self._dump_error(exc)
+                    key=key, service="download", endpoint="download", url=public_url, error=self._dump_error(exc)
                 )
             )
             raise
@@ -144,7 +144,7 @@ class Recorder:
             hops=page.hops,
         )
         self._writer.add_request(
-            RecordedRequest(key=key, service="download", endpoint="download", url=shown, download=recorded)
+            RecordedRequest(key=key, service="download", endpoint="download", url=public_url, download=recorded)
         )
         return page
 

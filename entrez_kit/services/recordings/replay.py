@@ -75,9 +75,9 @@ class Replay:
 
     def _read_settings(self) -> dict[str, Any]:
         """Return the recorded settings, each within the limits of its kind."""
-        given = self._archive.manifest.settings
+        settings = self._archive.manifest.settings
         return {
-            name: None if given.get(name) is None else parse_value(BY_NAME[name], given[name])
+            name: None if settings.get(name) is None else parse_value(BY_NAME[name], settings[name])
             for name in RECORDED_SETTINGS
         }
 
@@ -92,7 +92,7 @@ class Replay:
             for name in RECORDED_CREDENTIALS
         }
         local = manifest.settings.get("local")
-        made = replace(
+        adjusted = replace(
             settings,
             **credentials,
             demo=manifest.settings.get("demo_requested") is True,
@@ -102,10 +102,10 @@ class Replay:
             copy_label=manifest.copy_label,
         )
         if manifest.settings.get("demo") is True:
-            made = made.with_sandbox(DEMO_URL)
-        elif made.local is not None:
-            made = made.with_copy()
-        return replace(made, **self._settings)
+            adjusted = adjusted.with_sandbox(DEMO_URL)
+        elif adjusted.local is not None:
+            adjusted = adjusted.with_copy()
+        return replace(adjusted, **self._settings)
 
     def answer(self, call: Call[T], send: Callable[[Call[T]], Reply[T]]) -> Reply[T]:
         """Return the recorded reply to a call, or raise the recorded error; never send the call.
@@ -115,10 +115,10 @@ class Replay:
             StoreError: a part of the recording is damaged.
         """
         in_flight.checkpoint()
-        shown = "&".join(f"{name}={value}" for name, value in call.params)
-        found = self._next(build_key(call, self._redactor), f"{call.endpoint} {shown}", repeats=call.ttl is not None)
+        query = "&".join(f"{name}={value}" for name, value in call.params)
+        found = self._next(build_key(call, self._redactor), f"{call.endpoint} {query}", repeats=call.ttl is not None)
         if found is None:
-            raise self._missing_error(call.endpoint, shown, call.about("not_recorded"))
+            raise self._missing_error(call.endpoint, query, call.about("not_recorded"))
         in_flight.mark_sent()
         if found.error is not None:
             if found.read is not None:  # the reader keeps what it read for its caller
@@ -148,10 +148,10 @@ class Replay:
         """
         from entrez_kit.services.transport.download.guard import Downloaded
 
-        shown = url.partition("?")[0]
-        found = self._next(build_download_key(url, self._redactor), shown, repeats=True)
+        public_url = url.partition("?")[0]
+        found = self._next(build_download_key(url, self._redactor), public_url, repeats=True)
         if found is None:
-            raise self._missing_error("download", shown, {"reason": "not_recorded", "endpoint": "download"})
+            raise self._missing_error("download", public_url, {"reason": "not_recorded", "endpoint": "download"})
         if found.error is not None:
             raise self._load_error(found.error)
         page = found.download
@@ -159,7 +159,7 @@ class Replay:
             raise self._archive.damage_error(REQUESTS, "a download has no outcome")
         return Downloaded(page.url, self._archive.read(page.part), page.content_type, page.kind, page.hops)
 
-    def _next(self, key: str, shown: str, *, repeats: bool) -> RecordedRequest | None:
+    def _next(self, key: str, target: str, *, repeats: bool) -> RecordedRequest | None:
         """Return the next outcome of a request; after the last one that again if the reply may be cached, else None."""
         with self._lock:
             answers = self._answers.get(key)
@@ -169,8 +169,8 @@ class Replay:
             answers.used += 1
             return found
 
-    def _missing_error(self, endpoint: str, shown: str, details: dict[str, object]) -> UpstreamError:
-        request = truncate(self._redactor.text(f"{endpoint} {shown}"), _QUOTED)
+    def _missing_error(self, endpoint: str, target: str, details: dict[str, object]) -> UpstreamError:
+        request = truncate(self._redactor.text(f"{endpoint} {target}"), _QUOTED)
         return UpstreamError(
             f"The recording {self.path} has no reply to this request: {request}. A replay sends no request.",
             recovery_hint="Give the command and the arguments that were recorded: "

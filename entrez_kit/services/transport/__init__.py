@@ -176,9 +176,9 @@ def credentials_for(settings: Settings, service: str, url: str) -> tuple[tuple[s
     is_theirs = parts.scheme == "https" and policy.domain is not None and is_within(parts.hostname, policy.domain)
     if not is_theirs and not is_loopback(parts.hostname):
         return ()
-    told = ((name, getattr(settings, setting)) for name, setting in policy.credentials)
+    pairs = ((name, getattr(settings, setting)) for name, setting in policy.credentials)
     return tuple(
-        (name, value.get_secret_value() if isinstance(value, SecretStr) else value) for name, value in told if value
+        (name, value.get_secret_value() if isinstance(value, SecretStr) else value) for name, value in pairs if value
     )
 
 
@@ -352,10 +352,10 @@ class Call(Generic[T]):
         Args:
             identity: identifies the service: its base URL, or a fixed name for the sandbox.
         """
-        asked = sorted((pair for pair in self.params if pair[0] not in CREDENTIALS), key=lambda pair: pair[0])
+        parameters = sorted((pair for pair in self.params if pair[0] not in CREDENTIALS), key=lambda pair: pair[0])
         path = urlsplit(self.url).path  # some services take ids in the path and not as parameters
         sink = hashlib.sha256()
-        for part in (KEY_FORMAT, identity, path, self.endpoint, *(part for pair in asked for part in pair)):
+        for part in (KEY_FORMAT, identity, path, self.endpoint, *(part for pair in parameters for part in pair)):
             data = part.encode("utf-8", "surrogatepass")
             sink.update(len(data).to_bytes(8, "big") + data)  # different sequences of texts give different hashes
         return sink.hexdigest()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-MOST_HELD_BYTES: Final = 30_000_000
+MAX_HELD_BYTES: Final = 30_000_000
 """Limit of bytes, received or expected, for results that are not consumed yet; above it no further call starts."""
 AHEAD: Final = 2
 """Limit of started results that are not consumed yet, as a multiple of ``at_once``, in case the consumer stops."""
@@ -98,13 +98,13 @@ class _OrderedPool(Generic[T]):
 
     def _begin_one(self) -> bool:
         with self._changed:
-            held = sum(flight.size or (0 if flight.done else self._usual_size) for flight in self._flights)
+            buffered_bytes = sum(flight.size or (0 if flight.done else self._usual_size) for flight in self._flights)
             if (
                 self.closed
                 or self._at_limiter is not None
                 or self._in_flight >= self._at_once
                 or len(self._flights) >= AHEAD * self._at_once
-                or held > MOST_HELD_BYTES
+                or buffered_bytes > MAX_HELD_BYTES
             ):
                 return False
             flight = _Flight(self)

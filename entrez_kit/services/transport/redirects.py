@@ -20,8 +20,8 @@ def follow(url: str, location: str) -> str | None:
     target = _split(url, location)
     if target is None or target.username or target.password or not _is_allowed(urlsplit(url), target):
         return None
-    kept = [part for part in target.query.split("&") if part.partition("=")[0] not in CREDENTIALS]
-    return target._replace(query="&".join(kept), fragment="").geturl()
+    parameters = [part for part in target.query.split("&") if part.partition("=")[0] not in CREDENTIALS]
+    return target._replace(query="&".join(parameters), fragment="").geturl()
 
 
 def has_arguments(url: str, params: Sequence[tuple[str, str]]) -> bool:

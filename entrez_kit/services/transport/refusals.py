@@ -233,8 +233,8 @@ def _check_database(words: str, call: Call, sent_credentials: frozenset[str]) ->
 def _check_too_many(words: str, call: Call, sent_credentials: frozenset[str]) -> EntrezKitError | None:
     stated = re.search(r"maximum number of (?:uids|ids) is (\d+)", words, re.IGNORECASE)
     sent = call.endpoint != "esearch"  # ESearch requests have no ids, and may return any number
-    asked = len(list_ids(call)) or (_to_number(call.param("retmax")) if sent else 0)
-    if asked <= (int(stated[1]) if stated else _PLAINLY_FEW):
+    requested_count = len(list_ids(call)) or (_to_number(call.param("retmax")) if sent else 0)
+    if requested_count <= (int(stated[1]) if stated else _PLAINLY_FEW):
         return None
     return _invalid_error(
         f"Too many ids in one request: {words}", call, "id", "too_many_ids", "Request fewer ids at a time."
@@ -354,9 +354,9 @@ def _check_europepmc_argument(words: str, call: Call, sent_credentials: frozense
 
 def find_europepmc_errors(document: Mapping[str, Any]) -> Iterator[str]:
     """Yield the error texts in a Europe PMC document, which come with status 200."""
-    said = document.get("errMsg")
-    if isinstance(said, str) and said.strip():
-        yield said.strip()
+    message = document.get("errMsg")
+    if isinstance(message, str) and message.strip():
+        yield message.strip()
     elif "errCode" in document:
         yield f"error {document['errCode']}"
     elif document.keys() == {"version"}:
@@ -395,8 +395,8 @@ def _to_number(text: str | None) -> int:
 
 def _invalid_error(message: str, call: Call, field: str, reason: str, hint: Text) -> InvalidInput:
     value = call.param(field) or ""
-    shown = value if len(value) <= 100 else f"{value[:99]}…"
-    return InvalidInput(message, invalid_input=f"{field}={shown}", recovery_hint=hint, details={"reason": reason})
+    short_value = value if len(value) <= 100 else f"{value[:99]}…"
+    return InvalidInput(message, invalid_input=f"{field}={short_value}", recovery_hint=hint, details={"reason": reason})
 
 
 # Failures of a service ----------------------------------------------------------------------------------------------
@@ -415,9 +415,9 @@ def rate_limited_error(call: Call, status: int, words: str = "") -> RateLimited:
         )
     else:
         whose = "It counts by network address, which other programs and colleagues may share."
-    said = f" ({words})" if words else ""
+    detail = f" ({words})" if words else ""
     return RateLimited(
-        f"{call.title} refused {call.endpoint}: too many requests{said}. {whose}",
+        f"{call.title} refused {call.endpoint}: too many requests{detail}. {whose}",
         details=call.about("rate_limited", status=status),
     )
 

@@ -170,12 +170,12 @@ def read(call: Call[T], body: bytes) -> T:
         raise exc.copy_with(service=call.service, endpoint=call.endpoint) from None
 
 
-def _status_error(call: Call, status: int, said: str, wait: float | None) -> EntrezKitError | Retryable:
+def _status_error(call: Call, status: int, detail: str, wait: float | None) -> EntrezKitError | Retryable:
     """Return the error for a status other than 200 without an error text that explains it."""
     title = call.title
-    answered = f"status {status}" + (f" ({said})" if said else "")
+    answered = f"status {status}" + (f" ({detail})" if detail else "")
     if status == 429:
-        return Retryable(refusals.rate_limited_error(call, status, said), wait=wait)
+        return Retryable(refusals.rate_limited_error(call, status, detail), wait=wait)
     if status in (413, 414) and len(call.query) > PLAINLY_SHORT:
         return InvalidInput(
             f"The {call.endpoint} request is too long for {title} (status {status}).",

@@ -49,10 +49,10 @@ class Backoff:
     cap: float = 10.0
     spread: float = 0.25
 
-    def seconds(self, failures: int, asked: float | None) -> float:
+    def seconds(self, failures: int, retry_after: float | None) -> float:
         """Return the seconds to wait after this many failures; a time that the service asked for has priority."""
-        if asked is not None:
-            return min(asked, RETRY_AFTER_CAP_SECONDS) + _CHANCE.uniform(0, RETRY_AFTER_JITTER_SECONDS)
+        if retry_after is not None:
+            return min(retry_after, RETRY_AFTER_CAP_SECONDS) + _CHANCE.uniform(0, RETRY_AFTER_JITTER_SECONDS)
         doubled: float = min(self.first * 2 ** (failures - 1), self.cap)
         return doubled * _CHANCE.uniform(1 - self.spread, 1 + self.spread)
 

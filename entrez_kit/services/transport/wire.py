@@ -439,8 +439,8 @@ class WireAdapter(WatchedAdapter):
         headers = {"User-Agent": f"entrez-kit/{__version__}", "Accept": "*/*", "Accept-Encoding": "gzip, deflate"}
         ready = requests.PreparedRequest()
         try:
-            asked = redirects.is_same_origin(call.url, url)  # a redirect to another origin gets no credentials
-            sent_credentials = urlencode(credentials_for(self._settings, call.service, url)) if asked else ""
+            is_trusted = redirects.is_same_origin(call.url, url)  # a redirect to another origin gets no credentials
+            sent_credentials = urlencode(credentials_for(self._settings, call.service, url)) if is_trusted else ""
             if method == "POST":
                 form = "&".join(part for part in (call.query, sent_credentials) if part)
                 ready.prepare(method="POST", url=url, headers={**headers, "Content-Type": _FORM}, data=form.encode())

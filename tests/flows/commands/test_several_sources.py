@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from terminal import Cli
 
-from entrez_kit.core.per_input import MOST_FAILURES
+from entrez_kit.core.per_input import MAX_FAILURES
 from entrez_kit.sandbox.server import Sandbox
 
 UNDER_WAY = 6
@@ -89,8 +89,8 @@ def test_a_service_that_is_down_is_given_up(cli: Cli, monkeypatch: pytest.Monkey
         requested = len(dead.log)
 
     assert done.status == 5
-    assert requested <= 6 * MOST_FAILURES
-    assert done.out.count("Not tried, because requests before it failed: ") >= 20 - MOST_FAILURES - UNDER_WAY
+    assert requested <= 6 * MAX_FAILURES
+    assert done.out.count("Not tried, because requests before it failed: ") >= 20 - MAX_FAILURES - UNDER_WAY
     assert "failed: Not tried" not in done.out, "the reason is told once"
 
 

@@ -489,7 +489,7 @@ def test_a_record_that_only_words_have_found_is_compared_too(services: Services)
 def test_only_records_of_the_corpus_in_question_are_found(
     services: Services, monkeypatch: pytest.MonkeyPatch, most_named: int
 ) -> None:
-    monkeypatch.setattr("entrez_kit.corpus.weaviate.delivery.MOST_NAMED", most_named)
+    monkeypatch.setattr("entrez_kit.corpus.weaviate.delivery.MAX_NAMED", most_named)
     _fill(services, PAPERS[:2], "a")
     _fill(services, PAPERS[2:], "b")
     drain(services)

@@ -110,7 +110,7 @@ def test_lint_ends_with_4_if_there_is_a_finding_that_counts(cli: Cli, sandbox: S
 def test_lint_online_finds_dropped_phrases_common_words_and_unknown_headings(
     cli: Cli, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("entrez_kit.strategies.lint_strategy.MOST_HITS", 3)
+    monkeypatch.setattr("entrez_kit.strategies.lint_strategy.MAX_HITS", 3)
     lines = ('crispr[tiab] OR "zebra violins"[tiab]', "crispr[tiab]", '"Heart Attack"[mh]', '"Zebra Violins"[mh]')
     text = "".join(f"{number}. {line}\n" for number, line in enumerate(lines, 1))
     Path("s.txt").write_text(text + "5. #1 OR #2 OR #3 OR #4\n", encoding="utf-8")
@@ -176,7 +176,7 @@ def test_a_missed_record_names_its_block_and_a_change_finds_it_at_its_price(cli:
 def test_a_change_is_searched_for_every_missed_record_with_a_bounded_number_of_searches(
     cli: Cli, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("entrez_kit.strategies.measure_recall.MOST_SEARCHES", 60)
+    monkeypatch.setattr("entrez_kit.strategies.measure_recall.MAX_SEARCHES", 60)
     known = [str(99000001 + number) for number in range(30)]
 
     document = recall(cli, *known, strategy="1. crispr.ti.\n2. (base adj editing).ti.\n3. 1 and 2\n")

@@ -213,7 +213,7 @@ def test_kept_events_are_bounded() -> None:
     for _ in range(50):
         anyio.run(SessionEvents(events).store_event, "1", None)
 
-    assert len(events.kept) == 10
+    assert len(events.by_id) == 10
     assert events.size == 10 * SIZE_OF_NONE
 
 

@@ -49,7 +49,7 @@ def test_every_written_form_of_an_identifier_is_read(text: str, kind: str, value
     identifier = read_identifier(text)
 
     assert identifier is not None
-    assert (identifier.kind, identifier.value, identifier.given) == (kind, value, text)
+    assert (identifier.kind, identifier.value, identifier.original) == (kind, value, text)
 
 
 @pytest.mark.parametrize(

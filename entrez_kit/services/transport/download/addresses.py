@@ -116,8 +116,8 @@ class RequestTarget:
     @property
     def public_url(self) -> str:
         """The URL for results: without parameters that look like keys or signatures."""
-        kept = [part for part in self.query.split("&") if not _SECRET_PARAMETER.fullmatch(part.partition("=")[0])]
-        query = "&".join(kept)
+        parameters = [part for part in self.query.split("&") if not _SECRET_PARAMETER.fullmatch(part.partition("=")[0])]
+        query = "&".join(parameters)
         return f"{self.scheme}://{self.authority}{self.path}" + (f"?{query}" if query else "")
 
 

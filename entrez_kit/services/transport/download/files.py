@@ -89,10 +89,12 @@ class FileServer:
     def _receive(self, path: str, response: Any, part: Path, mark: Path, *, resumes: bool) -> None:
         offset = part.stat().st_size if resumes and response.status == 206 else 0
         if response.status == 206:
-            given = str(response.headers.get("Content-Range", ""))
-            if not resumes or not given.startswith(f"bytes {offset}-"):
+            content_range = str(response.headers.get("Content-Range", ""))
+            if not resumes or not content_range.startswith(f"bytes {offset}-"):
                 part.unlink(missing_ok=True)
-                raise Retryable(self._error(path, "invalid_response", f"it resumed at another place ({given[:50]!r})"))
+                raise Retryable(
+                    self._error(path, "invalid_response", f"it resumed at another place ({content_range[:50]!r})")
+                )
         version = response.headers.get("ETag", "") or response.headers.get("Last-Modified", "")
         mark.write_text("" if version.startswith("W/") else version, encoding="utf-8")
         written = offset

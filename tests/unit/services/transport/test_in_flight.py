@@ -137,7 +137,7 @@ def test_whoever_stops_reading_has_not_asked_for_much() -> None:
 def test_bytes_that_wait_for_their_turn_are_bounded() -> None:
     service = Service()
     service.answers.set()
-    service.size = in_flight.MOST_HELD_BYTES // 2
+    service.size = in_flight.MAX_HELD_BYTES // 2
     results = in_order(service.calls(100), 10)
     assert next(results) == 0
 
