@@ -49,7 +49,7 @@ def _operations() -> Iterator[Fact]:
         yield tool, f"method {operation.method}"
         yield tool, f"command {' '.join(operation.command)}"
         yield from ((tool, f"alias {alias}") for alias in operation.aliases)
-        yield from ((tool, f"at most {most} {field}") for field, most in operation.mcp_caps.items())
+        yield from ((tool, f"at most {most} {field}") for field, most in operation.agents.caps.items())
         yield from ((tool, f"raises {error.__name__}") for error in operation.errors)
         for kind, model in (("argument", operation.request), ("result", operation.result)):
             schema = model.model_json_schema(by_alias=False)

@@ -11,7 +11,7 @@ from pydantic.json_schema import SkipJsonSchema
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, NotConfigured, RateLimited, UpstreamError
 from entrez_kit.citations.style.style_names import CitationStyle, read_styles
 from entrez_kit.core.model import Request, Result, Warned, omit_if_empty
-from entrez_kit.core.operation import Operation, Outcomes
+from entrez_kit.core.operation import AgentOptions, Operation, Outcomes
 from entrez_kit.pubmed.models import Article, RetractionStatus, Standing
 from entrez_kit.pubmed.record_fetcher import BATCH, Fetched, InputOutcome, Retrieval
 from entrez_kit.services import Services
@@ -172,8 +172,10 @@ FORMAT_CITATIONS = Operation(
     toolset="pubmed",
     title="Format citations",
     errors=(EntityNotFound, UpstreamError, RateLimited, NotConfigured),
-    mcp_caps={"pmids": MAX_MCP_PMIDS},
-    portions=("citations",),
-    inputs=("pmids",),
-    prose=True,
+    agents=AgentOptions(
+        caps={"pmids": MAX_MCP_PMIDS},
+        portions=("citations",),
+        inputs=("pmids",),
+        as_markdown=True,
+    ),
 )

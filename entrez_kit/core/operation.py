@@ -1,9 +1,9 @@
-"""Declare and run one use case: Outcomes, Operation, execute."""
+"""Declare and run one use case: Outcomes, AgentOptions, Operation, execute."""
 
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar, get_args
@@ -209,6 +209,48 @@ class Several:
     missing_error: Callable[[list[Any], int], EntrezKitError | None]
 
 
+@dataclass(frozen=True, slots=True)
+class AgentOptions:
+    """What differs in MCP calls of an operation; no other front end reads it.
+
+    Args:
+        caps: maximum values, which protect the context window; for a list field its maximum length.
+        function: replaces the function of the operation if MCP calls have a limit that is not an argument; its
+            docstring describes the tool to agents.
+        defaults: default values of arguments, if agents should get less than other callers.
+        several: the argument with which agents give a list of values; each has an outcome.
+        inputs: arguments that list the inputs; a call has one of them.
+        portions: fields of the result that agents get in portions because they can be large; the first one present
+            counts.
+        paging: the arguments that choose a page of results, if agents continue with them after a truncated reply.
+        next_page: the field of the result with the start of the next page, with a dot if it is in an object; a reply
+            that is truncated before the end of its page omits it.
+        duplicate_fields: fields of records that duplicate another field, and that field; agents get the duplicate only
+            if they request it or exclude the other field.
+        fields_by_level: the fields of records by ``detail_level``, the level with the fewest first, without those of
+            every level; agents that request a field get a level that has it.
+        field_arguments: fields of records that an argument turns on; agents that request such a field turn it on.
+        shortened_by: the argument that shortens the texts of a single record that is larger than a portion.
+        as_markdown: whether agents get the document as Markdown too, because it is a text for people.
+        closed_schema: whether the schema allows no additional properties at any depth.
+    """
+
+    caps: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    function: "Callable[[Services, Any], Result] | None" = None
+    defaults: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    several: Several | None = None
+    inputs: tuple[str, ...] = ()
+    portions: tuple[str, ...] = ()
+    paging: Paging | None = None
+    next_page: str = ""
+    duplicate_fields: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    fields_by_level: Mapping[str, Collection[str]] = field(default_factory=lambda: MappingProxyType({}))
+    field_arguments: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    shortened_by: str | None = None
+    as_markdown: bool = False
+    closed_schema: bool = False
+
+
 @dataclass(frozen=True)
 class Operation(Generic[Req, Res]):
     """One use case: its function, its request and result models, and its names in the three front ends.
@@ -216,6 +258,15 @@ class Operation(Generic[Req, Res]):
     An operation with a single answer has a ``function``. One over many inputs has ``outcomes`` and ``collect``
     instead, so that a front end can pass on each outcome as soon as it arrives. The annotations of these functions
     give the request and result models.
+
+    There are five ways to run it:
+
+    - ``run``: methods of ``EntrezKit``, the server (for a tool through ``execute``), and any caller that needs a whole
+      result with its warnings call it.
+    - ``answer``: operations that add the warnings to their own result call it, and commands without inputs.
+    - ``stream``: ``kit.stream`` calls it, and commands that write each outcome as it arrives.
+    - ``start``: commands that write a whole document call it, and operations that read the outcomes in a loop.
+    - ``document``: these commands call it to make the result of the outcomes that ``start`` returned.
 
     Args:
         name: the MCP tool name.
@@ -230,28 +281,10 @@ class Operation(Generic[Req, Res]):
         title: a short title for people.
         errors: errors that it raises besides INVALID_INPUT and INTERNAL_ERROR; by default those of the E-utilities.
         aliases: other accepted tool names.
-        mcp_caps: maximum values for MCP calls, which protect the context window; for a list field its maximum length.
-        mcp_function: replaces ``function`` in MCP calls if these have a limit that is not an argument; its docstring
-            describes the tool to agents.
-        mcp_defaults: default values of arguments in MCP calls, if agents should get less than other callers.
-        several: the argument with which agents give a list of values; each has an outcome.
-        portions: fields of the result that agents get in portions because they can be large; the first one present
-            counts.
-        paging: the arguments that choose a page of results, if agents continue with them after a truncated reply.
-        next_page: the field of the result with the start of the next page, with a dot if it is in an object; a reply
-            that is truncated before the end of its page omits it.
-        inputs: arguments that list the inputs; a call has one of them.
-        once: fields of records that duplicate another field, and that field; agents get the duplicate only if they
-            request it or exclude the other field.
-        levels: the fields of records by ``detail_level``, the level with the fewest first, without those of every
-            level; agents that request a field get a level that has it.
-        switches: fields of records that an argument turns on; agents that request such a field turn it on.
-        prose: whether the document is a text for people, which agents get as Markdown in addition to the data.
-        cut_by: the argument that shortens the texts of a single record that is larger than a portion.
         read_only: whether it never changes the local store.
         argument_error: returns the error for invalid arguments from pydantic's error, if it is not INVALID_INPUT.
         error_document: returns the document of an error, if it is not the canonical envelope.
-        closed: whether its schema for agents allows no additional properties at any depth.
+        agents: what differs for agents.
     """
 
     name: str
@@ -266,23 +299,10 @@ class Operation(Generic[Req, Res]):
     method: str = ""
     errors: tuple[type[EntrezKitError], ...] = (EntityNotFound, UpstreamError, RateLimited)
     aliases: tuple[str, ...] = ()
-    mcp_caps: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
-    mcp_function: "Callable[[Services, Req], Res] | None" = None
-    mcp_defaults: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
-    several: Several | None = None
-    portions: tuple[str, ...] = ()
-    paging: Paging | None = None
-    next_page: str = ""
-    inputs: tuple[str, ...] = ()
-    once: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    levels: Mapping[str, Collection[str]] = field(default_factory=lambda: MappingProxyType({}))
-    switches: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    prose: bool = False
-    cut_by: str | None = None
     read_only: bool = True
     argument_error: ArgumentError | None = None
     error_document: Callable[[EntrezKitError], dict[str, Any]] = EntrezKitError.envelope
-    closed: bool = False
+    agents: AgentOptions = field(default_factory=AgentOptions)
 
     def __post_init__(self) -> None:
         work: Any = self.outcomes or self.function
@@ -298,7 +318,7 @@ class Operation(Generic[Req, Res]):
     @property
     def description(self) -> str:
         """The docstring of the function, or of the one for agents, without its technical sections."""
-        text = (self.mcp_function or self.outcomes or self.function).__doc__ or ""
+        text = (self.agents.function or self.outcomes or self.function).__doc__ or ""
         lines = [line.strip() for line in text.strip().splitlines()]
         for heading in ("Args:", "Returns:", "Raises:", "Source:"):
             if heading in lines:
@@ -332,7 +352,15 @@ class Operation(Generic[Req, Res]):
         assert self.function is not None, "an operation has a function, or outcomes and collect"
         return SingleOutcome(self.function(services, request))
 
-    def collect_outcomes(self, request: Req, outcomes: Outcomes[Any]) -> Res:
+    def answer(self, services: "Services", request: Req) -> Res:
+        """Return the result of a request, without the warnings of every answer, or raise an error."""
+        return self._collect_outcomes(request, self.start(services, request))
+
+    def document(self, services: "Services", request: Req, outcomes: Outcomes[Any]) -> Res:
+        """Iterate over the outcomes that ``start`` returned and return the result with all warnings."""
+        return _add_warnings(self._collect_outcomes(request, outcomes), _list_warnings(services, request))
+
+    def _collect_outcomes(self, request: Req, outcomes: Outcomes[Any]) -> Res:
         """Iterate over the outcomes that ``start`` returned and return the result."""
         if isinstance(outcomes, SingleOutcome):
             single: Res = outcomes.result
@@ -343,18 +371,16 @@ class Operation(Generic[Req, Res]):
             result._missing_error = outcomes.missing_error()
         return result
 
-    def answer(self, services: "Services", request: Req) -> Res:
-        """Return the result of a request, or raise an error."""
-        return self.collect_outcomes(request, self.start(services, request))
+    def run(self, services: "Services", arguments: Mapping[str, Any] | Req, *, opens_span: bool = True) -> Res:
+        """Validate the arguments and return the result with all warnings, or raise an error.
 
-    def document(self, services: "Services", request: Req, outcomes: Outcomes[Any]) -> Res:
-        """Iterate over the outcomes that ``start`` returned and return the result with all warnings."""
-        return _add_warnings(self.collect_outcomes(request, outcomes), _list_warnings(services, request))
-
-    def run(self, services: "Services", arguments: Mapping[str, Any] | Req) -> Res:
-        """Validate the arguments and return the result, or raise an error."""
-        with self.record_span(services):
-            return self.perform(services, arguments)
+        Args:
+            opens_span: whether to record the call as a span; False if the caller has opened one.
+        """
+        with tracing.trace(), self.record_span(services) if opens_span else nullcontext():
+            self._name_trace()
+            request = self.build(arguments)
+            return self.document(services, request, self.start(services, request))
 
     @contextmanager
     def record_span(self, services: "Services") -> Iterator[None]:
@@ -366,13 +392,6 @@ class Operation(Generic[Req, Res]):
 
         with tracing.trace(), operation_span(self.name, services.settings):
             yield
-
-    def perform(self, services: "Services", arguments: Mapping[str, Any] | Req) -> Res:
-        """Run the operation without a span, because the server has opened one for the call."""
-        with tracing.trace():
-            self._name_trace()
-            request = self.build(arguments)
-            return self.document(services, request, self.start(services, request))
 
     def stream(self, services: "Services", arguments: Mapping[str, Any] | Req) -> Outcomes[Any]:
         """Validate the arguments and return the outcomes; for an operation with a single answer this is its result.
@@ -482,7 +501,7 @@ class Execution(Generic[Got]):
 
 def execute(operation: Operation[Req, Res], services: "Services", arguments: Mapping[str, Any]) -> Execution[Res]:
     """Run an operation and catch its errors."""
-    return run_catching(lambda: operation.perform(services, arguments))
+    return run_catching(lambda: operation.run(services, arguments, opens_span=False))
 
 
 def run_catching(call: Callable[[], Got]) -> Execution[Got]:

@@ -187,17 +187,19 @@ def per_input(
         request=PerInputRequest,
         result=result,
         argument_error=None,
-        several=None,
+        agents=replace(operation.agents, several=None),
     )
 
 
 def per_listed_input(operation: Operation[Any, Any]) -> Operation[PerInputRequest, Any]:
     """Return the operation over a list of values that agents may give instead of one; see ``Several``."""
-    several = operation.several
+    several = operation.agents.several
     assert several is not None
-    return replace(
-        per_input(operation, several.field, several.result, several.missing_error),
-        mcp_caps={},  # the operation checks them for each input
+    listed = per_input(operation, several.field, several.result, several.missing_error)
+    agents = replace(
+        listed.agents,
+        caps={},  # the operation checks them for each input
         portions=(several.result.RECORDS,),
         inputs=(several.argument,),
     )
+    return replace(listed, agents=agents)

@@ -16,7 +16,7 @@ from entrez_kit.base.errors import (
     VectorIndexError,
     corpus_envelope,
 )
-from entrez_kit.core.operation import Operation, drain
+from entrez_kit.core.operation import AgentOptions, Operation, drain
 from entrez_kit.corpus.models import (
     CheckpointGetRequest,
     CheckpointGetResult,
@@ -115,20 +115,21 @@ def checkpoint_set(services: Services, request: CheckpointSetRequest) -> Checkpo
     return CheckpointSetResult(ok=True)
 
 
-_of_contract: Final = partial(Operation, toolset=TOOLSET, error_document=corpus_envelope, closed=True)
+_CLOSED: Final = AgentOptions(closed_schema=True)
+_of_contract: Final = partial(Operation, toolset=TOOLSET, error_document=corpus_envelope, agents=_CLOSED)
 
 SYNC: Final = _of_contract(
     name="pubmed_sync_delta",
     outcomes=sync,
     collect=drain,
     result=SyncResult,
-    mcp_function=sync_for_agents,
     method="sync_delta",
     command=("corpus", "sync"),
     title="Sync a corpus",
     errors=(StoreError, InvariantFailure, UpstreamError, RateLimited),
     aliases=("pubmed.sync_delta",),
     read_only=False,
+    agents=replace(_CLOSED, function=sync_for_agents),
 )
 
 RAG_SEARCH: Final = _of_contract(
@@ -136,9 +137,9 @@ RAG_SEARCH: Final = _of_contract(
     function=rag_search,
     command=("corpus", "search"),
     title="Search the corpus",
-    portions=("results",),
     errors=(EntityNotFound, StoreError, EmbeddingsError, NotConfigured, VectorIndexError),
     aliases=("rag.search",),
+    agents=replace(_CLOSED, portions=("results",)),
 )
 
 RAG_GET: Final = _of_contract(

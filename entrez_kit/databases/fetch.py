@@ -11,7 +11,7 @@ from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput,
 from entrez_kit.base.frontend_text import list_names
 from entrez_kit.core.batches import CircuitBreaker, in_batches
 from entrez_kit.core.model import Collected, Request, Warn, omit_if_empty
-from entrez_kit.core.operation import Operation
+from entrez_kit.core.operation import AgentOptions, Operation
 from entrez_kit.databases.names import DatabaseName, check_database
 from entrez_kit.databases.summary import IdOutcome, LookUp, OfIds, look_up
 from entrez_kit.services import Services
@@ -209,14 +209,16 @@ def _decode(content: bytes) -> str:
 
 FETCH = Operation(
     name="entrez_fetch",
-    portions=("content",),
-    inputs=("ids",),
     outcomes=entrez_fetch,
     collect=result_of,
     command=("db", "fetch"),
     toolset="entrez",
     title="Fetch records of any database",
-    mcp_caps={"ids": MAX_MCP_IDS},
+    agents=AgentOptions(
+        portions=("content",),
+        inputs=("ids",),
+        caps={"ids": MAX_MCP_IDS},
+    ),
 )
 
 

@@ -11,7 +11,7 @@ from entrez_kit.base.frontend_text import list_names
 from entrez_kit.core.batches import in_batches
 from entrez_kit.core.broadening import NO_BROADER_RESULTS, BroaderResults, broadening
 from entrez_kit.core.model import Request, Result, Warn, Warned, incomplete_error, omit_if_empty
-from entrez_kit.core.operation import Operation
+from entrez_kit.core.operation import AgentOptions, Operation
 from entrez_kit.databases.names import EINFO, LIST_HINT, DatabaseName, check_database, parse_database_list
 from entrez_kit.services import Services
 from entrez_kit.services.known_shapes import XmlShape, log_drift
@@ -321,6 +321,8 @@ INFO = Operation(
     command=("db", "info"),
     toolset="entrez",
     title="Describe Entrez databases",
-    mcp_defaults=NO_BROADER_RESULTS,
-    portions=("counts", "databases"),
+    agents=AgentOptions(
+        defaults=NO_BROADER_RESULTS,
+        portions=("counts", "databases"),
+    ),
 )

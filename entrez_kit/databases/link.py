@@ -9,7 +9,7 @@ from pydantic import Field
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.core.batches import CircuitBreaker, in_batches
 from entrez_kit.core.model import Collected, Request, Result, Warn, omit_if_empty
-from entrez_kit.core.operation import BatchedOutcomes, Operation
+from entrez_kit.core.operation import AgentOptions, BatchedOutcomes, Operation
 from entrez_kit.databases.info import describe_database
 from entrez_kit.databases.names import DatabaseName, check_database
 from entrez_kit.databases.summary import IdOutcome, LookUp, look_up, missing_ids
@@ -250,7 +250,9 @@ LINK = Operation(
     command=("db", "link"),
     toolset="entrez",
     title="Follow links between databases",
-    mcp_caps={"ids": MAX_MCP_IDS},
-    portions=("linksets",),
-    inputs=("ids",),
+    agents=AgentOptions(
+        caps={"ids": MAX_MCP_IDS},
+        portions=("linksets",),
+        inputs=("ids",),
+    ),
 )

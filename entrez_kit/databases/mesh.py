@@ -8,7 +8,7 @@ from pydantic import Field
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.core.model import Request, Result, Stripped, Warned, incomplete_error, omit_if_empty
-from entrez_kit.core.operation import Operation, Paging
+from entrez_kit.core.operation import AgentOptions, Operation, Paging
 from entrez_kit.databases.names import UI_LETTERS, entrez_uid
 from entrez_kit.databases.summary import look_up
 from entrez_kit.services import Services
@@ -227,12 +227,14 @@ def _list_texts(value: Any) -> list[str]:
 
 MESH = Operation(
     name="pubmed_lookup_mesh",
-    portions=("results",),
-    paging=Paging("offset", "max_results"),
-    next_page="next_offset",
     function=lookup_mesh,
     command=("mesh",),
     toolset="pubmed",
     title="Look up MeSH",
     errors=(UpstreamError, RateLimited),
+    agents=AgentOptions(
+        portions=("results",),
+        paging=Paging("offset", "max_results"),
+        next_page="next_offset",
+    ),
 )

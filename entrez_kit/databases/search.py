@@ -10,7 +10,7 @@ from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, Up
 from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, Argument, FrontendText, PerFrontend
 from entrez_kit.core.broadening import NO_BROADER_RESULTS, BroaderResults, broadening
 from entrez_kit.core.model import Request, Result, Warn, incomplete_error, omit_if_empty, warn_past_the_last, wrong
-from entrez_kit.core.operation import Operation, Paging
+from entrez_kit.core.operation import AgentOptions, Operation, Paging
 from entrez_kit.core.query_input import MAX_PUBMED_RESULTS, EntrezDate, QueryText, bounds, read_query
 from entrez_kit.databases.names import DatabaseName, check_database
 from entrez_kit.services import Services
@@ -204,8 +204,10 @@ SEARCH = Operation(
     toolset="entrez",
     title="Search any Entrez database",
     errors=(UpstreamError, RateLimited),
-    mcp_defaults=NO_BROADER_RESULTS,
-    mcp_caps={"max_results": MAX_MCP_RESULTS},
-    portions=("ids",),
-    paging=Paging("offset", "max_results"),
+    agents=AgentOptions(
+        defaults=NO_BROADER_RESULTS,
+        caps={"max_results": MAX_MCP_RESULTS},
+        portions=("ids",),
+        paging=Paging("offset", "max_results"),
+    ),
 )

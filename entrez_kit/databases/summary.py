@@ -10,7 +10,7 @@ from entrez_kit.base.errors import EntrezKitError, InvalidInput, UpstreamError
 from entrez_kit.base.frontend_text import FrontendText, NextCall, list_names
 from entrez_kit.core.batches import CircuitBreaker, in_batches
 from entrez_kit.core.model import Request, Result, Warned, omit_if_empty
-from entrez_kit.core.operation import BatchedOutcomes, Item, Operation, build_missing_error
+from entrez_kit.core.operation import AgentOptions, BatchedOutcomes, Item, Operation, build_missing_error
 from entrez_kit.databases.names import DatabaseName, check_database, read_uid
 from entrez_kit.services import Services
 
@@ -235,12 +235,14 @@ def _assign_accessions(
 
 SUMMARY = Operation(
     name="entrez_summary",
-    portions=("summaries",),
-    inputs=("ids",),
     outcomes=entrez_summary,
     collect=result_of,
     command=("db", "summary"),
     toolset="entrez",
     title="Summarise records of any database",
-    mcp_caps={"ids": MAX_MCP_IDS},
+    agents=AgentOptions(
+        portions=("summaries",),
+        inputs=("ids",),
+        caps={"ids": MAX_MCP_IDS},
+    ),
 )

@@ -11,7 +11,7 @@ from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput,
 from entrez_kit.base.frontend_text import GIVE_IDS, KEPT, OFFLINE_SWITCH, FrontendText, NextCall, list_names
 from entrez_kit.base.identifiers import Identifier, IdKind, read_identifier
 from entrez_kit.core.model import Collected, Request, Warn, omit_if_empty, wrong
-from entrez_kit.core.operation import Operation, Outcomes
+from entrez_kit.core.operation import AgentOptions, Operation, Outcomes
 from entrez_kit.fulltext.article_lookup import OFFLINE, UNPAYWALL_OFF, ArticleLookup
 from entrez_kit.fulltext.models import (
     CutArticle,
@@ -408,11 +408,13 @@ FETCH_FULLTEXT = Operation(
     command=("fulltext",),
     toolset="pubmed",
     title="Fetch full text",
-    mcp_caps={"pmids": MAX_MCP_IDS, "pmcids": MAX_MCP_IDS, "dois": MAX_MCP_IDS},
-    portions=("articles",),
-    inputs=("pmids", "pmcids", "dois"),
-    cut_by="max_characters",
-    prose=True,
+    agents=AgentOptions(
+        caps={"pmids": MAX_MCP_IDS, "pmcids": MAX_MCP_IDS, "dois": MAX_MCP_IDS},
+        portions=("articles",),
+        inputs=("pmids", "pmcids", "dois"),
+        shortened_by="max_characters",
+        as_markdown=True,
+    ),
 )
 FULLTEXT_PAGE = replace(FETCH_FULLTEXT, request=FulltextPageRequest)
 """Not in the catalogue: this request has a field that agents and Python do not have."""

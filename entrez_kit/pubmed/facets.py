@@ -11,7 +11,7 @@ from entrez_kit.base.errors import RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import Argument, FrontendText
 from entrez_kit.core.broadening import NO_BROADER_RESULTS, BroaderResults
 from entrez_kit.core.model import Collected, Request, Result, Warn, omit_if_empty, split_at_commas
-from entrez_kit.core.operation import Operation
+from entrez_kit.core.operation import AgentOptions, Operation
 from entrez_kit.core.query_input import EARLIEST, MAX_PUBMED_RESULTS
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.record_fetcher import Retrieval
@@ -237,6 +237,8 @@ COUNT_FACETS: Final = Operation(
     toolset="pubmed",
     title="Count facets",
     errors=(UpstreamError, RateLimited),
-    mcp_defaults=NO_BROADER_RESULTS,
-    mcp_caps={"max_records": MAX_MCP_RECORDS, "top": MAX_MCP_VALUES},
+    agents=AgentOptions(
+        defaults=NO_BROADER_RESULTS,
+        caps={"max_records": MAX_MCP_RECORDS, "top": MAX_MCP_VALUES},
+    ),
 )

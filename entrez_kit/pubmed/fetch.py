@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from entrez_kit.base.errors import EntrezKitError
 from entrez_kit.base.frontend_text import Argument, FrontendText
 from entrez_kit.core.model import Collected, Request, Result, Warn, omit_if_empty, wrong
-from entrez_kit.core.operation import Operation, Outcomes, Paging
+from entrez_kit.core.operation import AgentOptions, Operation, Outcomes, Paging
 from entrez_kit.pubmed.models import Article, CitationData
 from entrez_kit.pubmed.record_fetcher import DEFAULT_HISTORY_RECORDS, Fetched, InputOutcome, Retrieval
 from entrez_kit.pubmed.xml.references import read_references
@@ -295,20 +295,22 @@ FETCH_CONTENTS = Operation(
     toolset="pubmed",
     title="Fetch PubMed records",
     aliases=("fetchArticleDetails",),
-    mcp_caps={"pmids": MAX_MCP_PMIDS},
-    portions=("articles", "content"),
-    paging=HISTORY_PAGING,
-    inputs=("pmids",),
-    levels={
-        "citation_data": tuple(CitationData.model_fields),
-        "abstract_plus": tuple(Article.model_fields),
-        "full_xml": tuple(FullXmlArticle.model_fields),
-        "medline_text": tuple(MedlineArticle.model_fields),
-    },
-    switches={
-        "mesh_terms": "include_mesh_terms",
-        "grant_list": "include_grant_info",
-        "references": "include_references",
-    },
-    once={"abstract_sections": "abstract_text", "other_abstracts.sections": "other_abstracts.text"},
+    agents=AgentOptions(
+        caps={"pmids": MAX_MCP_PMIDS},
+        portions=("articles", "content"),
+        paging=HISTORY_PAGING,
+        inputs=("pmids",),
+        fields_by_level={
+            "citation_data": tuple(CitationData.model_fields),
+            "abstract_plus": tuple(Article.model_fields),
+            "full_xml": tuple(FullXmlArticle.model_fields),
+            "medline_text": tuple(MedlineArticle.model_fields),
+        },
+        field_arguments={
+            "mesh_terms": "include_mesh_terms",
+            "grant_list": "include_grant_info",
+            "references": "include_references",
+        },
+        duplicate_fields={"abstract_sections": "abstract_text", "other_abstracts.sections": "other_abstracts.text"},
+    ),
 )

@@ -23,7 +23,7 @@ from entrez_kit.core.model import (
     warn_past_the_last,
     wrong,
 )
-from entrez_kit.core.operation import Operation, Outcomes, Paging
+from entrez_kit.core.operation import AgentOptions, Operation, Outcomes, Paging
 from entrez_kit.core.query_input import (
     MAX_PUBMED_RESULTS,
     SPECIES,
@@ -604,8 +604,6 @@ def _truncate(text: str, most: int) -> str:
 
 SEARCH_ARTICLES = Operation(
     name="pubmed_search_articles",
-    portions=("brief_summaries", "pmids"),
-    paging=Paging("offset", "max_results"),
     outcomes=search_articles,
     collect=result_of,
     command=("search",),
@@ -613,8 +611,12 @@ SEARCH_ARTICLES = Operation(
     title="Search PubMed",
     errors=(UpstreamError, RateLimited),
     aliases=("searchPubMedArticles",),
-    mcp_defaults=NO_BROADER_RESULTS,
-    mcp_caps={"max_results": MAX_MCP_RESULTS, "fetch_brief_summaries": MAX_MCP_SUMMARIES},
+    agents=AgentOptions(
+        portions=("brief_summaries", "pmids"),
+        paging=Paging("offset", "max_results"),
+        defaults=NO_BROADER_RESULTS,
+        caps={"max_results": MAX_MCP_RESULTS, "fetch_brief_summaries": MAX_MCP_SUMMARIES},
+    ),
 )
 
 

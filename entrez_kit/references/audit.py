@@ -12,7 +12,7 @@ from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError
 from entrez_kit.core.batches import in_batches
 from entrez_kit.core.model import Collected, Request, Result, Warn, incomplete_error, omit_if_empty
-from entrez_kit.core.operation import Operation, SummarizedOutcomes, drain
+from entrez_kit.core.operation import AgentOptions, Operation, SummarizedOutcomes, drain
 from entrez_kit.corpus.store import store_of
 from entrez_kit.corpus.store.reading import articles_after
 from entrez_kit.corpus.store.store import Store
@@ -267,5 +267,5 @@ AUDIT = Operation(
     command=("corpus", "audit"),
     toolset="citations",
     title="Audit a corpus",
-    portions=("works",),
+    agents=AgentOptions(portions=("works",)),
 )

@@ -9,7 +9,7 @@ from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
 from entrez_kit.base.frontend_text import FrontendText, NextCall, list_names
 from entrez_kit.core.model import Request, Result, Warned, omit_if_empty
-from entrez_kit.core.operation import BatchedOutcomes, Operation, build_missing_error
+from entrez_kit.core.operation import AgentOptions, BatchedOutcomes, Operation, build_missing_error
 from entrez_kit.pubmed.brief import brief_citation, first_names
 from entrez_kit.pubmed.citation_matcher import (
     MAX_COMPARED,
@@ -319,7 +319,9 @@ LOOKUP_CITATION = Operation(
     command=("match",),
     toolset="pubmed",
     title="Find references by journal and page",
-    mcp_caps={"citations": MAX_MCP_CITATIONS},
-    portions=("results",),
-    inputs=("citations",),
+    agents=AgentOptions(
+        caps={"citations": MAX_MCP_CITATIONS},
+        portions=("results",),
+        inputs=("citations",),
+    ),
 )

@@ -2,7 +2,7 @@
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, NotConfigured, RateLimited, UpstreamError
 from entrez_kit.base.identifiers import read_identifier
-from entrez_kit.core.operation import Operation
+from entrez_kit.core.operation import AgentOptions, Operation
 from entrez_kit.relationships.models import (
     MAX_MCP_BUDGET,
     MAX_MCP_DEPTH,
@@ -103,6 +103,8 @@ RELATIONSHIPS = Operation(
     title="Find related articles",
     errors=(EntityNotFound, UpstreamError, RateLimited, NotConfigured),
     aliases=("getArticleRelationships",),
-    portions=("related_articles", "citations"),
-    mcp_caps={"max_related_results": MAX_MCP_RESULTS, "depth": MAX_MCP_DEPTH, "budget": MAX_MCP_BUDGET},
+    agents=AgentOptions(
+        portions=("related_articles", "citations"),
+        caps={"max_related_results": MAX_MCP_RESULTS, "depth": MAX_MCP_DEPTH, "budget": MAX_MCP_BUDGET},
+    ),
 )

@@ -54,11 +54,11 @@ def with_portions(schema: Mapping[str, Any], operation: Operation[Any, Any]) -> 
 
     properties = input_schema(ReplyArguments)["properties"]
     del properties["fields"]["maxItems"]
-    if not operation.once:  # records with few members
+    if not operation.agents.duplicate_fields:  # records with few members
         del properties["fields"]
-    elif operation.levels:
+    elif operation.agents.fields_by_level:
         properties["fields"]["description"] += f" {_describe_fields(operation)}"
-    if operation.paging is not None and not operation.paging.only_with:
+    if operation.agents.paging is not None and not operation.agents.paging.only_with:
         del properties["reply_start"]
     return {**schema, "properties": {**schema["properties"], **properties}}
 
@@ -100,7 +100,7 @@ class Portion:
         start: the number of records, or lines of a text, before this part.
         limit: the maximum size of the document in characters of compact JSON.
         page: the page of results at a service; None if the tool has no pages.
-        once: members that repeat another member, with the name of that member.
+        duplicate_fields: members that repeat another member, with the name of that member.
         inputs: names of the inputs, in order.
         next_page: the member with the start of the next page, with a dot if nested.
         beside: a member with the id of each record and of results without a record.
@@ -114,7 +114,7 @@ class Portion:
     start: int = 0
     limit: int = DEFAULT_LIMIT
     page: RequestedPage | None = None
-    once: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    duplicate_fields: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     inputs: tuple[str, ...] = ()
     beside: str = ""
     next_page: str = ""
@@ -173,7 +173,7 @@ class Portion:
             return record
         out = {field[1:] for field in self.fields if field.startswith("-")}
         wanted = {field for field in self.fields if not field.startswith("-")}
-        out |= {again for again, first in self.once.items() if again not in wanted and first not in out}
+        out |= {again for again, first in self.duplicate_fields.items() if again not in wanted and first not in out}
         if wanted:
             wanted |= {name for name in ("pmid", "id", "pmcid", "source") if name in record}
             lacking = [name for name in self.fields if name in self.known and "." not in name and name not in record]
@@ -382,7 +382,7 @@ def take_portion(
     wanted = tuple(field.strip() for field in own.fields if field.strip())
     rest |= _select_level({name.partition(".")[0] for name in wanted if not name.startswith("-")}, rest, operation)
     known = list_record_fields(operation) if wanted else {}
-    paging, page = operation.paging, None
+    paging, page = operation.agents.paging, None
     if paging is not None and (not paging.only_with or rest.get(paging.only_with)):
         skipped, size = (_as_number(rest.get(name)) for name in (paging.skip, paging.size))
         if start:  # the number in a reply counts from the first result
@@ -392,10 +392,9 @@ def take_portion(
         page = RequestedPage(paging, skipped or 0, default if size is None else size)
         if paging.fit is not None:
             rest = paging.fit(rest, limit, bool([name for name in wanted if not name.startswith("-")]))
-    inputs = tuple(_name_inputs(next((rest[name] for name in operation.inputs if rest.get(name)), ())))
-    members = operation.portions or ("",)
+    inputs = tuple(_name_inputs(next((rest[name] for name in operation.agents.inputs if rest.get(name)), ())))
+    members = operation.agents.portions or ("",)
     beside = members[-1] if page is not None and len(members) > 1 and not page.paging.only_with else ""
-    once, next_page = operation.once, operation.next_page
     return rest, [
         Portion(
             one,
@@ -403,10 +402,10 @@ def take_portion(
             start,
             limit,
             page,
-            once,
+            operation.agents.duplicate_fields,
             inputs,
             beside if beside != one else "",
-            next_page,
+            operation.agents.next_page,
             known,
             resume=resume,
         )
@@ -421,7 +420,7 @@ def read_several(arguments: dict[str, Any], operation: Operation[Any, Any]) -> l
         EntrezKitError: the operation's own error for a list that is too long or has other values than texts, or for
             another argument.
     """
-    several = operation.several
+    several = operation.agents.several
     assert several is not None
     listed = arguments.pop(several.argument, None)
     if isinstance(arguments.get(several.field), list):
@@ -446,14 +445,15 @@ def read_several(arguments: dict[str, Any], operation: Operation[Any, Any]) -> l
 def _select_level(
     fields: Collection[str], arguments: Mapping[str, Any], operation: Operation[Any, Any]
 ) -> dict[str, Any]:
-    """Return the arguments with which records have these fields: their switches, and a level that has them."""
-    needed: dict[str, Any] = {operation.switches[name]: True for name in fields if name in operation.switches}
-    usual = operation.mcp_defaults.get("detail_level") or _default_level(operation)
-    has = operation.levels.get(str(arguments.get("detail_level") or usual), ())
-    listed = {name for names in operation.levels.values() for name in names}
+    """Return the arguments with which records have these fields: those that turn them on, and a level that has them."""
+    turned_on_by, by_level = operation.agents.field_arguments, operation.agents.fields_by_level
+    needed: dict[str, Any] = {turned_on_by[name]: True for name in fields if name in turned_on_by}
+    usual = operation.agents.defaults.get("detail_level") or _default_level(operation)
+    has = by_level.get(str(arguments.get("detail_level") or usual), ())
+    listed = {name for names in by_level.values() for name in names}
     lacking = {name for name in fields if name in listed and name not in has}
     if lacking:
-        best = max(operation.levels, key=lambda level: len(lacking.intersection(operation.levels[level])))
+        best = max(by_level, key=lambda level: len(lacking.intersection(by_level[level])))
         needed["detail_level"] = best
     return needed
 
@@ -467,7 +467,7 @@ def _describe_fields(operation: Operation[Any, Any]) -> str:
     """Return the names of the fields of records by level, each name once."""
     earlier: set[str] = set()
     lines = []
-    for level, names in operation.levels.items():
+    for level, names in operation.agents.fields_by_level.items():
         if new := [name for name in names if name not in earlier]:
             lines.append(f"{level}{' also' if earlier else ''}: {', '.join(new)}.")
             earlier.update(new)

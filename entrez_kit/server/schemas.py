@@ -35,8 +35,8 @@ class AgentOperation(Operation[Any, Any]):
     def of(cls, operation: Operation[Any, Any]) -> "AgentOperation":
         """Convert an operation for MCP calls."""
         values = {one.name: getattr(operation, one.name) for one in fields(operation)}
-        if operation.mcp_function is not None:
-            values |= {"outcomes": None, "function": operation.mcp_function, "mcp_function": None}
+        if operation.agents.function is not None:
+            values |= {"outcomes": None, "function": operation.agents.function}
         return cls(**values)
 
     def build(self, arguments: Mapping[str, Any] | Request) -> Any:
@@ -48,9 +48,10 @@ class AgentOperation(Operation[Any, Any]):
         if not isinstance(arguments, Request):
             values = {name: value for name, value in arguments.items() if not is_absent(value)}
             self._check({_find_field(self.request, name): (name, value) for name, value in values.items()})
-            arguments = {**arguments, **{name: self.mcp_defaults[name] for name in self.mcp_defaults.keys() - values}}
+            missing = self.agents.defaults.keys() - values
+            arguments = {**arguments, **{name: self.agents.defaults[name] for name in missing}}
         request = super().build(arguments)
-        self._check({name: (name, getattr(request, name)) for name in self.mcp_caps})
+        self._check({name: (name, getattr(request, name)) for name in self.agents.caps})
         return request
 
     def input_schema(self) -> Schema:
@@ -59,10 +60,10 @@ class AgentOperation(Operation[Any, Any]):
         for part in whole["properties"].values():
             for option in part.get("anyOf", (part,)):
                 option.pop("maxItems", None)  # those of other front ends
-        for name, default in self.mcp_defaults.items():
+        for name, default in self.agents.defaults.items():
             if name in whole["properties"]:
                 whole["properties"][name]["default"] = default
-        for name, cap in self.mcp_caps.items():
+        for name, cap in self.agents.caps.items():
             part = whole["properties"][name]
             for option in part.get("anyOf", (part,)):
                 option[{"array": "maxItems"}.get(option["type"], "maximum")] = cap
@@ -73,7 +74,7 @@ class AgentOperation(Operation[Any, Any]):
         problems: list[InitErrorDetails] = []
         hint = None
         for field, (name, value) in values.items():
-            cap = self.mcp_caps.get(field)
+            cap = self.agents.caps.get(field)
             if _is_hidden(self.request, field):
                 problems.append({"type": wrong(name, f"{NO_SUCH_ARGUMENT}.", value), "loc": (), "input": value})
             elif cap is not None and isinstance(value, list) and len(value) > cap:
@@ -92,7 +93,7 @@ class AgentOperation(Operation[Any, Any]):
 
 def with_several(schema: Schema, operation: Operation[Any, Any]) -> Schema:
     """Return the schema of a tool that takes one value of an argument, or a list."""
-    several = operation.several
+    several = operation.agents.several
     if several is None:
         return schema
     part = {

@@ -37,14 +37,14 @@ class ToolDefinition:
         from entrez_kit.server.portions import with_portions
         from entrez_kit.server.schemas import AgentOperation, closed_output_schema, output_schema, with_several
 
-        inner = AgentOperation.of(operation)
+        inner, agents = AgentOperation.of(operation), operation.agents
         inputs = with_several(inner.input_schema(), operation)
         result = operation.result
-        several = operation.several.result if operation.several is not None else None
+        several = agents.several.result if agents.several is not None else None
         outputs = (
             closed_output_schema(result)
-            if operation.closed
-            else output_schema(result, in_portions=bool(operation.portions), several=several)
+            if agents.closed_schema
+            else output_schema(result, in_portions=bool(agents.portions), several=several)
         )
         return cls(
             name=operation.name,
@@ -52,9 +52,9 @@ class ToolDefinition:
             method=operation.method,
             toolset=operation.toolset,
             title=operation.title,
-            description=" ".join(inner.description.split()) + (" Replies in Markdown." if operation.prose else ""),
+            description=" ".join(inner.description.split()) + (" Replies in Markdown." if agents.as_markdown else ""),
             read_only=operation.read_only,
-            inputs=with_portions(inputs, operation) if operation.portions else inputs,
+            inputs=with_portions(inputs, operation) if agents.portions else inputs,
             outputs=outputs,
         )
 

@@ -232,13 +232,13 @@ class Toolbox:
         operation, portions = self.operation(definition), [Portion()]
         try:
             check_names(raw_arguments)
-            arguments = read_arguments(raw_arguments, definition.inputs, exact_types=operation.closed)
-            if operation.several is not None and (values := read_several(arguments, operation)):
-                argument = operation.several.argument
+            arguments = read_arguments(raw_arguments, definition.inputs, exact_types=operation.agents.closed_schema)
+            if operation.agents.several is not None and (values := read_several(arguments, operation)):
+                argument = operation.agents.several.argument
                 operation = per_listed_input(operation)
                 arguments, portions = take_portion({**arguments, argument: values}, operation, resume=argument)
                 arguments = {"inputs": arguments.pop(argument), "arguments": arguments}
-            elif operation.portions:
+            elif operation.agents.portions:
                 arguments, portions = take_portion(arguments, operation)
         except (ValidationError, EntrezKitError) as exc:
             turn = operation.argument_error or invalid_arguments
@@ -250,14 +250,15 @@ class Toolbox:
             return outcome, None, {}
         document = outcome.result.model_dump(mode="json")
         portion = next((one for one in portions if one.member in document), portions[0])
-        if operation.cut_by is not None and operation.cut_by not in arguments and portion.has_too_large(document):
-            again = execute(operation, services, {**arguments, operation.cut_by: portion.limit * 3 // 4})
+        shortened_by = operation.agents.shortened_by
+        if shortened_by is not None and shortened_by not in arguments and portion.has_too_large(document):
+            again = execute(operation, services, {**arguments, shortened_by: portion.limit * 3 // 4})
             if again.result is not None:  # the same replies from the cache, with a cut
                 document = again.result.model_dump(mode="json")
-        if outcome.error is not None and not operation.closed:
+        if outcome.error is not None and not operation.agents.closed_schema:
             document["incomplete"] = _describe_missing(operation, self.say(outcome.error, scopes))
         details: dict[str, Any] = {}
-        if not operation.closed:
+        if not operation.agents.closed_schema:
             document, details = trim_reply(document, operation.result.RECORDS, arguments)
         try:
             return outcome, replace(portion, details=details).cut(document), details
@@ -318,7 +319,7 @@ class Toolbox:
             shorten_demo_warning(document, source[1])
         if source and "warnings" not in document:
             remarks = [DEMO_FLAG if is_demo else source[1], *remarks]
-        if operation is not None and operation.closed:
+        if operation is not None and operation.agents.closed_schema:
             if cut := document.pop("reply_cut", None):
                 meta["reply_cut"] = cut
                 remarks.append(cut["message"])
@@ -327,10 +328,10 @@ class Toolbox:
         compact = json.dumps(document, ensure_ascii=False, separators=(",", ":"), default=str)
         clean = compact.encode("utf-8", "replace").decode("utf-8")  # an unpaired surrogate cannot be encoded
         text = clean
-        if operation is not None and operation.prose and outcome.result is not None:
+        if operation is not None and operation.agents.as_markdown and outcome.result is not None:
             from entrez_kit.server.markdown import render_markdown
 
-            member = outcome.result.RECORDS if operation.portions or operation.several else ""
+            member = outcome.result.RECORDS if operation.agents.portions or operation.agents.several else ""
             text = render_markdown(json.loads(clean), operation.title, member)
         return CallToolResult(
             content=[TextContent(type="text", text=part) for part in (text, "\n".join(remarks)) if part],

@@ -10,7 +10,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.base.errors import RateLimited, UpstreamError
 from entrez_kit.core.model import Result, Warned, omit_if_empty, split_at_commas
-from entrez_kit.core.operation import Operation
+from entrez_kit.core.operation import AgentOptions, Operation
 from entrez_kit.databases.mesh import MeshRequest, lookup_mesh
 from entrez_kit.query.dialects.currency import RENAMED
 from entrez_kit.query.dialects.tree import Heading, walk
@@ -258,5 +258,5 @@ LINT_STRATEGY: Final = Operation(
     toolset="review",
     title="Check a search strategy",
     errors=(UpstreamError, RateLimited),
-    portions=("findings",),
+    agents=AgentOptions(portions=("findings",)),
 )

@@ -13,7 +13,7 @@ from pydantic import Field
 from entrez_kit.base.errors import InvalidInput, RateLimited, UpstreamError
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.core.model import Result, Warn, Warned, omit_if_empty
-from entrez_kit.core.operation import Operation
+from entrez_kit.core.operation import AgentOptions, Operation
 from entrez_kit.pubmed.convert import CONVERT
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.record_fetcher import Retrieval
@@ -405,6 +405,8 @@ MEASURE_RECALL: Final = Operation(
     toolset="review",
     title="Measure the recall of a search strategy",
     errors=(UpstreamError, RateLimited),
-    portions=("records",),
-    mcp_caps={"known": 500},
+    agents=AgentOptions(
+        portions=("records",),
+        caps={"known": 500},
+    ),
 )

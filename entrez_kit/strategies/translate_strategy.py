@@ -6,7 +6,7 @@ from typing import Final
 from pydantic import Field
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.core.operation import Operation
+from entrez_kit.core.operation import AgentOptions, Operation
 from entrez_kit.query.dialects.translate import WordList
 from entrez_kit.query.words import split_words
 from entrez_kit.services import Services
@@ -149,5 +149,5 @@ TRANSLATE_STRATEGY: Final = Operation(
     toolset="review",
     title="Translate a search strategy",
     errors=(UpstreamError, RateLimited),
-    portions=("lines",),
+    agents=AgentOptions(portions=("lines",)),
 )

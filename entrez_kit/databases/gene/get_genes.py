@@ -9,7 +9,7 @@ from pydantic import Field
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, RateLimited, UnresolvedEntity, UpstreamError
 from entrez_kit.base.frontend_text import FrontendText, NextCall, list_names
 from entrez_kit.core.model import Request, Warn, Warned, omit_if_empty, warn_past_the_last
-from entrez_kit.core.operation import Operation, Several, build_missing_error
+from entrez_kit.core.operation import AgentOptions, Operation, Several, build_missing_error
 from entrez_kit.core.per_input import PerInputOutcome, per_input
 from entrez_kit.databases.gene.gene_errors import FORM, argument_error, not_found_error, only_gene_codes
 from entrez_kit.databases.gene.models import CURIE_PATTERN, Gene, PubMedLinks, SuccessorGene, SuccessorLinks
@@ -155,8 +155,10 @@ GET_GENE = Operation(
     title="Look up a gene",
     errors=(UnresolvedEntity, EntityNotFound, UpstreamError, RateLimited),
     argument_error=partial(argument_error, "get_gene"),
-    prose=True,
-    several=Several("entrez_id", "entrez_ids", MAX_MCP_IDS, GeneBatch, _build_missing_error),
+    agents=AgentOptions(
+        as_markdown=True,
+        several=Several("entrez_id", "entrez_ids", MAX_MCP_IDS, GeneBatch, _build_missing_error),
+    ),
 )
 GET_GENES = per_input(GET_GENE, "entrez_id", GeneBatch, _build_missing_error)
 """The terminal's operation for several ids. It is not in the catalogue; agents give get_gene a list."""
@@ -276,6 +278,8 @@ GET_PUBMED_LINKS = Operation(
     title="Find articles about a gene",
     errors=(UnresolvedEntity, EntityNotFound, UpstreamError, RateLimited),
     argument_error=partial(argument_error, "get_pubmed_links"),
-    mcp_caps={"limit": MAX_MCP_LIMIT},
-    several=Several("entrez_id", "entrez_ids", MAX_MCP_IDS, PubMedLinksBatch, _build_missing_error),
+    agents=AgentOptions(
+        caps={"limit": MAX_MCP_LIMIT},
+        several=Several("entrez_id", "entrez_ids", MAX_MCP_IDS, PubMedLinksBatch, _build_missing_error),
+    ),
 )

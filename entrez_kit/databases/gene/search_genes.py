@@ -15,7 +15,7 @@ from entrez_kit.base.errors import AmbiguousQuery, EntrezKitError, RateLimited, 
 from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, Argument, FrontendText, list_names
 from entrez_kit.core.broadening import NO_BROADER_RESULTS, Broadening, BroaderResults, Totals, broadening
 from entrez_kit.core.model import Request, Warn, incomplete_error
-from entrez_kit.core.operation import Operation
+from entrez_kit.core.operation import AgentOptions, Operation
 from entrez_kit.databases.gene.gene_errors import argument_error, only_gene_codes
 from entrez_kit.databases.gene.models import DESIGNATIONS, Gene, GenePage, GeneSearchCandidate, MatchKind, Pagination
 from entrez_kit.databases.gene.organisms import find_organism
@@ -374,13 +374,15 @@ def _split_words(text: str) -> set[str]:
 
 SEARCH_GENES = Operation(
     name="search_genes",
-    portions=("items",),
-    next_page="pagination.cursor",
     function=search_genes,
     command=("gene", "search"),
     toolset="gene",
     title="Search genes",
     errors=(AmbiguousQuery, UpstreamError, RateLimited),
-    mcp_defaults=NO_BROADER_RESULTS,
     argument_error=partial(argument_error, "search_genes"),
+    agents=AgentOptions(
+        portions=("items",),
+        next_page="pagination.cursor",
+        defaults=NO_BROADER_RESULTS,
+    ),
 )

@@ -12,7 +12,7 @@ from entrez_kit.base import __version__, tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, NotConfigured, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import AGAIN, RETRY_WITHOUT_CACHE, Argument, FrontendText
 from entrez_kit.core.model import Collected, Request, Warn, omit_if_empty, split_at_commas
-from entrez_kit.core.operation import Operation, Outcomes
+from entrez_kit.core.operation import AgentOptions, Operation, Outcomes
 from entrez_kit.core.query_input import check_balance
 from entrez_kit.pubmed.europepmc.europepmc_models import EuropePMCArticle
 from entrez_kit.services import Services
@@ -351,16 +351,18 @@ _ONLY_FULL: Final = frozenset((
 
 EUROPEPMC_SEARCH: Final = Operation(
     name="europepmc_search",
-    portions=("articles",),
-    next_page="next_cursor",
     outcomes=europepmc_search,
     collect=result_of,
     command=("europepmc",),
     toolset="pubmed",
     title="Search Europe PMC and preprints",
     errors=(NotConfigured, UpstreamError, RateLimited),
-    mcp_caps={"page_size": MAX_MCP_PAGE_SIZE},
-    mcp_defaults={"detail_level": "brief"},
-    levels={"brief": (), "full": sorted(_ONLY_FULL)},
-    once={"abstract_sections": "abstract_text", "other_abstracts.sections": "other_abstracts.text"},
+    agents=AgentOptions(
+        portions=("articles",),
+        next_page="next_cursor",
+        caps={"page_size": MAX_MCP_PAGE_SIZE},
+        defaults={"detail_level": "brief"},
+        fields_by_level={"brief": (), "full": sorted(_ONLY_FULL)},
+        duplicate_fields={"abstract_sections": "abstract_text", "other_abstracts.sections": "other_abstracts.text"},
+    ),
 )

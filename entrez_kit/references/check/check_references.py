@@ -20,7 +20,7 @@ from entrez_kit.base.errors import EntrezKitError, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import Argument, FrontendText
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.core.model import Request, Result, Warn, omit_if_empty, wrong
-from entrez_kit.core.operation import Operation, SummarizedOutcomes, drain
+from entrez_kit.core.operation import AgentOptions, Operation, SummarizedOutcomes, drain
 from entrez_kit.pubmed.brief import brief_citation, brief_owner, brief_place
 from entrez_kit.pubmed.models import Article, Standing, StandingNotice, StandingStatus, place_of
 from entrez_kit.pubmed.standing import graver, retraction_status
@@ -754,10 +754,12 @@ CHECK: Final = Operation(
     toolset="citations",
     title="Check references",
     errors=(UpstreamError, RateLimited),
-    mcp_caps={"references": MAX_MCP_REFERENCES},
-    mcp_defaults={"max_references": MAX_MCP_REFERENCES},
-    portions=("references",),
-    inputs=("references",),
+    agents=AgentOptions(
+        caps={"references": MAX_MCP_REFERENCES},
+        defaults={"max_references": MAX_MCP_REFERENCES},
+        portions=("references",),
+        inputs=("references",),
+    ),
 )
 
 CHECK_FILE: Final = Operation(

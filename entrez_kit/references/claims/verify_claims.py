@@ -7,7 +7,7 @@ from entrez_kit.base import tracing
 from entrez_kit.base.errors import RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import KEPT
 from entrez_kit.base.identifiers import read_identifier
-from entrez_kit.core.operation import Operation, SummarizedOutcomes, drain
+from entrez_kit.core.operation import AgentOptions, Operation, SummarizedOutcomes, drain
 from entrez_kit.fulltext.fetch_fulltext import FulltextRequest, Fulltexts
 from entrez_kit.fulltext.models import FulltextArticle, PmcArticle, Section
 from entrez_kit.pubmed.record_fetcher import Retrieval
@@ -142,7 +142,9 @@ VERIFY_CLAIMS = Operation(
     toolset="citations",
     title="Verify claims",
     errors=(UpstreamError, RateLimited),
-    mcp_caps={"claims": MAX_MCP_CLAIMS},
-    portions=("claims",),
-    inputs=("claims",),
+    agents=AgentOptions(
+        caps={"claims": MAX_MCP_CLAIMS},
+        portions=("claims",),
+        inputs=("claims",),
+    ),
 )

@@ -9,7 +9,7 @@ from typing import Final
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import InvalidInput, truncate
 from entrez_kit.core.model import Warn
-from entrez_kit.core.operation import Operation
+from entrez_kit.core.operation import AgentOptions, Operation
 from entrez_kit.references.files.references import Reference, ReferenceFile
 from entrez_kit.references.merge.compare import PairVerdict, Relation
 from entrez_kit.references.merge.entries import Entry, read_entries
@@ -432,5 +432,5 @@ MERGE_REFERENCES = Operation(
     toolset="review",
     title="Merge references",
     errors=(),
-    portions=("undecided", "groups", "records"),
+    agents=AgentOptions(portions=("undecided", "groups", "records")),
 )

@@ -98,8 +98,8 @@ def test_every_input_is_in_the_same_reply(services: ServerServices, case: str) -
     facts = toolbox.find(tool)
     assert facts is not None
     operation = toolbox.operation(facts)
-    name = operation.inputs[0] if case != "convert" else "ids"
-    member = ("content" if "raw" in case else operation.portions[0]) if case != "convert" else "records"
+    name = operation.agents.inputs[0] if case != "convert" else "ids"
+    member = ("content" if "raw" in case else operation.agents.portions[0]) if case != "convert" else "records"
 
     @settings(
         max_examples=12,

@@ -77,7 +77,7 @@ def test_every_operation_with_the_totals_of_a_broadened_query_has_the_same_argum
     for name in searches:
         operation = operation_of(name)
         assert operation.request.model_fields["broader_results"].default is True
-        assert operation.mcp_defaults["broader_results"] is False
+        assert operation.agents.defaults["broader_results"] is False
         assert "broader_total" in json.dumps(operation.result.model_json_schema())
 
 

@@ -102,16 +102,21 @@ async def test_the_terminal_and_agents_get_the_same_document(
         for arguments, fields in EXAMPLES[operation.name]:
             done = cli(*operation.command, *arguments, "--json")
             # The whole is asked for, as the terminal knows no other, and what it has by default.
-            whole = {"reply_limit": 10_000_000} if operation.portions else {}
-            usual = {name: operation.request.model_fields[name].default for name in operation.mcp_defaults}
+            whole = {"reply_limit": 10_000_000} if operation.agents.portions else {}
+            usual = {name: operation.request.model_fields[name].default for name in operation.agents.defaults}
             result = await client.call_tool(operation.name, {**usual, **fields, **whole})
             document = structured(result)
             lacks = document.pop("incomplete", None)
             assert bool(lacks) == ("incomplete" in (result.meta or {}))
             assert lacks is None or done.status
             told = said_once(json.loads(done.out), operation)
-            assert (told if operation.closed else without_details(told, operation, fields)) == document
-            details = {} if operation.closed else {name for name in json.loads(done.out) if is_request_detail(name)}
+            closed = operation.agents.closed_schema
+            assert (told if closed else without_details(told, operation, fields)) == document
+            details = (
+                {}
+                if operation.agents.closed_schema
+                else {name for name in json.loads(done.out) if is_request_detail(name)}
+            )
             assert set((result.meta or {}).get("request", {})) == set(details)
 
 
@@ -128,7 +133,7 @@ def without_details(document: dict[str, Any], operation: Operation[Any, Any], fi
 
 def said_once(document: dict[str, Any], operation: Operation[Any, Any]) -> dict[str, Any]:
     """Return the terminal's document without what stands in it twice, as agents get it."""
-    for path in operation.once:
+    for path in operation.agents.duplicate_fields:
         *above, name = path.split(".")
         for record in document[operation.result.RECORDS]:
             inner = [record] if not above else record.get(above[0], [])

@@ -131,7 +131,7 @@ def test_descriptions_say_what_a_model_cannot_guess() -> None:
     tools = {tool.name: tool for tool in Toolbox(None).listing(scopes=None, protocol_version=ERAS[-1])}
     search = tools["pubmed_search_articles"].input_schema["properties"]
 
-    markdown = {operation.name for operation in OPERATIONS if operation.prose}
+    markdown = {operation.name for operation in OPERATIONS if operation.agents.as_markdown}
     assert {name for name, tool in tools.items() if "Markdown" in str(tool.description)} == markdown & set(tools)
     assert re.search(r"pub_date.*newest", search["sort_by"]["description"])
     assert "MeSH" in search["species"]["description"]
@@ -241,7 +241,7 @@ def test_every_parameter_is_described_in_one_line(operation: Operation[Any, Any]
 @operations
 def test_caps_stand_in_the_schema_and_hold(operation: Operation[Any, Any], services: ServerServices) -> None:
     schema = AgentOperation.of(operation).input_schema()
-    for name, cap in operation.mcp_caps.items():
+    for name, cap in operation.agents.caps.items():
         part = schema["properties"][name]
         too_many: Any = ["1"] * (cap + 1) if part["type"] == "array" else cap + 1
         assert part["maxItems" if part["type"] == "array" else "maximum"] == cap

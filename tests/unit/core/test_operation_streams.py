@@ -1,6 +1,8 @@
 """An operation over many inputs: outcomes as they come, the document made of them, and what is known after the walk."""
 
 from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -23,6 +25,12 @@ class Doubled(Result):
     """All of them doubled."""
 
     doubled: list[int]
+
+
+class Counted(Result):
+    """How many there are."""
+
+    warnings: list[str] = Field(default_factory=list)
 
 
 class Doubling(Outcomes[int]):
@@ -123,3 +131,42 @@ def test_a_walk_that_breaks_off_is_the_same_error_collected_and_streamed(service
     assert streamed.result is None
     assert collected.result is None
     assert str(streamed.error) == str(collected.error) == "nobody answers"
+
+
+def test_a_result_for_a_front_end_says_who_answered_and_one_for_another_operation_does_not() -> None:
+    operation: Operation[Numbers, Counted] = replace(
+        HALF,  # type: ignore[arg-type]
+        function=lambda services, request: Counted(warnings=["own"]),
+        result=Counted,
+    )
+    request = operation.build({"numbers": [1]})
+    with closing(Services(Settings(no_cache=True, copy_label="a copy"))) as services:
+        run, executed = operation.run(services, request), execute(operation, services, {"numbers": [1]}).result
+        assembled = operation.document(services, request, operation.start(services, request))
+        (streamed,) = operation.stream(services, request)
+        inner = operation.answer(services, request)
+
+    assert executed is not None
+    for result in (run, executed, assembled, streamed):
+        assert len(result.warnings) == 2
+        assert "a copy" in result.warnings[0]
+        assert result.warnings[1] == "own"
+    assert inner.warnings == ["own"]
+
+
+def test_a_tool_call_opens_no_span_because_the_server_has_one(
+    services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+
+    @contextmanager
+    def note_span(operation: Operation[Any, Any], services: Services) -> Iterator[None]:
+        opened.append(operation.name)
+        yield
+
+    monkeypatch.setattr(Operation, "record_span", note_span)
+
+    assert execute(HALF, services, {"numbers": [4]}).error is None
+    assert opened == []
+    HALF.run(services, {"numbers": [4]})
+    assert opened == ["half"]
