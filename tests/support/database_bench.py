@@ -16,7 +16,7 @@ Body = bytes | Exception | Callable[..., bytes]
 
 
 def call(kit: EntrezKit, operation: Operation[Any, Any], **arguments: Any) -> Any:
-    """Run an operation as the Python door does."""
+    """Run an operation as the Python front end does."""
     return operation.run(kit.services, arguments)
 
 

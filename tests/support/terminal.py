@@ -1,4 +1,4 @@
-"""The terminal door in tests: in this process over a sandbox, or as the real program in a process of its own."""
+"""The terminal front end in tests: in this process over a sandbox, or as the real program in another process."""
 
 import io
 import json
@@ -105,5 +105,5 @@ def process_fixture(program: Program) -> Program:
 
 @pytest.fixture(name="module")
 def module_fixture() -> Callable[[str], Any]:
-    """Import a module of the terminal door under the name it is installed by."""
+    """Import a module of the terminal front end under its installed name."""
     return lambda name: import_module(f"entrez_kit.commands.{name}")

@@ -48,7 +48,7 @@ HIDDEN: dict[str, dict[str, Any]] = {
         **{"corrects": True, "newer": True, "unique": True},
     },
 }
-"""Fields for the other doors."""
+"""Fields for the other front ends."""
 OTHER_NAMES = {"ids", "max_results"}
 """Which of them are also other names of what agents may give."""
 
