@@ -99,7 +99,7 @@ def write(folder: Path, papers: Iterable[Paper], name: str = "records.xml") -> P
 
 
 def series(number: int, first: str = "2024-01-01", pmid: int = 1001) -> list[Paper]:
-    """Return so many records, entered a day apart."""
+    """Return this number of records, entered a day apart."""
     start = datetime.fromisoformat(first)
     return [
         Paper(

@@ -21,9 +21,9 @@ def call(kit: EntrezKit, operation: Operation[Any, Any], **arguments: Any) -> An
 
 
 class Canned:
-    """Services that answer with prepared bodies, one list per endpoint, and note what was asked.
+    """Services that answer with prepared bodies, one list per endpoint, and record the requests.
 
-    The last body of an endpoint is given as often as it is asked for. A body may be a function of the parameters.
+    The last body of an endpoint answers all further requests. A body may be a function of the parameters.
     """
 
     at_once = 1

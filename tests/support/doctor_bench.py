@@ -65,7 +65,7 @@ def listening(handle: Handle, certificate: str | None = None) -> Iterator[int]:
 
 
 def silent(connection: socket.socket) -> None:
-    """Take everything and say nothing."""
+    """Accept every connection and send nothing."""
     while connection.recv(4096):
         pass
 

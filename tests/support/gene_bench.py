@@ -120,10 +120,10 @@ def record(number: int, symbol: str = "", **options: Any) -> GeneRecord:
 
 
 class Canned:
-    """Services whose E-utilities answer with prepared bodies, one list per endpoint, and note what was asked.
+    """Services whose E-utilities answer with prepared bodies, one list per endpoint, and record the requests.
 
     The three searches of a query are sent at once: the first three bodies of ``esearch`` are those of the symbol, of
-    other symbols, and of the rest, in whatever order they are asked for. The fourth and the fifth are those of other
+    other symbols, and of the rest, in any order of requests. The fourth and the fifth are those of other
     symbols and of the rest when they are sent again.
     """
 

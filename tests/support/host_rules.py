@@ -5,13 +5,13 @@ from typing import Any
 
 
 def filled(schema: dict[str, Any], *, neutral: bool) -> dict[str, Any]:
-    """Return a value for every argument: one that says nothing where there is one, or one that says something."""
+    """Return a value for every argument: an empty one if the schema has one, or else a meaningful one."""
     required = schema.get("required", ())
     return {name: _value(part, neutral=neutral and name not in required) for name, part in schema["properties"].items()}
 
 
 def completed(arguments: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
-    """Return arguments with a value that says nothing for each one that is not among them, however deep."""
+    """Return arguments with an empty value for each missing one, at any depth."""
     whole = {**filled(schema, neutral=True), **arguments}
     for name, part in schema["properties"].items():
         if part.get("items", {}).get("type") == "object":

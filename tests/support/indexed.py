@@ -1,4 +1,4 @@
-"""A corpus file that has nothing but what the full-text index is made of."""
+"""A corpus file with only the tables of the full-text index."""
 
 import json
 import shutil
@@ -28,7 +28,7 @@ class _Connection(sqlite3.Connection):
 
 
 def opened(name: str = "") -> sqlite3.Connection:
-    """Open a corpus file, an empty one in a folder of its own if it has no name."""
+    """Open a corpus file; without a name, an empty one in a new folder."""
     if name:
         connection: _Connection = _Connection(name, isolation_level=None)
     else:

@@ -31,7 +31,7 @@ _DASHES: Final = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2212"), "-")
 
 
 def has_unicode(mark: str, text: str) -> bool:
-    """Tell whether each character of a script has a form of its own; a dash between digits is no minus."""
+    """Return whether Unicode has a raised or lowered form of each character; a dash between digits is not a minus."""
     known = set((RAISED if mark == "^" else LOWERED).values()) | set(SIGNS) - {"/"}
     return bool(text) and all(letter in known for letter in text) and not re.search(f"[0-9][{DASHES}][0-9]", text)
 

@@ -41,7 +41,7 @@ def nothing_listed(call: Call) -> bytes:
 
 @dataclass
 class Bench:
-    """Calls by service and endpoint, and who answers them; what nobody answers for is down."""
+    """Calls by service and endpoint, and their replies; an endpoint without a reply is down."""
 
     answers: dict[str, Answerer] = field(default_factory=dict)
     calls: list[Call] = field(default_factory=list)

@@ -80,7 +80,7 @@ def caller(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[
 
 @pytest.fixture(name="program")
 def program_fixture(_own_environment: Any) -> Callable[..., Done]:
-    """Call the program in a process of its own."""
+    """Call the program in another process."""
 
     def call(*arguments: str, stdin: bytes | None = None, **environment: str) -> Done:
         done = subprocess.run(
@@ -99,7 +99,7 @@ def program_fixture(_own_environment: Any) -> Callable[..., Done]:
 
 @pytest.fixture(name="process")
 def process_fixture(program: Program) -> Program:
-    """Call the program in a process of its own, over the demo."""
+    """Call the program in another process, over the demo."""
     return lambda *arguments, **more: program("--demo", *arguments, **more)
 
 

@@ -1,4 +1,4 @@
-"""A transport over a loopback server: folders of its own, hardly any waiting, and a limiter that counts."""
+"""A transport over a loopback server, with new folders, short waits and a limiter that counts."""
 
 import socket
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ class CountingLimiter:
 
 @dataclass
 class Bench:
-    """What a test works with."""
+    """A transport with its server, settings and limiter."""
 
     server: Loopback
     settings: Settings
@@ -52,13 +52,13 @@ class Bench:
             yield bench
 
     def cache_bytes(self) -> bytes:
-        """All bytes of all files in the cache and state folders."""
+        """Return all bytes of all files in the cache and state folders."""
         folders = (self.settings.cache_dir, self.settings.state_dir)
         return b"".join(path.read_bytes() for folder in folders for path in sorted(folder.rglob("*")) if path.is_file())
 
 
 def free_port() -> int:
-    """Return a port on which nobody listens."""
+    """Return a port on which no program listens."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

@@ -207,7 +207,7 @@ def fabricated(articles: Sequence[Article], most: int = 14) -> list[str]:
     for one, other in zip(wanted, [*wanted[1:], wanted[0]], strict=True):
         names, of_other = ", ".join(initials(one)), ", ".join(initials(other))
         mine, theirs = parts(one), parts(other)
-        if names == of_other or mine["title"] == theirs["title"]:  # a work that was published anew
+        if names == of_other or mine["title"] == theirs["title"]:  # a work that was published again
             continue
         text = "{names}. {title}. {short} {year};{volume}{issue}:{pages}."
         first, rest = mine["title"].split(" ", 1)
