@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from prepared_reply import prepared
+from prepared_reply import prepare_reply
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.settings import Settings
@@ -49,7 +49,7 @@ class Canned:
                 body = body(**parameters)
             if isinstance(body, Exception):
                 raise body
-            return prepared(endpoint, body, read)
+            return prepare_reply(endpoint, body, read)
 
         return answer
 

@@ -129,7 +129,7 @@ def look(settings: Settings, **injected: Any) -> DoctorReport:
     return diagnose(settings, **injected)
 
 
-def found(report: DoctorReport, name: str, service: str | None = None) -> Check:
+def find_check(report: DoctorReport, name: str, service: str | None = None) -> Check:
     """Return the check of that name, of the E-utilities where several services are looked at."""
     checks = [check for check in report.checks if check.name == name and service in (None, check.service)]
     return checks[0]

@@ -6,7 +6,7 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 import pytest
-from prepared_reply import prepared
+from prepared_reply import prepare_reply
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.settings import Settings
@@ -158,7 +158,7 @@ class Canned:
             body = self._next(endpoint, str(parameters.get("term", "")))
             if isinstance(body, Exception):
                 raise body
-            return prepared(endpoint, body, read)
+            return prepare_reply(endpoint, body, read)
 
         return answer
 

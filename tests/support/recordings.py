@@ -18,7 +18,7 @@ _used: set[str] = set()
 _saved: list[bool] = []
 
 
-def enough(found: object) -> None:
+def require_recordings(found: object) -> None:
     """Refuse recordings that lack the replies a test reads; skip the test if they come from a run of the doctor."""
     if not found and any(_saved):
         pytest.skip("one run of the doctor has too few of these")

@@ -48,7 +48,7 @@ class Bench:
     @contextmanager
     def another(self, **changes: Any) -> "Iterator[Bench]":
         """Open a second transport on the same folders and server, with other settings."""
-        with opened(self.server, replace(self.settings, **changes)) as bench:
+        with open_bench(self.server, replace(self.settings, **changes)) as bench:
             yield bench
 
     def cache_bytes(self) -> bytes:
@@ -86,7 +86,7 @@ def with_secrets() -> dict[str, Any]:
 
 
 @contextmanager
-def opened(server: Loopback, settings: Settings, **options: Any) -> Iterator[Bench]:
+def open_bench(server: Loopback, settings: Settings, **options: Any) -> Iterator[Bench]:
     """Open a transport with ready settings."""
     limiter = CountingLimiter()
     options = {"limiters": lambda settings, service: limiter, "backoff": QUICK, **options}
@@ -102,6 +102,6 @@ def workbench(folder: Path, *, always: Answer | None = None, options: Any = None
     """Start a server and open a transport to it."""
     with (
         Loopback(always) as server,
-        opened(server, settings_for(server, folder, **changes), **(options or {})) as bench,
+        open_bench(server, settings_for(server, folder, **changes), **(options or {})) as bench,
     ):
         yield bench

@@ -11,7 +11,7 @@ import pytest
 from cache_bench import count_requests, read_entries, search
 from loopback import ESEARCH, Loopback
 from pydantic import SecretStr
-from workbench import KEY, CountingLimiter, opened, settings_for, workbench
+from workbench import KEY, CountingLimiter, open_bench, settings_for, workbench
 
 from entrez_kit.base.errors import StoreError
 from entrez_kit.base.settings import Settings
@@ -112,7 +112,7 @@ def _search_in_child(url: str, folder: Path, number: int) -> None:
 
 @pytest.mark.process
 def test_several_processes_write_one_cache(tmp_path: Path) -> None:
-    with Loopback() as server, opened(server, settings_for(server, tmp_path)) as bench:
+    with Loopback() as server, open_bench(server, settings_for(server, tmp_path)) as bench:
         context = multiprocessing.get_context("spawn")
         children = [
             context.Process(target=_search_in_child, args=(server.eutils_url, tmp_path, number)) for number in range(3)
