@@ -1,7 +1,7 @@
-"""Fixtures for every test: no network but loopback, no settings from outside, folders of its own; and the lanes.
+"""Fixtures for every test: only loopback connections, no settings from outside, separate folders; and the lanes.
 
-A test stands in the lane of its folder: `unit` (no process, no socket, no wait), `flows` (in this process, against
-servers on loopback) or `process` (programs, terminals, real time). The mark `process` puts a single test there.
+The folder of a test is its lane: `unit` (no process, no socket, no wait), `flows` (in this process, against servers on
+loopback) or `process` (programs, terminals, real time). The mark `process` moves a single test to that lane.
 """
 
 import gc
@@ -34,16 +34,16 @@ for _number, _handler in ((signal.SIGINT, signal.default_int_handler), (signal.S
 settings.register_profile("bounded by work, not by time", deadline=None, max_examples=50)
 settings.load_profile("bounded by work, not by time")
 
-# What is compiled once need not be compiled again by each of some hundred programs that are started.
+# The tests start some hundred programs. With the compiled files, each module is compiled only once.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-# Folders in memory cost less than half as much as those on a disk. A container may have only 64 MB of it.
-IN_MEMORY = Path("/dev/shm")  # noqa: S108  # a folder of its own is made inside
+# Folders in memory cost less than half as much as folders on a disk. Some containers have only 64 MB of memory there.
+IN_MEMORY = Path("/dev/shm")  # noqa: S108  # the tests create a new folder in it
 if IN_MEMORY.is_dir() and os.access(IN_MEMORY, os.W_OK) and shutil.disk_usage(IN_MEMORY).free > 4 << 30:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(IN_MEMORY))
 
-# Everything that is made while tests are collected lasts as long as the run: looking through it for rubbish finds none.
+# All objects that the collection of tests creates live until the end of the run: garbage collection would find nothing.
 gc.disable()
 
 LANES = ("unit", "flows", "process")
@@ -52,7 +52,7 @@ LOOPBACK = {"127.0.0.1", "::1", "localhost", "0.0.0.0", "::"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what the README's line runs as `fast`: all of two lanes but what takes long, and a smoke test a command."""
+    """Mark the tests that the README's line runs as `fast`: quick tests of two lanes, one smoke test a command."""
     # Files of `process` take longest. Started first, they do not keep one worker busy at the end of the run.
     items.sort(key=lambda item: folder_of(item.path) != "process")
     for item in items:
@@ -64,7 +64,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Look for rubbish again, but only among what tests make."""
+    """Collect garbage again, but only among the objects that tests create."""
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)  # as in the program
     gc.enable()
@@ -72,19 +72,19 @@ def pytest_collection_finish() -> None:
 
 @cache
 def folder_of(path: Path) -> str:
-    """Return the folder of `tests` that a file stands in."""
+    """Return the folder of `tests` that contains a file."""
     return path.relative_to(Path(__file__).parent).parts[0]
 
 
 def lane_of(item: pytest.Item) -> str:
-    """Return the lane a test stands in."""
+    """Return the lane of a test."""
     folder = folder_of(item.path)
     return "process" if item.get_closest_marker("process") or folder not in LANES else folder
 
 
 @pytest.fixture(autouse=True)
 def _own_lane(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hold a test to its lane: programs are started in `process` alone, and `unit` neither talks nor waits."""
+    """Enforce the lane of a test: only `process` starts programs, and `unit` opens no connections."""
     lane = lane_of(request.node)
 
     def refuse(what: str) -> Callable[..., None]:
@@ -116,14 +116,14 @@ def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 _empty_homes: list[Path] = []
-"""Homes in which a test of `unit` left nothing; the next test gets one of them."""
+"""Homes that a test of `unit` left empty; the next test gets one of them."""
 
 
 @pytest.fixture(autouse=True)
 def _own_environment(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Path]:
-    """Clear settings of whoever runs the tests and give each test a home and a temporary folder of its own."""
+    """Clear the settings of the user who runs the tests, and give each test a new home and temporary folder."""
     prefixes = ("NCBI_", "ENTREZ_KIT_", "UNPAYWALL_", "EUROPEPMC_", "MCP_", "WEAVIATE_", "OPENAI_", "XDG_")
     keep = ("ENTREZ_KIT_REAL_DATA", "ENTREZ_KIT_ALL_LISTS", "ENTREZ_KIT_LIVE")
     for name in list(os.environ):
@@ -131,7 +131,7 @@ def _own_environment(
             monkeypatch.delenv(name)
     for name in ("LOGS_DIR", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES"):
         monkeypatch.delenv(name, raising=False)
-    homes = tmp_path_factory.getbasetemp() / "homes"  # apart, and not numbered: pytest looks at every folder there is
+    homes = tmp_path_factory.getbasetemp() / "homes"  # apart, and not numbered: pytest reads every folder here
     homes.mkdir(exist_ok=True)
     if _empty_homes:
         home = _empty_homes.pop()
@@ -160,7 +160,8 @@ def _same_reply_time(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyP
 def real_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of recorded replies, or skip: it is not part of the project.
 
-    Of several folders (in the way of PATH) the first that has a file counts. What is opened in it is told at the end.
+    `ENTREZ_KIT_REAL_DATA` may list several folders, as PATH does: the first folder that has a file is used for it. The
+    run lists the opened files at its end.
     """
     import recordings
 
@@ -191,7 +192,7 @@ def sandbox() -> "Iterator[Sandbox]":
 
 @pytest.fixture
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wait neither for slots nor to ask again."""
+    """Wait neither for slots nor between retries."""
     monkeypatch.setattr("entrez_kit.services.transport.limiter.RateLimiter.acquire", lambda self, deadline=None: None)
     monkeypatch.setattr("entrez_kit.services.transport.retry.Backoff.seconds", lambda self, failures, asked: 0.001)
     monkeypatch.setattr("entrez_kit.core.batches.PROBE_WAITS", (0.001, 0.001, 0.001))
@@ -199,7 +200,7 @@ def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def leaping_clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let whoever sleeps put the clock forward instead."""
+    """Advance the clock instead of sleeping."""
     monotonic_ns, ahead = time.monotonic_ns, [0]
 
     def leap(seconds: float) -> None:

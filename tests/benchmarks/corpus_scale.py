@@ -30,7 +30,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
 from abstracts import SIZES, Abstract, Abstracts, Question
-from indexed import index, join, opened, put
+from indexed import index, join, open_corpus, put
 
 from entrez_kit.corpus.search import words
 from entrez_kit.corpus.search.index import find_corpus_file, open_index, read_terms, rows_of
@@ -110,7 +110,7 @@ def fresh(path: Path) -> str:
 
 def connect(path: Path) -> sqlite3.Connection:
     """Open an empty corpus."""
-    connection = opened(fresh(path))
+    connection = open_corpus(fresh(path))
     connection.execute("PRAGMA synchronous=NORMAL")
     return connection
 

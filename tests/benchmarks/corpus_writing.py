@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
-from record_mix import HEAD, TAIL, made_up, own_peak, recorded
+from record_mix import HEAD, TAIL, made_up, own_peak, read_recorded
 
 from entrez_kit.corpus.documents import Doc
 from entrez_kit.corpus.store.store import Store
@@ -36,7 +36,7 @@ def main() -> None:
     arguments.add_argument("--records", type=int, default=20_000)
     options = arguments.parse_args()
     real = os.environ.get("ENTREZ_KIT_REAL_DATA")
-    given = parsed((recorded(Path(real), "*") if real else []) or made_up())
+    given = parse_records((read_recorded(Path(real), "*") if real else []) or made_up())
     with tempfile.TemporaryDirectory() as folder:
         store = Store(Path(folder) / "corpus.db")
         job = store.start_job("k", "all[sb]")
@@ -64,7 +64,7 @@ def main() -> None:
     print(f"aims: {AIMS}")
 
 
-def parsed(records: list[bytes]) -> list[Article]:
+def parse_records(records: list[bytes]) -> list[Article]:
     """Return records as articles."""
     return [record.article() for record in iter_records(HEAD + b"\n".join(records) + TAIL)]
 

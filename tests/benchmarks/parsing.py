@@ -27,7 +27,7 @@ from entrez_kit.pubmed.xml.records import iter_records
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
-from record_mix import HEAD, TAIL, made_up, own_peak, recorded
+from record_mix import HEAD, TAIL, made_up, own_peak, read_recorded
 
 DESCRIPTOR = re.compile(rb"<DescriptorName[^>]*>")
 TARGET, TARGET_JSON = 0.60, 0.50
@@ -45,7 +45,9 @@ def main() -> None:
         child(CONTENDERS[options.child[0]], Path(options.child[1]))
         return
     real = os.environ.get("ENTREZ_KIT_REAL_DATA")
-    mixes = {"recorded": recorded(Path(real), "*"), "baseline": recorded(Path(real), "baseline")} if real else {}
+    mixes = (
+        {"recorded": read_recorded(Path(real), "*"), "baseline": read_recorded(Path(real), "baseline")} if real else {}
+    )
     mixes = {name: records for name, records in mixes.items() if records} or {"made up": made_up()}
     with tempfile.TemporaryDirectory() as folder:
         for name, records in mixes.items():

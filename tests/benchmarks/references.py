@@ -25,7 +25,7 @@ from urllib.request import urlopen
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
-from record_mix import HEAD, TAIL, recorded
+from record_mix import HEAD, TAIL, read_recorded
 
 from entrez_kit import EntrezKit, load_settings
 from entrez_kit.pubmed.models import Article
@@ -59,7 +59,7 @@ def main() -> None:
 def corpus(folder: Path) -> list[Path]:
     """Return files of PubMed XML: of recorded records, or of the sandbox."""
     real = os.environ.get("ENTREZ_KIT_REAL_DATA")
-    if real and (records := recorded(Path(real), "*")):
+    if real and (records := read_recorded(Path(real), "*")):
         path = folder / "corpus.xml"
         path.write_bytes(HEAD + b"\n".join(records) + TAIL)
         return [path]

@@ -34,7 +34,7 @@ from entrez_kit.corpus.store import store_of
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
 from corpus_bench import Paper
-from indexed import indexed
+from indexed import index_rows
 from judged import Collection, Judged, cystic_fibrosis, medlars, ndcg, recall
 
 from entrez_kit import EntrezKit, load_settings
@@ -77,7 +77,7 @@ def main() -> int:
         for collection in collections:
             meaning(collection)
         return 0
-    indexes = {collection.name: indexed(collection.rows) for collection in collections}
+    indexes = {collection.name: index_rows(collection.rows) for collection in collections}
     befores = {collection.name: before(collection) for collection in collections}
     worse = False
     print(f"shipped parameters, tuned on {collections[0].name}:\n  {DEFAULT}")
@@ -86,7 +86,7 @@ def main() -> int:
         show(collection, befores[collection.name], after, "tuned here" if collection is collections[0] else "not tuned")
         worse |= any(new < old for new, old in zip(after, befores[collection.name], strict=True))
     for collection in map(by_title, collections):
-        show(collection, before(collection), figures(indexed(collection.rows), collection, DEFAULT), "not tuned")
+        show(collection, before(collection), figures(index_rows(collection.rows), collection, DEFAULT), "not tuned")
     for tuned_on, other in (collections, collections[::-1]) if options.tune else ():
         profile = tune(indexes[tuned_on.name], tuned_on)
         print(f"tuned on {tuned_on.name}:\n  {profile}")
@@ -117,7 +117,7 @@ def before(collection: Collection) -> Figures:
             "SELECT rowid FROM plain WHERE plain MATCH ? ORDER BY bm25(plain), rowid LIMIT ?", (match, TOP)
         )
         rankings.append([row[0] for row in rows])
-    return judged(collection, rankings)
+    return score_rankings(collection, rankings)
 
 
 def figures(connection: sqlite3.Connection, collection: Collection, profile: Profile) -> Figures:
@@ -125,7 +125,7 @@ def figures(connection: sqlite3.Connection, collection: Collection, profile: Pro
     rankings = [
         [hit.pmid for hit in words.search(connection, query.text, TOP, profile=profile)] for query in collection.queries
     ]
-    return judged(collection, rankings)
+    return score_rankings(collection, rankings)
 
 
 def meaning(collection: Collection) -> None:
@@ -154,11 +154,11 @@ def meaning(collection: Collection) -> None:
             both = kit.rag_search(query=query.text, top_k=TOP, quality_bias=False)
             rankings["both"].append([int(hit.doc_id.removeprefix("pmid:")) for hit in both.results])
     for name, found in rankings.items():
-        gained, recalled = judged(collection, found)
+        gained, recalled = score_rankings(collection, found)
         print(f"  {name:8} nDCG@{TOP} {gained:.4f}  recall@{TOP} {recalled:.4f}")
 
 
-def judged(collection: Collection, rankings: list[list[int]]) -> Figures:
+def score_rankings(collection: Collection, rankings: list[list[int]]) -> Figures:
     """Return the mean nDCG@10 and recall@10."""
     pairs = list(zip(rankings, (query.gains for query in collection.queries), strict=True))
     return statistics.mean(ndcg(*pair) for pair in pairs), statistics.mean(recall(*pair) for pair in pairs)

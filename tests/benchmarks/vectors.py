@@ -28,7 +28,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # its threads keep counting CPU second
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
 import numpy as np
-from indexed import index, join, opened
+from indexed import index, join, open_corpus
 from invented_vectors import MODEL, PASSAGES, Floats, Invented, index_vectors, put_vectors
 
 from entrez_kit.corpus.search import neighbours, vectors
@@ -66,7 +66,7 @@ def main() -> int:
     broken: list[str] = []
     with tempfile.TemporaryDirectory() as temporary:
         path = (options.folder or Path(temporary)) / "vectors.db"
-        connection = opened(str(path))
+        connection = open_corpus(str(path))
         fill(connection, invented, options.vectors)
         exactly = partial(nearest, connection, walk=False)
         for query in queries:

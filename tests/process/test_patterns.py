@@ -214,7 +214,7 @@ def patterns() -> dict[str, Pattern]:
     return found
 
 
-def judged(wanted: list[Pattern]) -> dict[str, str]:
+def find_problems(wanted: list[Pattern]) -> dict[str, str]:
     """Return what is wrong with patterns, judged by a process that can be ended."""
     wrong: dict[str, str] = {}
     while wanted:
@@ -271,7 +271,7 @@ def test_the_judge_tells_growth_on_a_busy_machine(nanoseconds: float) -> None:
 
 def test_every_pattern_is_linear() -> None:
     wanted = [one for one in patterns().values() if one.where not in EXCUSED]
-    wrong = judged(wanted)
+    wrong = find_problems(wanted)
     assert not wrong, "\n".join(f"{name}\n    {found}" for name, found in wrong.items())
 
 

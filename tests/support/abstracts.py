@@ -46,14 +46,14 @@ class Abstract(NamedTuple):
 
 
 class Question(NamedTuple):
-    """A query, and the record whose words it was made of."""
+    """A query, and the record that its words come from."""
 
     pmid: int
     text: str
 
 
 class Abstracts:
-    """Records and questions; the same for the same seed, whichever of them are asked for."""
+    """Records and questions; the same for the same seed, in any order of requests."""
 
     def __init__(self, seed: int = 7, vocabulary: int = 60_000, topics: int = 400) -> None:
         chooser = random.Random(seed)
@@ -71,7 +71,7 @@ class Abstracts:
         self._topic_weights = [[1 / (rank + 4) for rank in range(len(topic))] for topic in self._topics]
 
     def rows(self, count: int, start: int = 0) -> Iterator[Abstract]:
-        """Return so many records, one at a time."""
+        """Yield this number of records."""
         return map(self.row, range(start, start + count))
 
     def row(self, number: int) -> Abstract:

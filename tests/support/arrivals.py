@@ -1,4 +1,4 @@
-"""A loopback server that stamps arrivals, and clients in processes of their own (run as a script, this is one)."""
+"""A loopback server that records arrival times, and clients in separate processes (run as a script, this is one)."""
 
 import json
 import selectors
@@ -85,7 +85,7 @@ class ArrivalServer:
         self._stopped = True
 
     def _answer(self, connection: socket.socket, begun: bytearray) -> bool:
-        """Take in what came over a connection; return whether it goes on."""
+        """Read the data from a connection; return whether it stays open."""
         try:
             data, said, _, _ = connection.recvmsg(65_536, socket.CMSG_SPACE(struct.calcsize("ll")))
             begun += data
@@ -223,7 +223,7 @@ def clients(count: int, server: ArrivalServer, **options: Any) -> Iterator[list[
 
 @contextmanager
 def busy_cores(count: int) -> Iterator[None]:
-    """Keep so many cores busy meanwhile."""
+    """Keep this number of cores busy meanwhile."""
     with ExitStack() as stack:
         for _ in range(count):
             loop = subprocess.Popen([sys.executable, "-c", "while True: pass"])
@@ -244,7 +244,7 @@ def run_client(
 ) -> list[float]:
     """Send requests through a transport for so many seconds; return how long each waited for its slot.
 
-    ``drains`` tells whether requests that wait for their slot at the end are still sent.
+    ``drains`` is true if requests that wait for their slot at the end are still sent.
     """
     import entrez_kit.services.transport.wire  # noqa: F401  # loaded before the clock runs
     from entrez_kit.base.errors import RateLimited, UpstreamError

@@ -31,7 +31,7 @@ def plain(text: str) -> str:
 
 
 @lru_cache(maxsize=100_000)
-def squeezed(text: str) -> str:
+def squeeze_blanks(text: str) -> str:
     """Return text whose words are separated by single spaces."""
     return re.sub(r"[\W_]+", " ", plain(text)).strip()
 
@@ -271,13 +271,15 @@ class Tree:
 
     def below(self, name: str, explodes: bool) -> set[str]:
         """Return the squeezed names of a heading and of the narrower ones."""
-        name = self.entry_terms.get(squeezed(name), name)
-        found = {squeezed(name)}
-        mine = next((trees for other, trees in self.places.items() if squeezed(other) == squeezed(name)), ())
+        name = self.entry_terms.get(squeeze_blanks(name), name)
+        found = {squeeze_blanks(name)}
+        mine = next(
+            (trees for other, trees in self.places.items() if squeeze_blanks(other) == squeeze_blanks(name)), ()
+        )
         if explodes:
             for other, trees in self.places.items():
                 if any(tree == top or tree.startswith(top + ".") for tree in trees for top in mine):
-                    found.add(squeezed(other))
+                    found.add(squeeze_blanks(other))
         return found
 
 
@@ -309,7 +311,7 @@ def has_near(tag: str, words: Sequence[str], distance: int) -> Check:
 def has_heading(names: set[str], *, major: bool = False) -> Check:
     """Match a heading; a major topic is marked itself or has a marked subheading."""
     return lambda article: any(
-        squeezed(name) in names and (not major or star or any(mark for _, mark in marks))
+        squeeze_blanks(name) in names and (not major or star or any(mark for _, mark in marks))
         for name, star, marks in article.marked
     )
 
@@ -317,7 +319,7 @@ def has_heading(names: set[str], *, major: bool = False) -> Check:
 def has_pair(names: set[str], subheadings: set[str], *, major: bool = False) -> Check:
     """Match a heading with a subheading at the same place."""
     return lambda article: any(
-        squeezed(name) in names and squeezed(sub) in subheadings and (not major or star or mark)
+        squeeze_blanks(name) in names and squeeze_blanks(sub) in subheadings and (not major or star or mark)
         for name, star, marks in article.marked
         for sub, mark in marks
     )
@@ -325,17 +327,17 @@ def has_pair(names: set[str], subheadings: set[str], *, major: bool = False) -> 
 
 def has_subheading(names: set[str]) -> Check:
     """Match a subheading of any heading."""
-    return lambda article: any(squeezed(sub) in names for _, marks in article.headings for sub, _ in marks)
+    return lambda article: any(squeeze_blanks(sub) in names for _, marks in article.headings for sub, _ in marks)
 
 
 def has_type(names: set[str]) -> Check:
     """Match a publication type."""
-    return lambda article: any(squeezed(name) in names for name in article.types)
+    return lambda article: any(squeeze_blanks(name) in names for name in article.types)
 
 
 def has_name(text: str, *, quoted: bool, where: str = "authors") -> Check:
     """Match a person by short name, truncated unless quoted, or by full name."""
-    key = squeezed(text)
+    key = squeeze_blanks(text)
     words = key.split()
     with_initials = len(words) > 1 and len(words[-1]) <= 2 and words[-1].isalpha()
     if quoted and len(words) > 1:
@@ -355,9 +357,9 @@ def has_name(text: str, *, quoted: bool, where: str = "authors") -> Check:
             people = [person for person in people if person[1]]
             people = people[:1] if where == "first" else people[-1:]
         for short_name, full_name in people:
-            if short.match(squeezed(short_name)):
+            if short.match(squeeze_blanks(short_name)):
                 return True
-            if full_name and any(form.match(squeezed(full_name)) for form in full):
+            if full_name and any(form.match(squeeze_blanks(full_name)) for form in full):
                 return True
         return False
 
@@ -366,14 +368,14 @@ def has_name(text: str, *, quoted: bool, where: str = "authors") -> Check:
 
 def has_full_name(text: str) -> Check:
     """Match an author by full name in the order of the record, without the rest of the given names."""
-    form = re.compile(re.escape(squeezed(text)) + "( .*)?$")
-    return lambda article: any(full and form.match(squeezed(full)) for _, full in article.authors)
+    form = re.compile(re.escape(squeeze_blanks(text)) + "( .*)?$")
+    return lambda article: any(full and form.match(squeeze_blanks(full)) for _, full in article.authors)
 
 
 def has_subject(text: str) -> Check:
     """Match the short name of a person whom the article is about."""
     return lambda article: any(
-        squeezed(short) == squeezed(text) for short, _ in article._people(".//PersonalNameSubject")
+        squeeze_blanks(short) == squeeze_blanks(text) for short, _ in article._people(".//PersonalNameSubject")
     )
 
 
@@ -395,7 +397,7 @@ def has_accession(text: str) -> Check:
 def has_value(path: str, text: str) -> Check:
     """Match the whole value of an element, without regard to case and punctuation."""
     return lambda article: any(
-        squeezed(text) == squeezed("".join(one.itertext())) for one in article.root.iterfind(path)
+        squeeze_blanks(text) == squeeze_blanks("".join(one.itertext())) for one in article.root.iterfind(path)
     )
 
 

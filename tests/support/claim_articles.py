@@ -39,7 +39,7 @@ class ClaimArticles:
         return sum(len(" ".join(section)) for article in self.texts for section in article)
 
     def papers(self) -> list[Paper]:
-        """Return the articles as they are after they were fetched."""
+        """Return the articles in the form that they have after a fetch."""
         return [
             Paper(
                 str(number + 1),

@@ -1,4 +1,4 @@
-"""The corpus contract as it is published: the JSON Schemas of its tools, its error envelope and its own examples."""
+"""The published corpus contract: the JSON Schemas of its tools, its error envelope and its own examples."""
 
 from typing import Any, Final
 

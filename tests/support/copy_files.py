@@ -43,7 +43,7 @@ def article_set(*parts: str) -> bytes:
 
 
 def write_set(folder: Path, name: str, *parts: str, md5: bool = False) -> Path:
-    """Write a file, compressed if its name says so, and its checksum."""
+    """Write a file, compressed if its name ends so, and its checksum."""
     folder.mkdir(parents=True, exist_ok=True)
     content = article_set(*parts)
     path = folder / name

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
-from indexed import held
+from indexed import read_index
 
 from entrez_kit.corpus.store import writing
 from entrez_kit.corpus.store.store import Store
@@ -99,7 +99,7 @@ def write(folder: Path, papers: Iterable[Paper], name: str = "records.xml") -> P
 
 
 def series(number: int, first: str = "2024-01-01", pmid: int = 1001) -> list[Paper]:
-    """Return so many records, entered a day apart."""
+    """Return this number of records, entered a day apart."""
     start = datetime.fromisoformat(first)
     return [
         Paper(
@@ -154,7 +154,7 @@ def contents(store: Store) -> dict[str, list[tuple[Any, ...]]]:
         "checkpoints": rows(store, "SELECT query_key, term, last_edat FROM checkpoints ORDER BY 1"),
         "outbox": rows(store, "SELECT uuid, operation FROM outbox ORDER BY uuid"),
         "queued": rows(store, "SELECT pmid FROM lexical_queue"),
-        "words": [(held(connection),) for connection in _read(store)],
+        "words": [(read_index(connection),) for connection in _read(store)],
     }
 
 

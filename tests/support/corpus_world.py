@@ -1,4 +1,4 @@
-"""One user's corpus that faces PubMed as it is at one moment after another."""
+"""One user's corpus, and the states of PubMed that it syncs with, one after another."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -18,7 +18,7 @@ KitFor = Callable[..., EntrezKit]
 
 
 class World:
-    """PubMed as it is at a moment, and one user's corpus that goes through all the moments."""
+    """The state of PubMed at a moment, and one user's corpus that goes through all moments."""
 
     def __init__(self, kit_for: KitFor, folder: Path) -> None:
         self.clock = Clock()

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from prepared_reply import prepared
+from prepared_reply import prepare_reply
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.settings import Settings
@@ -16,14 +16,14 @@ Body = bytes | Exception | Callable[..., bytes]
 
 
 def call(kit: EntrezKit, operation: Operation[Any, Any], **arguments: Any) -> Any:
-    """Run an operation as the Python door does."""
+    """Run an operation as the Python front end does."""
     return operation.run(kit.services, arguments)
 
 
 class Canned:
-    """Services that answer with prepared bodies, one list per endpoint, and note what was asked.
+    """Services that answer with prepared bodies, one list per endpoint, and record the requests.
 
-    The last body of an endpoint is given as often as it is asked for. A body may be a function of the parameters.
+    The last body of an endpoint answers all further requests. A body may be a function of the parameters.
     """
 
     at_once = 1
@@ -49,7 +49,7 @@ class Canned:
                 body = body(**parameters)
             if isinstance(body, Exception):
                 raise body
-            return prepared(endpoint, body, read)
+            return prepare_reply(endpoint, body, read)
 
         return answer
 

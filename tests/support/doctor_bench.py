@@ -65,7 +65,7 @@ def listening(handle: Handle, certificate: str | None = None) -> Iterator[int]:
 
 
 def silent(connection: socket.socket) -> None:
-    """Take everything and say nothing."""
+    """Accept every connection and send nothing."""
     while connection.recv(4096):
         pass
 
@@ -129,7 +129,7 @@ def look(settings: Settings, **injected: Any) -> DoctorReport:
     return diagnose(settings, **injected)
 
 
-def found(report: DoctorReport, name: str, service: str | None = None) -> Check:
+def find_check(report: DoctorReport, name: str, service: str | None = None) -> Check:
     """Return the check of that name, of the E-utilities where several services are looked at."""
     checks = [check for check in report.checks if check.name == name and service in (None, check.service)]
     return checks[0]

@@ -28,7 +28,7 @@ def drift(sandbox: Sandbox, endpoint: str, change: Change) -> None:
             sandbox.route(path, name, changed(original))
 
 
-def written(before: str, after: str) -> Change:
+def replace_text(before: str, after: str) -> Change:
     """Write something else wherever a regular expression matches; it has to match."""
 
     def change(reply: LocalReply, request: LocalRequest) -> LocalReply:
@@ -51,7 +51,7 @@ def reversed_records(record: str) -> Change:
     return change
 
 
-def repeated() -> Change:
+def repeat_first_reply() -> Change:
     """Send the first reply again and again."""
     sent: list[LocalReply] = []
 

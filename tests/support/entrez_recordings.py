@@ -29,7 +29,7 @@ _UNADDRESSED: Final[Mapping[str, Mapping[str, str]]] = {
     "espell": {"term": "any"},
     "efetch_medline": {"db": "pubmed", "rettype": "medline", "retmode": "text"},
 }
-"""Folders of replies of which often no request is known, and what makes one of them."""
+"""Folders of replies whose requests are often unknown, and the test for such a folder."""
 
 Key = tuple[str, tuple[tuple[str, str], ...]]
 
@@ -71,7 +71,7 @@ class Recorded:
 def read_recordings(folder: Path) -> list[Recorded]:
     """Return recordings of the E-utilities, one for each request.
 
-    If nobody knows what a reply was recorded for, its request names the file.
+    If the request of a reply is unknown, the file name replaces it.
     """
     found: dict[Key, Recorded] = {}
     for line in (folder / LIST).read_text(encoding="utf-8").splitlines():

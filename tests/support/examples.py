@@ -1,13 +1,14 @@
-"""Calls of every operation, as the terminal takes them and as its request has them."""
+"""Example calls of every operation: the arguments in the terminal, and the fields of the request."""
 
 import json
-from pathlib import Path
 from typing import Any
 
-CLAIMS = Path(__file__).parents[1] / "data" / "claims.jsonl"
-REFERENCES = CLAIMS.with_name("references.txt")
-KNOWN = CLAIMS.with_name("known.txt")
-STRATEGY = CLAIMS.with_name("strategy.txt")
+from places import DATA
+
+CLAIMS = DATA / "claims.jsonl"
+REFERENCES = DATA / "references.txt"
+KNOWN = DATA / "known.txt"
+STRATEGY = DATA / "strategy.txt"
 
 EXAMPLES: dict[str, list[tuple[tuple[str, ...], dict[str, Any]]]] = {
     "pubmed_search_articles": [
@@ -219,5 +220,52 @@ EXAMPLES: dict[str, list[tuple[tuple[str, ...], dict[str, Any]]]] = {
         ),
     ],
 }
+FAILING_EXAMPLES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
+    "pubmed_search_articles": (("crispr", "--sort", "size"), {"query_term": "crispr", "sort_by": "size"}),
+    "pubmed_fetch_contents": (("1", "--retmax", "5"), {"pmids": ["1"], "retmax": 5}),
+    "europepmc_search": (("x", "--page-size", "1001"), {"query": "x", "page_size": 1001}),
+    "pubmed_fetch_fulltext": (("1", "--max-sections", "0"), {"pmids": ["1"], "max_sections": 0}),
+    "pubmed_article_relationships": (("12",), {"source_pmid": "12"}),
+    "pubmed_format_citations": (("1", "--style", "harvard"), {"pmids": ["1"], "citation_styles": ["harvard"]}),
+    "search_genes": (("TP53", "--page-size", "0"), {"query": "TP53", "page_size": 0}),
+    "get_gene": (("TP53",), {"entrez_id": "TP53"}),
+    "get_pubmed_links": (("gene:7157",), {"entrez_id": "gene:7157"}),
+    "pubmed_lookup_citation": (("--year", "24"), {"citations": [{"year": "24"}]}),
+    "pubmed_convert_ids": (("1", "--id-type", "isbn"), {"ids": ["1"], "id_type": "isbn"}),
+    "pubmed_verify_claims": (
+        (str(DATA / "claim_with_too_many_ids.jsonl"),),
+        {"claims": [{"text": "It moves", "ids": [str(99000001 + n) for n in range(51)], "line": 1}]},
+    ),
+    "corpus_audit": (("nosuchkey",), {"query_key": "nosuchkey"}),
+    "check_references": (
+        (str(REFERENCES), "--retraction-watch", "/no/such.csv"),
+        {"text": "10.5555/x", "retraction_watch": "/no/such.csv"},
+    ),
+    "merge_references": (
+        (str(REFERENCES), "--undo", "a.ris#9"),
+        {"files": [REFERENCES], "separate": ["a.ris#9"]},
+    ),
+    "pubmed_count_facets": (("crispr", "--top", "0"), {"query_term": "crispr", "top": 0}),
+    "pubmed_lookup_mesh": (("x", "-n", "51"), {"query": "x", "max_results": 51}),
+    "translate_strategy": ((str(DATA / "no_search_line.txt"),), {"strategy": "Search Strategy:\n"}),
+    "measure_recall": (
+        (str(DATA / "no_search_line.txt"), "--known", str(KNOWN)),
+        {"strategy": "Search Strategy:\n", "known": ["99000001", "99000002", "12", "PMC99000003"]},
+    ),
+    "lint_strategy": ((str(DATA / "no_search_line.txt"),), {"strategy": "Search Strategy:\n"}),
+    "pubmed_spell_check": (("x",), {"query": "x"}),
+    "pubmed_sync_delta": (("k", "(crispr"), {"query_key": "k", "term": "(crispr"}),
+    "rag_search": (("x", "-n", "101"), {"query": "x", "top_k": 101}),
+    "rag_get": (("pmid:12",), {"doc_id": "pmid:12"}),
+    "corpus_checkpoint_get": (("",), {"query_key": ""}),
+    "corpus_checkpoint_set": (("k", "soon"), {"query_key": "k", "last_edat": "soon"}),
+    "entrez_info": (("nosuchdb",), {"db": "nosuchdb"}),
+    "entrez_search": (("gene", "x", "--offset", "-1"), {"db": "gene", "term": "x", "offset": -1}),
+    "entrez_summary": (("no db", "1"), {"db": "no db", "ids": ["1"]}),
+    "entrez_fetch": (("gene", "999999"), {"db": "gene", "ids": ["999999"]}),
+    "entrez_link": (("1", "--to", "nosuchdb"), {"ids": ["1"], "target": "nosuchdb"}),
+}
+"""One call of each operation that fails: in the terminal, and with the same arguments in Python."""
+
 CORPUS = {"query_key": "c", "term": "crispr OR editing"}
-"""What both doors sync before they read from their corpora."""
+"""Arguments with which both front ends sync before they read from their corpora."""

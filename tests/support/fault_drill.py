@@ -78,14 +78,14 @@ COMMANDS: Final[tuple[str, ...]] = (
     "corpus sync drill crispr --json",
 )
 AFTERWARDS: Final = {"corpus sync drill crispr --json": "corpus export drill -f jsonl"}
-"""What is compared in place of a document that tells what was new."""
+"""Commands whose documents list changes only; these commands are compared instead."""
 FINAL: Final = frozenset(
     (
         *(f"status {status}" for status in (401, 403, 404, 405, 410, 418, 451, 501)),
         *("404 in json", "414", "301 to itself", "302 nowhere", "302 elsewhere", "302 to a page"),
     )
 )
-"""Answers that nobody asks for twice: one of them may end a call, honestly."""
+"""Answers that no call requests again: one of them may end a call with an error."""
 PARTIAL: Final = frozenset((("europepmc search", "one fewer"),))
 """Endpoints and faults after which a partial result is allowed: pages of Europe PMC may be short."""
 UNDETECTABLE: Final = frozenset(
@@ -103,7 +103,7 @@ FAILED: Final = frozenset(("UPSTREAM_ERROR", "RATE_LIMITED", "UPSTREAM", "ENTREZ
 """Codes that say a service failed."""
 
 STORE_FAILED: Final = 9
-"""The status of a run that refuses what is stored."""
+"""The status of a run that refuses the stored data."""
 
 
 @contextmanager
@@ -177,7 +177,7 @@ class Ended:
 
 @dataclass
 class Verdict:
-    """What one case of the drill came to: the words of what is wrong with it, none where it is well."""
+    """The result of one case of the drill: the problems found; empty if all is well."""
 
     command: str
     endpoint: str
@@ -268,7 +268,7 @@ class Drill:
         return verdict
 
     def _without(self, command: str, endpoint: str) -> Ended:
-        """Return what comes of a command when one endpoint is plainly down."""
+        """Return the result of a command while one endpoint is down."""
         key = (command, endpoint)
         if key not in self._down:
             self.proxy.strike(endpoint, "status 503", -1)

@@ -1,4 +1,4 @@
-"""A proxy on loopback that passes a service's replies on, and spoils those it is told to, byte by byte."""
+"""A proxy on loopback that forwards a service's replies, and damages the chosen ones byte by byte."""
 
 import gzip
 import json
@@ -33,7 +33,7 @@ class Answer:
 
 
 Wire = Iterator[bytes | float]
-"""What goes over the wire: bytes to send, and pauses in seconds."""
+"""The bytes to send, and pauses in seconds."""
 Fault = Callable[[Answer], Wire]
 
 RESET: Final = b"\x00reset"
@@ -152,7 +152,7 @@ def _other_ids(body: bytes) -> bytes:
     return re.sub(rb"(<(PMID|Gene-track_geneid|Id)\b[^>]*>|PMID- )\d+", rb"\g<1>31415926", body)
 
 
-# Replies that contradict themselves or the request. A reply without the part that a fault changes stays as it is.
+# Replies that contradict themselves or the request. A reply without the part that a fault changes stays unchanged.
 
 
 def _search(change: Callable[[list[bytes]], list[bytes]], count: int | None = None) -> Fault:
@@ -446,7 +446,7 @@ SLOW: Final = frozenset(("slow headers", "slow body", "endless headers", "endles
 class FaultProxy:
     """Pass requests on to a service, and spoil the answers of one endpoint.
 
-    ``strike(endpoint, fault, times)`` sets what is spoilt; ``heal()`` ends it; ``asked`` lists the endpoints asked.
+    ``strike(endpoint, fault, times)`` chooses a fault; ``heal()`` ends it; ``asked`` lists the requested endpoints.
     """
 
     def __init__(self, target: str) -> None:
@@ -464,7 +464,7 @@ class FaultProxy:
             allow_reuse_address, daemon_threads, block_on_close = True, True, False
 
             def handle_error(self, request: Any, client_address: Any) -> None:
-                """A client that went away is no news."""
+                """A client that closes its connection is not an error."""
 
         self._server = Server(("127.0.0.1", 0), Handler)
         self._gone = threading.Event()
@@ -537,7 +537,7 @@ class FaultProxy:
 
 
 def endpoint_of(path: str) -> str:
-    """Return the name of what a path asks: an E-utility, or a sister service and what is asked of it."""
+    """Return the endpoint of a path: an E-utility, or another service and its operation."""
     parts = urlsplit(path).path.strip("/").split("/")
     if parts[0] == "entrez":
         return parts[-1].partition(".")[0]

@@ -6,7 +6,7 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 import pytest
-from prepared_reply import prepared
+from prepared_reply import prepare_reply
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.settings import Settings
@@ -120,10 +120,10 @@ def record(number: int, symbol: str = "", **options: Any) -> GeneRecord:
 
 
 class Canned:
-    """Services whose E-utilities answer with prepared bodies, one list per endpoint, and note what was asked.
+    """Services whose E-utilities answer with prepared bodies, one list per endpoint, and record the requests.
 
     The three searches of a query are sent at once: the first three bodies of ``esearch`` are those of the symbol, of
-    other symbols, and of the rest, in whatever order they are asked for. The fourth and the fifth are those of other
+    other symbols, and of the rest, in any order of requests. The fourth and the fifth are those of other
     symbols and of the rest when they are sent again.
     """
 
@@ -158,7 +158,7 @@ class Canned:
             body = self._next(endpoint, str(parameters.get("term", "")))
             if isinstance(body, Exception):
                 raise body
-            return prepared(endpoint, body, read)
+            return prepare_reply(endpoint, body, read)
 
         return answer
 

@@ -4,26 +4,26 @@ import re
 from typing import Any
 
 
-def filled(schema: dict[str, Any], *, neutral: bool) -> dict[str, Any]:
-    """Return a value for every argument: one that says nothing where there is one, or one that says something."""
+def fill_arguments(schema: dict[str, Any], *, neutral: bool) -> dict[str, Any]:
+    """Return a value for every argument: an empty one if the schema has one, or else a meaningful one."""
     required = schema.get("required", ())
     return {name: _value(part, neutral=neutral and name not in required) for name, part in schema["properties"].items()}
 
 
-def completed(arguments: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
-    """Return arguments with a value that says nothing for each one that is not among them, however deep."""
-    whole = {**filled(schema, neutral=True), **arguments}
+def complete_arguments(arguments: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+    """Return arguments with an empty value for each missing one, at any depth."""
+    whole = {**fill_arguments(schema, neutral=True), **arguments}
     for name, part in schema["properties"].items():
         if part.get("items", {}).get("type") == "object":
-            whole[name] = [completed(one, part["items"]) for one in whole[name]]
+            whole[name] = [complete_arguments(one, part["items"]) for one in whole[name]]
         elif part["type"] == "object":
-            whole[name] = completed(whole[name], part)
+            whole[name] = complete_arguments(whole[name], part)
     return whole
 
 
 def _value(part: dict[str, Any], *, neutral: bool) -> Any:
     if part["type"] == "object":
-        return filled(part, neutral=neutral)
+        return fill_arguments(part, neutral=neutral)
     if "default" in part:
         return part["default"]
     if "enum" in part:

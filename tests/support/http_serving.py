@@ -52,7 +52,7 @@ def modern(method: str, params: Json | None = None) -> tuple[Json, dict[str, str
 
 
 class Reply:
-    """What came back."""
+    """The response."""
 
     def __init__(self, response: http.client.HTTPResponse) -> None:
         self.status = response.status
@@ -134,7 +134,7 @@ class HttpHost:
             if "Content-Length" not in sent:
                 connection.putheader("Content-Length", str(len(data)))
             connection.endheaders()
-            with suppress(ConnectionError):  # what is refused need not be read to its end
+            with suppress(ConnectionError):  # the server need not read a refused body to its end
                 connection.send(data)
             return Reply(connection.getresponse())
         finally:

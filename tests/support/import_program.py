@@ -1,4 +1,4 @@
-"""Import files into a copy, with two processes even for small files. Run by the tests as a program of its own:
+"""Import files into a copy, with two processes even for small files. The tests run it as a program:
 
 python import_program.py HOME NAME FILE...
 """

@@ -1,4 +1,4 @@
-"""A corpus file that has nothing but what the full-text index is made of."""
+"""A corpus file with only the tables of the full-text index."""
 
 import json
 import shutil
@@ -27,8 +27,8 @@ class _Connection(sqlite3.Connection):
     """A connection that weak references can refer to."""
 
 
-def opened(name: str = "") -> sqlite3.Connection:
-    """Open a corpus file, an empty one in a folder of its own if it has no name."""
+def open_corpus(name: str = "") -> sqlite3.Connection:
+    """Open a corpus file; without a name, an empty one in a new folder."""
     if name:
         connection: _Connection = _Connection(name, isolation_level=None)
     else:
@@ -66,15 +66,15 @@ def index(connection: sqlite3.Connection) -> None:
         pass
 
 
-def indexed(rows: Iterable[IndexRow], name: str = "") -> sqlite3.Connection:
+def index_rows(rows: Iterable[IndexRow], name: str = "") -> sqlite3.Connection:
     """Return a corpus with these records, all indexed."""
-    connection = opened(name)
+    connection = open_corpus(name)
     put(connection, rows)
     index(connection)
     return connection
 
 
-def held(connection: sqlite3.Connection) -> dict[str, object]:
+def read_index(connection: sqlite3.Connection) -> dict[str, object]:
     """Return what the written index holds, in a form that does not depend on how it came about."""
     removed = lexical.read_set(connection, lexical.REMOVED)
     index = FileIndex(lexical._open_segments(connection) or [], removed)

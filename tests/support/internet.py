@@ -98,7 +98,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 class Internet:
-    """Names, the addresses they resolve to, and which server stands behind a public address."""
+    """Names, the addresses they resolve to, and the server for each public address."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.names: dict[str, Sequence[str]] = {}
@@ -125,7 +125,7 @@ class Internet:
         return self.names[host]
 
     def add(self, host: str, site: Site, *addresses: str, port: int = 80) -> None:
-        """Let a name resolve to addresses, behind all of which a server stands."""
+        """Let a name resolve to addresses; one server answers for all of them."""
         self.names[host] = addresses
         for address in addresses:
             self.servers[address, port] = site.port
@@ -157,7 +157,7 @@ def gzipped(body: bytes) -> bytes:
 
 @contextmanager
 def spoken(start: bytes, drip: bytes = b"", heard: list[bytes] | None = None) -> Iterator[int]:
-    """Run a server that says one thing, whoever calls, and then goes on dripping; yield its port."""
+    """Run a server that sends every caller the same bytes and then more, slowly; yield its port."""
     ended = threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(0.02)

@@ -39,7 +39,7 @@ class Invented:
 
 
 def put_vectors(connection: sqlite3.Connection, invented: Invented, count: int, *, first: int = 1) -> None:
-    """Write so many passages with their vectors, without indexing them; ``first`` is the number of the first."""
+    """Write this number of passages with their vectors, without indexing them; ``first`` is the number of the first."""
     number = first
     for matrix in invented.vectors(count, seed=first):
         chunks = range(number, number + len(matrix))

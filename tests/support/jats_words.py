@@ -24,11 +24,11 @@ FORMULA = "\ufffc"
 MATHML = "{http://www.w3.org/1998/Math/MathML}"
 MATH = f"{MATHML}math"
 APART = frozenset(f"{MATHML}{name}" for name in ("mfrac", "mfenced", "mtable", "mtr", "mspace"))
-"""What stands in these stands apart on paper: a numerator and its denominator are no word."""
+"""The content of these is separate on paper: a numerator and its denominator do not form a word."""
 MATH_SCRIPTS = frozenset(
     f"{MATHML}{name}" for name in ("msub", "msup", "msubsup", "munder", "mover", "munderover", "mmultiscripts")
 )
-"""The first element in these may go on a word, those after it are told apart."""
+"""The first element in these may continue a word; those after it are separate."""
 SCRIPTS = frozenset(("sup", "sub", "inf"))
 NOTE_MARKS = frozenset(("fn", "table-fn", "author-notes", "corresp", "aff"))
 """Kinds of links that are marks at a word and no part of it."""
@@ -70,13 +70,13 @@ def text_of(
     inside = (name in WITHIN_WORDS and not names) or element.tag.startswith(MATHML)
     is_mark = name == "xref" and element.get("ref-type") in NOTE_MARKS
     if is_mark or name in SCRIPTS:
-        inside = False  # a script and what it belongs to are told apart, wherever it stands
+        inside = False  # a script is separated from its base, at any place
     edge = "" if inside and element.tag not in APART else "\n"
     return f"{edge}{''.join(parts)}{edge}"
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words, scripts apart from what they belong to; what touches a formula that was left out is none."""
+    """Return the words, with scripts separated from their bases, without words next to a formula that was left out."""
     apart = []
     before = ""
     for letter in re.sub(r"([0-9])(st|nd|rd|th)\b", r"\1 \2", re.sub(r"[\^_]\(", " (", text)):

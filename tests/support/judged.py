@@ -61,7 +61,7 @@ def cystic_fibrosis(folder: Path) -> Collection:
 
 
 def medlars(folder: Path) -> Collection:
-    """Read the MEDLARS collection; a title is what stands before the first full stop at a line's end or an indent."""
+    """Read the MEDLARS collection; a title ends at the first full stop at a line's end or an indent."""
     rows = []
     for number, text in _numbered(folder / "medlars" / "MED.ALL"):
         lines = text.split("\n")
@@ -88,7 +88,7 @@ def ndcg(ranking: Sequence[int], gains: Mapping[int, int], depth: int = 10) -> f
 
 
 def recall(ranking: Sequence[int], gains: Mapping[int, int], depth: int = 10) -> float:
-    """Return the share of the relevant records among the first so many."""
+    """Return the share of the relevant records among the first results."""
     return sum(pmid in gains for pmid in ranking[:depth]) / len(gains) if gains else 0.0
 
 

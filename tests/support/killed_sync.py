@@ -1,6 +1,6 @@
-"""Kill a sync at chosen SQL statements, run it again, and see whether anything differs from a sync nobody disturbed.
+"""Kill a sync at chosen SQL statements, run it again, and compare the result with an undisturbed sync.
 
-Run by the tests as a program of its own, with one thread, so that it can fork: each attempt is a child that dies by
+The tests run it as a program with one thread, so that it can fork: each attempt is a child that dies by
 SIGKILL at its k-th statement, followed by one that is left in peace.
 
     python killed_sync.py FOLDER URL [URL_BEFORE] [--every]
@@ -34,7 +34,7 @@ from entrez_kit.pubmed import date_slices as slices
 from entrez_kit.services.transport import limiter, retry
 
 PRELOADED = ("entrez_kit.pubmed.xml.records", "entrez_kit.services.transport.wire")
-"""What each child would otherwise import anew."""
+"""Imported here, so that no child imports it again."""
 ATTEMPTS = 7
 SEED = 5
 
@@ -50,7 +50,7 @@ class Letters:
 
 
 def main(folder: Path, url: str, url_before: str | None, *, every: bool) -> dict[str, Any]:
-    """Return how many statements a sync has, at which it was killed, and what went wrong."""
+    """Return the number of statements of a sync, those at which it was killed, and the errors."""
     for name in PRELOADED:
         import_module(name)
     setattr(index, "AT_ONCE", 16)  # noqa: B010 - small, so that the full-text index has several blocks, too
@@ -158,7 +158,7 @@ def _state(folder: Path) -> str:
 
 
 def _wrong(folder: Path) -> list[str]:
-    """Say what is wrong with a store right after its sync was killed: nothing ever may be."""
+    """Return the problems of a store right after its sync was killed: there must be none."""
     store = Store(folder / "corpus.db")
     found = []
     [(integrity,)] = rows(store, "PRAGMA integrity_check")

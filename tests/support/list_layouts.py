@@ -74,7 +74,7 @@ class Layout:
 
     @property
     def shows_every_reference(self) -> bool:
-        """Whether a mark, an empty line, an indent or a line of its own shows where each reference begins."""
+        """Whether a mark, an empty line, an indent or a separate line shows where each reference begins."""
         marked = bool(self.mark) and not self.unmarked
         return marked or not self.width or bool(self.indent) or (not self.mark and self.blank in ("between", "two"))
 

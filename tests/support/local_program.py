@@ -24,7 +24,7 @@ class Ended:
 
     @property
     def document(self) -> Any:
-        """What was printed, as JSON."""
+        """The printed output, as JSON."""
         return json.loads(self.out)
 
     @property
@@ -55,7 +55,7 @@ class Program:
 def on_terminal(*arguments: str, typed: str = "", columns: int = 80, after: str = "", seconds: float = 60) -> Ended:
     """Run the program on a pseudo-terminal and type once its output ends with ``after``.
 
-    What stderr says is shown there, too; colours are left out of what is returned.
+    Stderr is shown there, too; the returned text has no colours.
     """
     import pty
 
@@ -71,7 +71,7 @@ def on_terminal(*arguments: str, typed: str = "", columns: int = 80, after: str 
         if ready:
             try:
                 part = os.read(descriptor, 65_536)
-            except OSError:  # Linux says so when the other side is closed
+            except OSError:  # Linux raises this when the other side is closed
                 break
             if not part:
                 break

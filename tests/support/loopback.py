@@ -1,4 +1,4 @@
-"""A loopback server that answers as it is told: right, wrong, slowly, in half or not at all. It notes who asked."""
+"""A loopback server with chosen answers: valid, invalid, slow, cut or none. It records the requests."""
 
 import gzip
 import socket

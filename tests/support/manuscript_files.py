@@ -1,4 +1,4 @@
-"""Lists of references in every kind of file, made of what the demo has and of what nobody wrote."""
+"""Lists of references in every kind of file, with references from the demo and invented ones."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -28,7 +28,7 @@ def lost_characters(element: ET.Element, line: str) -> Counter[str]:
 
 
 def lost_numbers(element: ET.Element, line: str) -> Counter[str]:
-    """Return the numbers of a formula that are none in a line: they are lost, or became parts of others."""
+    """Return the numbers of a formula that a line lacks: lost, or merged into other numbers."""
     numbers = re.compile(r"[0-9]+")
     spaced = "".join(f" {letter}" if _script(letter) != _script(before) else letter for before, letter in _pairs(line))
     found = Counter(numbers.findall(unicodedata.normalize("NFKC", spaced)))

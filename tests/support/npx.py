@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 HOME = os.environ.get("HOME", "")
-"""Where npm keeps packages; the tests have a home of their own."""
+"""Where npm keeps packages; the tests have another home."""
 
 
 def by_npx(command: Sequence[str], timeout: float) -> "subprocess.CompletedProcess[str]":

@@ -9,7 +9,7 @@ def parse_jats(content: bytes) -> JatsArticle:
     """Return the one article of a document, or the first of several.
 
     Raises:
-        UpstreamError: not well-formed, or there is no article in it.
+        UpstreamError: not well-formed, or it contains zero articles.
     """
     article = next((item for item in iter_jats(content) if isinstance(item, JatsArticle)), None)
     if article is None:

@@ -32,10 +32,10 @@ def drawn(*streams: bytes, title: str = "", packed: bool = False) -> bytes:
         )
         objects.append(b"<< /Length %d %b >>\nstream\n%b\nendstream" % (len(body), how, body))
     objects.append(b"<< /Title (%b) >>" % _escaped(title))
-    return assembled(objects, b"/Root 1 0 R /Info %d 0 R" % len(objects))
+    return assemble_pdf(objects, b"/Root 1 0 R /Info %d 0 R" % len(objects))
 
 
-def assembled(objects: Sequence[bytes], trailer: bytes = b"/Root 1 0 R") -> bytes:
+def assemble_pdf(objects: Sequence[bytes], trailer: bytes = b"/Root 1 0 R") -> bytes:
     """Return numbered objects as a file."""
     out = bytearray(b"%PDF-1.4\n")
     places = []
@@ -48,7 +48,7 @@ def assembled(objects: Sequence[bytes], trailer: bytes = b"/Root 1 0 R") -> byte
     return bytes(out)
 
 
-def encrypted(content: bytes, *, user: str, algorithm: str) -> bytes:
+def encrypt_pdf(content: bytes, *, user: str, algorithm: str) -> bytes:
     """Return a PDF locked with passwords."""
     writer = PdfWriter()
     writer.append_pages_from_reader(PdfReader(BytesIO(content)))

@@ -4,7 +4,7 @@ From a pattern's own syntax tree texts are made that it matches; their pieces, r
 to them and before what spoils the match, are where backtracking and rescanning show.
 
 Run as a program, it reads patterns from stdin as JSON and writes what it found: regular expressions do not let
-themselves be interrupted everywhere, so whoever asks can end the process.
+themselves be interrupted everywhere, so the caller can end the process.
 """
 
 import json
@@ -172,7 +172,7 @@ def grows(taken: Callable[[int], float]) -> str | None:
 
 
 def verdict(pattern: Pattern) -> str | None:
-    """Return what is wrong with a pattern, or None."""
+    """Return the problem of a pattern; None if it has no problem."""
     compiled = pattern.compiled()
     for before, piece in attacks(pattern):
         for after in OUTSIDE:

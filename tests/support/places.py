@@ -1,4 +1,4 @@
-"""Where things are that tests read."""
+"""The folders that tests read."""
 
 from pathlib import Path
 

@@ -15,7 +15,7 @@ READERS: dict[str, Callable[[bytes], Any]] = {
 """What the clients make of a reply before the caller reads it."""
 
 
-def prepared(endpoint: str, content: bytes, read: Callable[[Any], Any] | None = None) -> Reply:
-    """Return the reply of an endpoint, which the caller reads, too, where it says how."""
+def prepare_reply(endpoint: str, content: bytes, read: Callable[[Any], Any] | None = None) -> Reply:
+    """Return the reply of an endpoint, read with the caller's reader if there is one."""
     value = READERS.get(endpoint, bytes)(content)
     return Reply(content, read(value) if read else value, f"http://127.0.0.1/{endpoint}", "GET", False, 200, 1)

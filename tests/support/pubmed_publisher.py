@@ -12,7 +12,7 @@ from copy_files import article_set
 
 
 class Publisher:
-    """Files by path; ``faults`` by path say what happens to the next requests for it.
+    """Files by path; ``faults`` by path give the faults of the next requests for it.
 
     Faults: "cut" sends half of the body, "slow" sends it in small pieces, "busy" answers with status 503. ``md5`` has
     checksums that differ from those of the files; ``replacements`` are published after a request for the checksum.
@@ -38,11 +38,11 @@ class Publisher:
                 publisher._answer(self)
 
             def log_message(self, *_: object) -> None:
-                """Say nothing."""
+                """Print nothing."""
 
         class Server(ThreadingHTTPServer):
             def handle_error(self, *_: object) -> None:
-                """Say nothing about clients that leave."""
+                """Print nothing about clients that leave."""
 
         self._server = Server(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True

@@ -25,7 +25,7 @@ def own_peak() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
-def recorded(folder: Path, pattern: str) -> list[bytes]:
+def read_recorded(folder: Path, pattern: str) -> list[bytes]:
     """Return every record of the recorded replies in a folder."""
     records: list[bytes] = []
     for path in sorted(folder.glob(f"{pattern}/*")):

@@ -18,8 +18,8 @@ _used: set[str] = set()
 _saved: list[bool] = []
 
 
-def enough(found: object) -> None:
-    """Refuse recordings that lack what a test is made for; skip it where they are those of one run of the doctor."""
+def require_recordings(found: object) -> None:
+    """Refuse recordings that lack the replies a test reads; skip the test if they come from a run of the doctor."""
     if not found and any(_saved):
         pytest.skip("one run of the doctor has too few of these")
     assert found, "the recordings lack what this test is made for"
@@ -76,7 +76,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def _there() -> set[str]:
-    """Return what was opened and is there; of a worker it is known already."""
+    """Return the opened files that exist; a worker has reported its own."""
     return {name for name in _used if not _roots or any(Path(root, name).is_file() for root in _roots)}
 
 
@@ -87,7 +87,7 @@ def pytest_testnodedown(node: Any, error: object) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Say which recordings were used."""
+    """List the recordings that were used."""
     kinds = Counter(Path(name).parts[0] for name in _there() if len(Path(name).parts) > 1)
     if kinds:
         folders = os.environ.get("ENTREZ_KIT_REAL_DATA", "")

@@ -139,7 +139,7 @@ class ScaleRecords:
 
 
 def read_vocabulary() -> Vocabulary:
-    """Return invented headings: each word of the abstracts is one, in a tree of 20 branches."""
+    """Return invented headings: each from a word in the abstracts, in a tree of 20 branches."""
     words = list(dict.fromkeys(map(normalize, Abstracts()._words)))
     headings = [
         Heading(word, (f"C{place % 20:02}.{place // 20 % 40:03}.{place // 800:03}",))

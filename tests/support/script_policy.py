@@ -31,19 +31,25 @@ _DASHES: Final = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2212"), "-")
 
 
 def has_unicode(mark: str, text: str) -> bool:
-    """Tell whether each character of a script has a form of its own; a dash between digits is no minus."""
+    """Return whether Unicode has a raised or lowered form of each character; a dash between digits is not a minus."""
     known = set((RAISED if mark == "^" else LOWERED).values()) | set(SIGNS) - {"/"}
     return bool(text) and all(letter in known for letter in text) and not re.search(f"[0-9][{DASHES}][0-9]", text)
 
 
-def judged(element: Any, before: str = "") -> str:
+def mark_scripts(element: Any, before: str = "") -> str:
     """Return the words of an element, each outermost script in marked brackets unless the policy lets it be."""
     if element is None:
         return ""
     pieces = [element.text or ""]
     for child in element:
         name = child.tag.rpartition("}")[2] if isinstance(child.tag, str) else ""
-        inner = "".join(child.itertext()) if name in KINDS else judged(child, before + "".join(pieces)) if name else ""
+        inner = (
+            "".join(child.itertext())
+            if name in KINDS
+            else mark_scripts(child, before + "".join(pieces))
+            if name
+            else ""
+        )
         marked = _script(KINDS[name], inner, before + "".join(pieces)) if name in KINDS else inner
         pieces += [marked, child.tail or ""]
     return "".join(pieces)

@@ -41,7 +41,7 @@ def nothing_listed(call: Call) -> bytes:
 
 @dataclass
 class Bench:
-    """Calls by service and endpoint, and who answers them; what nobody answers for is down."""
+    """Calls by service and endpoint, and their replies; an endpoint without a reply is down."""
 
     answers: dict[str, Answerer] = field(default_factory=dict)
     calls: list[Call] = field(default_factory=list)
@@ -92,7 +92,7 @@ def not_in_pmc(number: str) -> str:
     return f'<error id="{number}">The following PMCID is not available: {number}</error>'
 
 
-def converted(call: Call, *records: Mapping[str, object]) -> bytes:
+def converted_ids(call: Call, *records: Mapping[str, object]) -> bytes:
     """Return a reply of the ID Converter: these records, and an error for each other requested id."""
     known = {str(record["requested-id"]) for record in records}
     unknown = [one for one in (call.param("ids") or "").split(",") if one not in known]

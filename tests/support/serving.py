@@ -1,4 +1,4 @@
-"""The server in tests: handlers over a sandbox in this process, or the real program in a process of its own.
+"""The server in tests: handlers over a sandbox in this process, or the real program in another process.
 
 A test module imports the fixtures it uses; pytest finds them there under the names given here.
 """
@@ -61,7 +61,7 @@ NO_MESSAGES: Final[tuple[tuple[bytes, int, object], ...]] = (
     (b'{"jsonrpc": "2.0", "id": ' + b"9" * 400 + b', "method": 7}', -32600, int("9" * 400)),
     (b'{"jsonrpc": "2.0", "id": ' + b"9" * 5_000 + b', "method": "ping"}', -32700, None),
 )
-"""What is no message, the code of the answer to it, and the id that the answer repeats."""
+"""Invalid messages, the error code of each answer, and the id that the answer repeats."""
 
 ServicesFor = Callable[..., ServerServices]
 Json = dict[str, Any]
@@ -110,7 +110,7 @@ async def connected(
 
 
 def mode_of(era: str) -> str:
-    """Return how the SDK's client is told to speak a version."""
+    """Return the mode in which the SDK's client speaks a version."""
     return "auto" if era == MODERN else "legacy"
 
 
@@ -175,7 +175,7 @@ def own_lines(text: str) -> list[str]:
 
 
 def facts_in(value: Any) -> Iterator[str]:
-    """Yield every fact of a document as a text has it; what is empty is none."""
+    """Yield every value of a document in the form of the text, without empty ones."""
     if isinstance(value, Mapping):
         for inner in value.values():
             yield from facts_in(inner)
@@ -263,7 +263,7 @@ class Host:
         return cls(subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=dict(environment)), [])
 
     def write(self, text: str | bytes) -> None:
-        """Send a line as it is."""
+        """Send a line unchanged."""
         assert self.process.stdin is not None
         self.process.stdin.write((text if isinstance(text, bytes) else text.encode()) + b"\n")
         self.process.stdin.flush()
@@ -341,7 +341,7 @@ class Host:
         return [json.loads(line) for line in self.errors().splitlines()]
 
     def close(self) -> None:
-        """End the program, however it stands with it."""
+        """End the program, if it still runs."""
         self.process.kill()
         self.process.wait(10)
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):

@@ -1,4 +1,4 @@
-"""Where settings come from in tests: a home, a project folder and an environment of their own."""
+"""The sources of settings in tests: a new home, project folder and environment."""
 
 import sys
 from collections.abc import Mapping

@@ -41,53 +41,53 @@ def article(
     pages: str = "10-9",
 ) -> str:
     """Return a PubmedArticle element."""
-    place = f"<AffiliationInfo>{tagged('Affiliation', affiliation)}</AffiliationInfo>" if affiliation else ""
+    place = f"<AffiliationInfo>{tag('Affiliation', affiliation)}</AffiliationInfo>" if affiliation else ""
     people = "".join(
-        f"<Author>{tagged('LastName', last)}{tagged('ForeName', fore)}{tagged('Initials', initials)}{place}</Author>"
+        f"<Author>{tag('LastName', last)}{tag('ForeName', fore)}{tag('Initials', initials)}{place}</Author>"
         if fore
-        else f"<Author>{tagged('CollectiveName', last)}</Author>"
+        else f"<Author>{tag('CollectiveName', last)}</Author>"
         for last, fore, initials in authors
     )
     headings = "".join(
-        tagged("MeshHeading", f'<DescriptorName MajorTopicYN="{"Y" if name in major else "N"}">{name}</DescriptorName>')
+        tag("MeshHeading", f'<DescriptorName MajorTopicYN="{"Y" if name in major else "N"}">{name}</DescriptorName>')
         for name in (*mesh, *major)
     )
     events = "".join(
         f'<PubMedPubDate PubStatus="{kind}">{ymd(entered)}</PubMedPubDate>' for kind in ("entrez", "pubmed", "medline")
     )
     online = f'<ArticleDate DateType="Electronic">{ymd(electronic)}</ArticleDate>' if electronic else ""
-    issued = tagged("Year", str(year)) + tagged("Month", month) + tagged("Day", str(day or ""))
+    issued = tag("Year", str(year)) + tag("Month", month) + tag("Day", str(day or ""))
     listed = "".join(f'<ArticleId IdType="{kind}">{value}</ArticleId>' for kind, value in (("pubmed", str(pmid)), *ids))
     cited = "".join(
-        tagged("Reference", f'<ArticleIdList><ArticleId IdType="pubmed">{one}</ArticleId></ArticleIdList>')
+        tag("Reference", f'<ArticleIdList><ArticleId IdType="pubmed">{one}</ArticleId></ArticleIdList>')
         for one in references
     )
     return (
         f'<PubmedArticle><MedlineCitation Status="MEDLINE" Owner="NLM"><PMID Version="1">{pmid}</PMID>'
-        f'{tagged("DateRevised", ymd((2021, 1, 2)))}<Article PubModel="Print"><Journal>'
-        f'<ISSN IssnType="Print">1234-5678</ISSN><JournalIssue CitedMedium="Print">{tagged("Volume", volume)}'
-        f"{tagged('Issue', issue)}{tagged('PubDate', issued)}</JournalIssue>{tagged('Title', journal[0])}"
-        f"{tagged('ISOAbbreviation', journal[1])}</Journal>{tagged('ArticleTitle', title)}"
-        f"{tagged('Pagination', tagged('MedlinePgn', pages))}"
-        f"{tagged('Abstract', tagged('AbstractText', abstract))}{tagged('AuthorList', people)}"
-        f"{tagged('Language', language)}{tagged('GrantList', tagged('Grant', tagged('GrantID', grant)))}"
-        f"{tagged('PublicationTypeList', ''.join(tagged('PublicationType', kind) for kind in types))}{online}</Article>"
-        f"<MedlineJournalInfo>{tagged('Country', 'Nowhere')}{tagged('MedlineTA', journal[1])}"
-        f"{tagged('NlmUniqueID', journal[2])}</MedlineJournalInfo>{tagged('MeshHeadingList', headings)}"
-        f"{tagged('KeywordList', ''.join(tagged('Keyword', word) for word in keywords))}</MedlineCitation>"
-        f"<PubmedData>{tagged('History', events)}{tagged('PublicationStatus', 'ppublish')}"
-        f"{tagged('ArticleIdList', listed)}{tagged('ReferenceList', cited)}</PubmedData></PubmedArticle>"
+        f'{tag("DateRevised", ymd((2021, 1, 2)))}<Article PubModel="Print"><Journal>'
+        f'<ISSN IssnType="Print">1234-5678</ISSN><JournalIssue CitedMedium="Print">{tag("Volume", volume)}'
+        f"{tag('Issue', issue)}{tag('PubDate', issued)}</JournalIssue>{tag('Title', journal[0])}"
+        f"{tag('ISOAbbreviation', journal[1])}</Journal>{tag('ArticleTitle', title)}"
+        f"{tag('Pagination', tag('MedlinePgn', pages))}"
+        f"{tag('Abstract', tag('AbstractText', abstract))}{tag('AuthorList', people)}"
+        f"{tag('Language', language)}{tag('GrantList', tag('Grant', tag('GrantID', grant)))}"
+        f"{tag('PublicationTypeList', ''.join(tag('PublicationType', kind) for kind in types))}{online}</Article>"
+        f"<MedlineJournalInfo>{tag('Country', 'Nowhere')}{tag('MedlineTA', journal[1])}"
+        f"{tag('NlmUniqueID', journal[2])}</MedlineJournalInfo>{tag('MeshHeadingList', headings)}"
+        f"{tag('KeywordList', ''.join(tag('Keyword', word) for word in keywords))}</MedlineCitation>"
+        f"<PubmedData>{tag('History', events)}{tag('PublicationStatus', 'ppublish')}"
+        f"{tag('ArticleIdList', listed)}{tag('ReferenceList', cited)}</PubmedData></PubmedArticle>"
     )
 
 
-def tagged(name: str, inner: str) -> str:
+def tag(name: str, inner: str) -> str:
     """Return an element, or nothing around nothing."""
     return f"<{name}>{inner}</{name}>" if inner else ""
 
 
 def ymd(day: tuple[int, int, int]) -> str:
     """Return the elements of a date."""
-    return "".join(tagged(name, f"{part:02}") for name, part in zip(("Year", "Month", "Day"), day, strict=True))
+    return "".join(tag(name, f"{part:02}") for name, part in zip(("Year", "Month", "Day"), day, strict=True))
 
 
 def article_set(*records: str) -> str:
@@ -160,7 +160,7 @@ SHELF = article_set(
 )
 
 
-def write_shelf(folder: Path, text: str = SHELF) -> Path:
+def write_records(folder: Path, text: str = SHELF) -> Path:
     """Write records to a file."""
     path = folder / "shelf.xml"
     path.write_text(text, encoding="utf-8")

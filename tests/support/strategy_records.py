@@ -1,4 +1,4 @@
-"""Records made of the words of strategies, to compare what a line means with what its translation finds."""
+"""Records with the words of strategies, to compare the meaning of a line with the results of its translation."""
 
 import random
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""The terminal door in tests: in this process over a sandbox, or as the real program in a process of its own."""
+"""The terminal front end in tests: in this process over a sandbox, or as the real program in another process."""
 
 import io
 import json
@@ -80,7 +80,7 @@ def caller(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[
 
 @pytest.fixture(name="program")
 def program_fixture(_own_environment: Any) -> Callable[..., Done]:
-    """Call the program in a process of its own."""
+    """Call the program in another process."""
 
     def call(*arguments: str, stdin: bytes | None = None, **environment: str) -> Done:
         done = subprocess.run(
@@ -99,11 +99,11 @@ def program_fixture(_own_environment: Any) -> Callable[..., Done]:
 
 @pytest.fixture(name="process")
 def process_fixture(program: Program) -> Program:
-    """Call the program in a process of its own, over the demo."""
+    """Call the program in another process, over the demo."""
     return lambda *arguments, **more: program("--demo", *arguments, **more)
 
 
 @pytest.fixture(name="module")
 def module_fixture() -> Callable[[str], Any]:
-    """Import a module of the terminal door under the name it is installed by."""
+    """Import a module of the terminal front end under its installed name."""
     return lambda name: import_module(f"entrez_kit.commands.{name}")

@@ -1,4 +1,4 @@
-"""How much of what is alike a run of the tests covers: a sample, or all of it with ``ENTREZ_KIT_FULL_DRILL=1``."""
+"""How many similar cases a run of the tests covers: a sample, or all of them with ``ENTREZ_KIT_FULL_DRILL=1``."""
 
 import os
 import random
@@ -12,7 +12,7 @@ Item = TypeVar("Item")
 
 
 def sample(items: Iterable[Item], share: float, least: int = 1) -> list[Item]:
-    """Return a share of items in their order, but so many at least, the same ones every time; all in a full run."""
+    """Return a share of items in their order, at least `least`, always the same ones; all in a full run."""
     listed = list(items)
     count = max(least, round(len(listed) * share))
     if FULL or count >= len(listed):

@@ -1,4 +1,4 @@
-"""What the tests of the Weaviate index share: a model made of six words, and settings that name a server."""
+"""Helpers of the tests of the Weaviate index: a model of six words, and settings that name a server."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,7 +18,7 @@ WORDS = ("zebrafish", "swim", "mice", "run", "birds", "fly")
 
 
 class SixWords:
-    """A model whose vectors say how often each of six words occurs."""
+    """A model whose vectors count each of six words."""
 
     name = "hf:six-words"
 
@@ -43,7 +43,7 @@ def six_words() -> Embedder:
 
 
 def settings_for(home: Path, url: str, grpc_port: int, **more: Any) -> Settings:
-    """Return settings that name a server, and a collection of their own."""
+    """Return settings that name a server, and a separate collection."""
     return load_settings(
         {
             "home": home,

@@ -48,7 +48,7 @@ class Stored:
 
 @dataclass
 class Collection:
-    """One collection, its schema as it is sent back, and its objects by uuid."""
+    """One collection: the schema that the server returns, and its objects by uuid."""
 
     schema: dict[str, Any]
     objects: dict[str, Stored] = field(default_factory=dict)
@@ -95,7 +95,7 @@ class WeaviateDouble:
         return f"http://127.0.0.1:{self.port}"
 
     def start_grpc(self) -> None:
-        """Listen for gRPC on a port of its own."""
+        """Listen for gRPC on a separate port."""
         self._workers = ThreadPoolExecutor(4)
         self._grpc = grpc.server(self._workers)
         weaviate_pb2_grpc.add_WeaviateServicer_to_server(_Servicer(self), self._grpc)  # type: ignore[no-untyped-call]
@@ -109,7 +109,7 @@ class WeaviateDouble:
         self._workers.shutdown()
 
     def sent(self, name: str) -> list[Any]:
-        """Return the requests of one kind, as they came."""
+        """Return the requests of one kind, unchanged."""
         return [request for kind, request in self.requests if kind == name]
 
     # REST

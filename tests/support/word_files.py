@@ -100,7 +100,7 @@ def endnote(records: str, shown: str) -> str:
 
 
 def endnote_record(number: int, *, title: str, authors: Sequence[str], journal: str, year: str, doi: str) -> str:
-    """Return one record of EndNote's, as it stands in documents and exports."""
+    """Return one record of EndNote, in the form of documents and exports."""
 
     def styled(text: str) -> str:
         return f'<style face="normal" font="default" size="100%">{escape(text)}</style>'

@@ -1,4 +1,4 @@
-"""A transport over a loopback server: folders of its own, hardly any waiting, and a limiter that counts."""
+"""A transport over a loopback server, with new folders, short waits and a limiter that counts."""
 
 import socket
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ class CountingLimiter:
 
 @dataclass
 class Bench:
-    """What a test works with."""
+    """A transport with its server, settings and limiter."""
 
     server: Loopback
     settings: Settings
@@ -48,17 +48,17 @@ class Bench:
     @contextmanager
     def another(self, **changes: Any) -> "Iterator[Bench]":
         """Open a second transport on the same folders and server, with other settings."""
-        with opened(self.server, replace(self.settings, **changes)) as bench:
+        with open_bench(self.server, replace(self.settings, **changes)) as bench:
             yield bench
 
     def cache_bytes(self) -> bytes:
-        """All bytes of all files in the cache and state folders."""
+        """Return all bytes of all files in the cache and state folders."""
         folders = (self.settings.cache_dir, self.settings.state_dir)
         return b"".join(path.read_bytes() for folder in folders for path in sorted(folder.rglob("*")) if path.is_file())
 
 
 def free_port() -> int:
-    """Return a port on which nobody listens."""
+    """Return a port on which no program listens."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
@@ -86,7 +86,7 @@ def with_secrets() -> dict[str, Any]:
 
 
 @contextmanager
-def opened(server: Loopback, settings: Settings, **options: Any) -> Iterator[Bench]:
+def open_bench(server: Loopback, settings: Settings, **options: Any) -> Iterator[Bench]:
     """Open a transport with ready settings."""
     limiter = CountingLimiter()
     options = {"limiters": lambda settings, service: limiter, "backoff": QUICK, **options}
@@ -102,6 +102,6 @@ def workbench(folder: Path, *, always: Answer | None = None, options: Any = None
     """Start a server and open a transport to it."""
     with (
         Loopback(always) as server,
-        opened(server, settings_for(server, folder, **changes), **(options or {})) as bench,
+        open_bench(server, settings_for(server, folder, **changes), **(options or {})) as bench,
     ):
         yield bench

@@ -166,7 +166,7 @@ TITLELESS: dict[str, Callable[[Article], str]] = {
 """References of physics, chemistry and letters, which have no title."""
 
 
-def rendered(style: str, articles: list[Article]) -> list[str]:
+def render_references(style: str, articles: list[Article]) -> list[str]:
     """Return references in a style, without the identifiers and notes that would find them at once."""
     if written := {**DIALECTS, **TITLELESS}.get(style):
         return [written(article) for article in articles]
@@ -199,7 +199,7 @@ INVENTED = (
 )
 
 
-def fabricated(articles: Sequence[Article], most: int = 14) -> list[str]:
+def fabricate_references(articles: Sequence[Article], most: int = 14) -> list[str]:
     """Return references that say something false, each in one respect, or that cite nothing there is."""
     made: list[str] = []
     known = [one for one in articles if all(who.last_name for who in one.authors) and len(one.authors) > 1]
@@ -207,7 +207,7 @@ def fabricated(articles: Sequence[Article], most: int = 14) -> list[str]:
     for one, other in zip(wanted, [*wanted[1:], wanted[0]], strict=True):
         names, of_other = ", ".join(initials(one)), ", ".join(initials(other))
         mine, theirs = parts(one), parts(other)
-        if names == of_other or mine["title"] == theirs["title"]:  # a work that was published anew
+        if names == of_other or mine["title"] == theirs["title"]:  # a work that was published again
             continue
         text = "{names}. {title}. {short} {year};{volume}{issue}:{pages}."
         first, rest = mine["title"].split(" ", 1)

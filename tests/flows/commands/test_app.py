@@ -265,7 +265,7 @@ def test_a_defect_is_reported_with_a_request_id_and_no_internals(cli: Cli, monke
     assert "internal detail" in cli("search", "crispr", "-v").err
 
 
-def test_a_defect_of_the_door_itself_is_reported_the_same_way(
+def test_a_defect_of_the_front_end_itself_is_reported_the_same_way(
     cli: Cli, module: Module, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*args: object, **kwargs: object) -> None:

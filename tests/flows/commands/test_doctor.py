@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from drifting_service import drift, written
+from drifting_service import drift, replace_text
 from local_program import Program, on_terminal
 
 from entrez_kit.base.settings import DEMO_WARNING
@@ -71,7 +71,7 @@ def test_deep_has_every_comparison_and_what_differs_ends_with_4(
         for name, path in ADDRESSES.items():
             monkeypatch.setenv(f"ENTREZ_KIT_{name}_URL", f"{sandbox.url}{path}")
         agreeing = program("doctor", "--deep")
-        drift(sandbox, "einfo", written("<DbName>", "<New/><DbName>"))
+        drift(sandbox, "einfo", replace_text("<DbName>", "<New/><DbName>"))
         differing = program("doctor", "--deep", "--save", str(tmp_path / "replies"))
         table = program("doctor", "--deep", "-f", "table")
 
@@ -102,7 +102,7 @@ def test_daily_work_tells_of_a_difference_in_the_log_alone(
     monkeypatch.setenv("MCP_LOG_LEVEL", "debug")
     with Sandbox(enforce_limits=False) as sandbox:
         monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", f"{sandbox.url}/entrez/eutils")
-        drift(sandbox, "espell", written("<Query>", "<New/><Query>"))
+        drift(sandbox, "espell", replace_text("<Query>", "<New/><Query>"))
         reported, quiet = program("spell", "crisper", "-v", "--no-cache"), program("spell", "crisper", "--no-cache")
 
     assert (reported.status, quiet.status) == (0, 0)

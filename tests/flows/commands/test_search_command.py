@@ -322,7 +322,7 @@ def result(titles: list[str], **more: Any) -> SearchResult:
     )
 
 
-def shown(module: Module, found: SearchResult, width: int = 80) -> str:
+def render_result(module: Module, found: SearchResult, width: int = 80) -> str:
     from rich.console import Console
 
     console = Console(width=width, file=io.StringIO(), markup=False, highlight=False, emoji=False)
@@ -333,7 +333,7 @@ def shown(module: Module, found: SearchResult, width: int = 80) -> str:
 
 
 def test_titles_are_data_and_not_markup(module: Module) -> None:
-    out = shown(module, result(["[bold]Not bold[/bold] :smile: [link=x]y[/link]", "P<0.001 \x1b[31mred\x9b2J"]))
+    out = render_result(module, result(["[bold]Not bold[/bold] :smile: [link=x]y[/link]", "P<0.001 \x1b[31mred\x9b2J"]))
 
     assert "[bold]Not bold[/bold] :smile: [link=x]y[/link]" in out
     assert "P<0.001 [31mred2J" in out
@@ -342,9 +342,9 @@ def test_titles_are_data_and_not_markup(module: Module) -> None:
 def test_authors_are_shortened_and_titles_never(module: Module) -> None:
     long = "A very long title " * 20 + "end."
 
-    assert "Doe J, Roe R, et al." in shown(module, result(["T"]))
-    assert "Doe J, Roe R, Poe P, et al." in " ".join(shown(module, result(["T"]), 200).split())
-    assert "end." in shown(module, result([long]))
+    assert "Doe J, Roe R, et al." in render_result(module, result(["T"]))
+    assert "Doe J, Roe R, Poe P, et al." in " ".join(render_result(module, result(["T"]), 200).split())
+    assert "end." in render_result(module, result([long]))
 
 
 def test_an_incomplete_certificate_is_told(module: Module) -> None:
@@ -362,7 +362,7 @@ def test_an_incomplete_certificate_is_told(module: Module) -> None:
     )
     found = result(["T"], certificate=proof)
 
-    out = " ".join(shown(module, found).split())
+    out = " ".join(render_result(module, found).split())
     assert "3 of 5 PMIDs, 2 missing, 1 slice" in out
 
 

@@ -128,11 +128,11 @@ def test_a_search_of_one_corpus_has_its_records_only(kit: EntrezKit) -> None:
 
 
 def test_camel_case_is_accepted_and_anything_else_is_not(kit: EntrezKit) -> None:
-    door: Any = kit
-    assert door.rag_search(query="weight", topK=1, qualityBias=False).results
-    assert door.corpus_checkpoint_get(queryKey="all").last_edat
+    untyped_kit: Any = kit
+    assert untyped_kit.rag_search(query="weight", topK=1, qualityBias=False).results
+    assert untyped_kit.corpus_checkpoint_get(queryKey="all").last_edat
     with pytest.raises(InvalidInput, match="journal"):
-        door.rag_search(query="weight", journal="Cell")
+        untyped_kit.rag_search(query="weight", journal="Cell")
 
 
 WORKING: list[tuple[str, dict[str, Any]]] = [

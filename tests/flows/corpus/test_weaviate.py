@@ -92,14 +92,14 @@ def _fill(services: Services, papers: list[Paper] = PAPERS, key: str = "k") -> N
     embed(store_of(services))
 
 
-def _held(services: Services) -> dict[str, str]:
+def _read_index(services: Services) -> dict[str, str]:
     """Return the passages in the index, by uuid."""
     with WeaviateIndex(services.settings, six_words()) as index:
         held = index._collection.query.fetch_objects(limit=100, return_properties=["text"])
         return {str(item.uuid): str(item.properties["text"]) for item in held.objects}
 
 
-def _kept(services: Services) -> dict[str, str]:
+def _read_corpus(services: Services) -> dict[str, str]:
     """Return the passages of the corpus, by uuid."""
     return dict(rows(store_of(services), "SELECT uuid, text FROM chunks"))
 
@@ -383,7 +383,7 @@ def test_what_changes_in_the_corpus_reaches_the_index(services: Services) -> Non
 
     assert (first.written, first.deleted, first.waiting) == (4, 0, 0)
     assert first.missing_error() is None
-    assert _held(services) == _kept(services)
+    assert _read_index(services) == _read_corpus(services)
 
     store_of(services).upsert_pubmed_docs([PAPERS[0].but(abstract="Salmon jump.", revised="2025-01-01").article()])
     mark_deleted(store_of(services), [1002])
@@ -391,8 +391,8 @@ def test_what_changes_in_the_corpus_reaches_the_index(services: Services) -> Non
     second = drain(services)
 
     assert (second.written, second.deleted, second.waiting) == (1, 1, 0)
-    assert _held(services) == _kept(services)
-    assert len(_held(services)) == 3
+    assert _read_index(services) == _read_corpus(services)
+    assert len(_read_index(services)) == 3
 
 
 def test_without_a_change_nothing_is_delivered(services: Services) -> None:
@@ -413,7 +413,7 @@ def test_a_collection_that_has_gone_is_filled_again(services: Services) -> None:
     embed(store_of(services))
 
     assert drain(services).written == 5
-    assert _held(services) == _kept(services)
+    assert _read_index(services) == _read_corpus(services)
 
 
 def test_many_changes_go_out_in_batches_and_progress_is_told(
@@ -427,7 +427,7 @@ def test_many_changes_go_out_in_batches_and_progress_is_told(
         drain(services)
 
     assert reported == [(3, 10), (6, 10), (9, 10), (10, 10)]
-    assert _held(services) == _kept(services)
+    assert _read_index(services) == _read_corpus(services)
 
 
 def test_a_rebuild_delivers_everything_and_takes_out_what_is_not_in_the_corpus(services: Services) -> None:
@@ -440,7 +440,7 @@ def test_a_rebuild_delivers_everything_and_takes_out_what_is_not_in_the_corpus(s
     done = rebuild(services)
 
     assert (done.written, done.deleted, done.waiting) == (4, 1, 0)
-    assert _held(services) == _kept(services)
+    assert _read_index(services) == _read_corpus(services)
 
 
 def test_a_rebuild_changes_over_to_another_model(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ def statuses(result: Any) -> list[tuple[str, str]]:
     return [(item.source_id, item.status) for item in result.linksets]
 
 
-def linked(result: Any) -> dict[str, list[str]]:
+def links_by_source(result: Any) -> dict[str, list[str]]:
     return {item.source_id: [link.id for link in item.links] for item in result.linksets}
 
 
@@ -26,7 +26,7 @@ def test_each_source_has_a_linkset_of_its_own_in_the_order_given(sandbox: Sandbo
         zip(ids, ["linked", "linked", "not_found", "no_links", "invalid", "linked", "linked"], strict=True)
     )
     assert result.linksets[0].links[0].model_dump() == {"id": "99000033", "link_name": "gene_pubmed"}
-    assert linked(result)["NCBIGene:7157"] == linked(result)["7157"] == ["99000034", "99000031"]
+    assert links_by_source(result)["NCBIGene:7157"] == links_by_source(result)["7157"] == ["99000034", "99000031"]
     assert sandbox.entries("elink")[0].params.count(("id", "672")) == 1
     missing_error = result.missing_error()
     assert isinstance(missing_error, EntityNotFound)
@@ -49,7 +49,7 @@ def test_links_lead_from_any_database_to_any_other(
 ) -> None:
     result = call(kit_for(sandbox), LINK, ids=[source_id], source=source, target=target)
 
-    assert linked(result) == {source_id: expected}
+    assert links_by_source(result) == {source_id: expected}
 
 
 def test_link_sets_may_come_in_any_order_and_some_not_at_first() -> None:
@@ -59,7 +59,7 @@ def test_link_sets_may_come_in_any_order_and_some_not_at_first() -> None:
     )
     result = run(services, LINK, ids=["1", "2", "3"], source="gene", target="pubmed")
 
-    assert linked(result) == {"1": ["10", "11"], "2": ["20"], "3": ["30"]}
+    assert links_by_source(result) == {"1": ["10", "11"], "2": ["20"], "3": ["30"]}
     assert [parameters["ids"] for parameters in services.requests("elink")] == [["1", "2", "3"], ["2"]]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from doctor_bench import free_port
-from drifting_service import Change, drift, page, repeated, reversed_records, status, words, written
+from drifting_service import Change, drift, page, repeat_first_reply, replace_text, reversed_records, status, words
 
 from entrez_kit.base.errors import Exit, InvalidInput
 from entrez_kit.base.settings import Settings
@@ -69,31 +69,31 @@ SINGLE = "EFetch, retracted work"
 CASES: dict[str, tuple[str, Change, str, set[str]]] = {
     "a renamed element": (
         "efetch",
-        written("(</?)ArticleTitle>", r"\1ArtTitle>"),
+        replace_text("(</?)ArticleTitle>", r"\1ArtTitle>"),
         SINGLE,
         {"unknown_element ArtTitle", "missing PubmedArticle/ArticleTitle"},
     ),
     "a new attribute": (
         "efetch",
-        written('<PMID Version="1">', '<PMID Version="1" Trust="high">'),
+        replace_text('<PMID Version="1">', '<PMID Version="1" Trust="high">'),
         SINGLE,
         {"unknown_attribute PMID@Trust"},
     ),
     "a new kind of retraction": (
         "efetch",
-        written('RefType="RetractionIn"', 'RefType="WithdrawalIn"'),
+        replace_text('RefType="RetractionIn"', 'RefType="WithdrawalIn"'),
         SINGLE,
         {"unknown_value CommentsCorrections@RefType=WithdrawalIn"},
     ),
     "another form of dates in XML": (
         "efetch",
-        written(r"<Year>(\d{4})</Year>", r"<Year>AD \1</Year>"),
+        replace_text(r"<Year>(\d{4})</Year>", r"<Year>AD \1</Year>"),
         SINGLE,
         {"other_form Year"},
     ),
     "another form of dates in summaries": (
         "esummary",
-        written(r"(\d{4})/(\d\d)/(\d\d) \d\d:\d\d", r"\1-\2-\3"),
+        replace_text(r"(\d{4})/(\d\d)/(\d\d) \d\d:\d\d", r"\1-\2-\3"),
         "ESummary, JSON",
         {"other_form result.*.sortpubdate", "other_form result.*.history[].date"},
     ),
@@ -105,31 +105,31 @@ CASES: dict[str, tuple[str, Change, str, set[str]]] = {
     ),
     "a record that was not asked for": (
         "efetch",
-        written("99000004</PMID>", "99000005</PMID>"),
+        replace_text("99000004</PMID>", "99000005</PMID>"),
         "EFetch, XML",
         {"other_content reply"},
     ),
     "a number where a text was": (
         "europepmc_search",
-        written(r'"pubYear":"(\d+)"', r'"pubYear":\1'),
+        replace_text(r'"pubYear":"(\d+)"', r'"pubYear":\1'),
         "Search",
         {"other_type resultList.result[].pubYear"},
     ),
     "a new field": (
         "idconv",
-        written('"requested-id"', '"orcid":"x","requested-id"'),
+        replace_text('"requested-id"', '"orcid":"x","requested-id"'),
         "A known id and an unknown one",
         {"unknown_field records[].orcid"},
     ),
     "a new field of MEDLINE": (
         "efetch",
-        written(r"(?m)^SO  - ", "ZZQ - new\nSO  - "),
+        replace_text(r"(?m)^SO  - ", "ZZQ - new\nSO  - "),
         "EFetch, MEDLINE",
         {"unknown_field ZZQ"},
     ),
     "another root": (
         "espell",
-        written("eSpellResult", "SpellingReply"),
+        replace_text("eSpellResult", "SpellingReply"),
         "ESpell",
         {"other_root espell"},
     ),
@@ -155,73 +155,73 @@ CASES: dict[str, tuple[str, Change, str, set[str]]] = {
     ),
     "something else than was asked for": (
         "ecitmatch",
-        written(r"\|ek0\|\d+", "|ek0|NOT_FOUND"),
+        replace_text(r"\|ek0\|\d+", "|ek0|NOT_FOUND"),
         "ECitMatch",
         {"other_content reply"},
     ),
     "another answer of the matcher": (
         "ecitmatch",
-        written(r"\|ek0\|\d+", "|ek0|PERHAPS 99000001"),
+        replace_text(r"\|ek0\|\d+", "|ek0|PERHAPS 99000001"),
         "ECitMatch",
         {"unknown_field PERHAPS", "other_content reply"},
     ),
     "a complaint that is not made any more": (
         "esearch",
-        written("<ErrorList>.*</ErrorList>", ""),
+        replace_text("<ErrorList>.*</ErrorList>", ""),
         "ESearch, unknown field",
         {"other_content reply"},
     ),
     "an id that is not refused any more": (
         "idconv",
-        written(r"Identifier not found in PMC", "none"),
+        replace_text(r"Identifier not found in PMC", "none"),
         "A known id and an unknown one",
         set(),
     ),
     "links of another record": (
         "elink",
-        written(r"(<IdList>\s*<Id>)\d+", r"\g<1>99000071"),
+        replace_text(r"(<IdList>\s*<Id>)\d+", r"\g<1>99000071"),
         "ELink, references",
         {"other_content reply"},
     ),
     "articles of another gene": (
         "elink",
-        written(r"(<IdList>\s*<Id>)\d+", r"\g<1>672"),
+        replace_text(r"(<IdList>\s*<Id>)\d+", r"\g<1>672"),
         "ELink, gene to PubMed",
         {"other_content reply"},
     ),
     "a description of another database": (
         "einfo",
-        written(r"<DbName>pubmed</DbName>(?=\s*<MenuName>)", "<DbName>gene</DbName>"),
+        replace_text(r"<DbName>pubmed</DbName>(?=\s*<MenuName>)", "<DbName>gene</DbName>"),
         "EInfo of PubMed",
         {"other_content reply"},
     ),
     "a correction of another query": (
         "espell",
-        written("<Query>crisper</Query>", "<Query>crisper cas</Query>"),
+        replace_text("<Query>crisper</Query>", "<Query>crisper cas</Query>"),
         "ESpell",
         {"other_content reply"},
     ),
     "a record of another work": (
         "crossref",
-        written('"DOI": ?"[^"]*"', '"DOI": "10.5555/another"'),
+        replace_text('"DOI": ?"[^"]*"', '"DOI": "10.5555/another"'),
         "Record of a work",
         {"unreadable crossref_work"},
     ),
     "notices about another work": (
         "crossref",
-        written('"DOI": ?"[^"]*"', '"DOI": "10.5555/another"'),
+        replace_text('"DOI": ?"[^"]*"', '"DOI": "10.5555/another"'),
         "Notices about a work",
         {"unreadable crossref_updates"},
     ),
     "a page that comes again whatever the cursor": (
         "europepmc_search",
-        repeated(),
+        repeat_first_reply(),
         "Search, second page",
         {"unreadable search"},
     ),
     "JATS with a new element": (
         "europepmc",
-        written("<abstract>", "<ai-summary>s</ai-summary><abstract>"),
+        replace_text("<abstract>", "<ai-summary>s</ai-summary><abstract>"),
         "Full text",
         {"unknown_element ai-summary"},
     ),

@@ -13,7 +13,7 @@ from doctor_bench import (
     Handle,
     answer,
     at,
-    found,
+    find_check,
     free_port,
     listening,
     look,
@@ -30,12 +30,12 @@ from entrez_kit.doctor import DoctorReport
 # NCBI itself
 
 
-def asked(settings: Settings, asker: Callable[[Settings], bytes]) -> DoctorReport:
+def diagnose_silent_service(settings: Settings, asker: Callable[[Settings], bytes]) -> DoctorReport:
     with listening(silent) as port:
         return look(at(settings, f"http://127.0.0.1:{port}"), asker=asker)
 
 
-def keyed(settings: Settings) -> Settings:
+def add_key(settings: Settings) -> Settings:
     from pydantic import SecretStr
 
     return replace(settings, ncbi_api_key=SecretStr(CANARY))
@@ -62,10 +62,10 @@ def test_a_service_that_answers_nonsense_is_ncbi_itself(settings: Settings) -> N
     def html(_: Settings) -> bytes:
         raise UpstreamError("NCBI sent a web page.", details={"reason": "invalid_response"})
 
-    report = asked(settings, html)
+    report = diagnose_silent_service(settings, html)
 
     assert statuses(report)["tcp"] == "ok"
-    assert found(report, "ncbi").detail == "NCBI sent a web page."
+    assert find_check(report, "ncbi").detail == "NCBI sent a web page."
     assert report.exit_status == 5
 
 
@@ -73,39 +73,39 @@ def test_a_rate_limit_ends_with_its_own_status(settings: Settings) -> None:
     def busy(_: Settings) -> bytes:
         raise RateLimited("too many requests")
 
-    report = asked(settings, busy)
+    report = diagnose_silent_service(settings, busy)
 
-    assert found(report, "ncbi").code == "RATE_LIMITED"
+    assert find_check(report, "ncbi").code == "RATE_LIMITED"
     assert report.exit_status == 7
 
 
 def test_a_list_of_databases_without_pubmed_is_no_answer(settings: Settings) -> None:
-    report = asked(settings, lambda _: b"<eInfoResult><DbList/></eInfoResult>")
+    report = diagnose_silent_service(settings, lambda _: b"<eInfoResult><DbList/></eInfoResult>")
 
-    assert "does not list the database PubMed" in found(report, "ncbi").detail
+    assert "does not list the database PubMed" in find_check(report, "ncbi").detail
 
 
 def test_an_accepted_key_is_said_to_be_accepted_and_not_shown(settings: Settings) -> None:
-    report = asked(keyed(settings), answer)
+    report = diagnose_silent_service(add_key(settings), answer)
 
-    assert found(report, "api_key").detail == "accepted by NCBI: 10 requests per second"
+    assert find_check(report, "api_key").detail == "accepted by NCBI: 10 requests per second"
     assert CANARY not in report.model_dump_json()
-    assert found(report, "rate_limit").detail.startswith("10 requests per second")
+    assert find_check(report, "rate_limit").detail.startswith("10 requests per second")
 
 
 def test_a_rejected_key_is_told_from_a_service_that_fails(settings: Settings) -> None:
-    report = asked(keyed(settings), refusing)
+    report = diagnose_silent_service(add_key(settings), refusing)
 
     assert statuses(report)["ncbi"] == "ok"
-    assert found(report, "api_key").status == "failed"
-    assert (found(report, "api_key").code, report.exit_status) == ("NOT_CONFIGURED", 8)
+    assert find_check(report, "api_key").status == "failed"
+    assert (find_check(report, "api_key").code, report.exit_status) == ("NOT_CONFIGURED", 8)
 
 
 def test_a_key_is_not_judged_by_a_service_that_fails(settings: Settings) -> None:
     def down(_: Settings) -> bytes:
         raise UpstreamError("down")
 
-    report = asked(keyed(settings), down)
+    report = diagnose_silent_service(add_key(settings), down)
 
     assert statuses(report)["api_key"] == "skipped"
     assert report.exit_status == 5
@@ -113,15 +113,15 @@ def test_a_key_is_not_judged_by_a_service_that_fails(settings: Settings) -> None
 
 def test_a_key_that_is_kept_from_a_foreign_address_is_a_warning(settings: Settings) -> None:
     with listening(silent) as port:
-        report = look(keyed(at(settings, f"http://mirror.test:{port}")))
+        report = look(add_key(at(settings, f"http://mirror.test:{port}")))
 
-    assert found(report, "api_key").status == "warning"
+    assert find_check(report, "api_key").status == "warning"
     assert report.exit_status == 4
 
 
 def test_the_one_request_is_neither_cached_nor_repeated(settings: Settings) -> None:
     recorder = Recorder()
-    asked(replace(settings, refresh=True), recorder)
+    diagnose_silent_service(replace(settings, refresh=True), recorder)
 
     (given,) = recorder.seen
     assert (given.no_cache, given.refresh, given.ncbi_max_retries) == (True, False, 0)
@@ -130,7 +130,7 @@ def test_the_one_request_is_neither_cached_nor_repeated(settings: Settings) -> N
 
 def test_a_shorter_deadline_of_the_users_own_is_kept(settings: Settings) -> None:
     recorder = Recorder()
-    asked(replace(settings, ncbi_timeout_ms=700, ncbi_total_deadline_ms=900), recorder)
+    diagnose_silent_service(replace(settings, ncbi_timeout_ms=700, ncbi_total_deadline_ms=900), recorder)
 
     assert (recorder.seen[0].ncbi_timeout_ms, recorder.seen[0].ncbi_total_deadline_ms) == (700, 900)
 
@@ -158,11 +158,11 @@ def test_the_real_transport_tells_what_ncbi_answered(
 ) -> None:
     from entrez_kit.doctor.diagnosis import ask_for_databases
 
-    quick = replace(keyed(settings), ncbi_timeout_ms=1000, ncbi_total_deadline_ms=2500)
+    quick = replace(add_key(settings), ncbi_timeout_ms=1000, ncbi_total_deadline_ms=2500)
     with listening(reply) as port:
         report = look(at(quick, f"http://127.0.0.1:{port}"), asker=ask_for_databases)
 
-    assert (found(report, check).code, report.exit_status) == (code, status)
+    assert (find_check(report, check).code, report.exit_status) == (code, status)
     assert CANARY not in report.model_dump_json()
 
 
@@ -177,7 +177,7 @@ def test_a_key_that_ncbi_rejects_is_found_by_the_real_transport(settings: Settin
         )
 
     with listening(handle) as port:
-        report = look(at(keyed(settings), f"http://127.0.0.1:{port}"), asker=ask_for_databases)
+        report = look(at(add_key(settings), f"http://127.0.0.1:{port}"), asker=ask_for_databases)
 
     assert statuses(report)["ncbi"] == "ok"
     assert statuses(report)["api_key"] == "failed"
@@ -208,10 +208,10 @@ def test_other_services_are_looked_at_on_request_and_fail_on_their_own(settings:
         "Europe PMC",
         "PMC open data",
     }
-    assert found(report, "ncbi").status == "ok"
-    assert found(report, "tcp", "Europe PMC").status == "failed"
-    assert found(report, "tls", "Europe PMC").status == "skipped"
-    assert found(report, "tcp", "PMC open data").status == "ok"
+    assert find_check(report, "ncbi").status == "ok"
+    assert find_check(report, "tcp", "Europe PMC").status == "failed"
+    assert find_check(report, "tls", "Europe PMC").status == "skipped"
+    assert find_check(report, "tcp", "PMC open data").status == "ok"
     assert report.exit_status == 5
 
 
@@ -252,7 +252,7 @@ def test_the_first_failure_decides_how_it_ends(settings: Settings, tmp_path: Pat
     problem = report.problem()
     assert problem is not None
     assert problem.details == {"reason": "cache_failed", "failed": ["cache", "E-utilities dns"]}
-    assert problem.recovery_hint == found(report, "cache").hint
+    assert problem.recovery_hint == find_check(report, "cache").hint
 
 
 def test_every_failure_and_warning_says_what_to_do_and_how_long_it_took(settings: Settings) -> None:

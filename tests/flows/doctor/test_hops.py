@@ -14,7 +14,7 @@ from doctor_bench import (
     Handle,
     answer,
     at,
-    found,
+    find_check,
     free_port,
     listening,
     look,
@@ -39,8 +39,8 @@ def test_a_machine_where_all_is_well_is_told_so(settings: Settings) -> None:
     names = ["versions", "configuration", "disk", "cache", "rate_limit", "dns", "tcp", "tls", "ncbi", "api_key"]
     assert [(check.name, check.status) for check in report.checks] == [(name, "ok") for name in names]
     assert (report.healthy, report.exit_status, report.problem()) == (True, 0, None)
-    assert "valid until 2120-01-01" in found(report, "tls").detail
-    assert found(report, "ncbi").detail == "replied with 2 databases"
+    assert "valid until 2120-01-01" in find_check(report, "tls").detail
+    assert find_check(report, "ncbi").detail == "replied with 2 databases"
 
 
 def test_a_name_that_does_not_resolve_is_the_dns_and_the_rest_is_skipped(settings: Settings) -> None:
@@ -59,7 +59,7 @@ def test_a_name_that_does_not_resolve_is_the_dns_and_the_rest_is_skipped(setting
         "ncbi": "skipped",
         "api_key": "skipped",
     }
-    check = found(report, "dns")
+    check = find_check(report, "dns")
     assert check.detail == "eutils.ncbi.nlm.nih.gov cannot be resolved: Name or service not known"
     assert check.hint is not None
     assert "HTTPS_PROXY" in check.hint
@@ -82,7 +82,7 @@ def test_a_name_server_that_never_answers_costs_a_bounded_time(settings: Setting
     took = time.monotonic() - began
     release.set()
 
-    assert "no name server answered" in found(report, "dns").detail
+    assert "no name server answered" in find_check(report, "dns").detail
     assert took < SHORT + 3
 
 
@@ -91,11 +91,11 @@ def test_whatever_a_resolver_raises_is_a_dns_finding(settings: Settings, problem
     def broken(host: str, port: int) -> Sequence[str]:
         raise problem
 
-    assert found(look(settings, resolver=broken), "dns").status == "failed"
+    assert find_check(look(settings, resolver=broken), "dns").status == "failed"
 
 
 def test_a_name_without_addresses_is_a_dns_finding(settings: Settings) -> None:
-    assert "has no address" in found(look(settings, resolver=lambda host, port: []), "dns").detail
+    assert "has no address" in find_check(look(settings, resolver=lambda host, port: []), "dns").detail
 
 
 def test_an_address_by_number_needs_no_name_server(settings: Settings) -> None:
@@ -105,8 +105,8 @@ def test_an_address_by_number_needs_no_name_server(settings: Settings) -> None:
     with listening(silent) as port:
         report = look(at(settings, f"http://127.0.0.1:{port}"), resolver=unused)
 
-    assert found(report, "dns").status == "ok"
-    assert found(report, "tls").detail == "the URL is http, without encryption"
+    assert find_check(report, "dns").status == "ok"
+    assert find_check(report, "tls").detail == "the URL is http, without encryption"
     assert report.exit_status == 0
 
 
@@ -114,8 +114,8 @@ def test_the_systems_own_resolver_and_connector_are_used_unless_told_otherwise(s
     with listening(silent) as port:
         report = diagnose(at(settings, f"http://localhost:{port}"), asker=answer, patience=5)
 
-    assert found(report, "dns").status == "ok"
-    assert found(report, "tcp").status == "ok"
+    assert find_check(report, "dns").status == "ok"
+    assert find_check(report, "tcp").status == "ok"
     assert "127.0.0.1" in resolve("localhost", 80) or "::1" in resolve("localhost", 80)
 
 
@@ -124,7 +124,7 @@ def test_a_refused_port_is_the_connection(settings: Settings) -> None:
 
     assert statuses(report)["tcp"] == "failed"
     assert statuses(report)["tls"] == "skipped"
-    assert "connection refused" in found(report, "tcp").detail
+    assert "connection refused" in find_check(report, "tcp").detail
     assert report.exit_status == 5
 
 
@@ -134,7 +134,7 @@ def test_an_address_that_swallows_packets_is_the_connection(settings: Settings) 
 
     report = look(settings, connector=hole)
 
-    assert found(report, "tcp").detail == "127.0.0.1 port 443: no answer in time"
+    assert find_check(report, "tcp").detail == "127.0.0.1 port 443: no answer in time"
     assert report.exit_status == 5
 
 
@@ -151,11 +151,11 @@ def test_an_address_family_that_costs_every_request_time_is_a_warning(settings: 
             connector=only_v4,
         )
 
-    check = found(report, "tcp")
+    check = find_check(report, "tcp")
     assert check.status == "warning"
     assert check.hint is not None
     assert "IPv6" in check.hint
-    assert found(report, "ncbi").status == "ok"
+    assert find_check(report, "ncbi").status == "ok"
     assert (report.healthy, report.exit_status) == (True, 4)
 
 
@@ -172,7 +172,7 @@ def test_an_address_family_that_fails_at_once_is_no_matter(settings: Settings) -
             connector=only_v4,
         )
 
-    assert found(report, "tcp").status == "ok"
+    assert find_check(report, "tcp").status == "ok"
     assert report.exit_status == 0
 
 
@@ -187,7 +187,7 @@ def tls_check(
         report = look(at(settings, f"https://eutils.test:{port}"), find_route=lambda url: route, patience=patience)
     assert statuses(report)["tcp"] == "ok"
     assert (statuses(report)["ncbi"], report.exit_status) == ("skipped", 5)
-    return found(report, "tls")
+    return find_check(report, "tls")
 
 
 def test_a_server_that_accepts_and_never_answers_is_told_within_the_time_limit(settings: Settings) -> None:
@@ -230,7 +230,7 @@ def test_a_certificate_for_another_name_is_said_to_be_one(settings: Settings) ->
             find_route=lambda url: Route(ca_bundle=str(CERTIFICATES / "loopback.pem")),
         )
 
-    assert "a certificate for another name" in found(report, "tls").detail
+    assert "a certificate for another name" in find_check(report, "tls").detail
 
 
 def test_a_connection_cut_during_the_handshake_is_said_to_be_cut(settings: Settings) -> None:
@@ -255,7 +255,7 @@ def test_a_certificate_bundle_that_cannot_be_read_is_a_matter_of_configuration(
     with listening(silent, "loopback.pem") as port:
         report = look(at(settings, f"https://eutils.test:{port}"), find_route=lambda url: Route(ca_bundle=str(bundle)))
 
-    assert found(report, "tls").code == "NOT_CONFIGURED"
+    assert find_check(report, "tls").code == "NOT_CONFIGURED"
     assert report.exit_status == 8
 
 

@@ -14,7 +14,7 @@ from doctor_bench import (
     PATIENCE,
     SHORT,
     at,
-    found,
+    find_check,
     free_port,
     listening,
     look,
@@ -74,7 +74,7 @@ def test_a_proxy_that_connects_is_looked_through(settings: Settings) -> None:
 
     assert [check.name for check in report.checks if check.service] == ["dns", "tcp", "proxy", "tls", "ncbi", "api_key"]
     assert report.exit_status == 0
-    assert f"http://127.0.0.1:{port} connects to eutils.test:443" in found(report, "proxy").detail
+    assert f"http://127.0.0.1:{port} connects to eutils.test:443" in find_check(report, "proxy").detail
     assert heads[0].startswith(b"CONNECT eutils.test:443 HTTP/1.1\r\n")
     assert b"Proxy-Authorization: Basic bWVAeDpodW50ZXIyLWNhbmFyeQ==" in heads[0]
 
@@ -103,7 +103,7 @@ def test_a_proxy_that_refuses_is_the_hop_that_fails(settings: Settings, reply: b
         "ncbi": "skipped",
         "api_key": "skipped",
     }
-    assert text in found(report, "proxy").detail
+    assert text in find_check(report, "proxy").detail
     assert report.exit_status == 5
 
 
@@ -112,14 +112,14 @@ def test_a_proxy_that_says_nothing_costs_a_bounded_time(settings: Settings) -> N
     with listening(silent) as port:
         report = proxied(settings, "https://eutils.test", Route(f"http://127.0.0.1:{port}"), SHORT)
 
-    assert "did not answer within" in found(report, "proxy").detail
+    assert "did not answer within" in find_check(report, "proxy").detail
     assert time.monotonic() - began < SHORT + 3
 
 
 def test_a_proxy_that_is_not_there_points_to_the_proxy_settings(settings: Settings) -> None:
     report = proxied(settings, "https://eutils.test", Route(f"http://me:{PASSWORD}@127.0.0.1:{free_port()}"))
 
-    check = found(report, "tcp")
+    check = find_check(report, "tcp")
     assert check.status == "failed"
     assert check.hint is not None
     assert "Is the proxy running?" in check.hint
@@ -131,14 +131,14 @@ def test_a_proxy_whose_name_is_unknown_is_named(settings: Settings) -> None:
 
     report = look(settings, resolver=unknown, find_route=lambda url: Route("http://proxy.test:3128"))
 
-    assert found(report, "dns").detail.startswith("the proxy proxy.test cannot be resolved")
+    assert find_check(report, "dns").detail.startswith("the proxy proxy.test cannot be resolved")
 
 
 @pytest.mark.parametrize("address", ["http://", f"http://me:{PASSWORD}@proxy.test:port", "http://proxy.test:99999"])
 def test_a_proxy_address_that_makes_no_sense_is_a_matter_of_configuration(settings: Settings, address: str) -> None:
     report = proxied(settings, "https://eutils.test", Route(address))
 
-    assert found(report, "dns").code == "NOT_CONFIGURED"
+    assert find_check(report, "dns").code == "NOT_CONFIGURED"
     assert report.exit_status == 8
 
 
@@ -160,7 +160,7 @@ def test_a_proxy_for_plain_http_is_only_connected_to(settings: Settings) -> None
     with listening(silent) as port:
         report = proxied(settings, "http://eutils.test", Route(f"http://me:{PASSWORD}@127.0.0.1:{port}"))
 
-    assert found(report, "proxy").detail == f"requests go through http://127.0.0.1:{port}"
+    assert find_check(report, "proxy").detail == f"requests go through http://127.0.0.1:{port}"
     assert report.exit_status == 0
 
 
@@ -189,6 +189,6 @@ def test_a_route_that_cannot_be_found_out_does_not_end_the_report(settings: Sett
     with listening(silent) as port:
         report = look(at(settings, f"http://eutils.test:{port}"), find_route=broken)
 
-    assert found(report, "proxy").status == "skipped"
-    assert found(report, "ncbi").status == "ok"
+    assert find_check(report, "proxy").status == "skipped"
+    assert find_check(report, "ncbi").status == "ok"
     assert PASSWORD not in report.model_dump_json()

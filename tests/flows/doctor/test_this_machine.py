@@ -12,7 +12,7 @@ import pytest
 from doctor_bench import (
     CANARY,
     DATABASES,
-    found,
+    find_check,
     look,
 )
 
@@ -30,18 +30,18 @@ def local(settings: Settings, **injected: Any) -> DoctorReport:
 
 
 def test_versions_are_named_and_a_missing_library_is_found(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "biopython" in found(local(settings), "versions").detail
+    assert "biopython" in find_check(local(settings), "versions").detail
 
     monkeypatch.setattr("entrez_kit.doctor.local.LIBRARIES", ("requests", "no-such-library"))
     report = local(settings)
-    assert found(report, "versions").detail.endswith("not installed: no-such-library")
+    assert find_check(report, "versions").detail.endswith("not installed: no-such-library")
     assert report.exit_status == 8
 
 
 def test_notices_about_the_settings_are_warnings(settings: Settings) -> None:
     report = local(replace(settings, notices=("config.toml: unknown setting 'x' ignored",)))
 
-    check = found(report, "configuration")
+    check = find_check(report, "configuration")
     assert check.status == "warning"
     assert "unknown setting 'x' ignored" in check.detail
     assert check.hint == "`entrez-kit config show` lists every setting and its origin."
@@ -51,14 +51,14 @@ def test_notices_about_the_settings_are_warnings(settings: Settings) -> None:
 def test_settings_that_leave_nobody_to_answer_are_found(settings: Settings) -> None:
     report = local(replace(settings, no_cache=True))
 
-    assert found(report, "configuration").code == "NOT_CONFIGURED"
+    assert find_check(report, "configuration").code == "NOT_CONFIGURED"
     assert report.exit_status == 8
 
 
 def test_offline_from_the_environment_is_a_warning(settings: Settings) -> None:
     report = look(replace(settings, offline=True, origins={"offline": "environment (ENTREZ_KIT_OFFLINE)"}))
 
-    assert "environment (ENTREZ_KIT_OFFLINE)" in found(report, "configuration").detail
+    assert "environment (ENTREZ_KIT_OFFLINE)" in find_check(report, "configuration").detail
     assert report.exit_status == 4
 
 
@@ -70,7 +70,7 @@ def test_the_configuration_is_described_without_secrets(home: Path) -> None:
     loaded = load_settings(environ={"HOME": str(home), "NCBI_EMAIL": "canary@example.org"})
     report = local(loaded)
 
-    detail = found(report, "configuration").detail
+    detail = find_check(report, "configuration").detail
     assert str(folder / "config.toml") in detail
     assert "ncbi_api_key" in detail
     assert CANARY not in report.model_dump_json()
@@ -85,7 +85,7 @@ def test_a_disk_that_is_full_or_soon_will_be_is_found(
 ) -> None:
     report = local(settings, free_space=lambda folder: free)
 
-    assert found(report, "disk").status == status
+    assert find_check(report, "disk").status == status
     assert report.exit_status == exit_status
 
 
@@ -93,14 +93,14 @@ def test_a_disk_that_cannot_be_looked_at_is_a_warning(settings: Settings) -> Non
     def broken(folder: Path) -> int:
         raise OSError(5, "Input/output error")
 
-    assert found(local(settings, free_space=broken), "disk").status == "warning"
+    assert find_check(local(settings, free_space=broken), "disk").status == "warning"
 
 
 def test_the_real_disk_is_asked_unless_told_otherwise(settings: Settings) -> None:
     report = diagnose(replace(settings, offline=True, origins={"offline": "flag"}))
 
     assert size(shutil.disk_usage(settings.cache_dir.parent.parent).total // 10**15 * 10**15) == "0 bytes"
-    assert "left for" in found(report, "disk").detail
+    assert "left for" in find_check(report, "disk").detail
 
 
 def test_a_cache_folder_that_cannot_be_written_is_found(settings: Settings, tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_a_cache_folder_that_cannot_be_written_is_found(settings: Settings, tmp_
     file.write_text("", encoding="utf-8")
     report = local(replace(settings, cache_dir=file / "cache"))
 
-    check = found(report, "cache")
+    check = find_check(report, "cache")
     assert (check.status, check.code) == ("failed", "STORE_ERROR")
     assert check.hint is not None
     assert "ENTREZ_KIT_CACHE_DIR" in check.hint
@@ -120,7 +120,7 @@ def test_a_cache_folder_that_others_may_write_to_is_a_warning(settings: Settings
     settings.cache_dir.mkdir(parents=True)
     settings.cache_dir.chmod(0o777)
 
-    assert found(local(settings), "cache").status == "warning"
+    assert find_check(local(settings), "cache").status == "warning"
 
 
 def test_a_cache_that_is_fine_is_counted(settings: Settings) -> None:
@@ -131,7 +131,7 @@ def test_a_cache_that_is_fine_is_counted(settings: Settings) -> None:
         )
     connection.close()
 
-    assert found(local(settings), "cache").detail.startswith("3 replies, 2 of them expired, ")
+    assert find_check(local(settings), "cache").detail.startswith("3 replies, 2 of them expired, ")
     assert list(settings.cache_dir.glob(".doctor-*")) == []
 
 
@@ -142,7 +142,7 @@ def test_a_damaged_cache_is_found_and_left_as_it_is(settings: Settings, content:
     path.write_bytes(content)
     report = local(settings)
 
-    assert found(report, "cache").code == "STORE_ERROR"
+    assert find_check(report, "cache").code == "STORE_ERROR"
     assert report.exit_status == 9
     assert path.read_bytes() == content
 
@@ -169,7 +169,7 @@ def test_damage_within_the_file_is_found_and_a_lock_is_no_damage(tmp_path: Path)
 def test_a_cache_that_is_switched_off_is_not_looked_at(settings: Settings) -> None:
     report = look(replace(settings, no_cache=True), resolver=lambda host, port: [], asker=lambda _: DATABASES)
 
-    assert found(report, "cache").detail == "switched off (no_cache)"
+    assert find_check(report, "cache").detail == "switched off (no_cache)"
     assert not settings.cache_dir.exists()
 
 
@@ -178,7 +178,7 @@ def test_a_limiter_that_cannot_share_its_state_is_a_warning(settings: Settings, 
     file.write_text("", encoding="utf-8")
     report = local(replace(settings, state_dir=file / "state"))
 
-    check = found(report, "rate_limit")
+    check = find_check(report, "rate_limit")
     assert check.status == "warning"
     assert "not shared between processes" in check.detail
     assert report.exit_status == 4
@@ -186,7 +186,7 @@ def test_a_limiter_that_cannot_share_its_state_is_a_warning(settings: Settings, 
 
 def test_a_long_queue_is_a_warning_and_asking_takes_no_place_in_it(settings: Settings) -> None:
     state = limiter_file(settings, "eutils")
-    assert "shared by all processes" in found(local(settings), "rate_limit").detail
+    assert "shared by all processes" in find_check(local(settings), "rate_limit").detail
 
     state.parent.mkdir(exist_ok=True)
     limiter = RateLimiter(state, per_second=3)
@@ -195,7 +195,7 @@ def test_a_long_queue_is_a_warning_and_asking_takes_no_place_in_it(settings: Set
     ahead = (time.monotonic_ns() // 1000) + 60_000_000
     state.write_text(line.replace('"free_us":', f'"free_us":{ahead},"was":'), encoding="ascii")
     before = state.read_text(encoding="ascii")
-    check = found(local(settings), "rate_limit")
+    check = find_check(local(settings), "rate_limit")
 
     assert check.status == "warning"
     assert "s away" in check.detail
@@ -207,7 +207,7 @@ def test_a_damaged_limiter_state_is_no_obstacle(settings: Settings) -> None:
     state.parent.mkdir(mode=0o700, exist_ok=True)
     state.write_bytes(b"\x00garbage")
 
-    assert found(local(settings), "rate_limit").status == "ok"
+    assert find_check(local(settings), "rate_limit").status == "ok"
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import pytest
-from papers import encrypted, pdf_of, prose
+from papers import encrypt_pdf, pdf_of, prose
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntrezKitError
@@ -66,14 +66,14 @@ class Publisher:
         return LocalReply(answer, HTML) if isinstance(answer, bytes) else answer
 
 
-def fetched(kit: EntrezKit) -> UnpaywallArticle:
+def fetch_copy(kit: EntrezKit) -> UnpaywallArticle:
     """Return the copy there must be."""
     found = fetch_open_access(kit.services, DOI)
     assert isinstance(found, UnpaywallArticle), found
     return found
 
 
-def missed(kit: EntrezKit, doi: str = DOI) -> Answer:
+def expect_no_copy(kit: EntrezKit, doi: str = DOI) -> Answer:
     """Return why there is no copy."""
     found = fetch_open_access(kit.services, doi)
     assert isinstance(found, Answer), found
@@ -91,7 +91,7 @@ def test_the_pdf_of_the_best_copy_is_read_first(sandbox: Sandbox, kit_for: KitFo
             "version": "publishedVersion",
         }
     )
-    found = fetched(kit_for(sandbox))
+    found = fetch_copy(kit_for(sandbox))
 
     assert found.content.split() == [f"word{number}x" for number in range(120)]
     assert found == UnpaywallArticle(
@@ -113,7 +113,7 @@ def test_the_pdf_of_the_best_copy_is_read_first(sandbox: Sandbox, kit_for: KitFo
     [
         LocalReply(b"no", HTML, 403),
         LocalReply(PDF[:200], "application/pdf"),
-        LocalReply(encrypted(PDF, user="x", algorithm="RC4-128"), "application/pdf"),
+        LocalReply(encrypt_pdf(PDF, user="x", algorithm="RC4-128"), "application/pdf"),
         LocalReply(WALL, "application/pdf"),
         LocalReply(b'{"error": "not found"}', "application/pdf"),
         LocalReply(b"PK\x03\x04" + b"\x00" * 99, "application/pdf"),
@@ -124,7 +124,7 @@ def test_the_pdf_of_the_best_copy_is_read_first(sandbox: Sandbox, kit_for: KitFo
 def test_a_pdf_that_is_none_makes_way_for_the_page(sandbox: Sandbox, kit_for: KitFor, broken: LocalReply) -> None:
     publisher = Publisher(sandbox, {"a.pdf": broken, "a": PAGE})
     publisher.locate({"url_for_pdf": "a.pdf", "url": "a.pdf", "url_for_landing_page": "a"})
-    found = fetched(kit_for(sandbox))
+    found = fetch_copy(kit_for(sandbox))
 
     assert (found.content_format, found.word_count) == ("html-markdown", 1202)
     assert "word1199x" in found.content
@@ -136,7 +136,7 @@ def test_what_was_wrong_with_a_pdf_is_recorded(sandbox: Sandbox, kit_for: KitFor
         sandbox, {"a.pdf": LocalReply(b'{"error": 1}', "application/pdf"), "b.pdf": LocalReply(WALL, HTML)}
     )
     publisher.locate({"url_for_pdf": "a.pdf"}, {"url_for_pdf": "b.pdf"})
-    found = missed(kit_for(sandbox))
+    found = expect_no_copy(kit_for(sandbox))
 
     assert found.outcome == "parse-failed"
     assert "/publisher/a.pdf is neither a PDF nor an HTML page (its type is application/pdf)" in str(found.detail)
@@ -147,14 +147,14 @@ def test_an_article_at_the_address_of_a_pdf_is_read_as_the_page_it_is(sandbox: S
     publisher = Publisher(sandbox, {"a.pdf": LocalReply(PAGE, "application/pdf")})
     publisher.locate({"url_for_pdf": "a.pdf"})
 
-    assert fetched(kit_for(sandbox)).content_format == "html-markdown"
+    assert fetch_copy(kit_for(sandbox)).content_format == "html-markdown"
 
 
 def test_a_pdf_at_the_address_of_a_page_is_read_as_the_pdf_it_is(sandbox: Sandbox, kit_for: KitFor) -> None:
     publisher = Publisher(sandbox, {"a": LocalReply(PDF, HTML)})
     publisher.locate({"url": "a"})
 
-    assert fetched(kit_for(sandbox)).content_format == "pdf-text"
+    assert fetch_copy(kit_for(sandbox)).content_format == "pdf-text"
 
 
 def test_further_copies_are_tried_with_their_own_licence(sandbox: Sandbox, kit_for: KitFor) -> None:
@@ -163,7 +163,7 @@ def test_further_copies_are_tried_with_their_own_licence(sandbox: Sandbox, kit_f
         {"url_for_pdf": "a.pdf", "url": "a", "license": "cc-by"},
         {"url_for_pdf": "c.pdf", "license": "cc-by-nc", "host_type": "repository", "version": "acceptedVersion"},
     )
-    found = fetched(kit_for(sandbox))
+    found = fetch_copy(kit_for(sandbox))
 
     assert publisher.asked == ["a.pdf", "a", "c.pdf"]
     assert (found.license, found.host_type, found.version) == ("cc-by-nc", "repository", "acceptedVersion")
@@ -172,7 +172,7 @@ def test_further_copies_are_tried_with_their_own_licence(sandbox: Sandbox, kit_f
 def test_no_more_than_four_addresses_are_asked(sandbox: Sandbox, kit_for: KitFor) -> None:
     publisher = Publisher(sandbox, {})
     publisher.locate(*({"url_for_pdf": f"{name}.pdf", "url": name} for name in "abcdef"))
-    found = missed(kit_for(sandbox))
+    found = expect_no_copy(kit_for(sandbox))
 
     assert publisher.asked == ["a.pdf", "a", "b.pdf", "b"]
     assert found.outcome == "fetch-failed"
@@ -182,7 +182,7 @@ def test_no_more_than_four_addresses_are_asked(sandbox: Sandbox, kit_for: KitFor
 def test_a_page_about_the_article_leads_to_the_pdf_it_names(sandbox: Sandbox, kit_for: KitFor) -> None:
     publisher = Publisher(sandbox, {"a": LANDING, "named.pdf": LocalReply(PDF, "application/pdf")})
     publisher.locate({"url": "a", "license": "cc0"}, {"url": "b"})
-    found = fetched(kit_for(sandbox))
+    found = fetch_copy(kit_for(sandbox))
 
     assert publisher.asked == ["a", "named.pdf"]
     assert (found.content_format, found.license) == ("pdf-text", "cc0")
@@ -204,7 +204,7 @@ def test_a_public_page_does_not_lead_to_a_service_on_this_machine(
         return download(url, **options)
 
     monkeypatch.setattr("entrez_kit.services.transport.download.guard.download", fetch)
-    found = missed(kit_for(sandbox, unpaywall_email="ada@example.org"))
+    found = expect_no_copy(kit_for(sandbox, unpaywall_email="ada@example.org"))
 
     assert len(requested) == 2
     assert publisher.asked == []
@@ -214,7 +214,7 @@ def test_a_public_page_does_not_lead_to_a_service_on_this_machine(
 def test_an_abstract_is_not_passed_off_as_the_article(sandbox: Sandbox, kit_for: KitFor) -> None:
     publisher = Publisher(sandbox, {"a": LANDING})
     publisher.locate({"url": "a"})
-    found = missed(kit_for(sandbox))
+    found = expect_no_copy(kit_for(sandbox))
 
     assert found.outcome == "parse-failed"
     assert "is a page about the article (151 words), not the article" in str(found.detail)
@@ -225,7 +225,7 @@ def test_pmcs_own_pages_are_asked_last(sandbox: Sandbox, kit_for: KitFor) -> Non
     publisher = Publisher(sandbox, {"a": PAGE})
     publisher.locate({"url": "https://www.ncbi.nlm.nih.gov/pmc/articles/1"}, {"url": "a"})
 
-    assert fetched(kit_for(sandbox)).source_url.endswith("/publisher/a")
+    assert fetch_copy(kit_for(sandbox)).source_url.endswith("/publisher/a")
 
 
 @pytest.mark.parametrize(
@@ -243,20 +243,20 @@ def test_an_article_without_a_copy_says_so(
     publisher = Publisher(sandbox, {})
     publisher.record = {"doi": DOI, **record}
 
-    assert missed(kit_for(sandbox)) == Answer("no-oa", detail)
+    assert expect_no_copy(kit_for(sandbox)) == Answer("no-oa", detail)
 
 
 def test_what_unpaywall_does_not_know_or_take_is_no_copy(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox)
 
-    assert missed(kit, "10.5555/unknown.1") == Answer("no-oa", "DOI unknown to Unpaywall")
-    assert missed(kit, "11.5555/no.doi") == Answer("no-oa", "Invalid DOI format")
+    assert expect_no_copy(kit, "10.5555/unknown.1") == Answer("no-oa", "DOI unknown to Unpaywall")
+    assert expect_no_copy(kit, "11.5555/no.doi") == Answer("no-oa", "Invalid DOI format")
 
 
 def test_a_tier_without_an_email_is_not_attempted(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox)
     object.__setattr__(kit.settings, "unpaywall_email", None)
-    found = missed(kit)
+    found = expect_no_copy(kit)
 
     assert (found.outcome, found.detail) == ("not-attempted", "UNPAYWALL_EMAIL is not set")
     assert sandbox.requests() == 0
@@ -265,7 +265,7 @@ def test_a_tier_without_an_email_is_not_attempted(sandbox: Sandbox, kit_for: Kit
 def test_an_unpaywall_that_is_down_is_a_service_error_that_may_pass(sandbox: Sandbox, kit_for: KitFor) -> None:
     sandbox.fail_next("500", "unpaywall", times=20)
     kit = kit_for(sandbox, ncbi_max_retries=1)
-    found = missed(kit)
+    found = expect_no_copy(kit)
     with pytest.raises(EntrezKitError) as caught:
         kit.services.unpaywall.location(DOI)
 
@@ -276,7 +276,7 @@ def test_an_unpaywall_that_is_down_is_a_service_error_that_may_pass(sandbox: San
 
 def test_an_email_unpaywall_refuses_is_a_service_error_that_stays(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox, unpaywall_email="me@example.com")
-    found = missed(kit, "10.5555/ekit.2025.0010")
+    found = expect_no_copy(kit, "10.5555/ekit.2025.0010")
     with pytest.raises(EntrezKitError) as caught:
         kit.services.unpaywall.location("10.5555/ekit.2025.0010")
 
@@ -290,7 +290,7 @@ def test_an_email_unpaywall_refuses_is_a_service_error_that_stays(sandbox: Sandb
 def test_copies_inside_are_not_asked(sandbox: Sandbox, kit_for: KitFor) -> None:
     publisher = Publisher(sandbox, {})
     publisher.locate({"url": "http://127.0.0.1:1/"}, {"url": "file:///etc/passwd"}, {"url": "http://10.0.0.1/a.pdf"})
-    found = missed(kit_for(sandbox))
+    found = expect_no_copy(kit_for(sandbox))
 
     assert found.outcome == "fetch-failed"
     assert str(found.detail).count("cannot be downloaded") == 3
@@ -309,7 +309,7 @@ def test_all_copies_together_have_one_time_limit(
     kit = kit_for(sandbox)
     object.__setattr__(kit.settings, "unpaywall_timeout_ms", 100)
     started = time.monotonic()
-    found = missed(kit)
+    found = expect_no_copy(kit)
 
     assert found.outcome == "fetch-failed"
     assert time.monotonic() - started < 2
@@ -319,8 +319,8 @@ def test_all_copies_together_have_one_time_limit(
 def test_offline_nothing_is_fetched(sandbox: Sandbox, kit_for: KitFor) -> None:
     publisher = Publisher(sandbox, {"a": PAGE})
     publisher.locate({"url": "a"})
-    fetched(kit_for(sandbox))
-    found = missed(kit_for(sandbox, offline=True))
+    fetch_copy(kit_for(sandbox))
+    found = expect_no_copy(kit_for(sandbox, offline=True))
 
     assert found.outcome == "fetch-failed"
     assert "offline mode" in str(found.detail)

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from prepared_reply import prepared
+from prepared_reply import prepare_reply
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
@@ -184,7 +184,7 @@ class Prepared:
         self.eutils = SimpleNamespace(
             at_once=1,
             esummary=self.esummary,
-            esearch=lambda **_: prepared("esearch", b"<eSearchResult><Count>0</Count><IdList/></eSearchResult>"),
+            esearch=lambda **_: prepare_reply("esearch", b"<eSearchResult><Count>0</Count><IdList/></eSearchResult>"),
             efetch=self.efetch,
             known_uids=lambda db, ids: set(),
         )
@@ -194,11 +194,11 @@ class Prepared:
         records = self.answer(list(ids), idtype)
         known = {str(record.get("requested-id", "")).lower() for record in records}
         errors = [{"requested-id": one, "errmsg": "not found"} for one in ids if one.lower() not in known]
-        return prepared("idconv", json.dumps({"records": [*records, *errors]}).encode(), read)
+        return prepare_reply("idconv", json.dumps({"records": [*records, *errors]}).encode(), read)
 
     def esummary(self, ids: list[str], read: Any, **_: Any) -> Reply:
         content = json.dumps({"result": {"uids": ids, **{one: {} for one in ids}}}).encode()
-        return prepared("esummary", content, read)
+        return prepare_reply("esummary", content, read)
 
     def efetch(self, ids: list[str], read: Any, **_: Any) -> Reply:
         raise EntityNotFound("none of the ids")
@@ -241,11 +241,11 @@ class Library(Prepared):
         ]
         listed = "".join(f"<Id>{pmid}</Id>" for pmid in found)
         content = f"<eSearchResult><Count>{len(found)}</Count><IdList>{listed}</IdList></eSearchResult>"
-        return prepared("esearch", content.encode())
+        return prepare_reply("esearch", content.encode())
 
     def efetch(self, ids: list[str], read: Any, **_: Any) -> Reply:
         found = "".join(record(pmid, **self.records[pmid]) for pmid in ids if pmid in self.records)
-        return prepared("efetch", f"<PubmedArticleSet>{found}</PubmedArticleSet>".encode(), read)
+        return prepare_reply("efetch", f"<PubmedArticleSet>{found}</PubmedArticleSet>".encode(), read)
 
     def esummary(self, ids: list[str], read: Any, **_: Any) -> Reply:
         documents: dict[str, Any] = {"uids": ids}
@@ -261,7 +261,7 @@ class Library(Prepared):
                 if fields
                 else {"uid": pmid, "error": "cannot get document summary"}
             )
-        return prepared("esummary", json.dumps({"result": documents}).encode(), read)
+        return prepare_reply("esummary", json.dumps({"result": documents}).encode(), read)
 
 
 def test_a_doi_that_pubmed_marks_as_invalid_is_converted_with_a_note() -> None:

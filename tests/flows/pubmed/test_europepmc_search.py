@@ -311,7 +311,7 @@ class Told:
         return document({"version": "6.9", **page})
 
 
-def told(sandbox: Sandbox, *pages: dict[str, Any]) -> None:
+def serve_pages(sandbox: Sandbox, *pages: dict[str, Any]) -> None:
     sandbox.route("/europepmc/search", "europepmc_search", Told(*pages))
 
 
@@ -320,7 +320,7 @@ def some(count: int, start: int = 1) -> dict[str, Any]:
 
 
 def test_fewer_records_than_counted_are_partial_and_not_silence(kit: EntrezKit, sandbox: Sandbox) -> None:
-    told(sandbox, {"hitCount": 2, "nextCursorMark": "AoI=", "resultList": some(1)})
+    serve_pages(sandbox, {"hitCount": 2, "nextCursorMark": "AoI=", "resultList": some(1)})
     outcome = execute(EUROPEPMC_SEARCH, kit.services, {"query": "x"})
 
     assert outcome.result is not None
@@ -332,7 +332,7 @@ def test_fewer_records_than_counted_are_partial_and_not_silence(kit: EntrezKit, 
 
 
 def test_promised_records_that_never_come_are_an_error(kit: EntrezKit, sandbox: Sandbox) -> None:
-    told(sandbox, *[{"hitCount": 7, "resultList": {"result": []}}] * 4)
+    serve_pages(sandbox, *[{"hitCount": 7, "resultList": {"result": []}}] * 4)
     outcome = execute(EUROPEPMC_SEARCH, kit.services, {"query": "x"})
 
     assert outcome.error is not None
@@ -341,7 +341,7 @@ def test_promised_records_that_never_come_are_an_error(kit: EntrezKit, sandbox: 
 
 
 def test_a_short_page_is_filled_from_the_next(kit: EntrezKit, sandbox: Sandbox) -> None:
-    told(
+    serve_pages(
         sandbox,
         {"hitCount": 5, "nextCursorMark": "AoI=", "resultList": some(3)},
         {"hitCount": 5, "nextCursorMark": "AoJ=", "resultList": some(2, 4)},
@@ -354,7 +354,7 @@ def test_a_short_page_is_filled_from_the_next(kit: EntrezKit, sandbox: Sandbox) 
 
 
 def test_a_cursor_that_leads_nowhere_new_ends_the_walk(kit: EntrezKit, sandbox: Sandbox) -> None:
-    told(sandbox, *({"hitCount": 50, "nextCursorMark": f"Ao{n}=", "resultList": some(3)} for n in range(9)))
+    serve_pages(sandbox, *({"hitCount": 50, "nextCursorMark": f"Ao{n}=", "resultList": some(3)} for n in range(9)))
     found = kit.europepmc_search(query="x")
 
     assert keys(found) == ["1", "2", "3"]

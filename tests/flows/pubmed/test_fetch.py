@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from drifting_service import drift, repeated
+from drifting_service import drift, repeat_first_reply
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntityNotFound, InvalidInput, UpstreamError
@@ -126,7 +126,7 @@ def test_a_page_of_a_result_set_that_comes_again_in_place_of_the_next_is_partial
     monkeypatch.setattr("entrez_kit.pubmed.record_fetcher.BATCH", 5)
     kit = kit_for(sandbox)
     found = kit.search_articles(query_term="crispr", use_history=True)
-    drift(sandbox, "efetch", repeated())
+    drift(sandbox, "efetch", repeat_first_reply())
 
     result = kit.fetch_contents(query_key=found.query_key, web_env=found.web_env, retmax=10)
 

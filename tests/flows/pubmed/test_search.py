@@ -6,7 +6,7 @@ from xml.sax.saxutils import escape
 
 import pytest
 import responses
-from drifting_service import drift, written
+from drifting_service import drift, replace_text
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import InvalidInput, UpstreamError
@@ -301,7 +301,7 @@ def test_the_exact_request_is_what_ncbi_documents(kit_for: KitFor) -> None:
 # What must be known before the results are read
 
 
-def said(result: SearchResult, code: str) -> str:
+def find_warning(result: SearchResult, code: str) -> str:
     """Return the message of a warning, or nothing."""
     return next((warning.message for warning in result.warnings if warning.code == code), "")
 
@@ -314,7 +314,7 @@ def test_a_dropped_required_part_is_told_before_the_pmids(sandbox: Sandbox, kit_
     assert document["total_found"] > 0
     names = list(document)
     assert all(names.index(name) < names.index("pmids") for name in ("query_broadened", "strict_total", "warnings"))
-    assert "as written finds 0" in said(result, "query_broadened")
+    assert "as written finds 0" in find_warning(result, "query_broadened")
 
 
 @pytest.mark.parametrize("term", ["crispr", "crispr OR qqqzzz", "crispr NOT qqqzzz", "(qqqzzz OR sickle) AND crispr"])
@@ -342,14 +342,14 @@ def test_search_all_tells_the_same(sandbox: Sandbox, kit_for: KitFor) -> None:
 
     assert (result.query_broadened, result.strict_total) == (True, 0)
     assert result.warnings == alone.warnings
-    assert said(kit.search_all(query_term="crispr", journal="Nobody"), "filters_emptied")
+    assert find_warning(kit.search_all(query_term="crispr", journal="Nobody"), "filters_emptied")
 
 
 def test_a_phrase_that_stays_in_the_translation_is_not_said_to_be_left_out(sandbox: Sandbox, kit_for: KitFor) -> None:
     result = kit_for(sandbox).search_articles(query_term="qqqzzz[tiab] AND crispr")
 
     assert "qqqzzz" in result.query_translation
-    assert "removed it" not in said(result, "phrase_not_found")
+    assert "removed it" not in find_warning(result, "phrase_not_found")
     assert result.query_broadened is None
 
 
@@ -379,7 +379,7 @@ def test_what_rests_on_mesh_tells_how_many_records_have_none(
     result = kit.search_articles(**({"query_term": "crispr"} | arguments))
 
     assert without
-    assert said(result, "without_mesh") == (
+    assert find_warning(result, "without_mesh") == (
         f"{len(without)} records that otherwise match have no MeSH terms (yet) and cannot match {named}."
     )
     hidden = next(warning.terms for warning in result.warnings if warning.code == "without_mesh")
@@ -391,7 +391,7 @@ def test_what_rests_on_mesh_tells_how_many_records_have_none(
 def test_where_mesh_is_all_there_is_its_words_are_counted(sandbox: Sandbox, kit_for: KitFor) -> None:
     result = kit_for(sandbox).search_articles(query_term='"gene editing"[mh]')
 
-    assert "1 record with the same words has no MeSH terms" in said(result, "without_mesh")
+    assert "1 record with the same words has no MeSH terms" in find_warning(result, "without_mesh")
 
 
 def test_a_count_that_fails_never_fails_the_search(sandbox: Sandbox, kit_for: KitFor) -> None:
@@ -410,7 +410,7 @@ def test_a_count_that_fails_never_fails_the_search(sandbox: Sandbox, kit_for: Ki
         empty = kit.search_articles(query_term="sleep", journal="Nobody")
 
     assert result.pmids == sound.pmids
-    assert said(result, "without_mesh_uncounted")
+    assert find_warning(result, "without_mesh_uncounted")
     assert empty.total_found == 0
     assert result.missing_error() is empty.missing_error() is None
 
@@ -441,7 +441,7 @@ def test_a_search_emptied_by_filters_names_the_one(
 ) -> None:
     result = kit_for(sandbox).search_articles(query_term="crispr", **arguments)
 
-    assert said(result, "filters_emptied") == message
+    assert find_warning(result, "filters_emptied") == message
     assert sandbox.requests("esearch") <= requests
     assert sandbox.requests("espell") == 0  # the query is spelled well
 
@@ -451,8 +451,8 @@ def test_a_query_that_finds_nothing_itself_gets_a_spelling_and_no_blame_for_filt
 ) -> None:
     result = kit_for(sandbox).search_articles(query_term="crisprr", journal="Nobody")
 
-    assert said(result, "spelling_suggestion")
-    assert not said(result, "filters_emptied")
+    assert find_warning(result, "spelling_suggestion")
+    assert not find_warning(result, "filters_emptied")
 
 
 def test_filters_that_leave_nothing_only_together_say_so(sandbox: Sandbox, kit_for: KitFor) -> None:
@@ -470,7 +470,7 @@ def test_filters_that_leave_nothing_only_together_say_so(sandbox: Sandbox, kit_f
 
     result = kit.search_articles(query_term="all[sb]", filter_by_publication_types=[kind], language=language)
 
-    message = said(result, "filters_emptied")
+    message = find_warning(result, "filters_emptied")
     assert "without `filter_by_publication_types`" in message
     assert "without `language`" in message
 
@@ -478,7 +478,7 @@ def test_filters_that_leave_nothing_only_together_say_so(sandbox: Sandbox, kit_f
 def test_a_search_whose_slices_never_add_up_ends_and_its_certificate_names_what_is_missing(
     sandbox: Sandbox, kit_for: KitFor
 ) -> None:
-    drift(sandbox, "esearch", written(r"<Count>\d+", "<Count>25000"))
+    drift(sandbox, "esearch", replace_text(r"<Count>\d+", "<Count>25000"))
 
     found = kit_for(sandbox).search_all(query_term="crispr")
 

@@ -42,7 +42,7 @@ def record(pmid: str, title: str, *, types: tuple[str, ...] = (), related: str =
 <ArticleId IdType="doi">10.5555/moon.{pmid}</ArticleId></ArticleIdList></PubmedData></PubmedArticle>"""
 
 
-def related(kind: str, pmid: str) -> str:
+def related_record_xml(kind: str, pmid: str) -> str:
     return (
         f'<CommentsCorrections RefType="{kind}"><RefSource>J Moons. 2024 Feb 3;4(2):77</RefSource>'
         f"<PMID>{pmid}</PMID></CommentsCorrections>"
@@ -50,18 +50,29 @@ def related(kind: str, pmid: str) -> str:
 
 
 RECORDS = [
-    record(PARTLY, "Moonlight and tides of one lake.", related=related("PartialRetractionIn", "99000951"), page=11),
+    record(
+        PARTLY,
+        "Moonlight and tides of one lake.",
+        related=related_record_xml("PartialRetractionIn", "99000951"),
+        page=11,
+    ),
     record(WITHDRAWN, "WITHDRAWN: Moonlight and sleep of owls.", types=("Preprint",), page=21),
     record(
         NOTICE,
         "Expression of concern about moonlight and tides.",
         types=("Expression of Concern",),
-        related=related("ExpressionOfConcernFor", PARTLY),
+        related=related_record_xml("ExpressionOfConcernFor", PARTLY),
         page=31,
     ),
-    record(OLD, "Moonlight for insomnia: guideline.", related=related("UpdateIn", "99000952"), page=41),
-    record(PLAIN, "Moonlight and the growth of reeds.", related=related("CommentIn", "99000953"), page=51),
-    record(PREPRINT, "Moonlight and moths.", types=("Preprint",), related=related("UpdateIn", "99000954"), page=61),
+    record(OLD, "Moonlight for insomnia: guideline.", related=related_record_xml("UpdateIn", "99000952"), page=41),
+    record(PLAIN, "Moonlight and the growth of reeds.", related=related_record_xml("CommentIn", "99000953"), page=51),
+    record(
+        PREPRINT,
+        "Moonlight and moths.",
+        types=("Preprint",),
+        related=related_record_xml("UpdateIn", "99000954"),
+        page=61,
+    ),
 ]
 
 
@@ -192,7 +203,12 @@ def test_a_sync_warns_of_what_became_of_records_that_it_has(
     corpus: EntrezKit, tmp_path: Path, kit_for: Any, moons: Sandbox
 ) -> None:
     changed = [
-        record(PLAIN, "Moonlight and the growth of reeds.", related=related("ExpressionOfConcernIn", NOTICE), page=51),
+        record(
+            PLAIN,
+            "Moonlight and the growth of reeds.",
+            related=related_record_xml("ExpressionOfConcernIn", NOTICE),
+            page=51,
+        ),
         record(PREPRINT, "WITHDRAWN: Moonlight and moths.", types=("Preprint",), page=61),
     ]
     revised = "".join([*RECORDS[:4], *changed]).replace("<Year>2024</Year><Month>01", "<Year>2024</Year><Month>06")

@@ -49,12 +49,12 @@ def test_what_is_left_out_is_not_sent(monkeypatch: pytest.MonkeyPatch, kit: Entr
 
 
 def test_what_the_signature_does_not_name_is_judged_by_the_request(kit: EntrezKit) -> None:
-    door: Any = kit
-    assert door.search_articles(queryTerm="crispr", maxResults=1).pmids
+    untyped_kit: Any = kit
+    assert untyped_kit.search_articles(queryTerm="crispr", maxResults=1).pmids
     with pytest.raises(InvalidInput, match="query_term"):
-        door.search_articles()
+        untyped_kit.search_articles()
     with pytest.raises(InvalidInput, match="colour"):
-        door.search_articles(query_term="crispr", colour="red")
+        untyped_kit.search_articles(query_term="crispr", colour="red")
 
 
 @pytest.mark.process

@@ -23,7 +23,7 @@ def kit(kit_for: Callable[..., EntrezKit], sandbox: Sandbox) -> EntrezKit:
     return kit_for(sandbox)
 
 
-def _told(operation: Operation[Any, Any], result: Any) -> list[str]:
+def _list_warnings(operation: Operation[Any, Any], result: Any) -> list[str]:
     warnings = getattr(result, "warnings", None)
     return result.remarks() if warnings is None else [str(getattr(one, "message", one)) for one in warnings]
 
@@ -50,14 +50,14 @@ def test_an_operation_removes_invisible_characters_from_its_query_and_warns(
     if name == "rag_search":
         kit.sync_delta(query_key="all", term="all[sb]")
     clean = operation.run(kit.services, {**more, field: "neoplasms"})
-    assert not [text for text in _told(operation, clean) if "U+" in text]
+    assert not [text for text in _list_warnings(operation, clean) if "U+" in text]
 
     for character in ("\x00", "\x1b", "\x9f", "\u200b", "\u202e"):
         before = len(sandbox.entries())
         result = operation.run(kit.services, {**more, field: f"neo{character}plasms"})
 
         named = f"U+{ord(character):04X}"
-        assert [text for text in _told(operation, result) if named in text], named
+        assert [text for text in _list_warnings(operation, result) if named in text], named
         sent = [str(entry) for entry in sandbox.entries()[before:]]
         assert not [entry for entry in sent if character in entry or f"%{ord(character):02X}" in entry], named
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from places import DATA
-from recordings import enough
+from recordings import require_recordings
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import RateLimited, UpstreamError
@@ -37,7 +37,7 @@ TRIALISTS = (
 )
 
 
-def people(*names: str) -> list[RefAuthor]:
+def parse_names(*names: str) -> list[RefAuthor]:
     return [parse_name(name) for name in names]
 
 
@@ -54,7 +54,7 @@ def check(kit: EntrezKit, *references: Reference) -> CheckResult:
     return CHECK.run(kit.services, {"references": list(references)})
 
 
-def only(kit: EntrezKit, **fields: Any) -> CheckedReference:
+def check_one(kit: EntrezKit, **fields: Any) -> CheckedReference:
     return check(kit, reference(**fields)).references[0]
 
 
@@ -99,17 +99,17 @@ def test_recorded_articles_agree_with_the_files_made_of_them(real_data: Path, st
             read = reference_file(file_text(style, articles), "refs", style).references
             assert [differences(one, record) for one, record in zip(read, articles, strict=True)] == [[]] * len(read)
             count += len(read)
-    enough(count > 100)
+    require_recordings(count > 100)
 
 
 # Pain 46: made-up references
 
 
 def test_an_existing_doi_under_another_title_is_another_work_and_never_verified(kit: EntrezKit) -> None:
-    found = only(
+    found = check_one(
         kit,
         title="Deep learning detects imaginary tumours from space",
-        authors=people("Smith J", "Jones M"),
+        authors=parse_names("Smith J", "Jones M"),
         journal="Nature Medicine",
         year="2021",
         doi="10.5555/ekit.2019.0001",
@@ -122,7 +122,7 @@ def test_an_existing_doi_under_another_title_is_another_work_and_never_verified(
 
 
 def test_a_real_title_under_the_doi_of_another_article_is_found_and_the_doi_named(kit: EntrezKit) -> None:
-    found = only(kit, **TRIAL, authors=people(*TRIALISTS), doi="10.5555/ekit.2019.0001")
+    found = check_one(kit, **TRIAL, authors=parse_names(*TRIALISTS), doi="10.5555/ekit.2019.0001")
 
     assert (found.status, found.pmid, found.same_work) == ("mismatch", "99000004", None)
     (difference,) = found.differences
@@ -130,7 +130,7 @@ def test_a_real_title_under_the_doi_of_another_article_is_found_and_the_doi_name
 
 
 def test_an_identifier_of_another_article_is_a_finding_with_that_article_and_its_standing(kit: EntrezKit) -> None:
-    found = only(kit, **TRIAL, authors=people(*TRIALISTS), doi="10.5555/ekit.2019.0050")
+    found = check_one(kit, **TRIAL, authors=parse_names(*TRIALISTS), doi="10.5555/ekit.2019.0050")
 
     assert (found.status, found.pmid, found.retraction_status) == ("retracted", "99000004", "none")
     mismatch, retracted = found.findings
@@ -149,7 +149,7 @@ def test_one_right_identifier_does_not_hide_a_wrong_one(kit: EntrezKit, known: s
     wrong = {"pmid": "99000050", "doi": "10.5555/ekit.2019.0050"}
     other = "doi" if known == "pmid" else "pmid"
 
-    found = only(kit, **TRIAL, authors=people(*TRIALISTS), **{known: right[known], other: wrong[other]})
+    found = check_one(kit, **TRIAL, authors=parse_names(*TRIALISTS), **{known: right[known], other: wrong[other]})
 
     assert (found.status, found.pmid) == ("retracted", "99000004")
     assert {(one.code, one.field, one.pmid) for one in found.findings} == {
@@ -173,7 +173,7 @@ def test_a_made_up_article_is_told_from_a_book(kit: EntrezKit) -> None:
         kit,
         reference(title=title, journal="J Invent Results (Demo)", **place),
         reference(title=title, journal="J Nowhere Stuff", **place),
-        reference(authors=people("Nobody N"), **{**TRIAL, "title": title}),
+        reference(authors=parse_names("Nobody N"), **{**TRIAL, "title": title}),
         reference(title=title),
     ).references
 
@@ -231,7 +231,7 @@ def test_an_original_title_finds_a_record_without_an_english_title(kit: EntrezKi
 
 
 def test_a_title_and_a_doi_that_nobody_has_are_not_found(kit: EntrezKit) -> None:
-    found = only(kit, title="Wholly invented words about absent zebrafish", doi="10.5555/nowhere", year="2020")
+    found = check_one(kit, title="Wholly invented words about absent zebrafish", doi="10.5555/nowhere", year="2020")
 
     assert found.status == "not_found"
     assert "10.5555/nowhere" in (found.detail or "")
@@ -252,15 +252,18 @@ def test_a_title_and_a_doi_that_nobody_has_are_not_found(kit: EntrezKit) -> None
     ],
 )
 def test_every_author_counts_not_only_the_first(kit: EntrezKit, names: tuple[str, ...], detail: str) -> None:
-    found = only(kit, **TRIAL, authors=people(*names), pmid="99000004")
+    found = check_one(kit, **TRIAL, authors=parse_names(*names), pmid="99000004")
 
     assert found.status == "mismatch"
     assert [(one.field, one.detail) for one in found.differences] == [("authors", detail)]
 
 
 def test_and_others_stands_for_the_authors_that_are_left_out(kit: EntrezKit) -> None:
-    assert only(kit, **TRIAL, authors=people(*TRIALISTS[:2]), more_authors=True, pmid="99000004").status == "verified"
-    wrong = only(kit, **TRIAL, authors=people(TRIALISTS[0], "Wrong P"), more_authors=True, pmid="99000004")
+    assert (
+        check_one(kit, **TRIAL, authors=parse_names(*TRIALISTS[:2]), more_authors=True, pmid="99000004").status
+        == "verified"
+    )
+    wrong = check_one(kit, **TRIAL, authors=parse_names(TRIALISTS[0], "Wrong P"), more_authors=True, pmid="99000004")
     assert wrong.status == "mismatch"
 
 
@@ -290,7 +293,7 @@ def test_and_others_stands_for_the_authors_that_are_left_out(kit: EntrezKit) -> 
 def test_spellings_of_one_name_are_the_same(author: dict[str, str], written: str) -> None:
     other = {"last_name": "Second", "first_name": "B"}
 
-    assert differences(reference(authors=people(written, "Second B")), article(author, other)) == []
+    assert differences(reference(authors=parse_names(written, "Second B")), article(author, other)) == []
 
 
 @pytest.mark.parametrize(
@@ -304,7 +307,7 @@ def test_spellings_of_one_name_are_the_same(author: dict[str, str], written: str
     ],
 )
 def test_other_names_are_not(author: dict[str, str], written: str) -> None:
-    (difference,) = differences(reference(authors=people(written)), article(author))
+    (difference,) = differences(reference(authors=parse_names(written)), article(author))
 
     assert difference.field == "authors"
 
@@ -372,7 +375,7 @@ def test_the_year_may_be_that_of_the_issue_or_of_the_electronic_publication() ->
 
 
 def test_a_retracted_article_is_reported_whatever_its_fields(kit: EntrezKit) -> None:
-    found = only(kit, pmid="99000050")
+    found = check_one(kit, pmid="99000050")
 
     assert (found.status, found.retraction_status) == ("retracted", "retracted")
     assert (found.notice or "").startswith("[Retracted: ")
@@ -408,7 +411,7 @@ def test_a_reference_without_identifier_is_found_by_place_or_by_title(kit: Entre
 
     found = check(
         kit,
-        reference(**by_place, authors=people(*TRIALISTS)),
+        reference(**by_place, authors=parse_names(*TRIALISTS)),
         reference(title=TRIAL["title"]),
         reference(title="EX VIVO BASE EDITED PROGENITOR CELLS FOR AN INVENTED HAEMOGLOBIN DISORDER"),
     ).references
@@ -437,7 +440,7 @@ def test_a_note_that_names_another_work_is_not_taken_for_the_reference() -> None
 
 
 def test_a_reference_without_anything_to_look_up_is_unreadable(kit: EntrezKit) -> None:
-    found = only(kit, year="2020")
+    found = check_one(kit, year="2020")
 
     assert (found.status, [one.code for one in found.findings]) == ("unreadable", ["unreadable"])
 
@@ -485,7 +488,7 @@ def test_hundreds_of_references_take_a_bounded_number_of_requests(kit: EntrezKit
 # Corrections
 
 
-def fixed(kit: EntrezKit, text: str, kind: str) -> tuple[str, list[CheckedReference]]:
+def fix_file(kit: EntrezKit, text: str, kind: str) -> tuple[str, list[CheckedReference]]:
     """Return a file corrected, and what was found in it."""
     file = reference_file(text, "refs", kind)
     result = CHECK.run(kit.services, {"references": file.references, "corrects": True})
@@ -513,7 +516,7 @@ stray words
 
 
 def test_fixing_bibtex_changes_wrong_fields_and_nothing_else(kit: EntrezKit) -> None:
-    text, checked = fixed(kit, BIBTEX, "bibtex")
+    text, checked = fix_file(kit, BIBTEX, "bibtex")
 
     assert [one.status for one in checked] == ["mismatch", "another_work", "retracted"]
     before, after = BIBTEX.splitlines(), text.splitlines()
@@ -524,7 +527,7 @@ def test_fixing_bibtex_changes_wrong_fields_and_nothing_else(kit: EntrezKit) -> 
     assert changed[2][1] == "\tyear      = 2024,"
     assert changed[3][1] == "\tpages     = {201--212},"
     assert "note={My note. [Retracted: " in changed[4][1]
-    again, rechecked = fixed(kit, text, "bibtex")
+    again, rechecked = fix_file(kit, text, "bibtex")
     assert [one.status for one in rechecked] == ["verified", "another_work", "retracted"]
     assert again == text
 
@@ -540,7 +543,7 @@ def test_biblatex_is_read_in_its_own_fields(kit: EntrezKit) -> None:
 }"""
 
     file = reference_file(text, "x", "bibtex")
-    corrected, checked = fixed(kit, text, "bibtex")
+    corrected, checked = fix_file(kit, text, "bibtex")
 
     (one,) = file.references
     assert (one.pmid, one.year, one.journal) == ("99000004", "2023", "J. Invent. Results (Demo)")
@@ -572,7 +575,7 @@ ER  - \r
 
 
 def test_fixing_ris_changes_wrong_lines_and_nothing_else(kit: EntrezKit) -> None:
-    text, checked = fixed(kit, RIS, "ris")
+    text, checked = fix_file(kit, RIS, "ris")
 
     assert [one.status for one in checked] == ["mismatch", "retracted"]
     lines = text.split("\r\n")
@@ -586,7 +589,7 @@ def test_fixing_ris_changes_wrong_lines_and_nothing_else(kit: EntrezKit) -> None
         assert new in lines
     assert any(line.startswith("N1  - [Retracted: ") for line in lines[-5:])
     assert "\n" not in text.replace("\r\n", "")
-    assert fixed(kit, text, "ris")[0] == text
+    assert fix_file(kit, text, "ris")[0] == text
 
 
 def test_fixing_csl_json_keeps_order_and_unknown_fields(kit: EntrezKit) -> None:
@@ -604,7 +607,7 @@ def test_fixing_csl_json_keeps_order_and_unknown_fields(kit: EntrezKit) -> None:
         {"id": "b", "type": "webpage", "title": "A page of nobody at all"},
     ]
 
-    text, checked = fixed(kit, json.dumps(items, indent=4), "csl")
+    text, checked = fix_file(kit, json.dumps(items, indent=4), "csl")
 
     assert [one.status for one in checked] == ["mismatch", "not_found"]
     after = json.loads(text)

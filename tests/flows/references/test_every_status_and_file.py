@@ -87,14 +87,14 @@ STATUS_ROWS: Final = {
 }
 
 
-def checked(done: Done) -> list[dict[str, Any]]:
+def read_references(done: Done) -> list[dict[str, Any]]:
     assert done.out, done.err
     references: list[dict[str, Any]] = json.loads(done.out)["references"]
     return references
 
 
 def rows(done: Done) -> list[tuple[str, str | None]]:
-    return [(one["status"], one.get("pmid")) for one in checked(done)]
+    return [(one["status"], one.get("pmid")) for one in read_references(done)]
 
 
 def test_every_status_has_a_row() -> None:
@@ -110,7 +110,7 @@ def test_each_status_comes_from_the_command(
 
     done = cli("check", file(row.name, row.content), *row.options, "--json")
 
-    *before, last = checked(done)
+    *before, last = read_references(done)
     assert last["status"] == row.status, last
     codes = {row.status, *row.others} - {"verified"}
     assert {one["code"] for one in last["findings"]} == codes
@@ -135,7 +135,7 @@ def test_each_status_comes_from_the_command(
 
 
 def test_what_is_not_found_shows_what_it_says(cli: Cli, file: Callable[..., str]) -> None:
-    by_doi, by_text = checked(
+    by_doi, by_text = read_references(
         cli(
             "check",
             file("list.txt", f"{INVENTED} doi:10.5555/nowhere\n\n{INVENTED}\n"),
@@ -193,7 +193,7 @@ def test_each_standing_comes_from_the_command(
         done = cli("check", file("ids.txt", ids), "--sources", "pubmed", "--json")
         table = cli("check", file("ids.txt", ids), "--sources", "pubmed", "-f", "table")
 
-    found = checked(done)
+    found = read_references(done)
     assert [one["standing_status"] for one in found] == list(GRAVITY)
     assert [one["status"] for one in found] == [STANDING_ROWS[one][2] for one in GRAVITY]
     for standing in GRAVITY:
@@ -209,7 +209,7 @@ def test_what_a_source_may_say_comes_from_the_command(
     monkeypatch.setenv("ENTREZ_KIT_CROSSREF_URL", NOWHERE)
     with Sandbox(corpus=[empty], enforce_limits=False) as sandbox:
         monkeypatch.setenv("ENTREZ_KIT_OPENALEX_URL", f"{sandbox.url}/openalex")
-        found = checked(cli("check", ids, "--json"))
+        found = read_references(cli("check", ids, "--json"))
 
     says = {one["pmid"]: {by["source"]: by["says"] for by in one["sources"]} for one in found}
     assert {source for row in says.values() for source in row} == set(SOURCES)

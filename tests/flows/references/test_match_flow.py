@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from prepared_reply import prepared
+from prepared_reply import prepare_reply
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntityNotFound, InvalidInput, RateLimited, UpstreamError
@@ -242,7 +242,7 @@ class Matcher:
             raise answer
         said: Iterable[str] = (f"{line}{verdict}" for line in lines[1:] if (verdict := answer(line)) is not None)
         head = [f"{lines[0]}NOT_FOUND"] if self.control else []
-        return prepared("ecitmatch", "".join(f"{line}\n" for line in [*head, *said]).encode(), read)
+        return prepare_reply("ecitmatch", "".join(f"{line}\n" for line in [*head, *said]).encode(), read)
 
     def efetch(self, ids: list[str], read: Any, **_: Any) -> Reply:
         records = "".join(
@@ -250,10 +250,10 @@ class Matcher:
             "</MedlineCitation></PubmedArticle>"
             for pmid in ids
         )
-        return prepared("efetch", f"<PubmedArticleSet>{records}</PubmedArticleSet>".encode(), read)
+        return prepare_reply("efetch", f"<PubmedArticleSet>{records}</PubmedArticleSet>".encode(), read)
 
     def esearch(self, **_: Any) -> Reply:
-        return prepared("esearch", b"<eSearchResult><Count>0</Count><IdList/></eSearchResult>")
+        return prepare_reply("esearch", b"<eSearchResult><Count>0</Count><IdList/></eSearchResult>")
 
     def run(self, *citations: dict[str, str]) -> MatchResult:
         return LOOKUP_CITATION.answer(self, LOOKUP_CITATION.build({"citations": list(citations)}))  # type: ignore[arg-type]

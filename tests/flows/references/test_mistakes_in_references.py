@@ -186,7 +186,7 @@ def references(way: str, mistake: str) -> list[tuple[Article, Reference]]:
     return made[CASES.index((way, mistake)) % share :: share]
 
 
-def checked(kit: EntrezKit, made: list[tuple[Article, Reference]]) -> list[CheckedReference]:
+def check_all(kit: EntrezKit, made: list[tuple[Article, Reference]]) -> list[CheckedReference]:
     request = {"references": [one for _, one in made], "sources": ["pubmed"]}
     rows: list[CheckedReference] = CHECK.run(kit.services, request).references
     return rows
@@ -197,7 +197,7 @@ def checked(kit: EntrezKit, made: list[tuple[Article, Reference]]) -> list[Check
 def test_a_mistake_in_one_field_is_a_mismatch_that_names_the_field(kit: EntrezKit, way: str, mistake: str) -> None:
     field, _ = MISTAKES[mistake]
     made = references(way, mistake)
-    rows = checked(kit, made)
+    rows = check_all(kit, made)
 
     wrong = []
     for (article, reference), row in zip(made, rows, strict=True):
@@ -222,7 +222,7 @@ def test_a_reference_without_a_title_at_its_place_is_verified(kit: EntrezKit, wa
         (one, write(one, {**fields_of(one), "title": ""}, {"doi": one.doi or ""} if with_doi else {}))
         for one in articles
     ]
-    rows = checked(kit, made)
+    rows = check_all(kit, made)
 
     wrong = [
         (reference.text, row.pmid, [finding.message for finding in row.findings])

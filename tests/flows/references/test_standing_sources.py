@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from recordings import enough
+from recordings import require_recordings
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
@@ -321,7 +321,7 @@ def test_recorded_crossref_replies_are_read_as_they_are(real_data: Path) -> None
             reported = bool(record.get("update-to") or record.get("updated-by"))
             assert (standing_of_work(record) is not None) == reported
             read += 1
-    enough(read >= 8)
+    require_recordings(read >= 8)
 
 
 def test_a_recorded_work_has_its_fields(real_data: Path) -> None:
@@ -400,7 +400,7 @@ def test_openalex_which_knows_retractions_only_does_not_disagree_about_concerns(
 # Checking
 
 
-def checked(kit: EntrezKit, reference: Reference, **request: Any) -> CheckedReference:
+def check_one(kit: EntrezKit, reference: Reference, **request: Any) -> CheckedReference:
     return CHECK.run(kit.services, {"references": [reference], **request}).references[0]
 
 
@@ -410,7 +410,7 @@ def test_a_retraction_that_only_crossref_knows_makes_a_reference_retracted(
     world.states["10.5555/ekit.2019.0001"] = {"crossref": "says by notice", "openalex": "silent", "europepmc": "404"}
     kit = kit_for(sandbox)
 
-    found = checked(kit, Reference(key="r", pmid="99000001"), sources=["pubmed", "crossref", "openalex"])
+    found = check_one(kit, Reference(key="r", pmid="99000001"), sources=["pubmed", "crossref", "openalex"])
 
     assert (found.status, found.standing_status, found.retraction_status) == ("retracted", "retracted", "retracted")
     assert found.disagreement == "the sources disagree: Crossref: retracted, PubMed: none, OpenAlex: none"
@@ -422,8 +422,8 @@ def test_a_source_that_does_not_answer_leaves_a_reference_unchecked_and_is_named
     world.states["10.5555/ekit.2019.0001"] = {"crossref": "down late", "openalex": "silent", "europepmc": "404"}
     kit = kit_for(sandbox, europepmc_max_retries=0)
 
-    found = checked(kit, Reference(key="r", pmid="99000001"), sources=["pubmed", "crossref", "openalex"])
-    alone = checked(kit, Reference(key="r", pmid="99000001"), sources=["pubmed"])
+    found = check_one(kit, Reference(key="r", pmid="99000001"), sources=["pubmed", "crossref", "openalex"])
+    alone = check_one(kit, Reference(key="r", pmid="99000001"), sources=["pubmed"])
 
     assert (found.status, found.standing_status) == ("unchecked", "unknown")
     assert "Crossref" in (found.detail or "")
@@ -450,11 +450,11 @@ def test_what_pubmed_does_not_have_is_checked_against_crossrefs_record(sandbox: 
     kit = kit_for(sandbox)
     given = {"title": "Invented Methods for Absent Data", "year": "2018", "doi": "10.5555/a.book"}
 
-    true = checked(kit, Reference(key="r", **given), sources=["pubmed", "crossref"])
-    other = checked(
+    true = check_one(kit, Reference(key="r", **given), sources=["pubmed", "crossref"])
+    other = check_one(
         kit, Reference(key="r", **{**given, "title": "Statins in lighthouse keepers"}), sources=["crossref"]
     )
-    unasked = checked(kit, Reference(key="r", **given), sources=["pubmed"])
+    unasked = check_one(kit, Reference(key="r", **given), sources=["pubmed"])
 
     assert (true.status, true.record_source, true.pmid, true.doi) == ("verified", "crossref", None, "10.5555/a.book")
     assert true.standing_status == "none"
@@ -463,7 +463,7 @@ def test_what_pubmed_does_not_have_is_checked_against_crossrefs_record(sandbox: 
 
 
 def test_the_demo_has_sources_that_disagree(sandbox: Sandbox, kit_for: KitFor) -> None:
-    found = checked(kit_for(sandbox), Reference(key="r", pmid="99000050"))
+    found = check_one(kit_for(sandbox), Reference(key="r", pmid="99000050"))
 
     assert {one.source: one.says for one in found.sources} == {
         **dict.fromkeys(("pubmed", "europepmc", "crossref", "openalex"), "retracted"),

@@ -12,7 +12,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from written_references import DIALECTS, TITLELESS, as_text, as_word, fabricated, lancet, parts, rendered
+from written_references import (
+    DIALECTS,
+    TITLELESS,
+    as_text,
+    as_word,
+    fabricate_references,
+    lancet,
+    parts,
+    render_references,
+)
 
 from entrez_kit import EntrezKit
 from entrez_kit.citations.style.format_entries import STYLES
@@ -92,7 +101,7 @@ def test_references_in_many_styles_are_found_in_text_and_in_word_and_nothing_els
     # Each style is that of every other article, and read from a text or from a Word file.
     for number, style in enumerate((*STYLES, *DIALECTS)):
         articles = list(shelf.articles)[number % 2 :: 2]
-        texts = rendered(style, articles)
+        texts = render_references(style, articles)
         read = (as_text, as_word)[number % 2](texts)
         assert len(read) == len(texts), style
 
@@ -113,7 +122,7 @@ def test_references_in_many_styles_are_found_in_text_and_in_word_and_nothing_els
 def test_a_reference_without_a_title_finds_the_article_at_its_place(shelf: Shelf, style: str) -> None:
     articles = [one for one in shelf.articles if all(parts(one)[name] for name in ("volume", "pages", "year"))]
     articles = [one for one in articles if parts(one)["volume"].isdigit()]
-    rows = shelf.checked([split_references(text)[0] for text in rendered(style, articles)])
+    rows = shelf.checked([split_references(text)[0] for text in render_references(style, articles)])
 
     missed = [
         (row.key, [one.message for one in row.findings])
@@ -158,7 +167,7 @@ def test_the_same_texts_in_a_list_and_in_a_word_file_are_the_same_references() -
 
 @pytest.mark.long
 def test_no_reference_that_is_made_up_or_mixed_is_verified(shelf: Shelf) -> None:
-    texts = fabricated(shelf.articles, 60)
+    texts = fabricate_references(shelf.articles, 60)
 
     found = shelf.checked(as_text(texts))
 

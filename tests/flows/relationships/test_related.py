@@ -26,7 +26,9 @@ NOT_IN_PMC = "99000003"  # its references stand in its record alone
 ALONE = "99000061"  # nobody cites it, and it has no reference list
 
 
-def related(kit: EntrezKit, pmid: str = CITED, relation: str = "similar", **arguments: Any) -> RelationshipsResult:
+def fetch_related(
+    kit: EntrezKit, pmid: str = CITED, relation: str = "similar", **arguments: Any
+) -> RelationshipsResult:
     return RELATIONSHIPS.run(kit.services, {"source_pmid": pmid, "relationship_type": relation, **arguments})
 
 
@@ -103,7 +105,7 @@ def test_wrong_arguments_are_refused_by_name(arguments: dict[str, Any], field: s
 
 
 def test_similar_articles_come_with_scores_nearest_first(sandbox: Sandbox, kit_for: KitFor) -> None:
-    result = related(kit_for(sandbox), max_related_results=10)
+    result = fetch_related(kit_for(sandbox), max_related_results=10)
     scores = [article.score for article in result.related_articles]
 
     assert sent(sandbox) == ["neighbor_score", "esummary"]
@@ -121,7 +123,7 @@ def test_similar_articles_come_with_scores_nearest_first(sandbox: Sandbox, kit_f
 
 def test_citing_and_cited_articles_have_no_scores_and_are_not_asked_for_them(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox)
-    citing, cited = related(kit, relation="citedin"), related(kit, relation="references")
+    citing, cited = fetch_related(kit, relation="citedin"), fetch_related(kit, relation="references")
 
     assert pmids(citing) == ["99000031", "99000005", "99000004", "99000003", "99000002"]
     assert pmids(cited) == ["99000007"]
@@ -131,14 +133,14 @@ def test_citing_and_cited_articles_have_no_scores_and_are_not_asked_for_them(san
 
 
 def test_no_more_are_described_than_are_shown(sandbox: Sandbox, kit_for: KitFor) -> None:
-    result = related(kit_for(sandbox), relation="citedin", max_related_results=2)
+    result = fetch_related(kit_for(sandbox), relation="citedin", max_related_results=2)
 
     assert (result.retrieved_count, result.total_found) == (2, 5)
     assert [entry.get("id") for entry in sandbox.entries("esummary")] == [f"{CITED},99000031,99000005"]
 
 
 def test_retractions_show(sandbox: Sandbox, kit_for: KitFor) -> None:
-    result = related(kit_for(sandbox), "99000051", relation="references")
+    result = fetch_related(kit_for(sandbox), "99000051", relation="references")
 
     assert [(article.pmid, article.retraction_status) for article in result.related_articles] == [
         ("99000050", "retracted")
@@ -149,7 +151,7 @@ def test_many_articles_are_described_in_batches(kit_for: KitFor) -> None:
     with Sandbox(records=600, enforce_limits=False) as big:
         kit = kit_for(big)
         source = kit.search_articles(query_term="all[sb]", max_results=1).pmids[0]
-        result = related(kit, source, max_related_results=9_999)
+        result = fetch_related(kit, source, max_related_results=9_999)
 
     assert result.retrieved_count == result.total_found == len(set(pmids(result)))
     assert all(article.title for article in result.related_articles)
@@ -166,7 +168,7 @@ def test_an_invented_pmid_gets_no_links(sandbox: Sandbox, kit_for: KitFor, monke
 
     for relation in ("similar", "citedin", "references"):
         with pytest.raises(EntityNotFound) as caught:
-            related(kit_for(sandbox), "12", relation)
+            fetch_related(kit_for(sandbox), "12", relation)
         assert caught.value.invalid_input == "12"
         assert "PMID 12" in caught.value.message
         assert "search_articles" in caught.value.recovery_hint
@@ -182,14 +184,14 @@ def test_a_pmid_that_does_not_exist_is_told_apart_from_one_without_links(
 ) -> None:
     serve_europepmc(sandbox)
     with pytest.raises(EntityNotFound):
-        related(kit_for(sandbox), "12", relation, depth=depth)
+        fetch_related(kit_for(sandbox), "12", relation, depth=depth)
 
 
 # Pain 33: references of articles outside PMC
 
 
 def test_references_of_an_article_outside_pmc_come_from_its_own_record(sandbox: Sandbox, kit_for: KitFor) -> None:
-    result = related(kit_for(sandbox), NOT_IN_PMC, "references")
+    result = fetch_related(kit_for(sandbox), NOT_IN_PMC, "references")
 
     assert sent(sandbox) == ["neighbor", "esummary", "efetch", "esummary"]
     assert pmids(result) == ["99000001", "99000002"]
@@ -211,7 +213,7 @@ def test_then_europe_pmc_is_asked(sandbox: Sandbox, kit_for: KitFor) -> None:
         {},
     ]
     serve_europepmc(sandbox, references={ALONE: known})
-    result = related(kit_for(sandbox), ALONE, "references", max_related_results=50)
+    result = fetch_related(kit_for(sandbox), ALONE, "references", max_related_results=50)
 
     assert sent(sandbox) == ["neighbor", "esummary", "efetch", "europepmc", "esummary"]
     assert (result.provenance, codes(result)) == ("europepmc", ["from_europepmc"])
@@ -230,8 +232,8 @@ def test_citing_articles_europe_pmc_knows_are_passed_on_page_by_page(sandbox: Sa
     citing = [med(str(99_100_000 + number)) for number in range(1_500)]
     serve_europepmc(sandbox, citations={ALONE: citing})
     kit = kit_for(sandbox)
-    few = related(kit, ALONE, "citedin", max_related_results=3)
-    many = related(kit, ALONE, "citedin", max_related_results=1_200)
+    few = fetch_related(kit, ALONE, "citedin", max_related_results=3)
+    many = fetch_related(kit, ALONE, "citedin", max_related_results=1_200)
 
     assert (few.retrieved_count, few.total_found, few.provenance) == (3, 1_500, "europepmc")
     assert (many.retrieved_count, many.total_found) == (1_200, 1_500)
@@ -256,7 +258,7 @@ def test_an_article_without_links_says_why(
 ) -> None:
     serve_europepmc(sandbox)
     monkeypatch.setattr(type(sandbox._state.databases["pubmed"]), "find_links", lambda self, link, uid: [])
-    result = related(kit_for(sandbox), ALONE, relation)
+    result = fetch_related(kit_for(sandbox), ALONE, relation)
 
     assert (result.related_articles, result.total_found, codes(result)) == ([], 0, [code])
     assert words in result.warnings[0].message
@@ -265,7 +267,7 @@ def test_an_article_without_links_says_why(
 
 def test_europe_pmc_switched_off_is_not_asked_and_that_is_said(sandbox: Sandbox, kit_for: KitFor) -> None:
     serve_europepmc(sandbox, citations={ALONE: [med("1")]})
-    result = related(kit_for(sandbox, europepmc_enabled=False), ALONE, "citedin")
+    result = fetch_related(kit_for(sandbox, europepmc_enabled=False), ALONE, "citedin")
 
     assert sandbox.requests("europepmc") == 0
     assert codes(result) == ["europepmc_disabled", "no_citing_articles"]
@@ -275,7 +277,7 @@ def test_europe_pmc_switched_off_is_not_asked_and_that_is_said(sandbox: Sandbox,
 def test_europe_pmc_out_of_order_leaves_the_answer_incomplete(sandbox: Sandbox, kit_for: KitFor) -> None:
     serve_europepmc(sandbox)
     sandbox.fail_next("500", "europepmc", 20)
-    result = related(kit_for(sandbox), ALONE, "citedin")
+    result = fetch_related(kit_for(sandbox), ALONE, "citedin")
     missing_error = result.missing_error()
 
     assert codes(result) == ["europepmc_failed", "no_citing_articles"]
@@ -286,18 +288,18 @@ def test_europe_pmc_out_of_order_leaves_the_answer_incomplete(sandbox: Sandbox, 
 # Pain 34: scores that never come, and an ELink that is down
 
 
-def wedged(monkeypatch: pytest.MonkeyPatch, milliseconds: int) -> None:
+def set_scores_deadline(monkeypatch: pytest.MonkeyPatch, milliseconds: int) -> None:
     monkeypatch.setattr("entrez_kit.relationships.related_articles.SCORES_DEADLINE_MS", milliseconds)
 
 
 def test_scores_that_never_come_are_given_up_within_their_own_time(
     sandbox: Sandbox, kit_for: KitFor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wedged(monkeypatch, 600)
+    set_scores_deadline(monkeypatch, 600)
     sandbox.slow_down("elink", 30, cmd="neighbor_score")
     kit = kit_for(sandbox)
     started = time.monotonic()
-    result = related(kit)
+    result = fetch_related(kit)
     took = time.monotonic() - started
 
     assert 0.5 < took < 5
@@ -311,10 +313,10 @@ def test_scores_that_never_come_are_given_up_within_their_own_time(
 def test_the_wait_for_a_slot_counts_as_well(
     sandbox: Sandbox, leaping_clock: None, tmp_path: Path, monkeypatch: Any
 ) -> None:
-    wedged(monkeypatch, 300)
+    set_scores_deadline(monkeypatch, 300)
     with EntrezKit(sandbox.settings(tmp_path, ncbi_request_delay_ms=900)) as kit:
         kit.eutils.einfo(db="pubmed")  # the next slot is 0.9 seconds away, later than the scores may take
-        result = related(kit)
+        result = fetch_related(kit)
 
     assert [entry.get("cmd") for entry in sandbox.entries("elink")] == ["neighbor"]
     assert codes(result) == ["scores_unavailable"]
@@ -336,9 +338,9 @@ def test_the_limit_of_scores_is_ten_seconds_or_what_the_user_allows(
         return elink(self, **arguments)
 
     monkeypatch.setattr(EUtils, "elink", noted)
-    related(kit_for(sandbox))
-    related(kit_for(sandbox, ncbi_total_deadline_ms=6_000), relation="similar")
-    related(kit_for(sandbox), relation="citedin")
+    fetch_related(kit_for(sandbox))
+    fetch_related(kit_for(sandbox, ncbi_total_deadline_ms=6_000), relation="similar")
+    fetch_related(kit_for(sandbox), relation="citedin")
 
     assert requested == [
         ("neighbor_score", 10_000),
@@ -352,7 +354,7 @@ def test_the_limit_of_scores_is_ten_seconds_or_what_the_user_allows(
 def test_an_outage_of_elink_is_bridged_by_europe_pmc(sandbox: Sandbox, kit_for: KitFor) -> None:
     serve_europepmc(sandbox, citations={CITED: [med("99000004"), med("99000002")]})
     sandbox.fail_next("error200", "elink", 50)
-    result = related(kit_for(sandbox), relation="citedin")
+    result = fetch_related(kit_for(sandbox), relation="citedin")
 
     assert pmids(result) == ["99000004", "99000002"]
     assert (result.provenance, codes(result)) == ("europepmc", ["from_europepmc"])
@@ -363,9 +365,9 @@ def test_an_outage_of_elink_is_bridged_by_europe_pmc(sandbox: Sandbox, kit_for: 
 
 def test_europe_pmc_over_the_same_articles_knows_the_same_citing_ones(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox, no_cache=True)
-    known = related(kit, relation="citedin", max_related_results=50)
+    known = fetch_related(kit, relation="citedin", max_related_results=50)
     sandbox.take_down("elink")
-    bridged = related(kit, relation="citedin", max_related_results=50)
+    bridged = fetch_related(kit, relation="citedin", max_related_results=50)
 
     assert bridged.provenance == "europepmc"
     assert set(pmids(known)) <= set(pmids(bridged))
@@ -374,7 +376,7 @@ def test_europe_pmc_over_the_same_articles_knows_the_same_citing_ones(sandbox: S
 
 def test_in_an_outage_references_come_from_the_record(sandbox: Sandbox, kit_for: KitFor) -> None:
     sandbox.take_down("elink")
-    result = related(kit_for(sandbox), relation="references")
+    result = fetch_related(kit_for(sandbox), relation="references")
 
     assert (result.provenance, result.total_found) == ("pubmed_record", 4)
     assert pmids(result)[0] == "99000007"
@@ -388,7 +390,7 @@ def test_when_nobody_answers_that_is_an_error_and_never_no_links(
     for endpoint in ("elink", "efetch", "europepmc"):
         sandbox.fail_next("error200" if endpoint != "europepmc" else "503", endpoint, 50)
     with pytest.raises(UpstreamError) as caught:
-        related(kit_for(sandbox), relation=relation)
+        fetch_related(kit_for(sandbox), relation=relation)
 
     assert caught.value.retryable
 
@@ -396,7 +398,7 @@ def test_when_nobody_answers_that_is_an_error_and_never_no_links(
 def test_in_an_outage_silence_elsewhere_is_no_proof(sandbox: Sandbox, kit_for: KitFor) -> None:
     serve_europepmc(sandbox)
     sandbox.take_down("elink")
-    result = related(kit_for(sandbox), relation="citedin")
+    result = fetch_related(kit_for(sandbox), relation="citedin")
 
     assert codes(result) == ["links_incomplete", "no_citing_articles"]
     assert result.missing_error() is not None
@@ -414,7 +416,7 @@ def test_a_full_queue_is_said_at_once(sandbox: Sandbox, kit_for: KitFor, monkeyp
     monkeypatch.setattr(EUtils, "elink", full)
     for relation in ("similar", "citedin"):
         with pytest.raises(RateLimited):
-            related(kit_for(sandbox), relation=relation)
+            fetch_related(kit_for(sandbox), relation=relation)
     assert requested == ["neighbor_score", "neighbor"]
 
 
@@ -423,7 +425,7 @@ def test_a_full_queue_is_said_at_once(sandbox: Sandbox, kit_for: KitFor, monkeyp
 
 def test_without_summaries_there_are_bare_pmids_and_a_warning(sandbox: Sandbox, kit_for: KitFor) -> None:
     sandbox.take_down("esummary")
-    result = related(kit_for(sandbox), relation="citedin")
+    result = fetch_related(kit_for(sandbox), relation="citedin")
 
     assert pmids(result) == ["99000031", "99000005", "99000004", "99000003", "99000002"]
     assert {article.title for article in result.related_articles} == {None}
@@ -435,7 +437,7 @@ def test_without_summaries_no_retraction_is_marked_and_the_result_is_incomplete(
     sandbox: Sandbox, kit_for: KitFor
 ) -> None:
     sandbox.take_down("esummary")
-    error = related(kit_for(sandbox), relation="citedin").missing_error()
+    error = fetch_related(kit_for(sandbox), relation="citedin").missing_error()
 
     assert error is not None
     assert error.details["partial"] is True
@@ -444,12 +446,12 @@ def test_without_summaries_no_retraction_is_marked_and_the_result_is_incomplete(
 
 
 def test_faults_on_the_way_change_nothing(kit_for: KitFor, sandbox: Sandbox) -> None:
-    expected = related(kit_for(sandbox), max_related_results=20)
+    expected = fetch_related(kit_for(sandbox), max_related_results=20)
     faults = {"500": 0.1, "truncate": 0.1, "html": 0.1, "cut": 0.1, "error200": 0.1}
     for seed in range(3):
         with Sandbox(enforce_limits=False, faults=faults, seed=seed) as faulty:
             kit = kit_for(faulty, cache_dir=f"/nonexistent/{seed}", no_cache=True)
-            assert pmids(related(kit, max_related_results=20)) == pmids(expected)
+            assert pmids(fetch_related(kit, max_related_results=20)) == pmids(expected)
 
 
 # Citations
@@ -470,7 +472,7 @@ def test_styles_are_taken_as_people_write_them(given: Any, styles: list[str]) ->
 @pytest.mark.process
 def test_an_article_is_written_in_every_style_that_is_asked_for(sandbox: Sandbox, kit_for: KitFor) -> None:
     styles = ["apa_string", "mla_string", "vancouver", "csl"]
-    result = related(kit_for(sandbox), relation="citation_formats", citation_styles=[*styles, "csl"])
+    result = fetch_related(kit_for(sandbox), relation="citation_formats", citation_styles=[*styles, "csl"])
 
     assert sent(sandbox) == ["efetch"]
     assert list(result.citations) == styles  # under the names they were asked for by, each once
@@ -482,8 +484,8 @@ def test_an_article_is_written_in_every_style_that_is_asked_for(sandbox: Sandbox
 
 def test_entries_for_reference_managers_are_the_default(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox)
-    ris = related(kit, relation="citation_formats").citations
-    bibtex = related(kit, relation="citation_formats", citation_styles=["bibtex"]).citations
+    ris = fetch_related(kit, relation="citation_formats").citations
+    bibtex = fetch_related(kit, relation="citation_formats", citation_styles=["bibtex"]).citations
 
     assert list(ris) == ["ris"]
     assert ris["ris"].startswith("TY  - JOUR")
@@ -594,7 +596,7 @@ def test_references_keep_exponents() -> None:
 
 def test_registrations_that_ncbi_does_not_return_are_a_warning(kit_for: KitFor, sandbox: Sandbox) -> None:
     sandbox.take_down("efetch")
-    result = related(kit_for(sandbox, ncbi_max_retries=0), registrations=True)
+    result = fetch_related(kit_for(sandbox, ncbi_max_retries=0), registrations=True)
 
     assert result.related_articles
     assert "registrations_unavailable" in codes(result)
@@ -603,4 +605,4 @@ def test_registrations_that_ncbi_does_not_return_are_a_warning(kit_for: KitFor, 
 
 def test_registrations_have_no_effect_on_citations_and_are_refused(kit_for: KitFor, sandbox: Sandbox) -> None:
     with pytest.raises(InvalidInput, match="registrations"):
-        related(kit_for(sandbox), relation="citation_formats", registrations=True)
+        fetch_related(kit_for(sandbox), relation="citation_formats", registrations=True)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
-from prepared_reply import prepared
+from prepared_reply import prepare_reply
 from relations_bench import elink, group, linkset, med, serve_europepmc
 
 from entrez_kit import EntrezKit
@@ -43,19 +43,19 @@ class Drawn:
         if self.fails(list(ids)):
             raise UpstreamError("out of order", details={"reason": "ncbi_unreachable"})
         sets = [linkset(pmid, group(linkname, *self.graph.get(pmid, ()))) for pmid in ids]
-        return prepared("elink", elink(*reversed(sets)), read)
+        return prepare_reply("elink", elink(*reversed(sets)), read)
 
     def esummary(self, *, ids: list[str], read: Any, **_: Any) -> Reply:
         documents = "".join(f'<DocumentSummary uid="{pmid}"><Title>T{pmid}</Title></DocumentSummary>' for pmid in ids)
         body = f"<eSummaryResult><DocumentSummarySet>{documents}</DocumentSummarySet></eSummaryResult>"
-        return prepared("esummary", body.encode(), read)
+        return prepare_reply("esummary", body.encode(), read)
 
     def roll(self, source: str = "1", **arguments: Any) -> RelationshipsResult:
         requested = {"source_pmid": source, "relationship_type": "citedin", "depth": 2, "max_related_results": 9_999}
         return RELATIONSHIPS.run(self, {**requested, **arguments})  # type: ignore[arg-type]
 
 
-def shown(result: RelationshipsResult) -> list[tuple[str | None, int | None, int | None, list[str]]]:
+def list_articles(result: RelationshipsResult) -> list[tuple[str | None, int | None, int | None, list[str]]]:
     return [(one.pmid, one.depth, one.source_count, one.via) for one in result.related_articles]
 
 
@@ -67,7 +67,7 @@ def test_articles_are_ranked_by_how_many_lead_to_them_then_by_distance() -> None
     services = Drawn({"1": ["2", "3", "4"], "2": ["5", "6"], "3": ["6", "4", "1"], "4": ["6", "7", "4"]})
     result = services.roll()
 
-    assert shown(result) == [
+    assert list_articles(result) == [
         ("6", 2, 3, ["2", "3", "4"]),
         ("4", 1, 2, ["1", "3"]),
         ("2", 1, 1, ["1"]),

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from Bio import SeqIO
-from shelf import Client, biopython_reads, serving, write_shelf
+from shelf import Client, biopython_reads, serving, write_records
 
 from entrez_kit.local.eutils.mesh import read_demo_headings
 from entrez_kit.sandbox.fixture_database import FixtureDatabase
@@ -22,7 +22,7 @@ def demo_fixture() -> Iterator[Client]:
 
 @pytest.fixture(scope="module", name="shelf")
 def shelf_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    with serving(corpus=[write_shelf(tmp_path_factory.mktemp("shelf"))]) as client:
+    with serving(corpus=[write_records(tmp_path_factory.mktemp("shelf"))]) as client:
         yield client
 
 

@@ -6,12 +6,12 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
-from shelf import SHELF, Client, article, article_set, biopython_reads, serving, write_shelf
+from shelf import SHELF, Client, article, article_set, biopython_reads, serving, write_records
 
 
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    with serving(corpus=[write_shelf(tmp_path_factory.mktemp("shelf"))]) as client:
+    with serving(corpus=[write_records(tmp_path_factory.mktemp("shelf"))]) as client:
         yield client
 
 
@@ -135,7 +135,7 @@ def test_reldate_counts_days_back_from_today(tmp_path: Path) -> None:
         article(1, "Fresh", entered=(week.year, week.month, week.day)),
         article(2, "Older", entered=(month.year, month.month, month.day)),
     )
-    with serving(corpus=[write_shelf(tmp_path, text)]) as client:
+    with serving(corpus=[write_records(tmp_path, text)]) as client:
         assert client.pmids("all[sb]", reldate="10", datetype="edat") == {"1"}
         assert client.pmids("all[sb]", reldate="60", datetype="edat") == {"1", "2"}
         assert client.pmids('"last 10 days"[edat]') == {"1"}

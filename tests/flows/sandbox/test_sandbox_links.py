@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 import requests
 from lxml import etree
-from shelf import SHELF, Client, biopython_reads, dtd, serving, write_shelf
+from shelf import SHELF, Client, biopython_reads, dtd, serving, write_records
 
 
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    with serving(corpus=[write_shelf(tmp_path_factory.mktemp("shelf"))]) as client:
+    with serving(corpus=[write_records(tmp_path_factory.mktemp("shelf"))]) as client:
         yield client
 
 
@@ -25,11 +25,11 @@ def shelf_in_pmc(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
         place = text.rindex(own) if pmid == "103" else text.index(own)
         place += len(own)
         text = f'{text[:place]}<ArticleId IdType="pmc">PMC5{pmid[1:]}</ArticleId>{text[place:]}'
-    with serving(corpus=[write_shelf(tmp_path_factory.mktemp("shelf"), text)]) as client:
+    with serving(corpus=[write_records(tmp_path_factory.mktemp("shelf"), text)]) as client:
         yield client
 
 
-def linked(root: ElementTree.Element) -> list[tuple[list[str | None], dict[str | None, list[str | None]]]]:
+def read_link_sets(root: ElementTree.Element) -> list[tuple[list[str | None], dict[str | None, list[str | None]]]]:
     """Return source ids and links by name of each link set."""
     return [
         (
@@ -46,8 +46,8 @@ def linked(root: ElementTree.Element) -> list[tuple[list[str | None], dict[str |
 def test_each_id_parameter_has_its_own_link_set_and_a_list_only_one(shelf_in_pmc: Client) -> None:
     query = {"dbfrom": "pubmed", "linkname": "pubmed_pubmed_refs"}
 
-    apart = linked(shelf_in_pmc.xml("elink", id=["103", "101", "102"], **query))
-    together = linked(shelf_in_pmc.xml("elink", id="103,101,102", **query))
+    apart = read_link_sets(shelf_in_pmc.xml("elink", id=["103", "101", "102"], **query))
+    together = read_link_sets(shelf_in_pmc.xml("elink", id="103,101,102", **query))
 
     assert apart == [
         (["103"], {"pubmed_pubmed_refs": ["102", "101"]}),
@@ -58,20 +58,22 @@ def test_each_id_parameter_has_its_own_link_set_and_a_list_only_one(shelf_in_pmc
 
 
 def test_references_are_linked_for_articles_in_pmc_alone(shelf: Client) -> None:
-    assert linked(shelf.xml("elink", dbfrom="pubmed", id="103", linkname="pubmed_pubmed_refs")) == [(["103"], {})]
+    assert read_link_sets(shelf.xml("elink", dbfrom="pubmed", id="103", linkname="pubmed_pubmed_refs")) == [
+        (["103"], {})
+    ]
     assert b"<Reference>" in shelf.post("efetch", db="pubmed", id="103", retmode="xml").content
 
 
 def test_unknown_ids_have_a_link_set_without_links(shelf: Client) -> None:
-    assert linked(shelf.xml("elink", dbfrom="pubmed", id=["999", "103"], linkname="pubmed_pubmed_citedin")) == [
+    assert read_link_sets(shelf.xml("elink", dbfrom="pubmed", id=["999", "103"], linkname="pubmed_pubmed_citedin")) == [
         (["999"], {}),
         (["103"], {}),
     ]
 
 
 def test_citing_articles_and_pmc_links(shelf: Client) -> None:
-    cited = linked(shelf.xml("elink", dbfrom="pubmed", id="101", linkname="pubmed_pubmed_citedin"))
-    full_text = linked(shelf.xml("elink", dbfrom="pubmed", db="pmc", id="101"))
+    cited = read_link_sets(shelf.xml("elink", dbfrom="pubmed", id="101", linkname="pubmed_pubmed_citedin"))
+    full_text = read_link_sets(shelf.xml("elink", dbfrom="pubmed", db="pmc", id="101"))
 
     assert cited[0][1] == {"pubmed_pubmed_citedin": ["103", "102"]}
     assert full_text[0][1] == {"pubmed_pmc": ["501"]}
@@ -88,8 +90,8 @@ def test_scores_fall_and_the_article_itself_comes_first(shelf: Client) -> None:
 
 def test_the_nearest_come_first_but_merged_ids_fall(shelf: Client) -> None:
     query = {"dbfrom": "pubmed", "linkname": "pubmed_pubmed"}
-    ((_, alone),) = linked(shelf.xml("elink", id="101", **query))
-    ((_, merged),) = linked(shelf.xml("elink", id="101,102", **query))
+    ((_, alone),) = read_link_sets(shelf.xml("elink", id="101", **query))
+    ((_, merged),) = read_link_sets(shelf.xml("elink", id="101,102", **query))
     scored = shelf.xml("elink", id="101", cmd="neighbor_score", **query)
 
     assert alone["pubmed_pubmed"] == [link.findtext("Id") for link in scored.iter("Link")]
@@ -98,7 +100,7 @@ def test_the_nearest_come_first_but_merged_ids_fall(shelf: Client) -> None:
 
 
 def test_all_link_names_are_reported_when_none_is_asked_for(shelf_in_pmc: Client) -> None:
-    ((_, found),) = linked(shelf_in_pmc.xml("elink", dbfrom="pubmed", db="pubmed", id="102"))
+    ((_, found),) = read_link_sets(shelf_in_pmc.xml("elink", dbfrom="pubmed", db="pubmed", id="102"))
 
     assert set(found) >= {"pubmed_pubmed", "pubmed_pubmed_citedin", "pubmed_pubmed_refs", "pubmed_pubmed_five"}
 
@@ -108,7 +110,7 @@ def test_links_in_json_are_those_of_the_xml(shelf: Client) -> None:
 
     sets = shelf.post("elink", retmode="json", **query).json()["linksets"]
 
-    in_xml = linked(shelf.xml("elink", **query))
+    in_xml = read_link_sets(shelf.xml("elink", **query))
     in_json = [(one["ids"], {links["linkname"]: links["links"] for links in one.get("linksetdbs", [])}) for one in sets]
     assert in_json == in_xml
     assert "linksetdbs" not in sets[1]

@@ -11,7 +11,7 @@ from entrez_kit.sandbox.server import Sandbox
 FILES = sorted(resources.files("entrez_kit.fixtures").joinpath("pmc").iterdir(), key=lambda file: file.name)
 
 
-def fetched(sandbox: Sandbox, *numbers: str) -> ElementTree.Element:
+def fetch_articles(sandbox: Sandbox, *numbers: str) -> ElementTree.Element:
     from entrez_kit.services.eutils import EUtils
     from entrez_kit.services.transport.client import Transport
 
@@ -28,7 +28,7 @@ def fetched(sandbox: Sandbox, *numbers: str) -> ElementTree.Element:
 def test_a_text_is_invented_and_belongs_to_a_record(file: Traversable, sandbox: Sandbox) -> None:
     root = ElementTree.fromstring(file.read_bytes())
     number = root.get("pmcid", "").removeprefix("PMC")
-    article = fetched(sandbox, number).find("article")
+    article = fetch_articles(sandbox, number).find("article")
 
     assert file.name == f"PMC{number}.xml"
     assert "entrez-kit" in "".join(root.itertext())
@@ -41,7 +41,7 @@ def test_a_text_is_invented_and_belongs_to_a_record(file: Traversable, sandbox: 
 
 
 def test_articles_without_a_text_have_front_matter_and_the_publishers_word(sandbox: Sandbox) -> None:
-    root = fetched(sandbox, "99000003", "1")
+    root = fetch_articles(sandbox, "99000003", "1")
     article = root.find("article")
 
     assert article is not None

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from shelf import Client, article, article_set, serving, write_shelf
+from shelf import Client, article, article_set, serving, write_records
 
 
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    with serving(corpus=[write_shelf(tmp_path_factory.mktemp("shelf"))]) as client:
+    with serving(corpus=[write_records(tmp_path_factory.mktemp("shelf"))]) as client:
         yield client
 
 
@@ -187,7 +187,7 @@ def test_a_heading_includes_narrower_ones_and_noexp_does_not(tmp_path: Path) -> 
     text = article_set(
         article(1, "One", mesh=("Depressive Disorder",)), article(2, "Two", mesh=("Depressive Disorder, Major",))
     )
-    with serving(corpus=[write_shelf(tmp_path, text)]) as client:
+    with serving(corpus=[write_records(tmp_path, text)]) as client:
         assert client.pmids("depressive disorder[mh]") == {"1", "2"}
         assert client.pmids("depressive disorder[mh:noexp]") == {"1"}
         assert client.pmids("depressive disorder") == {"1", "2"}

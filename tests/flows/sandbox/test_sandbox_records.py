@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from recordings import enough
-from shelf import SHELF, Client, article, article_set, biopython_reads, medline_records, serving, write_shelf
+from recordings import require_recordings
+from shelf import SHELF, Client, article, article_set, biopython_reads, medline_records, serving, write_records
 
 
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    with serving(corpus=[write_shelf(tmp_path_factory.mktemp("shelf"))]) as client:
+    with serving(corpus=[write_records(tmp_path_factory.mktemp("shelf"))]) as client:
         yield client
 
 
@@ -203,7 +203,7 @@ def test_medline_text_reads_back_in_biopython(shelf: Client) -> None:
 def test_medline_lines_are_wrapped_and_joined_again(tmp_path: Path) -> None:
     words = " ".join(f"word{number}" for number in range(80))
     text = article_set(article(7, "T" * 200, abstract=words))
-    with serving(corpus=[write_shelf(tmp_path, text)]) as client:
+    with serving(corpus=[write_records(tmp_path, text)]) as client:
         body = client.get("efetch", db="pubmed", id="7", rettype="medline", retmode="text").text
 
     assert max(map(len, body.splitlines())) <= 87
@@ -244,7 +244,7 @@ def test_history_beyond_the_ceiling_is_refused_and_the_page_across_it_is_cut(man
 
 
 def test_an_expired_history_is_an_error(tmp_path: Path) -> None:
-    with serving(corpus=[write_shelf(tmp_path)]) as client:
+    with serving(corpus=[write_records(tmp_path)]) as client:
         found = client.search("asthma", usehistory="y")
         history = {"WebEnv": found["webenv"], "query_key": found["querykey"], "db": "pubmed"}
         assert client.post("efetch", **history).status_code == 200
@@ -277,7 +277,7 @@ def test_recorded_records_come_back_byte_for_byte(real_data: Path) -> None:
     source += b"".join(gzip.decompress(path.read_bytes()) for path in folder.glob("*.xml.gz"))
     found = ElementTree.fromstring(body)
     assert len(found) == len(ids)
-    enough(len(ids) > 100)
+    require_recordings(len(ids) > 100)
     sent = re.findall(rb"<Pubmed(?:Book)?Article>.*?</Pubmed(?:Book)?Article>", body, re.DOTALL)
     assert all(record in source for record in sent)
     assert [record["PMID"] for record in medline_records(texts)] == ids
@@ -287,7 +287,7 @@ def test_recorded_records_come_back_byte_for_byte(real_data: Path) -> None:
 
 def test_medline_text_and_searches_keep_exponents(tmp_path: Path) -> None:
     text = article_set(article(7, "Growth at 10<sup>6</sup> cells", abstract="CO<sub>2</sub> and T<sub>H</sub>17."))
-    with serving(corpus=[write_shelf(tmp_path, text)]) as client:
+    with serving(corpus=[write_records(tmp_path, text)]) as client:
         (record,) = medline_records(client.get("efetch", db="pubmed", id="7", rettype="medline", retmode="text").text)
         found = [client.search(term)["idlist"] for term in ("106[ti]", "co2", "TH17")]
 

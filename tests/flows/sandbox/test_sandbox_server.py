@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import requests
-from shelf import Client, serving, write_shelf
+from shelf import Client, serving, write_records
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.local.eutils.database import Database, FetchCall, SearchCall, SearchOutcome
@@ -27,7 +27,7 @@ from entrez_kit.sandbox.server import Sandbox, parse_faults
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_shelf(tmp_path_factory.mktemp("shelf"))
+    return write_records(tmp_path_factory.mktemp("shelf"))
 
 
 @pytest.fixture
@@ -417,7 +417,7 @@ def test_options_that_cannot_be_are_refused(options: Mapping[str, Any]) -> None:
 )
 def test_a_file_without_usable_records_is_refused_by_name(tmp_path: Path, text: str) -> None:
     with pytest.raises(InvalidInput) as caught:
-        Sandbox(corpus=[write_shelf(tmp_path, text)])
+        Sandbox(corpus=[write_records(tmp_path, text)])
 
     assert "shelf.xml" in caught.value.message
 

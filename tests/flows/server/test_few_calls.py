@@ -10,7 +10,7 @@ from entrez_kit.server.clients import ServerServices
 pytestmark = [pytest.mark.anyio, pytest.mark.long]
 
 
-async def asked(services: ServerServices, era: str, tool: str, **arguments: Any) -> Json:
+async def call_tool(services: ServerServices, era: str, tool: str, **arguments: Any) -> Json:
     async with connected(services, era=era) as client:
         return structured(await client.call_tool(tool, arguments))
 
@@ -19,7 +19,7 @@ async def test_a_search_brings_records_how_they_stand_and_pieces_of_their_abstra
     services: ServerServices, era: str
 ) -> None:
     arguments = {"query_term": "crispr", "fetch_brief_summaries": 3, "snippet_characters": 120}
-    found = (await asked(services, era, "pubmed_search_articles", **arguments))["brief_summaries"]
+    found = (await call_tool(services, era, "pubmed_search_articles", **arguments))["brief_summaries"]
 
     assert len(found) == 3
     for record in found:
@@ -29,11 +29,11 @@ async def test_a_search_brings_records_how_they_stand_and_pieces_of_their_abstra
 
 
 async def test_summaries_have_types_comments_and_on_request_registrations(services: ServerServices, era: str) -> None:
-    found = await asked(services, era, "pubmed_search_articles", query_term="base editing", registrations=True)
-    related = await asked(
+    found = await call_tool(services, era, "pubmed_search_articles", query_term="base editing", registrations=True)
+    related = await call_tool(
         services, era, "pubmed_article_relationships", source_pmid="99000001", registrations=True, max_related_results=9
     )
-    plain = await asked(services, era, "pubmed_article_relationships", source_pmid="99000001")
+    plain = await call_tool(services, era, "pubmed_article_relationships", source_pmid="99000001")
 
     for records in (found["brief_summaries"], related["related_articles"]):
         (trial,) = (one for one in records if one["pmid"] == "99000004")
@@ -44,7 +44,7 @@ async def test_summaries_have_types_comments_and_on_request_registrations(servic
 
 
 async def test_one_call_counts_years_journals_types_and_headings(services: ServerServices, era: str) -> None:
-    counts = await asked(services, era, "pubmed_count_facets", query_term="crispr", top=3)
+    counts = await call_tool(services, era, "pubmed_count_facets", query_term="crispr", top=3)
 
     assert [one["facet"] for one in counts["facets"]] == ["year", "journal", "type", "mesh"]
     for one in counts["facets"]:
@@ -53,7 +53,7 @@ async def test_one_call_counts_years_journals_types_and_headings(services: Serve
 
 
 async def test_a_tree_number_leads_to_the_heading_above_and_those_below(services: ServerServices, era: str) -> None:
-    (heading,) = (await asked(services, era, "pubmed_lookup_mesh", query="C18.452.394.750.149", include_tree=True))[
+    (heading,) = (await call_tool(services, era, "pubmed_lookup_mesh", query="C18.452.394.750.149", include_tree=True))[
         "results"
     ]
 
@@ -63,7 +63,7 @@ async def test_a_tree_number_leads_to_the_heading_above_and_those_below(services
 
 
 async def test_an_organism_that_is_nearly_right_is_searched_with_a_warning(services: ServerServices, era: str) -> None:
-    page = await asked(services, era, "search_genes", query="TP53", organism="homo sapeins")
+    page = await call_tool(services, era, "search_genes", query="TP53", organism="homo sapeins")
 
     assert [one["symbol"] for one in page["items"]] == ["TP53"]
     (told,) = (one for one in page["warnings"] if one["code"] == "organism_corrected")
@@ -71,8 +71,8 @@ async def test_an_organism_that_is_nearly_right_is_searched_with_a_warning(servi
 
 
 async def test_choices_ignore_case(services: ServerServices, era: str) -> None:
-    newest = await asked(services, era, "pubmed_search_articles", query_term="crispr", sort_by="Pub Date")
-    usual = await asked(services, era, "pubmed_search_articles", query_term="crispr", sort_by="pub_date")
+    newest = await call_tool(services, era, "pubmed_search_articles", query_term="crispr", sort_by="Pub Date")
+    usual = await call_tool(services, era, "pubmed_search_articles", query_term="crispr", sort_by="pub_date")
 
     assert newest["pmids"] == usual["pmids"]
 
@@ -82,7 +82,7 @@ async def test_fields_that_a_record_lacks_are_empty_and_those_switched_off_are_f
 ) -> None:
     fields = ["grant_list", "corrections", "vernacular_title", "abstract_text"]
     arguments = {"pmids": ["99000001"], "detail_level": "citation_data", "fields": fields}
-    (record,) = (await asked(services, era, "pubmed_fetch_contents", **arguments))["articles"]
+    (record,) = (await call_tool(services, era, "pubmed_fetch_contents", **arguments))["articles"]
 
     assert record["grant_list"]
     assert record["abstract_text"]
@@ -92,9 +92,9 @@ async def test_fields_that_a_record_lacks_are_empty_and_those_switched_off_are_f
 
 async def test_sections_come_without_the_abstract_and_affiliations(services: ServerServices, era: str) -> None:
     arguments = {"pmids": ["99000001"], "sections": ["methods"]}
-    (part,) = (await asked(services, era, "pubmed_fetch_fulltext", **arguments))["articles"]
-    (whole,) = (await asked(services, era, "pubmed_fetch_fulltext", pmids=["99000001"]))["articles"]
-    (named,) = (await asked(services, era, "pubmed_fetch_fulltext", pmids=["99000001"], sections=["Abstract"]))[
+    (part,) = (await call_tool(services, era, "pubmed_fetch_fulltext", **arguments))["articles"]
+    (whole,) = (await call_tool(services, era, "pubmed_fetch_fulltext", pmids=["99000001"]))["articles"]
+    (named,) = (await call_tool(services, era, "pubmed_fetch_fulltext", pmids=["99000001"], sections=["Abstract"]))[
         "articles"
     ]
 
@@ -108,7 +108,7 @@ async def test_a_shortened_title_and_a_wrong_one_differ_in_similarity(services: 
     place = {"journal": "Ann Imaginary Genome Ed (Demo)", "year": "2019", "volume": "3", "first_page": "101"}
     titles = [right, "Base editing of a cryptic splice site", "Base edting of a cryptic splice site restores mucus"]
     citations = [{**place, "title": title} for title in (*titles, "Rice genomes under drought")]
-    found = (await asked(services, era, "pubmed_lookup_citation", citations=citations))["results"]
+    found = (await call_tool(services, era, "pubmed_lookup_citation", citations=citations))["results"]
 
     exact, shortened, misspelt, wrong = (one.get("similarity") for one in found)
     assert exact == shortened == 1

@@ -8,7 +8,7 @@ from typing import Any
 import jsonschema  # type: ignore[import-untyped]  # it comes with mcp, its stubs do not
 import pytest
 from examples import CORPUS, EXAMPLES
-from host_rules import completed, strict
+from host_rules import complete_arguments, strict
 from mcp_types import ListToolsResult
 from serving import (
     ERAS,
@@ -48,7 +48,7 @@ HIDDEN: dict[str, dict[str, Any]] = {
         **{"corrects": True, "newer": True, "unique": True},
     },
 }
-"""Fields for the other doors."""
+"""Fields for the other front ends."""
 OTHER_NAMES = {"ids", "max_results"}
 """Which of them are also other names of what agents may give."""
 
@@ -376,7 +376,7 @@ def test_who_must_give_every_argument_gets_what_others_get(
     if operation.command[0] == "corpus":
         SYNC.run(services, CORPUS)
     plain_arguments = EXAMPLES[operation.name][0][1]
-    whole = completed(plain_arguments, schema)
+    whole = complete_arguments(plain_arguments, schema)
     jsonschema.validate(whole, strict(schema))
     plain = toolbox.call(services, operation.name, plain_arguments)
     result = toolbox.call(services, operation.name, whole)

@@ -67,7 +67,7 @@ def page(*listed: dict[str, str], count: int | None = None) -> bytes:
     return json.dumps(document).encode()
 
 
-def found(pmid: str) -> dict[str, str]:
+def europepmc_hit(pmid: str) -> dict[str, str]:
     return {"id": pmid, "source": "MED", "pmid": pmid, "title": "T"}
 
 
@@ -118,7 +118,7 @@ SUMMARIES, SUMMARIES_JSON = (
 FETCH, MEDLINE = (fetch, records(1, 2)), (partial(fetch, medline=True), medline("SO  - J. 2019.", "SO  - J. 2020."))
 LINKS = (ask_for_links, links("5", "6"))
 CONVERT = (convert, converted(("1", 1, "PMC1"), ("2", 2, "PMC2")))
-LOOK_UP = (look_up, page(found("1"), found("2")))
+LOOK_UP = (look_up, page(europepmc_hit("1"), europepmc_hit("2")))
 
 
 @pytest.mark.parametrize(
@@ -147,11 +147,15 @@ LOOK_UP = (look_up, page(found("1"), found("2")))
         pytest.param(*LINKS, links("5", "6", source="8"), id="elink: another source"),
         pytest.param(*CONVERT, converted(("1", 2, "PMC2"), ("2", 1, "PMC1")), id="idconv: rows shifted"),
         pytest.param(*CONVERT, converted(("1", 1, "PMC1")), id="idconv: a row missing"),
-        pytest.param(*LOOK_UP, page(found("1"), found("1")), id="europepmc: a record twice"),
-        pytest.param(*LOOK_UP, page(found("1"), found("3")), id="europepmc: another id"),
-        pytest.param(*LOOK_UP, page(found("1"), {"id": "2", "source": "MED"}), id="europepmc: hollow"),
-        pytest.param(*LOOK_UP, page(found("1"), found("2"), count=1), id="europepmc: more than it counts"),
-        pytest.param(*LOOK_UP, page({**found("1"), "pmid": "2"}, found("2")), id="europepmc: another PMID"),
+        pytest.param(*LOOK_UP, page(europepmc_hit("1"), europepmc_hit("1")), id="europepmc: a record twice"),
+        pytest.param(*LOOK_UP, page(europepmc_hit("1"), europepmc_hit("3")), id="europepmc: another id"),
+        pytest.param(*LOOK_UP, page(europepmc_hit("1"), {"id": "2", "source": "MED"}), id="europepmc: hollow"),
+        pytest.param(
+            *LOOK_UP, page(europepmc_hit("1"), europepmc_hit("2"), count=1), id="europepmc: more than it counts"
+        ),
+        pytest.param(
+            *LOOK_UP, page({**europepmc_hit("1"), "pmid": "2"}, europepmc_hit("2")), id="europepmc: another PMID"
+        ),
     ],
 )
 def test_a_contradictory_reply_is_requested_again_refused_and_never_cached(

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import pytest
 from loopback import Answer, Loopback
-from workbench import EMAIL, KEY, CountingLimiter, opened, settings_for, with_secrets
+from workbench import EMAIL, KEY, CountingLimiter, open_bench, settings_for, with_secrets
 
 from entrez_kit.base.errors import EntityNotFound, InvalidInput, NotConfigured, UpstreamError
 from entrez_kit.services.europe_pmc import EuropePMC, read_cursor
@@ -21,17 +21,19 @@ CURSOR = "AoIIP4ZawSg1MzEyODI1MA=="
 
 
 @contextmanager
-def asked(folder: Path, *answers: Answer, **changes: Any) -> Iterator[tuple[EuropePMC, Loopback, CountingLimiter]]:
+def open_client(
+    folder: Path, *answers: Answer, **changes: Any
+) -> Iterator[tuple[EuropePMC, Loopback, CountingLimiter]]:
     with (
         Loopback(Answer(FOUND)) as server,
-        opened(server, settings_for(server, folder, europepmc_max_retries=3, **changes)) as bench,
+        open_bench(server, settings_for(server, folder, europepmc_max_retries=3, **changes)) as bench,
     ):
         server.then(*answers)
         yield EuropePMC(bench.transport, bench.settings), server, bench.limiter
 
 
 def test_a_search_sends_what_was_asked_and_nobody_elses_secrets(tmp_path: Path) -> None:
-    with asked(tmp_path, **with_secrets()) as (europepmc, server, _):
+    with open_client(tmp_path, **with_secrets()) as (europepmc, server, _):
         reply = europepmc.search(
             query="  base\n editing ",
             result_type="lite",
@@ -57,7 +59,7 @@ def test_a_search_sends_what_was_asked_and_nobody_elses_secrets(tmp_path: Path) 
 
 def test_a_long_query_goes_by_post_to_the_address_for_it(tmp_path: Path) -> None:
     query = " OR ".join(f"EXT_ID:{number}" for number in range(10_000_000, 10_000_300))
-    with asked(tmp_path) as (europepmc, server, _):
+    with open_client(tmp_path) as (europepmc, server, _):
         europepmc.search(query=query)
 
     assert (server.seen[0].method, server.seen[0].path) == ("POST", "/europepmc/searchPOST")
@@ -66,7 +68,7 @@ def test_a_long_query_goes_by_post_to_the_address_for_it(tmp_path: Path) -> None
 
 def test_replies_are_kept_and_errors_are_not(tmp_path: Path) -> None:
     refused = Answer(json.dumps({"errCode": 400, "errMsg": "Invalid query: no closing parenthesis."}).encode())
-    with asked(tmp_path, refused) as (europepmc, server, _):
+    with open_client(tmp_path, refused) as (europepmc, server, _):
         with pytest.raises(InvalidInput):
             europepmc.search(query="(x")
         first, second = europepmc.search(query="(x"), europepmc.search(query="(x")
@@ -79,7 +81,7 @@ def test_replies_are_kept_and_errors_are_not(tmp_path: Path) -> None:
 
 
 def test_a_version_and_nothing_else_passes_when_asked_again(tmp_path: Path) -> None:
-    with asked(tmp_path, Answer(EMPTY), Answer(EMPTY)) as (europepmc, server, limiter):
+    with open_client(tmp_path, Answer(EMPTY), Answer(EMPTY)) as (europepmc, server, limiter):
         reply = europepmc.search(query="x", sort="CITED desc", cursor_mark=CURSOR)
 
     assert json.loads(reply.content)["hitCount"] == 0
@@ -87,7 +89,7 @@ def test_a_version_and_nothing_else_passes_when_asked_again(tmp_path: Path) -> N
 
 
 def test_a_version_and_nothing_else_is_never_no_hits(tmp_path: Path) -> None:
-    with asked(tmp_path, *[Answer(EMPTY)] * 4) as (europepmc, server, _), pytest.raises(UpstreamError) as caught:
+    with open_client(tmp_path, *[Answer(EMPTY)] * 4) as (europepmc, server, _), pytest.raises(UpstreamError) as caught:
         europepmc.search(query="x", sort="FIRST_PDATE_D desc")
 
     assert caught.value.reason == "europepmc_unreachable"
@@ -107,7 +109,7 @@ def test_a_version_and_nothing_else_is_never_no_hits(tmp_path: Path) -> None:
 def test_a_wrong_cursor_or_sort_gets_the_blame_when_nothing_ever_comes(
     tmp_path: Path, arguments: dict[str, str], named: str
 ) -> None:
-    with asked(tmp_path, *[Answer(EMPTY)] * 4) as (europepmc, _, _), pytest.raises(InvalidInput) as caught:
+    with open_client(tmp_path, *[Answer(EMPTY)] * 4) as (europepmc, _, _), pytest.raises(InvalidInput) as caught:
         europepmc.search(query="x", **arguments)  # type: ignore[arg-type]
 
     assert caught.value.invalid_input == named
@@ -125,7 +127,7 @@ def test_a_wrong_cursor_or_sort_gets_the_blame_when_nothing_ever_comes(
 )
 def test_words_about_an_argument_are_its_fault_and_are_passed_on(tmp_path: Path, words: str, named: str) -> None:
     answer = Answer(json.dumps({"version": "6.9", "errCode": 404, "errMsg": words}).encode())
-    with asked(tmp_path, answer) as (europepmc, server, _), pytest.raises(InvalidInput) as caught:
+    with open_client(tmp_path, answer) as (europepmc, server, _), pytest.raises(InvalidInput) as caught:
         europepmc.search(query="(x", cursor_mark="AoJwgMr0", sort="FOO asc")
 
     assert words in caught.value.message
@@ -144,7 +146,7 @@ def test_words_about_an_argument_are_its_fault_and_are_passed_on(tmp_path: Path,
 )
 def test_any_other_words_are_europe_pmcs_trouble(tmp_path: Path, body: dict[str, Any]) -> None:
     with (
-        asked(tmp_path, *[Answer(json.dumps(body).encode())] * 4) as (europepmc, server, _),
+        open_client(tmp_path, *[Answer(json.dumps(body).encode())] * 4) as (europepmc, server, _),
         pytest.raises(UpstreamError) as caught,
     ):
         europepmc.search(query="x")
@@ -166,14 +168,17 @@ def test_any_other_words_are_europe_pmcs_trouble(tmp_path: Path, body: dict[str,
     ],
 )
 def test_broken_replies_are_asked_for_again(tmp_path: Path, answer: Answer) -> None:
-    with asked(tmp_path, answer) as (europepmc, server, _):
+    with open_client(tmp_path, answer) as (europepmc, server, _):
         europepmc.search(query="x")
 
     assert len(server.seen) == 2
 
 
 def test_a_wrong_base_address_is_no_missing_record(tmp_path: Path) -> None:
-    with asked(tmp_path, *[Answer(b"", status=404)] * 2) as (europepmc, _, _), pytest.raises(UpstreamError) as caught:
+    with (
+        open_client(tmp_path, *[Answer(b"", status=404)] * 2) as (europepmc, _, _),
+        pytest.raises(UpstreamError) as caught,
+    ):
         europepmc.search(query="x")
 
     assert caught.value.reason == "no_such_address"
@@ -197,7 +202,7 @@ def test_a_wrong_base_address_is_no_missing_record(tmp_path: Path) -> None:
 def test_arguments_that_cannot_be_right_are_refused_before_anything_is_sent(
     tmp_path: Path, arguments: dict[str, Any]
 ) -> None:
-    with asked(tmp_path) as (europepmc, server, _), pytest.raises(InvalidInput):
+    with open_client(tmp_path) as (europepmc, server, _), pytest.raises(InvalidInput):
         europepmc.search(**arguments)
 
     assert not server.seen
@@ -211,7 +216,7 @@ def test_a_cursor_is_read_however_it_was_copied(given: str, read: str) -> None:
 
 
 def test_switched_off_means_that_nothing_is_sent(tmp_path: Path) -> None:
-    with asked(tmp_path, europepmc_enabled=False) as (europepmc, server, _):
+    with open_client(tmp_path, europepmc_enabled=False) as (europepmc, server, _):
         calls: list[Callable[[], Reply]] = [
             lambda: europepmc.search(query="x"),
             lambda: europepmc.full_text_xml("PMC1"),
@@ -229,7 +234,7 @@ def test_switched_off_means_that_nothing_is_sent(tmp_path: Path) -> None:
 
 
 def test_full_text_is_asked_for_by_pmcid_and_kept(tmp_path: Path) -> None:
-    with asked(tmp_path, Answer(ARTICLE)) as (europepmc, server, _):
+    with open_client(tmp_path, Answer(ARTICLE)) as (europepmc, server, _):
         assert europepmc.full_text_xml(" pmc123 ").content == ARTICLE
         assert europepmc.full_text_xml("PMC123").from_cache
 
@@ -238,7 +243,7 @@ def test_full_text_is_asked_for_by_pmcid_and_kept(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("answer", [Answer(b"", status=404), Answer(b"<html/>", status=404)])
 def test_a_status_that_says_there_is_no_full_text_is_final_and_not_remembered(tmp_path: Path, answer: Answer) -> None:
-    with asked(tmp_path, answer, Answer(ARTICLE)) as (europepmc, server, _):
+    with open_client(tmp_path, answer, Answer(ARTICLE)) as (europepmc, server, _):
         with pytest.raises(EntityNotFound) as caught:
             europepmc.full_text_xml("PMC123")
         assert caught.value.reason == "no_full_text"
@@ -250,7 +255,7 @@ def test_a_status_that_says_there_is_no_full_text_is_final_and_not_remembered(tm
 
 @pytest.mark.parametrize("answer", [Answer(b""), Answer(b" \n")])
 def test_an_empty_full_text_is_none_once_it_was_empty_twice_and_not_remembered(tmp_path: Path, answer: Answer) -> None:
-    with asked(tmp_path, answer, Answer(ARTICLE), answer, answer, Answer(ARTICLE)) as (europepmc, server, _):
+    with open_client(tmp_path, answer, Answer(ARTICLE), answer, answer, Answer(ARTICLE)) as (europepmc, server, _):
         assert europepmc.full_text_xml("PMC122").content == ARTICLE
         with pytest.raises(EntityNotFound) as caught:
             europepmc.full_text_xml("PMC123")
@@ -263,14 +268,14 @@ def test_an_empty_full_text_is_none_once_it_was_empty_twice_and_not_remembered(t
 
 @pytest.mark.parametrize("pmcid", ["", "123", "PMC", "PMC1/../x", "PMC12?x=1", "PMC1234567890123"])
 def test_what_is_no_pmcid_never_gets_into_an_address(tmp_path: Path, pmcid: str) -> None:
-    with asked(tmp_path) as (europepmc, server, _), pytest.raises(InvalidInput):
+    with open_client(tmp_path) as (europepmc, server, _), pytest.raises(InvalidInput):
         europepmc.full_text_xml(pmcid)
 
     assert not server.seen
 
 
 def test_full_text_that_breaks_off_is_asked_for_again(tmp_path: Path) -> None:
-    with asked(tmp_path, Answer(ARTICLE[:60]), Answer(ARTICLE)) as (europepmc, server, _):
+    with open_client(tmp_path, Answer(ARTICLE[:60]), Answer(ARTICLE)) as (europepmc, server, _):
         assert europepmc.full_text_xml("PMC123").content == ARTICLE
 
     assert len(server.seen) == 2
@@ -284,7 +289,7 @@ def test_links_are_asked_for_by_source_and_id(
     tmp_path: Path, what: Literal["citations", "references"], holder: str
 ) -> None:
     answer = Answer(json.dumps({"hitCount": 0, holder: {}}).encode())
-    with asked(tmp_path, answer) as (europepmc, server, _):
+    with open_client(tmp_path, answer) as (europepmc, server, _):
         europepmc.fetch_links(what, "MED", "20516115", page=2, page_size=1000)
 
     assert server.seen[0].path == f"/europepmc/MED/20516115/{what}"
@@ -296,7 +301,7 @@ def test_links_are_asked_for_by_source_and_id(
     [("MEDLINE", "1", 1), ("med", "1", 1), ("MED", "1/2", 1), ("MED", "", 1), ("MED", "1", 0)],
 )
 def test_links_of_what_is_no_record_are_refused(tmp_path: Path, source: str, ext_id: str, page: int) -> None:
-    with asked(tmp_path) as (europepmc, server, _), pytest.raises(InvalidInput):
+    with open_client(tmp_path) as (europepmc, server, _), pytest.raises(InvalidInput):
         europepmc.fetch_links("citations", source, ext_id, page=page)
 
     assert not server.seen

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from lxml import etree
-from recordings import enough
+from recordings import require_recordings
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntityNotFound, InvalidInput, UpstreamError
@@ -66,7 +66,7 @@ def test_an_article_that_lies_elsewhere_is_where_its_record_says(sandbox: Sandbo
 
 def test_recorded_lists_name_their_versions(sandbox: Sandbox, kit_for: KitFor, real_data: Path) -> None:
     files = sorted((real_data / "pmc_oa").glob("*versions.xml"))
-    enough(files)
+    require_recordings(files)
     for file in files:
         pmcid = file.name.split("__")[1].split("-")[0].upper()
         bucket(sandbox, {}, file.read_bytes())

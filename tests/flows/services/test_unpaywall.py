@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from recordings import enough
+from recordings import require_recordings
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
@@ -155,7 +155,7 @@ def test_the_email_appears_nowhere(
 
 def test_recorded_answers_are_read(real_data: Path) -> None:
     files = sorted((real_data / "unpaywall").glob("*doi_search*.json"))
-    enough(files)
+    require_recordings(files)
     for file in files:
         raw = json.loads(file.read_bytes())
         found = read_open_access(file.read_bytes())

@@ -12,7 +12,7 @@ import pytest
 from arrivals import ArrivalRelay, most_in_a_second
 from entrez_recordings import read_recordings, serve_recordings
 from entrez_scripts import OURS, READ_EACH, SCRIPTS, THEIRS, Ended, change_import, run_ours, run_plain
-from recordings import enough as recordings_found
+from recordings import require_recordings as recordings_found
 
 from entrez_kit.sandbox.server import Sandbox
 

@@ -17,7 +17,7 @@ from entrez_kit.sandbox.server import Sandbox
 Kits = Callable[..., EntrezKit]
 
 
-def cited(kit: EntrezKit, *pmids: str, **more: Any) -> CitationsResult:
+def format_records(kit: EntrezKit, *pmids: str, **more: Any) -> CitationsResult:
     """Cite records."""
     return kit.format_citations(pmids=list(pmids), **more)
 
@@ -25,7 +25,7 @@ def cited(kit: EntrezKit, *pmids: str, **more: Any) -> CitationsResult:
 def test_citations_come_in_the_order_of_the_inputs_and_duplicates_keep_their_place(
     kit_for: Kits, sandbox: Sandbox
 ) -> None:
-    result = cited(kit_for(sandbox), "99000031", "99000001", "99000031")
+    result = format_records(kit_for(sandbox), "99000031", "99000001", "99000031")
 
     assert [citation.pmid for citation in result.citations] == ["99000031", "99000001", "99000031"]
     assert (result.total_submitted, result.total_formatted) == (3, 3)
@@ -33,7 +33,7 @@ def test_citations_come_in_the_order_of_the_inputs_and_duplicates_keep_their_pla
 
 
 def test_apa_is_the_default(kit_for: Kits, sandbox: Sandbox) -> None:
-    (citation,) = cited(kit_for(sandbox), "99000001").citations
+    (citation,) = format_records(kit_for(sandbox), "99000001").citations
 
     assert citation.citations == {
         "apa": "Marrowby, T. J., Fenwick-Achebe, I., Luo, Q., & Thistlewood, W. A. (2019). Base editing of a cryptic "
@@ -43,7 +43,7 @@ def test_apa_is_the_default(kit_for: Kits, sandbox: Sandbox) -> None:
 
 
 def test_every_input_has_an_outcome_where_one_was_not_found(kit_for: Kits, sandbox: Sandbox) -> None:
-    result = cited(kit_for(sandbox), "99000001", "12", "nonsense", "PMC99000002")
+    result = format_records(kit_for(sandbox), "99000001", "12", "nonsense", "PMC99000002")
 
     assert [outcome.status for outcome in result.outcomes] == ["found", "not_found", "invalid", "found"]
     assert result.not_found_pmids == ["12"]
@@ -55,7 +55,7 @@ def test_every_input_has_an_outcome_where_one_was_not_found(kit_for: Kits, sandb
 
 
 def test_nothing_found_is_no_empty_success(kit_for: Kits, sandbox: Sandbox) -> None:
-    missing_error = cited(kit_for(sandbox), "12").missing_error()
+    missing_error = format_records(kit_for(sandbox), "12").missing_error()
 
     assert missing_error is not None
     assert (missing_error.code, missing_error.details["partial"]) == ("ENTITY_NOT_FOUND", False)
@@ -78,11 +78,11 @@ def test_styles_are_taken_as_people_and_agents_write_them(given: Any, styles: li
 @pytest.mark.parametrize("given", ["harvard", ["apa", "ieeee"], [1], {"apa": True}])
 def test_styles_that_do_not_exist_are_refused(kit_for: Kits, given: Any) -> None:
     with pytest.raises(InvalidInput, match="citation_styles"):
-        cited(kit_for(None), "1", citation_styles=given)
+        format_records(kit_for(None), "1", citation_styles=given)
 
 
 def test_all_styles_at_once(kit_for: Kits, sandbox: Sandbox) -> None:
-    (citation,) = cited(kit_for(sandbox), "99000035", citation_styles=list(STYLE_NAMES)).citations
+    (citation,) = format_records(kit_for(sandbox), "99000035", citation_styles=list(STYLE_NAMES)).citations
 
     assert list(citation.citations) == list(STYLE_NAMES)
     assert all(citation.citations.values())
@@ -91,7 +91,7 @@ def test_all_styles_at_once(kit_for: Kits, sandbox: Sandbox) -> None:
 
 
 def test_a_retraction_is_a_field_and_in_the_text(kit_for: Kits, sandbox: Sandbox) -> None:
-    retracted, sound = cited(kit_for(sandbox), "99000050", "99000001").citations
+    retracted, sound = format_records(kit_for(sandbox), "99000050", "99000001").citations
 
     assert retracted.retraction_status == "retracted"
     assert retracted.citations["apa"].endswith("[Retracted: J Invent Results (Demo). 2021 Jun;9(6):600]")
@@ -115,7 +115,7 @@ def test_hundreds_of_records_take_one_request_a_batch(kit_for: Kits) -> None:
 
 def test_a_service_that_is_down_is_no_record_not_found(kit_for: Kits) -> None:
     with pytest.raises(UpstreamError):
-        cited(kit_for(None, ncbi_max_retries=0), "99000001")
+        format_records(kit_for(None, ncbi_max_retries=0), "99000001")
 
 
 @pytest.mark.parametrize(

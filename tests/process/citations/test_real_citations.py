@@ -56,7 +56,7 @@ def bare(text: str) -> str:
     )
 
 
-def said(element: Element, path: str) -> str:
+def read_text(element: Element, path: str) -> str:
     """Return the text of a place in a record."""
     found = element.find(f"MedlineCitation/Article/{path}")
     return "" if found is None else "".join(found.itertext()).strip()
@@ -67,22 +67,29 @@ def test_authors_year_title_place_and_doi_of_every_record_are_in_its_citation(re
     wrong = []
     for pmid, (element, texts) in cited(real_data).items():
         text = texts[style]
-        wanted = [said(element, "Journal/JournalIssue/PubDate/Year"), said(element, "Journal/JournalIssue/Volume")]
+        wanted = [
+            read_text(element, "Journal/JournalIssue/PubDate/Year"),
+            read_text(element, "Journal/JournalIssue/Volume"),
+        ]
         wanted = [re.sub(r"(?i)[ (]*suppl.*", "", part) for part in wanted if not re.fullmatch("[IVXLC]+", part)]
         people = element.findall("MedlineCitation/Article/AuthorList/Author")
         names = [person.findtext("LastName") or person.findtext("CollectiveName") or "" for person in people]
         if style == "chicago":  # small particles follow the given name: "Berg, Willem van der"
             names = [re.sub(r"^(?:[a-z'’]+ )+(?=[A-Z])", "", name) for name in names]
         wanted += names if len(names) <= AUTHORS[style] else names[:1]
-        pages = said(element, "Pagination/MedlinePgn") or said(element, "Pagination/StartPage")
-        number = said(element, "ELocationID[@EIdType='pii']") if said(element, "Journal/JournalIssue/Volume") else ""
+        pages = read_text(element, "Pagination/MedlinePgn") or read_text(element, "Pagination/StartPage")
+        number = (
+            read_text(element, "ELocationID[@EIdType='pii']")
+            if read_text(element, "Journal/JournalIssue/Volume")
+            else ""
+        )
         if first := re.match(r"[A-Za-z]{0,3}[0-9]+", pages or ("" if "(" in number else number)):
             wanted.append(first[0])
-        doi = said(element, "ELocationID[@EIdType='doi'][@ValidYN='Y']")
+        doi = read_text(element, "ELocationID[@EIdType='doi'][@ValidYN='Y']")
         if style != "nature":  # which gives it only of what has no volume
             wanted.append(doi)
-        title = said(element, "ArticleTitle")
-        if said(element, "Language") == "eng" and "<" not in title and not title.startswith("["):
+        title = read_text(element, "ArticleTitle")
+        if read_text(element, "Language") == "eng" and "<" not in title and not title.startswith("["):
             wanted.append(re.sub(r"(?i)^(?:the|an?) ", "", title) if title.isascii() else "")
         wrong += [(pmid, part, text) for part in wanted if part and bare(part) not in bare(text)]
 
@@ -93,7 +100,7 @@ def test_authors_year_title_place_and_doi_of_every_record_are_in_its_citation(re
 def test_no_citation_of_a_record_has_doubled_marks_lost_words_or_open_quotes(real_data: Path, style: str) -> None:
     wrong = []
     for pmid, (element, texts) in cited(real_data).items():
-        title = said(element, "ArticleTitle")
+        title = read_text(element, "ArticleTitle")
         text = re.sub(r"(?:https?://|doi: ?)\S+", "", texts[style])
         marks = re.search(r"(?<!\.)\.\.(?!\.)|,,|;;|::|,\.|\( | \)|\(\)|\[\]| ,| ;|[?!]\.(?!\.)|\.”\.", text)
         if marks and marks[0] not in title:

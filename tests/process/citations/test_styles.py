@@ -249,14 +249,14 @@ def test_a_list_of_authors_that_pubmed_cut_off_ends_with_et_al(style: str) -> No
 
 @pytest.mark.parametrize("style", ["mla", "chicago"])
 def test_the_full_stop_stands_inside_quotation_marks_within_quotation_marks(style: str) -> None:
-    def cited(title: str) -> str:
+    def format_item(title: str) -> str:
         return format_citation({**ITEM, "title": title}, style)
 
-    assert "‘Tea.’”" in cited("on “tea”")
-    assert "‘Tea.’”" in cited("on 'tea'")
-    assert "‘Ann’s Tea.’”" in cited("on “Ann's tea”")
-    assert "the Patients’.”" in cited("on the patients'")
-    assert "‘Tea’ of the Patients’.”" in cited("on “tea” of the patients'")
+    assert "‘Tea.’”" in format_item("on “tea”")
+    assert "‘Tea.’”" in format_item("on 'tea'")
+    assert "‘Ann’s Tea.’”" in format_item("on “Ann's tea”")
+    assert "the Patients’.”" in format_item("on the patients'")
+    assert "‘Tea’ of the Patients’.”" in format_item("on “tea” of the patients'")
 
 
 @pytest.mark.parametrize("style", STYLES)
@@ -310,7 +310,7 @@ def test_initials_are_those_that_pubmed_gives() -> None:
 # What the data of real records needs
 
 
-def cited(style: str, **fields: Any) -> str:
+def format_item(style: str, **fields: Any) -> str:
     """Return the citation of a made-up record with these fields."""
     italics = tuple(fields.pop("italics", ()))
     journal = {
@@ -337,7 +337,7 @@ def cited(style: str, **fields: Any) -> str:
 
 @pytest.mark.parametrize("style", STYLES)
 def test_the_length_of_an_article_is_not_its_pages(style: str) -> None:
-    text = cited(style, journal_info={"pages": "[34457 words; 185 paragraphs]"})
+    text = format_item(style, journal_info={"pages": "[34457 words; 185 paragraphs]"})
 
     assert "words" not in text
     assert "paragraphs" not in text
@@ -346,10 +346,10 @@ def test_the_length_of_an_article_is_not_its_pages(style: str) -> None:
 
 @pytest.mark.parametrize("style", ["mla", "chicago"])
 def test_a_bracket_that_belongs_to_the_title_is_inside_the_quotation_marks(style: str) -> None:
-    assert "[J Things 2019;2:1].”" in cited(style, title='Corrigendum to "A study" [J Things 2019;2:1].')
-    assert "“Une étude” [A Study]" in cited(
+    assert "[J Things 2019;2:1].”" in format_item(style, title='Corrigendum to "A study" [J Things 2019;2:1].')
+    assert "“Une étude” [A Study]" in format_item(
         style, title="[A Study].", vernacular_title="Une étude.", languages=["fre"]
-    ) or "[In French.]" in cited(style, title="[A Study].", vernacular_title="Une étude.", languages=["fre"])
+    ) or "[In French.]" in format_item(style, title="[A Study].", vernacular_title="Une étude.", languages=["fre"])
 
 
 @pytest.mark.parametrize("style", STYLES)
@@ -358,14 +358,14 @@ def test_a_bracket_that_belongs_to_the_title_is_inside_the_quotation_marks(style
     [('"omics" and health.', "Omics"), ('"p53" and health.', "p53"), ("'slow-wave' sleep.", "Slow-")],
 )
 def test_a_title_that_begins_with_a_quotation_has_a_capital(style: str, title: str, begins: str) -> None:
-    assert re.search(rf"[“‘\"]{begins}", cited(style, title=title))
+    assert re.search(rf"[“‘\"]{begins}", format_item(style, title=title))
 
 
 def test_names_of_species_in_italics_keep_their_case() -> None:
     arguments = {"title": "Growth of Novum exemplum minus in mice.", "italics": ["Novum exemplum minus"]}
 
-    assert "Growth of Novum exemplum minus in Mice" in cited("chicago", **arguments)
-    assert "Growth of Novum exemplum minus in Mice" in cited("mla", **arguments)
+    assert "Growth of Novum exemplum minus in Mice" in format_item("chicago", **arguments)
+    assert "Growth of Novum exemplum minus in Mice" in format_item("mla", **arguments)
 
 
 @pytest.mark.parametrize(
@@ -379,18 +379,18 @@ def test_names_of_species_in_italics_keep_their_case() -> None:
     ],
 )
 def test_nature_puts_full_stops_after_abbreviated_words(short: str, title: str, wanted: str) -> None:
-    assert f" {wanted} 3, 1–4" in cited("nature", journal_info={"title": title, "iso_abbreviation": short})
+    assert f" {wanted} 3, 1–4" in format_item("nature", journal_info={"title": title, "iso_abbreviation": short})
 
 
 @pytest.mark.parametrize("style", ["chicago", "mla"])
 def test_initials_with_a_hyphen_have_full_stops(style: str) -> None:
     author = {"last_name": "Le Roux", "first_name": "J-M", "initials": "JM"}
 
-    assert "Le Roux, J.-M. " in cited(style, authors=[author])
+    assert "Le Roux, J.-M. " in format_item(style, authors=[author])
 
 
 def test_vancouver_names_every_language() -> None:
-    assert "3:1-4. English, French." in cited("vancouver", languages=["eng", "fre"])
+    assert "3:1-4. English, French." in format_item("vancouver", languages=["eng", "fre"])
 
 
 @pytest.mark.parametrize(
@@ -403,11 +403,11 @@ def test_vancouver_names_every_language() -> None:
     ],
 )
 def test_subtitles_and_sections_of_journals_are_written_as_on_their_covers(title: str, wanted: str) -> None:
-    assert f"{wanted}, 3, 1–4" in cited("apa", journal_info={"title": title, "iso_abbreviation": "J Th"})
+    assert f"{wanted}, 3, 1–4" in format_item("apa", journal_info={"title": title, "iso_abbreviation": "J Th"})
 
 
 @pytest.mark.parametrize("style", ["vancouver", "ama"])
 def test_nlm_styles_use_nlms_own_abbreviation(style: str) -> None:
     journal = {"iso_abbreviation": "Clin. Sci.", "medline_abbreviation": "Clin Sci (Lond)"}
 
-    assert " Clin Sci (Lond). 2020;3:1-4" in cited(style, journal_info=journal)
+    assert " Clin Sci (Lond). 2020;3:1-4" in format_item(style, journal_info=journal)

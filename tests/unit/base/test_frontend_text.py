@@ -1,4 +1,4 @@
-"""Each door says calls, arguments and flags in its own words, and none of another's."""
+"""Each front end names calls, arguments and flags in its own words, and never in another's."""
 
 import ast
 import json
@@ -153,7 +153,7 @@ def _modules() -> dict[str, tuple[ast.AST, ...]]:
 
 
 def _texts(nodes: tuple[ast.AST, ...]) -> Iterator[str]:
-    """Return what is said to all doors alike: neither docstrings nor what a ``PerFrontend`` says to one."""
+    """Yield the strings that all front ends show: neither docstrings nor arguments of ``PerFrontend``."""
     skipped = {
         id(inner)
         for node in nodes
@@ -170,7 +170,7 @@ def _texts(nodes: tuple[ast.AST, ...]) -> Iterator[str]:
             yield node.value
 
 
-def test_no_text_for_all_doors_names_a_command_a_flag_or_a_tool() -> None:
+def test_no_text_for_all_front_ends_names_a_command_a_flag_or_a_tool() -> None:
     app = import_module("entrez_kit.commands._app")
     commands = "|".join(app.COMMANDS)
     flags = {
@@ -188,7 +188,7 @@ def test_no_text_for_all_doors_names_a_command_a_flag_or_a_tool() -> None:
             assert name.startswith(ABOUT_TOOLS) or not tools.search(text), f"{name}: {text!r}"
 
 
-def test_every_call_that_is_advised_can_be_made_through_every_door() -> None:
+def test_every_call_that_is_advised_can_be_made_through_every_front_end() -> None:
     found = 0
     for name, nodes in _modules().items():
         if "entrez_kit.base.frontend_text import" not in (ROOT / name).read_text(encoding="utf-8"):

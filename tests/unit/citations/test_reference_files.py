@@ -20,7 +20,7 @@ from bibtexparser.middlewares import SeparateCoAuthors, SplitNameParts
 from places import DATA
 from pybtex.database import Person, parse_string
 from pylatexenc.latex2text import LatexNodes2Text
-from recordings import enough
+from recordings import require_recordings
 from thoroughness import sample
 
 from entrez_kit.base.errors import InvalidInput, UpstreamError
@@ -66,7 +66,7 @@ def difficult() -> list[Article]:
 def recorded(real_data: Path) -> list[Article]:
     """Return every article of the recordings."""
     found = articles_of(sorted((real_data / "efetch_pubmed").glob("*.xml")))
-    enough(len(found) > 100)
+    require_recordings(len(found) > 100)
     return found
 
 

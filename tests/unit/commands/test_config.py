@@ -32,11 +32,11 @@ def write(config: Path, text: str, mode: int = 0o600) -> None:
     config.chmod(mode)
 
 
-def held(config: Path) -> dict[str, Any]:
+def read_config(config: Path) -> dict[str, Any]:
     return tomllib.loads(config.read_text(encoding="utf-8"))
 
 
-def shown(ended: Ended, name: str) -> tuple[Any, str]:
+def find_setting(ended: Ended, name: str) -> tuple[Any, str]:
     (setting,) = [item for item in ended.document["settings"] if item["name"] == name]
     return setting["value"], setting["origin"]
 
@@ -55,12 +55,12 @@ def test_show_lists_every_setting_with_its_value_and_origin(
 
     assert ended.status == 0
     assert [item["name"] for item in ended.document["settings"]] == [setting.name for setting in SETTINGS]
-    assert shown(ended, "ncbi_max_retries") == (2, "user config")
-    assert shown(ended, "ncbi_timeout_ms") == (12345, "project file (entrez-kit.toml)")
-    assert shown(ended, "embeddings") == ("openai", "environment (ENTREZ_KIT_EMBEDDINGS)")
-    assert shown(ended, "offline") == (True, "flag")
-    assert shown(ended, "mcp_http_port") == (3010, "default")
-    assert shown(ended, "format") == (None, "default")
+    assert find_setting(ended, "ncbi_max_retries") == (2, "user config")
+    assert find_setting(ended, "ncbi_timeout_ms") == (12345, "project file (entrez-kit.toml)")
+    assert find_setting(ended, "embeddings") == ("openai", "environment (ENTREZ_KIT_EMBEDDINGS)")
+    assert find_setting(ended, "offline") == (True, "flag")
+    assert find_setting(ended, "mcp_http_port") == (3010, "default")
+    assert find_setting(ended, "format") == (None, "default")
     assert ended.document["config_file"] == str(config)
     assert ended.document["config_file_exists"] is True
 
@@ -85,7 +85,7 @@ def test_show_says_what_was_ignored(program: Program, config: Path) -> None:
     ended = program("config", "show")
 
     assert ended.status == 0
-    assert shown(ended, "ncbi_api_key") == (None, "default")
+    assert find_setting(ended, "ncbi_api_key") == (None, "default")
     assert len(ended.document["notices"]) == (1 if sys.platform == "win32" else 2)
     assert CANARY not in ended.out + ended.err
     assert "nonsense" in ended.err
@@ -141,7 +141,7 @@ def test_set_writes_the_value_with_its_type(program: Program, config: Path, name
     ended = program("config", "set", name, given)
 
     assert ended.status == 0
-    assert list(held(config).values()) == [kept]
+    assert list(read_config(config).values()) == [kept]
     assert ended.document["config_file"] == str(config)
     assert ended.document["change"] == "set"
     assert list(load_settings().origins.values()) == ["user config"]
@@ -154,7 +154,7 @@ def test_set_writes_paths_in_full(
     monkeypatch.chdir(tmp_path)
     program("config", "set", "cache_dir", "here")
 
-    assert held(config) == {"cache_dir": str(tmp_path / "here")}
+    assert read_config(config) == {"cache_dir": str(tmp_path / "here")}
 
 
 def test_set_keeps_comments_order_and_everything_else(program: Program, config: Path) -> None:
@@ -164,7 +164,7 @@ def test_set_keeps_comments_order_and_everything_else(program: Program, config: 
 
     text = config.read_text(encoding="utf-8")
     assert text.startswith("# mine\nformat = 'csv'  # keep\n\nncbi_max_retries = 4 # few\nstray = 5\n")
-    assert held(config) == {
+    assert read_config(config) == {
         "format": "csv",
         "ncbi_max_retries": 4,
         "stray": 5,
@@ -194,7 +194,7 @@ def test_set_writes_through_a_link(program: Program, config: Path, tmp_path: Pat
     program("config", "set", "ncbi_max_retries", "1")
 
     assert config.is_symlink()
-    assert held(real) == {"format": "csv", "ncbi_max_retries": 1}
+    assert read_config(real) == {"format": "csv", "ncbi_max_retries": 1}
 
 
 def test_set_writes_to_the_file_that_is_named(program: Program, config: Path, tmp_path: Path) -> None:
@@ -202,7 +202,7 @@ def test_set_writes_to_the_file_that_is_named(program: Program, config: Path, tm
     ended = program("config", "set", "--config", str(named), "format", "json")
 
     assert ended.status == 0
-    assert held(named) == {"format": "json"}
+    assert read_config(named) == {"format": "json"}
     assert not config.exists()
 
 
@@ -252,7 +252,7 @@ def test_set_says_when_something_stronger_hides_the_value(
     ended = program("config", "set", "ncbi_max_retries", "3")
 
     assert ended.status == 0
-    assert held(config) == {"ncbi_max_retries": 3}
+    assert read_config(config) == {"ncbi_max_retries": 3}
     assert ended.document["origin"] == "environment (NCBI_MAX_RETRIES)"
     assert "overrides the user config" in ended.err
 
@@ -277,7 +277,7 @@ def test_a_secret_is_read_from_stdin(program: Program, config: Path, arguments: 
     ended = program("config", "set", "NCBI_API_KEY", *arguments, stdin=f"{CANARY}\n".encode())
 
     assert ended.status == 0
-    assert held(config) == {"ncbi_api_key": CANARY}
+    assert read_config(config) == {"ncbi_api_key": CANARY}
     assert CANARY not in ended.out + ended.err
     assert ended.document["value"] == "********"
     key = load_settings().ncbi_api_key
@@ -297,7 +297,7 @@ def test_what_is_no_secret_on_stdin_is_refused(program: Program, config: Path, s
 def test_any_value_may_come_from_stdin(program: Program, config: Path) -> None:
     program("config", "set", "format", "-", stdin=b"csv\n")
 
-    assert held(config) == {"format": "csv"}
+    assert read_config(config) == {"format": "csv"}
 
 
 @needs_terminal
@@ -305,7 +305,7 @@ def test_on_a_terminal_a_secret_is_asked_for_and_not_shown(config: Path) -> None
     ended = on_terminal("config", "set", "ncbi_api_key", typed=f"{CANARY}\n", after="ncbi_api_key: ")
 
     assert ended.status == 0
-    assert held(config) == {"ncbi_api_key": CANARY}
+    assert read_config(config) == {"ncbi_api_key": CANARY}
     assert CANARY not in ended.out
     assert "********" in ended.out
 
@@ -343,7 +343,7 @@ def test_unset_mends_a_config_with_a_bad_value_or_a_stray_name(program: Program,
 
     assert program("config", "unset", "stray").status == 0
     assert program("config", "unset", "ncbi_max_retries").status == 0
-    assert held(config) == {}
+    assert read_config(config) == {}
     assert program("config", "show").status == 0
 
 
@@ -352,7 +352,7 @@ def test_set_works_beside_a_bad_value_and_says_that_it_is_there(program: Program
     ended = program("config", "set", "format", "json")
 
     assert ended.status == 0
-    assert held(config) == {"ncbi_max_retries": 99, "format": "json"}
+    assert read_config(config) == {"ncbi_max_retries": 99, "format": "json"}
     assert "NCBI_MAX_RETRIES" in ended.err
 
 

@@ -59,7 +59,7 @@ def store(tmp_path: Path) -> Store:
     return built
 
 
-def made(store: Store) -> list[tuple[Any, ...]]:
+def read_vectors(store: Store) -> list[tuple[Any, ...]]:
     return rows(store, "SELECT model, dim, length(vector), count(*) FROM vectors GROUP BY 1, 2, 3 ORDER BY 1")
 
 
@@ -68,7 +68,7 @@ def made(store: Store) -> list[tuple[Any, ...]]:
 
 def test_every_passage_gets_a_vector_that_knows_its_model(store: Store) -> None:
     assert vectors.embed_missing(store, Embedder(Letters())) == 4
-    assert made(store) == [("test:letters", 3, 12, 4)]
+    assert read_vectors(store) == [("test:letters", 3, 12, 4)]
     assert vectors.embed_missing(store, Embedder(Letters())) == 0
 
 
@@ -86,7 +86,7 @@ def test_what_was_made_before_a_failure_is_kept(store: Store, monkeypatch: pytes
     provider.fails_after = 3
     with pytest.raises(EmbeddingsError, match="no more"):
         vectors.embed_missing(store, Embedder(provider))
-    assert made(store)[0][-1] == 3
+    assert read_vectors(store)[0][-1] == 3
 
     provider.fails_after = None
     reported: list[tuple[int, int | None]] = []
@@ -128,7 +128,7 @@ def test_a_deleted_record_takes_its_vectors_along(store: Store) -> None:
     vectors.embed_missing(store, Embedder(Letters()))
     mark_deleted(store, [1])
 
-    assert made(store)[0][-1] == 3
+    assert read_vectors(store)[0][-1] == 3
 
 
 # Finding the nearest
@@ -189,7 +189,7 @@ def test_a_damaged_index_is_an_error_that_a_reindex_mends(kit: EntrezKit) -> Non
         kit.rag_search(query="zebrafish")
     assert (caught.value.reason, "corpus reindex" in caught.value.recovery_hint) == ("corrupt", True)
     reindex(kit.services)
-    assert found(kit.rag_search(query="zebrafish", top_k=2)) == ["pmid:1", "pmid:2"]
+    assert list_documents(kit.rag_search(query="zebrafish", top_k=2)) == ["pmid:1", "pmid:2"]
 
 
 # Searching by words and meanings
@@ -209,7 +209,7 @@ def kit(kit_for: KitFor, tmp_path: Path) -> EntrezKit:
     return built
 
 
-def found(result: RagSearchResult) -> list[str]:
+def list_documents(result: RagSearchResult) -> list[str]:
     return [hit.doc_id for hit in result.results]
 
 
@@ -218,7 +218,7 @@ def test_meaning_finds_what_words_do_not_and_words_rank_what_they_find(kit: Entr
     reindex(kit.services)
     result = kit.rag_search(query="zebrafish", top_k=2, quality_bias=False)
 
-    assert found(result) == ["pmid:1", "pmid:2"]
+    assert list_documents(result) == ["pmid:1", "pmid:2"]
     zebrafish, danio = result.results
     assert (zebrafish.bm25 or 0) > 0
     assert danio.bm25 is None
@@ -249,7 +249,7 @@ def test_a_search_narrowed_to_a_query_stays_there(kit: EntrezKit) -> None:
     reindex(kit.services)
 
     result = rag_search(kit.services, RagSearchRequest(query="zebrafish", corpus="sugar"))
-    assert found(result) == ["pmid:4"]
+    assert list_documents(result) == ["pmid:4"]
 
 
 @needs_model2vec
@@ -274,7 +274,7 @@ def test_another_model_needs_a_reindex_and_the_old_vectors_stay_until_told(
     assert remark.details["partial"] is True
 
     assert reindex(other.services).vectors == 4
-    assert found(other.rag_search(query="zebrafish", top_k=2)) == ["pmid:1", "pmid:2"]
+    assert list_documents(other.rag_search(query="zebrafish", top_k=2)) == ["pmid:1", "pmid:2"]
     assert len(store_of(other.services).stats().vectors) == 2
     assert kit.rag_search(query="zebrafish").results
 
@@ -296,7 +296,7 @@ def test_the_encoders_of_passages_and_queries_have_to_be_those_the_vectors_were_
     assert caught.value.reason == "vectors_missing"
 
     assert reindex(of_queries.services, anew=True).vectors == 4
-    assert found(of_queries.rag_search(query="zebrafish", top_k=2)) == ["pmid:1", "pmid:2"]
+    assert list_documents(of_queries.rag_search(query="zebrafish", top_k=2)) == ["pmid:1", "pmid:2"]
     with pytest.raises(LocalEmbeddingsError, match=r"no vectors of .*It has vectors of hf:.*, queries by"):
         kit.rag_search(query="zebrafish")
 

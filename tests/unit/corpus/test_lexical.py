@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from indexed import delete, held, index, join, opened, put
+from indexed import delete, index, join, open_corpus, put, read_index
 
 from entrez_kit.corpus.search import index as lexical
 from entrez_kit.corpus.search import words
@@ -27,7 +27,7 @@ WORDS = [
 
 @pytest.fixture
 def connection() -> Iterator[sqlite3.Connection]:
-    made = opened()
+    made = open_corpus()
     yield made
     made.close()
 
@@ -55,7 +55,7 @@ def made_up(count: int, seed: int, first: int = 1) -> list[IndexRow]:
     return [row(first + 7 * place, text(8), text(60), text(5)) for place in range(count)]
 
 
-def found(connection: sqlite3.Connection, query: str, limit: int = 10, corpus: str | None = None) -> list[int]:
+def find_pmids(connection: sqlite3.Connection, query: str, limit: int = 10, corpus: str | None = None) -> list[int]:
     return [hit.pmid for hit in words.search(connection, query, limit, corpus=corpus)]
 
 
@@ -128,7 +128,7 @@ def test_feedback_prefers_what_resembles_the_best(connection: sqlite3.Connection
     twins = [row(50, "", "retina opsin photoreceptor cone"), row(40, "", "retina budget parliament tax")]
     add(connection, [*best, *twins, *(row(pmid, "", f"other{pmid} words") for pmid in range(100, 130))])
 
-    ranked = found(connection, "zebrafish retina")
+    ranked = find_pmids(connection, "zebrafish retina")
 
     assert ranked.index(50) < ranked.index(40)
     plain = words.search(connection, "zebrafish retina", 10, profile=PLAIN)
@@ -138,20 +138,22 @@ def test_feedback_prefers_what_resembles_the_best(connection: sqlite3.Connection
 def test_a_word_in_the_title_counts_for_more(connection: sqlite3.Connection) -> None:
     add(connection, [row(1, "Cornea", "zebrafish heart"), row(2, "Zebrafish", "cornea heart")])
 
-    assert found(connection, "zebrafish") == [2, 1]
+    assert find_pmids(connection, "zebrafish") == [2, 1]
 
 
 def test_equal_records_come_in_the_order_of_their_pmids(connection: sqlite3.Connection) -> None:
     add(connection, [row(pmid, "Same title", "same words") for pmid in (30, 4, 200, 17)])
 
-    assert found(connection, "same words") == [4, 17, 30, 200]
-    assert found(connection, "same words", 2) == [4, 17]
+    assert find_pmids(connection, "same words") == [4, 17, 30, 200]
+    assert find_pmids(connection, "same words", 2) == [4, 17]
 
 
 def test_a_longer_list_begins_with_the_shorter_one(connection: sqlite3.Connection) -> None:
     add(connection, made_up(200, 9))
 
-    assert found(connection, "stroke aspirin cohort", 100)[:5] == found(connection, "stroke aspirin cohort", 5)
+    assert find_pmids(connection, "stroke aspirin cohort", 100)[:5] == find_pmids(
+        connection, "stroke aspirin cohort", 5
+    )
 
 
 # What is in it -------------------------------------------------------------------------------------------------------
@@ -184,13 +186,13 @@ def test_an_index_that_was_changed_is_the_same_as_one_made_at_once(
             assert words.search(connection, "retina insulin", 500) == unwritten
         for pmid in gone:
             del kept[pmid]
-    anew = opened()
+    anew = open_corpus()
     put(anew, kept.values())
     found = connection.execute("SELECT pmid FROM membership JOIN documents USING (pmid) WHERE status = 'current'")
     join(anew, "mine", [row[0] for row in found])
     index(anew)
 
-    assert held(connection) == held(anew)
+    assert read_index(connection) == read_index(anew)
     for query in ("retina insulin", "stroke", "aspirin placebo cohort liver", '"binding kinase"'):
         for corpus in (None, "mine"):
             hits = words.search(connection, query, 500, corpus=corpus)
@@ -213,43 +215,43 @@ def test_of_more_words_than_the_index_can_count_it_has_as_many_as_it_can(connect
     long = row(1, "zebrafish " * 3_000, "retina " * 60_000 + "cornea", "liver " * 9_000)
     add(connection, [long, row(2, "Zebrafish")])
 
-    assert set(found(connection, "zebrafish")) == {1, 2}
-    assert found(connection, "retina liver") == [1]
-    assert found(connection, '"zebrafish retina"') == [1, 2]  # no phrase, for it runs from one field into the next
-    assert found(connection, '"retina retina"') == [1]
+    assert set(find_pmids(connection, "zebrafish")) == {1, 2}
+    assert find_pmids(connection, "retina liver") == [1]
+    assert find_pmids(connection, '"zebrafish retina"') == [1, 2]  # no phrase, for it runs from one field into the next
+    assert find_pmids(connection, '"retina retina"') == [1]
 
 
 def test_the_text_of_a_record_that_is_added_again_replaces_the_old_one(connection: sqlite3.Connection) -> None:
     add(connection, [row(1, "Zebrafish"), row(2, "Retina")])
     add(connection, [row(1, "Cornea"), row(1, "Liver"), row(3, "Asthma")])
 
-    assert found(connection, "zebrafish") == []
-    assert found(connection, "cornea") == []
-    assert found(connection, "liver") == [1]
-    assert found(connection, "retina") == [2]
+    assert find_pmids(connection, "zebrafish") == []
+    assert find_pmids(connection, "cornea") == []
+    assert find_pmids(connection, "liver") == [1]
+    assert find_pmids(connection, "retina") == [2]
 
 
 def test_removing_everything_leaves_nothing(connection: sqlite3.Connection) -> None:
     add(connection, [*made_up(64, 1), row(5_000, "Ménière β-cell \0 日本", "a\nb", "ﬁbrosis")])
     remove(connection, (one[0] for one in connection.execute("SELECT pmid FROM documents").fetchall()))
 
-    assert not any(held(connection).values())
-    assert found(connection, "zebrafish") == []
+    assert not any(read_index(connection).values())
+    assert find_pmids(connection, "zebrafish") == []
 
 
 def test_a_transaction_that_is_rolled_back_leaves_no_trace(connection: sqlite3.Connection) -> None:
     add(connection, made_up(40, 1))
-    before = held(connection)
+    before = read_index(connection)
     connection.execute("BEGIN IMMEDIATE")
     remove(connection, [1, 8, 15])
     add(connection, made_up(40, 2, first=3))
     connection.execute("ROLLBACK")
 
-    assert held(connection) == before
+    assert read_index(connection) == before
 
 
 def test_the_index_survives_being_closed(tmp_path: Path) -> None:
-    first = opened(str(tmp_path / "corpus.db"))
+    first = open_corpus(str(tmp_path / "corpus.db"))
     add(first, made_up(50, 4))
     put(first, made_up(20, 5, first=4_000))
     hits = words.search(first, "liver lesion", 10)
@@ -261,18 +263,18 @@ def test_the_index_survives_being_closed(tmp_path: Path) -> None:
 
 
 def test_an_index_without_its_files_is_rebuilt_from_the_records(tmp_path: Path) -> None:
-    connection = opened(str(tmp_path / "corpus.db"))
+    connection = open_corpus(str(tmp_path / "corpus.db"))
     add(connection, made_up(30, 4))
     join(connection, "mine", [1, 8])
     hits = words.search(connection, "liver lesion", 10)
-    before = held(connection)
+    before = read_index(connection)
     for path in tmp_path.glob("*.words-*"):
         path.unlink()
 
     assert words.search(connection, "liver lesion", 10) == hits
     assert lexical.count_queued(connection) == 30
     index(connection)
-    assert held(connection) == before
+    assert read_index(connection) == before
     assert words.search(connection, "liver lesion", 10) == hits
     connection.close()
 
@@ -293,37 +295,39 @@ HOSTILE = [
 @pytest.mark.parametrize("query", HOSTILE, ids=range(len(HOSTILE)))
 def test_no_query_upsets_the_search(connection: sqlite3.Connection, query: str) -> None:
     add(connection, [*made_up(30, 1), row(7_000, "Zebrafish text", "the of and 2019 rank near or not")])
-    before = held(connection)
+    before = read_index(connection)
     hits = words.search(connection, query, 10)
 
     assert len(hits) <= 10
-    assert held(connection) == before
+    assert read_index(connection) == before
     if "zebrafish" in query and "a" * 100 not in query:
         assert hits
 
 
 def test_an_empty_index_finds_nothing(connection: sqlite3.Connection) -> None:
-    assert found(connection, "zebrafish") == []
+    assert find_pmids(connection, "zebrafish") == []
 
 
 @pytest.mark.parametrize("limit", [0, -1])
 def test_no_limit_below_one_finds_anything(connection: sqlite3.Connection, limit: int) -> None:
     add(connection, made_up(5, 1))
 
-    assert found(connection, WORDS[0], limit) == []
+    assert find_pmids(connection, WORDS[0], limit) == []
 
 
 def test_a_query_of_nothing_but_stop_words_looks_for_them(connection: sqlite3.Connection) -> None:
     add(connection, [row(1, "To be or not to be"), row(2, "Zebrafish")])
 
-    assert found(connection, "to be or not to be") == [1]
+    assert find_pmids(connection, "to be or not to be") == [1]
 
 
 def test_operators_are_words(connection: sqlite3.Connection) -> None:
     add(connection, [row(1, "Zebrafish heart"), row(2, "Retina"), row(3, "Liver")])
 
-    assert found(connection, "zebrafish AND retina") == [1, 2] or found(connection, "zebrafish AND retina") == [2, 1]
-    assert 1 in found(connection, "liver NOT zebrafish")
+    assert find_pmids(connection, "zebrafish AND retina") == [1, 2] or find_pmids(
+        connection, "zebrafish AND retina"
+    ) == [2, 1]
+    assert 1 in find_pmids(connection, "liver NOT zebrafish")
 
 
 SAME = [
@@ -348,7 +352,7 @@ def test_another_spelling_finds_the_same(connection: sqlite3.Connection, spellin
     add(connection, [row(place, f"On {one} here") for place, one in enumerate(spellings, 1)])
     add(connection, [row(100 + place, f"Something else {place}") for place in range(40)])
     for query in spellings:
-        assert set(found(connection, query)) >= set(range(1, len(spellings) + 1)), query
+        assert set(find_pmids(connection, query)) >= set(range(1, len(spellings) + 1)), query
 
 
 def test_a_letter_or_number_belongs_to_the_word_before_it(connection: sqlite3.Connection) -> None:
@@ -357,9 +361,9 @@ def test_a_letter_or_number_belongs_to_the_word_before_it(connection: sqlite3.Co
         [row(1, "Hepatitis B", "c and a"), row(2, "Hepatitis C", "b or a"), row(3, "Vitamin A"), row(4, "A vitamin")],
     )
 
-    assert found(connection, "hepatitis C")[0] == 2
-    assert found(connection, "hepatitis B")[0] == 1
-    assert found(connection, "vitamin A")[0] == 3
+    assert find_pmids(connection, "hepatitis C")[0] == 2
+    assert find_pmids(connection, "hepatitis B")[0] == 1
+    assert find_pmids(connection, "vitamin A")[0] == 3
 
 
 def test_a_phrase_in_quotes_must_be_there(connection: sqlite3.Connection) -> None:
@@ -368,22 +372,22 @@ def test_a_phrase_in_quotes_must_be_there(connection: sqlite3.Connection) -> Non
         [row(1, "Quality of life after stroke"), row(2, "Life quality of stroke"), row(3, "Stroke stroke stroke")],
     )
 
-    assert found(connection, '"quality of life" stroke') == [1]
-    assert found(connection, "“quality of life” stroke") == [1]
-    assert set(found(connection, "quality of life stroke")) == {1, 2, 3}
+    assert find_pmids(connection, '"quality of life" stroke') == [1]
+    assert find_pmids(connection, "“quality of life” stroke") == [1]
+    assert set(find_pmids(connection, "quality of life stroke")) == {1, 2, 3}
 
 
 def test_a_phrase_that_no_record_has_is_read_as_words(connection: sqlite3.Connection) -> None:
     add(connection, [row(1, "Zebrafish heart"), row(2, "Heart")])
 
-    assert found(connection, '"heart zebrafish"') == [1, 2]
+    assert find_pmids(connection, '"heart zebrafish"') == [1, 2]
 
 
 def test_a_rare_word_does_not_keep_others_from_filling_the_list(connection: sqlite3.Connection) -> None:
     add(connection, [row(1, "Zebrafish"), *(row(pmid, "Patients") for pmid in range(2, 60))])
 
-    assert len(found(connection, "zebrafish patients", 20)) == 20
-    assert found(connection, "zebrafish patients", 20)[0] == 1
+    assert len(find_pmids(connection, "zebrafish patients", 20)) == 20
+    assert find_pmids(connection, "zebrafish patients", 20)[0] == 1
 
 
 # Corpora -------------------------------------------------------------------------------------------------------------
@@ -420,13 +424,13 @@ def test_what_a_query_has_found_and_forgotten_is_not_found(connection: sqlite3.C
     add(connection, [row(1, "Zebrafish"), row(2, "Zebrafish")])
     join(connection, "mine", [2])
 
-    assert found(connection, "zebrafish", corpus="mine") == [2]
-    assert found(connection, '"zebrafish"', corpus="mine") == [2]
-    assert found(connection, "zebrafish", corpus="unknown") == []
+    assert find_pmids(connection, "zebrafish", corpus="mine") == [2]
+    assert find_pmids(connection, '"zebrafish"', corpus="mine") == [2]
+    assert find_pmids(connection, "zebrafish", corpus="unknown") == []
     join(connection, "mine", [1, 2])
-    assert found(connection, "zebrafish", corpus="mine") == [1, 2]
+    assert find_pmids(connection, "zebrafish", corpus="mine") == [1, 2]
     connection.execute("DELETE FROM lexical_members WHERE query_key = 'mine'")
-    assert found(connection, "zebrafish", corpus="mine") == []
+    assert find_pmids(connection, "zebrafish", corpus="mine") == []
 
 
 # Passages ------------------------------------------------------------------------------------------------------------
@@ -477,15 +481,15 @@ def test_of_no_passages_the_first_is_shown() -> None:
 def test_scripts_are_found_however_they_are_typed(connection: sqlite3.Connection, written: str, query: str) -> None:
     add(connection, [row(1, "other words"), row(2, written), row(3, "and more", "none of it")])
 
-    assert found(connection, query) == [2]
+    assert find_pmids(connection, query) == [2]
 
     remove(connection, [1, 2, 3])
-    assert found(connection, query) == []
+    assert find_pmids(connection, query) == []
 
 
 def test_records_without_a_word_are_indexed_and_found_by_none(connection: sqlite3.Connection) -> None:
     add(connection, [row(1, "…"), row(2)])
-    assert (found(connection, "zebrafish"), lexical.count_queued(connection)) == ([], 0)
+    assert (find_pmids(connection, "zebrafish"), lexical.count_queued(connection)) == ([], 0)
 
     add(connection, [row(3, "Zebrafish")])
-    assert found(connection, "zebrafish") == [3]
+    assert find_pmids(connection, "zebrafish") == [3]

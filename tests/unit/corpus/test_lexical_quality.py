@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from indexed import indexed
+from indexed import index_rows
 from judged import Collection, cystic_fibrosis, medlars, ndcg, recall
 from places import BENCHMARKS
 
@@ -26,7 +26,7 @@ def test_judged_queries_are_answered_better_than_by_plain_fts5(
     if not (real_data / "retrieval").is_dir():
         pytest.skip("the recorded data has no judged collections")
     collection = read(real_data / "retrieval")
-    connection = indexed(collection.rows)
+    connection = index_rows(collection.rows)
     plain = sqlite3.connect(":memory:")
     plain.execute(
         "CREATE VIRTUAL TABLE plain USING fts5(title, abstract, terms, tokenize='porter unicode61 remove_diacritics 2')"

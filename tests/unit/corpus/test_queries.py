@@ -21,7 +21,7 @@ def anything(phrase: Phrase) -> bool:
     return True
 
 
-def asked(query: str) -> list[str]:
+def list_groups(query: str) -> list[str]:
     return ["|".join(" ".join(phrase) for phrase in group.phrases) for group in parse(query, nothing)]
 
 
@@ -50,7 +50,7 @@ def asked(query: str) -> list[str]:
     ],
 )
 def test_a_query_asks_for(query: str, expected: list[str]) -> None:
-    assert asked(query) == expected
+    assert list_groups(query) == expected
 
 
 def test_other_spellings_are_looked_up_where_the_index_has_them() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
-from indexed import index, join, opened
+from indexed import index, join, open_corpus
 from invented_vectors import MODEL, Floats, Invented, index_vectors, put_vectors
 
 from entrez_kit.corpus.search import vector_index, vectors
@@ -22,7 +22,7 @@ def connection(monkeypatch: pytest.MonkeyPatch) -> Iterator[sqlite3.Connection]:
     """Return a corpus whose blocks are small, so that there are many."""
     monkeypatch.setattr(vector_index, "BLOCK", 32)
     monkeypatch.setattr(vector_index, "AT_ONCE", 50)
-    made = opened()
+    made = open_corpus()
     made.execute("PRAGMA foreign_keys=ON")
     yield made
     made.close()

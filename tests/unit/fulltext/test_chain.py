@@ -8,7 +8,7 @@ import pytest
 from services_bench import (
     Bench,
     answering,
-    converted,
+    converted_ids,
     down,
     found_ids,
     hits,
@@ -128,7 +128,7 @@ def test_articles_are_told_apart_by_their_own_ids_and_not_by_their_place() -> No
             "eutils/efetch/pmc": batch,
             "pmc_oa/list": nothing_listed,
             "europepmc/search": lambda call: hits(),
-            "idconv/idconv": converted,
+            "idconv/idconv": converted_ids,
         }
     )
     result = bench.fetch(pmcids=["1", "2", "3", "4"])
@@ -153,7 +153,7 @@ def test_an_article_that_pmc_does_not_mention_is_not_one_that_pmc_does_not_have(
             "eutils/efetch/pmc": lambda call: answer,
             "pmc_oa/list": nothing_listed,
             "europepmc/search": lambda call: hits(),
-            "idconv/idconv": converted,
+            "idconv/idconv": converted_ids,
         }
     )
     (missed,) = bench.fetch(pmcids=["4"]).unavailable
@@ -221,7 +221,7 @@ def test_what_depends_on_no_text_is_asked_while_pmc_is_asked_for_it() -> None:
 
     bench = Bench(
         {
-            "idconv/idconv": lambda call: converted(call, {"requested-id": "1", "pmid": 1, "pmcid": "PMC1"}),
+            "idconv/idconv": lambda call: converted_ids(call, {"requested-id": "1", "pmid": 1, "pmcid": "PMC1"}),
             "eutils/esummary/pubmed": beside(summaries),
             "eutils/efetch/pmc": beside(pmc()),
             "pmc_oa/list": beside(nothing_listed),
@@ -249,7 +249,7 @@ def test_europe_pmc_is_not_asked_for_an_article_that_pmc_returns() -> None:
 
     bench = Bench(
         {
-            "idconv/idconv": lambda call: converted(call, {"requested-id": "1", "pmid": 1, "pmcid": "PMC1"}),
+            "idconv/idconv": lambda call: converted_ids(call, {"requested-id": "1", "pmid": 1, "pmcid": "PMC1"}),
             "eutils/esummary/pubmed": summaries,
             "eutils/efetch/pmc": late,
             "pmc_oa/list": nothing_listed,
@@ -266,7 +266,7 @@ def test_europe_pmc_is_not_asked_for_an_article_that_pmc_returns() -> None:
     "given", ["98999999", "pmc98999999.1", "PMC98999999", "https://pmc.ncbi.nlm.nih.gov/articles/PMC98999999/"]
 )
 def test_an_unavailable_id_is_returned_in_its_normal_form(given: str) -> None:
-    bench = Bench({"eutils/efetch/pmc": lambda call: pmc_set(not_in_pmc("98999999")), "idconv/idconv": converted})
+    bench = Bench({"eutils/efetch/pmc": lambda call: pmc_set(not_in_pmc("98999999")), "idconv/idconv": converted_ids})
 
     (missed,) = bench.fetch(bench.services(unpaywall_email=None), pmcids=[given]).unavailable
 
@@ -278,7 +278,7 @@ def test_no_text_is_fetched_before_the_sources_in_front_of_it_have_said_no() -> 
     listed = b"<ListBucketResult><CommonPrefixes><Prefix>PMC1.1/</Prefix></CommonPrefixes></ListBucketResult>"
     bench = Bench(
         {
-            "idconv/idconv": lambda call: converted(call, {"requested-id": "1", "pmid": 1, "pmcid": "PMC1"}),
+            "idconv/idconv": lambda call: converted_ids(call, {"requested-id": "1", "pmid": 1, "pmcid": "PMC1"}),
             "eutils/efetch/pmc": pmc(),
             "pmc_oa/list": answering(listed),
             "europepmc/search": lambda call: hits({"id": "1", "source": "MED", "pmid": "1", "pmcid": "PMC1"}),
@@ -292,7 +292,7 @@ def test_no_text_is_fetched_before_the_sources_in_front_of_it_have_said_no() -> 
 def test_europe_pmc_is_searched_once_for_all_articles_and_each_gets_its_own_record() -> None:
     bench = Bench(
         {
-            "idconv/idconv": converted,
+            "idconv/idconv": converted_ids,
             "europepmc/search": lambda call: hits(
                 {"id": "3", "source": "MED", "pmid": "3", "pmcid": "PMC30"},
                 {"id": "1", "source": "MED", "pmid": "1", "pmcid": "PMC10"},
@@ -318,7 +318,7 @@ def test_an_id_that_europe_pmc_refuses_does_not_sink_the_others() -> None:
 
     bench = Bench(
         {
-            "idconv/idconv": converted,
+            "idconv/idconv": converted_ids,
             "europepmc/search": search,
             "europepmc/fullTextXML": lambda call: jats("PMC5").encode(),
         }
@@ -332,7 +332,7 @@ def test_an_id_that_europe_pmc_refuses_does_not_sink_the_others() -> None:
 def test_how_works_without_text_stand_is_read_from_their_records_in_one_request() -> None:
     bench = Bench(
         {
-            "idconv/idconv": converted,
+            "idconv/idconv": converted_ids,
             "europepmc/search": lambda call: hits(),
             "eutils/efetch/pubmed": lambda call: pubmed_set(("1", None, None), ("2", None, None)),
         }
@@ -345,7 +345,7 @@ def test_how_works_without_text_stand_is_read_from_their_records_in_one_request(
 def test_not_in_pmc_is_not_taken_for_not_there() -> None:
     bench = Bench(
         {
-            "idconv/idconv": converted,
+            "idconv/idconv": converted_ids,
             "europepmc/search": lambda call: hits({"id": "8", "source": "MED", "pmid": "8", "pmcid": "PMC80"}),
             "europepmc/fullTextXML": lambda call: jats("PMC80").encode(),
         }
@@ -364,7 +364,7 @@ def test_not_in_pmc_is_not_taken_for_not_there() -> None:
 def test_dois_of_articles_that_have_none_are_read_from_pubmed_in_one_batch() -> None:
     bench = Bench(
         {
-            "idconv/idconv": converted,
+            "idconv/idconv": converted_ids,
             "europepmc/search": lambda call: hits(),
             "eutils/efetch/pubmed": lambda call: pubmed_set(
                 *((pmid, f"10.1000/{pmid}", None) for pmid in ids_of(call))
@@ -391,7 +391,7 @@ def test_pmcids_reach_unpaywall(source: str) -> None:
             "pmc_oa/list": nothing_listed,
             "europepmc/search": lambda call: hits(hit),
             "europepmc/fullTextXML": missing,
-            "idconv/idconv": lambda call: converted(call, *([known] if source == "converter" else [])),
+            "idconv/idconv": lambda call: converted_ids(call, *([known] if source == "converter" else [])),
             "unpaywall/unpaywall": lambda call: open_access("10.1000/x"),
         }
     )
@@ -405,7 +405,7 @@ def test_pmcids_reach_unpaywall(source: str) -> None:
 def test_dois_are_compared_without_regard_to_case() -> None:
     bench = Bench(
         {
-            "idconv/idconv": converted,
+            "idconv/idconv": converted_ids,
             "europepmc/search": lambda call: hits(
                 {"id": "1", "source": "MED", "doi": "10.1056/other"},
                 {"id": "2", "source": "MED", "doi": "10.1056/nejmoa1", "pmcid": "PMC5"},
@@ -426,7 +426,7 @@ def test_europe_pmc_is_asked_in_words_it_understands() -> None:
         return hits()
 
     for kind, value in (("pmids", "12"), ("pmcids", "pmc34.2"), ("dois", '10.1000/a"b')):
-        bench = Bench({"idconv/idconv": converted, "europepmc/search": search, "pmc_oa/list": nothing_listed})
+        bench = Bench({"idconv/idconv": converted_ids, "europepmc/search": search, "pmc_oa/list": nothing_listed})
         bench.fetch(None, **{kind: [value]})
 
     assert requested == ["EXT_ID:12 AND SRC:MED", "PMCID:PMC34", 'DOI:"10.1000/ab"']
@@ -449,7 +449,7 @@ def test_a_preprint_without_pmcid_is_asked_for_by_its_own_id_where_europe_pmc_ha
     for has_it, outcome in (("Y", "unavailable"), ("N", "no-fulltext")):
         bench = Bench(
             {
-                "idconv/idconv": converted,
+                "idconv/idconv": converted_ids,
                 "europepmc/search": answering(
                     hits({"id": "PPR9", "source": "PPR", "doi": "10.1000/p", "inEPMC": has_it})
                 ),
@@ -481,7 +481,7 @@ def test_the_open_data_bucket_is_asked_where_pmc_may_not_pass_on_the_text() -> N
 
 
 def test_sources_that_are_switched_off_say_so() -> None:
-    bench = Bench({"idconv/idconv": converted})
+    bench = Bench({"idconv/idconv": converted_ids})
     services = bench.services(europepmc_enabled=False, unpaywall_email=None)
     (missed,) = bench.fetch(services, pmids=["1"]).unavailable
 
@@ -573,7 +573,7 @@ def test_what_is_missing_decides_how_the_program_ends() -> None:
     nowhere = {
         "pmc_oa/list": nothing_listed,
         "europepmc/search": lambda call: hits(),
-        "idconv/idconv": converted,
+        "idconv/idconv": converted_ids,
     }
     none = Bench({**nowhere, "eutils/efetch/pmc": lambda call: pmc_set(not_in_pmc("1"))}).fetch(pmcids=["1"])
     broken = Bench({}).fetch(pmcids=["1", "2"])
@@ -611,7 +611,11 @@ def test_an_article_without_text_has_its_doi_its_pages_and_the_authors_email() -
     )
     records = pubmed_set(("1", "10.1000/x", None)).replace(b"</Article>", author + b"</Article>")
     bench = Bench(
-        {"idconv/idconv": converted, "europepmc/search": lambda call: hits(), "eutils/efetch/pubmed": lambda _: records}
+        {
+            "idconv/idconv": converted_ids,
+            "europepmc/search": lambda call: hits(),
+            "eutils/efetch/pubmed": lambda _: records,
+        }
     )
 
     (missed,) = bench.fetch(bench.services(unpaywall_email=None), pmids=["1"]).unavailable
@@ -627,7 +631,7 @@ def test_an_article_without_text_has_its_doi_its_pages_and_the_authors_email() -
 
 def test_an_unknown_article_has_no_links() -> None:
     bench = Bench(
-        {"idconv/idconv": converted, "europepmc/search": lambda call: hits(), "eutils/efetch/pubmed": lambda _: b""}
+        {"idconv/idconv": converted_ids, "europepmc/search": lambda call: hits(), "eutils/efetch/pubmed": lambda _: b""}
     )
 
     (missed,) = bench.fetch(bench.services(unpaywall_email=None), dois=["10.1000/none"]).unavailable

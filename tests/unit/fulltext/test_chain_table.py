@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from services_bench import (
     Bench,
-    converted,
+    converted_ids,
     down,
     found_ids,
     hits,
@@ -182,10 +182,10 @@ def bench_for(case: Case) -> Bench:
         if case.converter == "fails":
             return down(call)
         if case.converter == "unknown":
-            return converted(
+            return converted_ids(
                 call, *({"requested-id": one, "status": "error", "errmsg": "not found"} for one in requested)
             )
-        return converted(
+        return converted_ids(
             call, *({"requested-id": one, "pmid": int(PMID), "pmcid": PMCID, "doi": DOI.lower()} for one in requested)
         )
 

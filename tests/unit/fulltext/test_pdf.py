@@ -5,8 +5,8 @@ import zlib
 from pathlib import Path
 
 import pytest
-from papers import CATALOG, assembled, drawn, encrypted, pdf_of, prose
-from recordings import enough
+from papers import CATALOG, assemble_pdf, drawn, encrypt_pdf, pdf_of, prose
+from recordings import require_recordings
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.fulltext import pdf as module
@@ -32,7 +32,7 @@ def test_every_word_of_a_pdf_is_read_in_order() -> None:
 @pytest.mark.long
 def test_recorded_articles_keep_their_words(real_data: Path) -> None:
     files = sorted((real_data / "pdf").glob("*.pdf"))
-    enough(files)
+    require_recordings(files)
     for file in files:
         found = pdf_to_text(file.read_bytes())
         assert found.total_pages >= 5, file.name
@@ -89,12 +89,12 @@ def test_a_title_that_is_none_is_left_out(title: str, shown: str | None) -> None
 
 @pytest.mark.parametrize("algorithm", ["RC4-128", "AES-256"])
 def test_a_pdf_that_wants_a_password_is_told_apart(algorithm: str) -> None:
-    assert refusal(encrypted(pdf_of(prose(80)), user="secret", algorithm=algorithm)) == "is an encrypted PDF"
+    assert refusal(encrypt_pdf(pdf_of(prose(80)), user="secret", algorithm=algorithm)) == "is an encrypted PDF"
 
 
 @pytest.mark.parametrize("algorithm", ["RC4-128", "AES-256"])
 def test_a_pdf_that_anybody_may_open_is_read(algorithm: str) -> None:
-    assert pdf_to_text(encrypted(pdf_of(prose(80)), user="", algorithm=algorithm)).word_count == 80
+    assert pdf_to_text(encrypt_pdf(pdf_of(prose(80)), user="", algorithm=algorithm)).word_count == 80
 
 
 def test_a_scanned_pdf_has_no_text() -> None:
@@ -139,14 +139,14 @@ HOSTILE = {
     "a stream that unpacks to thirty megabytes": drawn(b"0 " * 15_000_000, packed=True),
     "operations without end": drawn(b"BT /F1 1 Tf " + b"(a) Tj " * 600_000 + b"ET", packed=True),
     "arrays in arrays": drawn(b"[" * 100_000),
-    "dictionaries in dictionaries": assembled([CATALOG, b"<< /A " * 50_000]),
-    "pages that contain themselves": assembled([CATALOG, b"<< /Type /Pages /Kids [2 0 R 2 0 R] /Count 2 >>"]),
-    "a count of pages that are not there": assembled([CATALOG, b"<< /Type /Pages /Kids [] /Count 2000000000 >>"]),
-    "one page a hundred thousand times": assembled(
+    "dictionaries in dictionaries": assemble_pdf([CATALOG, b"<< /A " * 50_000]),
+    "pages that contain themselves": assemble_pdf([CATALOG, b"<< /Type /Pages /Kids [2 0 R 2 0 R] /Count 2 >>"]),
+    "a count of pages that are not there": assemble_pdf([CATALOG, b"<< /Type /Pages /Kids [] /Count 2000000000 >>"]),
+    "one page a hundred thousand times": assemble_pdf(
         [CATALOG, b"<< /Type /Pages /Kids [%b] /Count 100000 >>" % (b"3 0 R " * 100_000), b"<< /Type /Page >>"]
     ),
-    "a table that leads back to itself": assembled([CATALOG, b"<< /Type /Pages >>"], b"/Root 1 0 R /Prev 9"),
-    "no root": assembled([b"<<>>"], b""),
+    "a table that leads back to itself": assemble_pdf([CATALOG, b"<< /Type /Pages >>"], b"/Root 1 0 R /Prev 9"),
+    "no root": assemble_pdf([b"<<>>"], b""),
     "noise": b"%PDF-1.4\n" + zlib.compress(bytes(range(256)) * 4000) * 20,
     "objects without end": b"%PDF-1.4\n" + b"1 0 obj\n<<>>\nendobj\n" * 100_000 + b"trailer<</Root 1 0 R>>\n%%EOF",
 }

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from lxml import etree
 from papers import prose
-from recordings import enough
+from recordings import require_recordings
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.fulltext import html as module
@@ -107,7 +107,7 @@ def _words(text: str) -> list[str]:
 
 def test_all_recorded_articles_are_read(real_data: Path) -> None:
     files = [file for file in sorted((real_data / "html").glob("*.html")) if file.stat().st_size > 100_000]
-    enough(files)
+    require_recordings(files)
     for file in files:
         found = read(file.read_bytes())
         assert found.word_count > 4000, file.name

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 import pytest
-from script_policy import badly_written, canonical, judged
+from script_policy import badly_written, canonical, mark_scripts
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.pubmed.models import Article
@@ -73,7 +73,7 @@ def _judge(record: Element) -> _Judgement:
     article = body if book is not None else body.find("Article")
     assert article is not None
     title = article.find("ArticleTitle")
-    if book is not None and not judged(title).strip():
+    if book is not None and not mark_scripts(title).strip():
         title = article.find("Book/BookTitle")
     whole_book = book is not None and article.find("ArticleTitle") is None
     people = article.findall("Book/AuthorList" if whole_book else "AuthorList")
@@ -84,8 +84,8 @@ def _judge(record: Element) -> _Judgement:
     locations = [item for item in article.findall("ELocationID") if item.get("EIdType") == "doi"]
     return _Judgement(
         pmid=(body.findtext("PMID") or "").strip(),
-        title=judged(title),
-        abstract=" ".join(judged(part) for part in article.findall("Abstract/AbstractText")),
+        title=mark_scripts(title),
+        abstract=" ".join(mark_scripts(part) for part in article.findall("Abstract/AbstractText")),
         formulas=any(str(element.tag).endswith("}math") for element in article.iter()),
         authors=len(authors),
         mesh=len(body.findall("MeshHeadingList/MeshHeading")),

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from recordings import enough
+from recordings import require_recordings
 
 from entrez_kit.pubmed.models import GRAVITY, WORDS, Article, BriefSummary, Standing, StandingStatus, place_of
 from entrez_kit.pubmed.standing import KINDS, retraction_status, standing_of
@@ -88,7 +88,7 @@ def test_every_kind_in_the_recordings_is_in_the_table(real_data: Path) -> None:
     }
 
     assert found <= set(STANDINGS)
-    enough(found >= {"Cites", "RetractionIn", "ErratumIn"})
+    require_recordings(found >= {"Cites", "RetractionIn", "ErratumIn"})
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from recordings import enough
+from recordings import require_recordings
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.pubmed.encoded_markup import plain_text
@@ -246,4 +246,4 @@ def test_recorded_summaries_of_articles_are_read(real_data: Path) -> None:
         last_authors = content.count(b'<Item Name="LastAuthor" Type="String">')
         assert sum(bool(summary.authors) for summary in summaries) == last_authors
 
-    enough(seen > 10)
+    require_recordings(seen > 10)

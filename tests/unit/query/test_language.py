@@ -83,7 +83,7 @@ def _search(term: str, *, lenient: bool = False) -> Found:
     return search(term, INDEX, VOCABULARY, today=date(2020, 1, 3), lenient=lenient)
 
 
-def _found(term: str) -> str:
+def _find_records(term: str) -> str:
     return " ".join(map(str, _search(term).records))
 
 
@@ -165,7 +165,7 @@ def _found(term: str) -> str:
     ],
 )
 def test_a_query_finds_these_records(term: str, records: str) -> None:
-    assert _found(term) == records
+    assert _find_records(term) == records
 
 
 @pytest.mark.parametrize(
@@ -397,9 +397,9 @@ def test_long_and_nested_queries_need_no_recursion() -> None:
     deep = "(" * 3_000 + "cats[ti] OR life[ti]" + " AND dogs[ti])" * 3_000
     alternating = "cats[ti]" + " AND (dogs[ti] OR (life[ti]" * 1_500
 
-    assert _found(deep) == "0 1"
-    assert _found(alternating) == "0 1"
-    assert _found("OR ".join(["cats[ti] "] * 5_000)) == "0 1"
+    assert _find_records(deep) == "0 1"
+    assert _find_records(alternating) == "0 1"
+    assert _find_records("OR ".join(["cats[ti] "] * 5_000)) == "0 1"
 
 
 def test_vocabularies_are_read_from_xml() -> None:

@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
-from recordings import enough
+from recordings import require_recordings
 from relations_bench import elink, group, linkset
 
 from entrez_kit.base.errors import UpstreamError
@@ -31,7 +31,7 @@ def recordings(folder: Path) -> list[tuple[Path, str]]:
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_recorded_links_are_read_without_loss_and_in_order(real_data: Path, relation: Relation) -> None:
     replies = recordings(real_data)
-    enough(len(replies) >= 6)
+    require_recordings(len(replies) >= 6)
     links = 0
     for path, source in replies:
         expected = []

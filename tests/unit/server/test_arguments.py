@@ -4,7 +4,7 @@ from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]  # it comes with mcp, its stubs do not
 import pytest
-from host_rules import filled, parts_of, strict
+from host_rules import fill_arguments, parts_of, strict
 
 from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.server.arguments import read_arguments
@@ -78,7 +78,7 @@ def test_what_cannot_be_told_is_left_as_it_was_sent(tool: str, sent: dict[str, A
 
 @pytest.mark.parametrize("tool", SCHEMAS)
 def test_arguments_by_their_own_names_stay_as_they_are(tool: str) -> None:
-    example = filled(SCHEMAS[tool], neutral=False)
+    example = fill_arguments(SCHEMAS[tool], neutral=False)
 
     numbers = {name for name, part in SCHEMAS[tool]["properties"].items() if part["type"] == "integer"}
     usual = {name for name in numbers if SCHEMAS[tool]["properties"][name].get("default") == example[name]}
@@ -106,9 +106,9 @@ def test_schemas_keep_the_rules_of_the_big_hosts(tool: str) -> None:
 @pytest.mark.parametrize("tool", SCHEMAS)
 def test_in_strict_mode_every_optional_argument_has_a_value_that_says_nothing(tool: str) -> None:
     schema = SCHEMAS[tool]
-    sent = filled(schema, neutral=True)
+    sent = fill_arguments(schema, neutral=True)
     for name in schema.get("required", ()):
-        sent[name] = filled(schema, neutral=False)[name]
+        sent[name] = fill_arguments(schema, neutral=False)[name]
     jsonschema.validate(sent, strict(schema))
     read = read_arguments(sent, schema)
 

@@ -36,7 +36,7 @@ MODULES = [
 
 
 def said_to_agents(node: ast.AST) -> Iterator[str]:
-    """Yield the words of a text that agents read: all but what a door of its own says."""
+    """Yield the words of a text that agents read: all but the words that another front end shows."""
     if (
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)

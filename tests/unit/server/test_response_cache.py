@@ -22,7 +22,7 @@ def answer(characters: int) -> CallToolResult:
     return CallToolResult(content=[TextContent(type="text", text="x" * characters)])
 
 
-def kept(answers: ResponseCache, *tools: str) -> list[str]:
+def list_cached(answers: ResponseCache, *tools: str) -> list[str]:
     """Return those tools whose answer is there."""
     return [tool for tool in tools if answers.get(tool, {}, None) is not None]
 
@@ -31,10 +31,10 @@ def test_what_was_not_used_for_longest_goes_first() -> None:
     answers = ResponseCache(most_characters=30)
     for tool in ("a", "b", "c"):
         answers.keep(tool, {}, None, answer(10), trace(time.time() + HOUR))
-    assert kept(answers, "b", "c", "a") == ["b", "c", "a"]
+    assert list_cached(answers, "b", "c", "a") == ["b", "c", "a"]
     answers.keep("d", {}, None, answer(10), trace(time.time() + HOUR))
 
-    assert kept(answers, "a", "b", "c", "d") == ["a", "c", "d"]
+    assert list_cached(answers, "a", "b", "c", "d") == ["a", "c", "d"]
 
 
 def test_an_answer_that_does_not_fit_displaces_nothing() -> None:
@@ -42,7 +42,7 @@ def test_an_answer_that_does_not_fit_displaces_nothing() -> None:
     answers.keep("small", {}, None, answer(10), trace(time.time() + HOUR))
     answers.keep("large", {}, None, answer(31), trace(time.time() + HOUR))
 
-    assert kept(answers, "small", "large") == ["small"]
+    assert list_cached(answers, "small", "large") == ["small"]
 
 
 def test_a_newer_answer_takes_the_place_of_the_older() -> None:
@@ -51,7 +51,7 @@ def test_a_newer_answer_takes_the_place_of_the_older() -> None:
         answers.keep("a", {}, None, answer(characters), trace(time.time() + HOUR))
     answers.keep("b", {}, None, answer(10), trace(time.time() + HOUR))
 
-    assert kept(answers, "a", "b") == ["a", "b"]
+    assert list_cached(answers, "a", "b") == ["a", "b"]
 
 
 @pytest.mark.parametrize("until", [(), (0.0,), (HOUR, 0.0), (HOUR, -1.0)])
@@ -59,7 +59,7 @@ def test_what_no_cache_keeps_is_not_kept(until: Sequence[float]) -> None:
     answers = ResponseCache()
     answers.keep("a", {}, None, answer(1), trace(*(time.time() + moment if moment else 0.0 for moment in until)))
 
-    assert kept(answers, "a") == []
+    assert list_cached(answers, "a") == []
 
 
 def test_other_arguments_are_another_call_whatever_their_order() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from recordings import enough
+from recordings import require_recordings
 
 from entrez_kit.databases.gene.gene_records import GENES
 from entrez_kit.databases.info import EGQUERY
@@ -211,7 +211,7 @@ def test_every_recorded_reply_is_as_known(
             assert found == [], path.name
             compared += 1
 
-    enough(compared)
+    require_recordings(compared)
 
 
 def test_every_dtd_that_is_named_is_there() -> None:

@@ -4,7 +4,7 @@ import gzip
 import json
 from pathlib import Path
 
-from recordings import enough
+from recordings import require_recordings
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.pubmed.record_fetcher import _TITLE
@@ -17,7 +17,7 @@ from entrez_kit.services.europe_pmc import _read_page
 
 def files(folder: Path) -> list[Path]:
     found = sorted(path for path in folder.iterdir() if path.is_file())
-    enough(found)
+    require_recordings(found)
     return found
 
 

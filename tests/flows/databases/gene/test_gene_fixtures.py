@@ -10,7 +10,7 @@ import pytest
 from gene_bench import Genes
 from lxml import etree
 from places import ROOT
-from recordings import enough
+from recordings import require_recordings
 
 from entrez_kit.databases.gene.gene_records import parse_genes
 from entrez_kit.sandbox.gene_records import read_demo_genes
@@ -60,7 +60,7 @@ def test_fixtures_use_no_element_that_ncbi_does_not_send(real_data: Path) -> Non
         known |= {str(element.tag) for element in etree.parse(file).getroot().iter()}
 
     used = {str(element.tag) for top in _elements() for element in top.iter() if isinstance(element.tag, str)}
-    enough(used <= known)
+    require_recordings(used <= known)
 
 
 def test_links_lead_from_existing_genes_to_existing_articles() -> None:
@@ -78,7 +78,7 @@ def test_links_lead_from_existing_genes_to_existing_articles() -> None:
             assert symbol in body[0], (symbol, pmid)
 
 
-def _found(genes: Genes, term: str, **more: Any) -> list[str]:
+def _search_ids(genes: Genes, term: str, **more: Any) -> list[str]:
     body = genes.kit.eutils.esearch(db="gene", term=term, retmax=100, **more).content
     return [element.text or "" for element in etree.fromstring(body).iterfind("IdList/Id")]
 
@@ -108,7 +108,7 @@ def _found(genes: Genes, term: str, **more: Any) -> list[str]:
     ],
 )
 def test_the_sandbox_searches_gene_in_its_own_fields(genes: Genes, term: str, ids: list[str]) -> None:
-    assert sorted(_found(genes, term)) == ids
+    assert sorted(_search_ids(genes, term)) == ids
 
 
 def test_the_sandbox_says_what_it_does_not_know(genes: Genes) -> None:

@@ -15,7 +15,7 @@ import requests
 import urllib3
 from loopback import ESEARCH, HTML, RATE_LIMIT, Answer, Fault, Loopback
 from urllib3.connectionpool import HTTPConnectionPool
-from workbench import EMAIL, KEY, Bench, CountingLimiter, free_port, opened, settings_for, with_secrets, workbench
+from workbench import EMAIL, KEY, Bench, CountingLimiter, free_port, open_bench, settings_for, with_secrets, workbench
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import (
@@ -252,7 +252,7 @@ def test_the_real_limiter_holds_the_pace(leaping_clock: None, tmp_path: Path) ->
     with Loopback() as server:
         from entrez_kit.services.transport.rate_gate import shared_limiter
 
-        with opened(server, settings_for(server, tmp_path), limiters=shared_limiter) as bench:
+        with open_bench(server, settings_for(server, tmp_path), limiters=shared_limiter) as bench:
             for number in range(5):
                 search(bench, str(number))
             times = [seen.at for seen in server.seen]
@@ -589,7 +589,7 @@ def test_a_content_length_that_is_too_small_cuts_text_and_is_seen(tmp_path: Path
     with workbench(tmp_path) as bench:
         for length in range(1, len(record)):
             bench.server.by_endpoint["efetch"] = Answer(body=record[:length])
-            with opened(bench.server, replace(bench.settings, ncbi_max_retries=0, no_cache=True)) as once:
+            with open_bench(bench.server, replace(bench.settings, ncbi_max_retries=0, no_cache=True)) as once:
                 try:
                     once.eutils.efetch(db="pubmed", ids=["99000001", "99000002"], rettype="medline", retmode="text")
                 except UpstreamError:

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from recordings import enough
+from recordings import require_recordings
 
 from entrez_kit.base.errors import (
     EntityNotFound,
@@ -123,7 +123,7 @@ def test_every_recorded_error_is_taken_for_an_error(real_data: Path) -> None:
     for path in _recordings(real_data / "errors"):
         raised = refused(call("efetch"), path.read_bytes())
         kinds[path.name.partition("__")[0]] = raised.error if isinstance(raised, Retryable) else raised
-    enough({"biomcp", "sul_pub"} <= kinds.keys())
+    require_recordings({"biomcp", "sul_pub"} <= kinds.keys())
     assert isinstance(kinds["biomcp"], RateLimited)
     # Its request named no id at all: what NCBI says of an id, it says to a request that was sent without one.
     assert isinstance(kinds["sul_pub"], UpstreamError)

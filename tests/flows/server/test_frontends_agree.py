@@ -94,7 +94,7 @@ async def test_the_terminal_and_agents_get_the_same_document(
 ) -> None:
     options = Options(toolsets=TOOLSETS)
     services = services_for(sandbox, **addresses_of(sandbox))
-    assert operation.name in EXAMPLES, f"{operation.name} has no example in test_doors.py"
+    assert operation.name in EXAMPLES, f"{operation.name} has no example in examples.py"
     async with connected(services, options) as client:
         if operation.command[0] == "corpus":
             assert cli("corpus", "sync", *CORPUS.values()).status == 0
@@ -217,7 +217,7 @@ def words_of(envelope: dict[str, Any]) -> str:
 
 
 def without_words(envelope: dict[str, Any]) -> dict[str, Any]:
-    """Return an envelope without what is wrong and what to do, which each door says in its own words."""
+    """Return an envelope without what is wrong and what to do, which each front end says in its own words."""
     error = deepcopy(envelope["error"])
     assert error.pop("message")
     assert all(problem.pop("message") for problem in error.get("details", {}).get("errors", []))

@@ -1,12 +1,11 @@
-"""Every operation of the catalogue has its doors, and they agree."""
+"""Every operation of the catalogue has its front ends, and they agree."""
 
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from examples import CORPUS, EXAMPLES
-from places import DATA
+from examples import CORPUS, EXAMPLES, FAILING_EXAMPLES
 from terminal import Cli, Module, envelope
 
 from entrez_kit import EntrezKit
@@ -199,7 +198,7 @@ def test_the_terminal_and_python_give_the_same_document(
     cli: Cli, kit_for: Any, sandbox: Any, operation: Operation[Any, Any]
 ) -> None:
     kit = kit_for(sandbox)
-    assert operation.name in EXAMPLES, f"{operation.name} has no example here"
+    assert operation.name in EXAMPLES, f"{operation.name} has no example in examples.py"
     if operation.command[0] == "corpus":
         kit.sync_delta(**CORPUS)
         assert cli("corpus", "sync", *CORPUS.values()).status == 0
@@ -215,61 +214,12 @@ def test_the_terminal_and_python_give_the_same_document(
 def test_the_terminal_and_python_give_the_same_error_each_in_its_own_words(
     cli: Cli, kit_for: Any, sandbox: Any, module: Module, operation: Operation[Any, Any]
 ) -> None:
-    from entrez_kit.base.errors import EntrezKitError
-
-    wrong: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
-        "pubmed_search_articles": (("crispr", "--sort", "size"), {"query_term": "crispr", "sort_by": "size"}),
-        "pubmed_fetch_contents": (("1", "--retmax", "5"), {"pmids": ["1"], "retmax": 5}),
-        "europepmc_search": (("x", "--page-size", "1001"), {"query": "x", "page_size": 1001}),
-        "pubmed_fetch_fulltext": (("1", "--max-sections", "0"), {"pmids": ["1"], "max_sections": 0}),
-        "pubmed_article_relationships": (("12",), {"source_pmid": "12"}),
-        "pubmed_format_citations": (("1", "--style", "harvard"), {"pmids": ["1"], "citation_styles": ["harvard"]}),
-        "search_genes": (("TP53", "--page-size", "0"), {"query": "TP53", "page_size": 0}),
-        "get_gene": (("TP53",), {"entrez_id": "TP53"}),
-        "get_pubmed_links": (("gene:7157",), {"entrez_id": "gene:7157"}),
-        "pubmed_lookup_citation": (("--year", "24"), {"citations": [{"year": "24"}]}),
-        "pubmed_convert_ids": (("1", "--id-type", "isbn"), {"ids": ["1"], "id_type": "isbn"}),
-        "pubmed_verify_claims": (
-            (str(DATA / "claim_with_too_many_ids.jsonl"),),
-            {"claims": [{"text": "It moves", "ids": [str(99000001 + n) for n in range(51)], "line": 1}]},
-        ),
-        "corpus_audit": (("nosuchkey",), {"query_key": "nosuchkey"}),
-        "check_references": (
-            (str(DATA / "references.txt"), "--retraction-watch", "/no/such.csv"),
-            {"text": "10.5555/x", "retraction_watch": "/no/such.csv"},
-        ),
-        "merge_references": (
-            (str(DATA / "references.txt"), "--undo", "a.ris#9"),
-            {"files": [DATA / "references.txt"], "separate": ["a.ris#9"]},
-        ),
-        "pubmed_count_facets": (("crispr", "--top", "0"), {"query_term": "crispr", "top": 0}),
-        "pubmed_lookup_mesh": (("x", "-n", "51"), {"query": "x", "max_results": 51}),
-        "translate_strategy": ((str(DATA / "no_search_line.txt"),), {"strategy": "Search Strategy:\n"}),
-        "measure_recall": (
-            (str(DATA / "no_search_line.txt"), "--known", str(DATA / "known.txt")),
-            {"strategy": "Search Strategy:\n", "known": ["99000001", "99000002", "12", "PMC99000003"]},
-        ),
-        "lint_strategy": ((str(DATA / "no_search_line.txt"),), {"strategy": "Search Strategy:\n"}),
-        "pubmed_spell_check": (("x",), {"query": "x"}),
-        "pubmed_sync_delta": (("k", "(crispr"), {"query_key": "k", "term": "(crispr"}),
-        "rag_search": (("x", "-n", "101"), {"query": "x", "top_k": 101}),
-        "rag_get": (("pmid:12",), {"doc_id": "pmid:12"}),
-        "corpus_checkpoint_get": (("",), {"query_key": ""}),
-        "corpus_checkpoint_set": (("k", "soon"), {"query_key": "k", "last_edat": "soon"}),
-        "entrez_info": (("nosuchdb",), {"db": "nosuchdb"}),
-        "entrez_search": (("gene", "x", "--offset", "-1"), {"db": "gene", "term": "x", "offset": -1}),
-        "entrez_summary": (("no db", "1"), {"db": "no db", "ids": ["1"]}),
-        "entrez_fetch": (("gene", "999999"), {"db": "gene", "ids": ["999999"]}),
-        "entrez_link": (("1", "--to", "nosuchdb"), {"ids": ["1"], "target": "nosuchdb"}),
-    }
-    arguments, fields = wrong[operation.name]
+    arguments, fields = FAILING_EXAMPLES[operation.name]
     with pytest.raises(EntrezKitError) as caught:
         getattr(kit_for(sandbox), operation.method)(**fields)
 
     printed = json.loads(cli(*operation.command, *arguments, "--json").err)
-    command = module("_app").load_command(operation.command[0])
-    for word in operation.command[1:]:
-        command = command.commands[word]
+    command = command_of(module, operation)
     said = caught.value.say_in(module("_frontend").Terminal(module("_frontend").name_options(command)))
     assert printed == json.loads(json.dumps(operation.error_document(said)))
 

@@ -1,0 +1,165 @@
+"""The cache: several processes, threads and other programs that use one file."""
+
+import multiprocessing
+import os
+import sqlite3
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from cache_bench import count_requests, read_entries, search
+from loopback import ESEARCH, Loopback
+from pydantic import SecretStr
+from workbench import KEY, CountingLimiter, open_bench, settings_for, workbench
+
+from entrez_kit.base.errors import StoreError
+from entrez_kit.base.settings import Settings
+from entrez_kit.services.transport import cache as store
+from entrez_kit.services.transport.cache import cache_file
+from entrez_kit.services.transport.cached_session import clear
+
+
+def test_the_cache_outlives_the_process(tmp_path: Path) -> None:
+    with workbench(tmp_path) as bench:
+        search(bench)
+        bench.transport.close()
+        with bench.another() as other:
+            assert search(other).from_cache
+
+
+def test_the_session_takes_what_another_process_stored_after_the_quick_path_found_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with workbench(tmp_path) as bench:
+        search(bench)
+        monkeypatch.setattr(store.CacheFile, "read", lambda *_: None)
+        reply = search(bench)
+
+        assert (reply.from_cache, reply.content, count_requests(bench)) == (True, ESEARCH, 1)
+        assert reply.value.ids == ["11", "12"]
+
+
+def test_a_cache_that_another_program_locks_does_not_hold_up_a_call(tmp_path: Path) -> None:
+    with workbench(tmp_path) as bench:
+        search(bench)
+        blocker = sqlite3.connect(cache_file(bench.settings), isolation_level=None)
+        blocker.execute("BEGIN EXCLUSIVE")
+        try:
+            assert search(bench).from_cache  # readers need no lock
+            started = time.monotonic()
+            for number in range(10):
+                assert search(bench, str(number)).content == ESEARCH
+            assert time.monotonic() - started < 2  # not every call waits for the lock
+            assert len(bench.transport.notices) == 1
+        finally:
+            blocker.execute("ROLLBACK")
+            blocker.close()
+
+
+def test_a_cache_locked_from_the_start_does_not_hold_up_a_call(tmp_path: Path) -> None:
+    with workbench(tmp_path) as bench:
+        path = cache_file(bench.settings)
+        path.parent.mkdir()
+        blocker = sqlite3.connect(path, isolation_level=None)
+        blocker.execute("PRAGMA locking_mode=EXCLUSIVE")
+        blocker.execute("CREATE TABLE t (x)")
+        blocker.execute("BEGIN EXCLUSIVE")
+        started = time.monotonic()
+        assert search(bench).content == ESEARCH
+        assert time.monotonic() - started < 2
+        blocker.execute("ROLLBACK")
+        blocker.close()
+
+
+@pytest.mark.usefixtures("leaping_clock")
+def test_a_locked_cache_is_used_again_once_it_is_free(tmp_path: Path) -> None:
+    with workbench(tmp_path) as bench:
+        search(bench)
+        blocker = sqlite3.connect(cache_file(bench.settings), isolation_level=None)
+        blocker.execute("BEGIN IMMEDIATE")
+        search(bench, "new")
+        blocker.execute("ROLLBACK")
+        blocker.close()
+        time.sleep(store.PAUSE_SECONDS)
+        search(bench, "new")
+        assert search(bench, "new").from_cache
+
+
+def test_a_cache_in_use_cannot_be_cleared_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("entrez_kit.services.transport.cache.PATIENT_BUSY_MS", 100)
+    with workbench(tmp_path, ncbi_api_key=SecretStr(KEY)) as bench:
+        search(bench)
+        blocker = sqlite3.connect(cache_file(bench.settings), isolation_level=None)
+        blocker.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreError) as caught:
+            clear(bench.settings)
+        blocker.close()
+    assert "locked" in caught.value.message
+
+
+def _search_in_child(url: str, folder: Path, number: int) -> None:
+    settings = Settings(eutils_url=url, cache_dir=folder / "cache", state_dir=folder / "state", ncbi_max_retries=0)
+
+    from entrez_kit.services.eutils import EUtils
+    from entrez_kit.services.transport.client import Transport
+
+    transport = Transport(settings, limiters=lambda _settings, _service: CountingLimiter())
+    for turn in range(20):
+        EUtils(transport, settings).esearch(db="pubmed", term=f"{number}-{turn}")
+    transport.close()
+
+
+@pytest.mark.process
+def test_several_processes_write_one_cache(tmp_path: Path) -> None:
+    with Loopback() as server, open_bench(server, settings_for(server, tmp_path)) as bench:
+        context = multiprocessing.get_context("spawn")
+        children = [
+            context.Process(target=_search_in_child, args=(server.eutils_url, tmp_path, number)) for number in range(3)
+        ]
+        for child in children:
+            child.start()
+        for child in children:
+            child.join(60)
+        assert [child.exitcode for child in children] == [0, 0, 0]
+        assert len(read_entries(bench)) >= 58  # a write that had to wait too long may be left out
+        assert sqlite3.connect(cache_file(bench.settings)).execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+@pytest.mark.process
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_child_opens_the_cache_for_itself(tmp_path: Path) -> None:
+    with workbench(tmp_path) as bench:
+        search(bench)
+        child = os.fork()
+        if child == 0:
+            try:
+                fine = search(bench).from_cache and not search(bench, "child").from_cache
+                os._exit(0 if fine else 1)
+            except BaseException:
+                os._exit(2)
+        _, status = os.waitpid(child, 0)
+        assert os.waitstatus_to_exitcode(status) == 0
+        assert search(bench).from_cache
+        assert search(bench, "child").from_cache
+
+
+def test_many_threads_share_one_cache(tmp_path: Path) -> None:
+    with workbench(tmp_path) as bench:
+        wrong: list[object] = []
+
+        def work(number: int) -> None:
+            for turn in range(30):
+                try:
+                    if search(bench, str((number + turn) % 10)).content != ESEARCH:
+                        wrong.append("bytes")
+                except Exception as exc:
+                    wrong.append(exc)
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert wrong == []
+        assert count_requests(bench) == 10
