@@ -1,1 +1,1 @@
-"""The terminal door; installed as entrez_kit.commands. Importing it costs nothing."""
+"""The terminal front end; installed as entrez_kit.commands. Importing it costs nothing."""

@@ -106,7 +106,7 @@ class ListingTable(Table):
             ends = ends or {n: least[n] for n in rest if share * weights[n] < least[n]}
             widths |= ends or {n: int(share * weights[n]) for n in rest}
         for number, width in widths.items():
-            self.columns[number].width = width
+            self.columns[number].width, self.columns[number].ratio = width, None
 
 
 def _style_text(text: Text, style: StyleType | None) -> Text:

@@ -75,7 +75,7 @@ def _index(services: Services, result: SyncResult) -> None:
 
 
 def sync_for_agents(services: Services, request: SyncRequest) -> SyncResult:
-    """Update a local corpus from a PubMed query: first all records, later what was added, revised or withdrawn.
+    """Update a local corpus from a PubMed query: all records, then new, revised or withdrawn ones.
 
     Use it before rag_search, e.g. query_key "glp1", term "GLP-1 AND obesity". Read `warnings`.
     """
@@ -102,9 +102,9 @@ def checkpoint_get(services: Services, request: CheckpointGetRequest) -> Checkpo
 
 
 def checkpoint_set(services: Services, request: CheckpointSetRequest) -> CheckpointSetResult:
-    """Set the entry date (EDAT) from which the next sync starts.
+    """Set the entry date (EDAT) where the next sync starts.
 
-    Use it to check older records again, e.g. last_edat "2025-08-17T00:00:00Z".
+    Use it to check older records, e.g. last_edat "2025-08-17T00:00:00Z".
 
     Raises:
         InvalidInput: last_edat is not a valid time, or is in the future.

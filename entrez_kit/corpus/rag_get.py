@@ -63,7 +63,7 @@ class RagDocument(Reported):
 
 
 def rag_get(services: Services, request: RagGetRequest) -> RagDocument:
-    """Return one record of the local corpus: title, abstract, dates, quality.
+    """Return one record of the corpus: title, abstract, dates, quality.
 
     Use it after rag_search, e.g. doc_id "pmid:38400100".
 

@@ -25,7 +25,7 @@ class SpellResult(Warned):
 
 
 def spell_check(services: Services, request: SpellRequest) -> SpellResult:
-    """Check the spelling of a query with NCBI's suggestions.
+    """Check the spelling of a query at NCBI.
 
     Use it if a search finds too little, e.g. query "astma inhaler".
 

@@ -108,7 +108,7 @@ class FacetsResult(Collected):
 def count_facets(services: Services, request: FacetsRequest) -> FacetsResult:
     """Count the years, journals, publication types and MeSH headings of a query's results.
 
-    Use it for an overview of a topic, e.g. query_term "base editing".
+    Use it for an overview, e.g. query_term "base editing".
 
     Raises:
         InvalidInput: unbalanced query.

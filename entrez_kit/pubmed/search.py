@@ -580,9 +580,11 @@ def brief_summaries(
     if records is not None:
         articles = records()
         if unread := [pmid for pmid in pmids if pmid not in articles]:
-            what = "abstracts" if snippet else "registrations"
-            message = f"NCBI returned no record for PMID {list_names(unread)}, so the {what} are missing."
-            warnings.append(Warn(code=f"{what}_missing", message=message))
+            code, parts = "registrations_missing", "registrations"
+            if snippet:
+                code, parts = "abstracts_missing", "abstracts and registrations" if registrations else "abstracts"
+            message = f"NCBI returned no record for PMID {list_names(unread)}, so the {parts} are missing."
+            warnings.append(Warn(code=code, message=message))
         for pmid, summary in by_pmid.items():
             if (article := articles.get(pmid)) is not None:
                 summary.snippet = _truncate(article.abstract_text or "", snippet) or None if snippet else None

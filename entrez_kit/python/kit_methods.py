@@ -511,7 +511,7 @@ class Methods(OperationRunner):
         query: str,
         db: str = "pubmed",
     ) -> "SpellResult":
-        """Check the spelling of a query with NCBI's suggestions.
+        """Check the spelling of a query at NCBI.
 
         Use it if a search finds too little, e.g. query "astma inhaler".
 
@@ -539,7 +539,7 @@ class Methods(OperationRunner):
     ) -> "FacetsResult":
         """Count the years, journals, publication types and MeSH headings of a query's results.
 
-        Use it for an overview of a topic, e.g. query_term "base editing".
+        Use it for an overview, e.g. query_term "base editing".
 
         Args:
             query_term: PubMed query.
@@ -648,7 +648,7 @@ class Methods(OperationRunner):
         """Update a local corpus from a PubMed query; then embed and deliver the new records, if configured.
 
         Args:
-            query_key: Name of the corpus.
+            query_key: Corpus name.
             term: PubMed query, the same each time.
             overlap_days: Days before the checkpoint to repeat.
 
@@ -672,7 +672,7 @@ class Methods(OperationRunner):
         index: Literal["local", "weaviate"] | None = None,
         details: bool = False,
     ) -> "RagSearchResult":
-        """Search the local corpus that sync_delta fills.
+        """Search the corpus that sync_delta fills.
 
         Use it to find evidence, e.g. query "weight loss vs placebo"; rag_get returns a record. `quality` is 0 to 9.
 
@@ -702,7 +702,7 @@ class Methods(OperationRunner):
         doc_id: str,
         details: bool = False,
     ) -> "RagDocument":
-        """Return one record of the local corpus: title, abstract, dates, quality.
+        """Return one record of the corpus: title, abstract, dates, quality.
 
         Use it after rag_search, e.g. doc_id "pmid:38400100".
 
@@ -729,7 +729,7 @@ class Methods(OperationRunner):
         Use it before sync_delta, e.g. query_key "glp1".
 
         Args:
-            query_key: Name of the corpus.
+            query_key: Corpus name.
 
         Returns:
             The checkpoint of a corpus; ``last_edat`` is null before the first sync.
@@ -745,12 +745,12 @@ class Methods(OperationRunner):
         query_key: str,
         last_edat: str,
     ) -> "CheckpointSetResult":
-        """Set the entry date (EDAT) from which the next sync starts.
+        """Set the entry date (EDAT) where the next sync starts.
 
-        Use it to check older records again, e.g. last_edat "2025-08-17T00:00:00Z".
+        Use it to check older records, e.g. last_edat "2025-08-17T00:00:00Z".
 
         Args:
-            query_key: Name of the corpus.
+            query_key: Corpus name.
             last_edat: UTC time, ISO 8601.
 
         Returns:
@@ -955,7 +955,7 @@ class Methods(OperationRunner):
         counted. Example: query_key crispr, sources ["pubmed", "europepmc"].
 
         Args:
-            query_key: Name of the corpus.
+            query_key: Corpus name.
             sources: Sources of the publication status; all by default.
             retraction_watch: CSV file of the Retraction Watch database.
             references: Also look up the works that they cite.

@@ -33,7 +33,7 @@ DOUBTFUL: Final[frozenset[StandingStatus]] = frozenset(
 class AuditRequest(Request):
     """The corpus, and the sources to use."""
 
-    query_key: str = Field(min_length=1, description="Name of the corpus.")
+    query_key: str = Field(min_length=1, description="Corpus name.")
     sources: list[SourceName] | None = Field(
         default=None, description="Sources of the publication status; all by default."
     )

@@ -67,7 +67,12 @@ class AgentOperation(Operation[Any, Any]):
             part = whole["properties"][name]
             for option in part.get("anyOf", (part,)):
                 option[{"array": "maxItems"}.get(option["type"], "maximum")] = cap
-        return _compact_request(whole)
+        schema = _compact_request(whole)
+        if self.agents.closed_schema:  # the contract of these tools lists the shortest text
+            for name, part in schema["properties"].items():
+                if "minLength" in (bounds := whole["properties"][name]):
+                    part["minLength"] = bounds["minLength"]
+        return schema
 
     def _check(self, values: Mapping[str, tuple[str, Any]]) -> None:
         """Refuse values above the bounds, and fields that are not for agents."""

@@ -87,9 +87,11 @@ class QueryWriter:
     def _words(self, tag: str, least: int) -> list[str]:
         """Return the words of one value of a text field."""
         for _ in range(40):
-            values = [value for value in self._article().texts[tag] if len(brute.squeezed(value).split()) >= least]
+            values = [
+                value for value in self._article().texts[tag] if len(brute.squeeze_blanks(value).split()) >= least
+            ]
             if values:
-                return brute.squeezed(self.pick.choice(values)).split()
+                return brute.squeeze_blanks(self.pick.choice(values)).split()
         return []
 
     def _run(self, tag: str, least: int, most: int) -> list[str]:
@@ -182,13 +184,13 @@ class QueryWriter:
         return f'"{term}"[mh]', brute.has_heading(self.tree.below(term, explodes=True))
 
     def write_heading_pattern(self) -> tuple[str, Check]:
-        names = [brute.squeezed(name) for name, _ in self._article().headings]
+        names = [brute.squeeze_blanks(name) for name, _ in self._article().headings]
         if not names:
             return "", never
         name = self.pick.choice(names)
         if len(name) < 5 or " " in name[:4]:
             return "", never
-        known = {brute.squeezed(one) for article in self.articles for one, _ in article.headings}
+        known = {brute.squeeze_blanks(one) for article in self.articles for one, _ in article.headings}
         return f"{name[:4]}*[mh]", brute.has_heading({one for one in known if one.startswith(name[:4])})
 
     def write_pair(self) -> tuple[str, Check]:
@@ -219,18 +221,18 @@ class QueryWriter:
             return "", never
         short, full = self.pick.choice(people)
         where, tag = self.pick.choice((("authors", "au"), ("authors", "Author"), ("first", "1au"), ("last", "lastau")))
-        plain = brute.squeezed(short)
+        plain = brute.squeeze_blanks(short)
         text = self.pick.choice(
             (plain, plain[: plain.rindex(" ") + 2] if " " in plain else plain, plain.split()[0], full)
         )
-        if brute.squeezed(text) in STOP_WORDS or not brute.squeezed(text):
+        if brute.squeeze_blanks(text) in STOP_WORDS or not brute.squeeze_blanks(text):
             return "", never
         quoted = self.pick.random() < 0.4 and text != full
         shown = f'"{text}"' if quoted else text
         return f"{shown}[{tag}]", brute.has_name(text, quoted=quoted, where=where)
 
     def write_full_name(self) -> tuple[str, Check]:
-        names = [full for _, full in self._article().authors if " " in brute.squeezed(full)]
+        names = [full for _, full in self._article().authors if " " in brute.squeeze_blanks(full)]
         if not names:
             return "", never
         name = self.pick.choice(names)
@@ -279,7 +281,7 @@ class QueryWriter:
         if not self.actions:
             return "", never
         name = self.pick.choice(list(self.actions))
-        members = {brute.squeezed(member) for member in self.actions[name]}
+        members = {brute.squeeze_blanks(member) for member in self.actions[name]}
         substances = [
             brute.has_value(path, member)
             for path in (".//ChemicalList/Chemical/NameOfSubstance", ".//SupplMeshList/SupplMeshName")
@@ -324,8 +326,8 @@ class QueryWriter:
 
     def write_page(self) -> tuple[str, Check]:
         page = self._article().first_page
-        check = lambda article: brute.squeezed(article.first_page) == brute.squeezed(page)  # noqa: E731
-        return (f"{page}[pg]", check) if brute.squeezed(page).isalnum() else ("", never)
+        check = lambda article: brute.squeeze_blanks(article.first_page) == brute.squeeze_blanks(page)  # noqa: E731
+        return (f"{page}[pg]", check) if brute.squeeze_blanks(page).isalnum() else ("", never)
 
     def write_substance(self) -> tuple[str, Check]:
         path = ".//ChemicalList/Chemical/NameOfSubstance"

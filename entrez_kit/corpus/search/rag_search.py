@@ -75,7 +75,7 @@ class RagSearchResult(Reported):
 
 
 def rag_search(services: Services, request: RagSearchRequest) -> RagSearchResult:
-    """Search the local corpus that pubmed_sync_delta fills.
+    """Search the corpus that pubmed_sync_delta fills.
 
     Use it to find evidence, e.g. query "weight loss vs placebo"; rag_get returns a record. `quality` is 0 to 9.
 

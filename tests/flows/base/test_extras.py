@@ -29,7 +29,7 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_extras_are_those_that_can_be_installed() -> None:
-    offered = set(PROJECT["optional-dependencies"]) - {"all", "dev"}
+    offered = set(PROJECT["optional-dependencies"]) - {"all", "dev", "packaging"}
 
     assert set(EXTRAS) == offered
     assert PROJECT["optional-dependencies"]["all"] == [f"entrez-kit[{','.join(sorted(offered))}]"]

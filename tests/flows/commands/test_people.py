@@ -336,7 +336,13 @@ LINK = "\x1b]8;"
 
 @pytest.mark.process
 @pytest.mark.parametrize(
-    "words", [("convert", "99000001"), ("check", "refs.bib"), ("fulltext", "99000008", "-f", "table")]
+    "words",
+    [
+        ("convert", "99000001"),
+        ("check", "refs.bib"),
+        ("show", "99000001", "-f", "table"),
+        ("fulltext", "99000008", "-f", "table"),
+    ],
 )
 def test_identifiers_are_links_only_on_a_terminal_that_supports_them(
     words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: Program

@@ -115,9 +115,10 @@ def test_pages_fit(cli: Cli, monkeypatch: pytest.MonkeyPatch, columns: int) -> N
     assert max(cell_len(line) for line in out.splitlines() if "─" not in line) <= min(columns, 100)
 
 
-def test_links_are_clickable_where_the_terminal_knows_them(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pipe_gets_addresses_in_place_of_links(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm-256color")
     out = cli("show", "99000001", "-f", "table", "--color", "always").out
 
-    assert re.search(r"\x1b\]8;[^;]*;https://doi\.org/10\.5555/ekit\.2019\.0001\x1b\\", out)
-    assert re.sub(r"\x1b\]8;[^\x1b]*\x1b\\|\x1b\[[0-9;]*m", "", out).count("https://") == 0
+    assert "\x1b[" in out
+    assert "\x1b]8;" not in out
+    assert "https://doi.org/10.5555/ekit.2019.0001" in out

@@ -50,7 +50,7 @@ def test_without_them_nothing_more_is_fetched(sandbox: Sandbox, kit_for: KitFor)
 def test_an_abstract_that_does_not_come_is_a_warning(
     sandbox: Sandbox, kit_for: KitFor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("entrez_kit.pubmed.search._fetch_abstracts", lambda services, pmids: {})
+    monkeypatch.setattr("entrez_kit.pubmed.record_fetcher.fetch_articles", lambda services, pmids: {})
     found = kit_for(sandbox).search_articles(query_term="crispr", max_results=2, snippet_characters=50)
 
     assert "abstracts_missing" in [warning.code for warning in found.warnings]

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -134,11 +133,10 @@ def test_a_walk_that_breaks_off_is_the_same_error_collected_and_streamed(service
 
 
 def test_a_result_for_a_front_end_says_who_answered_and_one_for_another_operation_does_not() -> None:
-    operation: Operation[Numbers, Counted] = replace(
-        HALF,  # type: ignore[arg-type]
-        function=lambda services, request: Counted(warnings=["own"]),
-        result=Counted,
-    )
+    def count(services: Services, request: Numbers) -> Counted:
+        return Counted(warnings=["own"])
+
+    operation = Operation(name="count", function=count, command=("count",), toolset="pubmed", title="Count")
     request = operation.build({"numbers": [1]})
     with closing(Services(Settings(no_cache=True, copy_label="a copy"))) as services:
         run, executed = operation.run(services, request), execute(operation, services, {"numbers": [1]}).result

@@ -99,7 +99,7 @@ def _invent_tree(names: set[str], types: set[str] = frozenset()) -> Tree:  # typ
             found = tuple(f"{tree}.{number:03}" for tree in pick.sample(above, min(len(above), pick.choice((1, 1, 2)))))
             above += found
             places[name] = found
-    return Tree(places, {f"quux {brute.squeezed(name)}": name for name in sorted(names)[::5]})
+    return Tree(places, {f"quux {brute.squeeze_blanks(name)}": name for name in sorted(names)[::5]})
 
 
 @pytest.fixture(scope="module")
