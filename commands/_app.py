@@ -17,7 +17,7 @@ from entrez_kit.base import __version__, tracing
 from entrez_kit.base.errors import EntrezKitError, Exit, InvalidInput, truncate
 from entrez_kit.base.output_formats import Family
 
-from ._frontend import PROGRAM, build_command, name_options
+from . import PROGRAM, build_command
 from ._output import (
     Ended,
     ReaderGone,
@@ -253,6 +253,8 @@ def _bad_usage(exc: typer.TyperException) -> InvalidInput:
 
 def _suggest(word: str, ctx: Any) -> str:
     """Return a suggestion for an unknown word: the completion of a prefix, or a similar word."""
+    from ._frontend import name_options
+
     command = ctx.command
     known = [name for parameter in command.params for name in parameter.opts if name.startswith("--")]
     if not word.startswith("-"):

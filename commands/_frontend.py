@@ -3,14 +3,12 @@
 import shlex
 from collections.abc import Mapping
 from functools import cache
-from importlib import import_module
 from typing import Any, Final
-
-import typer
 
 from entrez_kit.base.frontend_text import Argument, Frontend, NextCall
 
-PROGRAM: Final = "entrez-kit"
+from . import PROGRAM, build_command
+
 _GROUPS: Final = {"date_range": "--min-date/--max-date"}
 """Fields of requests that are several options."""
 
@@ -51,18 +49,6 @@ class Terminal(Frontend):
             if value is not None:
                 line += _build_words(parameter, value)
         return f"`{' '.join(line)}`"
-
-
-def build_command(name: str) -> Any:
-    """Import a subcommand (a group ``app`` or a single ``command``) without the common options."""
-    module = import_module(f".{name}", __package__)
-    if hasattr(module, "app"):
-        command: Any = typer.main.get_group(module.app)
-        command.name = name
-        return command
-    app = typer.Typer(add_completion=False)
-    app.command(name, no_args_is_help=False)(module.command)
-    return typer.main.get_command(app)
 
 
 _load_plain_command = cache(build_command)

@@ -23,7 +23,6 @@ from entrez_kit.core.operation import Execution, Operation, Outcomes, run_catchi
 
 from ._formats import PAGE_BREAK, Job, TextWriter, View, Writer
 from ._formats.fields import DocumentPaths, Record, as_data, values_at
-from ._frontend import name_options
 from ._output import Sink
 from ._report import counted, report_error, report_notices, report_trace, watching
 from ._state import Plan, State, formats, is_terminal, refuse_fields, usage_error
@@ -89,6 +88,12 @@ def was_typed(ctx: typer.Context, name: str) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
+def _name_option(ctx: typer.Context, name: str) -> str:
+    from ._frontend import name_options
+
+    return name_options(ctx.command)[name]
+
+
 def refuse_without(ctx: typer.Context, name: str, other: str) -> None:
     """Refuse an argument of the command line that has no effect without another option.
 
@@ -96,7 +101,7 @@ def refuse_without(ctx: typer.Context, name: str, other: str) -> None:
         InvalidInput: the argument was given.
     """
     if was_typed(ctx, name):
-        flag = name_options(ctx.command)[name]
+        flag = _name_option(ctx, name)
         raise usage_error(f"{flag} has no effect without {other}.", name, f"Add {other}, or omit {flag}.")
 
 
@@ -107,7 +112,7 @@ def refuse_beside(ctx: typer.Context, name: str, other: str, hint: str) -> None:
         InvalidInput: the argument was given.
     """
     if was_typed(ctx, name):
-        raise usage_error(f"{name_options(ctx.command)[name]} and {other} contradict each other.", name, hint)
+        raise usage_error(f"{_name_option(ctx, name)} and {other} contradict each other.", name, hint)
 
 
 def advise(ctx: typer.Context, records: int) -> None:

@@ -14,13 +14,13 @@ from entrez_kit.base.frontend_text import Text
 from entrez_kit.base.invisible import visible
 from entrez_kit.base.output_formats import BY_NAME, BY_SUFFIX, Family, Format, formats_in
 
-from ._frontend import Terminal, name_options
-
 if TYPE_CHECKING:
     from entrez_kit.base.settings import Settings
     from entrez_kit.services import Services
     from entrez_kit.services.recordings.record import Recorder
     from entrez_kit.services.recordings.replay import Replay
+
+    from ._frontend import Terminal
 
 _DEFAULT_FORMATS: Final = formats_in(Family.SCREEN, Family.DOCUMENT)
 STDIN: Final = "-"
@@ -119,7 +119,7 @@ class State:
         self.arguments: list[str] = []
         self.flags: dict[str, Any] = {}
         self.plan: Plan | None = None
-        self.frontend = Terminal()
+        self.command: Any = None
         self.printed_messages: set[str] = set()
         self.log_remark: str | None = None
         self.recorder: Recorder | None = None
@@ -219,6 +219,13 @@ class State:
         if (early := settings.answer_warning()) is not None:  # repeated with the fidelity after the answer
             self.printed_messages.add(early[1])
         return Services(settings, responder, recording=self.recorder or self.replay)
+
+    @property
+    def frontend(self) -> "Terminal":
+        """The texts of the terminal, with the options of the command that runs."""
+        from ._frontend import Terminal, name_options  # most calls print no note
+
+        return Terminal(name_options(self.command) if self.command is not None else None)
 
     def tell_copy(self, fidelity: str) -> None:
         """Name the local copy that answered on stderr, with the fidelity of the answer."""
@@ -321,7 +328,7 @@ class State:
             InvalidInput: the command does not print the format, or the target is a folder.
         """
         if self.plan is None:
-            self.frontend = Terminal(name_options(command))
+            self.command = command
             if self.flags.get("refresh") and self.preference("offline", False):
                 raise usage_error(
                     "--refresh has no effect with --offline, because no requests are sent.",
