@@ -126,7 +126,7 @@ def advise(ctx: typer.Context, records: int) -> None:
     minutes = max(1, round(requests / settings.requests_per_second / 60))
     note(
         ctx,
-        f"{counted(records, 'record')} {'takes' if records == 1 else 'take'} {counted(requests, 'request')}: "
+        f"{counted(records, 'record')} take {counted(requests, 'request')}: "
         f"at least {counted(minutes, 'minute')}. NCBI asks users to run large "
         "jobs at weekends or between 21:00 and 5:00 US Eastern time. An interrupted run continues where it stopped.",
     )

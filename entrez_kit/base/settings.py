@@ -102,7 +102,7 @@ def row(help: str, default: Any = None, **how: Any) -> Any:
 class Settings:
     """Every setting with its type, default and ``Setting``; ``load_settings`` builds it once.
 
-    A new setting needs one row here and one in the guide; the rest is derived from ``SETTINGS``.
+    A new setting needs one row here; ``.ci/generate.py`` writes the guide.
 
     A time is in milliseconds if its name ends in ``_ms``, otherwise in seconds. ``config_file`` is the path of the user
     config, which may not exist; without a home folder it is None. ``origins`` has the source of each value that is not

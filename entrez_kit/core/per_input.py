@@ -166,6 +166,7 @@ def per_input(
 
     Args:
         operation: an operation with a single answer.
+        field: the argument of the operation that takes one value.
         result: the result model; its ``RECORDS`` field holds the results, and it has ``outcomes``.
         missing_error: builds the error for missing outcomes.
     """

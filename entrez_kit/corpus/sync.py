@@ -4,7 +4,7 @@ New records are found by EDAT, PubMed's entry date, oldest first, from a few day
 advances in the transaction that stores the last record of a date; after a failure it does not advance, and the next
 sync repeats the interval. Revised records are found by modification date, because a retraction, or the MeSH indexing
 that makes a record match the query, comes long after its entry. A withdrawn record is in no search result: if PubMed
-counts fewer records than the corpus has, the sync fetches each record that PubMed does not list.
+counts another number of records than the corpus has, the sync fetches each record that PubMed does not list.
 """
 
 import shlex

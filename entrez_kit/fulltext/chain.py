@@ -52,7 +52,7 @@ def no_full_text_error(copy: str) -> NotConfigured:
 
 
 def _import_parsers() -> None:
-    from entrez_kit.fulltext import tiers  # noqa: F401  # the import takes time
+    from entrez_kit.fulltext import tiers  # noqa: F401  # takes time, so it happens during the converter's request
 
 
 def _look_up_batch(services: Services, batch: Sequence[Identifier], *, is_only: bool) -> list[ArticleLookup]:
@@ -61,7 +61,6 @@ def _look_up_batch(services: Services, batch: Sequence[Identifier], *, is_only: 
 
     by_key = {identifier.key: ArticleLookup(identifier) for identifier in reversed(batch)}
     lookups = [by_key[key] for key in dict.fromkeys(identifier.key for identifier in batch)]
-    # Importing the parsers takes some time, so it happens during the converter's request.
     _run_parallel([partial(find_pmcids, services, lookups), _import_parsers])
     from entrez_kit.fulltext.tiers import EuropePMCHits, ask_unpaywall
 

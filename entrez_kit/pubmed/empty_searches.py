@@ -18,7 +18,12 @@ MAX_SHOWN: Final = 80
 
 @dataclass(frozen=True, slots=True)
 class QueryPart:
-    """A part that every record must match, or with NOT must not match; ``join`` is the text between it and the last."""
+    """A part that every record must match, or with NOT must not match.
+
+    Args:
+        text: the part.
+        join: the text between the part before it and this one.
+    """
 
     text: str
     join: str

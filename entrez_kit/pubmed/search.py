@@ -140,7 +140,7 @@ class SearchRequest(Request):
 
     @property
     def summaries_wanted(self) -> int:
-        """The number of results that get a summary. Parts of records need summaries; by default all results get one."""
+        """The number of results that get a summary; if only parts of records are requested, the first 100 get one."""
         if (self.snippet_characters or self.registrations) and not self.fetch_brief_summaries:
             return min(self.max_results, MAX_MCP_SUMMARIES)
         return self.fetch_brief_summaries
@@ -205,7 +205,7 @@ class SearchRequest(Request):
 
 
 class SearchParameters(Result):
-    """The request with its defaults. A local copy sorts by bm25 if relevance is requested, which is PubMed's own."""
+    """The request with its defaults. A local copy sorts by bm25 in place of PubMed's own relevance."""
 
     query_term: str
     max_results: int

@@ -397,16 +397,16 @@ def take_portion(
     beside = members[-1] if page is not None and len(members) > 1 and not page.paging.only_with else ""
     return rest, [
         Portion(
-            one,
-            wanted,
-            start,
-            limit,
-            page,
-            operation.agents.duplicate_fields,
-            inputs,
-            beside if beside != one else "",
-            operation.agents.next_page,
-            known,
+            member=one,
+            fields=wanted,
+            start=start,
+            limit=limit,
+            page=page,
+            duplicate_fields=operation.agents.duplicate_fields,
+            inputs=inputs,
+            beside=beside if beside != one else "",
+            next_page=operation.agents.next_page,
+            known=known,
             resume=resume,
         )
         for one in members

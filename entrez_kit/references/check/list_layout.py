@@ -34,11 +34,13 @@ from entrez_kit.references.check.line_signs import (
 )
 
 FEWEST_BLOCKS: Final = 3
+"""Each block of several lines is a reference only if there are at least this many blocks."""
 ONE_DATE: Final = 0.8
-"""Number of blocks of several lines, and the share of these with one date, if each block is a reference."""
+"""Each block is a reference only if at least this share of the blocks has one date."""
 NARROWEST: Final = 30
+"""Wrapped lines have at least this many characters."""
 WIDEST: Final = 160
-"""Characters of a line. Wrapped lines are neither shorter nor longer than these."""
+"""Wrapped lines have at most this many characters."""
 NAMES_AND_YEAR: Final = re.compile(r"[^0-9]{3,500}\((?:1[89]|20)[0-9]{2}[a-z]?\)[.:]?")
 """The authors and the year of a reference, alone on a line."""
 NEARLY_FULL: Final = 0.88
@@ -257,7 +259,7 @@ class ListLayout:
                 line.count = None
 
     def _indents(self) -> tuple[bool, bool]:
-        """Return whether the continuation lines are indented; otherwise the first lines are."""
+        """Return whether the continuation lines are indented, and whether the first lines are; both can be false."""
         unmarked = [line for line in self.lines[1:] if not line.kind]
         flush = [line for line in unmarked if line.indent == self.least]
         deeper = [line for line in unmarked if line.indent > self.least]

@@ -127,7 +127,6 @@ _STOP: Final = frozenset(
         "del",
         "e",
         "y",
-        "la",
         "part",
         "section",
     ]
