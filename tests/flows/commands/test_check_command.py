@@ -340,7 +340,7 @@ def test_several_files_have_rows_counts_and_corrections_of_their_own(cli: Cli, b
     swapped = json.loads(cli("check", str(ris), str(bib)).out)["references"][2:]
     assert [one.get("duplicate_of") for one in swapped] == [None, None, 1, None, None]
     table = cli("check", str(bib), str(ris), "-f", "table").out
-    assert f"{ris}: 0 of 2 verified" in " ".join(table.split())
+    assert "".join(f"{ris}: 0 of 2 verified".split()) in "".join(table.split())  # a long path is folded
     assert both["counts"] == {code: sum(one["counts"][code] for one in alone) for code in both["counts"]}
     assert [(one["file"], one["total"], one["counts"], one["corrected"]) for one in both["files"]] == [
         (str(file), one["total"], one["counts"], one["corrected"]) for file, one in zip((bib, ris), alone, strict=True)

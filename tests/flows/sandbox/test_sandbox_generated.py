@@ -24,7 +24,7 @@ def generated() -> GeneratedCollection:
 
 
 @pytest.fixture(scope="module")
-def parse_collection(generated: GeneratedCollection) -> ParsedCollection:
+def parsed(generated: GeneratedCollection) -> ParsedCollection:
     """Read the generated records as if they came from a file."""
     return ParsedCollection((generated.pmid(number), generated.raw(number)) for number in range(COUNT))
 
