@@ -28,7 +28,7 @@ def run(tmp_path: Path) -> Run:
         suite.write_text('SUITE = ("true",)\n', encoding="utf-8")
         programs = tmp_path / ".venv" / "bin"
         programs.mkdir(parents=True)
-        for name, script in (("ruff", lint), ("mypy", types), ("python", f"echo rest; {rest}")):
+        for name, script in (("ruff", lint), ("mypy", types), ("pip", "true"), ("python", f"echo rest; {rest}")):
             (programs / name).write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
             (programs / name).chmod(0o700)
         done = subprocess.run(

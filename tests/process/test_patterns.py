@@ -133,8 +133,9 @@ MADE_OF_WORDS: Final[dict[tuple[str, str], str]] = {
     ): r"\b(?:search_genes|get_gene)\b",
     (
         "server.tools",
-        """compile f"\\\\b(?:{'|'.join(map(re.escape, self._shown))})\\\\b\"""",
+        """compile f"\\\\b(?:{'|'.join(map(re.escape, self._contract_names))})\\\\b\"""",
     ): r"\b(?:search_genes|get_gene)\b",
+    ("query.evaluate", "compile translate('*'.join(map(escape, pattern.split('*'))))"): r"(?s:colo.*cancer.*)\Z",
     ("base.redaction", "compile alternatives"): r"key\-of\-someone|me@x\.org",
     ("base.redaction", "compile alternatives.encode()"): r"key\-of\-someone|me@x\.org",
     ("services.transport.refusals", r"search f'\\b({names})\\b|\\[hidden\\]'"): r"\b(term|id)\b|\[hidden\]",
