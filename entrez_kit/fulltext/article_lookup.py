@@ -38,7 +38,7 @@ _MESSAGES: Final[dict[Reason, str]] = {
 """Each reason in plain words."""
 _NO_TEXT: Final = "No source has the text of this article."
 """The words if no source has the article, but PubMed has its record."""
-_EMAIL: Final = re.compile(r"[\w.+'-]{1,64}+@[\w-]{1,63}+(?:\.[\w-]{1,63}+)++")
+_EMAIL: Final = re.compile(r"[\w.+'-]{1,64}+@[\w-]{1,63}+(?>(?:\.[\w-]{1,63}+)+)")
 MAX_EMAILS: Final = 5
 _WEIGHT: Final[tuple[Outcome, ...]] = ("not-attempted", "miss", "no-body", "parse-failed", "service-error")
 """Outcomes in increasing weight; the heavier of two answers of one tier counts. A failed source may have the text."""

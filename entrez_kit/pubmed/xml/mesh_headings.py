@@ -22,10 +22,10 @@ _TEXT: Final = r"[^<>&\"\x00-\x1f\ufff0-\uffff]*+"
 """Text without tags, entities, quotes, line breaks, and characters that XML does not allow."""
 _ATTRIBUTE: Final = re.compile(rf' ([A-Za-z]+)="({_TEXT})"')
 _DESCRIPTOR, _QUALIFIERS = (
-    rf'<{tag}((?: [A-Za-z]+="{_TEXT}")*+)>({_TEXT})</{tag}>\s*+' for tag in ("DescriptorName", "QualifierName")
+    rf'<{tag}((?>(?: [A-Za-z]+="{_TEXT}")*))>({_TEXT})</{tag}>\s*+' for tag in ("DescriptorName", "QualifierName")
 )
 """A name in NLM's usual form: its attributes and its text."""
-_HEADING: Final = re.compile(rf"\s*+<MeshHeading>\s*+{_DESCRIPTOR}((?:{_QUALIFIERS})*+)")
+_HEADING: Final = re.compile(rf"\s*+<MeshHeading>\s*+{_DESCRIPTOR}((?>(?:{_QUALIFIERS})*))")
 _QUALIFIER: Final = re.compile(_QUALIFIERS)
 _TERMS: Final = TypeAdapter(list[MeshTerm])
 

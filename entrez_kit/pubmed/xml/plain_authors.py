@@ -13,14 +13,14 @@ _END: Final = b"</AuthorList>"
 _BEGIN: Final = re.compile(r'<AuthorList(?: CompleteYN="([YN])")?>\s*+')
 _TEXT: Final = r"([^<>&\x00-\x1f\ufff0-\uffff]*+)"
 """Text without tags, entities, line breaks, and characters that XML does not allow."""
-_PLACE: Final = r"([^<>&\x00-\x1f\ufff0-\uffff]*+(?:&amp;[^<>&\x00-\x1f\ufff0-\uffff]*+)*+)"
+_PLACE: Final = r"([^<>&\x00-\x1f\ufff0-\uffff]*+(?>(?:&amp;[^<>&\x00-\x1f\ufff0-\uffff]*+)*))"
 _AUTHOR: Final = re.compile(
     r'<Author(?: ValidYN="([YN])")?(?: EqualContrib="([YN])")?>\s*+'
     + "".join(
         rf"(?:<{tag}>{_TEXT}</{tag}>\s*+)?" for tag in ("LastName", "ForeName", "Initials", "Suffix", "CollectiveName")
     )
     + rf'(?:<Identifier Source="ORCID">{_TEXT}</Identifier>\s*+)?'
-    rf"((?:<AffiliationInfo>\s*+<Affiliation>{_PLACE}</Affiliation>\s*+</AffiliationInfo>\s*+)*+)</Author>\s*+"
+    rf"((?>(?:<AffiliationInfo>\s*+<Affiliation>{_PLACE}</Affiliation>\s*+</AffiliationInfo>\s*+)*))</Author>\s*+"
 )
 _AFFILIATION: Final = re.compile(r"<Affiliation>([^<]*+)")
 _NAMES: Final = ("last_name", "first_name", "initials", "suffix", "collective_name")
