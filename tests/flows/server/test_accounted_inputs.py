@@ -180,7 +180,7 @@ WALKS: dict[str, tuple[str, Json, str]] = {
         "pmids",
     ),
     "entrez_search": ("entrez_search", {"db": "pubmed", "term": "all[sb]", "max_results": 100}, "ids"),
-    "mesh": ("pubmed_lookup_mesh", {"query": "d*[word] OR a*[word]", "max_results": 9}, "results"),
+    "mesh": ("pubmed_lookup_mesh", {"query": "gen*[word]", "max_results": 9}, "results"),
     "fetch": ("pubmed_fetch_contents", {"pmids": pmids(30)}, "articles"),
     "cite": ("pubmed_format_citations", {"pmids": pmids(30), "citation_styles": ["ris"]}, "citations"),
     "summary": ("entrez_summary", {"db": "pubmed", "ids": pmids(30)}, "summaries"),
