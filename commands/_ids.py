@@ -9,6 +9,7 @@ import typer
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
 from entrez_kit.base.invisible import visible
+from entrez_kit.base.numerals import format_count
 from entrez_kit.core.model import Result
 from entrez_kit.core.operation import Operation
 from entrez_kit.core.per_input import PerInput, PerInputAnswer, PerInputResult, per_input
@@ -17,7 +18,7 @@ from ._formats import Failed, View
 from ._formats.fields import Record
 from ._frontend import Terminal
 from ._input import Known, read_ids
-from ._pipeline import build_request, counted, note, plan, run, tell_rest
+from ._pipeline import build_request, note, plan, run, tell_rest
 from ._state import STDIN, is_terminal
 
 Res = TypeVar("Res", bound=Result)
@@ -182,7 +183,7 @@ def run_each(
         results = [one.result for one in outcomes.answers.values()]
         cut = [number for one in results if one is not None and (number := left_out(one)) > 0]
         if cut and not plan(ctx).format.has_total:
-            tell_rest(ctx, f"{sum(cut):,} more around {counted(len(cut), 'id')}: raise {more}")
+            tell_rest(ctx, f"{sum(cut):,} more around {format_count(len(cut), 'id')}: raise {more}")
 
     several = per_input(operation, field)
     run(

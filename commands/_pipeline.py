@@ -24,13 +24,13 @@ from entrez_kit.core.operation import Execution, Operation, Outcomes, run_catchi
 from ._formats import PAGE_BREAK, Job, TextWriter, View, Writer
 from ._formats.fields import DocumentPaths, Record, as_data, values_at
 from ._output import Sink
-from ._report import counted, report_error, report_notices, report_trace, watching
+from ._report import report_error, report_notices, report_trace, watching
 from ._state import Plan, State, formats, is_terminal, refuse_fields, usage_error
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["Family", "View", "counted", "emit", "formats", "note", "plan", "run", "state", "warn"]
+__all__ = ["Family", "View", "emit", "formats", "note", "plan", "run", "state", "warn"]
 
 Req = TypeVar("Req", bound=Request)
 Res = TypeVar("Res", bound=Result)
@@ -117,6 +117,7 @@ def refuse_beside(ctx: typer.Context, name: str, other: str, hint: str) -> None:
 
 def advise(ctx: typer.Context, records: int) -> None:
     """Print the expected time for very many records, and NCBI's preferred times."""
+    from entrez_kit.base.numerals import format_count
     from entrez_kit.pubmed.record_fetcher import BATCH
 
     requests = -(-records // BATCH)
@@ -126,8 +127,8 @@ def advise(ctx: typer.Context, records: int) -> None:
     minutes = max(1, round(requests / settings.requests_per_second / 60))
     note(
         ctx,
-        f"{counted(records, 'record')} take {counted(requests, 'request')}: "
-        f"at least {counted(minutes, 'minute')}. NCBI asks users to run large "
+        f"{format_count(records, 'record takes', 'records take')} {format_count(requests, 'request')}: "
+        f"at least {format_count(minutes, 'minute')}. NCBI asks users to run large "
         "jobs at weekends or between 21:00 and 5:00 US Eastern time. An interrupted run continues where it stopped.",
     )
 

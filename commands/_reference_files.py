@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
+from entrez_kit.base.numerals import format_count
+
 from ._output import Sink
-from ._pipeline import counted, plan, state, warn
+from ._pipeline import plan, state, warn
 from ._state import STDIN, usage_error
 
 if TYPE_CHECKING:
@@ -62,7 +64,7 @@ def write_references(ctx: typer.Context, entries: "Sequence[Entry]", target: str
         for text in convert_records(entries, target):
             sink.data(text)
     if plan(ctx).target is not None and state(ctx).stderr_is_terminal:
-        state(ctx).note(f"{counted(len(entries), 'record')} written to {plan(ctx).target}.")
+        state(ctx).note(f"{format_count(len(entries), 'record')} written to {plan(ctx).target}.")
 
 
 def describe_entry(entry: "Entry", number: int) -> dict[str, Any]:

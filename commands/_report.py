@@ -62,10 +62,12 @@ def report_trace(state: State, trace: "Trace", milliseconds: float) -> None:
         return
     exchanges = list(trace.exchanges)
     cached = sum(exchange.from_cache for exchange in exchanges)
+    from entrez_kit.base.numerals import format_count
+
     attempts = sum(exchange.attempts for exchange in exchanges)
     state.say(
-        f"Request: {trace.request_id}, {counted(len(exchanges), 'exchange')} ({cached} from the cache), "
-        f"{counted(attempts, 'attempt')}, {milliseconds:.0f} ms",
+        f"Request: {trace.request_id}, {format_count(len(exchanges), 'exchange')} ({cached} from the cache), "
+        f"{format_count(attempts, 'attempt')}, {milliseconds:.0f} ms",
         "dim",
     )
 
@@ -107,11 +109,6 @@ def _wants_advice(state: State, settings: "Settings") -> bool:
     except (OSError, UnicodeDecodeError):  # without a stored date, every call would print it
         return False
     return True
-
-
-def counted(number: int, noun: str) -> str:
-    """Return "1 record", "2 records", "1,234 records"."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 # Progress, only for long work on a terminal

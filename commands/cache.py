@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from entrez_kit.base.errors import StoreError
+from entrez_kit.base.numerals import format_count
 
 from ._pipeline import emit, note, state
 from ._state import is_terminal
@@ -73,7 +74,8 @@ def clear(
     settings = state(ctx).settings
     before = _call(cache_info, settings)
     ask = not yes and before.exists and is_terminal(sys.stdin) and is_terminal(sys.stderr)
-    if ask and not typer.confirm(f"Remove {_count_replies(before.entries)} from {before.path}?", err=True):
+    replies = format_count(before.entries, "cached reply", "cached replies")
+    if ask and not typer.confirm(f"Remove {replies} from {before.path}?", err=True):
         note(ctx, "Nothing was removed.")
         raise typer.Abort
     removed = _call(remove_all, settings)
@@ -118,7 +120,9 @@ def _report(ctx: typer.Context, before: "CacheInfo", removed: int, after: "Cache
     def line() -> str:
         from entrez_kit.doctor.local import size
 
-        return f"Removed {_count_replies(removed)} and freed {size(freed)}; {_count_replies(after.entries)} remain."
+        replies = format_count(removed, "cached reply", "cached replies")
+        left = format_count(after.entries, "cached reply remains", "cached replies remain")
+        return f"Removed {replies} and freed {size(freed)}; {left}."
 
     emit(ctx, document, line)
 

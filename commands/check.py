@@ -11,6 +11,7 @@ import typer
 
 from entrez_kit.base.errors import Exit, InvalidInput
 from entrez_kit.base.identifiers import read_identifier
+from entrez_kit.base.numerals import format_count
 from entrez_kit.base.output_formats import BY_SUFFIX
 from entrez_kit.base.settings import parse_names
 from entrez_kit.core.model import Warn
@@ -37,7 +38,6 @@ from ._pipeline import (
     Family,
     View,
     build_request,
-    counted,
     formats,
     note,
     plan,
@@ -376,7 +376,7 @@ def _report(result: CheckResult) -> Iterator[str]:
     counts = (f"{number} {STATUS_WORDS.get(status, status)}" for status, number in result.counts.items() if number)
     yield f"# References: {result.counts['verified']} of {result.total} verified\n\n{', '.join(counts)}.\n"
     if result.accepted:
-        yield f"{counted(result.accepted, 'reference')} with accepted findings only.\n"
+        yield f"{format_count(result.accepted, 'reference')} with accepted findings only.\n"
     if result.files:
         rows = (f"| {escaped(one.file)} | {one.total} | {one.counts['verified']} |\n" for one in result.files)
         yield "| file | references | verified |\n|---|---:|---:|\n" + "".join(rows)
@@ -410,7 +410,7 @@ def _remarks(ctx: typer.Context, result: CheckResult, *, fix: bool, dry_run: boo
     if unchecked:
         elsewhere = state(ctx).services.settings.copy_label != ""
         advice = "Run the command without the local copy" if elsewhere else "Run the command again"
-        warn(ctx, f"{counted(unchecked, 'reference')} could not be checked. {advice}.")
+        warn(ctx, f"{format_count(unchecked, 'reference')} could not be checked. {advice}.")
     if plan(ctx).format.family is Family.ROWS:
         from ._views.check import in_text_lines
 
@@ -425,9 +425,9 @@ def _remarks(ctx: typer.Context, result: CheckResult, *, fix: bool, dry_run: boo
     written = {result.fixed: result.corrected} if result.fixed else {}
     written |= {one.fixed: one.corrected for one in result.files if one.fixed}
     for path, corrected in written.items():
-        note(ctx, f"{counted(corrected, 'reference')} corrected in {path}.")
+        note(ctx, f"{format_count(corrected, 'reference')} corrected in {path}.")
     if not written and dry_run and result.corrected:
-        note(ctx, f"{counted(result.corrected, 'reference')} would be corrected; no file was written.")
+        note(ctx, f"{format_count(result.corrected, 'reference')} would be corrected; no file was written.")
     elif not written:
         note(ctx, "No reference can be corrected; no file was written.")
     if result.uncorrected:

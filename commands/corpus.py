@@ -10,6 +10,7 @@ import typer
 
 from entrez_kit.base.errors import EntrezKitError, Exit, InvalidInput, corpus_envelope
 from entrez_kit.base.identifiers import read_identifier
+from entrez_kit.base.numerals import format_count
 from entrez_kit.core.operation import SingleOutcome
 from entrez_kit.corpus.export import EXPORT, Export, ExportResult
 from entrez_kit.corpus.models import CheckpointGetRequest, NotedCheckpointRequest
@@ -34,7 +35,6 @@ from ._pipeline import (
     View,
     advise,
     build_request,
-    counted,
     emit,
     find_status,
     formats,
@@ -438,10 +438,10 @@ def _export(ctx: typer.Context, **options: Any) -> None:
 
     def remarks(export: Export) -> None:
         if options.get("since") is not None:
-            note(ctx, f"Wrote {counted(export.exported, 'record')} that changed since {export.since}.")
+            note(ctx, f"Wrote {format_count(export.exported, 'record')} that changed since {export.since}.")
             return
-        left_out = f"; {counted(export.deleted, 'withdrawn one')} left out" if export.deleted else ""
-        note(ctx, f"Exported {counted(export.exported, 'record')}{left_out}.")
+        left_out = f"; {format_count(export.deleted, 'withdrawn one')} left out" if export.deleted else ""
+        note(ctx, f"Exported {format_count(export.exported, 'record')}{left_out}.")
 
     view: View[ExportResult] = View(
         table=lambda result, console: "",

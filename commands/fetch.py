@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import typer
 
 from entrez_kit.base.errors import EntrezKitError
+from entrez_kit.base.numerals import format_count
 from entrez_kit.base.output_formats import BY_NAME
 from entrez_kit.pubmed.fetch import (
     FETCH_CONTENTS,
@@ -26,7 +27,7 @@ from ._formats.fields import Attributes, Record
 from ._ids import NAME_ARTICLES, describe_failure
 from ._options import ids_argument, option, request_options
 from ._output import Sink
-from ._pipeline import Family, View, advise, counted, formats, note, plan, run, state, was_typed
+from ._pipeline import Family, View, advise, formats, note, plan, run, state, was_typed
 from ._state import usage_error
 from ._views.markdown import page
 from ._views.text import ARTICLE_COLUMNS
@@ -113,7 +114,7 @@ def fetch_and_print(
     selected = plan(ctx).format
     records = len(request.pmids or ()) or request.retmax or 0
     if records > MANY_RECORDS and selected.whole:
-        note(ctx, f"{counted(records, 'record')} are held in memory to print them as one; jsonl streams them.")
+        note(ctx, f"{format_count(records, 'record')} are held in memory to print them as one; jsonl streams them.")
     advise(ctx, records)
     view = _view(request.detail_level, table)
     if not selected.parses_records and request.detail_level != "medline_text":

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
+from entrez_kit.base.numerals import format_count
 from entrez_kit.fulltext.chain import BATCH
 from entrez_kit.fulltext.fetch_fulltext import (
     FULLTEXT_PAGE,
@@ -19,7 +20,7 @@ from entrez_kit.fulltext.fetch_fulltext import (
 from ._formats.fields import Column, Record, as_data, columns_at, values_at
 from ._ids import NAME_ARTICLES, describe_failure
 from ._options import ids_argument, option, request_options
-from ._pipeline import Family, View, counted, formats, note, plan, refuse_without, run, state
+from ._pipeline import Family, View, formats, note, plan, refuse_without, run, state
 from ._state import is_terminal
 
 if TYPE_CHECKING:
@@ -141,5 +142,5 @@ def _say_cuts(ctx: typer.Context, found: Fulltexts) -> None:
     if plan(ctx).whole or found.truncation is None:
         return
     for cut in found.truncation.articles:
-        part = f"{cut.returned_characters:,} of {counted(cut.original_characters, 'character')}"
-        note(ctx, f"{cut.id}: {part} and {counted(len(cut.sections), 'section')} cut.")
+        part = f"{cut.returned_characters:,} of {format_count(cut.original_characters, 'character')}"
+        note(ctx, f"{cut.id}: {part} and {format_count(len(cut.sections), 'section')} cut.")

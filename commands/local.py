@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from entrez_kit.base.errors import Exit, InvalidInput
+from entrez_kit.base.numerals import format_count
 from entrez_kit.base.output_formats import Family
 from entrez_kit.base.settings import BY_NAME
 
 from ._formats.fields import as_data
 from ._output import Ended
-from ._pipeline import counted, emit, formats, note, state
+from ._pipeline import emit, formats, note, state
 from ._report import report_error, watching
 from ._state import is_terminal, usage_error
 
@@ -67,10 +68,10 @@ def _tell_plan(ctx: typer.Context, plan: "ImportPlan") -> None:
     from entrez_kit.doctor.local import size
 
     minutes = plan.estimated_seconds / 60
-    time = "less than a minute" if minutes < 1 else f"about {counted(round(minutes), 'minute')}"
+    time = "less than a minute" if minutes < 1 else f"about {format_count(round(minutes), 'minute')}"
     note(
         ctx,
-        f"{counted(plan.files, 'file')} ({size(plan.bytes)}): {time}, about {size(plan.estimated_bytes)} on disk "
+        f"{format_count(plan.files, 'file')} ({size(plan.bytes)}): {time}, about {size(plan.estimated_bytes)} on disk "
         f"({size(plan.free_bytes)} free).",
     )
 
@@ -80,7 +81,7 @@ def _emit_import(ctx: typer.Context, result: "ImportResult") -> None:
     if result.failed:
         missing = [one.file for one in result.failed]
         error = InvalidInput(
-            f"{counted(len(missing), 'file')} could not be imported: {result.failed[0].message}",
+            f"{format_count(len(missing), 'file')} could not be imported: {result.failed[0].message}",
             invalid_input=missing[0],
             recovery_hint="Repair or download these files again, and repeat the command.",
             details={"reason": result.failed[0].reason, "partial": True, "missing": missing},

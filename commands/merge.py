@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from entrez_kit.base.errors import Exit
+from entrez_kit.base.numerals import format_count
 from entrez_kit.base.output_formats import formats_in
 from entrez_kit.references.merge.merge_references import MERGE_REFERENCES
 from entrez_kit.references.merge.models import MergeResult
@@ -16,7 +17,7 @@ from ._formats import TextWriter
 from ._formats.fields import DocumentPaths, Record, columns_at
 from ._input import READABLE, read_content
 from ._output import Sink
-from ._pipeline import Family, View, build_request, counted, formats, note, run, state, warn
+from ._pipeline import Family, View, build_request, formats, note, run, state, warn
 from ._state import STDIN, usage_error
 from ._views.markdown import escaped
 
@@ -188,7 +189,7 @@ def _work_page(record: Record) -> str:
 def _report(result: MergeResult) -> Iterator[str]:
     """Yield a report in Markdown: figures, undecided pairs, and links."""
     counts = result.counts
-    yield f"# Merged references: {counts.works:,} works of {counts.records:,} records\n\n"
+    yield f"# Merged references: {format_count(counts.works, 'work')} of {format_count(counts.records, 'record')}\n\n"
     yield "| file | records | works | only here |\n|---|---:|---:|---:|\n"
     for row in result.sources:
         yield f"| {escaped(row.file)} | {row.raw:,} | {row.unique:,} | {row.only_here:,} |\n"
@@ -216,14 +217,10 @@ def _remarks(ctx: typer.Context, result: MergeResult, review: Path | None) -> No
         return
     note(
         ctx,
-        f"{counted(counts.records, 'record')}, {counted(counts.works, 'work')}, "
-        f"{counted(counts.duplicates, 'duplicate')}, {counts.families:,} families.",
+        f"{format_count(counts.records, 'record')}, {format_count(counts.works, 'work')}, "
+        f"{format_count(counts.duplicates, 'duplicate')}, {format_count(counts.families, 'family', 'families')}.",
     )
     if result.undecided:
         where = f"in {review}" if review is not None else "with --review FILE"
-        warn(
-            ctx,
-            f"{counted(counts.undecided, 'pair')} of records is undecided. Decide {where}."
-            if counts.undecided == 1
-            else f"{counts.undecided:,} pairs of records are undecided. Decide them {where}.",
-        )
+        one, many = "pair of records is undecided. Decide it", "pairs of records are undecided. Decide them"
+        warn(ctx, f"{format_count(counts.undecided, one, many)} {where}.")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
+from entrez_kit.base.numerals import format_count
 from entrez_kit.citations.style.style_names import read_styles
 from entrez_kit.relationships.find_relationships import RELATIONSHIPS
 from entrez_kit.relationships.models import (
@@ -17,7 +18,7 @@ from ._formats.fields import Record, columns_at
 from ._formats.rows import refuse_lines_in_cells
 from ._ids import NAME_ARTICLES, run_each
 from ._options import ids_argument, option, request_options
-from ._pipeline import Family, View, counted, formats, note, plan, refuse_without, tell_rest
+from ._pipeline import Family, View, formats, note, plan, refuse_without, tell_rest
 from ._views.markdown import escaped, item
 from ._views.text import standing_status
 
@@ -130,7 +131,7 @@ def _remarks(ctx: typer.Context, result: RelationshipsResult) -> None:
     selected = plan(ctx).format
     outside = sum(article.pmid is None for article in result.related_articles)
     if selected.family is Family.IDS and outside:
-        note(ctx, f"{counted(outside, 'work')} without a PMID omitted; --json has all.")
+        note(ctx, f"{format_count(outside, 'work')} without a PMID omitted; --json has all.")
     rest = _left_out(result)
     if not selected.has_total and rest > 0:
         tell_rest(ctx, f"{rest:,} more: add -n {result.total_found}")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from entrez_kit.base.errors import Exit
+from entrez_kit.base.numerals import format_count
 from entrez_kit.base.output_formats import Family
 from entrez_kit.core.model import Result
 from entrez_kit.core.operation import Operation
@@ -22,7 +23,7 @@ from entrez_kit.strategies.read_files import FILES, read_file
 
 from ._input import read_content
 from ._options import argument, option, request_options
-from ._pipeline import View, build_request, counted, run, warn
+from ._pipeline import View, build_request, run, warn
 from ._state import formats
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ def dedupe(ctx: typer.Context, options: dict[str, Any]) -> None:
     """
     result = _run(ctx, DEDUPE_RECORDS, options, "Comparing")
     if result is not None and result.undecided:
-        pairs = f"{counted(len(result.undecided), 'pair')} of records"
+        pairs = f"{format_count(len(result.undecided), 'pair')} of records"
         warn(ctx, f"Decide {pairs} in {result.file}: same, different or family. Then repeat the command.")
         raise typer.Exit(int(Exit.PARTIAL))
 
@@ -151,7 +152,8 @@ def update(ctx: typer.Context, options: dict[str, Any]) -> None:
     result = _run(ctx, UPDATE_REVIEW, options, "Searching")
     if result is not None and result.undecided:
         warn(
-            ctx, f"{counted(result.undecided, 'pair')} of records to decide in duplicates.csv. Then run review dedupe."
+            ctx,
+            f"{format_count(result.undecided, 'pair')} of records to decide in duplicates.csv. Then run review dedupe.",
         )
 
 

@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from entrez_kit.base.numerals import format_count
 from entrez_kit.base.settings import BY_NAME, Settings
 from entrez_kit.sandbox.faults import KINDS
 
 from ._output import Ended
-from ._pipeline import counted, emit, note
+from ._pipeline import emit, note
 
 if TYPE_CHECKING:
     from entrez_kit.sandbox.server import Sandbox
@@ -53,7 +54,7 @@ def command(
             _announce(ctx, sandbox)
             sandbox.serve_forever()
     except (Ended, KeyboardInterrupt):  # the normal end of a server
-        note(ctx, f"Ended after {counted(sandbox.requests(), 'request')}.")
+        note(ctx, f"Ended after {format_count(sandbox.requests(), 'request')}.")
 
 
 def _announce(ctx: typer.Context, sandbox: "Sandbox") -> None:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from entrez_kit.base.errors import Exit, InvalidInput
+from entrez_kit.base.numerals import format_count
 from entrez_kit.core.model import Warn
 from entrez_kit.references.claims.models import VerifyResult
 from entrez_kit.references.claims.verify_claims import VERIFY_CLAIMS, ClaimOutcomes
 
 from ._formats.fields import Record, columns_at
 from ._input import READABLE, read_content, read_sibling
-from ._pipeline import Family, View, build_request, counted, formats, run, warn
+from ._pipeline import Family, View, build_request, formats, run, warn
 from ._state import STDIN
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def command(
     assert isinstance(verification, ClaimOutcomes)
     result = verification.result()
     if unchecked := result.counts["unchecked"]:
-        warn(ctx, f"{counted(unchecked, 'claim')} could not be checked. Run the command again.")
+        warn(ctx, f"{format_count(unchecked, 'claim')} could not be checked. Run the command again.")
     if result.findings:
         raise typer.Exit(int(Exit.PARTIAL))
 

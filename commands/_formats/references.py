@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from entrez_kit.base.numerals import format_count
 from entrez_kit.citations.write_files import FILES
 
 from .._output import Sink
-from .._report import counted
 from . import Job, TextWriter
 
 Entry = tuple[str | None, str | bytes]
@@ -44,7 +44,7 @@ class References(TextWriter):
         """Return how many identifiers name a record that was already written."""
         if not self._repeats:
             return None
-        number = f"{counted(self._repeats, 'identifier')} {'names' if self._repeats == 1 else 'name'}"
+        number = format_count(self._repeats, "identifier names", "identifiers name")
         return f"{number} a record that was already written; each record is written once."
 
 

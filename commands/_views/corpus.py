@@ -9,6 +9,7 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from entrez_kit.base.extras import install_line
+from entrez_kit.base.numerals import format_count
 from entrez_kit.corpus.indexing import Reindexed
 from entrez_kit.corpus.models import CheckpointGetResult, CheckpointSetResult, SyncPlan, SyncResult
 from entrez_kit.corpus.rag_get import RagDocument
@@ -23,7 +24,6 @@ from entrez_kit.corpus.store.reading import (
 )
 
 from .._formats.fields import as_data
-from .._report import counted
 from .tables import WIDE, ListingTable, article_link, facts, fixed, format_title, number, wrapped
 from .text import PMC, PUBMED, line, page_address
 
@@ -53,7 +53,7 @@ def sync_page(result: SyncResult, console: Console, *, query_key: str, is_new: b
 
     For a new key, the skipped records are those that another key has already stored.
     """
-    checked = counted(result.pmids_processed, "record")
+    checked = format_count(result.pmids_processed, "record")
     parts: list[RenderableType] = [
         Text.assemble(
             (f"{line(query_key)}: ", "bold"),
@@ -74,8 +74,8 @@ def plan_page(plan: SyncPlan, console: Console) -> RenderableType:
     """Return the number of records and requests of a planned sync, and its estimated time."""
     first = [("Records to fetch", f"{plan.entries:,} (all records: this is the first sync)")]
     later = [
-        ("Added since", f"{plan.from_edat}: {counted(plan.entries, 'record')}"),
-        ("Revised since then", counted(plan.revisions, "older record")),
+        ("Added since", f"{plan.from_edat}: {format_count(plan.entries, 'record')}"),
+        ("Revised since then", format_count(plan.revisions, "older record")),
     ]
     table = facts(
         [
@@ -94,9 +94,9 @@ def plan_page(plan: SyncPlan, console: Console) -> RenderableType:
 
 def _format_duration(seconds: int) -> str:
     if seconds < 90:
-        return counted(max(1, seconds), "second")
+        return format_count(max(1, seconds), "second")
     minutes = round(seconds / 60)
-    return counted(minutes, "minute") if minutes < 90 else f"{minutes / 60:.1f} hours"
+    return format_count(minutes, "minute") if minutes < 90 else f"{minutes / 60:.1f} hours"
 
 
 # Searching
@@ -107,7 +107,7 @@ def hits_page(
 ) -> RenderableType:
     """Return a table of the hits with titles and years. On wide terminals, add the matching passage."""
     if not result.results:
-        holds = counted(store.stats(corpus).documents, "record")
+        holds = format_count(store.stats(corpus).documents, "record")
         return Text(f"No results among {holds} of {line(corpus) or 'the corpus'}.", style="bold")
     pmids = [int(hit.doc_id.removeprefix("pmid:")) for hit in result.results]
     documents = store.documents(pmids)
@@ -134,7 +134,7 @@ def hits_page(
             below = Text(". ".join(part for part in (journal, year) if part), style="dim")
             cells += [article_link(pmid, console), Text("\n").join([title, below])]
         table.add_row(*cells)
-    return Group(table, Text(""), Text(counted(len(result.results), "record"), style="bold"))
+    return Group(table, Text(""), Text(format_count(len(result.results), "record"), style="bold"))
 
 
 def _read_passages(store: "Store", uuids: Sequence[str]) -> dict[str, str]:
@@ -304,15 +304,15 @@ def _format_difference(record: Difference) -> Text:
 
 def reindex_page(done: Reindexed) -> RenderableType:
     """Return the counts of a reindex."""
-    text = f"{counted(done.documents, 'record')} and {counted(done.chunks, 'passage')} reindexed"
+    text = f"{format_count(done.documents, 'record')} and {format_count(done.chunks, 'passage')} reindexed"
     if done.model is None:
         return Text(f"{text}. No vectors were created because embeddings are not configured.")
-    return Text(f"{text}; {counted(done.vectors, 'vector')} of {line(done.model)} created.")
+    return Text(f"{text}; {format_count(done.vectors, 'vector')} of {line(done.model)} created.")
 
 
 def delivered_page(done: "Delivered") -> RenderableType:
     """Return the counts of passages written to and deleted from a Weaviate server."""
-    text = f"{line(done.collection)}: {counted(done.written, 'passage')} written, {done.deleted:,} deleted"
+    text = f"{line(done.collection)}: {format_count(done.written, 'passage')} written, {done.deleted:,} deleted"
     return Text(f"{text}; {done.waiting:,} not yet delivered." if done.waiting else f"{text}.")
 
 

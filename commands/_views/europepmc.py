@@ -5,6 +5,7 @@ from typing import Final
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
+from entrez_kit.base.numerals import format_count
 from entrez_kit.pubmed.europepmc.search_europepmc import EuropePMCResult
 
 from .._formats.fields import Record, as_data
@@ -56,5 +57,5 @@ def _format_notes(record: Record, *, cited: int | None) -> str:
     doi, pmcid = line(record.get("doi")), line(record.get("pmcid"))
     notes = [f"doi:{doi}" if doi else "", pmcid, OPEN if record.get("is_open_access") else ""]
     if cited:
-        notes.append(f"cited {cited:,} {'time' if cited == 1 else 'times'}")
+        notes.append(f"cited {format_count(cited, 'time')}")
     return "  ".join(note for note in notes if note)

@@ -8,6 +8,7 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from entrez_kit.base.invisible import visible
+from entrez_kit.base.numerals import format_count
 from entrez_kit.fulltext.fetch_fulltext import FulltextOutcome, FulltextResult
 from entrez_kit.fulltext.models import (
     CutArticle,
@@ -25,7 +26,6 @@ from entrez_kit.fulltext.selection import characters
 from .._formats import PAGE_BREAK, TextWriter, Writer
 from .._formats.fields import Record, as_data
 from .._output import Sink
-from .._report import counted
 from .markdown import banner_page, escaped
 from .tables import ListingTable, facts, format_title, link_text, number
 from .text import PMC, PUBMED, doi_address, language, line, page_address, people, source_of
@@ -57,7 +57,7 @@ def fulltext_table(result: FulltextResult, console: Console) -> RenderableType:
     parts += map(_format_cut, result.truncation.articles if result.truncation else ())
     for item in result.unavailable:
         parts += _render_missing(item, console)
-    total = counted(result.total_returned + len(result.unavailable), "article")
+    total = format_count(result.total_returned + len(result.unavailable), "article")
     return Group(*parts, Text(f"Full text of {result.total_returned:,} of {total}", style="bold"))
 
 
@@ -79,8 +79,8 @@ def _render_heading(article: PmcArticle | UnpaywallArticle, console: Console) ->
 def _render_outline(article: PmcArticle | UnpaywallArticle) -> RenderableType:
     table = ListingTable("Section", number("Characters"))
     if isinstance(article, UnpaywallArticle):
-        pages = f", {counted(article.total_pages, 'page')}" if article.total_pages else ""
-        words = f", {counted(article.word_count, 'word')}" if article.word_count else ""
+        pages = f", {format_count(article.total_pages, 'page')}" if article.total_pages else ""
+        words = f", {format_count(article.word_count, 'word')}" if article.word_count else ""
         table.add_row(
             Text(f"{article.content_format} of {line(article.source_url)}{pages}{words}"), f"{len(article.content):,}"
         )

@@ -6,6 +6,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from entrez_kit.base.numerals import format_count
 from entrez_kit.databases.gene.find_symbols import SymbolsResult
 from entrez_kit.databases.gene.get_genes import GeneBatch
 from entrez_kit.databases.gene.models import XREFS, CrossReferences, Gene, GenePage, GeneSearchCandidate, PubMedLinks
@@ -62,8 +63,8 @@ def _format_count(page: GenePage) -> Text:
     if not total:
         return Text("No results.", style="bold")
     if not page.items:
-        return Text(f"None of {total:,} genes shown.", style="bold")
-    return Text(f"{len(page.items):,} of {total:,} {'gene' if total == 1 else 'genes'}", style="bold")
+        return Text(f"None of {format_count(total, 'gene')} shown.", style="bold")
+    return Text(f"{len(page.items):,} of {format_count(total, 'gene')}", style="bold")
 
 
 def _format_status(status: str, replaced_by: str | None) -> str:

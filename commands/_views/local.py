@@ -3,12 +3,12 @@
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from entrez_kit.base.numerals import format_count
 from entrez_kit.doctor.local import size
 from entrez_kit.local.copies import CopyInfo
 from entrez_kit.local.importing import ImportResult
 from entrez_kit.local.verifying import Verification
 
-from .._report import counted
 from .tables import ListingTable, facts, fixed, number, wrapped
 from .text import line
 
@@ -45,10 +45,10 @@ def copy_page(info: CopyInfo) -> RenderableType:
         rows.append(("Corpus", line(info.corpus)))
     if info.last_file:
         baseline = f"baseline {info.baseline_year}, " if info.baseline_year else ""
-        rows.append(("Files", f"{baseline}{counted(info.files, 'file')}, the last is {info.last_file}"))
+        rows.append(("Files", f"{baseline}{format_count(info.files, 'file')}, the last is {info.last_file}"))
     if info.other_files:
         rows.append(("Other files", f"{info.other_files:,}"))
-    mesh = f"{info.mesh_year or 'year unknown'} ({counted(info.mesh_records, 'record')})"
+    mesh = f"{info.mesh_year or 'year unknown'} ({format_count(info.mesh_records, 'record')})"
     rows += [
         ("MeSH", mesh if info.mesh_records else "none; subheadings and narrower headings cannot be found"),
         ("Journals", f"{info.journals:,}"),
@@ -64,11 +64,12 @@ def copy_page(info: CopyInfo) -> RenderableType:
 
 def import_page(result: ImportResult) -> RenderableType:
     """Return the page of an import."""
-    known = f", {counted(result.already_applied, 'file')} already applied" if result.already_applied else ""
+    known = f", {format_count(result.already_applied, 'file')} already applied" if result.already_applied else ""
     parts: list[RenderableType] = [
         Text.assemble(
-            (f"{counted(result.applied, 'file')} applied", "bold green" if result.applied else "bold"),
-            f"{known}: {counted(result.records_read, 'record')}, {counted(result.deletions_read, 'deletion')}",
+            (f"{format_count(result.applied, 'file')} applied", "bold green" if result.applied else "bold"),
+            f"{known}: {format_count(result.records_read, 'record')}, "
+            f"{format_count(result.deletions_read, 'deletion')}",
         )
     ]
     parts += [Text(f"Not applied: {one.message}", style="red") for one in result.failed]
@@ -79,9 +80,9 @@ def import_page(result: ImportResult) -> RenderableType:
 
 def verification_page(result: Verification) -> RenderableType:
     """Return the page of a check."""
-    checked = f"{result.records_checked:,} of {counted(result.records, 'record')} checked"
+    checked = f"{result.records_checked:,} of {format_count(result.records, 'record')} checked"
     if result.ok:
         return Text.assemble(("No problems", "bold green"), f" ({checked}). Hash: {result.hash}")
-    parts = [Text.assemble((counted(result.problem_count, "problem"), "bold red"), f" ({checked})")]
+    parts = [Text.assemble((format_count(result.problem_count, "problem"), "bold red"), f" ({checked})")]
     parts += [Text(f"{one.code}: {line(one.message)}") for one in result.problems]
     return Group(*parts)

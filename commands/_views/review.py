@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from .._report import counted
+from entrez_kit.base.numerals import format_count
+
 from .tables import ListingTable, facts, fixed, number, wrapped
 from .text import line
 
@@ -55,7 +56,7 @@ def import_page(result: "ImportResult") -> RenderableType:
     listing = ListingTable(wrapped("File"), number("Records"), number("Added"), number("Known"))
     for one in result.files:
         listing.row(line(one.name), f"{one.records or 0:,}", f"{one.added or 0:,}", f"{one.known or 0:,}")
-    total = f"{counted(result.added, 'record')} added to {line(result.source)}, {result.known:,} known before"
+    total = f"{format_count(result.added, 'record')} added to {line(result.source)}, {result.known:,} known before"
     return Group(listing, Text(total, style="bold"))
 
 
@@ -114,14 +115,14 @@ def status_page(result: "StatusResult") -> RenderableType:
     if result.retracted:
         parts.append(Text(f"{len(result.retracted):,} retracted: {', '.join(result.retracted[:SHOWN])}", style="red"))
     if result.gone:
-        parts.append(Text(f"{counted(result.gone, 'record')} no longer found by the search", style="yellow"))
+        parts.append(Text(f"{format_count(result.gone, 'record')} no longer found by the search", style="yellow"))
     return Group(*parts)
 
 
 def update_page(result: "UpdateResult") -> RenderableType:
     """Return the changes since the last run."""
     if not result.changes:
-        return Text(f"Nothing changed since {result.since}: {counted(result.found, 'record')}.", style="bold")
+        return Text(f"Nothing changed since {result.since}: {format_count(result.found, 'record')}.", style="bold")
     listing = ListingTable(fixed("Change"), fixed("PMID"), wrapped("Title", 3), wrapped("Details", 1))
     for one in result.changes:
         details = [", ".join(one.fields), one.status or "", one.successor or "", f"see {one.work}" if one.work else ""]
@@ -135,7 +136,7 @@ def export_page(result: "ScreenExportResult") -> RenderableType:
     listing = ListingTable(wrapped("File"), wrapped("Source"), number("Works"))
     for one in result.files:
         listing.row(line(one.file), line(one.source or "all"), f"{one.works:,}")
-    return Group(Text(f"{counted(result.works, 'work')} to screen", style="bold"), listing)
+    return Group(Text(f"{format_count(result.works, 'work')} to screen", style="bold"), listing)
 
 
 def decisions_page(result: "ScreenImportResult") -> RenderableType:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
+from entrez_kit.base.numerals import format_count
+
 from .._formats.fields import Record, as_data
 from .markdown import escaped
 from .tables import ListingTable, fixed, number, wrapped
@@ -154,7 +156,7 @@ def lint_table(result: "LintResult", console: Console) -> RenderableType:
         )
     notes = len(result.findings) - result.errors - result.warnings_found
     counts = {"line": result.lines, "error": result.errors, "warning": result.warnings_found, "note": notes}
-    lines, *others = (f"{count} {name}{'' if count == 1 else 's'}" for name, count in counts.items())
+    lines, *others = (format_count(count, name) for name, count in counts.items())
     summary = f"{lines}: {', '.join(others)}."
     return Group(table, Text(""), Text(summary, style="bold"))
 

@@ -11,6 +11,8 @@ from rich.style import StyleType
 from rich.table import Column, Table
 from rich.text import Text
 
+from entrez_kit.base.numerals import format_count
+
 from .._console import has_links
 from .._formats.fields import Column as Cell
 from .._formats.fields import Record, as_data
@@ -250,7 +252,7 @@ def search_table(result: "SearchResult", console: Console) -> RenderableType:
         parts.append(
             Text(
                 f"Complete: {proof.retrieved:,} of {proof.count:,} PMIDs, {proof.missing:,} missing, "
-                f"{len(proof.slices)} {'slice' if len(proof.slices) == 1 else 'slices'}, sha256 {proof.sha256}",
+                f"{format_count(len(proof.slices), 'slice')}, sha256 {proof.sha256}",
                 style="dim" if not proof.missing else "bold yellow",
             )
         )

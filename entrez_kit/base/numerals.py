@@ -1,4 +1,14 @@
-"""Roman numbers, which mark the items of lists."""
+"""Numbers in text: counts of things, and Roman numbers, which mark the items of lists."""
+
+
+def format_count(number: int, one: str, many: str | None = None) -> str:
+    """Return a number and what it counts: "1 record", "2 records", "1,234 replies".
+
+    Args:
+        one: the text after the number 1, which may have a verb: "record takes".
+        many: the text after any other number. Default: ``one`` and "s".
+    """
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
 def to_roman(number: int) -> str:

@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 from entrez_kit.base import __version__, tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, Argument, FrontendText, PerFrontend
+from entrez_kit.base.numerals import format_count
 from entrez_kit.core.broadening import NO_BROADER_RESULTS, BroaderResults, broadening
 from entrez_kit.core.model import Request, Result, Warn, incomplete_error, omit_if_empty, warn_past_the_last, wrong
 from entrez_kit.core.operation import AgentOptions, Operation, Paging
@@ -141,10 +142,9 @@ def entrez_search(services: Services, request: EntrezSearchRequest) -> EntrezSea
         with suppress(EntrezKitError):  # the count only explains the empty page
             number = count(request.term, min_date=None, max_date=None, date_type=None)
         if number:
-            records = "1 record" if number == 1 else f"{number:,} records"
             message = FrontendText(
                 *("Without ", Argument("min_date", marked=True), " and ", Argument("max_date", marked=True)),
-                f" the query finds {records}.",
+                f" the query finds {format_count(number, 'record')}.",
             )
             warnings.append(Warn(code="filters_emptied", message=message))
     return EntrezSearchResult(

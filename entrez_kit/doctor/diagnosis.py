@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from entrez_kit.base.errors import EntrezKitError, NotConfigured, UpstreamError
+from entrez_kit.base.numerals import format_count
 from entrez_kit.base.settings import Settings
 from entrez_kit.doctor import hops, local
 from entrez_kit.doctor.hops import Connector, HopCheck, Route
@@ -160,7 +161,7 @@ def _ask(settings: Settings, way: list[Check], asker: Asker, patience: float) ->
                 raise _to_finding(exc) from None
             rejected = exc
             databases = _count_databases(asker, replace(plain, ncbi_api_key=None))
-        check.add(f"replied with {databases} {'database' if databases == 1 else 'databases'}")
+        check.add(f"replied with {format_count(databases, 'database')}")
     with notes.check("api_key") as check:
         if settings.ncbi_api_key is None:
             check.add("not set and not required; with a free key NCBI allows 10 requests per second instead of 3")

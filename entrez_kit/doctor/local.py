@@ -18,6 +18,7 @@ from typing import Final
 from entrez_kit.base import __version__
 from entrez_kit.base.errors import NotConfigured, StoreError
 from entrez_kit.base.extras import EXTRAS, install_line, is_installed
+from entrez_kit.base.numerals import format_count
 from entrez_kit.base.private_files import make_private_folder, restrict_schema
 from entrez_kit.base.settings import BY_NAME, SANDBOX_ORIGIN, Settings
 from entrez_kit.doctor.hops import reason
@@ -158,7 +159,8 @@ def check_cache(notes: Notes, settings: Settings) -> None:
                 code=StoreError.code,
             )
         if info.exists:
-            check.add(f"{info.entries:,} replies, {info.expired:,} of them expired, {size(info.size_bytes)}")
+            replies = format_count(info.entries, "reply", "replies")
+            check.add(f"{replies}, {info.expired:,} of them expired, {size(info.size_bytes)}")
         else:
             check.add("empty")
         check.add(str(info.path))

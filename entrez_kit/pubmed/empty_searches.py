@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from entrez_kit.base.errors import truncate
+from entrez_kit.base.numerals import format_count
 from entrez_kit.core.model import Warn
 from entrez_kit.query.parser import Group, Operand, fold_tree, parse
 from entrez_kit.query.parser import Part as Member
@@ -115,17 +116,14 @@ def find_emptying_part(term: str, reply: ESearchReply, count: Callable[[str], in
     part, start = parts[found], truncate(_join_parts(parts[:found]), MAX_SHOWN)
     text = truncate(part.text, MAX_SHOWN)
     if part.is_excluded:
-        message = f"{start!r} finds {_count_records(before)}, and 'NOT {text}' excludes all of them."
+        message = f"{start!r} finds {format_count(before, 'record')}, and 'NOT {text}' excludes all of them."
     elif not found or not (alone := count(part.text)):
         message = f"No record matches {text!r}, so the search finds nothing."
     else:
-        message = f"{start!r} finds {_count_records(before)} and {text!r} finds {alone:,}, but no record matches both."
+        records = format_count(before, "record")
+        message = f"{start!r} finds {records} and {text!r} finds {alone:,}, but no record matches both."
     return [Warn(code="emptying_part", message=message, terms=[part.text])]
 
 
 def _join_parts(parts: list[QueryPart]) -> str:
     return parts[0].text + "".join(f"{part.join}{part.text}" for part in parts[1:]) if parts else ""
-
-
-def _count_records(number: int) -> str:
-    return f"{number:,} {'record' if number == 1 else 'records'}"

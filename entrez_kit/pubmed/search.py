@@ -669,9 +669,13 @@ def warn_about_mesh(services: Services, request: SearchRequest, gap: "MeshGap") 
     number = hidden.count
     if not number:
         return []
-    records, match, have = ("1 record", "matches", "has") if number == 1 else (f"{number:,} records", "match", "have")
-    known = "with the same words" if gap.by_words else f"that otherwise {match}"
-    message = FrontendText(f"{records} {known} {have} no MeSH terms (yet) and cannot match ", what, ".")
+    from entrez_kit.base.numerals import format_count
+
+    if gap.by_words:
+        records = format_count(number, "record with the same words has", "records with the same words have")
+    else:
+        records = format_count(number, "record that otherwise matches has", "records that otherwise match have")
+    message = FrontendText(f"{records} no MeSH terms (yet) and cannot match ", what, ".")
     return [Warn(code="without_mesh", message=message, terms=hidden.ids)]
 
 
@@ -738,7 +742,9 @@ def _find_emptying_filters(services: Services, request: SearchRequest, filters: 
     total, *left = counts([bare, *without_one])
     if not total:
         return []
-    found = f"The query alone finds {total:,} {'record' if total == 1 else 'records'}"
+    from entrez_kit.base.numerals import format_count
+
+    found = f"The query alone finds {format_count(total, 'record')}"
     names = [Argument(name, marked=True) for name in filters]
     if len(names) == 1:
         message = FrontendText(found, "; ", names[0], " excludes all of them.")

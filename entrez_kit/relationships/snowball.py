@@ -8,6 +8,7 @@ from typing import Final
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, NotConfigured, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import Argument, FrontendText
+from entrez_kit.base.numerals import format_count
 from entrez_kit.core.model import Warn
 from entrez_kit.relationships.fallback import fetch_from_europepmc, read_cited_articles
 from entrez_kit.relationships.links import fetch_links
@@ -227,17 +228,13 @@ class _Expansion:
             )
             spent = FrontendText(
                 f"The budget of {self.budget} requests is spent. The {RELATION_LABELS[self.relation]} of "
-                f"{_format_count(self.cut)} were not requested; the best connected articles came first. ",
+                f"{format_count(self.cut, 'article')} were not requested; the best connected articles came first. ",
                 *(advice, "."),
             )
             warnings.append(Warn(code="budget_spent", message=spent))
         if self.unanswered:
             first = next(iter(self.unanswered.values()))
-            count = _format_count(len(self.unanswered))
+            count = format_count(len(self.unanswered), "article")
             message = f"The {RELATION_LABELS[self.relation]} of {count} are unknown: {first.message}"
             warnings.append(Warn(code="links_incomplete", message=message))
         return warnings
-
-
-def _format_count(articles: int) -> str:
-    return "1 article" if articles == 1 else f"{articles:,} articles"

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote
 
+from entrez_kit.base.numerals import format_count
 from entrez_kit.reviews.journal import Run
 from entrez_kit.reviews.review_settings import ReviewSettings
 
@@ -65,8 +66,8 @@ def write_crate(settings: ReviewSettings, runs: Sequence[Run], files: Mapping[st
         "@id": "./",
         "@type": "Dataset",
         "name": settings.title or "Systematic review",
-        "description": f"A systematic review as a folder of plain files: {_count(runs)}, with strategies, records and "
-        "decisions.",
+        "description": f"A systematic review as a folder of plain files: {format_count(len(runs), 'run')}, with "
+        "strategies, records and decisions.",
         "datePublished": runs[-1].finished if runs else "",
         "license": {"@id": settings.license} if settings.license.startswith("https://") else NO_LICENSE,
         "conformsTo": {"@id": PROFILE},
@@ -170,7 +171,3 @@ def _to_id(name: str) -> str:
 
 def _refer(entities: Sequence[Entity]) -> list[Entity]:
     return [{"@id": one["@id"]} for one in entities]
-
-
-def _count(runs: Sequence[Run]) -> str:
-    return f"{len(runs)} {'run' if len(runs) == 1 else 'runs'}"

@@ -13,6 +13,7 @@ from pydantic import Field, field_validator
 
 from entrez_kit.base.errors import AmbiguousQuery, EntrezKitError, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, Argument, FrontendText, list_names
+from entrez_kit.base.numerals import format_count
 from entrez_kit.core.broadening import NO_BROADER_RESULTS, Broadening, BroaderResults, Totals, broadening
 from entrez_kit.core.model import Request, Warn, incomplete_error
 from entrez_kit.core.operation import AgentOptions, Operation
@@ -323,8 +324,9 @@ def _warn_of_other_organisms(listing: _Listing, request: SearchGenesRequest) -> 
     number = 0 if _all_unknown(reply.complaints, query.words) else reply.count
     if not number:
         return []
-    genes = "1 gene" if number == 1 else f"{number:,} genes"
-    message = FrontendText("Without ", Argument("organism", marked=True), f" the query finds {genes}.")
+    message = FrontendText(
+        "Without ", Argument("organism", marked=True), f" the query finds {format_count(number, 'gene')}."
+    )
     return [Warn(code="filters_emptied", message=message)]
 
 

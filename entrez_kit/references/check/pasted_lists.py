@@ -8,6 +8,7 @@ from typing import Any, Final
 from entrez_kit.base.errors import truncate
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.base.invisible import visible
+from entrez_kit.base.numerals import format_count
 from entrez_kit.core.model import Warn
 from entrez_kit.pubmed.comparison import fold_text
 from entrez_kit.pubmed.models import WORDS
@@ -205,12 +206,11 @@ def _warn_about_removed_lines(
         ("headings_left_out", notes, "headings, or sentences before or after the list"),
     ):
         if lines:
-            what = "line was" if len(lines) == 1 else "lines were"
-            message = f"{len(lines)} {what} left out: {reason}."
+            message = f"{format_count(len(lines), 'line was', 'lines were')} left out: {reason}."
             terms = [f"{line.number}: {' '.join(line.text.split())}" for line in lines[:MAX_NAMED]]
             warnings.append(Warn(code=code, message=message, terms=terms))
     if line_numbers:
-        message = f"{line_numbers} line numbers were left out."
+        message = f"{format_count(line_numbers, 'line number was', 'line numbers were')} left out."
         warnings.append(Warn(code="line_numbers_left_out", message=message))
     return warnings
 

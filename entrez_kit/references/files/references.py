@@ -9,6 +9,7 @@ from pydantic import Field
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.identifiers import IdKind, read_identifier
+from entrez_kit.base.numerals import format_count
 from entrez_kit.core.model import Request, Warn
 from entrez_kit.pubmed.models import WORDS, Article
 from entrez_kit.pubmed.xml.dates import YEAR
@@ -186,7 +187,7 @@ def warn_of_left_out(lines: list[str], reason: str) -> list[Warn]:
     """Return a warning about parts of a file that look like entries but cannot be read; ``lines`` are their first."""
     if not lines:
         return []
-    what = "An entry was" if len(lines) == 1 else f"{len(lines)} entries were"
+    what = format_count(len(lines), "entry was", "entries were")
     return [Warn(code="entries_left_out", message=f"{what} left out: {reason}. First line: {lines[0]}", terms=lines)]
 
 
