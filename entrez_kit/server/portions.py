@@ -239,8 +239,11 @@ class Portion:
         dropped = [name for name in _ECHOES if name in document and name != self.member]
         remaining = {name: value for name, value in document.items() if name not in dropped}
         if "unavailable" in remaining:
-            missing = remaining["unavailable"]
-            remaining["unavailable"] = [{**one, "id": one["id"][:_MAX_NAME], "tried_tiers": []} for one in missing]
+            remaining["unavailable"] = [
+                {name: value[:_MAX_NAME] if value == one["id"] else value for name, value in one.items()}
+                | {"tried_tiers": []}
+                for one in remaining["unavailable"]
+            ]
         fixed = {name: remaining.pop(name) for name in (self.member, self.beside, *_MISSING) if name in remaining}
         rest, cuts = _shorten(remaining, max(self.limit // 2 - _NOTE, self.limit // 4))
         return {**rest, **fixed}, cuts
