@@ -305,14 +305,18 @@ class Told:
 
     def __init__(self, *pages: dict[str, Any]) -> None:
         self.pages = list(pages)
+        self.cursors: set[str] = set()
 
     def __call__(self, request: LocalRequest, state: LocalState) -> LocalReply:
+        self.cursors.add(request.get("cursorMark"))
         page = self.pages.pop(0) if self.pages else {"hitCount": 0, "resultList": {"result": []}}
         return document({"version": "6.9", **page})
 
 
-def serve_pages(sandbox: Sandbox, *pages: dict[str, Any]) -> None:
-    sandbox.route("/europepmc/search", "europepmc_search", Told(*pages))
+def serve_pages(sandbox: Sandbox, *pages: dict[str, Any]) -> Told:
+    told = Told(*pages)
+    sandbox.route("/europepmc/search", "europepmc_search", told)
+    return told
 
 
 def some(count: int, start: int = 1) -> dict[str, Any]:
@@ -354,12 +358,13 @@ def test_a_short_page_is_filled_from_the_next(kit: EntrezKit, sandbox: Sandbox) 
 
 
 def test_a_cursor_that_leads_nowhere_new_ends_the_walk(kit: EntrezKit, sandbox: Sandbox) -> None:
-    serve_pages(sandbox, *({"hitCount": 50, "nextCursorMark": f"Ao{n}=", "resultList": some(3)} for n in range(9)))
+    pages = [{"hitCount": 50, "nextCursorMark": f"Ao{n}=", "resultList": some(3)} for n in range(9)]
+    told = serve_pages(sandbox, *pages)
     found = kit.europepmc_search(query="x")
 
     assert keys(found) == ["1", "2", "3"]
     assert found.missing_error() is not None
-    assert sandbox.requests() == 2
+    assert told.cursors == {"*", "Ao0="}
 
 
 def test_a_failure_on_the_way_keeps_what_came_and_says_where_to_go_on(kit: EntrezKit, sandbox: Sandbox) -> None:
