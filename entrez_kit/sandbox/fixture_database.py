@@ -2,8 +2,9 @@
 
 The file has the search fields, the formats of EFetch and the records, each with its searchable values, its summary,
 its links and its text in each format. UID, [All Fields] and the filter "all" are derived. The first format that has the
-rettype and the retmode of a request is sent; one without ``rettypes`` or ``retmodes`` has all. ``bad_id`` is the error
-for an invalid id; without it, invalid ids are omitted like unknown ones, unless no id is valid.
+rettype and the retmode of a request is sent; one without ``rettypes`` or ``retmodes`` has all, and "" in them is a
+request without the parameter. ``bad_id`` is the error for an invalid id; without it, invalid ids are omitted like
+unknown ones, unless no id is valid.
 """
 
 from collections.abc import Mapping

@@ -76,7 +76,10 @@ class LinkInfo:
 
 @dataclass(frozen=True, slots=True)
 class FetchCall:
-    """An EFetch request: the ids as the client sent them, and the requested format."""
+    """An EFetch request: the ids as the client sent them, and the requested format.
+
+    ``retmode`` is empty without that parameter: its default depends on the database and the ``rettype``.
+    """
 
     ids: Sequence[str]
     rettype: str

@@ -28,4 +28,4 @@ def efetch(request: LocalRequest, state: LocalState) -> LocalReply:
         raise BadRequest("Supplied id parameter is empty.", 200)
     if not ids:
         raise BadRequest("Empty result - nothing todo")
-    return database.fetch(FetchCall(ids, request.get("rettype").lower(), request.retmode))
+    return database.fetch(FetchCall(ids, request.get("rettype").lower(), request.get("retmode").lower()))

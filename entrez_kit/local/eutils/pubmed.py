@@ -214,7 +214,7 @@ class PubMedDatabase(Database):
         numbers = [number for pmid in pmids if (number := self.collection.number(pmid)) is not None]
         if request.rettype == "uilist":
             found = [self.collection.pmid(number) for number in numbers]
-            if request.retmode == "xml":
+            if request.retmode in ("", "xml"):
                 ids = "".join(f"\n\t<Id>{pmid}</Id>" for pmid in found)
                 return xml(f'<?xml version="1.0" ?>\n<IdList>{ids}\n</IdList>\n')
             return plain("".join(f"{pmid}\n" for pmid in found))

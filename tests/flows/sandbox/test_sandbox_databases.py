@@ -180,6 +180,16 @@ def test_sequences_are_fasta_and_genbank_that_biopython_reads(demo: Client) -> N
     assert [(accession, len(sequence)) for accession, sequence in read] == expected
 
 
+def test_sequences_are_text_unless_xml_is_requested(demo: Client) -> None:
+    def fetch(**options: str) -> str:
+        return demo.post("efetch", db="nuccore", id="ZZ900001", **options).text
+
+    assert fetch(rettype="gb").startswith("LOCUS ")
+    assert fetch(rettype="gb", retmode="text").startswith("LOCUS ")
+    assert fetch(rettype="gb", retmode="xml").startswith("<?xml")
+    assert fetch().startswith("<?xml")
+
+
 def test_sequences_are_known_by_number_accession_and_bare_accession(demo: Client) -> None:
     for uid in ("990000102", "ZZ900002.2", "ZZ900002", "zz900002"):
         assert demo.post("efetch", db="nuccore", id=uid, rettype="acc", retmode="text").text == "ZZ900002.2\n"
