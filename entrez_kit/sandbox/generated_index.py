@@ -12,13 +12,11 @@ from typing import Final
 
 from pyroaring import BitMap
 
-from entrez_kit.query.dates import to_number
 from entrez_kit.query.sorted_index import ParsedIndex, SortedIndex, sort_records
-from entrez_kit.sandbox.render import Timing, published_number
 
 FIRST_PMID: Final = 99_100_001
-MODELS: Final = 499
-"""Number of models. Record ``n`` repeats model ``n % MODELS``, which is the record with that number."""
+_DATES: Final = {"ppdat": "published", "epdat": "online", "cdat": "completed", "mdat": "revised"}
+"""The date in each column; columns not listed have the entry date."""
 _PMID: Final = re.compile(r"(?<![0-9])99[0-9]{6}(?![0-9])")
 
 
@@ -27,14 +25,16 @@ class GeneratedIndex(SortedIndex):
 
     Args:
         size: number of records.
-        models: the index of the models.
-        timing: returns the dates of any record.
+        models: the index of the records that repeat each model for the first time.
+        period: the number of models; a record repeats the model of the record that many before it.
+        get_day: returns a date of a record as yyyymmdd, 0 if it has none.
     """
 
-    def __init__(self, size: int, models: ParsedIndex, timing: Callable[[int], Timing]) -> None:
+    def __init__(self, size: int, models: ParsedIndex, period: int, get_day: Callable[[int, str], int]) -> None:
         self.size = size
-        self._timing = timing
         self._models = models
+        self._period = period
+        self._get_day = get_day
         self._postings: Callable[[str, str], BitMap] = lru_cache(maxsize=512)(
             lambda source, word: self._find(self._models.postings, source, word)
         )
@@ -44,7 +44,7 @@ class GeneratedIndex(SortedIndex):
 
     def _repeat(self, models: BitMap) -> BitMap:
         """Return the records of these models."""
-        chosen = bytes(number in models for number in range(MODELS))
+        chosen = bytes(number in models for number in range(self._period))
         return BitMap(array("I", compress(range(self.size), cycle(chosen))))
 
     def _find(self, find_models: Callable[[str, str], BitMap], source: str, term: str) -> BitMap:
@@ -52,7 +52,7 @@ class GeneratedIndex(SortedIndex):
         if match is None:
             return self._repeat(find_models(source, term))
         number = int(match.group()) - FIRST_PMID
-        if not 0 <= number < self.size or number % MODELS not in find_models(source, _rename(term, number)):
+        if not 0 <= number < self.size or number % self._period not in find_models(source, self._rename(term, number)):
             return BitMap()
         return BitMap((number,))
 
@@ -89,15 +89,24 @@ class GeneratedIndex(SortedIndex):
     ) -> Iterator[tuple[int, Sequence[Sequence[int]]]]:
         """Yield each of these records with the ascending positions of each word in a word list."""
         for number in records:
-            named = [_rename(word, number) for word in words]
-            for _, places in self._models.positions(source, named, BitMap((number % MODELS,))):
+            named = [self._rename(word, number) for word in words]
+            for _, places in self._models.positions(source, named, BitMap((number % self._period,))):
                 yield number, places
 
     # dates and order
 
     @lru_cache(maxsize=16)  # noqa: B019 - an index lives as long as its sandbox
     def _get_dates(self, column: str) -> "array[int]":
-        return array("I", (_get_date(column, self._timing(number)) for number in range(self.size)))
+        return array("I", (self._get_date(column, number) for number in range(self.size)))
+
+    def _get_date(self, column: str, number: int) -> int:
+        """Return one of the dates of a record as yyyymmdd, 0 if it has none."""
+        if column == "mhda":
+            return self._get_day(number, "completed") or self._get_day(number, "entered")
+        if column == "earlier":  # the electronic date, unless it is later than the date of the issue
+            online = self._get_day(number, "online")
+            return online if online <= self._get_day(number, "published") else 0
+        return self._get_day(number, _DATES.get(column, "entered"))
 
     def between(self, column: str, low: int, high: int) -> BitMap:
         """Return the records with a number in this range, bounds included."""
@@ -117,31 +126,12 @@ class GeneratedIndex(SortedIndex):
     def _get_key(self, number: int, place: int) -> int | str:
         if place == 0:
             return self._get_dates("ppdat")[number]
-        return number if place == 3 else self._models.keys[number % MODELS][place]
+        return number if place == 3 else self._models.keys[number % self._period][place]
 
-
-def _rename(term: str, number: int) -> str:
-    """Return the term that the model of a record has for a term of the record; "" if the term has another PMID."""
-    match = _PMID.search(term)
-    if match is None:
-        return term
-    pmid = match.group()
-    return term.replace(pmid, str(FIRST_PMID + number % MODELS)) if int(pmid) - FIRST_PMID == number else ""
-
-
-def _get_date(source: str, timing: Timing) -> int:
-    """Return one of the dates of a record as yyyymmdd, 0 if it has none."""
-    if source == "ppdat":
-        return published_number(timing)
-    if source == "epdat":
-        return to_number(timing.published_online) if timing.published_online else 0
-    if source == "earlier":  # the electronic date, unless it is later than the date of the issue
-        online = _get_date("epdat", timing)
-        return online if online <= published_number(timing) else 0
-    if source == "cdat":
-        return to_number(timing.completed) if timing.completed else 0
-    if source == "mhda":
-        return to_number(timing.completed or timing.entered)
-    if source == "mdat":
-        return to_number(timing.revised)
-    return to_number(timing.entered)
+    def _rename(self, term: str, number: int) -> str:
+        """Return the term that the model of a record has for a term of the record; "" if the term has another PMID."""
+        match = _PMID.search(term)
+        if match is None:
+            return term
+        pmid = match.group()
+        return term.replace(pmid, str(FIRST_PMID + number % self._period)) if int(pmid) - FIRST_PMID == number else ""
