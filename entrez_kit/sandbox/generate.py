@@ -19,7 +19,8 @@ from entrez_kit.local.records.collection import RecordCollection, read_terms
 from entrez_kit.local.records.document import MONTHS
 from entrez_kit.local.records.fixture_files import read_fixture
 from entrez_kit.query.dates import to_number
-from entrez_kit.query.sorted_index import ParsedIndex
+from entrez_kit.query.segments.search_index import SearchIndex
+from entrez_kit.query.segments.writer import index_records
 from entrez_kit.sandbox.generated_index import FIRST_PMID, GeneratedIndex
 
 MOST: Final = 100_000_000 - FIRST_PMID
@@ -125,6 +126,6 @@ class GeneratedCollection(RecordCollection):
 
 
 @lru_cache(maxsize=4)
-def _index_models(seed: int, count: int) -> ParsedIndex:
+def _index_models(seed: int, count: int) -> SearchIndex:
     collection = GeneratedCollection(count, seed)
-    return ParsedIndex(count, lambda number: read_terms(collection.document(number)))
+    return index_records(read_terms(collection.document(number)) for number in range(count))

@@ -16,8 +16,8 @@ from entrez_kit.corpus.search.query import Group, Phrase, parse
 from entrez_kit.corpus.search.ranking import Candidate
 from entrez_kit.corpus.search.score import DEFAULT, Profile
 from entrez_kit.corpus.search.terms import can_mark, plain, stems_of, words_of
-from entrez_kit.query.segments.file_index import FileIndex
 from entrez_kit.query.segments.relevance import Concept, measure_rarity
+from entrez_kit.query.segments.search_index import SearchIndex
 
 _NOT_TEXT: Final = ("[Title] ", "[Section] ")
 """The first words of lines of a passage that are not part of the abstract."""
@@ -69,7 +69,7 @@ def search(
 
 def _feed_back(
     connection: sqlite3.Connection,
-    searched: FileIndex,
+    searched: SearchIndex,
     profile: Profile,
     groups: Sequence[Group],
     asked: float,

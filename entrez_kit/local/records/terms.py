@@ -7,7 +7,7 @@ from entrez_kit.local.records.document import Document, Person
 from entrez_kit.query import unsettled
 from entrez_kit.query.fields import LANGUAGES
 from entrez_kit.query.filters import NOTICE_FILTERS, STATUS_FILTERS
-from entrez_kit.query.index import FULL, RecordTerms
+from entrez_kit.query.record_terms import FULL, RecordTerms
 from entrez_kit.query.words import normalize, split_words
 
 LINKOUT_FILTERS = ("free full text", "loattrfree full text", "full text", "loattrfull text")

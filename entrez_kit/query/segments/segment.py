@@ -231,33 +231,39 @@ _SPARSE: Final = 20
 """A range of terms is read as a whole unless it has more terms than this for each one that is searched."""
 
 
+def _map_file(path: Path) -> mmap.mmap:
+    """Map a segment file into memory."""
+    try:
+        with path.open("rb") as file:
+            if file.seek(0, 2) < len(MAGIC) + TRAILER.size:
+                raise damaged_error(path, "it is too short")
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except OSError as exc:
+        raise StoreError(
+            f"The index file {path.name} cannot be read: {exc.strerror or type(exc).__name__}.",
+            recovery_hint="Import the copy again.",
+            details={"reason": "unreadable_index", "path": str(path)},
+        ) from None
+
+
 class Segment:
-    """One open segment file.
+    """One open segment: a file, or bytes.
 
     Args:
         path: the file.
+        data: its content, if it is in memory.
 
     Raises:
         StoreError: the file cannot be read, is damaged, or has an unknown format.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, data: bytes | None = None) -> None:
         self.path = path
         self.number = next(_numbers)
         """A number that no other segment of this process has."""
-        try:
-            with path.open("rb") as file:
-                self.size = file.seek(0, 2)
-                if self.size < len(MAGIC) + TRAILER.size:
-                    raise damaged_error(path, "it is too short")
-                self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        except OSError as exc:
-            raise StoreError(
-                f"The index file {path.name} cannot be read: {exc.strerror or type(exc).__name__}.",
-                recovery_hint="Import the copy again.",
-                details={"reason": "unreadable_index", "path": str(path)},
-            ) from None
-        self._bytes: Bytes = np.frombuffer(self._map, np.uint8)
+        self._map = None if data is not None else _map_file(path)
+        self._bytes: Bytes = np.frombuffer(data or self._map or b"", np.uint8)
+        self.size = len(self._bytes)
         try:
             self._header, self._data_end, self.checksum = self._read_header()
             self.records = int(self._header["records"])
@@ -329,7 +335,7 @@ class Segment:
 
     def release(self) -> None:
         """Return the memory of the file's pages to the system; they are read again when they are needed."""
-        if hasattr(mmap, "MADV_DONTNEED"):
+        if self._map is not None and hasattr(mmap, "MADV_DONTNEED"):
             self._map.madvise(mmap.MADV_DONTNEED)
 
     def guard(self, read: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
