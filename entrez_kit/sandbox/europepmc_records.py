@@ -306,7 +306,7 @@ def _build_journal(document: Document) -> Record:
 
 def _build_book(document: Document) -> Record:
     return {
-        "publisher": ", ".join(filter(None, document.publisher)),
+        "publisher": ", ".join(filter(None, (document.publisher, document.publisher_location))),
         "yearOfPublication": document.publication_date.number // 10000 or None,
         "comprisingTitle": document.book_title if document.is_chapter else None,
         "isbn13": document.isbn,

@@ -54,8 +54,8 @@ def _add_titles(document: Document, terms: RecordTerms) -> None:
         terms.add_value(source, value)
         terms.add_text(source, value)
     terms.add_exact("country", _normalize(document.country))
-    terms.add_value("publisher", document.publisher[0])
-    terms.add_text("publisher", document.publisher[0])
+    terms.add_value("publisher", document.publisher)
+    terms.add_text("publisher", document.publisher)
     terms.add_value("isbn", document.isbn)
 
 
