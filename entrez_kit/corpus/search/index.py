@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from pyroaring import BitMap
 
 from entrez_kit.base.errors import StoreError
-from entrez_kit.corpus.search.terms import IndexRow, plain, stems_of, words_of
+from entrez_kit.corpus.search.terms import IndexRow, stems_of, words_of
 from entrez_kit.query.record_terms import RecordTerms
 from entrez_kit.query.segments.search_index import SearchIndex
 from entrez_kit.query.segments.segment import Segment
@@ -174,7 +174,7 @@ def rows_of(connection: sqlite3.Connection, pmids: Sequence[int]) -> Iterator[In
 def read_terms(row: IndexRow) -> RecordTerms:
     """Return the stems of a record; its new words are stemmed in one call, which is a transaction of SQLite."""
     texts = {"title": [row.title], "abstract": [row.abstract], "terms": row.terms.split("; ")}
-    split = {source: [words_of(plain(text)) for text in parts if text] for source, parts in texts.items()}
+    split = {source: [words_of(text) for text in parts if text] for source, parts in texts.items()}
     words = {word for parts in split.values() for words in parts for word in words}
     stems = dict(zip(words, stems_of(words), strict=True))
     return RecordTerms(

@@ -15,7 +15,7 @@ from entrez_kit.corpus.search import index
 from entrez_kit.corpus.search.query import Group, Phrase, parse
 from entrez_kit.corpus.search.ranking import Candidate
 from entrez_kit.corpus.search.score import DEFAULT, Profile
-from entrez_kit.corpus.search.terms import can_mark, plain, stems_of, words_of
+from entrez_kit.corpus.search.terms import can_mark, stems_of, words_of
 from entrez_kit.query.segments.relevance import Concept, measure_rarity
 from entrez_kit.query.segments.search_index import SearchIndex
 
@@ -122,7 +122,7 @@ def best_chunk(query: str, chunks: Sequence[str]) -> int:
     if len(chunks) < 2:
         return 0
     texts = (" ".join(line for line in chunk.split("\n") if not line.startswith(_NOT_TEXT)) for chunk in chunks)
-    passages = [stems_of(words_of(plain(text))) for text in texts]
+    passages = [stems_of(words_of(text)) for text in texts]
     counted = [Counter(stems) for stems in passages]
     mean = max(1.0, sum(map(len, passages)) / len(passages))
     k1, b = _OF_PASSAGES.k1, _OF_PASSAGES.b
