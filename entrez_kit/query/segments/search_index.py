@@ -17,7 +17,7 @@ from pyroaring import BitMap
 from entrez_kit.query.segments import relevance
 from entrez_kit.query.segments.coding import Integers, Mask, Numbers, sum_ranges
 from entrez_kit.query.segments.positions import SHIFT, add_gaps, find_phrase, find_window, read_boundaries, select_keys
-from entrez_kit.query.segments.segment import BOUNDARY, Kind, Segment, TermList
+from entrez_kit.query.segments.segment import BOUNDARY, SEPARATOR, Kind, Segment, TermList, encode_number, encode_text
 
 _LOW: Final = (1 << SHIFT) - 1
 _MANY: Final = 1 << 16
@@ -94,10 +94,11 @@ class SearchIndex:
         for base, segment, _ in self._lists:
             listed = segment.list("numbers", column)
             if listed is not None:
-                begin, end = np.searchsorted(listed.keys, low), np.searchsorted(listed.keys, high, side="right")
+                begin = segment.guard(listed.texts.find_place, encode_text(encode_number(low)))
+                end = segment.guard(listed.texts.find_place, encode_text(encode_number(high)) + SEPARATOR)
                 if begin < end:
-                    numbers = np.arange(begin, end)
-                    found |= _to_set(listed.read_records(numbers)[1], base, segment.records, single=len(numbers) == 1)
+                    records = listed.read_records(np.arange(begin, end))[1]
+                    found |= _to_set(records, base, segment.records, single=end - begin == 1)
         return found - self._removed
 
     # terms

@@ -31,12 +31,12 @@ from entrez_kit.query.segments.coding import (
 )
 
 Kind = Literal["words", "values", "numbers", "sort"]
-"""Word lists with positions, value lists, columns of numbers, and the texts that records are sorted by."""
+"""Word lists with positions, value lists, columns of numbers as texts, and the texts that records are sorted by."""
 P = ParamSpec("P")
 R = TypeVar("R")
 
-MAGIC: Final = b"EKSEG\x00\x01\n"
-FORMAT: Final = 1
+MAGIC: Final = b"EKSEG\x00\x02\n"
+FORMAT: Final = 2
 TRAILER: Final = struct.Struct("<QIII8s")
 """Place, length and checksum of the header, checksum of the data, and the magic number again."""
 SEPARATOR: Final = b"\0"
@@ -46,6 +46,7 @@ COLUMNS: Final = {"dates": "<i8", "pmids": "<i8", "lengths": "<u2"}
 """Numbers of all records, and their types."""
 _MAX_HEADER: Final = 1 << 24
 _CHUNK: Final = 1 << 20
+_GREATEST: Final = 9_999_999_999
 
 
 def damaged_error(path: Path, problem: str) -> StoreError:
@@ -60,6 +61,11 @@ def damaged_error(path: Path, problem: str) -> StoreError:
 def encode_text(text: str) -> bytes:
     """Return a term as bytes, which have the same order as the terms."""
     return text.encode("utf-8", "surrogatepass")
+
+
+def encode_number(number: int) -> str:
+    """Return a number as a term; terms have the same order as numbers."""
+    return f"{min(number, _GREATEST):010}"
 
 
 class Texts:
@@ -132,14 +138,11 @@ class TermList:
         segment: "Segment",
         kind: Kind,
         texts: Texts,
-        keys: Integers,
         ends: NDArray[Any],
         streams: Sequence[Bytes],
     ) -> None:
         self.kind = kind
         self.texts = texts
-        self.keys = keys
-        """The numbers of a column."""
         self._segment = segment
         self._ends = ends
         self._streams = streams
@@ -311,18 +314,12 @@ class Segment:
     def _open_list(self, described: Any) -> TermList:
         kind: Kind = described["kind"]
         terms = int(described["terms"])
-        keys, texts = np.empty(0, np.int64), Texts(np.empty(0, np.uint8), np.empty(0, np.uint32))
-        if kind == "numbers":
-            keys = self._open_section(described["keys"], "<i8")
-            if len(keys) != terms:
-                raise ValueError("a list has the wrong length")
-        else:
-            texts = Texts(self._open_section(described["texts"]), self._open_ends(described["text_ends"], terms))
+        texts = Texts(self._open_section(described["texts"]), self._open_ends(described["text_ends"], terms))
         streams = [self._open_section(place) for place in described["streams"]]
         if len(streams) != (4 if kind == "words" else 1):
             raise ValueError("a list has the wrong number of streams")
         ends = self._open_ends(described["ends"], (terms + 1) * len(streams))
-        return TermList(self, kind, texts, keys, ends.reshape(-1, len(streams)), streams)
+        return TermList(self, kind, texts, ends.reshape(-1, len(streams)), streams)
 
     def list(self, kind: Kind, source: str) -> TermList | None:
         """Return a list of terms; None if no record of the segment has any."""

@@ -54,6 +54,7 @@ from entrez_kit.query.segments.segment import (
     Kind,
     Segment,
     TermList,
+    encode_number,
     encode_text,
 )
 
@@ -91,10 +92,7 @@ class _Collected:
     """The terms of the next records of a segment."""
 
     def __init__(self) -> None:
-        self._words: defaultdict[str, _Terms] = defaultdict(_Terms)
-        self._values: defaultdict[str, _Terms] = defaultdict(_Terms)
-        self._sort: defaultdict[str, _Terms] = defaultdict(_Terms)
-        self._numbers: defaultdict[str, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+        self._lists: defaultdict[tuple[Kind, str], _Terms] = defaultdict(_Terms)
         self._dates, self._pmids, self._lengths = array("q"), array("q"), array("H")
         self._pending = 0
         self.occurrences = 0
@@ -108,7 +106,7 @@ class _Collected:
         record = len(self)
         count, ranked = _PER_RECORD, 0
         for source, texts in terms.texts.items():
-            listed = self._words[source]
+            listed = self._lists["words", source]
             pending, pieces = listed.pending, listed.pieces
             before = len(pending)
             for words in texts:
@@ -120,21 +118,12 @@ class _Collected:
             if source in RANKED:
                 ranked += length
         for source, values in terms.values.items():
-            listed = self._values[source]
-            listed.pending += values
-            listed.groups += (record, len(values))
-            count += len(values)
+            count += self._add_values("values", source, values)
         for column, numbers in terms.numbers.items():
-            known, records = self._numbers[column]
-            known += numbers
-            records += [record] * len(numbers)
+            count += self._add_values("numbers", column, list(map(encode_number, numbers)))
         day, author, journal, pmid = keys
         for source, text in (("author", author), ("journal", journal)):
-            if not text:
-                continue
-            listed = self._sort[source]
-            listed.pending.append(text)
-            listed.groups += (record, 1)
+            self._add_values("sort", source, [text] if text else [])
         self._dates.append(day)
         self._pmids.append(pmid)
         self._lengths.append(min(ranked, _LONGEST))
@@ -142,8 +131,16 @@ class _Collected:
         self._pending += count
         if self._pending > _MAX_PENDING:
             self._pending = 0
-            for listed in chain(self._words.values(), self._values.values(), self._sort.values()):
+            for listed in self._lists.values():
                 listed.pack()
+
+    def _add_values(self, kind: Kind, source: str, values: Sequence[str]) -> int:
+        """Add values of the last record; return their number."""
+        if values:
+            listed = self._lists[kind, source]
+            listed.pending += values
+            listed.groups += (len(self), len(values))
+        return len(values)
 
     def encode(self) -> bytes:
         """Return a segment of these records, whose terms are forgotten."""
@@ -153,18 +150,9 @@ class _Collected:
 
     def write(self, file: "_File") -> None:
         """Write a segment of these records, whose terms are forgotten."""
-        for column, numbers in sorted(self._numbers.items()):
-            with _ListFile(file, "numbers", column) as listed:
-                listed.add(*_sort_numbers(*numbers))
-        kinds: Sequence[tuple[Kind, dict[str, _Terms]]] = (
-            ("sort", self._sort),
-            ("values", self._values),
-            ("words", self._words),
-        )
-        for kind, lists in kinds:
-            for source in sorted(lists):
-                with _ListFile(file, kind, source) as listed:
-                    listed.add(*lists.pop(source).sort(with_positions=kind == "words"))
+        for kind, source in sorted(self._lists):
+            with _ListFile(file, kind, source) as listed:
+                listed.add(*self._lists.pop((kind, source)).sort(with_positions=kind == "words"))
         columns = (np.array(self._dates), np.array(self._pmids), np.array(self._lengths))
         file.finish(len(self), [columns], np.empty(0, np.int64))
 
@@ -393,13 +381,6 @@ def _group(lengths: Integers, records: Numbers, positions: NDArray[np.int32] | N
     return build_block(sizes, records[postings], np.diff(np.append(postings, len(records))), positions)
 
 
-def _sort_numbers(numbers: list[int], records: list[int]) -> tuple[Integers, Block]:
-    """Return the numbers of a column in order and their records."""
-    pairs = np.unique(np.stack((np.array(numbers, np.int64), np.array(records, np.int64)), axis=1), axis=0)
-    keys, sizes = np.unique(pairs[:, 0], return_counts=True)
-    return keys, _build_plain(sizes.astype(np.int64), pairs[:, 1].astype(np.uint32))
-
-
 def _build_plain(sizes: Integers, records: NDArray[np.uint32]) -> Block:
     """Return postings without positions."""
     none = np.empty(0, np.int64)
@@ -473,8 +454,8 @@ def _merge_lists(
     ]
     known = [part[0] for part in parts if part[0] is not None]
     places = [0] * len(known)
-    for last in _choose_bounds(known, kind):
-        ends = [_find_place(one, kind, last) if last is not None else len(one) for one in known]
+    for last in _choose_bounds(known):
+        ends = [one.texts.find_place(last) if last is not None else len(one) for one in known]
         blocks, names = [], []
         for (one, base, mask, segment), begin, end in zip(parts, places, ends, strict=True):
             if one is None or begin >= end:
@@ -492,7 +473,7 @@ def _merge_lists(
                     else _build_plain(sum_ranges(keep, block.sizes), block.records[keep])
                 )
             block.records = block.records + np.uint32(base)
-            names.append(one.keys[begin:end] if kind == "numbers" else segment.guard(one.texts.read, begin, end))
+            names.append(segment.guard(one.texts.read, begin, end))
             blocks.append(block)
         places = ends
         if blocks:
@@ -502,7 +483,7 @@ def _merge_lists(
             segment.release()
 
 
-def _choose_bounds(known: Sequence[TermList], kind: Kind) -> Iterator[bytes | int | None]:
+def _choose_bounds(known: Sequence[TermList]) -> Iterator[bytes | None]:
     """Yield the terms at which a merge begins a new chunk, then None. A frequent term has a chunk of its own."""
     largest = max(known, key=len)
     share = len(largest) / sum(map(len, known))
@@ -512,22 +493,15 @@ def _choose_bounds(known: Sequence[TermList], kind: Kind) -> Iterator[bytes | in
     frequent = set(np.flatnonzero(sizes > chunk_bytes).tolist())
     begun = np.diff(begins // chunk_bytes, prepend=0) + np.diff(np.arange(len(sizes)) // chunk_terms, prepend=0)
     for number in sorted({*np.flatnonzero(begun).tolist(), *frequent}):
-        yield int(largest.keys[number]) if kind == "numbers" else largest.texts[number]
+        yield largest.texts[number]
         if number in frequent:  # the least term that is greater
-            yield int(largest.keys[number]) + 1 if kind == "numbers" else largest.texts[number] + SEPARATOR
+            yield largest.texts[number] + SEPARATOR
     yield None
 
 
-def _find_place(listed: Any, kind: Kind, term: bytes | int) -> int:
-    return int(np.searchsorted(listed.keys, term)) if kind == "numbers" else listed.texts.find_place(term)
-
-
-def _merge_blocks(names: Sequence[Any], blocks: Sequence[Block], kind: Kind) -> tuple[Any, Block]:
+def _merge_blocks(names: Sequence[list[str]], blocks: Sequence[Block], kind: Kind) -> tuple[list[str], Block]:
     """Return the terms of several blocks in order, and their postings."""
-    terms: Any
-    if kind == "numbers":
-        terms, numbers = np.unique(np.concatenate(names), return_inverse=True)
-    elif len(names) == 1:
+    if len(names) == 1:
         terms, numbers = names[0], np.arange(len(names[0]))
     else:
         terms = sorted(set(chain.from_iterable(names)))
@@ -551,11 +525,7 @@ def _merge_blocks(names: Sequence[Any], blocks: Sequence[Block], kind: Kind) -> 
     used = sizes > 0
     if not used.all():
         merged.sizes = sizes[used]
-        terms = (
-            terms[used]
-            if kind == "numbers"
-            else [term for term, size in zip(terms, used.tolist(), strict=True) if size]
-        )
+        terms = [term for term, is_used in zip(terms, used.tolist(), strict=True) if is_used]
     return terms, merged
 
 
@@ -592,7 +562,6 @@ class _ListFile:
         self._source = source
         self._lengths: list[Integers] = []
         self._text_ends: list[Integers] = []
-        self._keys: list[Integers] = []
         self._begin = file.align()
         self._texts = self._open()
         self._others: list[IO[bytes]] = [self._open() for _ in range(3 if kind == "words" else 0)]
@@ -604,16 +573,13 @@ class _ListFile:
     def __enter__(self) -> "_ListFile":
         return self
 
-    def add(self, terms: Any, block: Block) -> None:
+    def add(self, terms: Sequence[str], block: Block) -> None:
         """Add terms in order with their postings."""
         if not len(block.sizes):
             return
-        if self._kind == "numbers":
-            self._keys.append(terms)
-        else:
-            encoded = encode_text("\0".join(terms)) + SEPARATOR
-            self._text_ends.append(np.flatnonzero(np.frombuffer(encoded, np.uint8) == 0) + self._texts.tell())
-            self._texts.write(encoded)
+        encoded = encode_text("\0".join(terms)) + SEPARATOR
+        self._text_ends.append(np.flatnonzero(np.frombuffer(encoded, np.uint8) == 0) + self._texts.tell())
+        self._texts.write(encoded)
         streams = encode_words(block) if self._kind == "words" else encode_records(block.sizes, block.records)
         self._lengths.append(np.stack([lengths for _, lengths in streams], axis=1))
         self._file.write(streams[0][0].data)
@@ -640,18 +606,15 @@ class _ListFile:
         file = self._file
         ends = np.concatenate([np.zeros((1, 1 + len(self._others)), np.int64), *self._lengths])
         np.cumsum(ends, axis=0, out=ends)
-        described: dict[str, Any] = {
+        described = {
             "kind": self._kind,
             "source": self._source,
             "terms": len(ends) - 1,
             "streams": [[self._begin, file.place - self._begin], *map(self._copy, self._others)],
             "ends": file.write_ends(ends),
+            "texts": self._copy(self._texts),
+            "text_ends": file.write_ends(np.concatenate(self._text_ends)),
         }
-        if self._kind == "numbers":
-            described["keys"] = file.write_section(np.concatenate(self._keys).astype("<i8"))
-        else:
-            described["texts"] = self._copy(self._texts)
-            described["text_ends"] = file.write_ends(np.concatenate(self._text_ends))
         file.lists.append(described)
 
 
