@@ -5,7 +5,7 @@
     python .ci/generate.py --bundle FOLDER         # write the MCP bundle with the wheel of these sources
 
 Generated are the methods of EntrezKit, the list of tools, the public names, the folder ``.github/packaging/``, the
-README's table of commands, and the lists of the guide ``settings``.
+README's table of commands, the lists of the guide ``settings``, and the index of the demo's articles.
 """
 
 import ast
@@ -15,6 +15,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Final
 
+import demo_index
 import document_tables
 import packaging_files
 import public_surface
@@ -43,7 +44,14 @@ def stale_files() -> list[str]:
     """Return the generated files that are missing, outdated or no longer generated."""
     files = generated_files()
     outdated = [path for path, text in files.items() if not _is_same(path, _read(path), text)]
+    outdated += [] if _has_demo_index() else [demo_index.DEMO_INDEX]
     return sorted(path.relative_to(ROOT).as_posix() for path in (*outdated, *_leftovers(files)))
+
+
+def _has_demo_index() -> bool:
+    """Return whether the saved index is the one of the demo's articles."""
+    saved = demo_index.DEMO_INDEX
+    return saved.exists() and saved.read_bytes() == demo_index.encode_demo_index()
 
 
 def removed_names() -> list[str]:
@@ -87,6 +95,9 @@ def main() -> int:
             print(path.relative_to(ROOT).as_posix())
     for path in _leftovers(files):
         path.unlink()
+    if not _has_demo_index():
+        demo_index.DEMO_INDEX.write_bytes(demo_index.encode_demo_index())
+        print(demo_index.DEMO_INDEX.relative_to(ROOT).as_posix())
     subprocess.run([sys.executable, "-m", "ruff", "format", "-q", str(python_methods.METHODS)], check=True)
     if methods_are_new:  # the public names include the methods, which were imported before they were written
         return subprocess.run([sys.executable, *sys.argv], check=False).returncode

@@ -32,9 +32,8 @@ from entrez_kit.local.packing import unpack
 from entrez_kit.local.records.collection import RecordCollection
 from entrez_kit.local.sources import RECORD_KINDS
 from entrez_kit.query.mesh import Vocabulary
-from entrez_kit.query.segments.file_index import FileIndex
+from entrez_kit.query.segments.search_index import SearchIndex
 from entrez_kit.query.segments.segment import Segment
-from entrez_kit.query.sorted_index import SortedIndex
 
 FOLDER: Final = "copies"
 _ATTEMPTS: Final = 5
@@ -156,14 +155,14 @@ class Copy:
                 self._connection.close()
                 raise
 
-    def _open_index(self, connection: sqlite3.Connection) -> FileIndex:
+    def _open_index(self, connection: sqlite3.Connection) -> SearchIndex:
         listed = read_manifest(connection, self.folder)
         segments = [Segment(self.folder / INDEX / one.name) for one in listed]
         size = sum(one.records for one in listed)
         wrong = any(one.records != each.records for one, each in zip(segments, listed, strict=True))
         if wrong or (self.visible and self.visible.max() >= size):
             raise store_error(self.path, "does not fit to its index files", "damaged_index")
-        return FileIndex(segments, BitMap(range(size)) - self.visible)
+        return SearchIndex(segments, BitMap(range(size)) - self.visible)
 
     def close(self) -> None:
         """Close the file."""
@@ -250,7 +249,7 @@ class CopyCollection(RecordCollection):
         self.size = len(copy.visible)
 
     @property
-    def index(self) -> SortedIndex:
+    def index(self) -> SearchIndex:
         """The index of all records."""
         return self._copy.index
 

@@ -26,8 +26,8 @@ from entrez_kit.local.order import FileNumber, parse_name, read_place
 from entrez_kit.local.prepare import Topic
 from entrez_kit.local.pubmed_files import unusable
 from entrez_kit.local.sources import SourceFile, parse_md5
-from entrez_kit.query.index import MemoryIndex, RecordTerms
 from entrez_kit.query.search import search
+from entrez_kit.query.segments.search_index import SearchIndex
 
 DOWNLOADS: Final = "downloads"
 BASELINE: Final = "baseline"
@@ -130,7 +130,7 @@ def mirror_files(
         StoreError: the copy cannot be written.
     """
     if topic is not None:
-        search(topic, MemoryIndex(0, lambda _: RecordTerms()))  # an invalid query fails before the first request
+        search(topic, SearchIndex(()))  # an invalid query fails before the first request
     listing = read_listing(source)
     with open_importer(settings, name) as importer:
         _check_topic(importer, name, topic, only_new=only_new)

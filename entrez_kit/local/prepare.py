@@ -24,11 +24,10 @@ from entrez_kit.local.pubmed_files import Event, unusable
 from entrez_kit.local.records.collection import read_terms
 from entrez_kit.local.records.document import Document
 from entrez_kit.local.sources import Kind, SourceFile
-from entrez_kit.query.index import RecordTerms
+from entrez_kit.query.record_terms import RecordTerms, SortKeys
 from entrez_kit.query.search import search
-from entrez_kit.query.segments.file_index import FileIndex
+from entrez_kit.query.segments.search_index import SearchIndex
 from entrez_kit.query.segments.writer import SegmentWriter
-from entrez_kit.query.sorted_index import SortKeys
 
 DIGEST_BYTES: Final = 16
 RECORDS_PER_SEGMENT: Final = 50_000
@@ -93,7 +92,7 @@ class Topic:
         connection = open_file(self.path)
         try:
             vocabulary = StoredVocabulary(lambda: nullcontext(connection))
-            return search(self.query, FileIndex(segments), vocabulary).records
+            return search(self.query, SearchIndex(segments), vocabulary).records
         finally:
             connection.close()
 

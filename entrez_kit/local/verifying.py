@@ -2,7 +2,7 @@
 
 import random
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from pyroaring import BitMap
@@ -19,7 +19,8 @@ from entrez_kit.local.packing import unpack
 from entrez_kit.local.prepare import digest_of, parse_record
 from entrez_kit.local.pubmed_files import Event
 from entrez_kit.local.records.collection import read_terms
-from entrez_kit.query.index import RecordTerms, SearchIndex, find_positions
+from entrez_kit.query.record_terms import VALUE_GAP, RecordTerms
+from entrez_kit.query.segments.search_index import SearchIndex
 from entrez_kit.query.segments.segment import Segment
 
 SAMPLE: Final = 1_000
@@ -162,12 +163,22 @@ class _Verifier:
             self._add("wrong_index", f"PMID {pmid}: {problem}")
 
 
+def _find_positions(pieces: Sequence[Sequence[str]], word: str) -> list[int]:
+    """Return the positions of a word in the values of a word list."""
+    found: list[int] = []
+    start = 0
+    for piece in pieces:
+        found += [place for place, one in enumerate(piece, start) if one == word]
+        start += len(piece) + VALUE_GAP
+    return found
+
+
 def _compare_index(index: SearchIndex, number: int, terms: RecordTerms, chance: random.Random) -> Iterator[str]:
     """Describe terms of a record that its index does not have; some terms are chosen, because lookups take time."""
     listed = {(source, word) for source, pieces in terms.texts.items() for piece in pieces for word in piece}
     for source, word in chance.sample(sorted(listed), min(TERMS, len(listed))):
-        found = dict(index.positions(source, [word], BitMap([number]))).get(number)
-        if found is None or [list(one) for one in found] != find_positions(terms.texts[source], [word]):
+        found = dict(index.positions(source, [word], BitMap([number]))).get(number, [()])
+        if list(found[0]) != _find_positions(terms.texts[source], word):
             yield f"the index has other places of {word!r} in {source}"
     values = [(source, value) for source, known in terms.values.items() for value in known]
     for source, value in chance.sample(values, min(TERMS, len(values))):

@@ -6,7 +6,7 @@ from fnmatch import translate
 from functools import lru_cache, reduce
 from glob import escape
 from operator import and_, sub
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pyroaring import BitMap
 
@@ -26,7 +26,9 @@ from entrez_kit.query.algebra import (
     Wildcard,
     Window,
 )
-from entrez_kit.query.index import SearchIndex
+
+if TYPE_CHECKING:
+    from entrez_kit.query.segments.search_index import SearchIndex
 
 Records = TypeVar("Records")
 """A set of records: a BitMap, or a set of ids."""
@@ -40,7 +42,7 @@ class Evaluator:
         history: returns the records of an earlier search.
     """
 
-    def __init__(self, index: SearchIndex, history: Callable[[int], BitMap] = lambda number: BitMap()) -> None:
+    def __init__(self, index: "SearchIndex", history: Callable[[int], BitMap] = lambda number: BitMap()) -> None:
         self.index = index
         self._history = history
         self._found: dict[Leaf, BitMap] = {}
@@ -94,7 +96,7 @@ def _unite(sets: list[BitMap]) -> BitMap:
     return BitMap.union(BitMap(), *sets)
 
 
-def _find(leaf: Leaf, index: SearchIndex, history: Callable[[int], BitMap]) -> BitMap:
+def _find(leaf: Leaf, index: "SearchIndex", history: Callable[[int], BitMap]) -> BitMap:
     match leaf:
         case Term(field, word):
             return _unite([index.postings(source, word) for source in field.sources])
@@ -119,14 +121,14 @@ def _find(leaf: Leaf, index: SearchIndex, history: Callable[[int], BitMap]) -> B
             return index.list_records()
 
 
-def expand(index: SearchIndex, source: str, pattern: str) -> list[str]:
+def expand(index: "SearchIndex", source: str, pattern: str) -> list[str]:
     """Return the words of a word list that match a pattern; the word itself if the pattern has no ``*``."""
     if "*" not in pattern:
         return [pattern]
     return _filter(index.words(source, pattern.partition("*")[0]), pattern)
 
 
-def expand_values(index: SearchIndex, source: str, pattern: str) -> list[str]:
+def expand_values(index: "SearchIndex", source: str, pattern: str) -> list[str]:
     """Return the values of a value list that match a pattern."""
     return _filter(index.known_values(source, pattern.partition("*")[0]), pattern)
 

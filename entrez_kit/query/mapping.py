@@ -5,21 +5,23 @@ query is approximate.
 """
 
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from entrez_kit.query.algebra import And, Leaf, Or, Phrase, Query, Shown, Term, TermSet, Wildcard
 from entrez_kit.query.fields import ALL_FIELDS, BY_CODE, Field
-from entrez_kit.query.index import SearchIndex
 from entrez_kit.query.mesh import Heading, Vocabulary, rotate
 from entrez_kit.query.names import find_names
 from entrez_kit.query.printing import quote_term
 from entrez_kit.query.words import STOP_WORDS, normalize
 
+if TYPE_CHECKING:
+    from entrez_kit.query.segments.search_index import SearchIndex
+
 LONGEST_NAME: Final = 10
 """Maximum number of words that are mapped as one term."""
 
 
-def map_phrase(phrase: str, index: SearchIndex, vocabulary: Vocabulary) -> Query | None:
+def map_phrase(phrase: str, index: "SearchIndex", vocabulary: Vocabulary) -> Query | None:
     """Map a phrase: first to a subject, then to a journal, then to authors and investigators."""
     key = normalize(phrase)
     if not key or (key in STOP_WORDS and " " not in key):
@@ -32,7 +34,7 @@ def map_phrase(phrase: str, index: SearchIndex, vocabulary: Vocabulary) -> Query
     return any_of(pieces)
 
 
-def _map_subject(phrase: str, key: str, index: SearchIndex, vocabulary: Vocabulary) -> list[Query] | None:
+def _map_subject(phrase: str, key: str, index: "SearchIndex", vocabulary: Vocabulary) -> list[Query] | None:
     if "/" in phrase:
         return None
     if (heading := vocabulary.headings.find(key)) is not None:
@@ -52,14 +54,14 @@ def _map_subject(phrase: str, key: str, index: SearchIndex, vocabulary: Vocabula
     return None
 
 
-def find_unlisted_heading(key: str, index: SearchIndex, source: str = "mesh") -> str | None:
+def find_unlisted_heading(key: str, index: "SearchIndex", source: str = "mesh") -> str | None:
     """Return a heading that records have although the vocabulary does not contain it, also if it is inverted."""
     if index.has_value(source, key):
         return key
     return next((turned for turned in rotate(key) if index.has_value(source, turned)), None)
 
 
-def _search_heading(heading: Heading, index: SearchIndex, vocabulary: Vocabulary) -> list[Query]:
+def _search_heading(heading: Heading, index: "SearchIndex", vocabulary: Vocabulary) -> list[Query]:
     name = heading.name.lower()
     names = vocabulary.headings.explode(heading)
     if any(tree.startswith("V") for tree in heading.tree_numbers):
@@ -120,7 +122,7 @@ def search_action(members: Sequence[str], shown: str) -> Shown:
     return Shown(Or((TermSet("mesh", tuple(members)), TermSet("substance", tuple(members)))), shown)
 
 
-def _map_journal(key: str, index: SearchIndex, vocabulary: Vocabulary) -> list[Query]:
+def _map_journal(key: str, index: "SearchIndex", vocabulary: Vocabulary) -> list[Query]:
     journals = vocabulary.find_journals(key)
     if journals:
         pieces: list[Query] = [
@@ -134,7 +136,7 @@ def _map_journal(key: str, index: SearchIndex, vocabulary: Vocabulary) -> list[Q
     return [*pieces, *_search_text(key, key)]
 
 
-def _map_person(key: str, index: SearchIndex) -> list[Query]:
+def _map_person(key: str, index: "SearchIndex") -> list[Query]:
     last = key.split()[-1]
     if last in STOP_WORDS or not last.isalpha():
         return []

@@ -1,11 +1,15 @@
 """People in searches: PubMed truncates initials, and finds full names in both orders."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from entrez_kit.query import unsettled
-from entrez_kit.query.index import FULL, SearchIndex
 from entrez_kit.query.mesh import rotate
+from entrez_kit.query.record_terms import FULL
 from entrez_kit.query.words import normalize
+
+if TYPE_CHECKING:
+    from entrez_kit.query.segments.search_index import SearchIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +25,7 @@ class Names:
         return (*self.short, *self.full)
 
 
-def find_names(index: SearchIndex, source: str, text: str, *, quoted: bool) -> Names:
+def find_names(index: "SearchIndex", source: str, text: str, *, quoted: bool) -> Names:
     """Return the names that match a text.
 
     "smith j" matches smith j, smith ja and smith jb jr; in quotes it matches smith j only. "smith" matches all

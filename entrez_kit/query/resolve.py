@@ -36,7 +36,6 @@ from entrez_kit.query.filters import (
     missing_actions_error,
     unknowable_error,
 )
-from entrez_kit.query.index import FULL
 from entrez_kit.query.lexer import NCBI_MESSAGES
 from entrez_kit.query.mapping import (
     LONGEST_NAME,
@@ -51,6 +50,7 @@ from entrez_kit.query.mesh import Tree, Vocabulary
 from entrez_kit.query.names import find_names
 from entrez_kit.query.parser import Operand, Syntax, fold_tree, parse
 from entrez_kit.query.printing import print_days, print_query, quote_term, quote_value
+from entrez_kit.query.record_terms import FULL
 from entrez_kit.query.search_strategies import STRATEGIES
 from entrez_kit.query.words import STOP_WORDS, fold, normalize, split_words
 

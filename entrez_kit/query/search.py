@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
+from typing import TYPE_CHECKING
 
 from pyroaring import BitMap
 
@@ -10,12 +11,14 @@ from entrez_kit.base.errors import InvalidInput
 from entrez_kit.query.algebra import And, Range, Shown
 from entrez_kit.query.evaluate import Evaluator
 from entrez_kit.query.fields import BY_CODE, parse_tag
-from entrez_kit.query.index import SearchIndex
 from entrez_kit.query.lexer import Repair
 from entrez_kit.query.mesh import Vocabulary
 from entrez_kit.query.parser import parse
 from entrez_kit.query.printing import print_days, print_query
 from entrez_kit.query.resolve import Fidelity, Resolved, Resolver
+
+if TYPE_CHECKING:
+    from entrez_kit.query.segments.search_index import SearchIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,7 @@ def no_history(number: int) -> BitMap:
 
 def search(
     query: str,
-    index: SearchIndex,
+    index: "SearchIndex",
     vocabulary: Vocabulary | None = None,
     *,
     history: Callable[[int], BitMap] = no_history,

@@ -5,7 +5,6 @@ Each docstring names the source of the choice. In doubt, a function chooses the 
 """
 
 import calendar
-from collections import Counter
 from collections.abc import Sequence
 from datetime import date
 from typing import Final
@@ -71,34 +70,12 @@ def find_tags_after_parentheses(tokens: Sequence[Token], repairs: list[Repair]) 
 
 
 def measure_window(words: Sequence[str], distance: int) -> int:
-    """Return the length of the longest window for ``is_within``: the words themselves and the words between them."""
-    return len(words) + distance
-
-
-def is_within(places: Sequence[Sequence[int]], words: Sequence[str], distance: int) -> bool:
-    """Return whether a window contains all words with at most ``distance`` other words in it.
+    """Return the length of a window that has all words and at most ``distance`` other words.
 
     The User Guide counts the words "between your search terms", which is ambiguous for three or more. Lucene, on which
     PubMed runs, counts all other words of the window. A word that is given twice must occur twice.
     """
-    length = measure_window(words, distance)
-    needed = Counter(words)
-    known = dict(zip(words, places, strict=True))
-    events = sorted((place, word) for word, there in known.items() for place in there)
-    have: Counter[str] = Counter()
-    missing = len(words)
-    first = 0
-    for place, word in events:
-        have[word] += 1
-        missing -= have[word] <= needed[word]
-        while missing == 0:
-            start, left = events[first]
-            if place - start < length:
-                return True
-            missing += have[left] <= needed[left]
-            have[left] -= 1
-            first += 1
-    return False
+    return len(words) + distance
 
 
 def allows_proximity(field_allows: bool, words: Sequence[str], distance: int, quoted: bool) -> bool:

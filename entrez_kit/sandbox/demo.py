@@ -9,7 +9,6 @@ from entrez_kit.local.eutils.pubmed import PubMedDatabase
 from entrez_kit.local.eutils.service import EUTILS, Endpoint, LocalEntrez
 from entrez_kit.local.records.collection import ParsedCollection, RecordCollection
 from entrez_kit.sandbox.fixture_database import FixtureDatabase
-from entrez_kit.sandbox.gene import GeneDatabase
 from entrez_kit.sandbox.links import LinkedDatabase, read_small_databases
 from entrez_kit.sandbox.pmc import PmcDatabase
 
@@ -41,7 +40,6 @@ def build_databases(collection: RecordCollection) -> Sequence[Database]:
     return (
         pubmed,
         PmcDatabase(pubmed),
-        GeneDatabase(collection),
         MeshDatabase(),
         *(FixtureDatabase(name, collection) for name in read_small_databases()),
     )

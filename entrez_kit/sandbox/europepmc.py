@@ -4,18 +4,20 @@ import base64
 import hashlib
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from threading import RLock
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
+from pyroaring import BitMap
+
 from entrez_kit.local.eutils.database import BadRequest, FetchCall
 from entrez_kit.local.eutils.pubmed import PubMedDatabase
 from entrez_kit.local.eutils.replies import LocalReply, document, plain, xml
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.local.records.text import xml_text
-from entrez_kit.query.sorted_index import score_words
 from entrez_kit.sandbox.europepmc_query import BadQuery, parse
 from entrez_kit.sandbox.europepmc_records import CorpusShelf, OtherShelf, Record, join_authors, to_form
 
@@ -39,6 +41,7 @@ _FULL_TEXT: Final = re.compile(r"((?:PMC|PPR)[0-9]+)/fullTextXML", re.IGNORECASE
 _LINKED: Final = re.compile(r"([A-Z]{3})/([^/]+)/(citations|references)")
 _ARTICLE: Final = re.compile(rb"<article[\s>](?:(?!<article[\s>]).)*?</article\s*+>", re.DOTALL)
 _CURSOR_BYTES: Final = 4
+_MAX_WORDS: Final = 20
 
 Hit = tuple[CorpusShelf | OtherShelf, int]
 """A shelf, and the number of a record on it."""
@@ -116,7 +119,7 @@ class EuropePMCService:
         elif order == "cited":
             hits = sorted(hits + others, key=lambda hit: -hit[0].count_citations(hit[1]))
         else:
-            scores = {shelf: score_words(shelf.index, parsed.ranking, records) for shelf, records in found.items()}
+            scores = {shelf: _score_words(shelf, parsed.ranking, records) for shelf, records in found.items()}
             return sorted(hits + others, key=lambda hit: -scores[hit[0]][hit[1]])
         return hits if direction.lower() == "desc" else hits[::-1]
 
@@ -178,6 +181,16 @@ class EuropePMCService:
         if what == "citations":
             return {**entry, "citedByCount": 0 if number is None else self._corpus.count_citations(number)}
         return {**entry, "citedOrder": place, "match": "Y" if number is not None else "N"}
+
+
+def _score_words(shelf: CorpusShelf | OtherShelf, words: Sequence[str], records: BitMap) -> Counter[int]:
+    """Return a score of each record: how many of the words it contains, and in which fields."""
+    scores: Counter[int] = Counter()
+    for word in words[:_MAX_WORDS]:
+        for source, weight in (("title", 4), ("keyword", 2), ("mesh", 2), ("abstract", 1)):
+            for number in shelf.index.postings(source, word) & records:
+                scores[number] += weight
+    return scores
 
 
 def _get_author(hit: Hit) -> str:

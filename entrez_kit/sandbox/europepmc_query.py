@@ -5,7 +5,7 @@ A query is parsed once; the evaluator of PubMed's language combines the records 
 
 import re
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from pyroaring import BitMap
 
@@ -14,11 +14,13 @@ from entrez_kit.query import dates
 from entrez_kit.query.algebra import And, Everything, HistorySet, Not, Or, Query, Term
 from entrez_kit.query.evaluate import Evaluator
 from entrez_kit.query.fields import ABSTRACT, ALL_FIELDS, BY_CODE
-from entrez_kit.query.index import SearchIndex
 from entrez_kit.query.mapping import to_leaf
 from entrez_kit.query.parser import Operand
 from entrez_kit.query.resolve import Resolver, split_pattern
 from entrez_kit.query.words import split_words
+
+if TYPE_CHECKING:
+    from entrez_kit.query.segments.search_index import SearchIndex
 
 _TOKEN: Final = re.compile(
     r"\s*+(?:(?P<field>[A-Za-z][A-Za-z0-9_]*):\s*+)?"
@@ -71,7 +73,7 @@ class Shelf(Protocol):
     """Numbered records that a query searches."""
 
     @property
-    def index(self) -> SearchIndex:
+    def index(self) -> "SearchIndex":
         """The index of the records."""
 
     def find_source(self, source: str) -> BitMap:
@@ -210,7 +212,7 @@ def _run_leaf(leaf: Leaf, shelf: Shelf, names_sources: bool) -> BitMap:
     return evaluator.evaluate(resolver.resolve_operand(Operand(text, text, leaf.quoted, _VALUES[field])))
 
 
-def _find_dates(index: SearchIndex, text: str, ranged: bool) -> BitMap:
+def _find_dates(index: "SearchIndex", text: str, ranged: bool) -> BitMap:
     if ranged:
         ends = re.split(r"(?<!\s)\s++TO\s++", text.strip(), flags=re.IGNORECASE)
         if len(ends) != 2:

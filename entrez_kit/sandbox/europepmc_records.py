@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import cache, cached_property
 from html import escape
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pyroaring import BitMap
 
@@ -13,9 +13,11 @@ from entrez_kit.local.eutils.pubmed import PubMedDatabase
 from entrez_kit.local.records.collection import RecordCollection
 from entrez_kit.local.records.document import NOTICES, Document, PartialDate, Person, marked_text
 from entrez_kit.local.records.fixture_files import read_fixtures
-from entrez_kit.query.index import RecordTerms
-from entrez_kit.query.sorted_index import ParsedIndex, SortedIndex, SortKeys
+from entrez_kit.query.record_terms import RecordTerms, SortKeys
 from entrez_kit.query.words import fold, normalize
+
+if TYPE_CHECKING:
+    from entrez_kit.query.segments.search_index import SearchIndex
 
 Record = dict[str, Any]
 
@@ -42,7 +44,7 @@ class CorpusShelf:
         return self._pubmed.collection
 
     @property
-    def index(self) -> SortedIndex:
+    def index(self) -> "SearchIndex":
         """The index of the records."""
         return self.collection.index
 
@@ -89,11 +91,13 @@ class OtherShelf:
         return cls(record for file in read_fixtures("europepmc", ".json") for record in json.loads(file)["records"])
 
     @cached_property
-    def index(self) -> SortedIndex:
+    def index(self) -> "SearchIndex":
         """The index of the records."""
-        return ParsedIndex(self.size, self._read)
+        from entrez_kit.query.segments.writer import index_records
 
-    def _read(self, number: int) -> tuple[RecordTerms, SortKeys]:
+        return index_records(map(self._read_terms, range(self.size)))
+
+    def _read_terms(self, number: int) -> tuple[RecordTerms, SortKeys]:
         record = self._records[number]
         terms = RecordTerms()
         terms.add_text("title", strip_markup(record.get("title")))
@@ -302,7 +306,7 @@ def _build_journal(document: Document) -> Record:
 
 def _build_book(document: Document) -> Record:
     return {
-        "publisher": ", ".join(filter(None, document.publisher)),
+        "publisher": ", ".join(filter(None, (document.publisher, document.publisher_location))),
         "yearOfPublication": document.publication_date.number // 10000 or None,
         "comprisingTitle": document.book_title if document.is_chapter else None,
         "isbn13": document.isbn,

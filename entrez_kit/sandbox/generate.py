@@ -1,7 +1,9 @@
 """Generated, invented records in any number, the same for the same seed. A record is rendered when it is read.
 
-A record consists of the choices of its model, such as topic, method and journal, and of its own PMID and dates;
-``generated_index`` searches both.
+The package has some models of records (``fixtures/generated/records.json``). A record repeats one of them with its own
+PMID and dates; ``generated_index`` searches both. A model is a format string, with the distance of each of its dates
+from the entry date in days. The precision of its issue date is a day, a month, or a year with a fixed month and day for
+comparison.
 """
 
 import random
@@ -9,24 +11,37 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 from functools import cached_property, lru_cache
 from threading import RLock
-from typing import Final
+from typing import Any, Final
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.frontend_text import Argument, FrontendText
 from entrez_kit.local.records.collection import RecordCollection, read_terms
-from entrez_kit.query.sorted_index import ParsedIndex
-from entrez_kit.sandbox import vocabulary
-from entrez_kit.sandbox.generated_index import FIRST_PMID, MODELS, GeneratedIndex
-from entrez_kit.sandbox.render import Choices, Timing, render
+from entrez_kit.local.records.document import MONTHS
+from entrez_kit.local.records.fixture_files import read_fixture
+from entrez_kit.query.dates import to_number
+from entrez_kit.query.segments.search_index import SearchIndex
+from entrez_kit.query.segments.writer import index_records
+from entrez_kit.sandbox.generated_index import FIRST_PMID, GeneratedIndex
 
 MOST: Final = 100_000_000 - FIRST_PMID
 FIRST_DAY: Final = date(2010, 1, 1)
 DAYS: Final = 5_479
 """Entry dates range from 2010 to the end of 2024 and increase with the PMID."""
 REFERENCES: Final = 3
-_TIMING: Final = ("lag", "status", "date_style", "electronic")
 _NEAR: Final = 40
 """Maximum distance between a record and the records that it cites, so that citing records need no index."""
+_REFERENCE: Final = (
+    "<Reference><Citation>Invented reference to record {0}.</Citation><ArticleIdList>"
+    '<ArticleId IdType="doi">10.5555/invented.{0}</ArticleId><ArticleId IdType="pubmed">{0}</ArticleId>'
+    "</ArticleIdList></Reference>"
+)
+
+
+@lru_cache(maxsize=4)
+def _read_models(seed: int) -> Sequence[Any]:
+    """Return the models in the order of the records that repeat them."""
+    models = read_fixture("generated", "records.json")
+    return random.Random(seed).sample(models, len(models))
 
 
 class GeneratedCollection(RecordCollection):
@@ -43,60 +58,34 @@ class GeneratedCollection(RecordCollection):
         self.size = count
         self.seed = seed
         self.days = max(1, min(days, DAYS))
+        self._models = _read_models(seed)
         self._lock = RLock()
-
-    @cached_property
-    def _models(self) -> list[dict[str, int]]:
-        """The choices of each model."""
-        columns = [
-            random.Random(f"{self.seed}:{name}").choices(range(len(weights)), weights=weights, k=MODELS)
-            for name, weights in vocabulary.WEIGHTS.items()
-        ]
-        return [dict(zip(vocabulary.WEIGHTS, row, strict=True)) for row in zip(*columns, strict=True)]
-
-    def choices(self, number: int) -> Choices:
-        """Return all choices of one record."""
-        model = number % MODELS
-        picked = self._models[model].copy()
-        return Choices(
-            model=model,
-            pmid=self.pmid(number),
-            entered=self.get_entry_day(number),
-            team=self.teams[picked.pop("team")],
-            cited=tuple(self.pmid(cited) for cited in self._references(number)),
-            **picked,
-        )
-
-    def timing(self, number: int) -> Timing:
-        """Return the choices that determine the dates of one record."""
-        picked = self._models[number % MODELS]
-        return Timing(self.get_entry_day(number), *(picked[name] for name in _TIMING))
-
-    @cached_property
-    def teams(self) -> tuple[tuple[tuple[int, int], ...], ...]:
-        """Author lists as indexes in the lists of surnames and forenames; a forename of -1 marks a group."""
-        chooser = random.Random(f"{self.seed}:teams")
-        teams = []
-        for _ in range(len(vocabulary.WEIGHTS["team"])):
-            size = chooser.choice((1, 2, 2, 3, 3, 4, 5, 6, 8))
-            surnames = chooser.sample(range(len(vocabulary.SURNAMES)), size)
-            team = [(surname, chooser.randrange(len(vocabulary.FORENAMES))) for surname in surnames]
-            if chooser.random() < 0.1:
-                team.append((chooser.randrange(len(vocabulary.GROUPS)), -1))
-            teams.append(tuple(team))
-        return tuple(teams)
 
     def get_entry_day(self, number: int) -> date:
         """Return the day when a record entered PubMed."""
         return FIRST_DAY + timedelta(days=number * self.days // max(1, self.size))
 
-    def _references(self, number: int) -> list[int]:
-        step = self._models[number % MODELS]["lag"] % (_NEAR // REFERENCES) + 1
+    def get_day(self, number: int, kind: str) -> int:
+        """Return one of the dates of a record as yyyymmdd, with the precision of the record; 0 if it has none."""
+        model, entered = self._models[number % len(self._models)], self.get_entry_day(number)
+        if kind == "entered":
+            return to_number(entered)
+        if kind not in model["days"]:
+            return 0
+        day = to_number(entered + timedelta(days=model["days"][kind]))
+        if kind != "published" or model["issue"] == "day":
+            return day
+        return day // 100 * 100 + 1 if model["issue"] == "month" else day // 10000 * 10000 + int(model["issue"])
+
+    def _list_cited(self, number: int) -> list[int]:
+        """Return the records that a record cites."""
+        step = number % len(self._models) % (_NEAR // REFERENCES) + 1
         return [number - step * i for i in range(1, REFERENCES + 1) if number - step * i >= 0]
 
     @cached_property
     def _index(self) -> GeneratedIndex:
-        return GeneratedIndex(self.size, _index_models(self.seed, min(self.size, MODELS)), self.timing)
+        models = _index_models(self.seed, min(self.size, len(self._models)))
+        return GeneratedIndex(self.size, models, len(self._models), self.get_day)
 
     @property
     def index(self) -> GeneratedIndex:
@@ -115,7 +104,17 @@ class GeneratedCollection(RecordCollection):
 
     def raw(self, number: int) -> bytes:
         """Render a record."""
-        return render(self.choices(number))
+        model, entered = self._models[number % len(self._models)], self.get_entry_day(number)
+        days = {kind: entered + timedelta(days=distance) for kind, distance in model["days"].items()}
+        cited = "".join(_REFERENCE.format(self.pmid(one)) for one in self._list_cited(number))
+        text: str = model["text"].format(
+            pmid=self.pmid(number),
+            entered=entered,
+            month=MONTHS[days["published"].month - 1],
+            references=f"<ReferenceList>{cited}</ReferenceList>" if cited else "",
+            **days,
+        )
+        return text.encode()
 
     def cited_by(self, pmid: str) -> Sequence[str]:
         """Return the PMIDs of the records of this corpus that cite this one, newest first."""
@@ -123,10 +122,10 @@ class GeneratedCollection(RecordCollection):
         if cited is None:
             return ()
         later = range(min(self.size - 1, cited + _NEAR), cited, -1)
-        return [self.pmid(number) for number in later if cited in self._references(number)]
+        return [self.pmid(number) for number in later if cited in self._list_cited(number)]
 
 
 @lru_cache(maxsize=4)
-def _index_models(seed: int, count: int) -> ParsedIndex:
+def _index_models(seed: int, count: int) -> SearchIndex:
     collection = GeneratedCollection(count, seed)
-    return ParsedIndex(count, lambda number: read_terms(collection.document(number)))
+    return index_records(read_terms(collection.document(number)) for number in range(count))

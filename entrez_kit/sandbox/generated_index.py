@@ -5,99 +5,96 @@ The terms of a record are those of its model, apart from identifiers, which cont
 
 import re
 from array import array
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
 from itertools import compress, cycle
 from typing import Final
 
 from pyroaring import BitMap
 
-from entrez_kit.query.dates import to_number
-from entrez_kit.query.sorted_index import ParsedIndex, SortedIndex, sort_records
-from entrez_kit.sandbox.render import Timing, published_number
+from entrez_kit.query.segments.search_index import SearchIndex
+from entrez_kit.query.segments.segment import Kind
 
 FIRST_PMID: Final = 99_100_001
-MODELS: Final = 499
-"""Number of models. Record ``n`` repeats model ``n % MODELS``, which is the record with that number."""
+_DATES: Final = {"ppdat": "published", "epdat": "online", "cdat": "completed", "mdat": "revised"}
+"""The date in each column; columns not listed have the entry date."""
 _PMID: Final = re.compile(r"(?<![0-9])99[0-9]{6}(?![0-9])")
 
 
-class GeneratedIndex(SortedIndex):
-    """Sets of generated records.
+class GeneratedIndex(SearchIndex):
+    """An index that repeats the records of another one.
 
     Args:
         size: number of records.
-        models: the index of the models.
-        timing: returns the dates of any record.
+        models: the index of the records that repeat each model for the first time.
+        period: the number of models; a record repeats the model of the record that many before it.
+        get_day: returns a date of a record as yyyymmdd, 0 if it has none.
     """
 
-    def __init__(self, size: int, models: ParsedIndex, timing: Callable[[int], Timing]) -> None:
+    def __init__(self, size: int, models: SearchIndex, period: int, get_day: Callable[[int, str], int]) -> None:
+        super().__init__(models.segments)
         self.size = size
-        self._timing = timing
         self._models = models
-        self._postings: Callable[[str, str], BitMap] = lru_cache(maxsize=512)(
-            lambda source, word: self._find(self._models.postings, source, word)
-        )
-        self._value_sets: Callable[[str, str], BitMap] = lru_cache(maxsize=512)(
-            lambda source, value: self._find(self._models.values, source, value)
-        )
+        self._period = period
+        self._get_day = get_day
+        self._repeated: Callable[[Kind, str, str], BitMap] = lru_cache(maxsize=512)(self._find_term)
 
-    def _repeat(self, models: BitMap) -> BitMap:
-        """Return the records of these models."""
-        chosen = bytes(number in models for number in range(MODELS))
-        return BitMap(array("I", compress(range(self.size), cycle(chosen))))
+    def _find(self, words: Iterable[str], find: Callable[[Callable[[str], str]], BitMap]) -> BitMap:
+        """Return the records with terms of their models.
 
-    def _find(self, find_models: Callable[[str, str], BitMap], source: str, term: str) -> BitMap:
-        match = _PMID.search(term)
-        if match is None:
-            return self._repeat(find_models(source, term))
-        number = int(match.group()) - FIRST_PMID
-        if not 0 <= number < self.size or number % MODELS not in find_models(source, _rename(term, number)):
+        Args:
+            words: the terms. Only the record with a PMID has the terms that contain it.
+            find: returns models, from a function that returns the term of a model for a term of the record.
+        """
+        pmids = {match[0] for word in words if (match := _PMID.search(word))}
+        if not pmids:
+            found = find(lambda word: word)
+            chosen = bytes(number in found for number in range(self._period))
+            return BitMap(array("I", compress(range(self.size), cycle(chosen))))
+        pmid = pmids.pop()
+        number = int(pmid) - FIRST_PMID
+        if pmids or not 0 <= number < self.size:
             return BitMap()
-        return BitMap((number,))
+        model = number % self._period
+        found = find(lambda word: word.replace(pmid, str(FIRST_PMID + model)))
+        return BitMap((number,) if model in found else ())
 
-    def postings(self, source: str, word: str) -> BitMap:
-        """Return the records with this folded word in a word list."""
-        return BitMap(self._postings(source, word))
+    def _find_term(self, kind: Kind, source: str, text: str) -> BitMap:
+        return self._find((text,), lambda rename: self._models.find_terms(kind, source, [rename(text)]))
 
-    def words(self, source: str, prefix: str = "") -> Collection[str]:
-        """Return the words of a word list that begin with a prefix; words with a PMID are omitted."""
-        return [word for word in self._models.words(source, prefix) if not _PMID.search(word)]
+    def find_terms(self, kind: Kind, source: str, texts: Sequence[str]) -> BitMap:
+        """Return the records with any of these terms."""
+        return BitMap.union(BitMap(), *(self._repeated(kind, source, text) for text in texts))
 
-    def values(self, source: str, value: str) -> BitMap:
-        """Return the records with exactly this value."""
-        return BitMap(self._value_sets(source, value))
-
-    def known_values(self, source: str, prefix: str = "") -> Collection[str]:
-        """Return the values of a value list that begin with a prefix; values with a PMID are omitted."""
-        return [value for value in self._models.known_values(source, prefix) if not _PMID.search(value)]
+    def list_terms(self, kind: Kind, source: str, prefix: str) -> Collection[str]:
+        """Return the terms of a list that begin with a prefix; those with a PMID are omitted."""
+        return [term for term in self._models.list_terms(kind, source, prefix) if not _PMID.search(term)]
 
     def find_phrase(self, source: str, slots: Sequence[Sequence[str]]) -> BitMap:
-        """Return the records with a sequence of words; phrases without a PMID are compared in the models only."""
-        if any(_PMID.search(word) for slot in slots for word in slot):
-            return super().find_phrase(source, slots)
-        return self._repeat(self._models.find_phrase(source, slots))
+        """Return the records with a sequence of words in one value of a word list."""
+        return self._find(
+            (word for slot in slots for word in slot),
+            lambda rename: self._models.find_phrase(source, [list(map(rename, slot)) for slot in slots]),
+        )
 
     def find_window(self, source: str, words: Sequence[str], distance: int) -> BitMap:
-        """Return the records with words near each other; words without a PMID are compared in the models only."""
-        if any(_PMID.search(word) for word in words):
-            return super().find_window(source, words, distance)
-        return self._repeat(self._models.find_window(source, words, distance))
-
-    def positions(
-        self, source: str, words: Sequence[str], records: BitMap
-    ) -> Iterator[tuple[int, Sequence[Sequence[int]]]]:
-        """Yield each of these records with the ascending positions of each word in a word list."""
-        for number in records:
-            named = [_rename(word, number) for word in words]
-            for _, places in self._models.positions(source, named, BitMap((number % MODELS,))):
-                yield number, places
+        """Return the records with words in any order and at most ``distance`` other words between first and last."""
+        return self._find(words, lambda rename: self._models.find_window(source, list(map(rename, words)), distance))
 
     # dates and order
 
     @lru_cache(maxsize=16)  # noqa: B019 - an index lives as long as its sandbox
     def _get_dates(self, column: str) -> "array[int]":
-        return array("I", (_get_date(column, self._timing(number)) for number in range(self.size)))
+        return array("I", (self._get_date(column, number) for number in range(self.size)))
+
+    def _get_date(self, column: str, number: int) -> int:
+        """Return one of the dates of a record as yyyymmdd, 0 if it has none."""
+        if column == "mhda":
+            return self._get_day(number, "completed") or self._get_day(number, "entered")
+        if column == "earlier":  # the electronic date, unless it is later than the date of the issue
+            online = self._get_day(number, "online")
+            return online if online <= self._get_day(number, "published") else 0
+        return self._get_day(number, _DATES.get(column, "entered"))
 
     def between(self, column: str, low: int, high: int) -> BitMap:
         """Return the records with a number in this range, bounds included."""
@@ -112,36 +109,14 @@ class GeneratedIndex(SortedIndex):
 
     def rank(self, numbers: Sequence[int], order: str) -> list[int]:
         """Return record numbers in the requested order; ties are sorted by descending PMID."""
-        return sort_records(numbers, order, self._get_key)
+        newest = sorted(numbers, reverse=True)
+        if order == "pub_date":
+            return sorted(newest, key=lambda number: -self._get_dates("ppdat")[number])
+        keys = self._models.read_sort_keys(range(self._models.size), order).tolist()
+        return sorted(newest, key=lambda number: keys[number % self._period])
 
-    def _get_key(self, number: int, place: int) -> int | str:
-        if place == 0:
-            return self._get_dates("ppdat")[number]
-        return number if place == 3 else self._models.keys[number % MODELS][place]
-
-
-def _rename(term: str, number: int) -> str:
-    """Return the term that the model of a record has for a term of the record; "" if the term has another PMID."""
-    match = _PMID.search(term)
-    if match is None:
-        return term
-    pmid = match.group()
-    return term.replace(pmid, str(FIRST_PMID + number % MODELS)) if int(pmid) - FIRST_PMID == number else ""
-
-
-def _get_date(source: str, timing: Timing) -> int:
-    """Return one of the dates of a record as yyyymmdd, 0 if it has none."""
-    if source == "ppdat":
-        return published_number(timing)
-    if source == "epdat":
-        return to_number(timing.published_online) if timing.published_online else 0
-    if source == "earlier":  # the electronic date, unless it is later than the date of the issue
-        online = _get_date("epdat", timing)
-        return online if online <= published_number(timing) else 0
-    if source == "cdat":
-        return to_number(timing.completed) if timing.completed else 0
-    if source == "mhda":
-        return to_number(timing.completed or timing.entered)
-    if source == "mdat":
-        return to_number(timing.revised)
-    return to_number(timing.entered)
+    def rank_by_relevance(self, words: Sequence[str], records: BitMap, limit: int) -> list[tuple[int, float]]:
+        """Return the most relevant of these records with the BM25 scores of their models, best first."""
+        scores = dict(self._models.rank_by_relevance(words, self._models.list_records(), self._period))
+        best = sorted(records, key=lambda number: (-scores[number % self._period], -number))[:limit]
+        return [(number, scores[number % self._period]) for number in best]

@@ -8,8 +8,7 @@ from typing import Any, Final
 from entrez_kit.local.eutils.database import Database, LinkInfo
 from entrez_kit.local.eutils.requesting import ENTREZ
 from entrez_kit.local.records.collection import RecordCollection
-from entrez_kit.local.records.fixture_files import read_fixture, read_fixtures
-from entrez_kit.sandbox.gene_records import read_demo_genes
+from entrez_kit.local.records.fixture_files import read_fixtures
 
 _BACK: Final = {"gene_taxonomy": "taxonomy_gene_exp"}
 """Links back whose names are not those of the two databases."""
@@ -23,9 +22,6 @@ def read_small_databases() -> Mapping[str, Mapping[str, Any]]:
 
 def _read_pairs() -> Iterable[tuple[str, str, Sequence[str]]]:
     """Yield the name of a link, an id, and the ids that it is linked to."""
-    for name, listed in dict(read_fixture("gene", "links.json")).items():
-        yield from ((name, uid, others) for uid, others in listed.items())
-    yield from (("gene_taxonomy", gene.uid, (str(gene.taxid),)) for gene in read_demo_genes())
     for about in read_small_databases().values():
         for record in about["records"]:
             yield from ((name, record["uid"], others) for name, others in record.get("links", {}).items())

@@ -15,7 +15,7 @@ from entrez_kit.strategies.strategy import Strategy, inherit_losses, list_in_ord
 
 if TYPE_CHECKING:
     from entrez_kit.local.copies import Copy
-    from entrez_kit.query.index import SearchIndex
+    from entrez_kit.query.segments.search_index import SearchIndex
 
 MAX_WITNESSES: Final = 20
 """Maximum number of PMIDs that are listed for one difference."""

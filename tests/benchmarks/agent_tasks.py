@@ -179,7 +179,8 @@ def _doi(one: ElementTree.Element) -> str:
 
 def _genes() -> Iterator[Task]:
     root = ElementTree.parse(FIXTURES / "gene" / "human.xml").getroot()
-    links = json.loads((FIXTURES / "gene" / "links.json").read_text(encoding="utf-8"))["gene_pubmed"]
+    records = json.loads((FIXTURES / "entrez" / "gene.json").read_text(encoding="utf-8"))["records"]
+    links = {one["uid"]: one["links"]["gene_pubmed"] for one in records if "gene_pubmed" in one["links"]}
     for place, gene in enumerate(list(root.iter("Entrezgene"))[:3]):
         symbol, number = gene.findtext(".//Gene-ref_locus", ""), gene.findtext(".//Gene-track_geneid", "")
         find: Step = (GENES, {"query": symbol, "organism": "human", "page_size": 1})

@@ -34,9 +34,10 @@ from indexed import index, join, open_corpus, put
 
 from entrez_kit.corpus.search import words
 from entrez_kit.corpus.search.index import find_corpus_file, open_index, read_terms, rows_of
-from entrez_kit.corpus.search.query import Group, Phrase, parse
+from entrez_kit.corpus.search.query import parse, to_concept
 from entrez_kit.corpus.search.score import DEFAULT
 from entrez_kit.corpus.search.terms import STOP_WORDS, words_of
+from entrez_kit.query.segments.relevance import Phrase
 
 PLAIN = "CREATE VIRTUAL TABLE plain USING fts5(title, abstract, terms, tokenize='porter unicode61 remove_diacritics 2')"
 INTO_PLAIN = "INSERT INTO plain (rowid, title, abstract, terms) VALUES (?, ?, ?, ?)"
@@ -213,14 +214,14 @@ def by_the_book(connection: sqlite3.Connection, queries: list[str]) -> list[dict
     """Return the first ten of each query and their scores, from every word of every record."""
     with open_index(connection) as index:
         asked = [
-            parse(query, lambda phrase: index.count_phrases(Group((phrase,)).stems, UNFED.formula) > 0)
+            parse(query, lambda phrase: index.count_phrases(to_concept([phrase]).phrases, UNFED.formula) > 0)
             for query in queries
         ]
-    phrases = {phrase for groups in asked for group in groups for phrase in group.stems}
+    phrases = {phrase for groups in asked for group in groups for phrase in group.phrases}
     wanted = {word for phrase in phrases for word in phrase}
     weights = (UNFED.title, 1.0, UNFED.terms)
     had: dict[tuple[Phrase, ...], list[tuple[int, float, int]]] = {
-        group.stems: [] for groups in asked for group in groups
+        group.phrases: [] for groups in asked for group in groups
     }
     records = length = 0
     pmids = [row[0] for row in connection.execute("SELECT pmid FROM documents")]
@@ -247,7 +248,7 @@ def by_the_book(connection: sqlite3.Connection, queries: list[str]) -> list[dict
     for groups in asked:
         scores: dict[int, float] = {}
         for group in groups:
-            having = had[group.stems]
+            having = had[group.phrases]
             idf = math.log(1 + (records - len(having) + 0.5) / (len(having) + 0.5))
             for pmid, frequency, size in having:
                 norm = UNFED.k1 * (1 - UNFED.b + UNFED.b * size * records / length)

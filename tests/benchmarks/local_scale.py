@@ -38,12 +38,12 @@ from pyroaring import BitMap
 from record_mix import own_peak
 from scale_records import ScaleRecords, add_texts, find_day, read_rows, read_vocabulary
 
-from entrez_kit.query.index import RecordTerms
 from entrez_kit.query.mesh import Vocabulary
+from entrez_kit.query.record_terms import RecordTerms
 from entrez_kit.query.search import search
 from entrez_kit.query.segments import relevance
-from entrez_kit.query.segments.file_index import FileIndex
 from entrez_kit.query.segments.relevance import PUBMED
+from entrez_kit.query.segments.search_index import SearchIndex
 from entrez_kit.query.segments.segment import Segment
 from entrez_kit.query.segments.writer import SegmentWriter, merge_segments
 from entrez_kit.query.words import STOP_WORDS, split_words
@@ -110,7 +110,7 @@ class Ours:
 
     def open(self) -> None:
         """Open the index."""
-        self.index = FileIndex([self.path / "all.seg"])
+        self.index = SearchIndex([self.path / "all.seg"])
 
     def rank(self, words: Sequence[str]) -> int:
         """Find the most relevant records; return their number."""
@@ -404,7 +404,7 @@ def _percent(times: Sequence[float], share: int) -> float:
     return round(1e3 * ordered[min(len(ordered) - 1, len(ordered) * share // 100)], 2)
 
 
-def _measure_recall(index: FileIndex, texts: Path, size: int, questions: Sequence[_Question]) -> float:
+def _measure_recall(index: SearchIndex, texts: Path, size: int, questions: Sequence[_Question]) -> float:
     """Return which share of the first ten of each ranked query is among those computed from all texts."""
     wanted = {word for question in questions for word in question.words}
     frequencies: dict[str, list[tuple[int, float]]] = {word: [] for word in wanted}
@@ -450,7 +450,7 @@ def measure_scale(folder: Path, texts: Path, options: argparse.Namespace, broken
         built.write_text(json.dumps(_build_whole(path, texts, size)), encoding="utf-8")
     figures: dict[str, Any] = json.loads(built.read_text(encoding="utf-8"))
     start = time.process_time()
-    index = FileIndex(sorted(path.glob("merged-*.seg")))
+    index = SearchIndex(sorted(path.glob("merged-*.seg")))
     figures["ms to open"] = 1e3 * (time.process_time() - start)
     vocabulary = read_vocabulary()
     questions = list(_list_questions(texts, size, options.queries))
@@ -488,12 +488,12 @@ def measure_scale(folder: Path, texts: Path, options: argparse.Namespace, broken
     return figures
 
 
-def _count_best(index: FileIndex, words: Sequence[str]) -> int:
+def _count_best(index: SearchIndex, words: Sequence[str]) -> int:
     relevance._kept.clear()  # an earlier round has read the same words
     return len(index.rank_by_relevance(words, index.list_records(), TOP))
 
 
-def _list_all(index: FileIndex, vocabulary: Vocabulary, query: str) -> int:
+def _list_all(index: SearchIndex, vocabulary: Vocabulary, query: str) -> int:
     return len(index.pmids(index.rank(search(query, index, vocabulary).records.to_array(), "newest")))
 
 
@@ -537,7 +537,7 @@ def _build_whole(path: Path, texts: Path, size: int) -> dict[str, Any]:
     }
 
 
-def _count_variants(index: FileIndex, begin: str) -> int:
+def _count_variants(index: SearchIndex, begin: str) -> int:
     """Count the records with any of 2,000 words; no stem of four letters has as many among these invented words."""
     found = BitMap()
     for source in TIAB:

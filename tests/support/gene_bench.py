@@ -1,7 +1,7 @@
 """What the gene tests share: a kit over the sandbox's genes, invented genes by the hundred, and canned replies."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 from xml.sax.saxutils import escape
 
@@ -13,8 +13,7 @@ from entrez_kit.base.settings import Settings
 from entrez_kit.databases.gene.get_genes import GET_GENE, GET_PUBMED_LINKS
 from entrez_kit.databases.gene.models import Gene, GenePage, PubMedLinks
 from entrez_kit.databases.gene.search_genes import SEARCH_GENES
-from entrez_kit.sandbox.gene import GeneDatabase
-from entrez_kit.sandbox.gene_records import GeneRecord, read_gene
+from entrez_kit.sandbox.fixture_database import FixtureDatabase, Record
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.services.transport import Reply
 
@@ -48,11 +47,12 @@ def genes_fixture(sandbox: Sandbox, kit_for: KitFor) -> Genes:
 
 
 @pytest.fixture(name="genes_of")
-def genes_of_fixture(sandbox: Sandbox, kit_for: KitFor) -> Callable[[Iterable[GeneRecord]], Genes]:
+def genes_of_fixture(sandbox: Sandbox, kit_for: KitFor) -> Callable[[Iterable[Record]], Genes]:
     """Serve invented genes."""
 
-    def build(records: Iterable[GeneRecord]) -> Genes:
-        sandbox.register(GeneDatabase(sandbox.collection, records))
+    def build(records: Iterable[Record]) -> Genes:
+        ordered = sorted(records, key=lambda one: int(one["uid"]))
+        sandbox.register(FixtureDatabase("gene", sandbox.collection, ordered))
         return Genes(kit_for(sandbox), sandbox)
 
     return build
@@ -114,9 +114,32 @@ def gene_set(*elements: str) -> bytes:
     return f'<?xml version="1.0" ?>\n<Entrezgene-Set>{"".join(elements)}</Entrezgene-Set>'.encode()
 
 
-def record(number: int, symbol: str = "", **options: Any) -> GeneRecord:
-    """Return an invented gene for the sandbox."""
-    return read_gene(entrezgene(number, symbol, **options).encode())
+def record(number: int, symbol: str, *, name: str = "", synonyms: Sequence[str] = (), summary: str = "") -> Record:
+    """Return an invented human gene for the sandbox."""
+    element = entrezgene(number, symbol, name=name, synonyms=synonyms, summary=summary)
+    return {
+        "uid": str(number),
+        "values": {
+            "TITL": [symbol, name],
+            "ORGN": ["Homo sapiens"],
+            "CHR": ["unknown"],
+            "GENE": [symbol, *synonyms],
+            "PROP": ["alive", "genetype protein coding"],
+            "TID": ["9606"],
+            "PREF": [symbol],
+            "MORE": [summary],
+        },
+        "summary": {
+            "Name": symbol,
+            "Description": name,
+            "Status": 0,
+            "CurrentID": 0,
+            "OtherAliases": ", ".join(synonyms),
+            "Summary": summary,
+            "Organism": {"ScientificName": "Homo sapiens", "CommonName": "", "TaxID": 9606},
+        },
+        "parts": {"xml": element},
+    }
 
 
 class Canned:

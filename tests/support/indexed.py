@@ -14,7 +14,7 @@ from entrez_kit.corpus.search import index as lexical
 from entrez_kit.corpus.search.terms import IndexRow
 from entrez_kit.corpus.store.schema import prepare
 from entrez_kit.corpus.store.writing import add_members, queue_words
-from entrez_kit.query.segments.file_index import FileIndex
+from entrez_kit.query.segments.search_index import SearchIndex
 
 _INSERT = (
     "INSERT OR REPLACE INTO documents (pmid, title, abstract, mesh, status, retraction_status, design, journal_tier, "
@@ -77,7 +77,7 @@ def index_rows(rows: Iterable[IndexRow], name: str = "") -> sqlite3.Connection:
 def read_index(connection: sqlite3.Connection) -> dict[str, object]:
     """Return what the written index holds, in a form that does not depend on how it came about."""
     removed = lexical.read_set(connection, lexical.REMOVED)
-    index = FileIndex(lexical._open_segments(connection) or [], removed)
+    index = SearchIndex(lexical._open_segments(connection) or [], removed)
     live = index.list_records()
     pmids = dict(zip(live, index.pmids(list(live)), strict=True))
     words = [

@@ -22,7 +22,7 @@ from entrez_kit.query.dialects.tree import (
     Value,
     Words,
 )
-from entrez_kit.query.index import RecordTerms
+from entrez_kit.query.record_terms import RecordTerms
 
 _STOPS = (
     "an and are as at be because been but by for from had has have if in into is it its of on or that the their then "

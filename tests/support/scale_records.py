@@ -8,9 +8,8 @@ from typing import Final
 
 from abstracts import Abstract, Abstracts
 
-from entrez_kit.query.index import RecordTerms
 from entrez_kit.query.mesh import Heading, Vocabulary
-from entrez_kit.query.sorted_index import SortKeys
+from entrez_kit.query.record_terms import RecordTerms, SortKeys
 from entrez_kit.query.words import normalize, split_words
 
 FIRST_DAY: Final = date(1975, 1, 1)

@@ -1,10 +1,13 @@
 """Records with the words of strategies, to compare the meaning of a line with the results of its translation."""
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+
+from terms_index import index_terms
 
 from entrez_kit.query.dialects.tree import Any, Heading, Near, Node, Value, Words, children, get_stem, has_marks, walk
-from entrez_kit.query.index import MemoryIndex, RecordTerms
+from entrez_kit.query.record_terms import RecordTerms
+from entrez_kit.query.segments.search_index import SearchIndex
 from entrez_kit.query.words import STOP_WORDS
 from entrez_kit.strategies.strategy import Strategy
 
@@ -14,12 +17,7 @@ STOPS = ("of", "the", "and")
 PLACES = ("title", "abstract", "keyword", "vernacular", "mesh", "substance", "ptype")
 
 
-def index_records(records: Sequence[RecordTerms]) -> MemoryIndex:
-    """Return an index of records."""
-    return MemoryIndex(len(records), lambda number: records[number])
-
-
-def index_texts(texts: Iterable[str], source: str = "title") -> MemoryIndex:
+def index_texts(texts: Iterable[str], source: str = "title") -> SearchIndex:
     """Return an index of records with one text each."""
     records = []
     for number, text in enumerate(texts):
@@ -27,7 +25,7 @@ def index_texts(texts: Iterable[str], source: str = "title") -> MemoryIndex:
         terms.add_text(source, text)
         terms.add_number("uid", number + 1)
         records.append(terms)
-    return index_records(records)
+    return index_terms(records)
 
 
 def make_word(pattern: str, chance: random.Random) -> str:

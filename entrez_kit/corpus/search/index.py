@@ -27,9 +27,9 @@ from numpy.typing import NDArray
 from pyroaring import BitMap
 
 from entrez_kit.base.errors import StoreError
-from entrez_kit.corpus.search.terms import IndexRow, plain, stems_of, words_of
-from entrez_kit.query.index import RecordTerms
-from entrez_kit.query.segments.file_index import FileIndex
+from entrez_kit.corpus.search.terms import IndexRow, stems_of, words_of
+from entrez_kit.query.record_terms import RecordTerms
+from entrez_kit.query.segments.search_index import SearchIndex
 from entrez_kit.query.segments.segment import Segment
 from entrez_kit.query.segments.writer import SegmentWriter, merge_segments
 
@@ -47,12 +47,12 @@ _DAMAGED: Final = ("damaged_index", "unreadable_index")
 
 # Reading -------------------------------------------------------------------------------------------------------------
 
-_opened: dict[Path, tuple[tuple[object, ...], FileIndex]] = {}
+_opened: dict[Path, tuple[tuple[object, ...], SearchIndex]] = {}
 """The last index of each corpus, which keeps the postings of frequent words."""
 
 
 @contextmanager
-def open_index(connection: sqlite3.Connection) -> Iterator[FileIndex]:
+def open_index(connection: sqlite3.Connection) -> Iterator[SearchIndex]:
     """Open the index for a search; it includes queued records.
 
     Raises:
@@ -68,7 +68,7 @@ def open_index(connection: sqlite3.Connection) -> Iterator[FileIndex]:
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
             removed |= _find_numbers(segments or [], queued)
             added = _write_segment(connection, Path(folder) / "queued", queued)
-            yield FileIndex([*(segments or []), *added], removed)
+            yield SearchIndex([*(segments or []), *added], removed)
     except StoreError as exc:
         if exc.reason not in _DAMAGED:
             raise
@@ -81,15 +81,15 @@ _QUEUED: Final = "SELECT pmid FROM lexical_queue ORDER BY pmid"
 _CURRENT: Final = "SELECT pmid FROM documents WHERE status = 'current' ORDER BY pmid"
 
 
-def _open_written(connection: sqlite3.Connection, segments: Sequence[Segment], removed: BitMap) -> FileIndex:
+def _open_written(connection: sqlite3.Connection, segments: Sequence[Segment], removed: BitMap) -> SearchIndex:
     """Return the index without queued records; the last one if it has not changed."""
     place = find_corpus_file(connection)
     key = (tuple(one.path for one in segments), removed.serialize())
     if place is None or not segments:
-        return FileIndex(segments, removed)
+        return SearchIndex(segments, removed)
     known = _opened.get(place)
     if known is None or known[0] != key:
-        known = _opened[place] = (key, FileIndex(segments, removed))
+        known = _opened[place] = (key, SearchIndex(segments, removed))
     return known[1]
 
 
@@ -127,7 +127,7 @@ def read_set(connection: sqlite3.Connection, key: str) -> BitMap:
     return BitMap() if row is None else BitMap.deserialize(row[0])
 
 
-def find_members(connection: sqlite3.Connection, index: FileIndex, query_key: str) -> BitMap:
+def find_members(connection: sqlite3.Connection, index: SearchIndex, query_key: str) -> BitMap:
     """Return the numbers of the records that a query has found, in an index with queued records."""
     found = read_set(connection, query_key)
     queued = _column(connection, f"{_MEMBERS_QUEUED} ORDER BY pmid", query_key)
@@ -174,7 +174,7 @@ def rows_of(connection: sqlite3.Connection, pmids: Sequence[int]) -> Iterator[In
 def read_terms(row: IndexRow) -> RecordTerms:
     """Return the stems of a record; its new words are stemmed in one call, which is a transaction of SQLite."""
     texts = {"title": [row.title], "abstract": [row.abstract], "terms": row.terms.split("; ")}
-    split = {source: [words_of(plain(text)) for text in parts if text] for source, parts in texts.items()}
+    split = {source: [words_of(text) for text in parts if text] for source, parts in texts.items()}
     words = {word for parts in split.values() for words in parts for word in words}
     stems = dict(zip(words, stems_of(words), strict=True))
     return RecordTerms(

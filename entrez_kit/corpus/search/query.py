@@ -1,23 +1,21 @@
-"""Parse a free-text query into words and phrases to look up.
+"""Parse a free-text query into concepts: words and phrases to look up.
 
 Double quotes are the only operator, so every other character is safe.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final
 
 from entrez_kit.base.markup import on_the_line
 from entrez_kit.corpus.search.terms import PREFIXES, REQUEST_WORDS, SPELLINGS, STOP_WORDS, stems_of, words_of
+from entrez_kit.query.segments.relevance import Concept, Phrase
 from entrez_kit.query.words import GREEK
-
-Phrase = tuple[str, ...]
 
 LONGEST_QUERY: Final = 20_000
 """In characters; the rest of a longer query is ignored."""
-MOST_GROUPS: Final = 48
+MOST_CONCEPTS: Final = 48
 """The number of words looked up for one query; further words are ignored."""
 MOST_PARTS: Final = 4
 """A hyphenated word with more parts is read as several words."""
@@ -36,38 +34,29 @@ _NUMBER: Final = re.compile(r"\d{1,2}")
 _SHORT: Final = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
-    """One concept in one or several spellings, with its weight; a ``required`` one must occur."""
-
-    phrases: tuple[Phrase, ...]
-    weight: float = 1.0
-    required: bool = False
-
-    @property
-    def stems(self) -> tuple[Phrase, ...]:
-        """The phrases as stems, without duplicates."""
-        return tuple(dict.fromkeys(tuple(stems_of(phrase)) for phrase in self.phrases))
+def to_concept(phrases: Iterable[Phrase], weight: float = 1.0, *, required: bool = False) -> Concept:
+    """Return a concept of phrases in any spelling, as stems."""
+    return Concept(tuple(dict.fromkeys(tuple(stems_of(phrase)) for phrase in phrases)), weight, required)
 
 
-def parse(query: str, exists: Callable[[Phrase], bool]) -> list[Group]:
-    """Parse a query into groups; ``exists`` returns whether the index has a phrase.
+def parse(query: str, exists: Callable[[Phrase], bool]) -> list[Concept]:
+    """Parse a query into concepts; ``exists`` returns whether the index has a phrase.
 
     Stop words are omitted unless the query has no other words. A repeated word counts once.
     """
     query = on_the_line(query[:LONGEST_QUERY])
-    groups: list[Group] = []
+    concepts: list[Concept] = []
     for quoted in _QUOTED.finditer(query):
         phrase = tuple(words_of(quoted[1]))
         if len(phrase) > 1 and exists(phrase):
-            groups.append(Group((phrase,), required=True))
-    requested = _unique([*groups, *islice(_plain(_ENDINGS.sub("", query), exists), 2 * MOST_GROUPS)])
+            concepts.append(to_concept([phrase], required=True))
+    requested = _unique([*concepts, *islice(_plain(_ENDINGS.sub("", query), exists), 2 * MOST_CONCEPTS)])
     if not requested:
-        requested = _unique([Group(((word,),)) for word in words_of(query)])
-    return requested[:MOST_GROUPS]
+        requested = _unique([to_concept([(word,)]) for word in words_of(query)])
+    return requested[:MOST_CONCEPTS]
 
 
-def _plain(query: str, exists: Callable[[Phrase], bool]) -> Iterator[Group]:
+def _plain(query: str, exists: Callable[[Phrase], bool]) -> Iterator[Concept]:
     shouted = query.isupper()
     before: str | None = None
     for raw in _APART.split(_HYPHENS.sub("\0", query.replace("\0", " "))):
@@ -90,17 +79,16 @@ def _plain(query: str, exists: Callable[[Phrase], bool]) -> Iterator[Group]:
             before = word
 
 
-def _word(word: str, exists: Callable[[Phrase], bool]) -> Group:
+def _word(word: str, exists: Callable[[Phrase], bool]) -> Concept:
     others: list[Phrase] = [(other,) for other in other_spellings(word)]
     apart = _LETTERS_THEN_DIGITS.fullmatch(word)
     if apart is not None:
         others.append((apart[1], apart[2]))
     others.extend((word[:place], word[place:]) for place in range(2, min(8, len(word) - 3)) if word[:place] in PREFIXES)
-    group = _with_known(((word,),), others, exists)
-    return replace(group, weight=REQUEST_WEIGHT) if word in REQUEST_WORDS else group
+    return _with_known(((word,),), others, exists, REQUEST_WEIGHT if word in REQUEST_WORDS else 1.0)
 
 
-def _compound(parts: Sequence[str], exists: Callable[[Phrase], bool]) -> Iterator[Group]:
+def _compound(parts: Sequence[str], exists: Callable[[Phrase], bool]) -> Iterator[Concept]:
     """Parse a word with hyphens: "IL-6" is one concept in several spellings; "insulin-dependent" is two words."""
     if len(parts) > MOST_PARTS:
         yield from (_word(part, exists) for part in parts if part not in STOP_WORDS)
@@ -114,7 +102,7 @@ def _compound(parts: Sequence[str], exists: Callable[[Phrase], bool]) -> Iterato
     yield _with_known((whole,), others, exists)
     for part in parts[1:] if prefixed else parts:
         if len(part) > _SHORT + 1 and part not in GREEK and part not in STOP_WORDS and part.isalpha():
-            yield replace(_word(part, exists), weight=PART_WEIGHT)
+            yield _word(part, exists)._replace(weight=PART_WEIGHT)
 
 
 def _joinings(parts: Sequence[str]) -> Iterator[Phrase]:
@@ -128,17 +116,19 @@ def _joinings(parts: Sequence[str]) -> Iterator[Phrase]:
         yield (parts[0] + rest[0], *rest[1:])
 
 
-def _with_known(phrases: tuple[Phrase, ...], others: Sequence[Phrase], exists: Callable[[Phrase], bool]) -> Group:
-    return Group((*phrases, *(other for other in dict.fromkeys(others) if other not in phrases and exists(other))))
+def _with_known(
+    phrases: tuple[Phrase, ...], others: Sequence[Phrase], exists: Callable[[Phrase], bool], weight: float = 1.0
+) -> Concept:
+    return to_concept((*phrases, *(other for other in others if exists(other))), weight)
 
 
-def _unique(groups: Sequence[Group]) -> list[Group]:
-    best: dict[Phrase, Group] = {}
-    for group in groups:
-        key = group.stems[0]
+def _unique(concepts: Sequence[Concept]) -> list[Concept]:
+    best: dict[Phrase, Concept] = {}
+    for concept in concepts:
+        key = concept.phrases[0]
         known = best.get(key)
-        if known is None or (group.weight > known.weight and not known.required):
-            best[key] = group
+        if known is None or (concept.weight > known.weight and not known.required):
+            best[key] = concept
     return list(best.values())
 
 

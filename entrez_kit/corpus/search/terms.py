@@ -1,8 +1,7 @@
-"""Words of the full-text index: normalized, split into tokens and stemmed.
+"""Words of the full-text index: normalized, split into words and stemmed.
 
-Tokens and stems are those of SQLite's tokenizer ``porter ascii``, after ``plain``: letters lose their diacritics,
-Greek letters become their names, superscripts and subscripts become plain digits and letters (10⁶ is 106, T_(H)17 is
-TH17), and every other character becomes a space.
+The words are those of PubMed's index, except that the name of a Greek letter is always a word (TNFα is TNF alpha), and
+that invisible characters divide no word.
 """
 
 import json
@@ -10,15 +9,13 @@ import os
 import re
 import sqlite3
 import threading
-import unicodedata
 from collections.abc import Collection
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from entrez_kit.base.errors import NotConfigured
-from entrez_kit.base.markup import on_the_line
-from entrez_kit.query.words import GREEK
+from entrez_kit.query.words import split_words
 
 
 class IndexRow(NamedTuple):
@@ -38,19 +35,8 @@ def read_words(name: str) -> frozenset[str]:
     return frozenset(" ".join(_DATA[name]).split())
 
 
-_LETTERS: Final = {
-    **{chr(0x3B1 + place): f" {name} " for place, name in enumerate(GREEK)},
-    "µ": " mu ", "ϑ": " theta ", "ϕ": " phi ", "ϵ": " epsilon ", "ϱ": " rho ", "ϰ": " kappa ",
-    "æ": "ae", "œ": "oe", "ø": "o", "å": "a", "ß": "ss", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "ħ": "h",
-    "ŋ": "n", "ﬁ": "fi", "ﬂ": "fl", "ﬀ": "ff", "ﬃ": "ffi", "ﬄ": "ffl",
-    "\u00ad": "", "\u200b": "", "\u200c": "", "\u200d": "", "\u2060": "", "\ufeff": "",
-}  # fmt: skip
-_FOLDING: Final = str.maketrans(_LETTERS)
-_MARKS: Final = re.compile("[\u0300-\u036f]+")
-_FOREIGN: Final = re.compile(r"[^\x00-\x7f]+")
-_NO_WORD: Final = re.compile(r"[\W_]+")
-_SEPARATORS: Final = {code: " " for code in range(128) if not chr(code).isalnum()}
-_ASCII_WORDS: Final = bytes(ord(chr(code).lower()) if chr(code).isalnum() else 32 for code in range(128)) + bytes(128)
+_GREEK: Final = re.compile("[\u0391-\u03c9\u00b5\u03d1\u03d5\u03f0\u03f1\u03f5]")
+_INVISIBLE: Final = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
 
 STOP_WORDS: Final = read_words("stop_words")
 """Words that do not indicate a topic; a query ignores them."""
@@ -62,26 +48,9 @@ SPELLINGS: Final[list[tuple[str, str]]] = [tuple(pair) for pair in _DATA["spelli
 """British first. A pair may give a word that does not exist, because only spellings in the index are looked up."""
 
 
-def plain(text: str) -> str:
-    """Convert a text to ASCII; letters and digits of other scripts stay, in lower case."""
-    text = on_the_line(text)
-    return text if text.isascii() else _FOREIGN.sub(lambda run: _fold(run[0]), text)
-
-
 def words_of(text: str) -> list[str]:
-    """Return the normalized words of a text, in order. Calling ``plain`` before does not change the result."""
-    if not text.isascii():
-        text = plain(text)
-        if not text.isascii():
-            return text.lower().translate(_SEPARATORS).split()
-    return text.encode("ascii").translate(_ASCII_WORDS).decode("ascii").split()
-
-
-@lru_cache(maxsize=1 << 14)
-def _fold(run: str) -> str:
-    bare = _MARKS.sub("", unicodedata.normalize("NFD", run.lower()))
-    folded = _MARKS.sub("", unicodedata.normalize("NFC", bare.translate(_FOLDING)))
-    return _NO_WORD.sub(" ", folded)
+    """Return the normalized words of a text, in order."""
+    return split_words(text if text.isascii() else _GREEK.sub(r" \g<0> ", text.translate(_INVISIBLE)))
 
 
 # Stems ---------------------------------------------------------------------------------------------------------------

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from entrez_kit.corpus.search import index
-from entrez_kit.corpus.search.query import Group, Phrase, parse
+from entrez_kit.corpus.search.query import parse, to_concept
 from entrez_kit.corpus.search.ranking import Candidate
 from entrez_kit.corpus.search.score import DEFAULT, Profile
-from entrez_kit.corpus.search.terms import can_mark, plain, stems_of, words_of
-from entrez_kit.query.segments.file_index import FileIndex
-from entrez_kit.query.segments.relevance import Concept, measure_rarity
+from entrez_kit.corpus.search.terms import can_mark, stems_of, words_of
+from entrez_kit.query.segments.relevance import Concept, Phrase, measure_rarity
+from entrez_kit.query.segments.search_index import SearchIndex
 
 _NOT_TEXT: Final = ("[Title] ", "[Section] ")
 """The first words of lines of a passage that are not part of the abstract."""
@@ -47,19 +47,18 @@ def search(
     with index.open_index(connection) as searched:
         members = None if corpus is None else index.find_members(connection, searched, corpus)
         formula = profile.formula
-        groups = parse(query, lambda phrase: searched.count_phrases(Group((phrase,)).stems, formula) > 0)
+        concepts = parse(query, lambda phrase: searched.count_phrases(to_concept([phrase]).phrases, formula) > 0)
         depth = profile.feedback_depth
-        concepts = [Concept(group.stems, group.weight, group.required) for group in groups]
         numbers, scores = searched.find_best(concepts, formula, max(limit, depth), members)
         pmids = np.array(searched.pmids(numbers), np.int64)
         order = np.lexsort((pmids, -scores))[: max(limit, depth)]
         numbers, scores, pmids = numbers[order], scores[order], pmids[order]
         is_close = len(scores) and scores[:_CLOSE][-1] >= profile.feedback_share_least * scores[0]
         if profile.feedback_weight > 0 and is_close:
-            asked = sum(group.weight for group in groups if searched.count_phrases(group.stems, formula))
+            asked = sum(one.weight for one in concepts if searched.count_phrases(one.phrases, formula))
             if asked >= profile.feedback_words_least:
                 scores[:depth] += _feed_back(
-                    connection, searched, profile, groups, asked, pmids, numbers[:depth], scores
+                    connection, searched, profile, concepts, asked, pmids, numbers[:depth], scores
                 )
                 order = np.lexsort((pmids, -scores))
                 scores, pmids = scores[order], pmids[order]
@@ -69,9 +68,9 @@ def search(
 
 def _feed_back(
     connection: sqlite3.Connection,
-    searched: FileIndex,
+    searched: SearchIndex,
     profile: Profile,
-    groups: Sequence[Group],
+    concepts: Sequence[Concept],
     asked: float,
     pmids: Numbers,
     numbers: Numbers,
@@ -84,7 +83,7 @@ def _feed_back(
     """
     order = np.argsort(numbers)
     gains = np.zeros(len(numbers))
-    excluded = {word for group in groups for stems in group.stems for word in stems}
+    excluded = {stem for concept in concepts for phrase in concept.phrases for stem in phrase}
     foremost: list[int] = pmids[: profile.feedback_records].tolist()
     score_of = dict(zip(foremost, scores.tolist(), strict=False))
     mass: defaultdict[str, float] = defaultdict(float)
@@ -122,18 +121,18 @@ def best_chunk(query: str, chunks: Sequence[str]) -> int:
     if len(chunks) < 2:
         return 0
     texts = (" ".join(line for line in chunk.split("\n") if not line.startswith(_NOT_TEXT)) for chunk in chunks)
-    passages = [stems_of(words_of(plain(text))) for text in texts]
+    passages = [stems_of(words_of(text)) for text in texts]
     counted = [Counter(stems) for stems in passages]
     mean = max(1.0, sum(map(len, passages)) / len(passages))
     k1, b = _OF_PASSAGES.k1, _OF_PASSAGES.b
     norms = [k1 * (1 - b + b * len(stems) / mean) for stems in passages]
     total = [0.0] * len(passages)
-    for group in _parse_topics(query):
+    for concept in _parse_topics(query):
         found = [
-            sum(counts[phrase[0]] if len(phrase) == 1 else _occurrences(phrase, stems) for phrase in group.stems)
+            sum(counts[phrase[0]] if len(phrase) == 1 else _occurrences(phrase, stems) for phrase in concept.phrases)
             for stems, counts in zip(passages, counted, strict=True)
         ]
-        worth = group.weight * measure_rarity(sum(map(bool, found)), len(passages))
+        worth = concept.weight * measure_rarity(sum(map(bool, found)), len(passages))
         for place, frequency in enumerate(found):
             total[place] += worth * frequency / (frequency + norms[place])
     return max(range(len(total)), key=lambda place: (total[place], -place))
@@ -146,5 +145,5 @@ def _occurrences(phrase: Phrase, stems: Sequence[str]) -> int:
 
 
 @lru_cache(maxsize=64)
-def _parse_topics(query: str) -> list[Group]:
+def _parse_topics(query: str) -> list[Concept]:
     return parse(query, lambda phrase: True)

@@ -368,7 +368,8 @@ MIGRATIONS: tuple[Migration, ...] = (
     rebuild_vector_index,
     _pack,
     lambda connection: connection.execute(_GRAPHS),
-    rebuild_word_index,  # files next to the corpus
+    lambda connection: None,  # created an index of other words than format 9
+    rebuild_word_index,
 )
 """Each migrates a file to the next format; the first migrates format 1. A new file gets the current tables."""
 

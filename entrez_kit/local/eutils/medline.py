@@ -95,8 +95,8 @@ def _list_tails(document: Document) -> Iterator[tuple[str, str]]:
         yield "PT", kind
     yield "DEP", _format_number(document.electronic_date.number)
     yield "TT", document.vernacular_title
-    yield "PL", document.publisher[1] or document.country
-    yield "PB", document.publisher[0]
+    yield "PL", document.publisher_location or document.country
+    yield "PB", document.publisher
     yield "TA", document.journal_ta
     yield "JT", document.journal_title
     yield "JID", document.nlm_id

@@ -13,7 +13,7 @@ from entrez_kit.query.lexer import NCBI_MESSAGES
 from entrez_kit.query.parser import Operand, fold_tree, parse
 from entrez_kit.query.printing import print_query
 from entrez_kit.query.resolve import Resolved, Unit, join_units
-from entrez_kit.query.words import STOP_WORDS, normalize, split_words
+from entrez_kit.query.words import STOP_WORDS, normalize
 
 Values = Mapping[str, Sequence[str]]
 """The values of a record by the code of the field."""
@@ -27,24 +27,11 @@ def has_value(field: Field, values: Sequence[str], text: str) -> bool:
     """
     if field.kind == "uid":
         return text.strip() in values
-    stem = text.rstrip().endswith("*")
+    wanted, stem = normalize(text), text.rstrip().endswith("*")
     if field.kind == "text":
-        wanted_words = split_words(text)
-        return any(_has_phrase(split_words(value), wanted_words, stem) for value in values)
-    wanted = normalize(text)
+        phrase = f" {wanted}" if stem else f" {wanted} "
+        return bool(wanted) and any(phrase in f" {normalize(value)} " for value in values)
     return any(normalize(value) == wanted or (stem and normalize(value).startswith(wanted)) for value in values)
-
-
-def _has_phrase(words_there: Sequence[str], wanted: Sequence[str], stem: bool) -> bool:
-    if not wanted:
-        return False
-    for start in range(len(words_there) - len(wanted) + 1):
-        here = words_there[start : start + len(wanted)]
-        if list(here) == list(wanted):
-            return True
-        if stem and list(here[:-1]) == list(wanted[:-1]) and here[-1].startswith(wanted[-1]):
-            return True
-    return False
 
 
 class SmallQuery:

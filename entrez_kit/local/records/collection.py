@@ -10,7 +10,7 @@ from functools import cache, cached_property
 from math import log
 from pathlib import Path
 from threading import RLock
-from typing import IO, Final, cast
+from typing import IO, TYPE_CHECKING, Final, cast
 
 from lxml import etree
 
@@ -20,9 +20,11 @@ from entrez_kit.base.input_files import open_input, too_large
 from entrez_kit.local.records.document import Document
 from entrez_kit.local.records.fixture_files import read_fixtures
 from entrez_kit.local.records.terms import extract_terms
-from entrez_kit.query.index import RecordTerms
-from entrez_kit.query.sorted_index import ParsedIndex, SortedIndex, SortKeys
+from entrez_kit.query.record_terms import RecordTerms, SortKeys
 from entrez_kit.query.words import fold, normalize
+
+if TYPE_CHECKING:
+    from entrez_kit.query.segments.search_index import SearchIndex
 
 _RECORD: Final = re.compile(
     rb"<(PubmedArticle|PubmedBookArticle)(?:\s[^<>]*+)?>(?>(?:[^<]++|<(?!/?\1[\s>]))*)</\1\s*+>"
@@ -46,7 +48,7 @@ class WordCounts(Mapping[str, int]):
     A suggestion comes from a title or heading: abstracts have many times more words, and more of them are misspelled.
     """
 
-    def __init__(self, index: SortedIndex) -> None:
+    def __init__(self, index: "SearchIndex") -> None:
         self._index = index
 
     @cached_property
@@ -75,7 +77,7 @@ class RecordCollection(ABC):
 
     @property
     @abstractmethod
-    def index(self) -> SortedIndex:
+    def index(self) -> "SearchIndex":
         """The index of all records, built on first use."""
 
     @abstractmethod
@@ -145,9 +147,14 @@ class RecordCollection(ABC):
 
 
 class ParsedCollection(RecordCollection):
-    """Records parsed from PubMed XML. A later record replaces an earlier one with the same PMID."""
+    """Records parsed from PubMed XML.
 
-    def __init__(self, records: Iterable[tuple[str, bytes]]) -> None:
+    Args:
+        records: PMID and XML of each; a later record replaces an earlier one with the same PMID.
+        segments: the index of the records, if it is known.
+    """
+
+    def __init__(self, records: Iterable[tuple[str, bytes]], segments: Sequence[bytes] = ()) -> None:
         kept: dict[str, bytes] = {}
         held = 0
         for pmid, raw in records:
@@ -160,6 +167,7 @@ class ParsedCollection(RecordCollection):
         self._pmids = sorted(kept, key=int)
         self._raws = [kept[pmid] for pmid in self._pmids]
         self._numbers = {pmid: number for number, pmid in enumerate(self._pmids)}
+        self._segments = segments
         self._lock = RLock()
         self.size = len(self._pmids)
 
@@ -178,21 +186,29 @@ class ParsedCollection(RecordCollection):
     @classmethod
     @cache
     def demo(cls) -> "ParsedCollection":
-        """Return the demo collection of this package, indexed once per process; empty if it is not installed."""
-        return cls(record for file in read_fixtures("pubmed", ".xml") for record in split_records([file]))
+        """Return the demo collection of this package with its index; empty if it is not installed."""
+        records = (record for file in read_fixtures("pubmed", ".xml") for record in split_records([file]))
+        return cls(records, read_fixtures("generated", ".seg"))
 
     @property
-    def index(self) -> ParsedIndex:
+    def index(self) -> "SearchIndex":
         """The index of all records, built on first use."""
         with self._lock:
             return self._index
 
     @cached_property
-    def _index(self) -> ParsedIndex:
-        return ParsedIndex(self.size, self._read)
+    def _index(self) -> "SearchIndex":
+        from entrez_kit.query.segments.search_index import SearchIndex
+        from entrez_kit.query.segments.segment import Segment
 
-    def _read(self, number: int) -> tuple[RecordTerms, SortKeys]:
-        return read_terms(self.document(number))
+        segments = self._segments or self.encode_index()
+        return SearchIndex([Segment(Path("memory"), content) for content in segments])
+
+    def encode_index(self) -> list[bytes]:
+        """Return the segments of an index of the records."""
+        from entrez_kit.query.segments.writer import encode_segments
+
+        return list(encode_segments(read_terms(self.document(number)) for number in range(self.size)))
 
     def pmid(self, number: int) -> str:
         """Return the PMID of a record."""

@@ -4,10 +4,10 @@ It is independent of the library's parser, which is tested against this one: the
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, Final, Generic, NamedTuple, Self, TypeVar, overload
+from functools import cached_property, lru_cache
+from typing import Any, Final, NamedTuple, TypeVar
 
 from lxml import etree
 
@@ -31,31 +31,19 @@ NOTICES: Final = {
     "RepublishedFrom": ("RPF", "Corrected and republished from"),
 }
 """The kinds of notices with their tags in MEDLINE and their names in summaries."""
+_NAMES: Final = ("LastName", "ForeName", "Initials", "Suffix", "CollectiveName")
 _INLINE: Final = frozenset(("i", "b", "u", "sup", "sub"))
 
 
 Value = TypeVar("Value")
 
 
-class lazy(Generic[Value]):  # noqa: N801 - used as a decorator, like property
-    """A property that is computed on first use. Unlike ``functools.cached_property`` of Python 3.11 it has no lock."""
+class lazy(cached_property[Value]):  # noqa: N801 - used as a decorator, like property
+    """A property that is computed on first use. Unlike its base class in Python 3.11 it has no lock."""
 
-    def __init__(self, function: Callable[[Any], Value]) -> None:
-        self._function = function
-        self.__doc__ = function.__doc__
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    @overload
-    def __get__(self, instance: None, owner: type) -> Self: ...
-    @overload
-    def __get__(self, instance: object, owner: type) -> Value: ...
-    def __get__(self, instance: object | None, owner: type) -> "Self | Value":
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """Return the value."""
-        if instance is None:
-            return self
-        value = instance.__dict__[self._name] = self._function(instance)
+        value = instance.__dict__[self.attrname] = self.func(instance)
         return value
 
 
@@ -118,6 +106,14 @@ class PartialDate:
 NO_DATE: Final = PartialDate("", 0)
 
 
+class Event(NamedTuple):
+    """An event in the history of a record: its kind, date and time of day."""
+
+    kind: str
+    date: PartialDate
+    clock: str
+
+
 def record_parser() -> Any:
     """Return a parser for single records: no network, no DTD, undeclared namespace prefixes accepted."""
     return etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, recover=True)
@@ -156,413 +152,6 @@ def _render_inline(element: Any) -> str:
             parts.append(f"<{child.tag}>{inner}</{child.tag}>" if child.tag in _INLINE else inner)
         parts.append(child.tail or "")
     return "".join(parts)
-
-
-def _text_at(path: str, inside: str = "_citation") -> "lazy[str]":
-    """Return a property that is the text of an element, "" if the element is missing."""
-
-    def text(document: "Document") -> str:
-        parent = getattr(document, inside)
-        return "" if parent is None else text_of(parent.find(path))
-
-    return lazy(text)
-
-
-def _texts_at(path: str, inside: str = "_citation") -> "lazy[list[str]]":
-    """Return a property that lists the texts of all elements at a path."""
-    return lazy(lambda document: [text_of(one) for one in getattr(document, inside).iterfind(path)])
-
-
-class _Part:
-    """An element with its children by tag, for ``find`` and ``iterfind`` of paths without a visit of all children."""
-
-    def __init__(self, element: Any) -> None:
-        self.get = element.get
-        self._children: dict[Any, list[Any]] = {}
-        for child in element:
-            self._children.setdefault(child.tag, []).append(child)
-
-    def iterfind(self, path: str) -> list[Any]:
-        """Return the elements at a path of tags."""
-        tag, *rest = path.split("/")
-        found = self._children.get(tag, [])
-        for step in rest:
-            found = [child for parent in found for child in parent.iterchildren(step)]
-        return found
-
-    def find(self, path: str) -> Any:
-        """Return the first element at a path of tags, if any."""
-        return next(iter(self.iterfind(path)), None)
-
-
-class Document:
-    """One record. Its properties are parsed from the XML on first use."""
-
-    def __init__(self, raw: bytes) -> None:
-        self._parser = record_parser()
-        self.root = etree.fromstring(raw, self._parser)
-        self.is_book = self.root.tag == "PubmedBookArticle"
-        self._citation = _Part(self.root.find("BookDocument" if self.is_book else "MedlineCitation"))
-        article = None if self.is_book else self._citation.find("Article")
-        self._article = self._citation if article is None else _Part(article)
-        data = self.root.find("PubmedBookData" if self.is_book else "PubmedData")
-        self._data = None if data is None else _Part(data)
-        book = self._citation.find("Book")
-        self._book = None if book is None else _Part(book)
-
-    def find_defect(self) -> str | None:
-        """Describe why the XML is not well-formed; None if it is. Undeclared namespace prefixes are accepted."""
-        return next((str(error.message) for error in self._parser.error_log if error.domain_name != "NAMESPACE"), None)
-
-    def _get_text(self, path: str) -> str:
-        return text_of(self._citation.find(path))
-
-    pmid = _text_at("PMID")
-    """The PMID of the record itself."""
-
-    @lazy
-    def status(self) -> str:
-        """The status of the record, such as MEDLINE, PubMed-not-MEDLINE, Publisher or In-Process."""
-        return str(self._citation.get("Status") or "Publisher")
-
-    @lazy
-    def owner(self) -> str:
-        """The organization that created the citation."""
-        return str(self._citation.get("Owner") or "NLM")
-
-    @lazy
-    def indexing_method(self) -> str:
-        """How MeSH terms were assigned: Automated, Curated, or an empty string."""
-        return str(self._citation.get("IndexingMethod") or "")
-
-    @lazy
-    def publication_model(self) -> str:
-        """The publication model, such as Print, Electronic or Print-Electronic."""
-        return str(self._article.get("PubModel") or "Print")
-
-    @lazy
-    def title_element(self) -> Any:
-        """The element that contains the title; for a whole book, the title of the book."""
-        title = self._article.find("ArticleTitle")
-        if title is None and self._book is not None:
-            title = self._book.find("BookTitle")
-        return title
-
-    @lazy
-    def title(self) -> str:
-        """The title without markup."""
-        return text_of(self.title_element)
-
-    vernacular_title = _text_at("VernacularTitle", "_article")
-    """The title in the article's own language."""
-    book_title = _text_at("BookTitle", "_book")
-    """The title of the book that contains the chapter."""
-
-    @lazy
-    def is_chapter(self) -> bool:
-        """Whether this record is a chapter of a book."""
-        return self.is_book and self._article.find("ArticleTitle") is not None
-
-    @lazy
-    def publisher(self) -> tuple[str, str]:
-        """Name and place of a book's publisher."""
-        if self._book is None:
-            return "", ""
-        return text_of(self._book.find("Publisher/PublisherName")), text_of(
-            self._book.find("Publisher/PublisherLocation")
-        )
-
-    @lazy
-    def abstract(self) -> list[tuple[str, str]]:
-        """Label and text of each part of the abstract."""
-        return [
-            (str(part.get("Label") or ""), text_of(part)) for part in self._article.iterfind("Abstract/AbstractText")
-        ]
-
-    @lazy
-    def other_abstracts(self) -> list[tuple[str, str]]:
-        """Kind and text of each further abstract."""
-        return [
-            (str(other.get("Type") or ""), " ".join(text_of(part) for part in other.iterfind("AbstractText")))
-            for other in self._citation.iterfind("OtherAbstract")
-        ]
-
-    @lazy
-    def has_foreign_abstract(self) -> bool:
-        """Whether an abstract is in another language than English."""
-        others = self._citation.iterfind("OtherAbstract")
-        return any(str(other.get("Language") or "eng") != "eng" for other in others)
-
-    @lazy
-    def abstract_text(self) -> str:
-        """The abstract as one string, with its labels."""
-        return " ".join(f"{label}: {text}" if label else text for label, text in self.abstract)
-
-    copyright = _text_at("Abstract/CopyrightInformation", "_article")
-    """The copyright notice of the abstract."""
-    journal_title = _text_at("Journal/Title", "_article")
-    """The journal's full title."""
-    journal_iso = _text_at("Journal/ISOAbbreviation", "_article")
-    """The journal's ISO abbreviation."""
-
-    @lazy
-    def journal_ta(self) -> str:
-        """The journal's MEDLINE abbreviation."""
-        return self._get_text("MedlineJournalInfo/MedlineTA") or self.journal_iso
-
-    nlm_id = _text_at("MedlineJournalInfo/NlmUniqueID")
-    """The journal's NLM identifier."""
-    country = _text_at("MedlineJournalInfo/Country")
-    """The country where the journal is published."""
-
-    @lazy
-    def issns(self) -> list[tuple[str, str]]:
-        """Kind and number of each ISSN."""
-        found = [(str(issn.get("IssnType") or ""), text_of(issn)) for issn in self._article.iterfind("Journal/ISSN")]
-        linking = self._get_text("MedlineJournalInfo/ISSNLinking")
-        return [*found, ("Linking", linking)] if linking else found
-
-    def issn(self, kind: str) -> str:
-        """Return the ISSN of one kind, or an empty string."""
-        return next((number for name, number in self.issns if name == kind), "")
-
-    volume = _text_at("Journal/JournalIssue/Volume", "_article")
-    """Volume of the journal."""
-    issue = _text_at("Journal/JournalIssue/Issue", "_article")
-    """Issue of the journal."""
-
-    @lazy
-    def pages(self) -> str:
-        """Page range, as MEDLINE abbreviates it."""
-        pages = text_of(self._article.find("Pagination/MedlinePgn"))
-        if pages:
-            return pages
-        ends = [text_of(self._article.find(f"Pagination/{name}Page")) for name in ("Start", "End")]
-        return "-".join(filter(None, ends))
-
-    @lazy
-    def publication_date(self) -> PartialDate:
-        """The date of the issue, or of the book."""
-        path = "Book/PubDate" if self.is_book else "Journal/JournalIssue/PubDate"
-        return read_date((self._citation if self.is_book else self._article).find(path))
-
-    @lazy
-    def electronic_date(self) -> PartialDate:
-        """The date of electronic publication."""
-        for date in self._article.iterfind("ArticleDate"):
-            if date.get("DateType") == "Electronic":
-                return read_date(date)
-        return NO_DATE
-
-    @lazy
-    def completed(self) -> PartialDate:
-        """The date when indexing was completed."""
-        return read_date(self._citation.find("DateCompleted"))
-
-    @lazy
-    def revised(self) -> PartialDate:
-        """The date when the record was last revised."""
-        return read_date(self._citation.find("DateRevised"))
-
-    @lazy
-    def history(self) -> list[tuple[str, PartialDate, str]]:
-        """Kind, date and time of day of each event in the history of the record."""
-        if self._data is None:
-            return []
-        events = []
-        for event in self._data.iterfind("History/PubMedPubDate"):
-            parts = _read_parts(event)
-            clock = f"{int(parts.get('Hour') or 0):02}:{int(parts.get('Minute') or 0):02}"
-            events.append((str(event.get("PubStatus") or ""), _to_date(parts), clock))
-        return events
-
-    def event(self, *kinds: str) -> PartialDate:
-        """Return the date of the first of these events that the record has."""
-        for kind in kinds:
-            for name, date, _ in self.history:
-                if name == kind and date:
-                    return date
-        return NO_DATE
-
-    @lazy
-    def authors(self) -> list[Person]:
-        """The authors, in order."""
-        return list(self._read_people(self._article.iterfind("AuthorList")))
-
-    @lazy
-    def editors(self) -> list[Person]:
-        """The editors of a book."""
-        return [] if self._book is None else list(self._read_people(self._book.iterfind("AuthorList")))
-
-    @lazy
-    def investigators(self) -> list[Person]:
-        """People named as investigators of a group."""
-        return [_read_person(person) for person in self._citation.iterfind("InvestigatorList/Investigator")]
-
-    @lazy
-    def personal_subjects(self) -> list[Person]:
-        """People who are the subject of the article."""
-        return [
-            _read_person(person) for person in self._citation.iterfind("PersonalNameSubjectList/PersonalNameSubject")
-        ]
-
-    def _read_people(self, lists: Any) -> Iterator[Person]:
-        for people in lists:
-            everybody = people.findall("Author")
-            # NLM displays only the corrected names. If every name is marked invalid, all of them are used.
-            valid = [person for person in everybody if person.get("ValidYN") != "N"]
-            yield from map(_read_person, valid or everybody)
-
-    languages = _texts_at("Language", "_article")
-    """Three-letter codes of the languages."""
-
-    @lazy
-    def publication_types(self) -> list[str]:
-        """Names of the publication types."""
-        path = "PublicationType" if self.is_book else "PublicationTypeList/PublicationType"
-        return [text_of(kind) for kind in self._article.iterfind(path)]
-
-    @lazy
-    def headings(self) -> list[IndexTerm]:
-        """The MeSH headings."""
-        found = []
-        for heading in self._citation.iterfind("MeshHeadingList/MeshHeading"):
-            names = [(one.tag, text_of(one), one.get("MajorTopicYN") == "Y") for one in heading]
-            qualifiers = tuple((name, major) for tag, name, major in names if tag == "QualifierName")
-            found += [IndexTerm(name, major, qualifiers) for tag, name, major in names if tag == "DescriptorName"][:1]
-        return found
-
-    supplementary = _texts_at("SupplMeshList/SupplMeshName")
-    """Supplementary MeSH concepts."""
-
-    @lazy
-    def chemicals(self) -> list[tuple[str, str]]:
-        """Registry number and name of each substance."""
-        return [
-            (_text_of_child(chemical, "RegistryNumber"), _text_of_child(chemical, "NameOfSubstance"))
-            for chemical in self._citation.iterfind("ChemicalList/Chemical")
-        ]
-
-    @lazy
-    def keywords(self) -> list[tuple[str, str, bool]]:
-        """Owner and text of each keyword, and whether it is a major topic."""
-        return [
-            (str(group.get("Owner") or ""), text_of(word), word.get("MajorTopicYN") == "Y")
-            for group in self._citation.iterfind("KeywordList")
-            for word in group.iterfind("Keyword")
-        ]
-
-    @lazy
-    def grants(self) -> list[list[str]]:
-        """Number, acronym, agency and country of each grant; missing parts are omitted."""
-        return [
-            [text for name in ("GrantID", "Acronym", "Agency", "Country") if (text := _text_of_child(grant, name))]
-            for grant in self._article.iterfind("GrantList/Grant")
-        ]
-
-    @lazy
-    def locations(self) -> list[tuple[str, str]]:
-        """Kind and value of each electronic location."""
-        places = [*self._article.iterfind("ELocationID")]
-        if self._book is not None:
-            places += [*self._book.iterfind("ELocationID")]
-        return [(str(place.get("EIdType") or ""), text_of(place)) for place in places]
-
-    @lazy
-    def ids(self) -> list[tuple[str, str]]:
-        """Kind and value of each identifier of this record; identifiers of cited articles are excluded."""
-        lists = [self._citation.find("ArticleIdList")] if self.is_book else []
-        if self._data is not None:
-            lists.append(self._data.find("ArticleIdList"))
-        found = [
-            (str(one.get("IdType") or "pubmed"), text_of(one)) for group in lists if group is not None for one in group
-        ]
-        return [pair for pair in dict.fromkeys(found) if pair[1]]
-
-    def identifier(self, kind: str) -> str:
-        """Return the identifier of one kind, from the id list or, for DOIs, the electronic locations."""
-        for name, value in self.ids:
-            if name == kind:
-                return value
-        return next((value for name, value in self.locations if name == kind), "")
-
-    @lazy
-    def pmcid(self) -> str:
-        """The PMCID such as "PMC123", or an empty string."""
-        return self.identifier("pmc").upper()
-
-    @lazy
-    def doi(self) -> str:
-        """The DOI, or an empty string."""
-        return self.identifier("doi")
-
-    isbn = _text_at("Isbn", "_book")
-    """The ISBN of a book."""
-
-    @lazy
-    def corrections(self) -> list[Notice]:
-        """Errata, retractions, comments and updates."""
-        return [
-            Notice(
-                str(one.get("RefType") or ""),
-                _text_of_child(one, "RefSource"),
-                _text_of_child(one, "PMID"),
-                _text_of_child(one, "Note"),
-            )
-            for one in self._citation.iterfind("CommentsCorrectionsList/CommentsCorrections")
-        ]
-
-    @lazy
-    def accessions(self) -> list[str]:
-        """Data bank and accession number of deposited data."""
-        return [
-            f"{_text_of_child(bank, 'DataBankName')}/{text_of(number)}"
-            for bank in self._article.iterfind("DataBankList/DataBank")
-            for number in bank.iterfind("AccessionNumberList/AccessionNumber")
-        ]
-
-    subsets = _texts_at("CitationSubset")
-    """Codes of the MEDLINE subsets."""
-    conflict_of_interest = _text_at("CoiStatement")
-    """The statement on conflicts of interest."""
-    publication_status = _text_at("PublicationStatus", "_data")
-    """The publication status: ppublish, epublish or aheadofprint."""
-
-    @lazy
-    def cited_pmids(self) -> list[str]:
-        """PMIDs of the references, in order."""
-        if self._data is None:
-            return []
-        return [
-            text
-            for references in self._data.iterfind("ReferenceList")
-            for one in references.iter("ArticleId")
-            if one.get("IdType") == "pubmed" and (text := text_of(one)).isdigit()
-        ]
-
-
-def _read_person(element: Any) -> Person:
-    names: dict[str, str] = {}
-    places: list[str] = []
-    identifiers: list[tuple[str, str]] = []
-    for child in element:
-        tag = child.tag
-        if tag == "AffiliationInfo":
-            places += [text_of(place) for place in child if place.tag == "Affiliation"]
-        elif tag == "Identifier":
-            identifiers.append((str(child.get("Source") or ""), text_of(child)))
-        else:
-            names.setdefault(tag, text_of(child))
-    get = names.get
-    return Person(
-        get("LastName", ""),
-        get("ForeName", ""),
-        get("Initials", ""),
-        get("Suffix", ""),
-        get("CollectiveName", ""),
-        tuple(places),
-        tuple(identifiers),
-    )
 
 
 def read_date(element: Any) -> PartialDate:
@@ -626,3 +215,337 @@ def _find_number(text: str) -> int:
     month = _find_season(word.group()) if word else 1
     day = re.match(r"\s*[A-Za-z]+\s+([0-9]{1,2})(?![0-9])", rest)
     return int(year.group()) * 10000 + month * 100 + (int(day.group(1)) if day else 1)
+
+
+class _Part:
+    """An element with its children by tag, for ``find`` and ``iterfind`` of paths without a visit of all children.
+
+    A missing element has no children and no attributes.
+    """
+
+    def __init__(self, element: Any) -> None:
+        self._element = element
+        self._children: dict[Any, list[Any]] = {}
+        for child in () if element is None else element:
+            self._children.setdefault(child.tag, []).append(child)
+
+    def get(self, name: str) -> str:
+        """Return an attribute, "" if it is missing."""
+        return "" if self._element is None else self._element.get(name) or ""
+
+    def iterfind(self, path: str) -> list[Any]:
+        """Return the elements at a path of tags."""
+        tag, _, rest = path.partition("/")
+        found = self._children.get(tag, [])
+        while rest and found:
+            step, _, rest = rest.partition("/")
+            found = [child for parent in found for child in parent.iterchildren(step)]
+        return found
+
+    def find(self, path: str) -> Any:
+        """Return the first element at a path of tags, if any."""
+        found = self.iterfind(path)
+        return found[0] if found else None
+
+
+def _attribute(name: str, default: str, part: str = "_citation") -> "lazy[str]":
+    """Return a property that is an attribute of a part of the record."""
+    return lazy(lambda document: getattr(document, part).get(name) or default)
+
+
+def _one_at(path: str, read: Callable[[Any], Value], part: str = "_citation") -> "lazy[Value]":
+    """Return a property that is read from the first element at a path; ``read`` gets None for a missing one."""
+    return lazy(lambda document: read(getattr(document, part).find(path)))
+
+
+def _text_at(path: str, part: str = "_citation") -> "lazy[str]":
+    """Return a property that is the text of the first element at a path."""
+    return _one_at(path, text_of, part)
+
+
+def _all_at(path: str, read: Callable[[Any], Value], part: str = "_citation") -> "lazy[list[Value]]":
+    """Return a property that lists what is read from each element at a path."""
+    return lazy(lambda document: [read(one) for one in getattr(document, part).iterfind(path)])
+
+
+def _read_people(people: Any) -> list[Person]:
+    """Read a list of authors. NLM displays only the names marked as valid; if none is, all of them are used."""
+    everybody = people.findall("Author")
+    return [_read_person(one) for one in everybody if one.get("ValidYN") != "N"] or list(map(_read_person, everybody))
+
+
+def _read_person(element: Any) -> Person:
+    names: dict[str, str] = {}
+    places: list[str] = []
+    identifiers: list[tuple[str, str]] = []
+    for child in element:
+        tag = child.tag
+        if tag == "AffiliationInfo":
+            places += [text_of(place) for place in child if place.tag == "Affiliation"]
+        elif tag == "Identifier":
+            identifiers.append((child.get("Source") or "", text_of(child)))
+        else:
+            names.setdefault(tag, text_of(child))
+    last, fore, initials, suffix, group = (names.get(tag, "") for tag in _NAMES)
+    return Person(last, fore, initials, suffix, group, tuple(places), tuple(identifiers))
+
+
+def _read_heading(element: Any) -> IndexTerm:
+    names = [(one.tag, text_of(one), one.get("MajorTopicYN") == "Y") for one in element]
+    qualifiers = tuple((name, major) for tag, name, major in names if tag == "QualifierName")
+    descriptors = ((name, major) for tag, name, major in names if tag == "DescriptorName")
+    name, major = next(descriptors, ("", False))
+    return IndexTerm(name, major, qualifiers)
+
+
+def _read_notice(element: Any) -> Notice:
+    texts = (_text_of_child(element, tag) for tag in ("RefSource", "PMID", "Note"))
+    return Notice(element.get("RefType") or "", *texts)
+
+
+def _read_bank(bank: Any) -> list[str]:
+    name = _text_of_child(bank, "DataBankName")
+    return [f"{name}/{text_of(number)}" for number in bank.iterfind("AccessionNumberList/AccessionNumber")]
+
+
+def _read_other_abstract(other: Any) -> tuple[str, str]:
+    return other.get("Type") or "", " ".join(text_of(part) for part in other.iterfind("AbstractText"))
+
+
+def _read_chemical(chemical: Any) -> tuple[str, str]:
+    return _text_of_child(chemical, "RegistryNumber"), _text_of_child(chemical, "NameOfSubstance")
+
+
+def _read_grant(grant: Any) -> list[str]:
+    return [text for tag in ("GrantID", "Acronym", "Agency", "Country") if (text := _text_of_child(grant, tag))]
+
+
+def _read_keywords(words: Any) -> list[tuple[str, str, bool]]:
+    owner = words.get("Owner") or ""
+    return [(owner, text_of(word), word.get("MajorTopicYN") == "Y") for word in words.iterfind("Keyword")]
+
+
+def _read_event(event: Any) -> Event:
+    parts = _read_parts(event)
+    clock = f"{int(parts.get('Hour') or 0):02}:{int(parts.get('Minute') or 0):02}"
+    return Event(event.get("PubStatus") or "", _to_date(parts), clock)
+
+
+class Document:
+    """One record. Its properties are parsed from the XML on first use."""
+
+    def __init__(self, raw: bytes) -> None:
+        self._parser = record_parser()
+        self.root = etree.fromstring(raw, self._parser)
+        self.is_book = self.root.tag == "PubmedBookArticle"
+        self._citation = _Part(self.root.find("BookDocument" if self.is_book else "MedlineCitation"))
+        article = None if self.is_book else self._citation.find("Article")
+        self._article = self._citation if article is None else _Part(article)
+        self._data = _Part(self.root.find("PubmedBookData" if self.is_book else "PubmedData"))
+        self._book = _Part(self._citation.find("Book"))
+
+    def find_defect(self) -> str | None:
+        """Describe why the XML is not well-formed; None if it is. Undeclared namespace prefixes are accepted."""
+        return next((str(error.message) for error in self._parser.error_log if error.domain_name != "NAMESPACE"), None)
+
+    pmid = _text_at("PMID")
+    """The PMID of the record itself."""
+    status = _attribute("Status", "Publisher")
+    """The status of the record, such as MEDLINE, PubMed-not-MEDLINE, Publisher or In-Process."""
+    owner = _attribute("Owner", "NLM")
+    """The organization that created the citation."""
+    indexing_method = _attribute("IndexingMethod", "")
+    """How MeSH terms were assigned: Automated, Curated, or an empty string."""
+    publication_model = _attribute("PubModel", "Print", "_article")
+    """The publication model, such as Print, Electronic or Print-Electronic."""
+
+    @lazy
+    def title_element(self) -> Any:
+        """The element that contains the title; for a whole book, the title of the book."""
+        title = self._article.find("ArticleTitle")
+        return self._book.find("BookTitle") if title is None else title
+
+    @lazy
+    def title(self) -> str:
+        """The title without markup."""
+        return text_of(self.title_element)
+
+    vernacular_title = _text_at("VernacularTitle", "_article")
+    """The title in the article's own language."""
+    book_title = _text_at("BookTitle", "_book")
+    """The title of the book that contains the chapter."""
+
+    @lazy
+    def is_chapter(self) -> bool:
+        """Whether this record is a chapter of a book."""
+        return self.is_book and self._article.find("ArticleTitle") is not None
+
+    publisher = _text_at("Publisher/PublisherName", "_book")
+    """The name of a book's publisher."""
+    publisher_location = _text_at("Publisher/PublisherLocation", "_book")
+    """The place of a book's publisher."""
+    abstract = _all_at("Abstract/AbstractText", lambda part: (part.get("Label") or "", text_of(part)), "_article")
+    """Label and text of each part of the abstract."""
+    other_abstracts = _all_at("OtherAbstract", _read_other_abstract)
+    """Kind and text of each further abstract."""
+
+    @lazy
+    def has_foreign_abstract(self) -> bool:
+        """Whether an abstract is in another language than English."""
+        return any((other.get("Language") or "eng") != "eng" for other in self._citation.iterfind("OtherAbstract"))
+
+    @lazy
+    def abstract_text(self) -> str:
+        """The abstract as one string, with its labels."""
+        return " ".join(f"{label}: {text}" if label else text for label, text in self.abstract)
+
+    copyright = _text_at("Abstract/CopyrightInformation", "_article")
+    """The copyright notice of the abstract."""
+    journal_title = _text_at("Journal/Title", "_article")
+    """The journal's full title."""
+    journal_iso = _text_at("Journal/ISOAbbreviation", "_article")
+    """The journal's ISO abbreviation."""
+
+    @lazy
+    def journal_ta(self) -> str:
+        """The journal's MEDLINE abbreviation."""
+        return text_of(self._citation.find("MedlineJournalInfo/MedlineTA")) or self.journal_iso
+
+    nlm_id = _text_at("MedlineJournalInfo/NlmUniqueID")
+    """The journal's NLM identifier."""
+    country = _text_at("MedlineJournalInfo/Country")
+    """The country where the journal is published."""
+
+    @lazy
+    def issns(self) -> list[tuple[str, str]]:
+        """Kind and number of each ISSN."""
+        found = [(issn.get("IssnType") or "", text_of(issn)) for issn in self._article.iterfind("Journal/ISSN")]
+        linking = text_of(self._citation.find("MedlineJournalInfo/ISSNLinking"))
+        return [*found, ("Linking", linking)] if linking else found
+
+    def issn(self, kind: str) -> str:
+        """Return the ISSN of one kind, or an empty string."""
+        return next((number for name, number in self.issns if name == kind), "")
+
+    volume = _text_at("Journal/JournalIssue/Volume", "_article")
+    """Volume of the journal."""
+    issue = _text_at("Journal/JournalIssue/Issue", "_article")
+    """Issue of the journal."""
+
+    @lazy
+    def pages(self) -> str:
+        """Page range, as MEDLINE abbreviates it."""
+        ends = (text_of(self._article.find(f"Pagination/{name}Page")) for name in ("Start", "End"))
+        return text_of(self._article.find("Pagination/MedlinePgn")) or "-".join(filter(None, ends))
+
+    @lazy
+    def publication_date(self) -> PartialDate:
+        """The date of the issue, or of the book."""
+        return read_date(self._article.find("Book/PubDate" if self.is_book else "Journal/JournalIssue/PubDate"))
+
+    @lazy
+    def electronic_date(self) -> PartialDate:
+        """The date of electronic publication."""
+        dates = self._article.iterfind("ArticleDate")
+        return read_date(next((date for date in dates if date.get("DateType") == "Electronic"), None))
+
+    completed = _one_at("DateCompleted", read_date)
+    """The date when indexing was completed."""
+    revised = _one_at("DateRevised", read_date)
+    """The date when the record was last revised."""
+    history = _all_at("History/PubMedPubDate", _read_event, "_data")
+    """The events in the history of the record."""
+
+    def event(self, *kinds: str) -> PartialDate:
+        """Return the date of the first of these events that the record has."""
+        dates = (date for kind in kinds for name, date, _ in self.history if name == kind and date)
+        return next(dates, NO_DATE)
+
+    @lazy
+    def authors(self) -> list[Person]:
+        """The authors, in order."""
+        return [one for people in self._article.iterfind("AuthorList") for one in _read_people(people)]
+
+    @lazy
+    def editors(self) -> list[Person]:
+        """The editors of a book."""
+        return [one for people in self._book.iterfind("AuthorList") for one in _read_people(people)]
+
+    investigators = _all_at("InvestigatorList/Investigator", _read_person)
+    """People named as investigators of a group."""
+    personal_subjects = _all_at("PersonalNameSubjectList/PersonalNameSubject", _read_person)
+    """People who are the subject of the article."""
+    languages = _all_at("Language", text_of, "_article")
+    """Three-letter codes of the languages."""
+
+    @lazy
+    def publication_types(self) -> list[str]:
+        """Names of the publication types."""
+        path = "PublicationType" if self.is_book else "PublicationTypeList/PublicationType"
+        return [text_of(kind) for kind in self._article.iterfind(path)]
+
+    headings = _all_at("MeshHeadingList/MeshHeading", _read_heading)
+    """The MeSH headings."""
+    supplementary = _all_at("SupplMeshList/SupplMeshName", text_of)
+    """Supplementary MeSH concepts."""
+    chemicals = _all_at("ChemicalList/Chemical", _read_chemical)
+    """Registry number and name of each substance."""
+
+    @lazy
+    def keywords(self) -> list[tuple[str, str, bool]]:
+        """Owner and text of each keyword, and whether it is a major topic."""
+        return [one for words in self._citation.iterfind("KeywordList") for one in _read_keywords(words)]
+
+    grants = _all_at("GrantList/Grant", _read_grant, "_article")
+    """Number, acronym, agency and country of each grant; missing parts are omitted."""
+
+    @lazy
+    def locations(self) -> list[tuple[str, str]]:
+        """Kind and value of each electronic location."""
+        places = [*self._article.iterfind("ELocationID"), *self._book.iterfind("ELocationID")]
+        return [(place.get("EIdType") or "", text_of(place)) for place in places]
+
+    @lazy
+    def ids(self) -> list[tuple[str, str]]:
+        """Kind and value of each identifier of this record; identifiers of cited articles are excluded."""
+        own = self._citation.iterfind("ArticleIdList/ArticleId") if self.is_book else []
+        listed = [*own, *self._data.iterfind("ArticleIdList/ArticleId")]
+        found = [(one.get("IdType") or "pubmed", text_of(one)) for one in listed]
+        return [pair for pair in dict.fromkeys(found) if pair[1]]
+
+    def identifier(self, kind: str) -> str:
+        """Return the identifier of one kind, from the id list or, for DOIs, the electronic locations."""
+        return next((value for name, value in (*self.ids, *self.locations) if name == kind), "")
+
+    @lazy
+    def pmcid(self) -> str:
+        """The PMCID such as "PMC123", or an empty string."""
+        return self.identifier("pmc").upper()
+
+    @lazy
+    def doi(self) -> str:
+        """The DOI, or an empty string."""
+        return self.identifier("doi")
+
+    isbn = _text_at("Isbn", "_book")
+    """The ISBN of a book."""
+    corrections = _all_at("CommentsCorrectionsList/CommentsCorrections", _read_notice)
+    """Errata, retractions, comments and updates."""
+
+    @lazy
+    def accessions(self) -> list[str]:
+        """Data bank and accession number of deposited data."""
+        return [one for bank in self._article.iterfind("DataBankList/DataBank") for one in _read_bank(bank)]
+
+    subsets = _all_at("CitationSubset", text_of)
+    """Codes of the MEDLINE subsets."""
+    conflict_of_interest = _text_at("CoiStatement")
+    """The statement on conflicts of interest."""
+    publication_status = _text_at("PublicationStatus", "_data")
+    """The publication status: ppublish, epublish or aheadofprint."""
+
+    @lazy
+    def cited_pmids(self) -> list[str]:
+        """PMIDs of the references, in order."""
+        listed = (one for references in self._data.iterfind("ReferenceList") for one in references.iter("ArticleId"))
+        return [text for one in listed if one.get("IdType") == "pubmed" and (text := text_of(one)).isdigit()]

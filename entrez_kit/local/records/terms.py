@@ -7,7 +7,7 @@ from entrez_kit.local.records.document import Document, Person
 from entrez_kit.query import unsettled
 from entrez_kit.query.fields import LANGUAGES
 from entrez_kit.query.filters import NOTICE_FILTERS, STATUS_FILTERS
-from entrez_kit.query.index import FULL, RecordTerms
+from entrez_kit.query.record_terms import FULL, RecordTerms
 from entrez_kit.query.words import normalize, split_words
 
 LINKOUT_FILTERS = ("free full text", "loattrfree full text", "full text", "loattrfull text")
@@ -54,8 +54,8 @@ def _add_titles(document: Document, terms: RecordTerms) -> None:
         terms.add_value(source, value)
         terms.add_text(source, value)
     terms.add_exact("country", _normalize(document.country))
-    terms.add_value("publisher", document.publisher[0])
-    terms.add_text("publisher", document.publisher[0])
+    terms.add_value("publisher", document.publisher)
+    terms.add_text("publisher", document.publisher)
     terms.add_value("isbn", document.isbn)
 
 

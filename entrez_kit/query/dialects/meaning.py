@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
 from itertools import product
 from operator import and_
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pyroaring import BitMap
 
@@ -35,10 +35,13 @@ from entrez_kit.query.dialects.tree import (
     walk,
 )
 from entrez_kit.query.fields import LANGUAGES
-from entrez_kit.query.index import FULL, SearchIndex
 from entrez_kit.query.mesh import Tree, Vocabulary
+from entrez_kit.query.record_terms import FULL
 from entrez_kit.query.search import search
 from entrez_kit.query.words import normalize
+
+if TYPE_CHECKING:
+    from entrez_kit.query.segments.search_index import SearchIndex
 
 _OVID_WORDS: Final = (
     "an and are as at be because been but by for from had has have if in into is it its of on or that the their then "
@@ -54,7 +57,7 @@ Span = tuple[int, int, frozenset[int]]
 
 def evaluate_meaning(
     node: Node,
-    index: SearchIndex,
+    index: "SearchIndex",
     vocabulary: Vocabulary | None = None,
     lines: Mapping[int, BitMap] | None = None,
 ) -> BitMap:
@@ -73,7 +76,7 @@ def evaluate_meaning(
 
 
 class _Evaluator:
-    def __init__(self, index: SearchIndex, vocabulary: Vocabulary, lines: Mapping[int, BitMap]) -> None:
+    def __init__(self, index: "SearchIndex", vocabulary: Vocabulary, lines: Mapping[int, BitMap]) -> None:
         self._index, self._vocabulary, self._lines = index, vocabulary, lines
         self._expanded: dict[tuple[str, str], list[str]] = {}
 

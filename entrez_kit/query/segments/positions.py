@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from entrez_kit.query import unsettled
-from entrez_kit.query.index import VALUE_GAP
+from entrez_kit.query.record_terms import VALUE_GAP
 from entrez_kit.query.segments.coding import Integers, Mask, Numbers, Words, mask_members
 from entrez_kit.query.segments.segment import BOUNDARY, TermList
 

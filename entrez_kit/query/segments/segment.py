@@ -31,12 +31,12 @@ from entrez_kit.query.segments.coding import (
 )
 
 Kind = Literal["words", "values", "numbers", "sort"]
-"""Word lists with positions, value lists, columns of numbers, and the texts that records are sorted by."""
+"""Word lists with positions, value lists, columns of numbers as texts, and the texts that records are sorted by."""
 P = ParamSpec("P")
 R = TypeVar("R")
 
-MAGIC: Final = b"EKSEG\x00\x01\n"
-FORMAT: Final = 1
+MAGIC: Final = b"EKSEG\x00\x02\n"
+FORMAT: Final = 2
 TRAILER: Final = struct.Struct("<QIII8s")
 """Place, length and checksum of the header, checksum of the data, and the magic number again."""
 SEPARATOR: Final = b"\0"
@@ -46,6 +46,7 @@ COLUMNS: Final = {"dates": "<i8", "pmids": "<i8", "lengths": "<u2"}
 """Numbers of all records, and their types."""
 _MAX_HEADER: Final = 1 << 24
 _CHUNK: Final = 1 << 20
+_GREATEST: Final = 9_999_999_999
 
 
 def damaged_error(path: Path, problem: str) -> StoreError:
@@ -60,6 +61,11 @@ def damaged_error(path: Path, problem: str) -> StoreError:
 def encode_text(text: str) -> bytes:
     """Return a term as bytes, which have the same order as the terms."""
     return text.encode("utf-8", "surrogatepass")
+
+
+def encode_number(number: int) -> str:
+    """Return a number as a term; terms have the same order as numbers."""
+    return f"{min(number, _GREATEST):010}"
 
 
 class Texts:
@@ -132,14 +138,11 @@ class TermList:
         segment: "Segment",
         kind: Kind,
         texts: Texts,
-        keys: Integers,
         ends: NDArray[Any],
         streams: Sequence[Bytes],
     ) -> None:
         self.kind = kind
         self.texts = texts
-        self.keys = keys
-        """The numbers of a column."""
         self._segment = segment
         self._ends = ends
         self._streams = streams
@@ -231,33 +234,39 @@ _SPARSE: Final = 20
 """A range of terms is read as a whole unless it has more terms than this for each one that is searched."""
 
 
+def _map_file(path: Path) -> mmap.mmap:
+    """Map a segment file into memory."""
+    try:
+        with path.open("rb") as file:
+            if file.seek(0, 2) < len(MAGIC) + TRAILER.size:
+                raise damaged_error(path, "it is too short")
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except OSError as exc:
+        raise StoreError(
+            f"The index file {path.name} cannot be read: {exc.strerror or type(exc).__name__}.",
+            recovery_hint="Import the copy again.",
+            details={"reason": "unreadable_index", "path": str(path)},
+        ) from None
+
+
 class Segment:
-    """One open segment file.
+    """One open segment: a file, or bytes.
 
     Args:
         path: the file.
+        data: its content, if it is in memory.
 
     Raises:
         StoreError: the file cannot be read, is damaged, or has an unknown format.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, data: bytes | None = None) -> None:
         self.path = path
         self.number = next(_numbers)
         """A number that no other segment of this process has."""
-        try:
-            with path.open("rb") as file:
-                self.size = file.seek(0, 2)
-                if self.size < len(MAGIC) + TRAILER.size:
-                    raise damaged_error(path, "it is too short")
-                self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        except OSError as exc:
-            raise StoreError(
-                f"The index file {path.name} cannot be read: {exc.strerror or type(exc).__name__}.",
-                recovery_hint="Import the copy again.",
-                details={"reason": "unreadable_index", "path": str(path)},
-            ) from None
-        self._bytes: Bytes = np.frombuffer(self._map, np.uint8)
+        self._map = None if data is not None else _map_file(path)
+        self._bytes: Bytes = np.frombuffer(data or self._map or b"", np.uint8)
+        self.size = len(self._bytes)
         try:
             self._header, self._data_end, self.checksum = self._read_header()
             self.records = int(self._header["records"])
@@ -305,18 +314,12 @@ class Segment:
     def _open_list(self, described: Any) -> TermList:
         kind: Kind = described["kind"]
         terms = int(described["terms"])
-        keys, texts = np.empty(0, np.int64), Texts(np.empty(0, np.uint8), np.empty(0, np.uint32))
-        if kind == "numbers":
-            keys = self._open_section(described["keys"], "<i8")
-            if len(keys) != terms:
-                raise ValueError("a list has the wrong length")
-        else:
-            texts = Texts(self._open_section(described["texts"]), self._open_ends(described["text_ends"], terms))
+        texts = Texts(self._open_section(described["texts"]), self._open_ends(described["text_ends"], terms))
         streams = [self._open_section(place) for place in described["streams"]]
         if len(streams) != (4 if kind == "words" else 1):
             raise ValueError("a list has the wrong number of streams")
         ends = self._open_ends(described["ends"], (terms + 1) * len(streams))
-        return TermList(self, kind, texts, keys, ends.reshape(-1, len(streams)), streams)
+        return TermList(self, kind, texts, ends.reshape(-1, len(streams)), streams)
 
     def list(self, kind: Kind, source: str) -> TermList | None:
         """Return a list of terms; None if no record of the segment has any."""
@@ -329,7 +332,7 @@ class Segment:
 
     def release(self) -> None:
         """Return the memory of the file's pages to the system; they are read again when they are needed."""
-        if hasattr(mmap, "MADV_DONTNEED"):
+        if self._map is not None and hasattr(mmap, "MADV_DONTNEED"):
             self._map.madvise(mmap.MADV_DONTNEED)
 
     def guard(self, read: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:

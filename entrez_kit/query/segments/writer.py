@@ -1,9 +1,11 @@
 """Write segments of an index: from the terms of records, or by merging other segments.
 
 The terms of some thousand records are collected in memory, sorted and written to a temporary segment. The final segment
-is the merge of these, so that memory does not grow with the number of records.
+is the merge of these, so that memory does not grow with the number of records. A small collection has its segments in
+memory.
 """
 
+import io
 import json
 import os
 import secrets
@@ -11,8 +13,8 @@ import tempfile
 import zlib
 from array import array
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -26,7 +28,7 @@ from pyroaring import BitMap
 
 from entrez_kit.base.errors import StoreError
 from entrez_kit.base.private_files import open_private
-from entrez_kit.query.index import RecordTerms
+from entrez_kit.query.record_terms import RecordTerms, SortKeys
 from entrez_kit.query.segments.coding import (
     Block,
     Bytes,
@@ -41,6 +43,7 @@ from entrez_kit.query.segments.coding import (
     list_places,
     sum_ranges,
 )
+from entrez_kit.query.segments.search_index import SearchIndex
 from entrez_kit.query.segments.segment import (
     BOUNDARY,
     COLUMNS,
@@ -51,9 +54,9 @@ from entrez_kit.query.segments.segment import (
     Kind,
     Segment,
     TermList,
+    encode_number,
     encode_text,
 )
-from entrez_kit.query.sorted_index import SortKeys
 
 RANKED: Final = frozenset(("title", "abstract", "keyword", "mesh"))
 """The word lists that a search by relevance uses; the length of a record is the number of words in them."""
@@ -85,6 +88,91 @@ class SegmentSummary:
     checksum: int
 
 
+class _Collected:
+    """The terms of the next records of a segment."""
+
+    def __init__(self) -> None:
+        self._lists: defaultdict[tuple[Kind, str], _Terms] = defaultdict(_Terms)
+        self._dates, self._pmids, self._lengths = array("q"), array("q"), array("H")
+        self._pending = 0
+        self.occurrences = 0
+        """The number of words, values and numbers."""
+
+    def __len__(self) -> int:
+        return len(self._pmids)
+
+    def add(self, terms: RecordTerms, keys: SortKeys) -> None:
+        """Add the next record."""
+        record = len(self)
+        count, ranked = _PER_RECORD, 0
+        for source, texts in terms.texts.items():
+            listed = self._lists["words", source]
+            pending, pieces = listed.pending, listed.pieces
+            before = len(pending)
+            for words in texts:
+                pending += words
+                pieces.append(len(words))
+            listed.groups += (record, len(texts))
+            length = len(pending) - before
+            count += length
+            if source in RANKED:
+                ranked += length
+        for source, values in terms.values.items():
+            count += self._add_values("values", source, values)
+        for column, numbers in terms.numbers.items():
+            count += self._add_values("numbers", column, list(map(encode_number, numbers)))
+        day, author, journal, pmid = keys
+        for source, text in (("author", author), ("journal", journal)):
+            self._add_values("sort", source, [text] if text else [])
+        self._dates.append(day)
+        self._pmids.append(pmid)
+        self._lengths.append(min(ranked, _LONGEST))
+        self.occurrences += count
+        self._pending += count
+        if self._pending > _MAX_PENDING:
+            self._pending = 0
+            for listed in self._lists.values():
+                listed.pack()
+
+    def _add_values(self, kind: Kind, source: str, values: Sequence[str]) -> int:
+        """Add values of the last record; return their number."""
+        if values:
+            listed = self._lists[kind, source]
+            listed.pending += values
+            listed.groups += (len(self), len(values))
+        return len(values)
+
+    def encode(self) -> bytes:
+        """Return a segment of these records, whose terms are forgotten."""
+        file = io.BytesIO()
+        self.write(_File(file))
+        return file.getvalue()
+
+    def write(self, file: "_File") -> None:
+        """Write a segment of these records, whose terms are forgotten."""
+        for kind, source in sorted(self._lists):
+            with _ListFile(file, kind, source) as listed:
+                listed.add(*self._lists.pop((kind, source)).sort(with_positions=kind == "words"))
+        columns = (np.array(self._dates), np.array(self._pmids), np.array(self._lengths))
+        file.finish(len(self), [columns], np.empty(0, np.int64))
+
+
+def index_records(records: Iterable[tuple[RecordTerms, SortKeys]]) -> SearchIndex:
+    """Return an index in memory."""
+    return SearchIndex([Segment(Path("memory"), data) for data in encode_segments(records)])
+
+
+def encode_segments(records: Iterable[tuple[RecordTerms, SortKeys]]) -> Iterator[bytes]:
+    """Yield the content of the segments of some records, each with at most ``MAX_OCCURRENCES``."""
+    collected = _Collected()
+    for terms, keys in records:
+        collected.add(terms, keys)
+        if collected.occurrences > MAX_OCCURRENCES:
+            yield collected.encode()
+            collected = _Collected()
+    yield collected.encode()
+
+
 class SegmentWriter:
     """Writes one segment; a context manager that removes unfinished files.
 
@@ -97,102 +185,42 @@ class SegmentWriter:
         self._path = path
         self._limit = limit
         self._parts: list[Path] = []
-        self._clear()
-
-    def _clear(self) -> None:
-        self._words: defaultdict[str, _Terms] = defaultdict(_Terms)
-        self._values: defaultdict[str, _Terms] = defaultdict(_Terms)
-        self._sort: defaultdict[str, _Terms] = defaultdict(_Terms)
-        self._numbers: defaultdict[str, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
-        self._dates, self._pmids, self._lengths = array("q"), array("q"), array("H")
-        self._records = self._occurrences = self._pending = 0
+        self._collected = _Collected()
 
     def add(self, terms: RecordTerms, keys: SortKeys) -> None:
-        """Add the next record."""
-        record = self._records
-        self._records += 1
-        count, ranked = _PER_RECORD, 0
-        for source, texts in terms.texts.items():
-            listed = self._words[source]
-            pending, pieces = listed.pending, listed.pieces
-            before = len(pending)
-            for words in texts:
-                pending += words
-                pieces.append(len(words))
-            listed.groups += (record, len(texts))
-            length = len(pending) - before
-            count += length
-            if source in RANKED:
-                ranked += length
-        for source, values in terms.values.items():
-            listed = self._values[source]
-            listed.pending += values
-            listed.groups += (record, len(values))
-            count += len(values)
-        for column, numbers in terms.numbers.items():
-            known, records = self._numbers[column]
-            known += numbers
-            records += [record] * len(numbers)
-        day, author, journal, pmid = keys
-        for source, text in (("author", author), ("journal", journal)):
-            if not text:
-                continue
-            listed = self._sort[source]
-            listed.pending.append(text)
-            listed.groups += (record, 1)
-        self._dates.append(day)
-        self._pmids.append(pmid)
-        self._lengths.append(min(ranked, _LONGEST))
-        self._pending += count
-        if self._pending > min(_MAX_PENDING, self._limit):
-            self._occurrences += self._pending
-            self._pending = 0
-            for listed in chain(self._words.values(), self._values.values(), self._sort.values()):
-                listed.pack()
-            if self._occurrences > self._limit:
+        """Add the next record.
+
+        Raises:
+            StoreError: a file cannot be written.
+        """
+        self._collected.add(terms, keys)
+        if self._collected.occurrences > self._limit:
+            with _translate_errors(self._path):
                 self._write_part()
 
     def _write_part(self) -> None:
-        try:
-            self._spill()
-        except OSError as exc:
-            raise _write_error(self._path, exc) from exc
-
-    def _spill(self) -> None:
         """Write the collected records to a temporary segment."""
         path = self._path.with_name(f"{self._path.name}.{len(self._parts)}.part")
-        with _File(path, lasting=False) as file:
-            for column, numbers in sorted(self._numbers.items()):
-                with _ListFile(file, "numbers", column) as listed:
-                    listed.add(*_sort_numbers(*numbers))
-            kinds: Sequence[tuple[Kind, dict[str, _Terms]]] = (
-                ("sort", self._sort),
-                ("values", self._values),
-                ("words", self._words),
-            )
-            for kind, lists in kinds:
-                for source in sorted(lists):
-                    with _ListFile(file, kind, source) as listed:
-                        listed.add(*lists.pop(source).sort(with_positions=kind == "words"))
-            columns = (np.array(self._dates), np.array(self._pmids), np.array(self._lengths))
-            file.finish(self._records, [columns], np.empty(0, np.int64))
+        with _create(path, lasting=False) as file:
+            self._collected.write(file)
         self._parts.append(path)
-        self._clear()
+        self._collected = _Collected()
 
     def finish(self) -> SegmentSummary:
-        """Write the segment; return its size and checksum."""
+        """Write the segment; return its size and checksum.
+
+        Raises:
+            StoreError: a file cannot be written.
+        """
         try:
-            if self._records or not self._parts:
-                self._spill()
-            if len(self._parts) == 1:
-                with self._parts[0].open("rb") as file:
-                    os.fsync(file.fileno())
-                self._parts[0].replace(self._path)
-                _sync_folder(self._path.parent)
-                return _summarize(self._path)
-            return merge_segments(self._parts, self._path)
-        except OSError as exc:
-            raise _write_error(self._path, exc) from exc
+            with _translate_errors(self._path):
+                if not self._parts:
+                    with _create(self._path) as file:
+                        self._collected.write(file)
+                    return _summarize(self._path)
+                if len(self._collected):
+                    self._write_part()
+                return merge_segments(self._parts, self._path)
         finally:
             self.close()
 
@@ -353,13 +381,6 @@ def _group(lengths: Integers, records: Numbers, positions: NDArray[np.int32] | N
     return build_block(sizes, records[postings], np.diff(np.append(postings, len(records))), positions)
 
 
-def _sort_numbers(numbers: list[int], records: list[int]) -> tuple[Integers, Block]:
-    """Return the numbers of a column in order and their records."""
-    pairs = np.unique(np.stack((np.array(numbers, np.int64), np.array(records, np.int64)), axis=1), axis=0)
-    keys, sizes = np.unique(pairs[:, 0], return_counts=True)
-    return keys, _build_plain(sizes.astype(np.int64), pairs[:, 1].astype(np.uint32))
-
-
 def _build_plain(sizes: Integers, records: NDArray[np.uint32]) -> Block:
     """Return postings without positions."""
     none = np.empty(0, np.int64)
@@ -398,20 +419,17 @@ def merge_segments(segments: Sequence[Path], path: Path, removed: BitMap | None 
             mask = np.ones(segment.records, np.bool_)
             mask[gone - base] = False
         kept.append(mask)
-    try:
-        with _File(path) as file:
-            for kind, source in sorted({name for one in opened for name in one.lists}):
-                with _ListFile(file, kind, source) as listed:
-                    _merge_lists(listed, kind, source, opened, bases, kept)
-            columns = [
-                (one.dates, one.pmids, one.lengths if mask is None else np.where(mask, one.lengths, 0))
-                for one, mask in zip(opened, kept, strict=True)
-            ]
-            dropped = [one.dropped.astype(np.int64) + base for one, base in zip(opened, bases, strict=False)]
-            dropped.append(_get_range(removed or BitMap(), 0, bases[-1]))
-            file.finish(bases[-1], columns, np.unique(np.concatenate(dropped)))
-    except OSError as exc:
-        raise _write_error(path, exc) from exc
+    with _translate_errors(path), _create(path) as file:
+        for kind, source in sorted({name for one in opened for name in one.lists}):
+            with _ListFile(file, kind, source) as listed:
+                _merge_lists(listed, kind, source, opened, bases, kept)
+        columns = [
+            (one.dates, one.pmids, one.lengths if mask is None else np.where(mask, one.lengths, 0))
+            for one, mask in zip(opened, kept, strict=True)
+        ]
+        dropped = [one.dropped.astype(np.int64) + base for one, base in zip(opened, bases, strict=False)]
+        dropped.append(_get_range(removed or BitMap(), 0, bases[-1]))
+        file.finish(bases[-1], columns, np.unique(np.concatenate(dropped)))
     return _summarize(path)
 
 
@@ -436,8 +454,8 @@ def _merge_lists(
     ]
     known = [part[0] for part in parts if part[0] is not None]
     places = [0] * len(known)
-    for last in _choose_bounds(known, kind):
-        ends = [_find_place(one, kind, last) if last is not None else len(one) for one in known]
+    for last in _choose_bounds(known):
+        ends = [one.texts.find_place(last) if last is not None else len(one) for one in known]
         blocks, names = [], []
         for (one, base, mask, segment), begin, end in zip(parts, places, ends, strict=True):
             if one is None or begin >= end:
@@ -455,7 +473,7 @@ def _merge_lists(
                     else _build_plain(sum_ranges(keep, block.sizes), block.records[keep])
                 )
             block.records = block.records + np.uint32(base)
-            names.append(one.keys[begin:end] if kind == "numbers" else segment.guard(one.texts.read, begin, end))
+            names.append(segment.guard(one.texts.read, begin, end))
             blocks.append(block)
         places = ends
         if blocks:
@@ -465,7 +483,7 @@ def _merge_lists(
             segment.release()
 
 
-def _choose_bounds(known: Sequence[TermList], kind: Kind) -> Iterator[bytes | int | None]:
+def _choose_bounds(known: Sequence[TermList]) -> Iterator[bytes | None]:
     """Yield the terms at which a merge begins a new chunk, then None. A frequent term has a chunk of its own."""
     largest = max(known, key=len)
     share = len(largest) / sum(map(len, known))
@@ -475,22 +493,15 @@ def _choose_bounds(known: Sequence[TermList], kind: Kind) -> Iterator[bytes | in
     frequent = set(np.flatnonzero(sizes > chunk_bytes).tolist())
     begun = np.diff(begins // chunk_bytes, prepend=0) + np.diff(np.arange(len(sizes)) // chunk_terms, prepend=0)
     for number in sorted({*np.flatnonzero(begun).tolist(), *frequent}):
-        yield int(largest.keys[number]) if kind == "numbers" else largest.texts[number]
+        yield largest.texts[number]
         if number in frequent:  # the least term that is greater
-            yield int(largest.keys[number]) + 1 if kind == "numbers" else largest.texts[number] + SEPARATOR
+            yield largest.texts[number] + SEPARATOR
     yield None
 
 
-def _find_place(listed: Any, kind: Kind, term: bytes | int) -> int:
-    return int(np.searchsorted(listed.keys, term)) if kind == "numbers" else listed.texts.find_place(term)
-
-
-def _merge_blocks(names: Sequence[Any], blocks: Sequence[Block], kind: Kind) -> tuple[Any, Block]:
+def _merge_blocks(names: Sequence[list[str]], blocks: Sequence[Block], kind: Kind) -> tuple[list[str], Block]:
     """Return the terms of several blocks in order, and their postings."""
-    terms: Any
-    if kind == "numbers":
-        terms, numbers = np.unique(np.concatenate(names), return_inverse=True)
-    elif len(names) == 1:
+    if len(names) == 1:
         terms, numbers = names[0], np.arange(len(names[0]))
     else:
         terms = sorted(set(chain.from_iterable(names)))
@@ -514,11 +525,7 @@ def _merge_blocks(names: Sequence[Any], blocks: Sequence[Block], kind: Kind) -> 
     used = sizes > 0
     if not used.all():
         merged.sizes = sizes[used]
-        terms = (
-            terms[used]
-            if kind == "numbers"
-            else [term for term, size in zip(terms, used.tolist(), strict=True) if size]
-        )
+        terms = [term for term, is_used in zip(terms, used.tolist(), strict=True) if is_used]
     return terms, merged
 
 
@@ -555,28 +562,24 @@ class _ListFile:
         self._source = source
         self._lengths: list[Integers] = []
         self._text_ends: list[Integers] = []
-        self._keys: list[Integers] = []
         self._begin = file.align()
         self._texts = self._open()
         self._others: list[IO[bytes]] = [self._open() for _ in range(3 if kind == "words" else 0)]
 
     def _open(self) -> IO[bytes]:
         """Return a temporary file, which is in memory while it is small."""
-        return cast(IO[bytes], tempfile.SpooledTemporaryFile(_SPOOLED, "w+b", dir=str(self._file.folder)))
+        return cast(IO[bytes], tempfile.SpooledTemporaryFile(_SPOOLED, "w+b", dir=self._file.folder))
 
     def __enter__(self) -> "_ListFile":
         return self
 
-    def add(self, terms: Any, block: Block) -> None:
+    def add(self, terms: Sequence[str], block: Block) -> None:
         """Add terms in order with their postings."""
         if not len(block.sizes):
             return
-        if self._kind == "numbers":
-            self._keys.append(terms)
-        else:
-            encoded = encode_text("\0".join(terms)) + SEPARATOR
-            self._text_ends.append(np.flatnonzero(np.frombuffer(encoded, np.uint8) == 0) + self._texts.tell())
-            self._texts.write(encoded)
+        encoded = encode_text("\0".join(terms)) + SEPARATOR
+        self._text_ends.append(np.flatnonzero(np.frombuffer(encoded, np.uint8) == 0) + self._texts.tell())
+        self._texts.write(encoded)
         streams = encode_words(block) if self._kind == "words" else encode_records(block.sizes, block.records)
         self._lengths.append(np.stack([lengths for _, lengths in streams], axis=1))
         self._file.write(streams[0][0].data)
@@ -603,39 +606,53 @@ class _ListFile:
         file = self._file
         ends = np.concatenate([np.zeros((1, 1 + len(self._others)), np.int64), *self._lengths])
         np.cumsum(ends, axis=0, out=ends)
-        described: dict[str, Any] = {
+        described = {
             "kind": self._kind,
             "source": self._source,
             "terms": len(ends) - 1,
             "streams": [[self._begin, file.place - self._begin], *map(self._copy, self._others)],
             "ends": file.write_ends(ends),
+            "texts": self._copy(self._texts),
+            "text_ends": file.write_ends(np.concatenate(self._text_ends)),
         }
-        if self._kind == "numbers":
-            described["keys"] = file.write_section(np.concatenate(self._keys).astype("<i8"))
-        else:
-            described["texts"] = self._copy(self._texts)
-            described["text_ends"] = file.write_ends(np.concatenate(self._text_ends))
         file.lists.append(described)
 
 
-class _File:
-    """A segment file that is being written under a temporary name; a context manager."""
+@contextmanager
+def _create(path: Path, *, lasting: bool = True) -> Iterator["_File"]:
+    """Provide a segment file under a temporary name, which is renamed at the end, or removed after an error."""
+    temporary = path.with_name(f"{path.name}.tmp")
+    temporary.unlink(missing_ok=True)
+    try:
+        with os.fdopen(open_private(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL), "wb") as file:
+            yield _File(file, str(path.parent))
+            file.flush()
+            if lasting:
+                os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise
+    if lasting:
+        _sync_folder(path.parent)
 
-    def __init__(self, path: Path, *, lasting: bool = True) -> None:
-        self._path = path
-        self._lasting = lasting
-        self._temporary = path.with_name(f"{path.name}.tmp")
-        self.folder = path.parent
+
+class _File:
+    """A segment that is being written.
+
+    Args:
+        file: the segment.
+        folder: the folder for temporary files; by default that of the system.
+    """
+
+    def __init__(self, file: IO[bytes], folder: str | None = None) -> None:
+        self._file = file
+        self.folder = folder
         self.lists: list[dict[str, Any]] = []
         self.place = 0
         self._sum = 0
-        self._finished = False
-
-    def __enter__(self) -> "_File":
-        self._temporary.unlink(missing_ok=True)
-        self._file = os.fdopen(open_private(self._temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL), "wb")
         self.write(MAGIC)
-        return self
 
     def write(self, data: bytes | memoryview) -> int:
         """Write data."""
@@ -661,7 +678,7 @@ class _File:
         return self.write_section(ends.astype("<u4" if ends.max() < 1 << 32 else "<u8"))
 
     def finish(self, records: int, columns: Sequence[Sequence[NDArray[Any]]], dropped: Integers) -> None:
-        """Write the columns, the header and the trailer, and rename the file.
+        """Write the columns, the header and the trailer.
 
         Args:
             records: the number of records.
@@ -678,22 +695,6 @@ class _File:
         encoded = json.dumps(header).encode()
         trailer = TRAILER.pack(self.place, len(encoded), zlib.crc32(encoded), self._sum, MAGIC)
         self._file.write(encoded + trailer)
-        self._file.flush()
-        if self._lasting:
-            os.fsync(self._file.fileno())
-        self._file.close()
-        self._temporary.replace(self._path)
-        if self._lasting:
-            _sync_folder(self._path.parent)
-        self._finished = True
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self._file.close()
-        if not self._finished:
-            with suppress(OSError):
-                self._temporary.unlink(missing_ok=True)
 
 
 def _sync_folder(folder: Path) -> None:
@@ -711,8 +712,13 @@ def _summarize(path: Path) -> SegmentSummary:
     return SegmentSummary(path, segment.records, segment.size, segment.checksum)
 
 
-def _write_error(path: Path, exc: OSError) -> StoreError:
-    return StoreError(
-        f"The index file {path.name} cannot be written: {exc.strerror or type(exc).__name__}.",
-        details={"reason": "unwritable_index", "path": str(path)},
-    )
+@contextmanager
+def _translate_errors(path: Path) -> Iterator[None]:
+    """Raise a StoreError if a file cannot be written."""
+    try:
+        yield
+    except OSError as exc:
+        raise StoreError(
+            f"The index file {path.name} cannot be written: {exc.strerror or type(exc).__name__}.",
+            details={"reason": "unwritable_index", "path": str(path)},
+        ) from exc

@@ -18,12 +18,11 @@ from shelf import SHELF
 
 from entrez_kit.local.records.collection import ParsedCollection, read_terms, split_records
 from entrez_kit.local.records.document import Document
-from entrez_kit.query.index import RecordTerms
 from entrez_kit.query.mesh import Heading, Vocabulary
+from entrez_kit.query.record_terms import RecordTerms, SortKeys
 from entrez_kit.query.search import search
-from entrez_kit.query.segments.file_index import FileIndex
+from entrez_kit.query.segments.search_index import SearchIndex
 from entrez_kit.query.segments.writer import SegmentWriter, merge_segments
-from entrez_kit.query.sorted_index import SortKeys
 from entrez_kit.sandbox.generate import GeneratedCollection
 
 
@@ -32,7 +31,7 @@ class Bench:
     """Records, an invented MeSH for their headings, and both ways to search them."""
 
     corpus: ParsedCollection
-    files: FileIndex | None = None
+    files: SearchIndex | None = None
 
     @cached_property
     def articles(self) -> list[Article]:
@@ -140,7 +139,7 @@ def in_files(invented: Bench, tmp_path_factory: pytest.TempPathFactory) -> InFil
     )
     return InFiles(
         invented.corpus,
-        FileIndex([segments[0], merged.path, segments[3]], removed),
+        SearchIndex([segments[0], merged.path, segments[3]], removed),
         tuple(number for number, _ in records),
     )
 

@@ -1,4 +1,4 @@
-"""A file index has the results of the index in memory, for any number of segments, merged ones and removed records."""
+"""The search index has the results of its specification, for any segments, merged ones and removed records."""
 
 import random
 from collections.abc import Iterator
@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 from pyroaring import BitMap
+from terms_index import TermsIndex
 
-from entrez_kit.local.records.collection import ParsedCollection
-from entrez_kit.query.index import RecordTerms
+from entrez_kit.local.records.collection import ParsedCollection, read_terms
+from entrez_kit.query.record_terms import RecordTerms, SortKeys
 from entrez_kit.query.segments import writer
-from entrez_kit.query.segments.file_index import FileIndex
+from entrez_kit.query.segments.search_index import SearchIndex
 from entrez_kit.query.segments.writer import SegmentWriter, merge_segments
-from entrez_kit.query.sorted_index import ParsedIndex, SortedIndex, SortKeys
 from entrez_kit.sandbox.generate import GeneratedCollection
 
 Records = list[tuple[RecordTerms, SortKeys]]
@@ -28,7 +28,7 @@ def read_records() -> Records:
     collection = ParsedCollection(
         (one.pmid(number), one.raw(number)) for one in (demo, generated) for number in range(one.size)
     )
-    return list(map(collection._read, range(collection.size)))
+    return [read_terms(collection.document(number)) for number in range(collection.size)]
 
 
 def write_segment(path: Path, records: Records, limit: int = 2_500_000) -> Path:
@@ -50,13 +50,13 @@ def segments(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 @cache
-def memory_index(removed: bool) -> ParsedIndex:
-    """Return the index in memory; a removed record has no terms."""
+def specified(removed: bool) -> TermsIndex:
+    """Return the specification of the index; a removed record has no terms."""
     records = [
         (RecordTerms(), keys) if removed and number in GONE else (terms, keys)
         for number, (terms, keys) in enumerate(read_records())
     ]
-    return ParsedIndex(len(records), records.__getitem__)
+    return TermsIndex(records)
 
 
 def _pick_runs(chance: random.Random, records: Records, source: str) -> Iterator[list[str]]:
@@ -66,7 +66,7 @@ def _pick_runs(chance: random.Random, records: Records, source: str) -> Iterator
             yield piece[begin : begin + chance.randint(1, 4)]
 
 
-def compare(records: Records, expected: SortedIndex, index: SortedIndex, removed: BitMap) -> None:
+def compare(records: Records, expected: TermsIndex, index: SearchIndex, removed: BitMap) -> None:
     """Compare all methods of two indexes."""
     chance = random.Random(3)
     live = [number for number in range(len(records)) if number not in removed]
@@ -106,19 +106,19 @@ def compare(records: Records, expected: SortedIndex, index: SortedIndex, removed
 
 
 def test_segments_give_what_the_index_in_memory_gives(segments: list[Path]) -> None:
-    compare(read_records(), memory_index(False), FileIndex(segments), BitMap())
+    compare(read_records(), specified(False), SearchIndex(segments), BitMap())
 
 
 @pytest.mark.long
 def test_removed_records_are_found_by_nothing(segments: list[Path]) -> None:
-    compare(read_records(), memory_index(True), FileIndex(segments, GONE), GONE)
+    compare(read_records(), specified(True), SearchIndex(segments, GONE), GONE)
 
 
 @pytest.mark.long
 def test_a_merged_segment_without_removed_records_gives_the_same(segments: list[Path], tmp_path: Path) -> None:
     merged = merge_segments(segments, tmp_path / "merged.seg", GONE).path
 
-    compare(read_records(), memory_index(True), FileIndex([merged], GONE), GONE)
+    compare(read_records(), specified(True), SearchIndex([merged], GONE), GONE)
     assert merged.stat().st_size < sum(path.stat().st_size for path in segments)
 
 
@@ -126,12 +126,12 @@ def test_a_merged_segment_without_removed_records_gives_the_same(segments: list[
 def test_recorded_records_are_found_as_in_memory(real_data: Path, tmp_path: Path) -> None:
     files = sorted((real_data / "baseline").glob("*.xml.gz"))
     collection = ParsedCollection.from_paths(files)
-    records = list(map(collection._read, range(collection.size)))
+    records = [read_terms(collection.document(number)) for number in range(collection.size)]
     bounds = (0, 40, len(records))
     paths = [write_segment(tmp_path / f"{first}.seg", records[first:last]) for first, last in pairwise(bounds)]
 
-    compare(records, collection.index, FileIndex(paths), BitMap())
-    compare(records, collection.index, FileIndex([merge_segments(paths, tmp_path / "all.seg").path]), BitMap())
+    compare(records, TermsIndex(records), SearchIndex(paths), BitMap())
+    compare(records, TermsIndex(records), SearchIndex([merge_segments(paths, tmp_path / "all.seg").path]), BitMap())
 
 
 def test_the_bytes_of_a_segment_do_not_depend_on_the_memory_of_its_writer(tmp_path: Path) -> None:

@@ -11,14 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyroaring import BitMap
+from terms_index import is_within
 
 from entrez_kit.base.errors import StoreError
 from entrez_kit.base.markup import on_the_line
 from entrez_kit.query import unsettled
-from entrez_kit.query.index import RecordTerms
+from entrez_kit.query.record_terms import RecordTerms
 from entrez_kit.query.segments import coding, writer
-from entrez_kit.query.segments.file_index import FileIndex
 from entrez_kit.query.segments.positions import find_windows
+from entrez_kit.query.segments.search_index import SearchIndex
 from entrez_kit.query.segments.segment import TRAILER, Segment
 from entrez_kit.query.segments.writer import SegmentWriter, merge_segments
 from entrez_kit.query.words import STOP_WORDS, fold, split_words
@@ -89,7 +90,7 @@ def test_windows_are_those_of_the_rule(words: list[str], distance: int, data: st
     keys = [np.array(places[word], np.int64) for word in needed]
     found = find_windows(keys, list(needed.values()), unsettled.measure_window(words, distance))
 
-    assert bool(len(found)) == unsettled.is_within([places[word] for word in words], words, distance)
+    assert bool(len(found)) == is_within([places[word] for word in words], words, distance)
 
 
 def test_words_are_split_as_their_definition_says() -> None:
@@ -130,7 +131,7 @@ def segment(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _use(path: Path) -> None:
     """Read everything from a segment."""
-    index = FileIndex([path], BitMap([3]))
+    index = SearchIndex([path], BitMap([3]))
     for word in index.words("title"):
         index.postings("title", word)
     index.find_phrase("title", [["in"], ["the", "most"]])
@@ -185,7 +186,7 @@ def test_terms_with_the_same_hash_stay_apart(tmp_path: Path, monkeypatch: pytest
     hashes: Callable[..., np.ndarray[tuple[int], np.dtype[np.uint64]]] = writer._hash_texts
     monkeypatch.setattr(writer, "_hash_texts", lambda *args: hashes(*args) << np.uint64(24))
     texts = [" ".join(sorted(STOP_WORDS)[number:]) for number in range(30)]
-    index = FileIndex([_write(tmp_path / "collisions.seg", texts)])
+    index = SearchIndex([_write(tmp_path / "collisions.seg", texts)])
 
     for word in sorted(STOP_WORDS):
         expected = [number for number, text in enumerate(texts) if word in text.split() or word in text[::-1].split()]
@@ -199,8 +200,8 @@ def test_texts_that_contain_the_separator_are_in_no_list(tmp_path: Path) -> None
             index.add(terms, (0, "", "j", number))
         path = index.finish().path
 
-    assert list(FileIndex([path]).known_values("aid")) == ["x"]
-    assert FileIndex([merge_segments([path, path], tmp_path / "two.seg").path]).rank(range(6), "Author") == [
+    assert list(SearchIndex([path]).known_values("aid")) == ["x"]
+    assert SearchIndex([merge_segments([path, path], tmp_path / "two.seg").path]).rank(range(6), "Author") == [
         2,
         5,
         1,

@@ -4,12 +4,12 @@ import io
 from datetime import date
 
 import pytest
+from terms_index import index_terms
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.query import unsettled
 from entrez_kit.query.dates import parse_relative_range
 from entrez_kit.query.fields import FIELDS, parse_tag
-from entrez_kit.query.index import MemoryIndex, RecordTerms
 from entrez_kit.query.mesh import (
     Heading,
     Journal,
@@ -20,6 +20,7 @@ from entrez_kit.query.mesh import (
     read_related_numbers,
 )
 from entrez_kit.query.parser import parse
+from entrez_kit.query.record_terms import RecordTerms
 from entrez_kit.query.resolve import Fidelity
 from entrez_kit.query.search import Found, search
 from entrez_kit.query.search_strategies import STRATEGIES
@@ -69,7 +70,7 @@ def _record(number: int) -> RecordTerms:
     return terms
 
 
-INDEX = MemoryIndex(len(TITLES), _record)
+INDEX = index_terms(map(_record, range(len(TITLES))))
 VOCABULARY = Vocabulary(
     [Heading(name, trees, terms) for name, trees, terms in HEADINGS],
     [Heading(name, trees, (), code) for name, trees, code in SUBHEADINGS],
@@ -277,7 +278,7 @@ def _describe_study(number: int) -> RecordTerms:
     ],
 )
 def test_a_search_strategy_is_searched_under_the_name_of_its_filter(term: str, records: str) -> None:
-    found = search(term, MemoryIndex(7, _describe_study))
+    found = search(term, index_terms(map(_describe_study, range(7))))
 
     assert " ".join(map(str, found.records)) == records
     assert found.fidelity is Fidelity.APPROXIMATE

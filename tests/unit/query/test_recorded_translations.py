@@ -9,12 +9,14 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from terms_index import index_terms
 
-from entrez_kit.query.index import MemoryIndex, RecordTerms
 from entrez_kit.query.mapping import map_phrase
 from entrez_kit.query.mesh import Heading, Journal, Substance, Vocabulary
 from entrez_kit.query.printing import print_query
+from entrez_kit.query.record_terms import RecordTerms
 from entrez_kit.query.search import DateLimit, Found, search
+from entrez_kit.query.segments.search_index import SearchIndex
 
 VOCABULARY = Vocabulary(
     headings=[
@@ -59,7 +61,7 @@ def _read(real_data: Path, name: str) -> tuple[str, list[tuple[str, str]]]:
     return root.findtext("QueryTranslation") or "", mappings
 
 
-def _index() -> MemoryIndex:
+def _index() -> SearchIndex:
     """Return an index of one record with these words and values."""
     terms = RecordTerms()
     for word in ("PTEN", "D326N", "MLH1", "G67E"):
@@ -70,7 +72,7 @@ def _index() -> MemoryIndex:
     terms.add_names("author", [("Hart RK", "Hart, Rk")])
     terms.add_value("journal", "0404511", "8000640")
     terms.add_value("mesh", "Breast Neoplasms")
-    return MemoryIndex(1, lambda number: terms)
+    return index_terms([terms])
 
 
 @pytest.mark.parametrize(
@@ -158,7 +160,7 @@ def _combine(parts: list[str], find: Callable[[str], set[int]], everything: set[
     return found or set()
 
 
-def _invent(operands: list[str], count: int) -> MemoryIndex:
+def _invent(operands: list[str], count: int) -> SearchIndex:
     """Return an index of records that each match some of the operands of a query."""
     pick = random.Random(5)
     records = []
@@ -175,7 +177,7 @@ def _invent(operands: list[str], count: int) -> MemoryIndex:
             else:
                 terms.add_text("abstract", phrase)
         records.append(terms)
-    return MemoryIndex(count, records.__getitem__)
+    return index_terms(records)
 
 
 def test_published_searches_are_read_evaluated_and_printed(real_data: Path) -> None:
@@ -187,7 +189,7 @@ def test_published_searches_are_read_evaluated_and_printed(real_data: Path) -> N
         operands = [part for part in _split(edited) if part not in ("(", ")", "AND", "OR", "NOT")]
         index = _invent(operands, 120)
 
-        def find(term: str, index: MemoryIndex = index) -> Found:
+        def find(term: str, index: SearchIndex = index) -> Found:
             return search(term, index, today=date(2024, 5, 1))
 
         found = find(query)

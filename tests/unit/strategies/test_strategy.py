@@ -7,12 +7,13 @@ import pytest
 import strategy_files
 from line_judge import LineJudge
 from pyroaring import BitMap
-from strategy_records import index_records, list_records
+from strategy_records import list_records
+from terms_index import index_terms
 
 from entrez_kit.query.dialects.readers import Dialect
 from entrez_kit.query.dialects.translate import choose_label
-from entrez_kit.query.index import SearchIndex
 from entrez_kit.query.search import search
+from entrez_kit.query.segments.search_index import SearchIndex
 from entrez_kit.strategies.prove_strategy import LineProof, compare_records
 from entrez_kit.strategies.rules import find_problems
 from entrez_kit.strategies.strategy import Strategy, read_strategy
@@ -78,7 +79,7 @@ def test_the_labels_hold_on_records_with_the_words_of_the_strategy(name: str) ->
     strategy = read_strategy(strategy_files.ALL[name])
 
     records = list_records([strategy], 300)
-    index = index_records(records)
+    index = index_terms(records)
 
     proofs, _ = compare_records(strategy, index)
 
@@ -112,7 +113,7 @@ def test_a_wrong_translation_is_disproved_by_its_records() -> None:
     strategy = read_strategy("1. (heart adj fail*).ti.\n2. exp Asthma/\n")
     strategy.lines[0].pubmed = "heart[ti] AND fail*[ti]"
 
-    proof = compare_records(strategy, index_records(list_records([strategy], 300)))[0][0]
+    proof = compare_records(strategy, index_terms(list_records([strategy], 300)))[0][0]
 
     assert not proof.holds
     assert proof.gained
@@ -186,7 +187,7 @@ def test_recorded_strategies_are_read_and_their_labels_hold(real_data: Path) -> 
             assert line.kind != "refused" or line.problem
             for number in line.depends_on:
                 assert number in strategy.numbered or line.kind == "refused"
-        proofs, _ = compare_records(strategy, index_records(list_records([strategy], 200)))
+        proofs, _ = compare_records(strategy, index_terms(list_records([strategy], 200)))
         wrong = [one for one in proofs if not one.holds]
         assert not wrong, (path.name, [(one.line.printed.text, one.line.pubmed) for one in wrong])
 

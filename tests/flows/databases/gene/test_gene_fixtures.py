@@ -1,6 +1,5 @@
 """The genes that ship with the kit, and the sandbox that serves them."""
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +12,7 @@ from places import ROOT
 from recordings import require_recordings
 
 from entrez_kit.databases.gene.gene_records import parse_genes
-from entrez_kit.sandbox.gene_records import read_demo_genes
+from entrez_kit.sandbox.links import read_small_databases
 
 FOLDER = ROOT / "fixtures" / "gene"
 FIRST_INVENTED = 990_000_001
@@ -63,13 +62,35 @@ def test_fixtures_use_no_element_that_ncbi_does_not_send(real_data: Path) -> Non
     require_recordings(used <= known)
 
 
+def test_summaries_and_values_agree_with_the_records() -> None:
+    genes = {gene.id: gene for file in FOLDER.glob("*.xml") for gene in parse_genes(file.read_bytes())}
+    records = {f"NCBIGene:{record['uid']}": record for record in read_small_databases()["gene"]["records"]}
+
+    assert records.keys() == genes.keys()
+    for uid, record in records.items():
+        gene, summary, values = genes[uid], record["summary"], record["values"]
+        assert (summary["Name"], summary["Description"] or summary["Name"]) == (gene.symbol, gene.name), uid
+        assert (summary["Chromosome"], summary["MapLocation"]) == (gene.chromosome or "", gene.map_location or "")
+        assert (summary["Organism"]["TaxID"], values["TID"]) == (gene.taxon_id, [str(gene.taxon_id)])
+        assert set(filter(None, summary["OtherAliases"].split(", "))) <= {
+            *gene.aliases,
+            *values["GENE"],
+            *values["MORE"],
+        }
+        assert {*gene.aliases} <= {*summary["OtherAliases"].split(", ")}
+        assert summary["Status"] == ["live", "replaced", "discontinued"].index(gene.status)
+        assert ("alive" in values["PROP"]) == (gene.status == "live") == ("current only" in values["FILT"])
+        assert values["PREF"] == [summary["Name"]]
+
+
 def test_links_lead_from_existing_genes_to_existing_articles() -> None:
-    links = json.loads((FOLDER / "links.json").read_text(encoding="utf-8"))["gene_pubmed"]
+    records = {record["uid"]: record for record in read_small_databases()["gene"]["records"]}
+    links = {uid: record["links"]["gene_pubmed"] for uid, record in records.items() if "gene_pubmed" in record["links"]}
     articles = "".join(file.read_text(encoding="utf-8") for file in (FOLDER.parent / "pubmed").glob("*.xml"))
 
     assert set(links) <= {str(_number(element)) for element in _elements()}
     for number, pmids in links.items():
-        symbol = next(gene.shown_symbol for gene in read_demo_genes() if gene.uid == number)
+        symbol = records[number]["summary"]["Name"]
         for pmid in pmids:
             body = re.search(
                 rf"<PubmedArticle>(?:(?!</PubmedArticle>).)*>{pmid}</PMID>.*?</PubmedArticle>", articles, re.S

@@ -12,11 +12,11 @@ import pytest
 from gene_bench import Genes, record
 
 from entrez_kit import EntrezKit, load_settings
-from entrez_kit.sandbox.gene import GeneDatabase
+from entrez_kit.sandbox.fixture_database import FixtureDatabase
 from entrez_kit.sandbox.server import Sandbox
 
 INVENTED = [record(number, f"ABC{number}") for number in range(990_000_100, 990_000_120)]
-IDS = [f"NCBIGene:{gene.uid}" for gene in INVENTED]
+IDS = [f"NCBIGene:{gene['uid']}" for gene in INVENTED]
 
 
 @pytest.fixture(name="strict")
@@ -26,7 +26,7 @@ def _strict(tmp_path: Path) -> Callable[..., Any]:
     @contextmanager
     def build(**overrides: Any) -> Iterator[Genes]:
         with Sandbox(enforce_limits=True) as sandbox:
-            sandbox.register(GeneDatabase(sandbox.collection, INVENTED))
+            sandbox.register(FixtureDatabase("gene", sandbox.collection, INVENTED))
             settings = load_settings({"home": tmp_path / "home", **overrides}).with_sandbox(sandbox.url)
             with EntrezKit(replace(settings, state_dir=tmp_path / "state")) as kit:
                 yield Genes(kit, sandbox)

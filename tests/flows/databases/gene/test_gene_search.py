@@ -23,14 +23,14 @@ from entrez_kit.databases.gene.search_genes import (
     score_of,
     search_genes,
 )
-from entrez_kit.sandbox.gene_records import GeneRecord
+from entrez_kit.sandbox.fixture_database import Record
 from entrez_kit.services.esummary_reply import parse_esummary
 
-GenesOf = Callable[[Iterable[GeneRecord]], Genes]
+GenesOf = Callable[[Iterable[Record]], Genes]
 NOTHING = esearch_xml(0)
 
 
-def _many() -> list[GeneRecord]:
+def _many() -> list[Record]:
     """Return 30 genes with the symbol, 25 with it as an alias, 20 that only mention it, and others."""
     records = [record(1000 + n, "ABC1", name=f"first {n}") for n in range(30)]
     records += [record(2000 + n, f"XY{n}", synonyms=["ABC1"]) for n in range(25)]

@@ -1,4 +1,7 @@
-"""A search index of segment files. It has the same results as an index in memory, and its memory does not grow."""
+"""The search index. Its memory does not grow with the number of records in segment files.
+
+Records are numbered from 0 in the order in which they were added to PubMed. Sets of records are bitmaps.
+"""
 
 from array import array
 from collections import Counter
@@ -14,8 +17,7 @@ from pyroaring import BitMap
 from entrez_kit.query.segments import relevance
 from entrez_kit.query.segments.coding import Integers, Mask, Numbers, sum_ranges
 from entrez_kit.query.segments.positions import SHIFT, add_gaps, find_phrase, find_window, read_boundaries, select_keys
-from entrez_kit.query.segments.segment import BOUNDARY, Kind, Segment, TermList
-from entrez_kit.query.sorted_index import SortedIndex
+from entrez_kit.query.segments.segment import BOUNDARY, SEPARATOR, Kind, Segment, TermList, encode_number, encode_text
 
 _LOW: Final = (1 << SHIFT) - 1
 _MANY: Final = 1 << 16
@@ -23,11 +25,11 @@ _BATCH: Final = 50_000
 """Terms whose records are decoded at a time."""
 
 
-class FileIndex(SortedIndex):
+class SearchIndex:
     """An index of segments.
 
     Args:
-        segments: the files in order. The records of a segment follow those of the segments before it.
+        segments: the segments in order. The records of a segment follow those of the segments before it.
         removed: the records that are not found.
 
     Raises:
@@ -57,7 +59,7 @@ class FileIndex(SortedIndex):
         """Return all records."""
         return BitMap(range(self.size)) - self._removed
 
-    def _collect(self, kind: Kind, source: str, texts: Sequence[str]) -> BitMap:
+    def find_terms(self, kind: Kind, source: str, texts: Sequence[str]) -> BitMap:
         """Return the records with any of these terms."""
         found = BitMap()
         for base, segment, _ in self._lists:
@@ -68,19 +70,23 @@ class FileIndex(SortedIndex):
 
     def postings(self, source: str, word: str) -> BitMap:
         """Return the records with this folded word in a word list."""
-        return self._collect("words", source, [word]) if word else BitMap()
+        return self.find_terms("words", source, [word]) if word else BitMap()
 
     def find_any_word(self, source: str, words: Iterable[str]) -> BitMap:
         """Return the records with any of these words in a word list."""
-        return self._collect("words", source, [word for word in words if word])
+        return self.find_terms("words", source, [word for word in words if word])
 
     def values(self, source: str, value: str) -> BitMap:
         """Return the records with exactly this value."""
-        return self._collect("values", source, [value])
+        return self.find_terms("values", source, [value])
 
     def find_any_value(self, source: str, values: Iterable[str]) -> BitMap:
         """Return the records with any of these values."""
-        return self._collect("values", source, list(values))
+        return self.find_terms("values", source, list(values))
+
+    def has_value(self, source: str, value: str) -> bool:
+        """Return whether any record has a value."""
+        return bool(self.values(source, value))
 
     def between(self, column: str, low: int, high: int) -> BitMap:
         """Return the records with a number in this range, bounds included."""
@@ -88,23 +94,25 @@ class FileIndex(SortedIndex):
         for base, segment, _ in self._lists:
             listed = segment.list("numbers", column)
             if listed is not None:
-                begin, end = np.searchsorted(listed.keys, low), np.searchsorted(listed.keys, high, side="right")
+                begin = segment.guard(listed.texts.find_place, encode_text(encode_number(low)))
+                end = segment.guard(listed.texts.find_place, encode_text(encode_number(high)) + SEPARATOR)
                 if begin < end:
-                    numbers = np.arange(begin, end)
-                    found |= _to_set(listed.read_records(numbers)[1], base, segment.records, single=len(numbers) == 1)
+                    records = listed.read_records(np.arange(begin, end))[1]
+                    found |= _to_set(records, base, segment.records, single=end - begin == 1)
         return found - self._removed
 
     # terms
 
     def words(self, source: str, prefix: str = "") -> Collection[str]:
         """Return the words of a word list that begin with a prefix."""
-        return self._list_terms("words", source, prefix)
+        return self.list_terms("words", source, prefix)
 
     def known_values(self, source: str, prefix: str = "") -> Collection[str]:
         """Return the values of a value list that begin with a prefix."""
-        return self._list_terms("values", source, prefix)
+        return self.list_terms("values", source, prefix)
 
-    def _list_terms(self, kind: Kind, source: str, prefix: str) -> Collection[str]:
+    def list_terms(self, kind: Kind, source: str, prefix: str) -> Collection[str]:
+        """Return the terms of a list that begin with a prefix."""
         found: set[str] = set()
         for _, segment, changed in self._lists:
             listed = segment.list(kind, source)
@@ -139,17 +147,17 @@ class FileIndex(SortedIndex):
             counts.append(sum_ranges(~np.isin(records, changed), sizes) if len(changed) else sizes)
         return np.concatenate(counts)
 
-    # positions
+    # phrases
 
     def find_phrase(self, source: str, slots: Sequence[Sequence[str]]) -> BitMap:
         """Return the records with a sequence of words in one value of a word list."""
-        return self._search(source, lambda listed: find_phrase(listed, slots))
+        return self._search_words(source, lambda listed: find_phrase(listed, slots))
 
     def find_window(self, source: str, words: Sequence[str], distance: int) -> BitMap:
         """Return the records with words in any order and at most ``distance`` other words between first and last."""
-        return self._search(source, lambda listed: find_window(listed, words, distance))
+        return self._search_words(source, lambda listed: find_window(listed, words, distance))
 
-    def _search(self, source: str, find: Callable[[TermList], Integers]) -> BitMap:
+    def _search_words(self, source: str, find: Callable[[TermList], Integers]) -> BitMap:
         found = BitMap()
         for base, segment, _ in self._lists:
             listed = segment.list("words", source)
@@ -214,17 +222,21 @@ class FileIndex(SortedIndex):
                 yield which, numbers[which] - self._bases[place], segment
 
     def rank(self, numbers: Sequence[int], order: str) -> list[int]:
-        """Return record numbers in the requested order; ties are sorted by descending PMID."""
+        """Return record numbers in the order "Author", "JournalName" or "pub_date"; otherwise by descending PMID.
+
+        Ties are sorted by descending PMID.
+        """
         wanted = np.asarray(numbers, np.int64)
-        if not len(wanted):
-            return []
-        keys = [-self._read_column("pmids", wanted)]
-        if order == "pub_date":
-            keys.append(-self._read_column("dates", wanted))
-        elif order in _SORT_TEXTS:
-            keys.append(self._rank_texts(_SORT_TEXTS[order], wanted))
+        keys = (-self._read_column("pmids", wanted), self.read_sort_keys(wanted, order))
         ranked: list[int] = wanted[np.lexsort(keys)].tolist()
         return ranked
+
+    def read_sort_keys(self, numbers: Sequence[int] | Integers, order: str) -> Integers:
+        """Return numbers in the order of records; records that are equal in this order have the same number."""
+        wanted = np.asarray(numbers, np.int64)
+        if order == "pub_date":
+            return -self._read_column("dates", wanted)
+        return self._rank_texts(_SORT_TEXTS[order], wanted) if order in _SORT_TEXTS else np.zeros_like(wanted)
 
     def _rank_texts(self, source: str, numbers: Integers) -> Integers:
         """Return numbers with the same order as the sort texts of records."""
