@@ -67,7 +67,7 @@ class ListLine:
         body: the text after the mark.
         begins: whether the body begins with an author.
         dated: whether the body has a date, or what a reference without a date has.
-        full: whether the line above has no room for the first word of this line.
+        full: whether the first word of this line did not fit in the line above.
     """
 
     number: int

@@ -361,7 +361,7 @@ class Call(Generic[T]):
         return sink.hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reply(Generic[T]):
     """A checked reply: the bytes of the service, decompressed and otherwise unchanged, and their parsed value.
 
