@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
-from entrez_kit.core.query_input import MAX_PUBMED_RESULTS, check_syntax
+from entrez_kit.core.query_input import check_syntax
 from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.pubmed.search import SEARCH_ARTICLES, SORT_NAMES, SearchHits, SearchRequest, SearchResult, describe
-from entrez_kit.services.small_replies import DROPPED
+from entrez_kit.services.small_replies import DROPPED, MAX_PUBMED_RESULTS
 
 from ._formats.documents import json_text
 from ._formats.fields import DocumentPaths, as_data, columns_at

@@ -17,9 +17,9 @@ from typing import Final
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import AGAIN, Argument, FrontendText, PerFrontend
-from entrez_kit.core.broadening import broadening
+from entrez_kit.core.broadening import compare_with_query
 from entrez_kit.core.operation import SummarizedOutcomes
-from entrez_kit.core.query_input import MAX_PUBMED_RESULTS, date_clause, read_query
+from entrez_kit.core.query_input import date_clause, read_query
 from entrez_kit.corpus.documents import Doc
 from entrez_kit.corpus.models import SyncHereRequest, SyncPlan, SyncRequest, SyncResult
 from entrez_kit.corpus.store import checkpoints, reading, store_of
@@ -29,7 +29,7 @@ from entrez_kit.corpus.times import day_of, stamp, to_second
 from entrez_kit.pubmed.date_slices import FIRST, LAST, DateSlice, DateWindow, Slicer, esearch_delta, format_day
 from entrez_kit.pubmed.record_fetcher import BATCH, Retrieval
 from entrez_kit.services import Services
-from entrez_kit.services.small_replies import ESearchReply
+from entrez_kit.services.small_replies import MAX_PUBMED_RESULTS, ESearchReply
 from entrez_kit.services.transport.in_flight import in_order
 
 MAX_OVERLAP: Final = 1_000_000
@@ -149,7 +149,7 @@ class _WindowSearch:
 
     def remarks(self, reply: ESearchReply) -> list[str]:
         """Return warnings: words that NCBI dropped, and whether the result is broader than the term."""
-        verdict = broadening(self.term, reply, lambda term: None)
+        verdict = compare_with_query(self.term, reply, lambda term: None)
         return self.warnings + [warning.message for warning in (*verdict.warnings(reply), *self._query.warnings)]
 
     def entries(self, retmax: int = MAX_PUBMED_RESULTS) -> ESearchReply:

@@ -9,9 +9,10 @@ from pydantic import Field
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import list_names
 from entrez_kit.core.batches import in_batches
-from entrez_kit.core.broadening import NO_BROADER_RESULTS, BroaderResults, broadening
+from entrez_kit.core.broadening import compare_with_query
 from entrez_kit.core.model import Request, Result, Warn, Warned, incomplete_error, omit_if_empty
 from entrez_kit.core.operation import AgentOptions, Operation
+from entrez_kit.core.query_input import NO_BROADER_RESULTS, BroaderResults
 from entrez_kit.databases.names import EINFO, LIST_HINT, DatabaseName, check_database, parse_database_list
 from entrez_kit.services import Services
 from entrez_kit.services.known_shapes import XmlShape, log_drift
@@ -215,7 +216,7 @@ def _count(services: Services, db: str, term: str, broader_results: bool) -> Ter
     def search(query: str) -> ESearchReply:
         return services.eutils.esearch(db=db, term=query, retmax=0).value
 
-    totals = broadening(term, search(term), lambda query: search(query).count).totals(broader_results)
+    totals = compare_with_query(term, search(term), lambda query: search(query).count).totals(broader_results)
     count = totals["total_found"]
     return TermCount(
         db=db,

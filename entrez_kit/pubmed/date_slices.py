@@ -17,10 +17,10 @@ from itertools import pairwise
 from typing import Final, Literal
 
 from entrez_kit.base.errors import EntityNotFound, RateLimited, UpstreamError
-from entrez_kit.core.query_input import MAX_PUBMED_RESULTS, DateBounds, date_clause
+from entrez_kit.core.query_input import DateBounds, date_clause
 from entrez_kit.pubmed.document_summaries import esummary_batch
 from entrez_kit.services import Services
-from entrez_kit.services.small_replies import ESearchReply
+from entrez_kit.services.small_replies import MAX_PUBMED_RESULTS, ESearchReply
 from entrez_kit.services.transport.in_flight import in_order
 
 AXES: Final = ("edat", "pdat", "mdat")

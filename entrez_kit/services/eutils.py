@@ -20,6 +20,7 @@ from entrez_kit.base.errors import EntityNotFound, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, FrontendText
 from entrez_kit.base.settings import Settings
 from entrez_kit.services.small_replies import (
+    MAX_PUBMED_RESULTS,
     EPostReply,
     ESearchReply,
     ESpellReply,
@@ -53,9 +54,6 @@ MAX_GET_IDS: Final = 100
 MAX_UIDS_PER_SEARCH: Final = 200
 MAX_RETMAX: Final = 10_000
 """The maximum number of records that NCBI returns per request."""
-
-MAX_PUBMED_RESULTS: Final = 9_999
-"""The maximum number of results of a search that PubMed returns."""
 
 DateType = Literal["pdat", "edat", "mdat"]
 RetMode = Literal["xml", "json"]
