@@ -156,10 +156,10 @@ def list_command(ctx: typer.Context) -> None:
     entrez-kit local list
     """
     from entrez_kit.base.errors import StoreError
-    from entrez_kit.local.copies import list_names, open_copy
+    from entrez_kit.local.copies import list_copies, open_copy
 
     copies: list[CopyInfo] = []
-    for name in list_names(state(ctx).settings):
+    for name in list_copies(state(ctx).settings):
         try:
             copy = open_copy(state(ctx).settings, name)
             try:

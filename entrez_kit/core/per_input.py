@@ -15,7 +15,7 @@ from entrez_kit.base.errors import (
     UnresolvedEntity,
     UpstreamError,
 )
-from entrez_kit.base.frontend_text import list_names
+from entrez_kit.base.frontend_text import join_names
 from entrez_kit.core.batches import not_tried
 from entrez_kit.core.model import Request, Result, Warned, omit_if_empty
 from entrez_kit.core.operation import BatchedOutcomes, Operation, build_missing_error
@@ -48,7 +48,7 @@ MissingErrorBuilder = Callable[[list[PerInputOutcome], int], EntrezKitError | No
 
 
 def _build_missing_error(missing: list[PerInputOutcome], found: int) -> EntrezKitError | None:
-    named = list_names(one.input for one in missing)
+    named = join_names(one.input for one in missing)
     hint = "Check these identifiers; the others were found." if found else ""
     return build_missing_error(
         missing,

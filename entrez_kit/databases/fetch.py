@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 from pydantic import Field
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
-from entrez_kit.base.frontend_text import list_names
+from entrez_kit.base.frontend_text import join_names
 from entrez_kit.core.batches import CircuitBreaker, in_batches
 from entrez_kit.core.model import Collected, Request, Warn, omit_if_empty
 from entrez_kit.core.operation import AgentOptions, Operation
@@ -83,7 +83,7 @@ class FetchedRecords(OfIds[FetchedRecord]):
             several = "The content is a sequence of several documents, because they could not be joined."
             self.warnings.append(Warn(code="several_documents", message=several))
         if self._unchecked:
-            message = f"The existence of these ids was not verified: {list_names(self._unchecked)}"
+            message = f"The existence of these ids was not verified: {join_names(self._unchecked)}"
             self.warnings.append(Warn(code="not_verified", message=message, terms=self._unchecked))
 
     def _part(self, start: int, inputs: Sequence[str]) -> Iterator[FetchedRecord]:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from pydantic import Field
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import list_names
+from entrez_kit.base.frontend_text import join_names
 from entrez_kit.core.batches import in_batches
 from entrez_kit.core.broadening import compare_with_query
 from entrez_kit.core.model import Request, Result, Warn, Warned, incomplete_error, omit_if_empty
@@ -233,7 +233,7 @@ def _build_warnings(counts: Sequence[TermCount]) -> list[Warn]:
     broader = [one.db for one in counts if one.query_broadened]
     if not broader:
         return []
-    message = f"NCBI dropped a part that the query requires in {list_names(broader)}."
+    message = f"NCBI dropped a part that the query requires in {join_names(broader)}."
     return [Warn(code="query_broadened", message=message, terms=broader)]
 
 

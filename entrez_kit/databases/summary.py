@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final, Literal, NamedTuple
 from pydantic import Field
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, UpstreamError
-from entrez_kit.base.frontend_text import FrontendText, NextCall, list_names
+from entrez_kit.base.frontend_text import FrontendText, NextCall, join_names
 from entrez_kit.core.batches import CircuitBreaker, in_batches
 from entrez_kit.core.model import Request, Result, Warned, omit_if_empty
 from entrez_kit.core.operation import AgentOptions, BatchedOutcomes, Item, Operation, build_missing_error
@@ -57,7 +57,7 @@ class SummaryResult(Warned):
 def missing_ids(db: str, missing: Sequence[IdOutcome], found: int) -> EntrezKitError | None:
     """Return the error for a document with missing ids."""
     messages: dict[IdStatus, str] = {"not_found": f"{db} has no record {{}}.", "invalid": f"Not ids of {db}: {{}}."}
-    named = {status: list_names(one.id for one in missing if one.status == status) for status in (*messages, "error")}
+    named = {status: join_names(one.id for one in missing if one.status == status) for status in (*messages, "error")}
     text = " ".join(words.format(named[status]) for status, words in messages.items() if named[status])
     hint = FrontendText("Check the ids. To find the record, call ", NextCall("entrez_search", db=db, term=...), ".")
     return build_missing_error(

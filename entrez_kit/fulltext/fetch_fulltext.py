@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
-from entrez_kit.base.frontend_text import GIVE_IDS, KEPT, OFFLINE_SWITCH, FrontendText, NextCall, list_names
+from entrez_kit.base.frontend_text import GIVE_IDS, KEPT, OFFLINE_SWITCH, FrontendText, NextCall, join_names
 from entrez_kit.base.identifiers import Identifier, IdKind, read_identifier
 from entrez_kit.core.model import Collected, Request, Warn, omit_if_empty, wrong
 from entrez_kit.core.operation import AgentOptions, Operation, Outcomes
@@ -147,7 +147,7 @@ def build_missing_error(
             *({"id": text, "reason": "invalid"} for text in invalid),
         ],
     }
-    named = list_names([*(item.id for item in unavailable), *invalid])
+    named = join_names([*(item.id for item in unavailable), *invalid])
     if not unavailable:
         return InvalidInput(
             f"Not a PMID, PMCID or DOI: {named}.",
@@ -162,7 +162,7 @@ def build_missing_error(
         is_offline = all(OFFLINE in (one.detail or "") for one in tried if one.outcome == "service-error")
         ask = FrontendText("The cache does not have it. Try again without ", OFFLINE_SWITCH, ".")
         return UpstreamError(
-            f"No full text of {list_names(failed)}: not every source answered.",  # details.missing has all ids
+            f"No full text of {join_names(failed)}: not every source answered.",  # details.missing has all ids
             recovery_hint=ask if is_offline else KEPT,
             details={**details, "reason": "incomplete"},
         )
@@ -369,21 +369,21 @@ def _replaced_warnings(name: str, lookup: ArticleLookup) -> list[Warn]:
 
 def _ignored_warning(name: str, options: Sequence[str]) -> Warn:
     *others, last = options
-    list_names = f"{', '.join(others)} and {last} were" if others else f"{last} was"
+    join_names = f"{', '.join(others)} and {last} were" if others else f"{last} was"
     return Warn(
         code="selection_ignored",
-        message=f"{name} is an open-access copy, which does not have what these select: {list_names} ignored.",
+        message=f"{name} is an open-access copy, which does not have what these select: {join_names} ignored.",
     )
 
 
 def _missing_sections_warning(name: str, lookup: ArticleLookup, request: FulltextRequest) -> Warn:
     assert lookup.jats is not None
     titles = [section.heading for section in lookup.jats.sections if section.heading]
-    list_names = "; ".join(titles[:_MAX_TITLES]) + (" ..." if len(titles) > _MAX_TITLES else "")
+    join_names = "; ".join(titles[:_MAX_TITLES]) + (" ..." if len(titles) > _MAX_TITLES else "")
     wanted = " or ".join(repr(text.strip()) for text in request.sections if text.strip())
     return Warn(
         code="sections_not_found",
-        message=f"No section of {name} has {wanted} in its title. Its sections: {list_names or 'none has a title'}.",
+        message=f"No section of {name} has {wanted} in its title. Its sections: {join_names or 'none has a title'}.",
     )
 
 

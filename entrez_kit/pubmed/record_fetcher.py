@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import CHECK_IDS, GIVE_IDS, KEPT, Argument, FrontendText, list_names
+from entrez_kit.base.frontend_text import CHECK_IDS, GIVE_IDS, KEPT, Argument, FrontendText, join_names
 from entrez_kit.base.identifiers import Identifier, read_identifier
 from entrez_kit.core.batches import CircuitBreaker, fetch_in_batches, in_batches
 from entrez_kit.core.model import Result, Warn, omit_if_empty, warn_past_the_last
@@ -162,7 +162,7 @@ class Retrieval(Outcomes[Fetched]):
         missing, found = [item.outcome for item in self.missing], self.found
         incomplete = next((warning.message for warning in self.warnings if warning.code == "history_incomplete"), None)
         failed = sum(outcome.status == "error" for outcome in missing)
-        named, source = list_names(outcome.input for outcome in missing), tracing.name_source(begins=True)
+        named, source = join_names(outcome.input for outcome in missing), tracing.name_source(begins=True)
         some = f"{source} has no record for {len(missing)} of {len(missing) + found} inputs: {named}."
         no_ids = f"Not {'a PMID, PMCID or DOI' if len(missing) == 1 else 'PMIDs, PMCIDs or DOIs'}: {named}."
         if all(outcome.status == "invalid" for outcome in missing):

@@ -10,7 +10,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.base import __version__, tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, Argument, FrontendText, PerFrontend, list_names
+from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, Argument, FrontendText, PerFrontend, join_names
 from entrez_kit.core.model import (
     Collected,
     Request,
@@ -670,7 +670,7 @@ def brief_summaries(
             code, parts = "registrations_missing", "registrations"
             if snippet:
                 code, parts = "abstracts_missing", "abstracts and registrations" if registrations else "abstracts"
-            message = f"NCBI returned no record for PMID {list_names(unread)}, so the {parts} are missing."
+            message = f"NCBI returned no record for PMID {join_names(unread)}, so the {parts} are missing."
             warnings.append(Warn(code=code, message=message))
         for pmid, summary in by_pmid.items():
             if (article := articles.get(pmid)) is not None:
@@ -680,7 +680,7 @@ def brief_summaries(
 
 
 def _summaries_warning(pmids: Sequence[str]) -> Warn:
-    return Warn(code="summaries_missing", message=f"NCBI returned no summary for PMID {list_names(pmids)}.")
+    return Warn(code="summaries_missing", message=f"NCBI returned no summary for PMID {join_names(pmids)}.")
 
 
 def _truncate(text: str, most: int) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, UpstreamError
-from entrez_kit.base.frontend_text import list_names
+from entrez_kit.base.frontend_text import join_names
 from entrez_kit.core.batches import in_batches
 from entrez_kit.core.model import Warn, incomplete_error
 from entrez_kit.pubmed.models import BriefSummary, Standing
@@ -30,7 +30,7 @@ class Standings:
         if not self.unknown:
             return []
         why = next(iter(self.unknown.values())).message
-        message = f"Retractions and corrections of PMID {list_names(self.unknown)} are unknown: {why}"
+        message = f"Retractions and corrections of PMID {join_names(self.unknown)} are unknown: {why}"
         return [Warn(code=STANDING_UNKNOWN, message=message)]
 
 

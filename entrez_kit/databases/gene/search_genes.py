@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from pydantic import Field, field_validator
 
 from entrez_kit.base.errors import AmbiguousQuery, EntrezKitError, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, Argument, FrontendText, list_names
+from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, Argument, FrontendText, join_names
 from entrez_kit.base.numerals import format_count
 from entrez_kit.core.broadening import Broadening, Totals, compare_with_query
 from entrez_kit.core.model import Request, Warn, incomplete_error
@@ -151,7 +151,7 @@ def search_genes(services: Services, request: SearchGenesRequest) -> GenePage:
     if page._missing_error is not None:
         if not items:
             raise page._missing_error
-        message = f"NCBI returned no summary of {list_names(missing)}."
+        message = f"NCBI returned no summary of {join_names(missing)}."
         page.warnings.append(Warn(code="summaries_missing", message=message))
     return page
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError
-from entrez_kit.base.frontend_text import list_names
+from entrez_kit.base.frontend_text import join_names
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.fulltext.models import Unavailable
 from entrez_kit.pubmed.models import Standing
@@ -106,7 +106,7 @@ class ClaimMatcher:
         if not any(read_identifier(one) for one in ids) or not any(map(str.isalpha, claim.whole.folded.words())):
             outcome.status = "invalid"
             strange = [one for one in ids if read_identifier(one) is None]
-            outcome.detail = f"{list_names(strange)}: no PMID, PMCID or DOI" if strange else "it cites no article"
+            outcome.detail = f"{join_names(strange)}: no PMID, PMCID or DOI" if strange else "it cites no article"
             if ids and not strange:
                 outcome.detail = "there are no words in it"
             return outcome
