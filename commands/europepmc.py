@@ -4,12 +4,15 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from entrez_kit.base.output_formats import Family
 from entrez_kit.pubmed.europepmc.search_europepmc import EUROPEPMC_SEARCH, EuropePMCRequest, EuropePMCResult, Walk
 from entrez_kit.services.europe_pmc import MAX_PAGE_SIZE
 
+from ._formats import View
 from ._formats.fields import columns_at
 from ._options import argument, option, request_options
-from ._pipeline import Family, View, formats, plan, refuse_beside, run, tell_rest, was_typed
+from ._pipeline import plan, refuse_beside, run, tell_rest, was_typed
+from ._state import accept_formats
 from ._views.markdown import page
 from ._views.text import ARTICLE_COLUMNS, record_key
 
@@ -24,7 +27,7 @@ COLUMNS: Final = {
 }
 
 
-@formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.PAGES, Family.REFERENCES, Family.COUNT)
+@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.PAGES, Family.REFERENCES, Family.COUNT)
 @request_options(
     EUROPEPMC_SEARCH,
     argument("query", "QUERY", joined=True, more="Several words need no quotes."),

@@ -462,7 +462,7 @@ def invalid_arguments(exc: ValidationError, request: type[BaseModel]) -> Invalid
         shown = truncate(given if isinstance(given, str) else repr(given), 200)
         problems.append({"field": where, "message": describe_problem(error, request), "input": shown})
     first = problems[0]
-    shown_problems = [_name_field(**problem) for problem in problems]
+    shown_problems = [_name_field(problem["field"], problem["message"], problem["input"]) for problem in problems]
     message = FrontendText.join_parts("; ", shown_problems[:MAX_PROBLEMS])
     return InvalidInput(
         message if str(message).endswith((".", "?")) else FrontendText(message, "."),
@@ -479,12 +479,12 @@ def invalid_arguments(exc: ValidationError, request: type[BaseModel]) -> Invalid
     )
 
 
-def _name_field(field: str, message: Text, input: str) -> Text:
+def _name_field(name: str, message: Text, value: str) -> Text:
     """Return a problem as a sentence about the field; a value out of bounds is added."""
-    if not field:
+    if not name:
         return message
-    given = f" (got {input})" if str(message).startswith("must be ") and 0 < len(input) <= MAX_SHOWN_VALUE else ""
-    return FrontendText(Argument(field), " " if _VERB.match(str(message)) else ": ", message, given)
+    given = f" (got {value})" if str(message).startswith("must be ") and 0 < len(value) <= MAX_SHOWN_VALUE else ""
+    return FrontendText(Argument(name), " " if _VERB.match(str(message)) else ": ", message, given)
 
 
 Got = TypeVar("Got", bound=Result | Outcomes[Any])

@@ -29,7 +29,7 @@ from entrez_kit.corpus.store.writing import Upserted
 from entrez_kit.corpus.sync_report import SyncReport
 from entrez_kit.corpus.times import day_of, stamp, to_second
 from entrez_kit.pubmed.date_slices import FIRST, LAST, DateSlice, DateWindow, Slicer, esearch_delta, format_day
-from entrez_kit.pubmed.record_fetcher import BATCH, Retrieval
+from entrez_kit.pubmed.record_fetcher import BATCH, MANY_REQUESTS, PREFERRED_HOURS, Retrieval
 from entrez_kit.services import Services
 from entrez_kit.services.small_replies import MAX_PUBMED_RESULTS, ESearchReply
 from entrez_kit.services.transport.in_flight import in_order
@@ -38,8 +38,6 @@ MAX_OVERLAP: Final = 1_000_000
 """Days; date arithmetic overflows on numbers without a bound."""
 SECONDS_PER_REQUEST: Final = 1.5
 """The approximate time of an EFetch of 500 records at NCBI."""
-ADVISED_REQUESTS: Final = 1_000
-"""NCBI asks users to run larger jobs at night or on weekends."""
 
 
 def sync_delta(services: Services, request: SyncRequest) -> SyncResult:
@@ -62,11 +60,8 @@ def sync_plan(services: Services, request: SyncRequest) -> SyncPlan:
     requests = sum(-(-count // BATCH) + 3 * (count // MAX_PUBMED_RESULTS) for count in (entries.count, revisions)) + 2
     requests += search.older is not None  # the count that reveals withdrawn records
     warnings = search.remarks(entries)
-    if requests > ADVISED_REQUESTS:
-        warnings.append(
-            f"This takes about {requests:,} requests. NCBI asks for jobs of this size to be run on weekends or between "
-            "9 pm and 5 am Eastern time."
-        )
+    if requests > MANY_REQUESTS:
+        warnings.append(f"This takes about {requests:,} requests. {PREFERRED_HOURS}")
     return SyncPlan(
         query_key=request.query_key,
         term=search.term,

@@ -24,7 +24,7 @@ from entrez_kit.fulltext.models import (
     pmc_url,
     pubmed_url,
 )
-from entrez_kit.fulltext.selection import cut, select, select_markdown, select_pdf_text
+from entrez_kit.fulltext.selection import select, select_markdown, select_pdf_text, truncate_text
 from entrez_kit.pubmed.standing import graver, retraction_status
 from entrez_kit.pubmed.standing_lookup import Standings, standing_error
 from entrez_kit.services import Services
@@ -344,7 +344,7 @@ def _build_article(name: str, lookup: ArticleLookup, request: FulltextRequest) -
 
 def _cut_copy(name: str, copy: UnpaywallArticle, request: FulltextRequest) -> tuple[UnpaywallArticle, CutCopy | None]:
     """Return an open-access copy with at most the requested characters, and the cut."""
-    content = copy.content if request.max_characters is None else cut(copy.content, request.max_characters)
+    content = copy.content if request.max_characters is None else truncate_text(copy.content, request.max_characters)
     if content == copy.content:
         return copy, None
     notice = CutCopy(id=name, original_characters=len(copy.content), returned_characters=len(content))
@@ -369,21 +369,21 @@ def _replaced_warnings(name: str, lookup: ArticleLookup) -> list[Warn]:
 
 def _ignored_warning(name: str, options: Sequence[str]) -> Warn:
     *others, last = options
-    join_names = f"{', '.join(others)} and {last} were" if others else f"{last} was"
+    ignored = f"{', '.join(others)} and {last} were" if others else f"{last} was"
     return Warn(
         code="selection_ignored",
-        message=f"{name} is an open-access copy, which does not have what these select: {join_names} ignored.",
+        message=f"{name} is an open-access copy, which does not have what these select: {ignored} ignored.",
     )
 
 
 def _missing_sections_warning(name: str, lookup: ArticleLookup, request: FulltextRequest) -> Warn:
     assert lookup.jats is not None
     titles = [section.heading for section in lookup.jats.sections if section.heading]
-    join_names = "; ".join(titles[:_MAX_TITLES]) + (" ..." if len(titles) > _MAX_TITLES else "")
+    known_titles = "; ".join(titles[:_MAX_TITLES]) + (" ..." if len(titles) > _MAX_TITLES else "")
     wanted = " or ".join(repr(text.strip()) for text in request.sections if text.strip())
     return Warn(
         code="sections_not_found",
-        message=f"No section of {name} has {wanted} in its title. Its sections: {join_names or 'none has a title'}.",
+        message=f"No section of {name} has {wanted} in its title. Its sections: {known_titles or 'none has a title'}.",
     )
 
 

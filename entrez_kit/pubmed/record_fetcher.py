@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 BATCH: Final = 500
 """Records per EFetch, by POST."""
+MANY_REQUESTS: Final = 1_000
+"""The number of requests above which NCBI asks users to run jobs at another time."""
+PREFERRED_HOURS: Final = "NCBI asks users to run large jobs at weekends or between 21:00 and 5:00 US Eastern time."
 REFUSALS: Final = (EntityNotFound, InvalidInput)
 DEFAULT_HISTORY_RECORDS: Final = 200
 

@@ -190,14 +190,14 @@ class Toolbox:
         name: str,
         arguments: Mapping[str, Any],
         scopes: Collection[str] | None = None,
-        answers: ResponseCache | None = None,
+        responses: ResponseCache | None = None,
     ) -> CallToolResult:
         """Run a tool and return its result or the error envelope; never raises an error.
 
         Args:
             name: any name of the tool.
             scopes: the scopes of the caller's token; hints name only allowed tools. None allows everything.
-            answers: the response cache, which stores the result if allowed.
+            responses: the response cache, which stores the result if allowed.
         """
         definition = self.find(name)
         started = time.monotonic()
@@ -214,8 +214,8 @@ class Toolbox:
             redactor = None if is_success else Redactor.of(services.settings)
             _report(called, outcome.trace, seconds, outcome.error, redactor, success=is_success)
         is_whole = outcome.result is not None and outcome.error is None
-        if answers is not None and definition is not None and definition.may_be_kept and is_whole:
-            answers.keep(definition.name, arguments, scopes, result, outcome.trace)
+        if responses is not None and definition is not None and definition.is_cacheable and is_whole:
+            responses.store(definition.name, arguments, scopes, result, outcome.trace)
         return result
 
     def _run(

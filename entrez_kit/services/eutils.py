@@ -8,10 +8,10 @@ A private instance of Bio.Entrez builds and encodes every request (`build_reques
 requests of `entrez_kit.Entrez` are sent in the same way. Parameters have NCBI's names.
 """
 
+import functools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal
 from urllib.parse import parse_qsl, urlsplit
 
@@ -542,7 +542,9 @@ class EUtils(ServiceClient):
             most = str(len(batch))
             params = {"db": _check_database(db), "term": term, "retmax": most, "retstart": "0", "retmode": "xml"}
             expect = _expect_document("xml", "eSearchResult", "esearchresult")
-            reply = self._ask("esearch", params, expect, partial(_read_known, batch), keep=lambda found: not found.ids)
+            reply = self._ask(
+                "esearch", params, expect, functools.partial(_read_known, batch), keep=lambda found: not found.ids
+            )
             known.update(reply.value.ids)
         return known
 

@@ -259,7 +259,7 @@ COLUMNS: Final = (
 """The columns of an exported row."""
 
 
-def rows(connection: sqlite3.Connection, query_key: str | None) -> Iterator[dict[str, Any]]:
+def iter_rows(connection: sqlite3.Connection, query_key: str | None) -> Iterator[dict[str, Any]]:
     """Yield the records of the corpus, or of one query, by PMID."""
     source = "documents" if query_key is None else "membership JOIN documents USING (pmid)"
     chosen = "" if query_key is None else "query_key = :key AND"

@@ -107,7 +107,7 @@ class Store(CorpusFile):
             EntityNotFound: the corpus does not have this query.
         """
         with self._read_query(query_key) as connection:
-            yield from reading.rows(connection, query_key)
+            yield from reading.iter_rows(connection, query_key)
 
     def reindex(self, progress: Callable[[int, int], None] | None = None) -> int:
         """Rebuild the data derived from stored records (quality, chunks, indexes); return the number of records.
