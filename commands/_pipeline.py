@@ -241,7 +241,7 @@ def _print_nothing(ctx: typer.Context, operation: Operation[Any, Any], request: 
     """Print an empty result."""
     from entrez_kit.services import Services
 
-    _print(writer, operation.answer(Services(state(ctx).settings), request) if writer.whole else None)
+    _print(writer, operation.run_without_warnings(Services(state(ctx).settings), request) if writer.whole else None)
 
 
 def _print(writer: Writer[Any], result: Any) -> None:
@@ -267,7 +267,7 @@ def _perform(
         outcomes = operation.start(services, request)
         if writer.takes_records and outcomes.hands_over:
             outcomes.take_record = writer.take_record
-        result = operation.document(services, request, outcomes)
+        result = operation.finish(services, request, outcomes)
         end_bar()
         tell_warnings(ctx, result)
         _print(writer, result)

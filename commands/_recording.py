@@ -45,8 +45,7 @@ def open_recording(state: State, command: str) -> None:
                     name,
                     f"Omit {option}. The recording has the settings of the recorded command.",
                 )
-        state.replay = Replay(replay)
-        state.__dict__.pop("settings", None)
+        state.use_replay(Replay(replay))
         return
     if command.startswith("corpus"):
         refuse_unrecorded_services(state.settings)

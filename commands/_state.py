@@ -185,6 +185,21 @@ class State:
         return Services(settings, responder, recording=self.recorder or self.replay)
 
     @property
+    def known_settings(self) -> "Settings | None":
+        """The settings if they were read, else None."""
+        return self.__dict__.get("settings")
+
+    @property
+    def opened_services(self) -> "Services | None":
+        """The clients if they were created, else None."""
+        return self.__dict__.get("services")
+
+    def use_replay(self, replay: "Replay") -> None:
+        """Answer all requests from a recording, with its settings."""
+        self.replay = replay
+        self.__dict__.pop("settings", None)
+
+    @property
     def frontend(self) -> "Terminal":
         """The texts of the terminal, with the options of the command that runs."""
         from ._frontend import Terminal, name_options  # most calls print no note
@@ -193,9 +208,12 @@ class State:
 
     def tell_copy(self, fidelity: str) -> None:
         """Name the local copy that answered on stderr, with the fidelity of the answer."""
-        services = self.__dict__.get("services")
-        if services is not None and services.settings.copy_label:
-            self.warn(services.settings.answer_warning(fidelity)[1])
+        services = self.opened_services
+        if services is None or not services.settings.copy_label:
+            return
+        if (source := services.settings.answer_warning(fidelity)) is not None:
+            _, text = source
+            self.warn(text)
 
     def note(self, text: Text) -> None:
         """Print a note, unless -q is given."""
@@ -223,7 +241,7 @@ class State:
 
     def open_log(self) -> None:
         """Set up the log: off, to stderr with -v, or to files."""
-        settings = self.__dict__.get("settings")
+        settings = self.known_settings
         if not self.verbose and (settings is None or settings.logs_dir is None):
             logging.getLogger("entrez_kit").addHandler(_UNHEARD)
             return
@@ -234,7 +252,7 @@ class State:
 
     def close(self) -> None:
         """Release the cache file, if it was opened."""
-        services = self.__dict__.get("services")
+        services = self.opened_services
         if services is not None:
             services.close()
             if services.settings.otel_exporter_otlp_endpoint is not None:

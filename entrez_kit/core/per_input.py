@@ -147,7 +147,7 @@ class PerInput(BatchedOutcomes[str, PerInputAnswer[Res]]):
             return PerInputAnswer(one, error=self._down)
         try:
             request = self._operation.build({**self._arguments, self._field: one})
-            return PerInputAnswer(one, result=self._operation.answer(self._services, request))
+            return PerInputAnswer(one, result=self._operation.run_without_warnings(self._services, request))
         except (InvalidInput, UnresolvedEntity, EntityNotFound, UpstreamError, RateLimited) as exc:
             return PerInputAnswer(one, error=exc)
 

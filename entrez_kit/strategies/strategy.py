@@ -244,7 +244,7 @@ def _is_circular(line: WorkingLine, numbered: Mapping[int, WorkingLine]) -> bool
 def list_in_order(strategy: Strategy) -> Iterator[WorkingLine]:
     """Yield the lines, each after those that it depends on."""
     numbered = strategy.numbered
-    done: set[int] = set()
+    done: set[WorkingLine] = set()
     for line in strategy.lines:
         waiting = [line]
         while waiting:
@@ -252,14 +252,14 @@ def list_in_order(strategy: Strategy) -> Iterator[WorkingLine]:
             todo = [
                 numbered[number]
                 for number in one.depends_on
-                if number in numbered and id(numbered[number]) not in done and one.kind != "refused"
+                if number in numbered and numbered[number] not in done and one.kind != "refused"
             ]
             if todo and len(waiting) <= len(strategy.lines):
                 waiting.append(todo[0])
                 continue
             waiting.pop()
-            if id(one) not in done:
-                done.add(id(one))
+            if one not in done:
+                done.add(one)
                 yield one
 
 

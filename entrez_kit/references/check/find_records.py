@@ -348,7 +348,7 @@ def _match_lines(services: Services, lines: Sequence[tuple[Candidates, Citation]
     answers = ask_matcher(services, citations)
     name_candidates(services, citations, answers)
     wanted: _Wanted = {}
-    certain: set[tuple[int, str]] = set()
+    certain: set[tuple[Candidates, str]] = set()
     for number, (one, citation) in enumerate(lines):
         answer = answers.get(number)
         if answer is None:
@@ -362,12 +362,12 @@ def _match_lines(services: Services, lines: Sequence[tuple[Candidates, Citation]
             if one not in wanted.setdefault(pmid, []):
                 wanted[pmid].append(one)
             if at_place and len(answer.pmids) == 1:
-                certain.add((id(one), pmid))
+                certain.add((one, pmid))
     for one, item, article in _fetch(services, wanted):
         if at_place:
             one.failure = item.error or one.failure
         if article is not None:
-            one.add(article, "citation", only_same=(id(one), item.input) not in certain)
+            one.add(article, "citation", only_same=(one, item.input) not in certain)
     for one, _ in lines if at_place else ():
         if one.settled:
             one.failure = None

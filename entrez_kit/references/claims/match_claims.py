@@ -93,10 +93,10 @@ class ClaimMatcher:
 
     def __init__(self, papers: Sequence[Paper]) -> None:
         self._index = SentenceIndex()
-        self._owners: dict[int, Paper] = {}
+        self._owners: dict[TextPart, Paper] = {}
         for paper in papers:
             paper.sentences = self._index.add(paper.parts)
-            self._owners |= {id(part): paper for part in paper.parts}
+            self._owners |= dict.fromkeys(paper.parts, paper)
             tracing.checkpoint()
 
     def verify(self, text: str, ids: Sequence[str], cited: Sequence[Paper]) -> VerifiedClaim:
@@ -141,7 +141,7 @@ class ClaimMatcher:
         """
         denied: _Found | None = None
         for part in self._index.candidates(claim.words, claim.spread, within):
-            paper = self._owners[id(part)]
+            paper = self._owners[part]
             for text in dict.fromkeys((part.folded_with_markers, part.folded)) if paper not in but else ():
                 for spans in claim.find_all(text):
                     denial = find_denial(text, spans, is_question=claim.is_question)

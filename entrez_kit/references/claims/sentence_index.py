@@ -17,7 +17,7 @@ MAX_COMPARED: Final = 8
 """Maximum sentences of an article that are compared with a claim word by word."""
 
 
-@dataclass
+@dataclass(eq=False)
 class TextPart:
     """A text to search: the abstract, or a section with the path of its headings.
 
