@@ -12,7 +12,7 @@ from entrez_kit.base.errors import EntrezKitError, InvalidInput
 from entrez_kit.base.output_formats import Family
 from entrez_kit.core.query_input import check_syntax
 from entrez_kit.pubmed.models import BriefSummary
-from entrez_kit.pubmed.search import SEARCH_ARTICLES, SORT_NAMES, SearchHits, SearchRequest, SearchResult, describe
+from entrez_kit.pubmed.search import SEARCH_ARTICLES, SORT_NAMES, SearchHits, SearchRequest, SearchResult, build_result
 from entrez_kit.services.small_replies import DROPPED, MAX_PUBMED_RESULTS
 
 from ._formats import View
@@ -208,7 +208,7 @@ def command(
         return
 
     def finish(found: SearchHits) -> EntrezKitError | None:
-        _write_certificate(ctx, describe(request, found))
+        _write_certificate(ctx, build_result(request, found))
         error = _remarks(ctx, found, request, strict)
         if found.first_pmid is not None:
             suggest(ctx, f"show {found.first_pmid}", f"related {found.first_pmid}")

@@ -425,7 +425,7 @@ class _SyncRun:
     def _check_unlisted(self, first: date, last: date, listed: Sequence[int]) -> Iterator[Upserted]:
         """Fetch stored records entered between two days that a search of these days does not list."""
         days, since = (first.isoformat(), last.isoformat()), stamp(self.job.seen_since)
-        members = self.store.read(reading.unseen, self.search.query_key, *days, since, stamp(self.store.clock()))
+        members = self.store.read(reading.list_unseen, self.search.query_key, *days, since, stamp(self.store.clock()))
         gone = sorted(set(members) - set(listed) - set(self.report.lacking))
         self.total += len(gone)
         yield from self._fetch_and_commit(_split_batches(gone), unlisted=True)

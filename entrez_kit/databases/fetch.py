@@ -178,7 +178,7 @@ def entrez_fetch(services: Services, request: EntrezFetchRequest) -> FetchedReco
     return FetchedRecords(services, request)
 
 
-def result_of(request: EntrezFetchRequest, items: FetchedRecords) -> EntrezFetchResult:
+def collect_result(request: EntrezFetchRequest, items: FetchedRecords) -> EntrezFetchResult:
     """Join the records of a request."""
     found = list(items)
     return EntrezFetchResult(
@@ -210,7 +210,7 @@ def _decode(content: bytes) -> str:
 FETCH = Operation(
     name="entrez_fetch",
     outcomes=entrez_fetch,
-    collect=result_of,
+    collect=collect_result,
     command=("db", "fetch"),
     toolset="entrez",
     title="Fetch records of any database",

@@ -216,7 +216,7 @@ def entrez_link(services: Services, request: LinkRequest) -> LinkSets:
     return LinkSets(services, request)
 
 
-def result_of(request: LinkRequest, items: LinkSets) -> LinkResult:
+def collect_result(request: LinkRequest, items: LinkSets) -> LinkResult:
     """Collect the links of a request."""
     linksets = list(items)
     return LinkResult(source=request.source, target=request.target, linksets=linksets, warnings=items.warnings)
@@ -246,7 +246,7 @@ def _warn_of_unknown_links(services: Services, request: LinkRequest) -> list[War
 LINK = Operation(
     name="entrez_link",
     outcomes=entrez_link,
-    collect=result_of,
+    collect=collect_result,
     command=("db", "link"),
     toolset="entrez",
     title="Follow links between databases",

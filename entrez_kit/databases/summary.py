@@ -124,7 +124,7 @@ def entrez_summary(services: Services, request: SummaryRequest) -> DocumentSumma
     return DocumentSummaries(services, request.db, request.ids)
 
 
-def result_of(request: SummaryRequest, items: DocumentSummaries) -> SummaryResult:
+def collect_result(request: SummaryRequest, items: DocumentSummaries) -> SummaryResult:
     """Collect the summaries of a request."""
     found = list(items)
     not_found = [outcome.id for outcome in items.missing if outcome.status == "not_found"]
@@ -236,7 +236,7 @@ def _assign_accessions(
 SUMMARY = Operation(
     name="entrez_summary",
     outcomes=entrez_summary,
-    collect=result_of,
+    collect=collect_result,
     command=("db", "summary"),
     toolset="entrez",
     title="Summarise records of any database",

@@ -129,7 +129,7 @@ def convert_ids(services: Services, request: ConvertRequest) -> Conversions:
     return Conversions(services, request)
 
 
-def result_of(request: ConvertRequest, conversions: Conversions) -> ConvertResult:
+def collect_result(request: ConvertRequest, conversions: Conversions) -> ConvertResult:
     """Build the result document from all outcomes."""
     records = list(conversions)
     return ConvertResult(
@@ -283,7 +283,7 @@ def _build_conversion(
 CONVERT = Operation(
     name="pubmed_convert_ids",
     outcomes=convert_ids,
-    collect=result_of,
+    collect=collect_result,
     command=("convert",),
     toolset="pubmed",
     title="Convert article identifiers",

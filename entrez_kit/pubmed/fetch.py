@@ -198,7 +198,7 @@ def fetch_contents(services: Services, request: FetchRequest) -> Contents:
     return Contents(request, retrieval)
 
 
-def result_of(request: FetchRequest, contents: Contents) -> FetchResult:
+def collect_result(request: FetchRequest, contents: Contents) -> FetchResult:
     """Build the result document from all outcomes."""
     retrieval = contents.retrieval
     raw = request.output_format == "raw_text" and request.detail_level in ("full_xml", "medline_text")
@@ -290,7 +290,7 @@ HISTORY_PAGING: Final = Paging(
 FETCH_CONTENTS = Operation(
     name="pubmed_fetch_contents",
     outcomes=fetch_contents,
-    collect=result_of,
+    collect=collect_result,
     command=("fetch",),
     toolset="pubmed",
     title="Fetch PubMed records",

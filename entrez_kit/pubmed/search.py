@@ -423,7 +423,7 @@ class SearchHits(Outcomes[ArticleHit]):
 
         services, request = self._services, self.request
         ask = partial(
-            brief_summaries, services, snippet=request.snippet_characters, registrations=request.registrations
+            fetch_brief_summaries, services, snippet=request.snippet_characters, registrations=request.registrations
         )
         answered = False
         for part in fetch_in_batches(pmids, SUMMARIES_PER_REQUEST, ask, at_once=services.eutils.at_once):
@@ -550,12 +550,12 @@ def search_articles(services: Services, request: SearchRequest) -> SearchHits:
     return SearchHits(services, request)
 
 
-def result_of(request: SearchRequest, hits: SearchHits) -> SearchResult:
+def collect_result(request: SearchRequest, hits: SearchHits) -> SearchResult:
     """Collect the PMIDs of a search."""
-    return describe(request, hits, list(hits))
+    return build_result(request, hits, list(hits))
 
 
-def describe(request: SearchRequest, hits: SearchHits, found: Sequence[ArticleHit] = ()) -> SearchResult:
+def build_result(request: SearchRequest, hits: SearchHits, found: Sequence[ArticleHit] = ()) -> SearchResult:
     """Return the result document of a completed search.
 
     Args:
@@ -645,7 +645,7 @@ def find_records(services: Services, request: SearchRequest, term: str, number: 
     return reply.value
 
 
-def brief_summaries(
+def fetch_brief_summaries(
     services: Services, pmids: list[str], *, snippet: int = 0, registrations: bool = False
 ) -> tuple[dict[str, BriefSummary], str, list[Warn]]:
     """Return summaries by PMID, the URL of the request, and warnings that name missing summaries and records.
@@ -694,7 +694,7 @@ def _truncate(text: str, most: int) -> str:
 SEARCH_ARTICLES = Operation(
     name="pubmed_search_articles",
     outcomes=search_articles,
-    collect=result_of,
+    collect=collect_result,
     command=("search",),
     toolset="pubmed",
     title="Search PubMed",

@@ -179,7 +179,7 @@ def lookup_citation(services: Services, request: MatchRequest) -> Matches:
     return Matches(services, request)
 
 
-def result_of(request: MatchRequest, matches: Matches) -> MatchResult:
+def collect_result(request: MatchRequest, matches: Matches) -> MatchResult:
     """Build the result document from all outcomes."""
     results = list(matches)
     return MatchResult(
@@ -315,7 +315,7 @@ def _is_match(agreement: Agreement) -> bool:
 LOOKUP_CITATION = Operation(
     name="pubmed_lookup_citation",
     outcomes=lookup_citation,
-    collect=result_of,
+    collect=collect_result,
     command=("match",),
     toolset="pubmed",
     title="Find references by journal and page",

@@ -161,7 +161,7 @@ def find_symbols(services: Services, request: FindSymbolsRequest) -> Symbols:
     return Symbols(services, request)
 
 
-def result_of(request: FindSymbolsRequest, symbols: Symbols) -> SymbolsResult:
+def collect_result(request: FindSymbolsRequest, symbols: Symbols) -> SymbolsResult:
     """Build the result document from all outcomes."""
     found = list(symbols)
     return SymbolsResult(
@@ -172,7 +172,7 @@ def result_of(request: FindSymbolsRequest, symbols: Symbols) -> SymbolsResult:
 FIND_SYMBOLS: Final = Operation(
     name="find_symbols",
     outcomes=find_symbols,
-    collect=result_of,
+    collect=collect_result,
     command=("gene", "search"),
     toolset="gene",
     title="Find the genes of symbols",
