@@ -249,7 +249,7 @@ class JoinedReplies:
         """Add a reply, and return the next part of the joined text."""
         if not reply.strip():
             return ""
-        name, before, inner, after = split_frame(reply) or ("", reply, "", "")
+        name, before, inner, after = split_frame(reply) or XmlFrame("", reply, "", "")
         kind = f"<{name}" if name else "text" if reply.removeprefix(_BOM).lstrip()[0] not in "<{[" else "document"
         if name and kind == self._kind:
             if not after:
@@ -272,16 +272,25 @@ class JoinedReplies:
         return f"{text}\n" if self._in_lines and last != "\n" else text
 
 
-def split_frame(document: str) -> tuple[str, str, str, str] | None:
-    """Split XML into the root's name, the text up to its content, the content, and the rest; None if it is not XML."""
+class XmlFrame(NamedTuple):
+    """The parts of an XML document: the name of its root, the text up to the root's content, the content, the rest."""
+
+    root: str
+    head: str
+    content: str
+    tail: str
+
+
+def split_frame(document: str) -> XmlFrame | None:
+    """Split an XML document at the content of its root; None if it is not XML. An empty root has no tail."""
     head = _BEFORE_ROOT.match(document, document.startswith(_BOM))
     root = _ROOT.match(document, head.end() if head else 0)
     if root is None:
         return None
     if root[2]:
-        return root[1], document, "", ""
+        return XmlFrame(root[1], document, "", "")
     end = document.rfind(f"</{root[1]}")
     # A second XML declaration means that another document follows.
     if end < root.end() or document.find("<?xml", root.end()) != -1:
         return None
-    return root[1], document[: root.end()], document[root.end() : end], document[end:]
+    return XmlFrame(root[1], document[: root.end()], document[root.end() : end], document[end:])
