@@ -7,7 +7,7 @@ import typer
 from entrez_kit.base.output_formats import Family
 from entrez_kit.pubmed.europepmc.search_europepmc import (
     EUROPEPMC_SEARCH,
-    EuropePMCHits,
+    EuropePMCArticles,
     EuropePMCRequest,
     EuropePMCResult,
 )
@@ -70,7 +70,7 @@ def command(
     if request.max_results is not None and not was_typed(ctx, "page_size"):
         changes["page_size"] = max(min(request.max_results, MAX_PAGE_SIZE), 1)
 
-    def remarks(hits: EuropePMCHits) -> None:
+    def remarks(hits: EuropePMCArticles) -> None:
         if hits.next_cursor and hits.failure is None and not plan(ctx).whole:
             found = f"{hits.retrieved:,} of {hits.total_found:,} records"
             tell_rest(ctx, f"{found}. For the next page add --cursor {hits.next_cursor}")

@@ -65,7 +65,7 @@ def _do(job: Job, work: Path, parent: int | None = None) -> PreparedFile | Inval
         return exc
 
 
-class Workers:
+class ImportWorkers:
     """Does jobs in this process, one at a time."""
 
     def __init__(self, work: Path) -> None:
@@ -92,7 +92,7 @@ class Workers:
         return job, _do(job, self._work)
 
 
-class WorkerProcesses(Workers):
+class WorkerProcesses(ImportWorkers):
     """Does several jobs at once, each in a process of its own."""
 
     def __init__(self, work: Path, count: int) -> None:
@@ -169,10 +169,10 @@ class WorkerProcesses(Workers):
 
 
 @contextmanager
-def open_workers(count: int, work: Path) -> Iterator[Workers]:
+def open_workers(count: int, work: Path) -> Iterator[ImportWorkers]:
     """Start processes for jobs; with a count of 1 this process does them."""
     if count < 2:
-        yield Workers(work)
+        yield ImportWorkers(work)
         return
     workers = WorkerProcesses(work, count)
     try:

@@ -169,7 +169,7 @@ def build_query(query: str, sources: Sequence[str]) -> tuple[str, list[Warn]]:
     return f"({bare}) AND ({clauses})" if len(sources) > 1 else f"({bare}) AND {clauses}", warnings
 
 
-class EuropePMCHits(Outcomes[EuropePMCArticle]):
+class EuropePMCArticles(Outcomes[EuropePMCArticle]):
     """The records of a search. It requests pages until it has enough records, and holds one page at a time.
 
     After the iteration ``total_found``, ``retrieved``, ``next_cursor``, ``warnings`` and ``failure`` are complete.
@@ -308,7 +308,7 @@ class EuropePMCHits(Outcomes[EuropePMCArticle]):
         return {**state, "next_cursor": self.next_cursor} if self.next_cursor else state
 
 
-def europepmc_search(services: Services, request: EuropePMCRequest) -> EuropePMCHits:
+def europepmc_search(services: Services, request: EuropePMCRequest) -> EuropePMCArticles:
     """Search Europe PMC: articles of PubMed and PMC, preprints (bioRxiv, medRxiv ...), patents.
 
     Use it for preprints and citation counts, e.g. query "base editing AND PUB_YEAR:2024", sources ["PPR"].
@@ -321,10 +321,10 @@ def europepmc_search(services: Services, request: EuropePMCRequest) -> EuropePMC
 
     Source: Europe PMC's REST search.
     """
-    return EuropePMCHits(services, request)
+    return EuropePMCArticles(services, request)
 
 
-def collect_result(request: EuropePMCRequest, hits: EuropePMCHits) -> EuropePMCResult:
+def collect_result(request: EuropePMCRequest, hits: EuropePMCArticles) -> EuropePMCResult:
     """Build the result document from all records."""
     articles = list(hits)
     return EuropePMCResult(
