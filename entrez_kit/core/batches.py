@@ -133,7 +133,7 @@ class _BatchRun(Generic[Answer]):
 
     def try_batch(self, batch: list[str]) -> BatchOutcome[Answer]:
         if self.breaker.stopped_by is not None:
-            return BatchOutcome(batch, error=not_tried(self.breaker.stopped_by))
+            return BatchOutcome(batch, error=not_tried_error(self.breaker.stopped_by))
         try:
             return BatchOutcome(batch, (self.ask(batch),))
         except self.refusals as exc:
@@ -212,7 +212,7 @@ def fetch_in_batches(
         run.calm.set()
 
 
-def in_batches(
+def collect_batches(
     ids: Sequence[str],
     size: int,
     ask: Callable[[list[str]], Answer],
@@ -231,6 +231,6 @@ def in_batches(
     return answers
 
 
-def not_tried(cause: EntrezKitError) -> EntrezKitError:
+def not_tried_error(cause: EntrezKitError) -> EntrezKitError:
     """Return the error for requests that were not sent because the service stopped answering."""
     return cause.copy_with(f"Not tried, because requests before it failed: {cause.message}")

@@ -320,7 +320,7 @@ class Warned(Collected):
     warnings: SkipJsonSchema[list[Warn]] = omit_if_empty([])
 
 
-def wrong(field: str, message: Text, value: object = "") -> PydanticCustomError:
+def contradiction_error(field: str, message: Text, value: object = "") -> PydanticCustomError:
     """Return the error that a model raises for contradictory arguments; it names one of them.
 
     Args:

@@ -16,7 +16,7 @@ from entrez_kit.base.errors import (
     UpstreamError,
 )
 from entrez_kit.base.frontend_text import join_names
-from entrez_kit.core.batches import not_tried
+from entrez_kit.core.batches import not_tried_error
 from entrez_kit.core.model import Request, Result, Warned, omit_if_empty
 from entrez_kit.core.operation import BatchedOutcomes, Operation, build_missing_error
 from entrez_kit.services import Services
@@ -136,7 +136,7 @@ class PerInput(BatchedOutcomes[str, PerInputAnswer[Res]]):
             self._failures = self._failures + 1 if failed else 0
             self.error = self.error or failed
             if failed and self._failures == MAX_FAILURES and failed.reason != "offline":  # the cache may have the next
-                self._down = not_tried(failed)
+                self._down = not_tried_error(failed)
             yield item
 
     def _outcome(self, item: PerInputAnswer[Res]) -> PerInputOutcome:

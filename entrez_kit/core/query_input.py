@@ -29,7 +29,7 @@ LATEST: Final = "3000"
 """Bounds that NCBI treats as open. NCBI ignores a date filter with one bound, so both are always sent."""
 
 
-def bounds(min_date: str | None, max_date: str | None, date_type: str | None) -> DateBounds:
+def build_date_bounds(min_date: str | None, max_date: str | None, date_type: str | None) -> DateBounds:
     """Return ESearch's date parameters, always with both bounds, since NCBI ignores a single bound."""
     if not (min_date or max_date) or not date_type:
         return {}
@@ -129,7 +129,7 @@ def quote_filter(value: str, field: str) -> str:
     return f'"{text}"'
 
 
-def date_clause(min_date: str, max_date: str, date_type: str) -> str:
+def build_date_clause(min_date: str, max_date: str, date_type: str) -> str:
     """Return date bounds as a clause of a PubMed term."""
     return f'("{min_date}"[{date_type}] : "{max_date}"[{date_type}])'
 

@@ -19,7 +19,7 @@ from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, Up
 from entrez_kit.base.frontend_text import Argument, FrontendText, PerFrontend
 from entrez_kit.core.broadening import compare_with_query
 from entrez_kit.core.operation import SummarizedOutcomes
-from entrez_kit.core.query_input import date_clause, read_query
+from entrez_kit.core.query_input import build_date_clause, read_query
 from entrez_kit.corpus.documents import Doc
 from entrez_kit.corpus.models import SyncHereRequest, SyncPlan, SyncRequest, SyncResult
 from entrez_kit.corpus.store import checkpoints, reading, store_of
@@ -156,7 +156,7 @@ class _WindowSearch:
         if self.modified_since is None or self.older is None:
             return None
         last = max(self.today, self.modified_since)
-        modified = date_clause(format_day(self.modified_since), format_day(last), "mdat")
+        modified = build_date_clause(format_day(self.modified_since), format_day(last), "mdat")
         return Slicer(self.services, f"({self.term}) AND {modified}", sort="pub_date", oldest_first=True)
 
 

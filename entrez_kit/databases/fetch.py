@@ -9,7 +9,7 @@ from pydantic import Field
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
 from entrez_kit.base.frontend_text import join_names
-from entrez_kit.core.batches import CircuitBreaker, in_batches
+from entrez_kit.core.batches import CircuitBreaker, collect_batches
 from entrez_kit.core.model import Collected, Request, Warn, omit_if_empty
 from entrez_kit.core.operation import AgentOptions, Operation
 from entrez_kit.databases.names import DatabaseName, check_database
@@ -96,7 +96,7 @@ class FetchedRecords(OfIds[FetchedRecord]):
             refusals = (EntityNotFound,) if verified else (EntityNotFound, InvalidInput)
             at_once = self._services.eutils.at_once
             ask = partial(self._ask, known.documents)
-            requested = in_batches(group, BATCH, ask, refusals=refusals, breaker=self._records, at_once=at_once)
+            requested = collect_batches(group, BATCH, ask, refusals=refusals, breaker=self._records, at_once=at_once)
             for batch, content in requested.answers:
                 contents[batch[0]] = content
                 self._fetched.update(batch)

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import join_names
-from entrez_kit.core.batches import in_batches
+from entrez_kit.core.batches import collect_batches
 from entrez_kit.core.broadening import compare_with_query
 from entrez_kit.core.model import Request, Result, Warn, Warned, incomplete_error, omit_if_empty
 from entrez_kit.core.operation import AgentOptions, Operation
@@ -198,7 +198,7 @@ def _count_all(services: Services, term: str, names: list[str], broader_results:
         return reply.value, "egquery"
     except (UpstreamError, RateLimited, EntityNotFound, InvalidInput):
         pass
-    requested = in_batches(
+    requested = collect_batches(
         names,
         1,
         lambda batch: _count(services, batch[0], term, broader_results),

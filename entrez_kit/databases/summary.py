@@ -8,7 +8,7 @@ from pydantic import Field
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, UpstreamError
 from entrez_kit.base.frontend_text import FrontendText, NextCall, join_names
-from entrez_kit.core.batches import CircuitBreaker, in_batches
+from entrez_kit.core.batches import CircuitBreaker, collect_batches
 from entrez_kit.core.model import Request, Result, Warned, omit_if_empty
 from entrez_kit.core.operation import AgentOptions, BatchedOutcomes, Item, Operation, build_missing_error
 from entrez_kit.databases.names import DatabaseName, check_database, read_uid
@@ -194,7 +194,7 @@ def look_up(services: Services, db: str, ids: Sequence[str], *, breaker: Circuit
         return summaries.value
 
     def request_batches(group: list[str], size: int) -> None:
-        requested = in_batches(group, size, ask, breaker=breaker, at_once=services.eutils.at_once)
+        requested = collect_batches(group, size, ask, breaker=breaker, at_once=services.eutils.at_once)
         for batch, part in requested.answers:
             known.documents.update(part.documents)
             known.absent.update(part.problems)

@@ -10,7 +10,7 @@ from pydantic.json_schema import SkipJsonSchema
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
 from entrez_kit.base.frontend_text import GIVE_IDS, KEPT, OFFLINE_SWITCH, FrontendText, NextCall, join_names
 from entrez_kit.base.identifiers import Identifier, IdKind, read_identifier
-from entrez_kit.core.model import Collected, Request, Warn, omit_if_empty, wrong
+from entrez_kit.core.model import Collected, Request, Warn, contradiction_error, omit_if_empty
 from entrez_kit.core.operation import AgentOptions, Operation, Outcomes
 from entrez_kit.fulltext.article_lookup import OFFLINE, UNPAYWALL_OFF, ArticleLookup
 from entrez_kit.fulltext.models import (
@@ -96,7 +96,9 @@ class FulltextRequest(Request):
         argument_names = [name for name in (*dict(KINDS), "ids") if getattr(self, name)]
         if len(argument_names) != 1:
             message = "provide exactly one of pmids, pmcids, or dois (not zero, not more)"
-            raise wrong(argument_names[1] if argument_names else "pmids", message, ", ".join(argument_names))
+            raise contradiction_error(
+                argument_names[1] if argument_names else "pmids", message, ", ".join(argument_names)
+            )
         return self
 
     def inputs(self) -> list[tuple[str, Identifier | None]]:

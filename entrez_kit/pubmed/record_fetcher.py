@@ -18,7 +18,7 @@ from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import CHECK_IDS, GIVE_IDS, KEPT, Argument, FrontendText, join_names
 from entrez_kit.base.identifiers import Identifier, read_identifier
-from entrez_kit.core.batches import CircuitBreaker, fetch_in_batches, in_batches
+from entrez_kit.core.batches import CircuitBreaker, collect_batches, fetch_in_batches
 from entrez_kit.core.model import Result, Warn, omit_if_empty, warn_past_the_last
 from entrez_kit.core.operation import Outcomes, build_missing_error
 from entrez_kit.services import Services
@@ -182,7 +182,7 @@ class Retrieval(Outcomes[Fetched]):
 
     def batch(self, pmids: Sequence[str]) -> "tuple[dict[str, Record], dict[str, EntrezKitError]]":
         """Fetch one batch of PMIDs; return the records and the errors. PMIDs in neither do not exist."""
-        requested = in_batches(pmids, BATCH, self._fetch_verified, refusals=REFUSALS, breaker=self.breaker)
+        requested = collect_batches(pmids, BATCH, self._fetch_verified, refusals=REFUSALS, breaker=self.breaker)
         records: dict[str, Record] = {}
         failed = dict(requested.failed)
         for _, got in requested.answers:

@@ -16,10 +16,10 @@ from entrez_kit.core.model import (
     Request,
     Result,
     Warn,
+    contradiction_error,
     incomplete_error,
     omit_if_empty,
     warn_past_the_last,
-    wrong,
 )
 from entrez_kit.core.operation import AgentOptions, Operation, Outcomes, Paging
 from entrez_kit.core.query_input import (
@@ -30,8 +30,8 @@ from entrez_kit.core.query_input import (
     EntrezDate,
     QueryInput,
     QueryText,
-    bounds,
-    date_clause,
+    build_date_bounds,
+    build_date_clause,
     has_operator,
     quote_filter,
     read_query,
@@ -94,7 +94,7 @@ class DateRange(Request):
             and self.min_date > self.max_date
             and not self.min_date.startswith(self.max_date)
         ):
-            raise wrong(
+            raise contradiction_error(
                 "min_date",
                 FrontendText(f"{self.min_date} is later than ", Argument("max_date"), f" {self.max_date}"),
                 self.min_date,
@@ -216,14 +216,14 @@ class SearchRequest(Request):
     def date_parameters(self) -> DateBounds:
         """Return ESearch's datetype, mindate and maxdate."""
         dates = self.date_range or DateRange()
-        return bounds(dates.min_date, dates.max_date, dates.date_type)
+        return build_date_bounds(dates.min_date, dates.max_date, dates.date_type)
 
     def effective_term(self) -> str:
         """Return the whole search as one PubMed term, with the date bounds."""
         term, dates = self.term(), self.date_parameters()
         if not dates:
             return term
-        clause = date_clause(dates["mindate"], dates["maxdate"], dates["datetype"])
+        clause = build_date_clause(dates["mindate"], dates["maxdate"], dates["datetype"])
         filtered = term.startswith(f"({self.query().text}) AND ")
         return f"{term} AND {clause}" if filtered else f"({term}) AND {clause}"
 

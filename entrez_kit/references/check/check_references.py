@@ -19,7 +19,7 @@ from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import Argument, FrontendText
 from entrez_kit.base.identifiers import read_identifier
-from entrez_kit.core.model import Request, Result, Warn, omit_if_empty, wrong
+from entrez_kit.core.model import Request, Result, Warn, contradiction_error, omit_if_empty
 from entrez_kit.core.operation import AgentOptions, Operation, SummarizedOutcomes, drain
 from entrez_kit.pubmed.brief import brief_citation, brief_owner, brief_place
 from entrez_kit.pubmed.models import Article, Standing, StandingNotice, StandingStatus, place_of
@@ -148,11 +148,15 @@ class CheckRequest(Request):
     @model_validator(mode="after")
     def _one_of_them(self) -> Self:
         if bool(self.text) == bool(self.references):
-            raise wrong("references", "give either text or references", "both" if self.text else "neither")
+            raise contradiction_error(
+                "references", "give either text or references", "both" if self.text else "neither"
+            )
         if not self.listed:
             if self.text_start and self._all_of_text:
-                raise wrong("text_start", f"the text has {len(self._all_of_text)} references", self.text_start)
-            raise wrong("text", "it does not contain a reference", (self.text or "")[:MAX_SHOWN])
+                raise contradiction_error(
+                    "text_start", f"the text has {len(self._all_of_text)} references", self.text_start
+                )
+            raise contradiction_error("text", "it does not contain a reference", (self.text or "")[:MAX_SHOWN])
         return self
 
     @cached_property

@@ -9,7 +9,7 @@ from typing import Final, Literal, get_args
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput
 from entrez_kit.base.identifiers import IdKind
 from entrez_kit.base.markup import on_the_line
-from entrez_kit.core.batches import in_batches
+from entrez_kit.core.batches import collect_batches
 from entrez_kit.pubmed.brief import surname
 from entrez_kit.pubmed.citation_matcher import (
     UNKNOWN_JOURNAL,
@@ -409,7 +409,7 @@ def _search(
 
     def search(terms: Sequence[str], size: int) -> list[tuple[list[str], tuple[list[str], int]]]:
         refusals = (EntityNotFound, InvalidInput)
-        answers = in_batches(terms, size, ask, refusals=refusals, at_once=services.eutils.at_once)
+        answers = collect_batches(terms, size, ask, refusals=refusals, at_once=services.eutils.at_once)
         failed.update(answers.failed)
         return answers.answers
 
