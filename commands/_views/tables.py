@@ -82,7 +82,9 @@ class ListingTable(Table):
         needed = sum(widths) + COLUMN_GAP * (len(self.columns) - 1)
         fits = needed <= options.max_width and not (self._stacks and options.max_width < NARROW)
         if fits or len(self.columns) < 2:
-            if any(width > LEAST and not one.no_wrap for one, width in zip(self.columns, widths, strict=True)):
+            if any(
+                width > MIN_VALUE_WIDTH and not one.no_wrap for one, width in zip(self.columns, widths, strict=True)
+            ):
                 self._assign_widths(widths, options.max_width - COLUMN_GAP * (len(self.columns) - 1))
             yield from super().__rich_console__(console, options)
             return
@@ -122,7 +124,7 @@ class KeyColumn(Column):
 
 
 COLUMN_GAP: Final = 3
-LEAST: Final = 12
+MIN_VALUE_WIDTH: Final = 12
 """The least width of a column whose text wraps and whose longest word is wider. A date and most words fit."""
 MAX_KEY: Final = 48
 """The longest word that is not divided in a column of keys."""
@@ -133,7 +135,7 @@ def _measure(column: Column) -> int:
     texts = [str(cell) for cell in (column.header, *column.cells)]
     if column.no_wrap:
         return max(cell_len(part) for text in texts for part in text.split("\n"))
-    most = MAX_KEY if isinstance(column, KeyColumn) else LEAST
+    most = MAX_KEY if isinstance(column, KeyColumn) else MIN_VALUE_WIDTH
     least = min(most, max((cell_len(word) for text in texts for word in text.split()), default=1))
     return max(least, *(cell_len(word) for text in texts for word in _list_whole_words(text)), 1)
 

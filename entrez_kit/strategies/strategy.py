@@ -29,7 +29,7 @@ from entrez_kit.query.parser import Group, parse
 from entrez_kit.strategies.models import Proof, StrategyLine, StrategyResult, WorkingLine
 from entrez_kit.strategies.read_strategy import PrintedLine, read_lines
 
-LONGEST_QUERY: Final = 1_000_000
+MAX_QUERY: Final = 1_000_000
 """Largest number of characters of a query with all of its lines in it."""
 MAX_WILDCARDS: Final = 256
 """PubMed answers a query with more truncated words like an outage."""
@@ -71,7 +71,7 @@ class Strategy:
                 lambda match: match[0] if match[1] is None else _enclose(known.get(int(match[1])) or ""),
                 one.pubmed,
             )
-            return text if len(text) <= LONGEST_QUERY else None
+            return text if len(text) <= MAX_QUERY else None
 
         return fill(line)
 

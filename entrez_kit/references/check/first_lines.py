@@ -21,7 +21,7 @@ from entrez_kit.references.check.line_signs import (
     is_part_of_address,
     is_year,
 )
-from entrez_kit.references.check.list_layout import NARROWEST, ListLayout, ListLine
+from entrez_kit.references.check.list_layout import MIN_WIDTH, ListLayout, ListLine
 
 AHEAD: Final = 12
 """Lines that are searched for the end of a reference."""
@@ -111,7 +111,7 @@ class _FirstLines:
         """Numbered list: return whether a line begins a whole reference that has no number."""
         line = self.lines[n]
         is_apart = not line.full or (self.layout.hanging and line.indent == self.layout.least)
-        may = is_apart and len(line.text) >= NARROWEST
+        may = is_apart and len(line.text) >= MIN_WIDTH
         begins = line.begins or (self.layout.one_per_line and line.dated and line.may_be_reference)
         return begins and may and self._is_whole(n) and self._follows_an_end(n)
 

@@ -23,13 +23,13 @@ from entrez_kit.references.check.line_signs import (
     kind_of,
 )
 
-FEWEST_BLOCKS: Final = 3
+MIN_BLOCKS: Final = 3
 """Each block of several lines is a reference only if there are at least this many blocks."""
 ONE_DATE: Final = 0.8
 """Each block is a reference only if at least this share of the blocks has one date."""
-NARROWEST: Final = 30
+MIN_WIDTH: Final = 30
 """Wrapped lines have at least this many characters."""
-WIDEST: Final = 160
+MAX_WIDTH: Final = 160
 """Wrapped lines have at most this many characters."""
 NAMES_AND_YEAR: Final = re.compile(r"[^0-9]{3,500}\((?:1[89]|20)[0-9]{2}[a-z]?\)[.:]?")
 """The authors and the year of a reference, alone on a line."""
@@ -132,7 +132,7 @@ class ListLayout:
     def __init__(self, lines: Sequence[ListLine]) -> None:
         self.lines = lines
         width = max((line.indent + len(line.text) for line in lines if " " in line.text), default=0)
-        if NARROWEST <= width <= WIDEST and not self._has_references_as_lines():
+        if MIN_WIDTH <= width <= MAX_WIDTH and not self._has_references_as_lines():
             self._set_full(self._find_full_lines(NEARLY_FULL * width))
         self.wrapped = sum(line.full for line in lines) > WRAPPED * max(len(lines) - 1, 1)
         self.one_per_line = self._has_dates() and not self.wrapped
@@ -212,7 +212,7 @@ class ListLayout:
             for block in blocks
             if len(block) > 1
         ]
-        return len(several) >= FEWEST_BLOCKS and sum(dated < 2 for dated in several) >= ONE_DATE * len(several)
+        return len(several) >= MIN_BLOCKS and sum(dated < 2 for dated in several) >= ONE_DATE * len(several)
 
     def _has_starts_after_room(self, full: Sequence[bool]) -> bool:
         """Return whether almost all lines that fit in the line above may begin a reference."""
@@ -275,7 +275,7 @@ class ListLayout:
                 line.remove_mark()
             last = line.count or last
         marked = [line.count for line in self.lines if line.count is not None]
-        if len(marked) >= FEWEST_BLOCKS and len(set(marked)) == 1:  # Markdown numbers such a list when it is shown
+        if len(marked) >= MIN_BLOCKS and len(set(marked)) == 1:  # Markdown numbers such a list when it is shown
             for line in self.lines:
                 line.count = None
 
