@@ -28,7 +28,7 @@ from ._output import (
     write_error,
 )
 from ._report import report_error, report_interrupt
-from ._state import State, default_formats, list_formats, usage_error
+from ._state import State, formats_of, usage_error
 
 NO_SUCH: Final = re.compile(r"No such (?:option: |command ')([^\s']+)'?")
 MISSING_COMMAND: Final = "Missing command."
@@ -318,13 +318,15 @@ def _keep(ctx: typer.Context, param: typer.CallbackParam, value: Any) -> Any:
 
 def _invoke(run: Callable[[Any], Any], ctx: Any) -> Any:
     """Run a command; before it open its recording, if there is one."""
-    if isinstance(ctx.obj, State):
-        ctx.obj.open_recording(ctx.command_path.partition(" ")[2], ctx.obj.arguments)
+    if isinstance(ctx.obj, State) and ctx.obj.flags.keys() & {"record", "replay"}:
+        from ._recording import open_recording
+
+        open_recording(ctx.obj, ctx.command_path.partition(" ")[2])
     return run(ctx)
 
 
 def _complete_format(ctx: typer.Context, incomplete: str) -> list[str]:
-    return [one.name for one in list_formats(ctx.command) if one.name.startswith(incomplete)]
+    return [one.name for one in formats_of(ctx.command).accepted if one.name.startswith(incomplete)]
 
 
 def _flag(
@@ -393,7 +395,8 @@ def add_common_options(command: Any, *, below_too: bool = True) -> None:
         add_common_options(inner)
     if below is None or command.invoke_without_command:
         command.invoke = partial(_invoke, command.invoke)
-    known = list_formats(command)
+    formats = formats_of(command)
+    known = formats.accepted
     taken = {option for parameter in command.params for option in parameter.opts}
     for parameter in map(copy, _common_parameters()):
         if taken.intersection(parameter.opts):
@@ -404,7 +407,7 @@ def add_common_options(command: Any, *, below_too: bool = True) -> None:
         if family is not None and below is None and not any(one.family is family for one in known):
             continue
         if parameter.name == "format":
-            terminal, pipe = default_formats(command)
+            terminal, pipe = formats.default_on_terminal, formats.default_in_pipe
             default = str(pipe) if terminal is pipe else f"{terminal} on a terminal, {pipe} in a pipe"
             parameter.help = parameter.help.format(formats=", ".join(one.name for one in known), default=default)
         if parameter.name == "output":

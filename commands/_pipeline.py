@@ -3,7 +3,7 @@
 A command takes a ``typer.Context`` as ``ctx`` and calls ``run`` (an operation) or ``emit`` (its own document). Data
 goes to stdout or to the file of ``-o``; ``note`` and ``warn`` write to stderr. A command fails by raising an
 ``EntrezKitError``, and ends with another status than 0 by raising ``typer.Exit(status)``: ``_app.main`` reports both.
-``@formats(...)`` above a command declares its formats, if it has more than tables and documents.
+``@accept_formats(...)`` above a command declares its formats, if it has more than tables and documents.
 """
 
 import shlex
@@ -25,20 +25,16 @@ from ._formats import PAGE_BREAK, Job, TextWriter, View, Writer
 from ._formats.fields import DocumentPaths, Record, as_data, values_at
 from ._output import Sink
 from ._report import report_error, report_notices, report_trace, watching
-from ._state import Plan, State, formats, is_terminal, refuse_fields, usage_error
+from ._state import Plan, State, is_terminal, refuse_fields, usage_error
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-
-__all__ = ["Family", "View", "emit", "formats", "note", "plan", "run", "state", "warn"]
 
 Req = TypeVar("Req", bound=Request)
 Res = TypeVar("Res", bound=Result)
 
 INPUTS: Final = ("ids", "pmids", "inputs")
 """The names of the list of inputs in requests."""
-MANY_REQUESTS: Final = 1_000
-"""The number of requests above which NCBI asks users to run jobs at another time."""
 
 
 def state(ctx: typer.Context) -> State:
@@ -118,7 +114,7 @@ def refuse_beside(ctx: typer.Context, name: str, other: str, hint: str) -> None:
 def advise(ctx: typer.Context, records: int) -> None:
     """Print the expected time for very many records, and NCBI's preferred times."""
     from entrez_kit.base.numerals import format_count
-    from entrez_kit.pubmed.record_fetcher import BATCH
+    from entrez_kit.pubmed.record_fetcher import BATCH, MANY_REQUESTS, PREFERRED_HOURS
 
     requests = -(-records // BATCH)
     settings = state(ctx).settings
@@ -128,8 +124,7 @@ def advise(ctx: typer.Context, records: int) -> None:
     note(
         ctx,
         f"{format_count(records, 'record takes', 'records take')} {format_count(requests, 'request')}: "
-        f"at least {format_count(minutes, 'minute')}. NCBI asks users to run large "
-        "jobs at weekends or between 21:00 and 5:00 US Eastern time. An interrupted run continues where it stopped.",
+        f"at least {format_count(minutes, 'minute')}. {PREFERRED_HOURS} An interrupted run continues where it stopped.",
     )
 
 
@@ -246,7 +241,7 @@ def _print_nothing(ctx: typer.Context, operation: Operation[Any, Any], request: 
     """Print an empty result."""
     from entrez_kit.services import Services
 
-    _print(writer, operation.answer(Services(state(ctx).settings), request) if writer.whole else None)
+    _print(writer, operation.run_without_warnings(Services(state(ctx).settings), request) if writer.whole else None)
 
 
 def _print(writer: Writer[Any], result: Any) -> None:
@@ -272,7 +267,7 @@ def _perform(
         outcomes = operation.start(services, request)
         if writer.takes_records and outcomes.hands_over:
             outcomes.take_record = writer.take_record
-        result = operation.document(services, request, outcomes)
+        result = operation.finish(services, request, outcomes)
         end_bar()
         tell_warnings(ctx, result)
         _print(writer, result)

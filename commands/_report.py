@@ -51,7 +51,7 @@ def report_interrupt(state: State) -> None:
     """Report an interrupt by the user, and that cached replies are kept."""
     if state.quiet:
         return
-    working = state.__dict__.get("services") is not None and not state.preference("no_cache", False)
+    working = state.opened_services is not None and not state.preference("no_cache", False)
     more = " Run the same command again to continue from here." if working else ""
     state.say(f"Interrupted.{more}", "dim")
 
@@ -74,10 +74,10 @@ def report_trace(state: State, trace: "Trace", milliseconds: float) -> None:
 
 def report_notices(state: State) -> None:
     """Print messages of the settings and the transport once, and advice about API keys once a day."""
-    settings = state.__dict__.get("settings")
+    settings = state.known_settings
     if settings is None:
         return
-    services = state.__dict__.get("services")
+    services = state.opened_services
     transport = services.opened_transport if services is not None else None
     for text in (*settings.notices, state.log_remark, *(transport.notices if transport is not None else ())):
         if text and text not in state.printed_messages:

@@ -2,7 +2,7 @@
 
 import logging
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from ._frontend import Terminal
 
-_DEFAULT_FORMATS: Final = formats_in(Family.SCREEN, Family.DOCUMENT)
 STDIN: Final = "-"
 """The argument that means standard input."""
 STDOUT_NAMES: Final = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
@@ -30,10 +29,6 @@ STDOUT_NAMES: Final = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 TEXT_SUFFIXES: Final = ("", ".txt", ".text")
 """The suffixes of a file of plain text."""
 _SETTING_FLAGS: Final = ("demo", "local", "offline", "refresh", "no_cache", "quiet", "verbose", "color", "config_file")
-_NOT_RECORDED: Final = ("serve", "sandbox", "doctor", "local", "cache", "config")
-"""Commands that cannot be recorded: they manage this computer, test the network itself, or run a server."""
-_BESIDE_REPLAY: Final = ("demo", "local", "offline", "refresh", "no_cache")
-"""Flags that choose what answers; with --replay the recording does."""
 FLUSH_SECONDS: Final = 0.5
 """The time a command waits at its end for a collector to receive the last spans."""
 _UNHEARD: Final = logging.NullHandler()
@@ -42,36 +37,50 @@ _UNHEARD: Final = logging.NullHandler()
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def formats(*families: Family, pipe: Family | None = None, files: str = "") -> Callable[[Function], Function]:
-    """Declare the formats of a command, in the order of the help. Without a declaration it has tables and documents.
+@dataclass(frozen=True, slots=True)
+class CommandFormats:
+    """The formats of a command.
 
     Args:
-        families: what the command can print.
+        accepted: the formats, in the order of the help.
         pipe: the family that a pipe and a file without a suffix get, if it is not the document; then the setting
             ``format`` has no effect.
         files: a sentence about the files that the command writes without ``--output``.
     """
 
+    accepted: tuple[Format, ...] = formats_in(Family.SCREEN, Family.DOCUMENT)
+    pipe: Family | None = None
+    files: str = ""
+
+    @property
+    def default_on_terminal(self) -> Format:
+        """The format on a terminal without ``--format``."""
+        return self._first(Family.SCREEN)
+
+    @property
+    def default_in_pipe(self) -> Format:
+        """The format in a pipe or a file without ``--format``."""
+        return self._first(self.pipe or Family.DOCUMENT)
+
+    def _first(self, family: Family) -> Format:
+        """Return the first format of a family, or the first of all."""
+        return next((one for one in self.accepted if one.family is family), self.accepted[0])
+
+
+def accept_formats(*families: Family, pipe: Family | None = None, files: str = "") -> Callable[[Function], Function]:
+    """Declare the formats of a command; see ``CommandFormats``."""
+
     def declare(function: Function) -> Function:
-        function.formats = formats_in(*families)  # type: ignore[attr-defined]  # read through the command's callback
-        function.pipe = pipe  # type: ignore[attr-defined]
-        function.files = files  # type: ignore[attr-defined]
+        function.formats = CommandFormats(formats_in(*families), pipe, files)  # type: ignore[attr-defined]
         return function
 
     return declare
 
 
-def list_formats(command: Any) -> tuple[Format, ...]:
-    """Return the formats of a command."""
-    return getattr(getattr(command, "callback", None), "formats", _DEFAULT_FORMATS)
-
-
-def default_formats(command: Any) -> tuple[Format, Format]:
-    """Return the formats of a command without ``--format``: on a terminal, and in a pipe or file."""
-    known = list_formats(command)
-    pipe = getattr(getattr(command, "callback", None), "pipe", None) or Family.DOCUMENT
-    by_family = {one.family: one for one in reversed(known)}
-    return by_family.get(Family.SCREEN, known[0]), by_family.get(pipe, known[0])
+def formats_of(command: Any) -> CommandFormats:
+    """Return the formats that the function of a command declares; without a declaration, tables and documents."""
+    declared: CommandFormats = getattr(getattr(command, "callback", None), "formats", CommandFormats())
+    return declared
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,51 +147,6 @@ class State:
         settings = load_settings({name: self.flags.get(name) for name in _SETTING_FLAGS})
         return self.replay.use_settings(settings) if self.replay is not None else settings.prepare()
 
-    def open_recording(self, command: str, arguments: Sequence[str]) -> None:
-        """Open the file of --record or --replay before a command runs.
-
-        Args:
-            command: the words of the command: ``corpus sync``.
-            arguments: all arguments of the program.
-
-        Raises:
-            InvalidInput: the file cannot be used, the command cannot be recorded, or flags contradict each other.
-            StoreError: the recording is damaged, or cannot be written.
-        """
-        record, replay = self.flags.get("record"), self.flags.get("replay")
-        if self.recorder or self.replay or (record is None and replay is None):
-            return
-        from entrez_kit.python.recorded_services import refuse_both
-
-        refuse_both(record, replay)
-        flag = "replay" if record is None else "record"
-        if command.partition(" ")[0] in _NOT_RECORDED:
-            raise usage_error(
-                f"--{flag} cannot be used with {command}, which manages this computer or runs a server.",
-                flag,
-                f"Omit --{flag}. Commands that search, fetch or check can be recorded.",
-            )
-        if replay is not None:
-            for name in _BESIDE_REPLAY:
-                if self.flags.get(name):
-                    option = f"--{name.replace('_', '-')}"
-                    raise usage_error(
-                        f"--replay and {option} contradict each other: the recording answers all requests.",
-                        name,
-                        f"Omit {option}. The recording has the settings of the recorded command.",
-                    )
-            from entrez_kit.services.recordings.replay import Replay
-
-            self.replay = Replay(replay)
-            self.__dict__.pop("settings", None)
-            return
-        from entrez_kit.services.recordings.record import Recorder, refuse_unrecorded_services
-
-        if command.startswith("corpus"):
-            refuse_unrecorded_services(self.settings)
-        assert record is not None, "one of the flags is given"
-        self.recorder = Recorder(record, self.settings, _omit_option(arguments, "--record"))
-
     def finish_recording(self, status: int | None) -> None:
         """Write the recording of a command that ended; without a status remove it.
 
@@ -221,6 +185,21 @@ class State:
         return Services(settings, responder, recording=self.recorder or self.replay)
 
     @property
+    def known_settings(self) -> "Settings | None":
+        """The settings if they were read, else None."""
+        return self.__dict__.get("settings")
+
+    @property
+    def opened_services(self) -> "Services | None":
+        """The clients if they were created, else None."""
+        return self.__dict__.get("services")
+
+    def use_replay(self, replay: "Replay") -> None:
+        """Answer all requests from a recording, with its settings."""
+        self.replay = replay
+        self.__dict__.pop("settings", None)
+
+    @property
     def frontend(self) -> "Terminal":
         """The texts of the terminal, with the options of the command that runs."""
         from ._frontend import Terminal, name_options  # most calls print no note
@@ -229,9 +208,12 @@ class State:
 
     def tell_copy(self, fidelity: str) -> None:
         """Name the local copy that answered on stderr, with the fidelity of the answer."""
-        services = self.__dict__.get("services")
-        if services is not None and services.settings.copy_label:
-            self.warn(services.settings.answer_warning(fidelity)[1])
+        services = self.opened_services
+        if services is None or not services.settings.copy_label:
+            return
+        if (source := services.settings.answer_warning(fidelity)) is not None:
+            _, text = source
+            self.warn(text)
 
     def note(self, text: Text) -> None:
         """Print a note, unless -q is given."""
@@ -259,7 +241,7 @@ class State:
 
     def open_log(self) -> None:
         """Set up the log: off, to stderr with -v, or to files."""
-        settings = self.__dict__.get("settings")
+        settings = self.known_settings
         if not self.verbose and (settings is None or settings.logs_dir is None):
             logging.getLogger("entrez_kit").addHandler(_UNHEARD)
             return
@@ -270,7 +252,7 @@ class State:
 
     def close(self) -> None:
         """Release the cache file, if it was opened."""
-        services = self.__dict__.get("services")
+        services = self.opened_services
         if services is not None:
             services.close()
             if services.settings.otel_exporter_otlp_endpoint is not None:
@@ -338,7 +320,7 @@ class State:
             target = self._target()
             named = ",".join(self.flags.get("fields") or ()).split(",")
             fields = tuple(name.strip() for name in named if name.strip())
-            selected = self._format(command, target)
+            selected = self._choose_format(formats_of(command), target)
             if self.flags.get("no_header") and not selected.has_cells:
                 raise usage_error(
                     f"--no-header has no effect with --format {selected}, which has no row of names.",
@@ -369,9 +351,9 @@ class State:
             )
         return path
 
-    def _format(self, command: Any, target: Path | None) -> Format:
+    def _choose_format(self, formats: CommandFormats, target: Path | None) -> Format:
         """Return the format that a flag, the file's suffix or a setting selects, else the default."""
-        known, pipe = list_formats(command), getattr(getattr(command, "callback", None), "pipe", None)
+        known, pipe = formats.accepted, formats.pipe
         flag = self.flags.get("format")
         for short in ("json", "count"):
             if self.flags.get(short):
@@ -383,7 +365,7 @@ class State:
                     )
                 flag = short
         if flag is not None:
-            return _find_format(str(flag).strip().lower(), command, f"--format {flag}")
+            return _find_format(str(flag).strip().lower(), formats, f"--format {flag}")
         suffix = target.suffix.lower() if target is not None else ""
         text = next((one for one in known if one.family is Family.TEXT), None)
         # The text of a service may have any suffix (.fasta, .gb); that of this program, which a pipe gets too, may not.
@@ -391,57 +373,34 @@ class State:
         if target is not None and text is not None and accepts_suffix and BY_SUFFIX.get(suffix) not in known:
             return text
         if target is not None and suffix in BY_SUFFIX:
-            return _find_format(BY_SUFFIX[suffix].name, command, f"a {target.suffix} file")
+            return _find_format(BY_SUFFIX[suffix].name, formats, f"a {target.suffix} file")
         if target is not None and suffix:
-            raise unknown_suffix(target, command)
-        terminal, default = default_formats(command)
+            from ._format_errors import unknown_suffix_error
+
+            raise unknown_suffix_error(target, formats.accepted, formats.files)
         # The setting is a preference: a command without that format prints its default.
         preferred = BY_NAME.get(self.preference("format", None) or "")
         if preferred in known and pipe is None and (target is None or preferred.family is not Family.SCREEN):
             return preferred
-        return terminal if target is None and is_terminal(sys.stdout) else default
+        on_terminal = target is None and is_terminal(sys.stdout)
+        return formats.default_on_terminal if on_terminal else formats.default_in_pipe
 
 
-_INSTEAD: Final = (
-    dict.fromkeys((".xlsx", ".xls", ".ods"), ("csv", "A spreadsheet opens .csv"))
-    | dict.fromkeys((".doc", ".odt", ".rtf"), ("docx", "A word processor opens .docx"))
-    | {".pdf": ("html", "A browser opens .html and prints it as a PDF file")}
-)
-"""Suffixes of other programs: a format that the program opens, and a sentence for the hint."""
+def _find_format(name: str, formats: CommandFormats, option: str) -> Format:
+    """Return the format with this name.
 
+    Args:
+        option: what selects it, for the message.
 
-def unknown_suffix(target: Path, command: Any) -> InvalidInput:
-    """Return the error for a file whose suffix selects no format, with the format that its program opens."""
-    known, files = list_formats(command), getattr(getattr(command, "callback", None), "files", "")
-    name, opens = _INSTEAD.get(target.suffix.lower(), ("", ""))
-    instead = f"{opens} (-o {target.with_suffix('.' + name)}). " if BY_NAME.get(name) in known else ""
-    suffixes = ", ".join(f"{suffix} ({one})" for one in known for suffix in one.suffixes)
-    if files and target.suffix.lower() == ".pdf":
-        instead += f"{files} "
-    return InvalidInput(
-        f"--output {target}: no format has the suffix {target.suffix}.",
-        invalid_input=f"output={target}",
-        recovery_hint=f"{instead}Use one of {suffixes}, or select the format with --format.",
-        details={"reason": "bad_usage", "supported": [one.name for one in known]},
-    )
+    Raises:
+        InvalidInput: the command does not have it.
+    """
+    selected = BY_NAME.get(name)
+    if selected is None or selected not in formats.accepted:
+        from ._format_errors import unsupported_format_error
 
-
-def _find_format(name: str, command: Any, option: str) -> Format:
-    """Return the format with this name, if the command has it."""
-    known, selected = list_formats(command), BY_NAME.get(name)
-    if selected is not None and selected in known:
-        return selected
-    lists_ids = any(one.family is Family.IDS for one in known) and not any(one.needs_records for one in known)
-    files = getattr(getattr(command, "callback", None), "files", "")
-    way = f" {files}" if files else ""
-    if selected is not None and selected.needs_records and lists_ids:
-        way = f" For {name}, pipe PMIDs (-f ids) into `entrez-kit fetch - -f {name}`."
-    raise InvalidInput(
-        f"This command does not support {option}.",
-        invalid_input=f"format={name}",
-        recovery_hint=f"Supported formats: {', '.join(one.name for one in known)}.{way}",
-        details={"reason": "unsupported_format", "supported": [one.name for one in known]},
-    )
+        raise unsupported_format_error(name, formats.accepted, formats.files, option)
+    return selected
 
 
 def is_terminal(stream: TextIO | None) -> bool:
@@ -450,15 +409,3 @@ def is_terminal(stream: TextIO | None) -> bool:
         return stream is not None and stream.isatty()
     except ValueError:
         return False
-
-
-def _omit_option(arguments: Sequence[str], name: str) -> list[str]:
-    """Return arguments without an option and its value."""
-    words = iter(arguments)
-    remaining = []
-    for word in words:
-        if word == name:
-            next(words, None)
-        elif not word.startswith(f"{name}="):
-            remaining.append(word)
-    return remaining

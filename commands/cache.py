@@ -145,7 +145,7 @@ def _table(found: dict[str, Any]) -> "RenderableType":
 
     from entrez_kit.doctor.local import size
 
-    from ._views.tables import facts
+    from ._views.tables import facts_table
 
     rows: list[tuple[str, object]] = [("Cache", found["path"])]
     if found["problem"]:
@@ -165,7 +165,7 @@ def _table(found: dict[str, Any]) -> "RenderableType":
         rows.append(("", Text(f"not shared between processes: {limit['problem']}", style="yellow")))
     else:
         rows.append(("", f"shared by all processes of this user in {limit['file']}"))
-    return facts(rows)
+    return facts_table(rows)
 
 
 def _count_replies(number: int) -> str:

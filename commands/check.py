@@ -12,7 +12,7 @@ import typer
 from entrez_kit.base.errors import Exit, InvalidInput
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.base.numerals import format_count
-from entrez_kit.base.output_formats import BY_SUFFIX
+from entrez_kit.base.output_formats import BY_SUFFIX, Family
 from entrez_kit.base.settings import parse_names
 from entrez_kit.core.model import Warn
 from entrez_kit.references.check.check_references import (
@@ -29,25 +29,13 @@ from entrez_kit.references.check.sources import SOURCES, parse_sources
 from entrez_kit.references.files.reference_files import PLAIN_TEXT
 from entrez_kit.references.files.references import Reference, ReferenceFile
 
-from ._formats import TextWriter
+from ._formats import TextWriter, View
 from ._formats.fields import Record, as_data, columns_at
 from ._input import NOT_IDENTIFIERS, READABLE, read_content, read_identifiers, read_sibling
 from ._options import option, request_options
 from ._output import Sink
-from ._pipeline import (
-    Family,
-    View,
-    build_request,
-    formats,
-    note,
-    plan,
-    refuse_without,
-    run,
-    state,
-    suggest,
-    warn,
-)
-from ._state import STDIN, usage_error
+from ._pipeline import build_request, note, plan, refuse_without, run, state, suggest, warn
+from ._state import STDIN, accept_formats, usage_error
 from ._views.markdown import escaped, status_page
 from ._views.text import PUBMED, STATUS_WORDS, findings, page_address
 
@@ -78,7 +66,7 @@ class _Source:
     accepted: "Accepted"
 
 
-@formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.PAGES)
+@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.PAGES)
 @request_options(
     CHECK_FILE,
     "file",
@@ -320,7 +308,7 @@ def _by_id(text: str) -> Reference:
     return Reference(key=text, **({identifier.kind: identifier.value} if identifier else {}))
 
 
-def _target(file: Path, source: _Source, option: str, *, overwrite: bool) -> Path:
+def _target(file: Path, source: _Source, target_option: str, *, overwrite: bool) -> Path:
     """Return the path of the corrected file.
 
     Raises:
@@ -334,7 +322,7 @@ def _target(file: Path, source: _Source, option: str, *, overwrite: bool) -> Pat
         }.get(source.kind, "Standard input")
         raise usage_error(
             f"{what} cannot be corrected.",
-            option,
+            target_option,
             "--fix is for .bib, .ris and .json files. `entrez-kit fetch - -o refs.nbib` fetches the current records.",
         )
     target = file.with_name(f"{file.stem}.fixed{file.suffix}")

@@ -9,19 +9,20 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from entrez_kit.base.output_formats import BY_NAME
+from entrez_kit.base.output_formats import BY_NAME, Family
 from entrez_kit.citations.format_citations import FORMAT_CITATIONS, Citations, CitationsRequest, CitationsResult, Cited
 from entrez_kit.citations.style.style_names import check_style, read_styles
 from entrez_kit.citations.write_files import FILES
 from entrez_kit.pubmed.record_fetcher import BATCH
 
-from ._formats import TextWriter
+from ._format_errors import unknown_suffix_error
+from ._formats import TextWriter, View
 from ._formats.fields import Record, as_data, columns_at
 from ._formats.rows import refuse_lines_in_cells
 from ._ids import NAME_ARTICLES, describe_failure
 from ._options import Parameter, ids_argument, option, request_options
-from ._pipeline import Family, View, emit, formats, plan, run, state, warn, was_typed
-from ._state import TEXT_SUFFIXES, Plan, unknown_suffix, usage_error
+from ._pipeline import emit, plan, run, state, warn, was_typed
+from ._state import TEXT_SUFFIXES, Plan, accept_formats, formats_of, usage_error
 from ._views.markdown import escaped
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def _ids_or_files() -> Parameter:
     return replace(ids, read=read)
 
 
-@formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.TEXT, Family.PAGES, Family.REFERENCES)
+@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.TEXT, Family.PAGES, Family.REFERENCES)
 @request_options(
     FORMAT_CITATIONS,
     _ids_or_files(),
@@ -109,7 +110,8 @@ def _refuse_other_suffixes(ctx: typer.Context, output: Plan) -> None:
     if output.target is None or state(ctx).flags.get("format"):
         return
     if output.target.suffix.lower() not in TEXT_SUFFIXES:
-        raise unknown_suffix(output.target, ctx.command)
+        formats = formats_of(ctx.command)
+        raise unknown_suffix_error(output.target, formats.accepted, formats.files)
 
 
 def _wants_file(ctx: typer.Context, output: Plan, style: str) -> bool:

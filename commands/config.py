@@ -16,10 +16,11 @@ from entrez_kit.base.configuration import (
 )
 from entrez_kit.base.errors import InvalidInput, NotConfigured
 from entrez_kit.base.frontend_text import FrontendText
+from entrez_kit.base.output_formats import Family
 from entrez_kit.base.settings import BY_NAME, SETTINGS, Setting, load_settings, locate_user_config
 
-from ._pipeline import Family, emit, formats, note, state, warn
-from ._state import is_terminal
+from ._pipeline import emit, note, state, warn
+from ._state import accept_formats, is_terminal
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -47,7 +48,7 @@ Name = Annotated[
 
 
 @app.command()
-@formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS)
+@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS)
 def show(
     ctx: typer.Context,
     names: Annotated[
@@ -108,7 +109,7 @@ def unset(ctx: typer.Context, name: Name) -> None:
 
 
 @app.command("path")
-@formats(Family.SCREEN, Family.TEXT, Family.DOCUMENT, pipe=Family.TEXT)
+@accept_formats(Family.SCREEN, Family.TEXT, Family.DOCUMENT, pipe=Family.TEXT)
 def path_(ctx: typer.Context) -> None:
     """Print the path of the user config, whether it exists or not.
 

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from entrez_kit.base.output_formats import Family
 from entrez_kit.citations.style.style_names import HABITS
 from entrez_kit.pubmed.convert import CONVERT, Conversion, ConvertRequest, ConvertResult
 
+from ._formats import View
 from ._formats.fields import Record, as_data, columns_at
 from ._ids import ONE_REQUEST, describe_failure
 from ._options import Parameter, ids_argument, option, request_options
-from ._pipeline import Family, View, formats, run
-from ._state import usage_error
+from ._pipeline import run
+from ._state import accept_formats, usage_error
 from ._views.text import standing_status
 
 if TYPE_CHECKING:
@@ -62,7 +64,7 @@ def _convert_files(ctx: typer.Context, to: str) -> None:
     write_references(ctx, read_entries(ctx, files), target)
 
 
-@formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS)
+@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS)
 @request_options(
     CONVERT,
     _ids_or_files(),

@@ -11,6 +11,7 @@ import typer
 from entrez_kit.base.errors import EntrezKitError, Exit, InvalidInput, corpus_envelope
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.base.numerals import format_count
+from entrez_kit.base.output_formats import Family
 from entrez_kit.core.operation import SingleOutcome
 from entrez_kit.corpus.export import EXPORT, Export, ExportResult
 from entrez_kit.corpus.models import CheckpointGetRequest, NotedCheckpointRequest
@@ -28,25 +29,12 @@ from entrez_kit.pubmed.models import Article
 from entrez_kit.references.audit import AUDIT, Audit, AuditRequest, AuditResult
 from entrez_kit.references.check.sources import SOURCES, parse_sources
 
+from ._formats import View
 from ._formats.fields import Column, Record, as_data, columns_at, values_at
 from ._options import argument, option, request_options
-from ._pipeline import (
-    Family,
-    View,
-    advise,
-    build_request,
-    emit,
-    find_status,
-    formats,
-    note,
-    plan,
-    refuse_without,
-    run,
-    state,
-    warn,
-)
+from ._pipeline import advise, build_request, emit, find_status, note, plan, refuse_without, run, state, warn
 from ._report import report_error, watching
-from ._state import usage_error
+from ._state import accept_formats, usage_error
 from ._views.text import ARTICLE_COLUMNS, standing_status
 
 if TYPE_CHECKING:
@@ -150,7 +138,7 @@ HIT_COLUMNS: Final[dict[str, Column]] = columns_at(
 
 
 @app.command("search")
-@formats(*ROWS, Family.IDS)
+@accept_formats(*ROWS, Family.IDS)
 @request_options(
     RAG_SEARCH,
     argument("query", "QUERY", joined=True),
@@ -276,7 +264,7 @@ def checkpoint_set_command(ctx: typer.Context, request: NotedCheckpointRequest) 
 
 
 @checkpoint.command("log")
-@formats(*ROWS)
+@accept_formats(*ROWS)
 def checkpoint_log_command(ctx: typer.Context, query_key: Key) -> None:
     """Show the changes of a checkpoint by syncs, users and new terms, latest first."""
     from entrez_kit.corpus.store import store_of
@@ -286,7 +274,7 @@ def checkpoint_log_command(ctx: typer.Context, query_key: Key) -> None:
 
 
 @app.command("list")
-@formats(*ROWS)
+@accept_formats(*ROWS)
 def list_command(ctx: typer.Context) -> None:
     """List the queries of the corpus with their records and the result of the last sync."""
     listed = _corpus(ctx).corpora()
@@ -303,7 +291,7 @@ def stats_command(
 
 
 @app.command("diff")
-@formats(*ROWS, Family.IDS, Family.REFERENCES)
+@accept_formats(*ROWS, Family.IDS, Family.REFERENCES)
 def diff_command(
     ctx: typer.Context,
     query_key: Key,
@@ -346,7 +334,7 @@ def _render_audit_table(result: AuditResult, console: "Console") -> "RenderableT
 
 
 @app.command("audit")
-@formats(*ROWS)
+@accept_formats(*ROWS)
 @request_options(
     AUDIT,
     argument("query_key", "KEY"),
@@ -412,7 +400,7 @@ def reindex_command(
 
 
 @app.command("export")
-@formats(Family.ROWS, Family.REFERENCES, Family.PARQUET)
+@accept_formats(Family.ROWS, Family.REFERENCES, Family.PARQUET)
 def export_command(
     ctx: typer.Context,
     query_key: Annotated[str | None, typer.Argument(metavar="KEY", help="Name of the corpus to export.")] = None,

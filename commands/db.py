@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import typer
 
-from entrez_kit.base.output_formats import BY_NAME
+from entrez_kit.base.output_formats import BY_NAME, Family
 from entrez_kit.core.model import Result
 from entrez_kit.core.operation import SingleOutcome
 from entrez_kit.databases.fetch import FETCH, EntrezFetchRequest, EntrezFetchResult
@@ -17,11 +17,12 @@ from entrez_kit.databases.names import looks_like_uid
 from entrez_kit.databases.search import SEARCH, EntrezSearchRequest, EntrezSearchResult
 from entrez_kit.databases.summary import SUMMARY, SummaryOutcome, SummaryRequest, SummaryResult
 
-from ._formats import TextWriter
+from ._formats import TextWriter, View
 from ._formats.fields import Record, as_data, columns_at
 from ._ids import ONE_REQUEST, describe_failure
 from ._options import argument, ids_argument, option, request_options
-from ._pipeline import Family, View, formats, note, plan, run, state, tell_rest, was_typed
+from ._pipeline import note, plan, run, state, tell_rest, was_typed
+from ._state import accept_formats
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -61,7 +62,7 @@ def _render_info_table(ctx: typer.Context, result: InfoResult, console: "Console
 
 
 @app.command("info")
-@formats(*ROWS)
+@accept_formats(*ROWS)
 @request_options(
     INFO, argument("db", "DB"), option("term", metavar="QUERY"), option("broader_results", "--broader/--no-broader")
 )
@@ -101,7 +102,7 @@ def _render_search_table(result: EntrezSearchResult, console: "Console") -> "Ren
 
 
 @app.command("search")
-@formats(*ROWS, Family.COUNT)
+@accept_formats(*ROWS, Family.COUNT)
 @request_options(
     SEARCH,
     argument("db", "DB"),
@@ -143,7 +144,7 @@ def _render_summary_table(result: SummaryResult, console: "Console") -> "Rendera
 
 
 @app.command("summary")
-@formats(*ROWS)
+@accept_formats(*ROWS)
 @request_options(SUMMARY, argument("db", "DB"), IDS)
 def summary(ctx: typer.Context, request: SummaryRequest) -> None:
     """Summarize records of any database, one outcome per id, in order: entrez-kit db summary taxonomy 9606 10090.
@@ -173,7 +174,7 @@ def _title(record: Record) -> str:
 
 
 @app.command("fetch")
-@formats(Family.TEXT, Family.DOCUMENT)
+@accept_formats(Family.TEXT, Family.DOCUMENT)
 @request_options(
     FETCH,
     argument("db", "DB"),
@@ -209,7 +210,7 @@ def _render_link_table(result: LinkResult, console: "Console") -> "RenderableTyp
 
 
 @app.command("link")
-@formats(*ROWS)
+@accept_formats(*ROWS)
 @request_options(
     LINK,
     IDS,

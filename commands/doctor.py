@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from entrez_kit.base.errors import Exit, InvalidInput
+from entrez_kit.base.output_formats import Family
 
-from ._pipeline import Family, emit, formats, plan, state
+from ._pipeline import emit, plan, state
+from ._state import accept_formats
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -47,7 +49,7 @@ SHOWN: Final = 4
 """The number of differences of a reply that the table shows; --json has all."""
 
 
-@formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS)
+@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS)
 def command(
     ctx: typer.Context,
     network: Annotated[

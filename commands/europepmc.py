@@ -4,12 +4,20 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from entrez_kit.pubmed.europepmc.search_europepmc import EUROPEPMC_SEARCH, EuropePMCRequest, EuropePMCResult, Walk
+from entrez_kit.base.output_formats import Family
+from entrez_kit.pubmed.europepmc.search_europepmc import (
+    EUROPEPMC_SEARCH,
+    EuropePMCArticles,
+    EuropePMCRequest,
+    EuropePMCResult,
+)
 from entrez_kit.services.europe_pmc import MAX_PAGE_SIZE
 
+from ._formats import View
 from ._formats.fields import columns_at
 from ._options import argument, option, request_options
-from ._pipeline import Family, View, formats, plan, refuse_beside, run, tell_rest, was_typed
+from ._pipeline import plan, refuse_beside, run, tell_rest, was_typed
+from ._state import accept_formats
 from ._views.markdown import page
 from ._views.text import ARTICLE_COLUMNS, record_key
 
@@ -24,7 +32,7 @@ COLUMNS: Final = {
 }
 
 
-@formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.PAGES, Family.REFERENCES, Family.COUNT)
+@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.PAGES, Family.REFERENCES, Family.COUNT)
 @request_options(
     EUROPEPMC_SEARCH,
     argument("query", "QUERY", joined=True, more="Several words need no quotes."),
@@ -62,10 +70,10 @@ def command(
     if request.max_results is not None and not was_typed(ctx, "page_size"):
         changes["page_size"] = max(min(request.max_results, MAX_PAGE_SIZE), 1)
 
-    def remarks(walk: Walk) -> None:
-        if walk.next_cursor and walk.failure is None and not plan(ctx).whole:
-            found = f"{walk.retrieved:,} of {walk.total_found:,} records"
-            tell_rest(ctx, f"{found}. For the next page add --cursor {walk.next_cursor}")
+    def remarks(hits: EuropePMCArticles) -> None:
+        if hits.next_cursor and hits.failure is None and not plan(ctx).whole:
+            found = f"{hits.retrieved:,} of {hits.total_found:,} records"
+            tell_rest(ctx, f"{found}. For the next page add --cursor {hits.next_cursor}")
 
     run(
         ctx,

@@ -4,11 +4,14 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from entrez_kit.base.output_formats import Family
 from entrez_kit.pubmed.facets import COUNT_FACETS, FACETS, FacetRow, FacetsRequest, FacetsResult
 
+from ._formats import View
 from ._formats.fields import columns_at
 from ._options import argument, option, request_options
-from ._pipeline import Family, View, formats, run
+from ._pipeline import run
+from ._state import accept_formats
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -20,7 +23,7 @@ def _render_facets_table(result: FacetsResult, console: "Console") -> "Renderabl
     return facets_table(result, console)
 
 
-@formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.COUNT)
+@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.COUNT)
 @request_options(
     COUNT_FACETS,
     argument("query_term", "QUERY", joined=True),

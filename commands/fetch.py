@@ -8,7 +8,7 @@ import typer
 
 from entrez_kit.base.errors import EntrezKitError
 from entrez_kit.base.numerals import format_count
-from entrez_kit.base.output_formats import BY_NAME
+from entrez_kit.base.output_formats import BY_NAME, Family
 from entrez_kit.pubmed.fetch import (
     FETCH_CONTENTS,
     XML_HEAD,
@@ -22,13 +22,13 @@ from entrez_kit.pubmed.fetch import (
 from entrez_kit.pubmed.models import Article, CitationData
 from entrez_kit.pubmed.record_fetcher import BATCH
 
-from ._formats import TextWriter, Writer
+from ._formats import TextWriter, View, Writer
 from ._formats.fields import Attributes, Record
 from ._ids import NAME_ARTICLES, describe_failure
 from ._options import ids_argument, option, request_options
 from ._output import Sink
-from ._pipeline import Family, View, advise, formats, note, plan, run, state, was_typed
-from ._state import usage_error
+from ._pipeline import advise, note, plan, run, state, was_typed
+from ._state import accept_formats, usage_error
 from ._views.markdown import page
 from ._views.text import ARTICLE_COLUMNS
 
@@ -62,7 +62,7 @@ IDS: Final = ids_argument(
 )
 
 
-@formats(*FORMATS)
+@accept_formats(*FORMATS)
 @request_options(
     FETCH_CONTENTS,
     IDS,

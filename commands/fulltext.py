@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import typer
 
 from entrez_kit.base.numerals import format_count
+from entrez_kit.base.output_formats import Family
 from entrez_kit.fulltext.chain import BATCH
 from entrez_kit.fulltext.fetch_fulltext import (
     FULLTEXT_PAGE,
@@ -17,11 +18,12 @@ from entrez_kit.fulltext.fetch_fulltext import (
     Fulltexts,
 )
 
+from ._formats import View
 from ._formats.fields import Column, Record, as_data, columns_at, values_at
 from ._ids import NAME_ARTICLES, describe_failure
 from ._options import ids_argument, option, request_options
-from ._pipeline import Family, View, formats, note, plan, refuse_without, run, state
-from ._state import is_terminal
+from ._pipeline import note, plan, refuse_without, run, state
+from ._state import accept_formats, is_terminal
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from ._output import Sink
 
 
-@formats(
+@accept_formats(
     *(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.PAGES),
     files="The PDF of the publisher is not downloaded; --json names its page (pmc_url, source_url or publisher_url).",
 )

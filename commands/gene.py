@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import typer
 
 from entrez_kit.base.errors import AmbiguousQuery, UnresolvedEntity
+from entrez_kit.base.output_formats import Family
 from entrez_kit.core.operation import SingleOutcome
 from entrez_kit.core.per_input import PerInputAnswer
 from entrez_kit.databases.gene.find_symbols import FIND_SYMBOLS, SymbolOutcome, SymbolsResult
@@ -15,11 +16,12 @@ from entrez_kit.databases.gene.get_genes import GET_GENE, GET_GENES, GET_PUBMED_
 from entrez_kit.databases.gene.models import Gene, GenePage, PubMedLinks
 from entrez_kit.databases.gene.search_genes import SEARCH_GENES
 
+from ._formats import View
 from ._formats.fields import Record, as_data, columns_at
 from ._ids import describe_failed_input, read_inputs, run_each
 from ._options import Parameter, ids_argument, option, request_options
-from ._pipeline import Family, View, build_request, formats, plan, run, suggest, tell_rest
-from ._state import STDIN
+from ._pipeline import build_request, plan, run, suggest, tell_rest
+from ._state import STDIN, accept_formats
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -118,7 +120,7 @@ def _symbol_records(item: SymbolOutcome) -> Iterator[Record]:
 
 
 @app.command("search")
-@formats(*FORMATS, Family.COUNT)
+@accept_formats(*FORMATS, Family.COUNT)
 @request_options(
     SEARCH_GENES,
     Parameter(path="query", metavar="QUERY...", read=_read_query),
@@ -188,7 +190,7 @@ def _render_batch_table(batch: GeneBatch, console: "Console") -> "RenderableType
 
 
 @app.command("get")
-@formats(*FORMATS)
+@accept_formats(*FORMATS)
 @request_options(GET_GENE, GENE_IDS, "input", option("slim"))
 def get(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Look up genes by their ids, one outcome per id, in order.
@@ -239,7 +241,7 @@ def _render_links_table(links: PubMedLinks, console: "Console") -> "RenderableTy
 
 
 @app.command("pubmed")
-@formats(*FORMATS, Family.COUNT)
+@accept_formats(*FORMATS, Family.COUNT)
 @request_options(GET_PUBMED_LINKS, GENE_IDS, "input", option("limit", "-n"), option("offset"))
 def pubmed(ctx: typer.Context, options: dict[str, Any]) -> None:
     """List the PMIDs of articles about a gene, or about several genes with the gene of each article.

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from entrez_kit.base.errors import EntityNotFound
+from entrez_kit.base.output_formats import Family
 from entrez_kit.guides import Guide, normalize_topic, read_guide, search_guides, topics
 
-from ._pipeline import Family, emit, formats, note
+from ._pipeline import emit, note
+from ._state import accept_formats
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -20,7 +22,7 @@ def _render_markdown_page(markdown: str) -> "RenderableType":
     return markdown_page(markdown)
 
 
-@formats(Family.SCREEN, Family.PAGES, Family.DOCUMENT, pipe=Family.PAGES)
+@accept_formats(Family.SCREEN, Family.PAGES, Family.DOCUMENT, pipe=Family.PAGES)
 def command(
     ctx: typer.Context,
     topic: Annotated[
@@ -70,9 +72,9 @@ def _search(ctx: typer.Context, phrase: str, guides: list[Guide]) -> None:
         )
 
     def table() -> "RenderableType":
-        from ._views.tables import facts
+        from ._views.tables import facts_table
 
-        return facts(((f"{match.topic}:{match.line}", match.text) for match in matches), "bold cyan")
+        return facts_table(((f"{match.topic}:{match.line}", match.text) for match in matches), "bold cyan")
 
     text = "\n".join(f"{match.topic}:{match.line}: {match.text}" for match in matches)
     emit(ctx, [asdict(match) for match in matches], table, text=text)
@@ -87,9 +89,9 @@ def _list(ctx: typer.Context) -> None:
         from rich.console import Group
         from rich.text import Text
 
-        from ._views.tables import facts
+        from ._views.tables import facts_table
 
-        listed = facts(((guide.topic, guide.summary) for guide in guides), "bold cyan")
+        listed = facts_table(((guide.topic, guide.summary) for guide in guides), "bold cyan")
         return Group(listed, Text("\nentrez-kit guide TOPIC shows one.", style="dim"))
 
     emit(ctx, document, table, text=f"# Guides\n\n{text}\n")

@@ -16,9 +16,9 @@ from entrez_kit.base.settings import BY_NAME
 
 from ._formats.fields import as_data
 from ._output import Ended
-from ._pipeline import emit, formats, note, state
+from ._pipeline import emit, note, state
 from ._report import report_error, watching
-from ._state import is_terminal, usage_error
+from ._state import accept_formats, is_terminal, usage_error
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -149,17 +149,17 @@ def _open_server(ctx: typer.Context) -> "FileServer":
 
 
 @app.command("list")
-@formats(*ROWS)
+@accept_formats(*ROWS)
 def list_command(ctx: typer.Context) -> None:
     """List the copies with their records, dates and sizes.
 
     entrez-kit local list
     """
     from entrez_kit.base.errors import StoreError
-    from entrez_kit.local.copies import list_names, open_copy
+    from entrez_kit.local.copies import list_copies, open_copy
 
     copies: list[CopyInfo] = []
-    for name in list_names(state(ctx).settings):
+    for name in list_copies(state(ctx).settings):
         try:
             copy = open_copy(state(ctx).settings, name)
             try:

@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from entrez_kit.base.errors import InvalidInput
+from entrez_kit.base.output_formats import Family
 from entrez_kit.pubmed.citation_matcher import Citation
 from entrez_kit.references.match import LOOKUP_CITATION, CitationMatch, Matches, MatchResult
 
+from ._formats import View
 from ._formats.fields import Record, as_data, columns_at
 from ._ids import describe_failure
 from ._input import read_content
 from ._options import option, request_options
-from ._pipeline import Family, View, build_request, formats, run, warn
-from ._state import STDIN
+from ._pipeline import build_request, run, warn
+from ._state import STDIN, accept_formats
 from ._views.text import standing_status
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ def _render_match_table(ctx: typer.Context, result: MatchResult, console: "Conso
     return match_table(result, console)
 
 
-@formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS)
+@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS)
 @request_options(
     Citation,
     "files",

@@ -8,17 +8,17 @@ import typer
 
 from entrez_kit.base.errors import Exit
 from entrez_kit.base.numerals import format_count
-from entrez_kit.base.output_formats import formats_in
+from entrez_kit.base.output_formats import Family, formats_in
 from entrez_kit.references.merge.merge_references import MERGE_REFERENCES
 from entrez_kit.references.merge.models import MergeResult
 from entrez_kit.references.merge.works import FILES
 
-from ._formats import TextWriter
+from ._formats import TextWriter, View
 from ._formats.fields import DocumentPaths, Record, columns_at
 from ._input import READABLE, read_content
 from ._output import Sink
-from ._pipeline import Family, View, build_request, formats, note, run, state, warn
-from ._state import STDIN, usage_error
+from ._pipeline import build_request, note, run, state, warn
+from ._state import STDIN, accept_formats, usage_error
 from ._views.markdown import escaped
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ COLUMNS: Final = (
 TABLES: Final = (".csv", ".tsv")
 
 
-@formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.PAGES, Family.COUNT, Family.REFERENCES)
+@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.PAGES, Family.COUNT, Family.REFERENCES)
 def command(
     ctx: typer.Context,
     files: Annotated[

@@ -4,12 +4,15 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from entrez_kit.base.output_formats import Family
 from entrez_kit.core.operation import SingleOutcome
 from entrez_kit.databases.mesh import MESH, MeshRequest, MeshResult
 
+from ._formats import View
 from ._formats.fields import columns_at
 from ._options import argument, option, request_options
-from ._pipeline import Family, View, formats, plan, run, tell_rest
+from ._pipeline import plan, run, tell_rest
+from ._state import accept_formats
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -21,7 +24,7 @@ def _render_mesh_table(result: MeshResult, console: "Console") -> "RenderableTyp
     return mesh_table(result, console)
 
 
-@formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.COUNT)
+@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.COUNT)
 @request_options(
     MESH,
     argument("query", "TERM", joined=True),

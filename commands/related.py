@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import typer
 
 from entrez_kit.base.numerals import format_count
+from entrez_kit.base.output_formats import Family
 from entrez_kit.citations.style.style_names import read_styles
 from entrez_kit.relationships.find_relationships import RELATIONSHIPS
 from entrez_kit.relationships.models import (
@@ -14,12 +15,14 @@ from entrez_kit.relationships.models import (
     to_full_name,
 )
 
+from ._formats import View
 from ._formats.fields import Record, columns_at
 from ._formats.rows import refuse_lines_in_cells
 from ._ids import NAME_ARTICLES, run_each
 from ._options import ids_argument, option, request_options
-from ._pipeline import Family, View, formats, note, plan, refuse_without, tell_rest
-from ._views.markdown import escaped, item
+from ._pipeline import note, plan, refuse_without, tell_rest
+from ._state import accept_formats
+from ._views.markdown import escaped, render_item
 from ._views.text import standing_status
 
 if TYPE_CHECKING:
@@ -33,7 +36,7 @@ COLUMNS: Final = (
 CITATIONS: Final = "citation_formats"
 
 
-@formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.PAGES, Family.COUNT)
+@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.PAGES, Family.COUNT)
 @request_options(
     RELATIONSHIPS,
     ids_argument("source_pmid", more="May be repeated; - reads standard input.", noun="ids", hint=NAME_ARTICLES),
@@ -80,7 +83,7 @@ def command(ctx: typer.Context, options: dict[str, Any]) -> None:
 def _item(record: Record) -> str:
     """Return a related article as a list item; a work outside PubMed by its citation text."""
     if record.get("pmid"):
-        return item(record)
+        return render_item(record)
     words = [record.get(name) for name in ("title", "authors", "source")] if record.get("title") else []
     text = ". ".join(str(word) for word in words if word) or str(record.get("citation") or record.get("doi") or "")
     address = record.get("link_url")

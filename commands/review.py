@@ -21,10 +21,11 @@ from entrez_kit.reviews.update_review import UPDATE_REVIEW
 from entrez_kit.reviews.write_report import WRITE_REPORT
 from entrez_kit.strategies.read_files import FILES, read_file
 
+from ._formats import View
 from ._input import read_content
 from ._options import argument, option, request_options
-from ._pipeline import View, build_request, run, warn
-from ._state import formats
+from ._pipeline import build_request, run, warn
+from ._state import accept_formats
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -158,7 +159,9 @@ def update(ctx: typer.Context, options: dict[str, Any]) -> None:
 
 
 @screen_app.command("export")
-@formats(Family.SCREEN, Family.DOCUMENT, files="The RIS files are written to the folder screening of the review.")
+@accept_formats(
+    Family.SCREEN, Family.DOCUMENT, files="The RIS files are written to the folder screening of the review."
+)
 @request_options(SCREEN_EXPORT, FOLDER, option("stage", metavar="STAGE"), option("every", "--all"))
 def export_screening(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Write the works without a decision as RIS for Covidence, Rayyan or ASReview.
@@ -202,7 +205,7 @@ def import_screening(
 
 
 @app.command("report")
-@formats(
+@accept_formats(
     Family.SCREEN,
     Family.DOCUMENT,
     files="The page, the diagram and the Word document are written to the folder report of the review.",

@@ -9,20 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
-from entrez_kit.core.query_input import MAX_PUBMED_RESULTS, check_syntax
+from entrez_kit.base.output_formats import Family
+from entrez_kit.core.query_input import check_syntax
 from entrez_kit.pubmed.models import BriefSummary
-from entrez_kit.pubmed.search import SEARCH_ARTICLES, SORT_NAMES, SearchHits, SearchRequest, SearchResult, describe
-from entrez_kit.services.small_replies import DROPPED
+from entrez_kit.pubmed.search import SEARCH_ARTICLES, SORT_NAMES, SearchHits, SearchRequest, SearchResult, build_result
+from entrez_kit.services.small_replies import DROPPED, MAX_PUBMED_RESULTS
 
+from ._formats import View
 from ._formats.documents import json_text
 from ._formats.fields import DocumentPaths, as_data, columns_at
 from ._options import argument, option, request_options
 from ._output import Sink
 from ._pipeline import (
-    Family,
-    View,
     build_request,
-    formats,
     note,
     plan,
     refuse_beside,
@@ -35,7 +34,7 @@ from ._pipeline import (
     was_typed,
 )
 from ._report import watching
-from ._state import STDIN, Plan, is_terminal
+from ._state import STDIN, Plan, accept_formats, is_terminal
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -114,7 +113,7 @@ def _read_stdin() -> str:
     return read_input(sys.stdin.buffer, "The query on standard input", limit=MAX_QUERY_BYTES).decode("utf-8-sig")
 
 
-@formats(
+@accept_formats(
     *(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.PAGES, Family.COUNT),
     *(Family.REFERENCES, Family.XML),
 )
@@ -209,7 +208,7 @@ def command(
         return
 
     def finish(found: SearchHits) -> EntrezKitError | None:
-        _write_certificate(ctx, describe(request, found))
+        _write_certificate(ctx, build_result(request, found))
         error = _remarks(ctx, found, request, strict)
         if found.first_pmid is not None:
             suggest(ctx, f"show {found.first_pmid}", f"related {found.first_pmid}")
@@ -256,14 +255,14 @@ def _write_certificate(ctx: typer.Context, result: SearchResult) -> None:
         sink.data(json_text({**document, "file": target.name, "file_sha256": digest}) + "\n")
 
 
-def _needs_summaries(plan: Plan, request: SearchRequest) -> bool:
+def _needs_summaries(output: Plan, request: SearchRequest) -> bool:
     """Return whether the format prints titles, or an option or --fields names what only summaries contain."""
-    if plan.format.needs_summaries or request.snippet_characters or request.registrations:
+    if output.format.needs_summaries or request.snippet_characters or request.registrations:
         return True
-    if plan.format.family is Family.DOCUMENT:
+    if output.format.family is Family.DOCUMENT:
         below = DocumentPaths(BriefSummary)
-        return any(below.knows(path) or path.split(".")[0] == "brief_summaries" for path in plan.fields)
-    return any(path != "pmid" for path in plan.fields)
+        return any(below.knows(path) or path.split(".")[0] == "brief_summaries" for path in output.fields)
+    return any(path != "pmid" for path in output.fields)
 
 
 def _render_search_table(result: SearchResult, console: "Console") -> "RenderableType":
@@ -273,9 +272,9 @@ def _render_search_table(result: SearchResult, console: "Console") -> "Renderabl
 
 
 def _render_item(record: "Record") -> str:
-    from ._views.markdown import item
+    from ._views.markdown import render_item
 
-    return item(record)
+    return render_item(record)
 
 
 def _view(request: SearchRequest) -> View[SearchResult]:

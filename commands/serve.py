@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
-from ._pipeline import Family, emit, formats, note, refuse_without, state, warn
-from ._state import is_terminal
+from entrez_kit.base.output_formats import Family
+
+from ._pipeline import emit, note, refuse_without, state, warn
+from ._state import accept_formats, is_terminal
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -132,7 +134,7 @@ def _table(document: dict[str, Any]) -> "RenderableType":
 
 
 @app.command()
-@formats(Family.SCREEN, Family.TEXT, Family.DOCUMENT, pipe=Family.TEXT)
+@accept_formats(Family.SCREEN, Family.TEXT, Family.DOCUMENT, pipe=Family.TEXT)
 def token(
     ctx: typer.Context,
     subject: Annotated[str, typer.Option("--subject", metavar="NAME", help="Name of the token's user.")],

@@ -4,15 +4,17 @@ from typing import Any
 
 import typer
 
+from entrez_kit.base.output_formats import Family
 from entrez_kit.pubmed.fetch import FETCH_CONTENTS, FetchRequest, FetchResult
 
 from ._formats.fields import as_data
 from ._options import request_options
-from ._pipeline import Family, formats, plan, state, suggest
+from ._pipeline import plan, state, suggest
+from ._state import accept_formats
 from .fetch import FORMATS, IDS, fetch_and_print
 
 
-@formats(*FORMATS)
+@accept_formats(*FORMATS)
 @request_options(FETCH_CONTENTS, IDS)
 def command(ctx: typer.Context, request: FetchRequest) -> None:
     """Read a record as a page: retractions first, then title, authors, abstract, terms and links.

@@ -4,11 +4,14 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from entrez_kit.base.output_formats import Family
 from entrez_kit.databases.spell import SPELL, SpellRequest
 
+from ._formats import View
 from ._formats.fields import columns_at
 from ._options import argument, option, request_options
-from ._pipeline import Family, View, formats, run
+from ._pipeline import run
+from ._state import accept_formats
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -22,7 +25,7 @@ def _render_spell_table(result: "SpellResult", console: "Console") -> "Renderabl
     return spell_table(result, console)
 
 
-@formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS)
+@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS)
 @request_options(SPELL, argument("query", "QUERY", joined=True), option("db", metavar="DB"))
 def command(ctx: typer.Context, request: SpellRequest) -> None:
     """Check the spelling of a query: entrez-kit spell astma inhaler.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from entrez_kit.base.errors import Exit, InvalidInput
+from entrez_kit.base.output_formats import Family
 from entrez_kit.base.settings import parse_names
 from entrez_kit.core.operation import SingleOutcome
 from entrez_kit.strategies.lint_strategy import LINT_STRATEGY, LintResult
@@ -16,12 +17,13 @@ from entrez_kit.strategies.read_files import FILES, read_file
 from entrez_kit.strategies.rules import CODES
 from entrez_kit.strategies.translate_strategy import TRANSLATE_STRATEGY
 
+from ._formats import View
 from ._formats.fields import Record, columns_at
 from ._input import read_content, read_identifiers
 from ._options import option, request_options
 from ._output import Sink
-from ._pipeline import Family, View, build_request, formats, note, refuse_without, run
-from ._state import STDIN
+from ._pipeline import build_request, note, refuse_without, run
+from ._state import STDIN, accept_formats
 from ._views.strategies import lint_page, list_rows, recall_page, strategy_page
 
 if TYPE_CHECKING:
@@ -79,7 +81,7 @@ def read_strategy_options(file: Path, words: list[Path] | None) -> dict[str, Any
 
 
 @app.command("translate")
-@formats(*FORMATS)
+@accept_formats(*FORMATS)
 @request_options(TRANSLATE_STRATEGY, *TRANSLATION)
 def translate(ctx: typer.Context, options: dict[str, Any], file: StrategyFile, words: WordFiles = None) -> None:
     """Translate a strategy to PubMed, with the loss of every line in words. No request is sent.
@@ -93,7 +95,7 @@ def translate(ctx: typer.Context, options: dict[str, Any], file: StrategyFile, w
 
 
 @app.command("count")
-@formats(*FORMATS)
+@accept_formats(*FORMATS)
 @request_options(TRANSLATE_STRATEGY, *TRANSLATION)
 def count(ctx: typer.Context, options: dict[str, Any], file: StrategyFile, words: WordFiles = None) -> None:
     """Translate a strategy and count the records of each line in PubMed.
@@ -122,7 +124,7 @@ KnownFiles = Annotated[
 
 
 @app.command("lint")
-@formats(*FORMATS)
+@accept_formats(*FORMATS)
 @request_options(
     LINT_STRATEGY,
     *TRANSLATION,
@@ -222,7 +224,7 @@ def _render_recall_table(result: RecallResult, console: "Console") -> "Renderabl
 
 
 @app.command("recall")
-@formats(*FORMATS, Family.IDS)
+@accept_formats(*FORMATS, Family.IDS)
 @request_options(MEASURE_RECALL, *TRANSLATION, option("used_to_build"), option("changes", "--changes/--no-changes"))
 def recall(
     ctx: typer.Context, options: dict[str, Any], file: StrategyFile, known: KnownFiles, words: WordFiles = None

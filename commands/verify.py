@@ -8,14 +8,16 @@ import typer
 
 from entrez_kit.base.errors import Exit, InvalidInput
 from entrez_kit.base.numerals import format_count
+from entrez_kit.base.output_formats import Family
 from entrez_kit.core.model import Warn
 from entrez_kit.references.claims.models import VerifyResult
 from entrez_kit.references.claims.verify_claims import VERIFY_CLAIMS, ClaimOutcomes
 
+from ._formats import View
 from ._formats.fields import Record, columns_at
 from ._input import READABLE, read_content, read_sibling
-from ._pipeline import Family, View, build_request, formats, run, warn
-from ._state import STDIN
+from ._pipeline import build_request, run, warn
+from ._state import STDIN, accept_formats
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -38,7 +40,7 @@ def _render_claim_page(record: Record) -> str:
     return claim_page(record)
 
 
-@formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.PAGES)
+@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.PAGES)
 def command(
     ctx: typer.Context,
     file: Annotated[

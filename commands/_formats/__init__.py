@@ -15,7 +15,6 @@ from entrez_kit.core.model import Result
 
 from .._output import Sink
 from .._state import Plan, State
-from .._state import refuse_fields as refuse_fields
 from .fields import Column, DocumentPaths, Record, as_data, columns_for
 
 if TYPE_CHECKING:

@@ -1,7 +1,6 @@
 """Plain data, dotted paths, and the selection of fields."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from functools import partial
 from operator import methodcaller
 from types import NoneType, UnionType
@@ -121,6 +120,8 @@ def _find_fields(annotation: Any) -> dict[str, Any] | None:
 
 def unknown_field(path: str, known: Sequence[str]) -> InvalidInput:
     """Return the error for a field that does not exist."""
+    from difflib import get_close_matches
+
     near = get_close_matches(path, known, n=1)
     return InvalidInput(
         f"--fields names an unknown field: {path}." + (f" Did you mean {near[0]}?" if near else ""),

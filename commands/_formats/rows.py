@@ -28,16 +28,16 @@ _NUMBER_SIGNS: Final = "+-\uff0b\uff0d"
 _NUMBER: Final = re.compile(r"[+-][0-9]+(\.[0-9]+)?")
 
 
-def cell(value: Any) -> str:
+def format_cell(value: Any) -> str:
     """Return a value as the text of one cell, on one line. Lists are joined; mappings become their values."""
     if value is None:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, Mapping):
-        return " ".join(text for item in value.values() if (text := cell(item)))
+        return " ".join(text for item in value.values() if (text := format_cell(item)))
     if isinstance(value, list | tuple):
-        return JOINER.join(text for item in value if (text := cell(item)))
+        return JOINER.join(text for item in value if (text := format_cell(item)))
     return visible(" ".join(str(value).split()))
 
 
@@ -91,7 +91,7 @@ class Rows(Writer[Record]):
     def put(self, piece: Record) -> None:
         """Write a record as a row."""
         if not isinstance(piece, Failed):
-            self._write_row([cell(column(piece)) for column in self._columns.values()])
+            self._write_row([format_cell(column(piece)) for column in self._columns.values()])
 
     def _write_row(self, cells: list[str]) -> None:
         line = io.StringIO()

@@ -24,7 +24,7 @@ from entrez_kit.corpus.store.reading import (
 )
 
 from .._formats.fields import as_data
-from .tables import WIDE, ListingTable, article_link, facts, fixed, format_title, number, wrapped
+from .tables import WIDE, ListingTable, article_link, facts_table, fixed, format_title, number, wrapped
 from .text import PMC, PUBMED, line, page_address
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def plan_page(plan: SyncPlan, console: Console) -> RenderableType:
         ("Added since", f"{plan.from_edat}: {format_count(plan.entries, 'record')}"),
         ("Revised since then", format_count(plan.revisions, "older record")),
     ]
-    table = facts(
+    table = facts_table(
         [
             ("Query", plan.term),
             *(first if plan.first_sync else later),
@@ -157,7 +157,7 @@ def snippet(passage: str, query: str, limit: int = SNIPPET) -> str:
 
     if not any(sentences):
         return ""
-    place = max(range(len(sentences)), key=lambda number: (hits(sentences[number]), -number))
+    place = max(range(len(sentences)), key=lambda place: (hits(sentences[place]), -place))
     text = sentences[place]
     while len(text) < limit and place + 1 < len(sentences):
         place += 1
@@ -170,7 +170,7 @@ def document_page(document: RagDocument, console: Console) -> RenderableType:
     pmid = document.doc_id.removeprefix("pmid:")
     quality = document.quality
     judged = f"design {quality.design}, recency {quality.recency}, journal {quality.journal}, human {quality.human}"
-    table = facts(
+    table = facts_table(
         [
             ("PMID", article_link(pmid, console)),
             ("Journal", document.journal),
@@ -247,7 +247,7 @@ def stats_page(stats: CorpusStats) -> RenderableType:
     elif stats.query_key is None and max(stats.vectors.values(), default=0) >= MANY:
         build_command = f"{install_line('embeddings')}, then entrez-kit corpus reindex"
         graph = Text(f"none: vector search compares every vector. Build one: {build_command}")
-    return facts(
+    return facts_table(
         [
             ("File", stats.path),
             ("Key", stats.query_key),

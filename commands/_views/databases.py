@@ -10,7 +10,7 @@ from .tables import (
     ListingTable,
     article_link,
     broader_line,
-    facts,
+    facts_table,
     format_failure,
     key_column,
     link_identifiers,
@@ -99,7 +99,7 @@ def summary_table(result: "SummaryResult", console: Console) -> RenderableType:
     for summary in result.summaries:
         parts.append(Text(f"{result.db} {summary.get('uid', '')}", style="bold cyan"))
         known = ((name, value) for name, value in summary.items() if name != "uid" and value not in ("", [], {}, None))
-        table = facts((name, _format_value(value)) for name, value in known)
+        table = facts_table((name, _format_value(value)) for name, value in known)
         parts += [table, Text("")]
     parts += [
         Text.assemble((f"{outcome.id}: ", "yellow"), format_failure(outcome))

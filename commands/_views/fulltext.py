@@ -27,7 +27,7 @@ from .._formats import PAGE_BREAK, TextWriter, Writer
 from .._formats.fields import Record, as_data
 from .._output import Sink
 from .markdown import banner_page, escaped
-from .tables import ListingTable, facts, format_title, link_text, number
+from .tables import ListingTable, facts_table, format_title, link_text, number
 from .text import PMC, PUBMED, doi_address, language, line, page_address, people, source_of
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def _render_missing(item: Unavailable, console: Console) -> Iterator[RenderableT
     tried = "\n".join(_format_answer(tier, line) for tier in item.tried_tiers)
     links = ((name, link_text(text, address, console)) for name, text, address in _list_ways(item))
     reason = Text(_explain(item), style="yellow")
-    yield facts((("Why", reason), *links, ("Sources", Text(tried, style="dim"))))
+    yield facts_table((("Why", reason), *links, ("Sources", Text(tried, style="dim"))))
     yield Text("")
 
 
@@ -317,7 +317,7 @@ def _render_references(references: Sequence[ListedReference]) -> str:
     """Return the reference list with the article's own labels, or as a numbered list if the labels are 1, 2, 3…"""
     labels = [line(reference.label) for reference in references]
     numbers = [label.strip("[](). ") for label in labels]
-    if all(number.isascii() and number == str(place) for place, number in enumerate(numbers, 1)):
+    if all(one.isascii() and one == str(place) for place, one in enumerate(numbers, 1)):
         return "\n".join(f"{place}. {_escape_inner(one.citation)}" for place, one in enumerate(references, 1))
     return "\n".join(
         f"- {f'**{_escape_inner(label)}** ' if label else ''}{_escape_inner(one.citation)}"

@@ -12,7 +12,17 @@ from entrez_kit.databases.gene.get_genes import GeneBatch
 from entrez_kit.databases.gene.models import XREFS, CrossReferences, Gene, GenePage, GeneSearchCandidate, PubMedLinks
 
 from .._console import has_links
-from .tables import FactList, ListingTable, article_link, broader_line, facts, fixed, format_failure, link_text, number
+from .tables import (
+    FactList,
+    ListingTable,
+    article_link,
+    broader_line,
+    facts_table,
+    fixed,
+    format_failure,
+    link_text,
+    number,
+)
 from .text import PUBMED, line
 
 GENE: Final = "https://www.ncbi.nlm.nih.gov/gene/"
@@ -100,7 +110,7 @@ def _render_facts(gene: Gene, console: Console) -> FactList:
         ("Aliases", ", ".join(gene.aliases)),
         ("Other names", gene.description if gene.description != gene.name else ""),
     ]
-    return facts(rows, "bold")
+    return facts_table(rows, "bold")
 
 
 def _render_references(references: CrossReferences) -> FactList:
@@ -109,7 +119,7 @@ def _render_references(references: CrossReferences) -> FactList:
         values = value if isinstance(value, list) else [value]
         more = f" and {len(values) - _MANY} more" if len(values) > _MANY else ""
         rows.append((XREFS[key][0], ", ".join(line(one) for one in values[:_MANY]) + more))
-    return facts(rows, "bold")
+    return facts_table(rows, "bold")
 
 
 def batch_table(batch: GeneBatch, console: Console) -> RenderableType:

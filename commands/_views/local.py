@@ -9,7 +9,7 @@ from entrez_kit.local.copies import CopyInfo
 from entrez_kit.local.importing import ImportResult
 from entrez_kit.local.verifying import Verification
 
-from .tables import ListingTable, facts, fixed, number, wrapped
+from .tables import ListingTable, facts_table, fixed, number, wrapped
 from .text import line
 
 
@@ -59,7 +59,7 @@ def copy_page(info: CopyInfo) -> RenderableType:
     ]
     if not info.complete:
         rows.append(("State", Text("An import was interrupted. Run it again to complete the copy.", style="yellow")))
-    return facts(rows)
+    return facts_table(rows)
 
 
 def import_page(result: ImportResult) -> RenderableType:

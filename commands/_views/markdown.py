@@ -169,7 +169,7 @@ def bank(entry: Record) -> str:
     return line(" ".join([str(entry.get("name")), *entry.get("accession_numbers", ())]))
 
 
-def item(record: Record) -> str:
+def render_item(record: Record) -> str:
     """Return a search result as a list item."""
     label = f"**{status_label(record)}** " if status_label(record) else ""
     address = links_of(record)[0][1]

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from entrez_kit.base.numerals import format_count
 
-from .tables import ListingTable, facts, fixed, number, wrapped
+from .tables import ListingTable, facts_table, fixed, number, wrapped
 from .text import line
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def search_page(result: "SearchReviewResult") -> RenderableType:
         ("Searched", certificate.searched_at),
         ("Run", str(result.run)),
     ]
-    return Group(listing, Text(""), facts(rows))
+    return Group(listing, Text(""), facts_table(rows))
 
 
 def import_page(result: "ImportResult") -> RenderableType:
@@ -101,7 +101,7 @@ def flow_table(flow: "Flow") -> RenderableType:
     for name, label in LABELS.items():
         count = flow.boxes.get(name)
         rows.append((label, "" if count is None else f"{count:,}"))
-    return facts(rows)
+    return facts_table(rows)
 
 
 def status_page(result: "StatusResult") -> RenderableType:
@@ -142,7 +142,7 @@ def export_page(result: "ScreenExportResult") -> RenderableType:
 def decisions_page(result: "ScreenImportResult") -> RenderableType:
     """Return the numbers of the rows, and those that were not applied."""
     numbers = {name: getattr(result, name) for name in ("rows", "applied", "unchanged", "repeated", "undecided")}
-    parts: list[RenderableType] = [facts([(name.capitalize(), f"{count:,}") for name, count in numbers.items()])]
+    parts: list[RenderableType] = [facts_table([(name.capitalize(), f"{count:,}") for name, count in numbers.items()])]
     for title, rows in (("Unknown", result.unknown), ("Contradictory", result.contradictory)):
         if rows:
             parts.append(Text(f"{title}: {len(rows):,}", style="yellow"))

@@ -108,9 +108,9 @@ def _cells(one: "StrategyLine", has_counts: bool) -> Sequence[Text]:
     return cells
 
 
-def _remove_number(original: str, number: int | None) -> str:
+def _remove_number(original: str, line_number: int | None) -> str:
     """Return a line without the number that another column has."""
-    rest = original.strip().lstrip("#Ss").removeprefix(str(number)) if number is not None else original
+    rest = original.strip().lstrip("#Ss").removeprefix(str(line_number)) if line_number is not None else original
     return rest.lstrip(".):\t ") if len(rest) < len(original.strip()) else original
 
 

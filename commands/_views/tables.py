@@ -16,7 +16,7 @@ from entrez_kit.base.numerals import format_count
 from .._console import has_links
 from .._formats.fields import Column as Cell
 from .._formats.fields import Record, as_data
-from .._formats.rows import cell
+from .._formats.rows import format_cell
 from .text import (
     PMC,
     PUBMED,
@@ -82,7 +82,9 @@ class ListingTable(Table):
         needed = sum(widths) + COLUMN_GAP * (len(self.columns) - 1)
         fits = needed <= options.max_width and not (self._stacks and options.max_width < NARROW)
         if fits or len(self.columns) < 2:
-            if any(width > LEAST and not one.no_wrap for one, width in zip(self.columns, widths, strict=True)):
+            if any(
+                width > MIN_VALUE_WIDTH and not one.no_wrap for one, width in zip(self.columns, widths, strict=True)
+            ):
                 self._assign_widths(widths, options.max_width - COLUMN_GAP * (len(self.columns) - 1))
             yield from super().__rich_console__(console, options)
             return
@@ -101,14 +103,14 @@ class ListingTable(Table):
         if not self.expand and sum(most) <= free:
             return
         weights = [one.ratio or (1 if self.expand else width) for one, width in zip(self.columns, most, strict=True)]
-        widths = {number: least[number] for number, one in enumerate(self.columns) if one.no_wrap}
-        while rest := [number for number in range(len(self.columns)) if number not in widths]:
-            share = max(0, free - sum(widths.values())) / sum(weights[number] for number in rest)
+        widths = {place: least[place] for place, one in enumerate(self.columns) if one.no_wrap}
+        while rest := [place for place in range(len(self.columns)) if place not in widths]:
+            share = max(0, free - sum(widths.values())) / sum(weights[place] for place in rest)
             ends = {} if self.expand else {n: most[n] for n in rest if share * weights[n] >= most[n]}
             ends = ends or {n: least[n] for n in rest if share * weights[n] < least[n]}
             widths |= ends or {n: int(share * weights[n]) for n in rest}
-        for number, width in widths.items():
-            self.columns[number].width, self.columns[number].ratio = width, None
+        for place, width in widths.items():
+            self.columns[place].width, self.columns[place].ratio = width, None
 
 
 def _style_text(text: Text, style: StyleType | None) -> Text:
@@ -122,7 +124,7 @@ class KeyColumn(Column):
 
 
 COLUMN_GAP: Final = 3
-LEAST: Final = 12
+MIN_VALUE_WIDTH: Final = 12
 """The least width of a column whose text wraps and whose longest word is wider. A date and most words fit."""
 MAX_KEY: Final = 48
 """The longest word that is not divided in a column of keys."""
@@ -133,7 +135,7 @@ def _measure(column: Column) -> int:
     texts = [str(cell) for cell in (column.header, *column.cells)]
     if column.no_wrap:
         return max(cell_len(part) for text in texts for part in text.split("\n"))
-    most = MAX_KEY if isinstance(column, KeyColumn) else LEAST
+    most = MAX_KEY if isinstance(column, KeyColumn) else MIN_VALUE_WIDTH
     least = min(most, max((cell_len(word) for text in texts for word in text.split()), default=1))
     return max(least, *(cell_len(word) for text in texts for word in _list_whole_words(text)), 1)
 
@@ -163,7 +165,7 @@ def number(name: str) -> Column:
     return Column(Text(name), justify="right", no_wrap=True)
 
 
-def facts(rows: Iterable[tuple[str, object]], style: str = "dim") -> "FactList":
+def facts_table(rows: Iterable[tuple[str, object]], style: str = "dim") -> "FactList":
     """Return a list of names and values. Names without a value are omitted."""
     texts = ((name, value if isinstance(value, Text) else Text(line(value))) for name, value in rows)
     return FactList([(name, text) for name, text in texts if text], style)
@@ -235,7 +237,7 @@ def grid(records: Iterable[Record], columns: Mapping[str, Cell]) -> RenderableTy
     table = ListingTable(*columns)
     table.show_edge = True
     for record in records:
-        table.row(*(Text(cell(column(record))) for column in columns.values()))
+        table.row(*(Text(format_cell(column(record))) for column in columns.values()))
     return table
 
 
@@ -287,9 +289,9 @@ def _format_kind(summary: "BriefSummary") -> str:
     return " · ".join(text for text in kinds if text)
 
 
-def broader_line(number: int | None) -> Text | None:
+def broader_line(omitted: int | None) -> Text | None:
     """Return a line with the number of omitted results of a broadened query, if any."""
-    return Text(f"{number:,} broader results not shown.", style="bold") if number else None
+    return Text(f"{omitted:,} broader results not shown.", style="bold") if omitted else None
 
 
 def _format_count(result: "SearchResult") -> Text:

@@ -109,7 +109,9 @@ class Requests:
                 raise URLError(f"{base} does not have {url}")
             url = base.removesuffix("/entrez/eutils") + url.removeprefix(NCBI)
         anonymous = Sender("", "", "", BIO_TRIES, 10.0)
-        call = Call("eutils", "dtd", url, (), Expect("any", read=read), ttl=TTL["dtd"])
+        call = Call(
+            service="eutils", endpoint="dtd", url=url, params=(), expect=Expect("any", read=read), ttl=TTL["dtd"]
+        )
         try:
             return BytesIO(self._services_for(anonymous).transport.send(call).content)
         except EntrezKitError as exc:

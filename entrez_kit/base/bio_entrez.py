@@ -1,19 +1,20 @@
-"""Run private instances of Bio.Entrez, whose requests the caller answers.
+"""Run private instances of Bio.Entrez, which build requests and do not send them.
 
 An instance is the code of Bio.Entrez, executed in a separate namespace. Its public functions build and encode each
-request and pass it to ``urlopen``, a name in that namespace that the caller replaces. Other users of Bio.Entrez in the
-same process share nothing with it.
+request, pass it to ``urlopen``, a name in that namespace that is replaced here, and return the result of it. Other
+users of Bio.Entrez in the same process share nothing with an instance. ``build_request`` uses an instance whose
+``urlopen`` returns the request itself; the ``urlopen`` of `entrez_kit.Entrez` answers the request.
 
 This depends on names at the top level of Bio.Entrez (``REPLACED``). A test fails if Biopython moves one of them.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from email.message import Message
+from functools import cache
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from entrez_kit.base.errors import NotConfigured
@@ -45,13 +46,36 @@ class Silence:
         """Drop a warning."""
 
 
-class Acknowledgement:
-    """The response that an instance gets if its caller receives the reply separately."""
+class BuiltRequest:
+    """What ``urlopen`` returns in the instance that builds requests: the request, with a header for Bio.Entrez."""
 
     headers: Final = Message()
 
+    def __init__(self, request: "Request") -> None:
+        self.request = request
 
-Acknowledgement.headers["Content-Type"] = "application/octet-stream"
+
+BuiltRequest.headers["Content-Type"] = "application/octet-stream"
+
+
+def build_request(endpoint: str, params: Mapping[str, Any]) -> "Request":
+    """Return the request that Bio.Entrez builds for an E-utility, without credentials. Safe for threads.
+
+    Args:
+        endpoint: the name of the function in Bio.Entrez, such as ``esearch``.
+        params: its arguments; Bio.Entrez omits those that are None, and here also empty texts.
+    """
+    arguments = {name: None if value == "" else value for name, value in params.items()}
+    built: BuiltRequest = _load_builder()[endpoint](**arguments)
+    return built.request
+
+
+@cache
+def _load_builder() -> dict[str, Any]:
+    """Return the namespace of the instance that builds requests, one for all threads."""
+    namespace: dict[str, Any] = {"__name__": f"{__name__}.builder"}
+    execute_entrez(namespace, BuiltRequest)
+    return namespace
 
 
 def find_module(name: str) -> ModuleSpec:
@@ -114,17 +138,6 @@ def execute_module(name: str, namespace: dict[str, Any], **replacements: Any) ->
     if missing:
         raise _unsupported_error(f"{name} has no {missing[0]}")
     namespace.update(replacements)
-
-
-def load_entrez(urlopen: "Callable[[Request], Any]") -> ModuleType:
-    """Return an instance without tool, e-mail, key, warnings and waits.
-
-    Args:
-        urlopen: answers each request.
-    """
-    entrez = ModuleType(f"{__name__}.instance")
-    execute_entrez(vars(entrez), urlopen)
-    return entrez
 
 
 def _unsupported_error(problem: str) -> NotConfigured:

@@ -129,7 +129,7 @@ class Frontend:
         return texts
 
 
-def list_names(names: Iterable[str]) -> str:
+def join_names(names: Iterable[str]) -> str:
     """Return names as a list in a message: the first ten, and dots if there are more."""
     some = list(names)
     return ", ".join(some[:10]) + (" ..." if len(some) > 10 else "")

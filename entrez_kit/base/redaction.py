@@ -11,7 +11,7 @@ from entrez_kit.base.invisible import escape_json
 from entrez_kit.base.settings import Settings
 
 HIDDEN: Final = "[hidden]"
-SHORTEST_SECRET: Final = 6  # a shorter value may be part of any word; its parameter name still redacts it
+MIN_SECRET: Final = 6  # a shorter value may be part of any word; its parameter name still redacts it
 MAX_QUOTED: Final = 300
 
 MAX_FIELD: Final = 2_000
@@ -47,7 +47,7 @@ class Redactor:
     """Replace secrets in texts: the known values in any encoding, and any value with the name of a secret."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
-        forms = {form for secret in secrets for form in _forms(secret) if len(secret) >= SHORTEST_SECRET}
+        forms = {form for secret in secrets for form in _forms(secret) if len(secret) >= MIN_SECRET}
         alternatives = "|".join(re.escape(form) for form in sorted(forms, key=len, reverse=True))
         self._known = re.compile(alternatives, re.IGNORECASE) if forms else None
         self._known_bytes = re.compile(alternatives.encode(), re.IGNORECASE) if forms else None

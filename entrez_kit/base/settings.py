@@ -29,7 +29,7 @@ USER_FILE: Final = "config.toml"
 KIT: Final = "entrez_kit_"
 """Prefix of the variables of this program's own settings."""
 MAX_NOTICED: Final = 20
-LONGEST_NAME: Final = 60
+MAX_NAME: Final = 60
 
 SANDBOX_ORIGIN: Final = "sandbox"
 COPY_ORIGIN: Final = "local copy"
@@ -444,7 +444,7 @@ def _explain_refusal(name: str, raw: Any, *, in_project: bool, is_private: bool)
     """Return the reason why a file may not set something; None if it may."""
     setting = BY_NAME.get(name)
     if setting is None:
-        short_name = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+        short_name = name if len(name) <= MAX_NAME else f"{name[: MAX_NAME - 1]}…"
         return f"unknown setting {short_name!r} ignored"
     if in_project and not setting.in_project_file:
         return f"{name} is not taken from a project file; use {setting.variable}"
@@ -486,7 +486,7 @@ def find_similar_settings(name: str) -> list[str]:
 
 def _suggest_name(name: str) -> str:
     """Return the end of a message that suggests a setting for an unknown name."""
-    if name in BY_NAME or len(name) > LONGEST_NAME:
+    if name in BY_NAME or len(name) > MAX_NAME:
         return ""
     meant = find_setting(name)
     if meant:

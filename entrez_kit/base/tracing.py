@@ -93,10 +93,10 @@ def name_source(usual: str = "PubMed", *, begins: bool = False) -> str:
         usual: the service.
         begins: whether the name begins the sentence.
     """
-    trace = current_trace()
-    if trace is None or not trace.copy:
+    opened = current_trace()
+    if opened is None or not opened.copy:
         return usual
-    return f"{'The' if begins else 'the'} local copy {trace.copy.partition(', hash')[0]})"
+    return f"{'The' if begins else 'the'} local copy {opened.copy.partition(', hash')[0]})"
 
 
 def new_request_id() -> str:

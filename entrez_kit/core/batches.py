@@ -62,7 +62,7 @@ class CircuitBreaker:
     stopped_by: EntrezKitError | None = None
     answered: float = -inf
 
-    def is_available(
+    def probe(
         self,
         failure: EntrezKitError,
         ids: Sequence[str],
@@ -71,11 +71,14 @@ class CircuitBreaker:
         *,
         since: float,
     ) -> bool:
-        """Return whether the service answers a probe for one of these ids; if it answers none, stop further requests.
+        """Send probes for some of these ids until one is answered; if none is, stop all further requests.
 
         Args:
             since: time of the failure, as `time.monotonic` counts. If a probe was answered after it, none is sent:
                 batches in flight together can fail together.
+
+        Returns:
+            Whether the service is available.
         """
         if self.answered > since:
             return True
@@ -130,7 +133,7 @@ class _BatchRun(Generic[Answer]):
 
     def try_batch(self, batch: list[str]) -> BatchOutcome[Answer]:
         if self.breaker.stopped_by is not None:
-            return BatchOutcome(batch, error=not_tried(self.breaker.stopped_by))
+            return BatchOutcome(batch, error=not_tried_error(self.breaker.stopped_by))
         try:
             return BatchOutcome(batch, (self.ask(batch),))
         except self.refusals as exc:
@@ -149,7 +152,7 @@ class _BatchRun(Generic[Answer]):
 
     def settle(self, part: BatchOutcome[Answer], probes: list[str]) -> Iterator[BatchOutcome[Answer]]:
         """Yield an outcome; of a failed batch the outcomes of its halves, if the service is still available."""
-        is_final = self.is_final(part, probes)
+        is_final = self.decide_final(part, probes)
         if part in self.failed:
             self.failed.remove(part)
         if not self.failed:
@@ -162,14 +165,14 @@ class _BatchRun(Generic[Answer]):
         for half in in_order(halves, self.at_once):
             yield from self.settle(half, half.ids)
 
-    def is_final(self, part: BatchOutcome[Answer], probes: list[str]) -> bool:
-        """Return whether a batch is not halved; after a failure, send the probes that decide it."""
+    def decide_final(self, part: BatchOutcome[Answer], probes: list[str]) -> bool:
+        """Send the probes that decide whether a failed batch is halved; return whether the batch stays as it is."""
         is_one = len(part.ids) == 1
         if part.error is None or part.refused:
             return part.error is None or is_one
         if self.breaker.stopped_by is not None or len(probes) == 1:
             return True
-        return not self.breaker.is_available(part.error, probes, self.ask, self.refusals, since=part.at) or is_one
+        return not self.breaker.probe(part.error, probes, self.ask, self.refusals, since=part.at) or is_one
 
 
 def fetch_in_batches(
@@ -209,7 +212,7 @@ def fetch_in_batches(
         run.calm.set()
 
 
-def in_batches(
+def collect_batches(
     ids: Sequence[str],
     size: int,
     ask: Callable[[list[str]], Answer],
@@ -228,6 +231,6 @@ def in_batches(
     return answers
 
 
-def not_tried(cause: EntrezKitError) -> EntrezKitError:
+def not_tried_error(cause: EntrezKitError) -> EntrezKitError:
     """Return the error for requests that were not sent because the service stopped answering."""
     return cause.copy_with(f"Not tried, because requests before it failed: {cause.message}")

@@ -4,13 +4,12 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Final, TypedDict
-
-from pydantic import Field
+from typing import TYPE_CHECKING, Final, TypedDict
 
 from entrez_kit.base.errors import EntrezKitError
 from entrez_kit.base.frontend_text import FrontendText, PerFrontend
 from entrez_kit.core.model import Warn
+from entrez_kit.core.query_input import has_operator
 from entrez_kit.services.small_replies import DROPPED, NAMED, ESearchReply
 
 if TYPE_CHECKING:
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from entrez_kit.query.reduction import Part
 
 _WORD: Final = re.compile(r"\w+")
-_OPERATOR: Final = re.compile(r"\b(?:AND|OR|NOT)\b|[&|]")
 CHECKED: Final = 50
 """Maximum number of dropped parts that are compared with the query individually."""
 
@@ -90,12 +88,6 @@ _PHRASES: Final = frozenset({("phrase_not_found", "dropped"), ("quoted_phrase_no
 def _to_key(text: str) -> tuple[str, ...]:
     """Return the words of a phrase in NCBI's message, without quotes and field tag."""
     return tuple(_WORD.findall(text.partition("[")[0].casefold()))
-
-
-BroaderResults = Annotated[bool, Field(description="Accept a broadened query.")]
-"""The argument of every search that lists or counts results: whether it lists those of a broadened query."""
-NO_BROADER_RESULTS: Final = {"broader_results": False}
-"""What agents get by default: they often read the total and the ids, and not the warnings."""
 
 
 class Totals(TypedDict):
@@ -177,7 +169,7 @@ def find_required_parts(term: str, reply: ESearchReply) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.text for one in required))
 
 
-def broadening(term: str, reply: ESearchReply, count: Callable[[str], int | None]) -> Broadening:
+def compare_with_query(term: str, reply: ESearchReply, count: Callable[[str], int | None]) -> Broadening:
     """Compare a search with the original query.
 
     Args:
@@ -188,7 +180,7 @@ def broadening(term: str, reply: ESearchReply, count: Callable[[str], int | None
     """
     strict = compare_strictly(term, reply)
     dangling: tuple[str, ...] = ()
-    if _OPERATOR.search(term):  # without an operator the parser is not imported
+    if has_operator(term):  # else the parser is not imported
         from entrez_kit.query.reduction import find_dangling_operators
 
         dangling = tuple(dict.fromkeys(find_dangling_operators(term)))

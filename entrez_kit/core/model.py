@@ -1,8 +1,9 @@
 """Base models of requests and results, fields that are omitted if empty, and messages for invalid arguments."""
 
+import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from operator import is_, not_
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self, cast, get_args, get_origin
@@ -49,7 +50,7 @@ def _choose_empty_test(annotation: Any) -> Any:
     kinds = [get_origin(member) or member for member in members]
     for classes, empty_test in (
         ((str, list, tuple, dict, BaseModel, NoneType), not_),
-        ((int, float, NoneType), partial(is_, None)),  # 0 and False are values
+        ((int, float, NoneType), functools.partial(is_, None)),  # 0 and False are values
     ):
         if all(isinstance(kind, type) and issubclass(kind, classes) for kind in kinds):
             return empty_test
@@ -319,7 +320,7 @@ class Warned(Collected):
     warnings: SkipJsonSchema[list[Warn]] = omit_if_empty([])
 
 
-def wrong(field: str, message: Text, value: object = "") -> PydanticCustomError:
+def contradiction_error(field: str, message: Text, value: object = "") -> PydanticCustomError:
     """Return the error that a model raises for contradictory arguments; it names one of them.
 
     Args:

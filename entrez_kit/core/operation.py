@@ -263,10 +263,11 @@ class Operation(Generic[Req, Res]):
 
     - ``run``: methods of ``EntrezKit``, the server (for a tool through ``execute``), and any caller that needs a whole
       result with its warnings call it.
-    - ``answer``: operations that add the warnings to their own result call it, and commands without inputs.
+    - ``run_without_warnings``: operations that add the warnings to their own result call it, and commands without
+      inputs.
     - ``stream``: ``kit.stream`` calls it, and commands that write each outcome as it arrives.
     - ``start``: commands that write a whole document call it, and operations that read the outcomes in a loop.
-    - ``document``: these commands call it to make the result of the outcomes that ``start`` returned.
+    - ``finish``: these commands call it to make the result of the outcomes that ``start`` returned.
 
     Args:
         name: the MCP tool name.
@@ -352,11 +353,11 @@ class Operation(Generic[Req, Res]):
         assert self.function is not None, "an operation has a function, or outcomes and collect"
         return SingleOutcome(self.function(services, request))
 
-    def answer(self, services: "Services", request: Req) -> Res:
+    def run_without_warnings(self, services: "Services", request: Req) -> Res:
         """Return the result of a request, without the warnings of every answer, or raise an error."""
         return self._collect_outcomes(request, self.start(services, request))
 
-    def document(self, services: "Services", request: Req, outcomes: Outcomes[Any]) -> Res:
+    def finish(self, services: "Services", request: Req, outcomes: Outcomes[Any]) -> Res:
         """Iterate over the outcomes that ``start`` returned and return the result with all warnings."""
         return _add_warnings(self._collect_outcomes(request, outcomes), _list_warnings(services, request))
 
@@ -380,7 +381,7 @@ class Operation(Generic[Req, Res]):
         with tracing.trace(), self.record_span(services) if opens_span else nullcontext():
             self._name_trace()
             request = self.build(arguments)
-            return self.document(services, request, self.start(services, request))
+            return self.finish(services, request, self.start(services, request))
 
     @contextmanager
     def record_span(self, services: "Services") -> Iterator[None]:
@@ -396,7 +397,7 @@ class Operation(Generic[Req, Res]):
     def stream(self, services: "Services", arguments: Mapping[str, Any] | Req) -> Outcomes[Any]:
         """Validate the arguments and return the outcomes; for an operation with a single answer this is its result.
 
-        The first warnings are those that ``document`` adds.
+        The first warnings are those that ``finish`` adds.
 
         Raises:
             EntrezKitError: the arguments are invalid, or an operation with a single answer failed.
@@ -462,7 +463,7 @@ def invalid_arguments(exc: ValidationError, request: type[BaseModel]) -> Invalid
         shown = truncate(given if isinstance(given, str) else repr(given), 200)
         problems.append({"field": where, "message": describe_problem(error, request), "input": shown})
     first = problems[0]
-    shown_problems = [_name_field(**problem) for problem in problems]
+    shown_problems = [_name_field(problem["field"], problem["message"], problem["input"]) for problem in problems]
     message = FrontendText.join_parts("; ", shown_problems[:MAX_PROBLEMS])
     return InvalidInput(
         message if str(message).endswith((".", "?")) else FrontendText(message, "."),
@@ -479,12 +480,12 @@ def invalid_arguments(exc: ValidationError, request: type[BaseModel]) -> Invalid
     )
 
 
-def _name_field(field: str, message: Text, input: str) -> Text:
+def _name_field(name: str, message: Text, value: str) -> Text:
     """Return a problem as a sentence about the field; a value out of bounds is added."""
-    if not field:
+    if not name:
         return message
-    given = f" (got {input})" if str(message).startswith("must be ") and 0 < len(input) <= MAX_SHOWN_VALUE else ""
-    return FrontendText(Argument(field), " " if _VERB.match(str(message)) else ": ", message, given)
+    given = f" (got {value})" if str(message).startswith("must be ") and 0 < len(value) <= MAX_SHOWN_VALUE else ""
+    return FrontendText(Argument(name), " " if _VERB.match(str(message)) else ": ", message, given)
 
 
 Got = TypeVar("Got", bound=Result | Outcomes[Any])

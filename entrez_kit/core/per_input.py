@@ -15,8 +15,8 @@ from entrez_kit.base.errors import (
     UnresolvedEntity,
     UpstreamError,
 )
-from entrez_kit.base.frontend_text import list_names
-from entrez_kit.core.batches import not_tried
+from entrez_kit.base.frontend_text import join_names
+from entrez_kit.core.batches import not_tried_error
 from entrez_kit.core.model import Request, Result, Warned, omit_if_empty
 from entrez_kit.core.operation import BatchedOutcomes, Operation, build_missing_error
 from entrez_kit.services import Services
@@ -48,7 +48,7 @@ MissingErrorBuilder = Callable[[list[PerInputOutcome], int], EntrezKitError | No
 
 
 def _build_missing_error(missing: list[PerInputOutcome], found: int) -> EntrezKitError | None:
-    named = list_names(one.input for one in missing)
+    named = join_names(one.input for one in missing)
     hint = "Check these identifiers; the others were found." if found else ""
     return build_missing_error(
         missing,
@@ -136,7 +136,7 @@ class PerInput(BatchedOutcomes[str, PerInputAnswer[Res]]):
             self._failures = self._failures + 1 if failed else 0
             self.error = self.error or failed
             if failed and self._failures == MAX_FAILURES and failed.reason != "offline":  # the cache may have the next
-                self._down = not_tried(failed)
+                self._down = not_tried_error(failed)
             yield item
 
     def _outcome(self, item: PerInputAnswer[Res]) -> PerInputOutcome:
@@ -147,7 +147,7 @@ class PerInput(BatchedOutcomes[str, PerInputAnswer[Res]]):
             return PerInputAnswer(one, error=self._down)
         try:
             request = self._operation.build({**self._arguments, self._field: one})
-            return PerInputAnswer(one, result=self._operation.answer(self._services, request))
+            return PerInputAnswer(one, result=self._operation.run_without_warnings(self._services, request))
         except (InvalidInput, UnresolvedEntity, EntityNotFound, UpstreamError, RateLimited) as exc:
             return PerInputAnswer(one, error=exc)
 

@@ -6,7 +6,7 @@ from datetime import date
 from functools import lru_cache
 from typing import Annotated, Any, Final, TypedDict
 
-from pydantic import AfterValidator, BeforeValidator, ValidationInfo
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.frontend_text import Argument, FrontendText, PerFrontend
@@ -29,7 +29,7 @@ LATEST: Final = "3000"
 """Bounds that NCBI treats as open. NCBI ignores a date filter with one bound, so both are always sent."""
 
 
-def bounds(min_date: str | None, max_date: str | None, date_type: str | None) -> DateBounds:
+def build_date_bounds(min_date: str | None, max_date: str | None, date_type: str | None) -> DateBounds:
     """Return ESearch's date parameters, always with both bounds, since NCBI ignores a single bound."""
     if not (min_date or max_date) or not date_type:
         return {}
@@ -66,8 +66,6 @@ EntrezDate = Annotated[str, AfterValidator(normalize_date)]
 # A PubMed term from a user's query and filters, which cannot change each other's meaning
 
 
-MAX_PUBMED_RESULTS: Final = 9_999
-"""PubMed's ESearch returns only the first 9,999 records of any search."""
 SPECIES: Final = {"humans": "humans[MeSH Terms]", "animals": "animals[MeSH Terms:noexp]"}
 
 
@@ -131,7 +129,7 @@ def quote_filter(value: str, field: str) -> str:
     return f'"{text}"'
 
 
-def date_clause(min_date: str, max_date: str, date_type: str) -> str:
+def build_date_clause(min_date: str, max_date: str, date_type: str) -> str:
     """Return date bounds as a clause of a PubMed term."""
     return f'("{min_date}"[{date_type}] : "{max_date}"[{date_type}])'
 
@@ -151,6 +149,7 @@ _QUOTED: Final = re.compile(r'"[^"]*"')
 _HISTORY: Final = re.compile(r"(?<![\w#])#[0-9]+\b")
 _NUMBERED: Final = re.compile(r"(?:#|\bS)?\b1[.):]?\s+\S.*\s(?:#|\bS)?2[.):]?\s+\S", re.DOTALL)
 _LINE_NUMBER: Final = re.compile(r"\s*(?:#|S)?([0-9]{1,3})[.):]?\s+\S")
+_OPERATOR: Final = re.compile(r"\b(?:AND|OR|NOT)\b|[&|]")
 _LOWERCASE: Final = re.compile(r"(?<=\s)(?:or|not)(?=\s)")
 
 _SUSPICIOUS: Final = re.compile(
@@ -269,3 +268,13 @@ def _check_query(query: Any, info: ValidationInfo) -> Any:
 
 QueryText = Annotated[Stripped, BeforeValidator(_check_query)]
 """A query in a request: refused before its length is checked, so that the message names the actual problem."""
+
+BroaderResults = Annotated[bool, Field(description="Accept a broadened query.")]
+"""The argument of every search that lists or counts results: whether it lists those of a broadened query."""
+NO_BROADER_RESULTS: Final = {"broader_results": False}
+"""What agents get by default: they often read the total and the ids, and not the warnings."""
+
+
+def has_operator(query: str) -> bool:
+    """Return whether a query may have an operator; one in quotes counts too."""
+    return _OPERATOR.search(query) is not None

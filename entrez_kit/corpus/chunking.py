@@ -18,7 +18,7 @@ from entrez_kit.pubmed.models import Article
 
 TARGET: Final = 325
 MOST: Final = 450
-LEAST: Final = 120
+MIN_CHUNK: Final = 120
 OVERLAP: Final = 50
 """Sizes in estimated tokens."""
 
@@ -176,14 +176,14 @@ def _group_sections(sections: Sequence[TextSection], title_tokens: int) -> list[
     for section in sections:
         size = _estimate_rendered_tokens("", [section])
         reserved = title_tokens if len(groups) == 1 else 0
-        small = groups and sizes[-1] < LEAST
+        small = groups and sizes[-1] < MIN_CHUNK
         if small and sizes[-1] + size + reserved <= TARGET:
             groups[-1].append(section)
             sizes[-1] += size
         else:
             groups.append([section])
             sizes.append(size)
-    if len(groups) > 1 and sizes[-1] < LEAST:
+    if len(groups) > 1 and sizes[-1] < MIN_CHUNK:
         reserved = title_tokens + 2 if len(groups) == 2 else 0
         if sizes[-2] + sizes[-1] + reserved <= MOST - 10:
             groups[-2:] = [groups[-2] + groups[-1]]

@@ -34,7 +34,7 @@ BATCH: Final = 256
 """Texts per request; OpenAI accepts up to 2,048 texts and 300,000 tokens."""
 _CHECK_KEY: Final = "Check the key, or search without embeddings (ENTREZ_KIT_EMBEDDINGS=none)."
 _CHECK_MODEL: Final = "Check ENTREZ_KIT_EMBEDDINGS_MODEL, or set ENTREZ_KIT_EMBEDDINGS=none."
-LONGEST: Final = 8_000
+MAX_TEXT: Final = 8_000
 """The number of characters of a text that are embedded; chunks are much shorter."""
 
 
@@ -88,7 +88,7 @@ class Embedder:
         import numpy as np
 
         source = iter(texts)
-        while batch := [text[:LONGEST] or " " for text in islice(source, BATCH)]:
+        while batch := [text[:MAX_TEXT] or " " for text in islice(source, BATCH)]:
             raw = self._provider.raw(batch)
             if len(raw) != len(batch):
                 raise self._invalid_reply(f"{len(raw)} vectors for {len(batch)} texts")

@@ -16,30 +16,28 @@ from typing import Final
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import AGAIN, Argument, FrontendText, PerFrontend
-from entrez_kit.core.broadening import broadening
+from entrez_kit.base.frontend_text import Argument, FrontendText, PerFrontend
+from entrez_kit.core.broadening import compare_with_query
 from entrez_kit.core.operation import SummarizedOutcomes
-from entrez_kit.core.query_input import MAX_PUBMED_RESULTS, date_clause, read_query
+from entrez_kit.core.query_input import build_date_clause, read_query
 from entrez_kit.corpus.documents import Doc
 from entrez_kit.corpus.models import SyncHereRequest, SyncPlan, SyncRequest, SyncResult
 from entrez_kit.corpus.store import checkpoints, reading, store_of
 from entrez_kit.corpus.store.checkpoints import Shutdown, SyncJob
+from entrez_kit.corpus.store.store import Store
 from entrez_kit.corpus.store.writing import Upserted
+from entrez_kit.corpus.sync_report import SyncReport
 from entrez_kit.corpus.times import day_of, stamp, to_second
 from entrez_kit.pubmed.date_slices import FIRST, LAST, DateSlice, DateWindow, Slicer, esearch_delta, format_day
-from entrez_kit.pubmed.record_fetcher import BATCH, Retrieval
+from entrez_kit.pubmed.record_fetcher import BATCH, MANY_REQUESTS, PREFERRED_HOURS, Retrieval
 from entrez_kit.services import Services
-from entrez_kit.services.small_replies import ESearchReply
+from entrez_kit.services.small_replies import MAX_PUBMED_RESULTS, ESearchReply
 from entrez_kit.services.transport.in_flight import in_order
 
 MAX_OVERLAP: Final = 1_000_000
 """Days; date arithmetic overflows on numbers without a bound."""
-NAMED: Final = 20
-"""The number of PMIDs that a warning lists; ``details.missing`` has all of them."""
 SECONDS_PER_REQUEST: Final = 1.5
 """The approximate time of an EFetch of 500 records at NCBI."""
-ADVISED_REQUESTS: Final = 1_000
-"""NCBI asks users to run larger jobs at night or on weekends."""
 
 
 def sync_delta(services: Services, request: SyncRequest) -> SyncResult:
@@ -62,11 +60,8 @@ def sync_plan(services: Services, request: SyncRequest) -> SyncPlan:
     requests = sum(-(-count // BATCH) + 3 * (count // MAX_PUBMED_RESULTS) for count in (entries.count, revisions)) + 2
     requests += search.older is not None  # the count that reveals withdrawn records
     warnings = search.remarks(entries)
-    if requests > ADVISED_REQUESTS:
-        warnings.append(
-            f"This takes about {requests:,} requests. NCBI asks for jobs of this size to be run on weekends or between "
-            "9 pm and 5 am Eastern time."
-        )
+    if requests > MANY_REQUESTS:
+        warnings.append(f"This takes about {requests:,} requests. {PREFERRED_HOURS}")
     return SyncPlan(
         query_key=request.query_key,
         term=search.term,
@@ -149,7 +144,7 @@ class _WindowSearch:
 
     def remarks(self, reply: ESearchReply) -> list[str]:
         """Return warnings: words that NCBI dropped, and whether the result is broader than the term."""
-        verdict = broadening(self.term, reply, lambda term: None)
+        verdict = compare_with_query(self.term, reply, lambda term: None)
         return self.warnings + [warning.message for warning in (*verdict.warnings(reply), *self._query.warnings)]
 
     def entries(self, retmax: int = MAX_PUBMED_RESULTS) -> ESearchReply:
@@ -161,7 +156,7 @@ class _WindowSearch:
         if self.modified_since is None or self.older is None:
             return None
         last = max(self.today, self.modified_since)
-        modified = date_clause(format_day(self.modified_since), format_day(last), "mdat")
+        modified = build_date_clause(format_day(self.modified_since), format_day(last), "mdat")
         return Slicer(self.services, f"({self.term}) AND {modified}", sort="pub_date", oldest_first=True)
 
 
@@ -205,9 +200,6 @@ class Sync(SummarizedOutcomes[Upserted, SyncResult]):
     Source: ESearch and EFetch (db=pubmed), without the cache.
     """
 
-    search: _WindowSearch
-    retrieval: Retrieval
-
     def __init__(
         self,
         services: Services,
@@ -220,33 +212,19 @@ class Sync(SummarizedOutcomes[Upserted, SyncResult]):
         self._services, self._request = services, request
         self._max_first, self._afterwards = max_first, afterwards
         self._done: SyncResult | None = None
-        self.store = store_of(services)
-        self.job: SyncJob = SyncJob("", "", "", self.store.clock(), self.store.clock())
-        self.total = 0
-        self.highest: str | None = None
-        self.failed: dict[int, EntrezKitError] = {}
-        self.lacking: dict[int, None] = {}
-        self.known_lacking: set[int] = set()
-        self.standings: dict[str, list[int]] = {}
-        self.deleted: list[int] = []
-        self.unmatched: list[int] = []
-        self.unlisted = 0
-        self.problem: EntrezKitError | None = None
-        self.gave_up = False
-        self.had_members = False
-        self.followed_to = FIRST
 
     def __iter__(self) -> Iterator[Upserted]:
-        request = self._request
-        with self.store.sync_lock(request.query_key):
+        request, store = self._request, store_of(self._services)
+        with store.sync_lock(request.query_key):
             search = _WindowSearch(self._services, request)
-            whole = search.entries()
-            if self._max_first is not None and whole.count > self._max_first:
-                raise _too_many_error(request, whole.count, self._max_first)
-            self.search = search
-            self.retrieval = Retrieval(search.services, medline=False, patient=True, keep="fields")
-            yield from self._run(whole)
-        result = self._result()
+            entries = search.entries()
+            if self._max_first is not None and entries.count > self._max_first:
+                raise _too_many_error(request, entries.count, self._max_first)
+            job = store.start_job(search.query_key, search.term, replaces_term=search.replaces)
+            job.warnings += search.remarks(entries)
+            run = _SyncRun(search, store, job)
+            yield from run.run(entries)
+        result = run.result()
         if self._afterwards is not None:
             self._afterwards(self._services, result)
         self.warnings, self._done = [*self.warnings, *result.warnings], result
@@ -260,54 +238,67 @@ class Sync(SummarizedOutcomes[Upserted, SyncResult]):
         return self._done
 
     def missing_error(self) -> EntrezKitError | None:
-        """Return the error about missing records, if any; ``details.missing`` lists them."""
-        return self.result().missing_error()
+        """Return the error about missing records after the iteration, if any; ``details.missing`` lists them."""
+        return self._done.missing_error() if self._done is not None else None
 
-    def _run(self, whole: ESearchReply) -> Iterator[Upserted]:
-        """Run the job and store its final state."""
-        search, store = self.search, self.store
-        self.job = store.start_job(search.query_key, search.term, replaces_term=search.replaces)
-        self.job.warnings += search.remarks(whole)
+
+class _SyncRun:
+    """One run of a sync, from its first search to its result.
+
+    Attributes:
+        report: the records that were missing, changed or withdrawn.
+        total: the number of records to process, as far as it is known.
+        highest: the latest EDAT of a processed record.
+        had_members: whether the corpus had records of the key before the run.
+        followed_to: the day up to which withdrawn records were looked for.
+    """
+
+    def __init__(self, search: _WindowSearch, store: Store, job: SyncJob) -> None:
+        self.search, self.store, self.job = search, store, job
+        self.retrieval = Retrieval(search.services, medline=False, patient=True, keep="fields")
+        self.report = SyncReport()
+        self.total = 0
+        self.highest: str | None = None
+        self.had_members = False
+        self.followed_to = search.window.first if search.window else FIRST
+
+    def run(self, entries: ESearchReply) -> Iterator[Upserted]:
+        """Process all records, and store the final state of the job.
+
+        Args:
+            entries: the reply to the search for new records.
+        """
+        job, report, store = self.job, self.report, self.store
         try:
             with suppress(_GaveUp):
-                yield from self._work(whole)
+                yield from self._process(entries)
             self._report_progress()
-            self._add_warnings()
-            nothing = not self.job.pmids_processed and self.problem is not None
-            ending: Shutdown = "failed" if nothing else "complete" if self._complete else "partial"
-            store.finish_job(self.job, ending)
+            job.warnings += report.list_warnings()
+            nothing = not job.pmids_processed and report.problem is not None
+            ending: Shutdown = "failed" if nothing else "complete" if report.is_complete else "partial"
+            store.finish_job(job, ending)
         except BaseException as exc:
             with suppress(Exception):  # if this fails too, the first error is raised
-                store.finish_job(self.job, "failed" if isinstance(exc, Exception) else "interrupted")
+                store.finish_job(job, "failed" if isinstance(exc, Exception) else "interrupted")
             raise
-        if nothing and self.problem is not None:
-            raise self.problem
+        if nothing and report.problem is not None:
+            raise report.problem
 
-    @property
-    def _complete(self) -> bool:
-        return not (self.failed or self.problem or self.unlisted or self.gave_up)
-
-    @property
-    def _newly_lacking(self) -> list[int]:
-        return [pmid for pmid in self.lacking if pmid not in self.known_lacking]
-
-    def _work(self, whole: ESearchReply) -> Iterator[Upserted]:
-        search = self.search
-        self.known_lacking = set(self.store.read(checkpoints.unavailable, search.query_key, self.store.clock()))
-        self.had_members = self.store.read(reading.has_members, search.query_key)
-        self.followed_to = search.window.first if search.window else FIRST
-        self.total = whole.count
+    def _process(self, entries: ESearchReply) -> Iterator[Upserted]:
+        search, report, store = self.search, self.report, self.store
+        report.known_lacking = frozenset(store.read(checkpoints.unavailable, search.query_key, store.clock()))
+        self.had_members = store.read(reading.has_members, search.query_key)
+        self.total = entries.count
         with self._record_problems():
-            yield from self._run_search(search.slicer, whole, search.window, follows_entries=True)
+            yield from self._run_search(search.slicer, entries, search.window, follows_entries=True)
         slicer = search.revisions()
         if slicer is not None:
             with self._record_problems():
                 revised = slicer.ask(search.older, MAX_PUBMED_RESULTS)[0]
                 self.total += revised.count
                 yield from self._run_search(slicer, revised, search.older)
-        yield from self._fetch_and_commit(
-            _split_batches(sorted(self.known_lacking - set(self.lacking)))
-        )  # missing from earlier syncs
+        missing_earlier = sorted(report.known_lacking - set(report.lacking))
+        yield from self._fetch_and_commit(_split_batches(missing_earlier))
         with self._record_problems():
             yield from self._find_old_deletions()
 
@@ -316,7 +307,7 @@ class Sync(SummarizedOutcomes[Upserted, SyncResult]):
         try:
             yield
         except (UpstreamError, RateLimited) as exc:
-            self.problem = self.problem or exc
+            self.report.problem = self.report.problem or exc
 
     def _run_search(
         self, slicer: Slicer, first: ESearchReply, window: DateWindow | None, *, follows_entries: bool = False
@@ -324,7 +315,7 @@ class Sync(SummarizedOutcomes[Upserted, SyncResult]):
         """Process one search, slice by slice."""
         for piece in slicer.slices(first, window):
             pmids = [int(pmid) for pmid in dict.fromkeys(piece.ids)]
-            self.unlisted += max(0, piece.count - len(pmids))
+            self.report.unlisted += max(0, piece.count - len(pmids))
             if follows_entries:
                 yield from self._find_new_deletions(piece, pmids)
             batches = _split_batches(pmids)
@@ -353,19 +344,19 @@ class Sync(SummarizedOutcomes[Upserted, SyncResult]):
         requested = in_order((partial(self._fetch, batch) for batch in wanted), at_once)
         for number, (docs, failed, missing) in enumerate(requested):
             self._report_progress()
-            self.failed |= failed
-            if failed and self.problem is None:
-                self.problem = next(iter(failed.values()))
+            self.report.failed |= failed
+            if failed and self.report.problem is None:
+                self.report.problem = next(iter(failed.values()))
             if unlisted:
                 found = [doc.pmid for doc in docs]
                 done = self.store.commit_batch(self.job, docs, deleted=missing, unmatched=found)
-                self.deleted += missing
-                self.unmatched += found
+                self.report.deleted += missing
+                self.report.unmatched += found
             else:
-                self.lacking |= dict.fromkeys(missing)
+                self.report.lacking |= dict.fromkeys(missing)
                 entered = filter(None, (self.highest, *here[number].values(), *(doc.edat for doc in docs)))
                 self.highest = max(entered, default=None)
-                ends = follows_entries and number + 1 == len(batches) and self._complete
+                ends = follows_entries and number + 1 == len(batches) and self.report.is_complete
                 done = self.store.commit_batch(
                     self.job,
                     docs,
@@ -374,10 +365,10 @@ class Sync(SummarizedOutcomes[Upserted, SyncResult]):
                     advance_to=self.highest if ends else None,
                 )
             for words, pmids in done.standings.items():
-                self.standings.setdefault(words, []).extend(pmids)
+                self.report.standings.setdefault(words, []).extend(pmids)
             yield done
             if failed and self.retrieval.breaker.stopped_by is not None:
-                self.gave_up = True
+                self.report.gave_up = True
                 raise _GaveUp
 
     def _fetch(self, pmids: Sequence[int]) -> tuple[list[Doc], dict[int, EntrezKitError], list[int]]:
@@ -405,7 +396,7 @@ class Sync(SummarizedOutcomes[Upserted, SyncResult]):
         if piece.window and piece.window.axis:
             return  # part of a single day; the next slice covers the whole day
         first, self.followed_to = self.followed_to, last
-        if not self.had_members or not self._complete:
+        if not self.had_members or not self.report.is_complete:
             return
         yield from self._check_unlisted(first, last, listed)
 
@@ -415,7 +406,7 @@ class Sync(SummarizedOutcomes[Upserted, SyncResult]):
         Compares PubMed's count with the stored count for each interval, and lists PMIDs only if they differ.
         """
         search, window = self.search, self.search.older
-        if window is None or not self.had_members or not self._complete:
+        if window is None or not self.had_members or not self.report.is_complete:
             return
         slicer, waiting = search.slicer, [window]
         while waiting:
@@ -434,8 +425,8 @@ class Sync(SummarizedOutcomes[Upserted, SyncResult]):
     def _check_unlisted(self, first: date, last: date, listed: Sequence[int]) -> Iterator[Upserted]:
         """Fetch stored records entered between two days that a search of these days does not list."""
         days, since = (first.isoformat(), last.isoformat()), stamp(self.job.seen_since)
-        members = self.store.read(reading.unseen, self.search.query_key, *days, since, stamp(self.store.clock()))
-        gone = sorted(set(members) - set(listed) - set(self.lacking))
+        members = self.store.read(reading.list_unseen, self.search.query_key, *days, since, stamp(self.store.clock()))
+        gone = sorted(set(members) - set(listed) - set(self.report.lacking))
         self.total += len(gone)
         yield from self._fetch_and_commit(_split_batches(gone), unlisted=True)
 
@@ -443,31 +434,8 @@ class Sync(SummarizedOutcomes[Upserted, SyncResult]):
         done, total = self.job.pmids_processed, max(self.total, self.job.pmids_processed)
         tracing.step(done, total)
 
-    def _add_warnings(self) -> None:
-        """Add warnings about missing, changed and withdrawn records."""
-        warnings = self.job.warnings
-        old = [pmid for pmid in self.lacking if pmid in self.known_lacking]
-        if self.failed:
-            warnings.append(f"{_list_pmids(self.failed)} could not be fetched; the next sync tries again.")
-        if self._newly_lacking:
-            warnings.append(
-                f"PubMed lists but does not return {_list_pmids(self._newly_lacking)}; the next sync tries again."
-            )
-        if old:
-            warnings.append(f"PubMed still does not return {_list_pmids(old)}.")
-        if self.unlisted:
-            warnings.append(f"PubMed counted {self.unlisted} records more than it listed.")
-        if self.gave_up:
-            warnings.append("Stopped: NCBI stopped answering. The remaining records were not tried.")
-        if self.problem is not None:
-            warnings.append(self.problem.message)
-        warnings += [f"{words}: {_list_pmids(pmids)}." for words, pmids in self.standings.items()]
-        if self.deleted:
-            warnings.append(f"Withdrawn from PubMed: {_list_pmids(self.deleted)}.")
-        if self.unmatched:
-            warnings.append(f"No longer matched by the query, but kept: {_list_pmids(self.unmatched)}.")
-
-    def _result(self) -> SyncResult:
+    def result(self) -> SyncResult:
+        """Return the result of the run."""
         job = self.job
         result = SyncResult(
             job_id=job.job_id,
@@ -478,30 +446,9 @@ class Sync(SummarizedOutcomes[Upserted, SyncResult]):
             max_edat_seen=job.max_edat_seen,
             warnings=job.warnings,
         )
-        if not self._complete or self._newly_lacking:
-            result._missing_error = self._missing_error()
+        result._missing_error = self.report.missing_error(self.search.query_key)
         return result
-
-    def _missing_error(self) -> EntrezKitError:
-        missing = sorted({*self.failed, *self._newly_lacking})
-        kind = type(self.problem) if self.problem is not None else UpstreamError
-        details = {**self.problem.details} if self.problem is not None else {"reason": "incomplete"}
-        cause = f": {self.problem.message}" if self.problem is not None else "."
-        what = f"{_list_pmids(missing)} could not be fetched" if missing else "some dates could not be checked"
-        return kind(
-            f"The sync of {self.search.query_key!r} is incomplete: {what}{cause}",
-            recovery_hint=FrontendText("The fetched records are stored. ", AGAIN, " to fetch the rest."),
-            details={**details, "partial": True, "missing": [str(pmid) for pmid in missing]},
-        )
 
 
 def _split_batches(pmids: Sequence[int]) -> list[Sequence[int]]:
     return [pmids[start : start + BATCH] for start in range(0, len(pmids), BATCH)]
-
-
-def _list_pmids(pmids: Sequence[int] | dict[int, EntrezKitError]) -> str:
-    """List PMIDs in words, at most ``NAMED`` of them."""
-    listed = sorted(pmids)
-    first_pmids = ", ".join(str(pmid) for pmid in listed[:NAMED])
-    more = f" and {len(listed) - NAMED} more" if len(listed) > NAMED else ""
-    return f"PMID {first_pmids}{more}" if len(listed) == 1 else f"{len(listed)} records (PMID {first_pmids}{more})"

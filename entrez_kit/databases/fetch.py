@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Final, NamedTuple
 from pydantic import Field
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
-from entrez_kit.base.frontend_text import list_names
-from entrez_kit.core.batches import CircuitBreaker, in_batches
+from entrez_kit.base.frontend_text import join_names
+from entrez_kit.core.batches import CircuitBreaker, collect_batches
 from entrez_kit.core.model import Collected, Request, Warn, omit_if_empty
 from entrez_kit.core.operation import AgentOptions, Operation
 from entrez_kit.databases.names import DatabaseName, check_database
@@ -83,7 +83,7 @@ class FetchedRecords(OfIds[FetchedRecord]):
             several = "The content is a sequence of several documents, because they could not be joined."
             self.warnings.append(Warn(code="several_documents", message=several))
         if self._unchecked:
-            message = f"The existence of these ids was not verified: {list_names(self._unchecked)}"
+            message = f"The existence of these ids was not verified: {join_names(self._unchecked)}"
             self.warnings.append(Warn(code="not_verified", message=message, terms=self._unchecked))
 
     def _part(self, start: int, inputs: Sequence[str]) -> Iterator[FetchedRecord]:
@@ -96,7 +96,7 @@ class FetchedRecords(OfIds[FetchedRecord]):
             refusals = (EntityNotFound,) if verified else (EntityNotFound, InvalidInput)
             at_once = self._services.eutils.at_once
             ask = partial(self._ask, known.documents)
-            requested = in_batches(group, BATCH, ask, refusals=refusals, breaker=self._records, at_once=at_once)
+            requested = collect_batches(group, BATCH, ask, refusals=refusals, breaker=self._records, at_once=at_once)
             for batch, content in requested.answers:
                 contents[batch[0]] = content
                 self._fetched.update(batch)
@@ -178,7 +178,7 @@ def entrez_fetch(services: Services, request: EntrezFetchRequest) -> FetchedReco
     return FetchedRecords(services, request)
 
 
-def result_of(request: EntrezFetchRequest, items: FetchedRecords) -> EntrezFetchResult:
+def collect_result(request: EntrezFetchRequest, items: FetchedRecords) -> EntrezFetchResult:
     """Join the records of a request."""
     found = list(items)
     return EntrezFetchResult(
@@ -210,7 +210,7 @@ def _decode(content: bytes) -> str:
 FETCH = Operation(
     name="entrez_fetch",
     outcomes=entrez_fetch,
-    collect=result_of,
+    collect=collect_result,
     command=("db", "fetch"),
     toolset="entrez",
     title="Fetch records of any database",
@@ -249,7 +249,7 @@ class JoinedReplies:
         """Add a reply, and return the next part of the joined text."""
         if not reply.strip():
             return ""
-        name, before, inner, after = split_frame(reply) or ("", reply, "", "")
+        name, before, inner, after = split_frame(reply) or XmlFrame("", reply, "", "")
         kind = f"<{name}" if name else "text" if reply.removeprefix(_BOM).lstrip()[0] not in "<{[" else "document"
         if name and kind == self._kind:
             if not after:
@@ -272,16 +272,25 @@ class JoinedReplies:
         return f"{text}\n" if self._in_lines and last != "\n" else text
 
 
-def split_frame(document: str) -> tuple[str, str, str, str] | None:
-    """Split XML into the root's name, the text up to its content, the content, and the rest; None if it is not XML."""
+class XmlFrame(NamedTuple):
+    """The parts of an XML document: the name of its root, the text up to the root's content, the content, the rest."""
+
+    root: str
+    head: str
+    content: str
+    tail: str
+
+
+def split_frame(document: str) -> XmlFrame | None:
+    """Split an XML document at the content of its root; None if it is not XML. An empty root has no tail."""
     head = _BEFORE_ROOT.match(document, document.startswith(_BOM))
     root = _ROOT.match(document, head.end() if head else 0)
     if root is None:
         return None
     if root[2]:
-        return root[1], document, "", ""
+        return XmlFrame(root[1], document, "", "")
     end = document.rfind(f"</{root[1]}")
     # A second XML declaration means that another document follows.
     if end < root.end() or document.find("<?xml", root.end()) != -1:
         return None
-    return root[1], document[: root.end()], document[root.end() : end], document[end:]
+    return XmlFrame(root[1], document[: root.end()], document[root.end() : end], document[end:])

@@ -7,11 +7,12 @@ from typing import Any, Final
 from pydantic import Field
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import list_names
-from entrez_kit.core.batches import in_batches
-from entrez_kit.core.broadening import NO_BROADER_RESULTS, BroaderResults, broadening
+from entrez_kit.base.frontend_text import join_names
+from entrez_kit.core.batches import collect_batches
+from entrez_kit.core.broadening import compare_with_query
 from entrez_kit.core.model import Request, Result, Warn, Warned, incomplete_error, omit_if_empty
 from entrez_kit.core.operation import AgentOptions, Operation
+from entrez_kit.core.query_input import NO_BROADER_RESULTS, BroaderResults
 from entrez_kit.databases.names import EINFO, LIST_HINT, DatabaseName, check_database, parse_database_list
 from entrez_kit.services import Services
 from entrez_kit.services.known_shapes import XmlShape, log_drift
@@ -197,7 +198,7 @@ def _count_all(services: Services, term: str, names: list[str], broader_results:
         return reply.value, "egquery"
     except (UpstreamError, RateLimited, EntityNotFound, InvalidInput):
         pass
-    requested = in_batches(
+    requested = collect_batches(
         names,
         1,
         lambda batch: _count(services, batch[0], term, broader_results),
@@ -215,7 +216,7 @@ def _count(services: Services, db: str, term: str, broader_results: bool) -> Ter
     def search(query: str) -> ESearchReply:
         return services.eutils.esearch(db=db, term=query, retmax=0).value
 
-    totals = broadening(term, search(term), lambda query: search(query).count).totals(broader_results)
+    totals = compare_with_query(term, search(term), lambda query: search(query).count).totals(broader_results)
     count = totals["total_found"]
     return TermCount(
         db=db,
@@ -232,7 +233,7 @@ def _build_warnings(counts: Sequence[TermCount]) -> list[Warn]:
     broader = [one.db for one in counts if one.query_broadened]
     if not broader:
         return []
-    message = f"NCBI dropped a part that the query requires in {list_names(broader)}."
+    message = f"NCBI dropped a part that the query requires in {join_names(broader)}."
     return [Warn(code="query_broadened", message=message, terms=broader)]
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from pydantic import Field
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.core.batches import CircuitBreaker, in_batches
+from entrez_kit.core.batches import CircuitBreaker, collect_batches
 from entrez_kit.core.model import Collected, Request, Result, Warn, omit_if_empty
 from entrez_kit.core.operation import AgentOptions, BatchedOutcomes, Operation
 from entrez_kit.databases.info import describe_database
@@ -154,7 +154,7 @@ class LinkSets(BatchedOutcomes[str, LinkSet]):
         failed: dict[str, EntrezKitError] = {}
         for _ in range(2):
             missing = [uid for uid in uids if uid not in links and uid not in failed]
-            requested = in_batches(
+            requested = collect_batches(
                 missing, BATCH, self._request_links, breaker=self._breaker, at_once=self._services.eutils.at_once
             )
             for _, found in requested.answers:
@@ -216,7 +216,7 @@ def entrez_link(services: Services, request: LinkRequest) -> LinkSets:
     return LinkSets(services, request)
 
 
-def result_of(request: LinkRequest, items: LinkSets) -> LinkResult:
+def collect_result(request: LinkRequest, items: LinkSets) -> LinkResult:
     """Collect the links of a request."""
     linksets = list(items)
     return LinkResult(source=request.source, target=request.target, linksets=linksets, warnings=items.warnings)
@@ -246,7 +246,7 @@ def _warn_of_unknown_links(services: Services, request: LinkRequest) -> list[War
 LINK = Operation(
     name="entrez_link",
     outcomes=entrez_link,
-    collect=result_of,
+    collect=collect_result,
     command=("db", "link"),
     toolset="entrez",
     title="Follow links between databases",

@@ -9,13 +9,28 @@ from entrez_kit.base import __version__, tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, Argument, FrontendText, PerFrontend
 from entrez_kit.base.numerals import format_count
-from entrez_kit.core.broadening import NO_BROADER_RESULTS, BroaderResults, broadening
-from entrez_kit.core.model import Request, Result, Warn, incomplete_error, omit_if_empty, warn_past_the_last, wrong
+from entrez_kit.core.broadening import compare_with_query
+from entrez_kit.core.model import (
+    Request,
+    Result,
+    Warn,
+    contradiction_error,
+    incomplete_error,
+    omit_if_empty,
+    warn_past_the_last,
+)
 from entrez_kit.core.operation import AgentOptions, Operation, Paging
-from entrez_kit.core.query_input import MAX_PUBMED_RESULTS, EntrezDate, QueryText, bounds, read_query
+from entrez_kit.core.query_input import (
+    NO_BROADER_RESULTS,
+    BroaderResults,
+    EntrezDate,
+    QueryText,
+    build_date_bounds,
+    read_query,
+)
 from entrez_kit.databases.names import DatabaseName, check_database
 from entrez_kit.services import Services
-from entrez_kit.services.small_replies import ESearchReply
+from entrez_kit.services.small_replies import MAX_PUBMED_RESULTS, ESearchReply
 
 PAGE: Final = 10_000
 """The most UIDs that ESearch returns per request."""
@@ -45,10 +60,12 @@ class EntrezSearchRequest(Request):
     @model_validator(mode="after")
     def _check_dates(self) -> Self:
         if (self.min_date or self.max_date) and not self.date_type:
-            raise wrong("date_type", "is required with date bounds; otherwise NCBI chooses the kind of date")
+            raise contradiction_error(
+                "date_type", "is required with date bounds; otherwise NCBI chooses the kind of date"
+            )
         if self.date_type and not (self.min_date or self.max_date):
             message = FrontendText("is required with ", Argument("date_type"))
-            raise wrong("min_date", message)
+            raise contradiction_error("min_date", message)
         return self
 
 
@@ -119,7 +136,7 @@ def entrez_search(services: Services, request: EntrezSearchRequest) -> EntrezSea
         return _search_page(services, request.model_copy(update={"term": term, **other}), 0, 0)[0].count
 
     first, url = _search_page(services, request, request.offset, request.max_results)
-    verdict = broadening(request.term, first, count)
+    verdict = compare_with_query(request.term, first, count)
     are_left_out = verdict.leaves_out(request.broader_results)
     ids = {} if are_left_out else dict.fromkeys(first.ids)
     wanted = 0 if are_left_out else _count_reachable(request.db, first.count, request.offset, request.max_results)
@@ -181,7 +198,7 @@ def _search_page(services: Services, request: EntrezSearchRequest, start: int, s
         sort=request.sort,
         usehistory=request.use_history and start == request.offset,  # one result set is enough
         partial=True,
-        **bounds(request.min_date, request.max_date, request.date_type),
+        **build_date_bounds(request.min_date, request.max_date, request.date_type),
     )
     return reply.value, reply.url
 

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Final, Literal, NamedTuple
 from pydantic import Field
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, UpstreamError
-from entrez_kit.base.frontend_text import FrontendText, NextCall, list_names
-from entrez_kit.core.batches import CircuitBreaker, in_batches
+from entrez_kit.base.frontend_text import FrontendText, NextCall, join_names
+from entrez_kit.core.batches import CircuitBreaker, collect_batches
 from entrez_kit.core.model import Request, Result, Warned, omit_if_empty
 from entrez_kit.core.operation import AgentOptions, BatchedOutcomes, Item, Operation, build_missing_error
 from entrez_kit.databases.names import DatabaseName, check_database, read_uid
@@ -57,7 +57,7 @@ class SummaryResult(Warned):
 def missing_ids(db: str, missing: Sequence[IdOutcome], found: int) -> EntrezKitError | None:
     """Return the error for a document with missing ids."""
     messages: dict[IdStatus, str] = {"not_found": f"{db} has no record {{}}.", "invalid": f"Not ids of {db}: {{}}."}
-    named = {status: list_names(one.id for one in missing if one.status == status) for status in (*messages, "error")}
+    named = {status: join_names(one.id for one in missing if one.status == status) for status in (*messages, "error")}
     text = " ".join(words.format(named[status]) for status, words in messages.items() if named[status])
     hint = FrontendText("Check the ids. To find the record, call ", NextCall("entrez_search", db=db, term=...), ".")
     return build_missing_error(
@@ -124,7 +124,7 @@ def entrez_summary(services: Services, request: SummaryRequest) -> DocumentSumma
     return DocumentSummaries(services, request.db, request.ids)
 
 
-def result_of(request: SummaryRequest, items: DocumentSummaries) -> SummaryResult:
+def collect_result(request: SummaryRequest, items: DocumentSummaries) -> SummaryResult:
     """Collect the summaries of a request."""
     found = list(items)
     not_found = [outcome.id for outcome in items.missing if outcome.status == "not_found"]
@@ -194,7 +194,7 @@ def look_up(services: Services, db: str, ids: Sequence[str], *, breaker: Circuit
         return summaries.value
 
     def request_batches(group: list[str], size: int) -> None:
-        requested = in_batches(group, size, ask, breaker=breaker, at_once=services.eutils.at_once)
+        requested = collect_batches(group, size, ask, breaker=breaker, at_once=services.eutils.at_once)
         for batch, part in requested.answers:
             known.documents.update(part.documents)
             known.absent.update(part.problems)
@@ -236,7 +236,7 @@ def _assign_accessions(
 SUMMARY = Operation(
     name="entrez_summary",
     outcomes=entrez_summary,
-    collect=result_of,
+    collect=collect_result,
     command=("db", "summary"),
     toolset="entrez",
     title="Summarise records of any database",

@@ -103,15 +103,15 @@ def compare(
     with Services(own, transport=Transport(own, watch=watch, responder=responder)) as services:
         requested = examples or _choose_examples(services, unreached)
 
-        def ask(probe: Probe, why_not: str | None) -> Compared:
+        def ask(probe: Probe, reason: str | None) -> Compared:
             nonlocal done
             current.exchanges = []
-            if why_not is None:
+            if reason is None:
                 compared = _run_probe(probe, services, requested, current.exchanges)
             else:
                 service = NAMES[probe.service]
                 compared = Compared(
-                    probe, Comparison(name=probe.name, service=service, verdict="skipped", detail=why_not)
+                    probe, Comparison(name=probe.name, service=service, verdict="skipped", detail=reason)
                 )
             with counting:
                 done += 1

@@ -33,7 +33,7 @@ def ask_for_databases(settings: Settings, responder: Responder | None = None) ->
         return services.eutils.einfo().content
 
 
-def free_space(folder: Path) -> int:
+def measure_free_space(folder: Path) -> int:
     """Return the free bytes for this user on the disk of a folder."""
     return shutil.disk_usage(folder).free
 
@@ -49,7 +49,7 @@ def diagnose(
     connector: Connector = hops.connect,
     find_route: Callable[[str], Route] = hops.find_route,
     asker: Asker | None = None,
-    free_space: local.FreeSpace = free_space,
+    free_space: local.FreeSpace = measure_free_space,
     patience: float = PATIENCE_SECONDS,
     responder: Responder | None = None,
 ) -> DoctorReport:

@@ -8,9 +8,9 @@ from pydantic import AfterValidator, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
-from entrez_kit.base.frontend_text import GIVE_IDS, KEPT, OFFLINE_SWITCH, FrontendText, NextCall, list_names
+from entrez_kit.base.frontend_text import GIVE_IDS, KEPT, OFFLINE_SWITCH, FrontendText, NextCall, join_names
 from entrez_kit.base.identifiers import Identifier, IdKind, read_identifier
-from entrez_kit.core.model import Collected, Request, Warn, omit_if_empty, wrong
+from entrez_kit.core.model import Collected, Request, Warn, contradiction_error, omit_if_empty
 from entrez_kit.core.operation import AgentOptions, Operation, Outcomes
 from entrez_kit.fulltext.article_lookup import OFFLINE, UNPAYWALL_OFF, ArticleLookup
 from entrez_kit.fulltext.models import (
@@ -24,7 +24,7 @@ from entrez_kit.fulltext.models import (
     pmc_url,
     pubmed_url,
 )
-from entrez_kit.fulltext.selection import cut, select, select_markdown, select_pdf_text
+from entrez_kit.fulltext.selection import select, select_markdown, select_pdf_text, truncate_text
 from entrez_kit.pubmed.standing import graver, retraction_status
 from entrez_kit.pubmed.standing_lookup import Standings, standing_error
 from entrez_kit.services import Services
@@ -96,7 +96,9 @@ class FulltextRequest(Request):
         argument_names = [name for name in (*dict(KINDS), "ids") if getattr(self, name)]
         if len(argument_names) != 1:
             message = "provide exactly one of pmids, pmcids, or dois (not zero, not more)"
-            raise wrong(argument_names[1] if argument_names else "pmids", message, ", ".join(argument_names))
+            raise contradiction_error(
+                argument_names[1] if argument_names else "pmids", message, ", ".join(argument_names)
+            )
         return self
 
     def inputs(self) -> list[tuple[str, Identifier | None]]:
@@ -147,7 +149,7 @@ def build_missing_error(
             *({"id": text, "reason": "invalid"} for text in invalid),
         ],
     }
-    named = list_names([*(item.id for item in unavailable), *invalid])
+    named = join_names([*(item.id for item in unavailable), *invalid])
     if not unavailable:
         return InvalidInput(
             f"Not a PMID, PMCID or DOI: {named}.",
@@ -162,7 +164,7 @@ def build_missing_error(
         is_offline = all(OFFLINE in (one.detail or "") for one in tried if one.outcome == "service-error")
         ask = FrontendText("The cache does not have it. Try again without ", OFFLINE_SWITCH, ".")
         return UpstreamError(
-            f"No full text of {list_names(failed)}: not every source answered.",  # details.missing has all ids
+            f"No full text of {join_names(failed)}: not every source answered.",  # details.missing has all ids
             recovery_hint=ask if is_offline else KEPT,
             details={**details, "reason": "incomplete"},
         )
@@ -344,7 +346,7 @@ def _build_article(name: str, lookup: ArticleLookup, request: FulltextRequest) -
 
 def _cut_copy(name: str, copy: UnpaywallArticle, request: FulltextRequest) -> tuple[UnpaywallArticle, CutCopy | None]:
     """Return an open-access copy with at most the requested characters, and the cut."""
-    content = copy.content if request.max_characters is None else cut(copy.content, request.max_characters)
+    content = copy.content if request.max_characters is None else truncate_text(copy.content, request.max_characters)
     if content == copy.content:
         return copy, None
     notice = CutCopy(id=name, original_characters=len(copy.content), returned_characters=len(content))
@@ -369,21 +371,21 @@ def _replaced_warnings(name: str, lookup: ArticleLookup) -> list[Warn]:
 
 def _ignored_warning(name: str, options: Sequence[str]) -> Warn:
     *others, last = options
-    list_names = f"{', '.join(others)} and {last} were" if others else f"{last} was"
+    ignored = f"{', '.join(others)} and {last} were" if others else f"{last} was"
     return Warn(
         code="selection_ignored",
-        message=f"{name} is an open-access copy, which does not have what these select: {list_names} ignored.",
+        message=f"{name} is an open-access copy, which does not have what these select: {ignored} ignored.",
     )
 
 
 def _missing_sections_warning(name: str, lookup: ArticleLookup, request: FulltextRequest) -> Warn:
     assert lookup.jats is not None
     titles = [section.heading for section in lookup.jats.sections if section.heading]
-    list_names = "; ".join(titles[:_MAX_TITLES]) + (" ..." if len(titles) > _MAX_TITLES else "")
+    known_titles = "; ".join(titles[:_MAX_TITLES]) + (" ..." if len(titles) > _MAX_TITLES else "")
     wanted = " or ".join(repr(text.strip()) for text in request.sections if text.strip())
     return Warn(
         code="sections_not_found",
-        message=f"No section of {name} has {wanted} in its title. Its sections: {list_names or 'none has a title'}.",
+        message=f"No section of {name} has {wanted} in its title. Its sections: {known_titles or 'none has a title'}.",
     )
 
 

@@ -135,7 +135,7 @@ def _shorten(sections: Sequence[Section], shares: Sequence[int], *, in_order: bo
 def _cut_to(section: Section, shares: Iterator[int], *, in_order: bool) -> tuple[Section, int]:
     """Return a section with texts cut to the next shares, and the sum of these shares."""
     spent = next(shares)
-    text = cut(section.text, spent)
+    text = truncate_text(section.text, spent)
     subsections: list[Section] = []
     for sub in section.subsections:
         rest, share = _cut_to(sub, shares, in_order=in_order)
@@ -145,7 +145,7 @@ def _cut_to(section: Section, shares: Iterator[int], *, in_order: bool) -> tuple
     return section.model_copy(update={"text": text, "subsections": subsections}), spent
 
 
-def cut(text: str, limit: int) -> str:
+def truncate_text(text: str, limit: int) -> str:
     """Cut a text to ``limit`` characters at the end of a word, never inside a grapheme.
 
     An ellipsis, which counts, marks the cut.

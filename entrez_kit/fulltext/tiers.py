@@ -9,7 +9,7 @@ from typing import Any, Final
 from entrez_kit.base import extras
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
 from entrez_kit.base.identifiers import Identifier
-from entrez_kit.core.batches import CircuitBreaker, in_batches
+from entrez_kit.core.batches import CircuitBreaker, collect_batches
 from entrez_kit.fulltext.article_lookup import EUROPEPMC_OFF, UNPAYWALL_OFF, Answer, ArticleLookup, convert_failure
 from entrez_kit.fulltext.jats.article import JatsArticle, JatsError, iter_jats
 from entrez_kit.fulltext.models import PmcArticle, pubmed_url
@@ -44,7 +44,7 @@ def read_pmc(services: Services, lookups: Sequence[ArticleLookup]) -> Read:
             break
         try:
             ask = partial(_read_set, services, {lookup.pmcid: lookup for lookup in lookups if lookup.pmcid})
-            requested = in_batches(missing, size, ask, refusals=refusals, breaker=CircuitBreaker())
+            requested = collect_batches(missing, size, ask, refusals=refusals, breaker=CircuitBreaker())
         except EntrezKitError as exc:
             return read | dict.fromkeys(missing, convert_failure(exc))
         for _, found in requested.answers:
@@ -223,7 +223,7 @@ class EuropePMCHits:
                     key for key, one in self._lookups.items() if key not in self._requested and one.is_without_pmc_text
                 ]
                 self._requested.update(due)
-                requested = in_batches(due, len(due), self._ask, refusals=(EntityNotFound, InvalidInput))
+                requested = collect_batches(due, len(due), self._ask, refusals=(EntityNotFound, InvalidInput))
                 self._found += [record for _, records in requested.answers for record in records]
                 self._errors |= requested.refused | requested.failed
             error, own = self._errors.get(lookup.wanted.value), [one for one in self._found if _is_of(one, lookup)]

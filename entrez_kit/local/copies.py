@@ -90,7 +90,7 @@ def copy_folder(settings: Settings, name: str) -> Path:
     return copies_folder(settings) / name
 
 
-def list_names(settings: Settings) -> list[str]:
+def list_copies(settings: Settings) -> list[str]:
     """Return the names of all copies."""
     folder = copies_folder(settings)
     if not folder.is_dir():
@@ -117,7 +117,7 @@ def find_folder(settings: Settings, name: str) -> Path:
     """
     folder = copy_folder(settings, name)
     if not (folder / FILE).is_file():
-        known = list_names(settings)
+        known = list_copies(settings)
         raise EntityNotFound(
             f"There is no local copy named {name!r}.",
             invalid_input=f"name={name}",

@@ -4,9 +4,7 @@ Each file is applied in one transaction, so an import that is interrupted at any
 """
 
 import hashlib
-import os
 import shutil
-import signal
 import sqlite3
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -14,12 +12,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
-
-from pyroaring import BitMap
+from typing import Final
 
 from entrez_kit.base import tracing
-from entrez_kit.base.errors import EntrezKitError, InvalidInput, StoreError
+from entrez_kit.base.errors import EntrezKitError, InvalidInput
 from entrez_kit.base.frontend_text import FrontendText, run
 from entrez_kit.base.private_files import make_private_folder
 from entrez_kit.base.settings import Settings
@@ -35,9 +31,9 @@ from entrez_kit.local.copies import (
     prepare_folder,
 )
 from entrez_kit.local.copy_file import FILE, open_file, read_fact, transaction, translate_errors, write_fact
+from entrez_kit.local.import_workers import MergeJob, PlannedFile, count_processors, open_workers
 from entrez_kit.local.manifest import FOLDER as INDEX
 from entrez_kit.local.manifest import (
-    SegmentFile,
     add_segments,
     choose_merge,
     delete_unlisted,
@@ -46,20 +42,14 @@ from entrez_kit.local.manifest import (
     replace_segments,
 )
 from entrez_kit.local.mesh_store import apply_vocabulary, find_year, set_mesh_year
-from entrez_kit.local.order import next_place, parse_name
-from entrez_kit.local.prepare import PreparedFile, Topic, prepare_file
+from entrez_kit.local.order import FileNumber, next_place, parse_name
+from entrez_kit.local.prepare import PreparedFile
 from entrez_kit.local.sources import RECORD_KINDS, VOCABULARIES, SourceFile, empty_folder_error, find_files, is_optional
-from entrez_kit.query.segments.writer import merge_segments
-
-if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
 
 WORK: Final = "work"
 """The folder of temporary files of an import."""
 SMALL_BYTES: Final = 4 << 20
 """The total size of files below which one process is faster than several."""
-MAX_WORKERS: Final = 16
-POLL_SECONDS: Final = 0.5
 
 # Measured with tests/benchmarks/local_import.py; only for the estimate before an import.
 BYTES_PER_SECOND: Final = 700_000
@@ -106,17 +96,6 @@ class ImportResult(Result):
     copy_info: CopyInfo
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedFile:
-    """A file to import and its place in the order."""
-
-    source: SourceFile
-    place: int
-    topic: Topic | None = None
-    is_temporary: bool = False
-    """Whether the file is removed after it was applied."""
-
-
 @dataclass(slots=True)
 class Importer:
     """An import into a copy, inside ``open_importer``."""
@@ -138,39 +117,14 @@ class Importer:
         Raises:
             InvalidInput: no file can be imported. Otherwise files that cannot are in ``failed``.
         """
-        sources: list[SourceFile] = []
-        for path in find_files(paths):
-            try:
-                sources.append(SourceFile(path))
-            except InvalidInput as exc:
-                if path not in paths and is_optional(path) and exc.details["reason"] == "unknown_file":
-                    self.ignored.append(str(path))
-                else:
-                    self.fail(path, exc)
-        applied = dict(self.connection.execute("SELECT place, md5 || ' ' || size FROM files"))
-        known = {md5 for (md5,) in self.connection.execute("SELECT md5 FROM files")}
-        (latest,) = self.connection.execute("SELECT coalesce(max(place), 0) FROM files").fetchone()
-        ours = {id(one): number for one in sources if (number := _number_of(one)) is not None}
-        latest = max([latest, *(number.place for number in ours.values())])
-        planned: list[PlannedFile] = []
-        numbered = sorted((one for one in sources if id(one) in ours), key=lambda one: ours[id(one)])
-        for source in numbered:
-            place = ours[id(source)].place
-            md5, _, size = applied.get(place, " ").partition(" ")
-            if md5 and size == str(source.size) and source.expected_md5() in (None, md5):
-                self.already_applied += 1
-            else:
-                planned.append(PlannedFile(source, place))
-        for source in sources:
-            if id(source) in ours:
-                continue
-            md5 = compute_md5(source.path)
-            if md5 in known and not self._begins_year(source):
-                self.already_applied += 1
-                continue
-            known.add(md5)
-            latest = next_place(latest)
-            planned.append(PlannedFile(source, latest))
+        sources = self._read_sources(paths)
+        numbered = sorted(
+            ((number, source) for source in sources if (number := _read_number(source)) is not None),
+            key=lambda pair: pair[0],
+        )
+        others = [source for source in sources if _read_number(source) is None]
+        planned = self._plan_numbered(numbered)
+        planned += self._plan_others(others, max((number.place for number, _ in numbered), default=0))
         if self.errors and not planned and not self.already_applied:
             raise self.errors[0]
         if not sources and self.ignored:
@@ -186,6 +140,51 @@ class Importer:
                 details={"reason": "topic_copy"},
             )
         return sorted(planned, key=lambda one: one.source.kind not in VOCABULARIES)
+
+    def _read_sources(self, paths: Sequence[Path]) -> list[SourceFile]:
+        """Return the files that can be imported; the others are in ``failed`` or ``ignored``."""
+        sources: list[SourceFile] = []
+        for path in find_files(paths):
+            try:
+                sources.append(SourceFile(path))
+            except InvalidInput as exc:
+                if path not in paths and is_optional(path) and exc.details["reason"] == "unknown_file":
+                    self.ignored.append(str(path))
+                else:
+                    self.fail(path, exc)
+        return sources
+
+    def _plan_numbered(self, sources: Iterable[tuple[FileNumber, SourceFile]]) -> list[PlannedFile]:
+        """Return those of NLM's numbered files that are not applied yet, or have changed."""
+        applied = dict(self.connection.execute("SELECT place, md5 || ' ' || size FROM files"))
+        planned: list[PlannedFile] = []
+        for number, source in sources:
+            md5, _, size = applied.get(number.place, " ").partition(" ")
+            if md5 and size == str(source.size) and source.expected_md5() in (None, md5):
+                self.already_applied += 1
+            else:
+                planned.append(PlannedFile(source, number.place))
+        return planned
+
+    def _plan_others(self, sources: Iterable[SourceFile], latest: int) -> list[PlannedFile]:
+        """Return those of the other files that are not applied yet.
+
+        Args:
+            latest: the latest place of a numbered file; other files come after it, and after the files of the copy.
+        """
+        known = {md5 for (md5,) in self.connection.execute("SELECT md5 FROM files")}
+        (latest_applied,) = self.connection.execute("SELECT coalesce(max(place), 0) FROM files").fetchone()
+        place = max(latest, latest_applied)
+        planned: list[PlannedFile] = []
+        for source in sources:
+            md5 = compute_md5(source.path)
+            if md5 in known and not self._begins_year(source):
+                self.already_applied += 1
+                continue
+            known.add(md5)
+            place = next_place(place)
+            planned.append(PlannedFile(source, place))
+        return planned
 
     def _begins_year(self, source: SourceFile) -> bool:
         """Return whether a file of MeSH is of a later year than the copy's MeSH, which ends with this import."""
@@ -277,14 +276,14 @@ class Importer:
         self.records += prepared.records
         self.deletions += len(prepared.deletions)
 
-    def _choose_merge(self, busy: set[str]) -> "MergeJob | None":
+    def _choose_merge(self, busy: set[str]) -> MergeJob | None:
         chosen = choose_merge(read_manifest(self.connection, self.folder), busy)
         if not chosen:
             return None
         removed = find_removed(self.connection, chosen)
         return MergeJob(chosen, self.folder / INDEX, self.work / f"{chosen[0].name}.merged", removed.serialize())
 
-    def _replace(self, job: "MergeJob") -> None:
+    def _replace(self, job: MergeJob) -> None:
         with translate_errors(self.folder / FILE), transaction(self.connection):
             replace_segments(self.connection, self.folder, job.segments, job.target)
         for one in job.segments:
@@ -431,7 +430,7 @@ def _remove_if_empty(settings: Settings, name: str) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _number_of(source: SourceFile) -> Any:
+def _read_number(source: SourceFile) -> FileNumber | None:
     return parse_name(source.path) if source.kind == "pubmed" else None
 
 
@@ -448,170 +447,3 @@ def count_workers(planned: Collection[PlannedFile]) -> int:
     if len(files) < 2 or size < SMALL_BYTES:
         return 1
     return max(1, min(count_processors(), len(files)))
-
-
-def count_processors() -> int:
-    """Return the number of processors that this process may use, at most ``MAX_WORKERS``."""
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(usable, MAX_WORKERS)
-
-
-@dataclass(frozen=True, slots=True)
-class MergeJob:
-    """Neighbouring files of the index to merge into one."""
-
-    segments: list[SegmentFile]
-    folder: Path
-    target: Path
-    removed: bytes
-
-
-Job = PlannedFile | MergeJob
-
-
-def _do(job: Job, work: Path, parent: int | None = None) -> PreparedFile | InvalidInput | None:
-    if isinstance(job, MergeJob):
-        merge_segments([job.folder / one.name for one in job.segments], job.target, BitMap.deserialize(job.removed))
-        return None
-    try:
-        return prepare_file(job.source, work, parent, job.topic)
-    except InvalidInput as exc:
-        return exc
-
-
-class Workers:
-    """Does jobs in this process, one at a time."""
-
-    def __init__(self, work: Path) -> None:
-        self._work = work
-        self._jobs: list[Job] = []
-
-    @property
-    def has_idle(self) -> bool:
-        """Whether another job can be submitted."""
-        return not self._jobs
-
-    @property
-    def is_busy(self) -> bool:
-        """Whether a job was submitted whose outcome was not returned."""
-        return bool(self._jobs)
-
-    def submit(self, job: Job) -> None:
-        """Begin a job."""
-        self._jobs.append(job)
-
-    def wait(self) -> tuple[Job, PreparedFile | InvalidInput | None]:
-        """Return the next finished job and its outcome."""
-        job = self._jobs.pop()
-        return job, _do(job, self._work)
-
-
-class WorkerProcesses(Workers):
-    """Does several jobs at once, each in a process of its own."""
-
-    def __init__(self, work: Path, count: int) -> None:
-        import multiprocessing
-
-        super().__init__(work)
-        context = multiprocessing.get_context("spawn")  # safe for callers with threads
-        self._busy: dict[Connection, Job] = {}
-        self._idle: list[Connection] = []
-        self._processes = []
-        for _ in range(count):
-            ours, theirs = context.Pipe()
-            process = context.Process(target=_serve_jobs, args=(theirs, work, os.getpid()), daemon=True)
-            process.start()
-            theirs.close()
-            self._processes.append(process)
-            self._idle.append(ours)
-
-    @property
-    def has_idle(self) -> bool:
-        """Whether a process has no job."""
-        return bool(self._idle)
-
-    @property
-    def is_busy(self) -> bool:
-        """Whether a process has a job."""
-        return bool(self._busy)
-
-    def submit(self, job: Job) -> None:
-        """Begin a job."""
-        pipe = self._idle.pop()
-        self._busy[pipe] = job
-        pipe.send(job)
-
-    def wait(self) -> tuple[Job, PreparedFile | InvalidInput | None]:
-        """Return the next finished job and its outcome; stop if the caller cancelled the import.
-
-        Raises:
-            EntrezKitError: the process failed.
-        """
-        from multiprocessing.connection import wait
-
-        ready: list[Any] = []
-        while not ready:
-            tracing.checkpoint()
-            ready = wait(list(self._busy), timeout=POLL_SECONDS)
-        pipe: Connection = ready[0]
-        job = self._busy.pop(pipe)
-        try:
-            outcome = pipe.recv()
-        except (EOFError, ConnectionResetError):
-            raise StoreError(
-                "A process of the import ended unexpectedly. The system may have stopped it because of its memory.",
-                recovery_hint="Run the same command again: applied files are kept.",
-                details={"reason": "worker_lost"},
-            ) from None
-        self._idle.append(pipe)
-        if isinstance(outcome, dict):
-            kind = outcome.pop("kind")
-            error: EntrezKitError = (InvalidInput if kind == "InvalidInput" else StoreError)(**outcome)
-            if isinstance(error, InvalidInput):
-                return job, error
-            raise error
-        return job, outcome
-
-    def close(self) -> None:
-        """End the processes."""
-        for pipe in (*self._idle, *self._busy):
-            pipe.close()
-        for process in self._processes:
-            process.terminate()
-        for process in self._processes:
-            process.join()
-
-
-@contextmanager
-def open_workers(count: int, work: Path) -> Iterator[Workers]:
-    """Start processes for jobs; with a count of 1 this process does them."""
-    if count < 2:
-        yield Workers(work)
-        return
-    workers = WorkerProcesses(work, count)
-    try:
-        yield workers
-    finally:
-        workers.close()
-
-
-def _serve_jobs(pipe: "Connection", work: Path, parent: int) -> None:
-    """Do the jobs that the parent process sends, until it closes the pipe or ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to all; the parent process decides
-    with suppress(EOFError, BrokenPipeError, ConnectionResetError):
-        while True:
-            job = pipe.recv()
-            try:
-                with translate_errors(work):
-                    outcome: Any = _do(job, work, parent)
-            except StoreError as exc:
-                outcome = exc
-            if isinstance(outcome, EntrezKitError):
-                outcome = {
-                    "kind": type(outcome).__name__,
-                    "message": str(outcome.message),
-                    "invalid_input": outcome.invalid_input,
-                    "recovery_hint": str(outcome.recovery_hint),
-                    "details": dict(outcome.details),
-                }
-            pipe.send(outcome)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 FOLDER: Final = "index"
 FAN_IN: Final = 8
 """Files that are merged into one."""
-SMALLEST: Final = 8_192
+MIN_SEGMENT: Final = 8_192
 MAX_RECORDS: Final = 2_000_000
 _NAME: Final = re.compile(r"[0-9]{1,12}-[0-9]{1,12}\.seg")
 
@@ -34,7 +34,7 @@ class SegmentFile(NamedTuple):
     @property
     def level(self) -> int:
         """How often files were merged into it, measured by its size."""
-        level, size = 0, SMALLEST * FAN_IN
+        level, size = 0, MIN_SEGMENT * FAN_IN
         while self.records >= size:
             level, size = level + 1, size * FAN_IN
         return level

@@ -13,15 +13,8 @@ from entrez_kit.base.private_files import make_private_folder
 from entrez_kit.base.settings import Settings
 from entrez_kit.local.copies import find_folder
 from entrez_kit.local.copy_file import FILE, open_file, read_fact, translate_errors, write_fact
-from entrez_kit.local.importing import (
-    Importer,
-    ImportPlan,
-    ImportResult,
-    PlannedFile,
-    compute_md5,
-    count_processors,
-    open_importer,
-)
+from entrez_kit.local.import_workers import PlannedFile, count_processors
+from entrez_kit.local.importing import Importer, ImportPlan, ImportResult, compute_md5, open_importer
 from entrez_kit.local.order import FileNumber, parse_name, read_place
 from entrez_kit.local.prepare import Topic
 from entrez_kit.local.pubmed_files import unusable

@@ -13,7 +13,8 @@ from entrez_kit.corpus.store.store import Store
 from entrez_kit.local.article_xml import write_article
 from entrez_kit.local.copies import Copy, copies_folder, find_folder, hold_lock
 from entrez_kit.local.copy_file import FILE, open_file, read_fact, translate_errors, write_fact
-from entrez_kit.local.importing import PlannedFile, open_importer_at
+from entrez_kit.local.import_workers import PlannedFile
+from entrez_kit.local.importing import open_importer_at
 from entrez_kit.local.sources import SourceFile
 
 _STATE = """

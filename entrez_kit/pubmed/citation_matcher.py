@@ -11,7 +11,7 @@ from typing import Final, Literal
 from pydantic import Field
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.core.batches import in_batches
+from entrez_kit.core.batches import collect_batches
 from entrez_kit.core.model import Request
 from entrez_kit.pubmed.brief import surname
 from entrez_kit.services import Services
@@ -94,7 +94,7 @@ def ask_matcher(services: Services, citations: Sequence[Citation]) -> dict[int, 
     def send_lines(indexes: Sequence[int], size: int) -> None:
         keys = [f"ek{index}" for index in indexes]
         refusals = (EntityNotFound, InvalidInput)
-        requested = in_batches(keys, size, ask, refusals=refusals, at_once=services.eutils.at_once)
+        requested = collect_batches(keys, size, ask, refusals=refusals, at_once=services.eutils.at_once)
         for _, answers in requested.answers:
             results.update(answers)
         for key, error in {**requested.refused, **requested.failed}.items():

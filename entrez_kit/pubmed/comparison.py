@@ -11,7 +11,7 @@ from entrez_kit.pubmed.pages import expand_ranges
 if TYPE_CHECKING:
     from entrez_kit.pubmed.models import Article
 
-LEAST_PART: Final = 4
+MIN_PART: Final = 4
 """The fewest words of a shortened title."""
 MAX_WORDS: Final = 120
 """The most words that are compared; the cost grows faster than the product of the two lengths."""
@@ -62,7 +62,7 @@ def fold_text(text: str, *, expand: bool = False) -> str:
 def begins(one: str, other: str) -> bool:
     """Return whether one of two folded titles is the beginning of the other, as if a subtitle was omitted."""
     smaller, larger = sorted((one, other), key=len)
-    return len(smaller.split()) >= LEAST_PART and f"{larger} ".startswith(f"{smaller} ")
+    return len(smaller.split()) >= MIN_PART and f"{larger} ".startswith(f"{smaller} ")
 
 
 def titles_alike(one: str, other: str) -> bool:

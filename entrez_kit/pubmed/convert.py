@@ -8,7 +8,7 @@ from pydantic import Field
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
-from entrez_kit.base.frontend_text import CHECK_IDS, GIVE_IDS, list_names
+from entrez_kit.base.frontend_text import CHECK_IDS, GIVE_IDS, join_names
 from entrez_kit.base.identifiers import Identifier, IdKind, read_identifier
 from entrez_kit.core.model import Collected, Request, Result, Warn, omit_if_empty
 from entrez_kit.core.operation import AgentOptions, BatchedOutcomes, Operation, build_missing_error
@@ -100,7 +100,7 @@ class Conversions(BatchedOutcomes[str, Conversion]):
 
     def missing_error(self) -> EntrezKitError | None:
         """Return the error for inputs without a record."""
-        named = list_names(record.requested_id for record in self.missing)
+        named = join_names(record.requested_id for record in self.missing)
         messages = [record.message for record in self.missing if record.status == "not_found"]
         more = f"; {len(messages) - 1} more ids were not found" if len(messages) > 1 else ""
         none = f"Not {'a PMID, PMCID or DOI' if len(self.missing) == 1 else 'PMIDs, PMCIDs or DOIs'}: {named}."
@@ -129,7 +129,7 @@ def convert_ids(services: Services, request: ConvertRequest) -> Conversions:
     return Conversions(services, request)
 
 
-def result_of(request: ConvertRequest, conversions: Conversions) -> ConvertResult:
+def collect_result(request: ConvertRequest, conversions: Conversions) -> ConvertResult:
     """Build the result document from all outcomes."""
     records = list(conversions)
     return ConvertResult(
@@ -283,7 +283,7 @@ def _build_conversion(
 CONVERT = Operation(
     name="pubmed_convert_ids",
     outcomes=convert_ids,
-    collect=result_of,
+    collect=collect_result,
     command=("convert",),
     toolset="pubmed",
     title="Convert article identifiers",

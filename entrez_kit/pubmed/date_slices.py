@@ -17,10 +17,10 @@ from itertools import pairwise
 from typing import Final, Literal
 
 from entrez_kit.base.errors import EntityNotFound, RateLimited, UpstreamError
-from entrez_kit.core.query_input import MAX_PUBMED_RESULTS, DateBounds, date_clause
+from entrez_kit.core.query_input import DateBounds, build_date_clause
 from entrez_kit.pubmed.document_summaries import esummary_batch
 from entrez_kit.services import Services
-from entrez_kit.services.small_replies import ESearchReply
+from entrez_kit.services.small_replies import MAX_PUBMED_RESULTS, ESearchReply
 from entrez_kit.services.transport.in_flight import in_order
 
 AXES: Final = ("edat", "pdat", "mdat")
@@ -74,7 +74,9 @@ class DateWindow:
     @property
     def clause(self) -> str:
         """The window as a clause of a PubMed term."""
-        return " AND ".join((*self.within, date_clause(format_day(self.first), format_day(self.last), AXES[self.axis])))
+        return " AND ".join(
+            (*self.within, build_date_clause(format_day(self.first), format_day(self.last), AXES[self.axis]))
+        )
 
     def parts(self, today: date) -> "list[DateWindow]":
         """Split the window in two, oldest first; split a single day by the next axis. Empty after the last axis."""
@@ -350,7 +352,7 @@ def esearch_delta(
         UpstreamError: NCBI did not answer after every attempt, or listed fewer records than it counted.
         RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
     """
-    dated = f"({term}) AND {date_clause(mindate, maxdate, datetype)}"
+    dated = f"({term}) AND {build_date_clause(mindate, maxdate, datetype)}"
     slicer = Slicer(services, dated, sort="pub_date", oldest_first=True)
     whole = slicer.ask(None, MAX_PUBMED_RESULTS)[0]
     pmids: dict[str, None] = {}

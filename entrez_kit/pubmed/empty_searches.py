@@ -7,23 +7,23 @@ from typing import Final
 from entrez_kit.base.errors import truncate
 from entrez_kit.base.numerals import format_count
 from entrez_kit.core.model import Warn
+from entrez_kit.query import parser, reduction
 from entrez_kit.query.parser import Group, Operand, fold_tree, parse
-from entrez_kit.query.parser import Part as Member
-from entrez_kit.query.reduction import Part, Whole, reduce_query
+from entrez_kit.query.reduction import Whole, reduce_query
 from entrez_kit.services.small_replies import DROPPED, ESearchReply
 
-MAX_PARTS: Final = 100
-"""The most parts of a query that is searched for the part that empties it."""
+MAX_CONDITIONS: Final = 100
+"""The most conditions of a query that is searched for the one that empties it."""
 MAX_SHOWN: Final = 80
 
 
 @dataclass(frozen=True, slots=True)
-class QueryPart:
-    """A part that every record must match, or with NOT must not match.
+class Condition:
+    """A part of a query that every record must match, or with NOT must not match.
 
     Args:
         text: the part.
-        join: the text between the part before it and this one.
+        join: the text between the condition before it and this one.
     """
 
     text: str
@@ -31,48 +31,48 @@ class QueryPart:
 
     @property
     def is_excluded(self) -> bool:
-        """Whether the part excludes records."""
+        """Whether the condition excludes records."""
         return self.join == " NOT "
 
 
-def split_query(term: str) -> list[QueryPart]:
-    """Return the parts of a query that are joined by AND or NOT, and the words of terms without a field tag.
+def split_query(term: str) -> list[Condition]:
+    """Return the conditions of a query, which AND or NOT joins; each word of a term without a field tag is one.
 
-    The list is empty if the query has only one part, or alternatives outside of parentheses.
+    The list is empty if the query has only one condition, or alternatives outside of parentheses.
     """
-    members: tuple[Member, ...] = parse(term).root.parts
-    while len(members) == 1 and isinstance(members[0].node, Group):
-        members = members[0].node.parts
-    if any(one.operator == "OR" for one in members) or (members and members[0].operator == "NOT"):
+    parts: tuple[parser.Part, ...] = parse(term).root.parts
+    while len(parts) == 1 and isinstance(parts[0].node, Group):
+        parts = parts[0].node.parts
+    if any(part.operator == "OR" for part in parts) or (parts and parts[0].operator == "NOT"):
         return []
-    parts: list[QueryPart] = []
-    for member in members:
-        join, node = f" {member.operator} ", member.node
+    conditions: list[Condition] = []
+    for part in parts:
+        join, node = f" {part.operator} ", part.node
         is_run = isinstance(node, Operand) and not (node.quoted or node.tag or node.upper or node.is_history)
-        if isinstance(node, Operand) and is_run and member.operator != "NOT":
+        if isinstance(node, Operand) and is_run and part.operator != "NOT":
             first, *others = node.phrase.split()
-            parts += [QueryPart(first, join), *(QueryPart(word, " ") for word in others)]
+            conditions += [Condition(first, join), *(Condition(word, " ") for word in others)]
         else:
-            parts.append(QueryPart(_print_node(node), join))
-    return parts if 1 < len(parts) <= MAX_PARTS else []
+            conditions.append(Condition(_print_node(node), join))
+    return conditions if 1 < len(conditions) <= MAX_CONDITIONS else []
 
 
 def _print_node(node: Operand | Group) -> str:
     if isinstance(node, Operand):
         return node.text
-    return fold_tree(node, lambda one: one.text, lambda members, _: f"({_join_members(members)})")
+    return fold_tree(node, lambda one: one.text, lambda parts, _: f"({_join_printed(parts)})")
 
 
-def _join_members(members: Sequence[tuple[str, str]]) -> str:
-    text = " ".join(f"{operator} {text}" for operator, text in members)
-    return text.removeprefix("AND ")
+def _join_printed(parts: Sequence[tuple[str, str]]) -> str:
+    """Join pairs of an operator and a text."""
+    return " ".join(f"{operator} {text}" for operator, text in parts).removeprefix("AND ")
 
 
 def names_emptying_part(term: str, reply: ESearchReply) -> bool:
     """Return whether NCBI names a phrase without records that the query requires and that was not dropped."""
     named = _read_phrases(reply, "kept")
 
-    def to_part(operand: Operand) -> Part:
+    def to_part(operand: Operand) -> reduction.Part:
         return Whole.NOTHING if tuple(operand.words) in named else operand.text
 
     return bool(named) and reduce_query(term, to_part) is Whole.NOTHING
@@ -84,17 +84,17 @@ def _read_phrases(reply: ESearchReply, fate: str) -> set[tuple[str, ...]]:
 
 
 def _read_words(text: str) -> tuple[str, ...]:
-    members = parse(text).root.parts
-    return tuple(word for one in members if isinstance(one.node, Operand) for word in one.node.words)
+    parts = parse(text).root.parts
+    return tuple(word for part in parts if isinstance(part.node, Operand) for word in part.node.words)
 
 
 def find_emptying_part(term: str, reply: ESearchReply, count: Callable[[str], int]) -> list[Warn]:
-    """Return a warning about the first part of a query that leaves no record; none if the query has only one part.
+    """Return a warning about the first condition that leaves no record; none if the query has only one condition.
 
-    Parts that NCBI dropped are left out, because the reply names them.
+    Conditions that NCBI dropped are left out, because the reply names them.
 
-    The number of counts is at most the number of parts, and at most 8: the first parts of the query are counted, and
-    each count halves the range in which the part can be.
+    The number of counts is at most the number of conditions, and at most 8: the first conditions of the query are
+    counted, and each count halves the range in which the emptying one can be.
 
     Args:
         term: a query without results.
@@ -102,28 +102,28 @@ def find_emptying_part(term: str, reply: ESearchReply, count: Callable[[str], in
         count: counts the records of a query.
     """
     dropped = _read_phrases(reply, "dropped")
-    parts = [part for part in split_query(term) if _read_words(part.text) not in dropped]
-    if len(parts) < 2:
+    conditions = [one for one in split_query(term) if _read_words(one.text) not in dropped]
+    if len(conditions) < 2:
         return []
-    found, empty, before = 0, len(parts), 0
+    found, empty, before = 0, len(conditions), 0
     while empty - found > 1:
         middle = (found + empty) // 2
-        number = count(_join_parts(parts[:middle]))
+        number = count(_join_conditions(conditions[:middle]))
         if number:
             found, before = middle, number
         else:
             empty = middle
-    part, start = parts[found], truncate(_join_parts(parts[:found]), MAX_SHOWN)
-    text = truncate(part.text, MAX_SHOWN)
-    if part.is_excluded:
+    emptying, start = conditions[found], truncate(_join_conditions(conditions[:found]), MAX_SHOWN)
+    text = truncate(emptying.text, MAX_SHOWN)
+    if emptying.is_excluded:
         message = f"{start!r} finds {format_count(before, 'record')}, and 'NOT {text}' excludes all of them."
-    elif not found or not (alone := count(part.text)):
+    elif not found or not (alone := count(emptying.text)):
         message = f"No record matches {text!r}, so the search finds nothing."
     else:
         records = format_count(before, "record")
         message = f"{start!r} finds {records} and {text!r} finds {alone:,}, but no record matches both."
-    return [Warn(code="emptying_part", message=message, terms=[part.text])]
+    return [Warn(code="emptying_part", message=message, terms=[emptying.text])]
 
 
-def _join_parts(parts: list[QueryPart]) -> str:
-    return parts[0].text + "".join(f"{part.join}{part.text}" for part in parts[1:]) if parts else ""
+def _join_conditions(conditions: Sequence[Condition]) -> str:
+    return "".join(f"{one.join if place else ''}{one.text}" for place, one in enumerate(conditions))

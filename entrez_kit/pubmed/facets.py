@@ -9,14 +9,14 @@ from pydantic import BeforeValidator, Field
 
 from entrez_kit.base.errors import RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import Argument, FrontendText
-from entrez_kit.core.broadening import NO_BROADER_RESULTS, BroaderResults
 from entrez_kit.core.model import Collected, Request, Result, Warn, omit_if_empty, split_at_commas
 from entrez_kit.core.operation import AgentOptions, Operation
-from entrez_kit.core.query_input import EARLIEST, MAX_PUBMED_RESULTS
+from entrez_kit.core.query_input import EARLIEST, NO_BROADER_RESULTS, BroaderResults
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.search import SEARCH_ARTICLES, count_records
 from entrez_kit.services import Services
+from entrez_kit.services.small_replies import MAX_PUBMED_RESULTS
 from entrez_kit.services.transport.in_flight import all_at_once
 
 FacetName = Literal["year", "journal", "type", "mesh"]
@@ -123,7 +123,7 @@ def count_facets(services: Services, request: FacetsRequest) -> FacetsResult:
         "max_results": request.max_records,
         "broader_results": request.broader_results,
     }
-    found = SEARCH_ARTICLES.answer(services, SEARCH_ARTICLES.build(ask))
+    found = SEARCH_ARTICLES.run_without_warnings(services, SEARCH_ARTICLES.build(ask))
     total = found.total_found or 0
     wanted = list(dict.fromkeys(request.facets)) if found.broader_total is None else []
     all_are_here = total <= len(found.pmids)

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from entrez_kit.base.errors import EntrezKitError
 from entrez_kit.base.frontend_text import Argument, FrontendText
-from entrez_kit.core.model import Collected, Request, Result, Warn, omit_if_empty, wrong
+from entrez_kit.core.model import Collected, Request, Result, Warn, contradiction_error, omit_if_empty
 from entrez_kit.core.operation import AgentOptions, Operation, Outcomes, Paging
 from entrez_kit.pubmed.models import Article, CitationData
 from entrez_kit.pubmed.record_fetcher import DEFAULT_HISTORY_RECORDS, Fetched, InputOutcome, Retrieval
@@ -48,16 +48,18 @@ class FetchRequest(Request):
     def _check_source(self) -> Self:
         if self.pmids and (self.query_key or self.web_env):
             message = FrontendText("cannot be combined with ", *HISTORY)
-            raise wrong("pmids", message, ", ".join(self.pmids[:3]))
+            raise contradiction_error("pmids", message, ", ".join(self.pmids[:3]))
         for argument, name in (("query_key", "web_env"), ("web_env", "query_key")):
             if getattr(self, argument) and not getattr(self, name):
-                raise wrong(name, FrontendText("is missing, but ", Argument(argument), " requires it"))
+                raise contradiction_error(name, FrontendText("is missing, but ", Argument(argument), " requires it"))
         if not self.pmids and not self.query_key:
-            raise wrong("pmids", FrontendText("give ", Argument("pmids"), ", or ", *HISTORY, " of a search"))
+            raise contradiction_error(
+                "pmids", FrontendText("give ", Argument("pmids"), ", or ", *HISTORY, " of a search")
+            )
         for name in ("retstart", "retmax"):
             if getattr(self, name) is not None and not self.query_key:
                 message = FrontendText("requires ", *HISTORY, "; a list of ids is always fetched completely")
-                raise wrong(name, message, getattr(self, name))
+                raise contradiction_error(name, message, getattr(self, name))
         return self
 
 
@@ -198,7 +200,7 @@ def fetch_contents(services: Services, request: FetchRequest) -> Contents:
     return Contents(request, retrieval)
 
 
-def result_of(request: FetchRequest, contents: Contents) -> FetchResult:
+def collect_result(request: FetchRequest, contents: Contents) -> FetchResult:
     """Build the result document from all outcomes."""
     retrieval = contents.retrieval
     raw = request.output_format == "raw_text" and request.detail_level in ("full_xml", "medline_text")
@@ -290,7 +292,7 @@ HISTORY_PAGING: Final = Paging(
 FETCH_CONTENTS = Operation(
     name="pubmed_fetch_contents",
     outcomes=fetch_contents,
-    collect=result_of,
+    collect=collect_result,
     command=("fetch",),
     toolset="pubmed",
     title="Fetch PubMed records",

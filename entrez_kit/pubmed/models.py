@@ -97,7 +97,7 @@ def place_of(notice: StandingNotice) -> str:
     return place.rstrip(" .;,").replace("[", "(").replace("]", ")")
 
 
-class Part(Result):
+class RecordPart(Result):
     """Base class of the small parts of a record.
 
     The schema forbids additional properties, as that of every result. Validation ignores unknown fields instead of
@@ -107,7 +107,7 @@ class Part(Result):
     model_config = ConfigDict(extra="ignore", json_schema_extra={"additionalProperties": False})
 
 
-class PublicationDate(Part):
+class PublicationDate(RecordPart):
     """A date of publication, as precise as PubMed's.
 
     ``month`` is 1..12, ``day`` 1..31; for a range they are its beginning. ``medline_date`` is PubMed's text if it is
@@ -121,7 +121,7 @@ class PublicationDate(Part):
     precision: Precision | None = omit_if_empty()
 
 
-class Author(Part):
+class Author(RecordPart):
     """A person (last_name, first_name, initials) or a group (collective_name).
 
     ``equal_contribution`` is true for authors who contributed equally, and absent otherwise.
@@ -137,7 +137,7 @@ class Author(Part):
     collective_name: str | None = omit_if_empty()
 
 
-class AbstractSection(Part):
+class AbstractSection(RecordPart):
     """One part of a structured abstract; an unstructured abstract is one section without a label."""
 
     label: str | None = omit_if_empty()
@@ -154,7 +154,7 @@ class OtherAbstract(Result):
     sections: list[AbstractSection] = omit_if_empty([])
 
 
-class JournalInfo(Part):
+class JournalInfo(RecordPart):
     """The journal (or, for a book or chapter, the book) and the volume, issue and pages.
 
     ``medline_abbreviation`` is NLM's abbreviation of the title ("Clin Sci (Lond)"), if it differs from the ISO one.
@@ -175,7 +175,7 @@ class JournalInfo(Part):
     publication_date: PublicationDate | None = omit_if_empty()
 
 
-class MeshQualifier(Part):
+class MeshQualifier(RecordPart):
     """A MeSH subheading of a descriptor."""
 
     model_config = ConfigDict(frozen=True)
@@ -185,7 +185,7 @@ class MeshQualifier(Part):
     is_major_topic: bool = False
 
 
-class MeshTerm(Part):
+class MeshTerm(RecordPart):
     """A MeSH descriptor with its qualifiers; frozen, because records share them."""
 
     model_config = ConfigDict(frozen=True)
@@ -196,7 +196,7 @@ class MeshTerm(Part):
     qualifiers: tuple[MeshQualifier, ...] = omit_if_empty(())
 
 
-class Chemical(Part):
+class Chemical(RecordPart):
     """A substance in the article, with its registry number (CAS, UNII or EC) if it has one."""
 
     name: str
@@ -237,7 +237,7 @@ class ArticleDate(Result):
     day: int | None = omit_if_empty()
 
 
-class HistoryDate(Part):
+class HistoryDate(RecordPart):
     """A dated step of the record: received, accepted, entrez, pubmed, medline ..."""
 
     status: str
@@ -261,7 +261,7 @@ class Correction(Result):
     note: str | None = omit_if_empty()
 
 
-class CitedWork(Part):
+class CitedWork(RecordPart):
     """A work in the reference list of a record, with PubMed's ids and text."""
 
     pmid: str | None = omit_if_empty()
@@ -350,7 +350,7 @@ class Article(Result):
         return self._italics
 
 
-class CitationAuthor(Part):
+class CitationAuthor(RecordPart):
     """An author in the form of a reference list: a person, or a group with its collective name."""
 
     last_name: str | None = omit_if_empty()
@@ -358,7 +358,7 @@ class CitationAuthor(Part):
     collective_name: str | None = omit_if_empty()
 
 
-class CitationJournal(Part):
+class CitationJournal(RecordPart):
     """The place of publication in a reference list; for books and chapters the book."""
 
     title: str | None = omit_if_empty()

@@ -11,7 +11,7 @@ _PAGE_LETTERS: Final = frozenset("ABCDFHIJKLMOPQRSTUVWXYZ")
 _PREFIXED: Final = re.compile(r"([A-Za-z]{1,6})[-.]?([0-9]+)")
 _COMPOUND: Final = re.compile(r"(?:[eE]|[A-Za-z]{2,12}\.)[0-9]{5}-[0-9]{2}|[A-Za-z]{2,12}[0-9]*(?:\.[A-Za-z]?[0-9]+)+")
 """Article numbers that contain a year or a part: e01408-19, mbio.01408-19, arztebl.m2025.0086."""
-_LONGEST_NUMBER: Final = 12
+_MAX_DIGITS: Final = 12
 """The most digits of a page number. Python refuses to convert a number of thousands of digits."""
 _LONG_NUMBER: Final = 5
 """The fewest digits of a single number that is an article number: no volume has that many pages."""
@@ -30,7 +30,7 @@ def expand_ranges(pages: str) -> str:
 
 def _expand_match(match: re.Match[str]) -> str:
     letters, first, more_letters, last = match.groups()
-    if max(len(first), len(last)) > _LONGEST_NUMBER:
+    if max(len(first), len(last)) > _MAX_DIGITS:
         return match[0]
     if len(last) < len(first) and (not more_letters or more_letters == letters):
         last = first[: len(first) - len(last)] + last

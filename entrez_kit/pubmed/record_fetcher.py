@@ -16,9 +16,9 @@ from urllib.parse import parse_qsl, urlsplit
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import CHECK_IDS, GIVE_IDS, KEPT, Argument, FrontendText, list_names
+from entrez_kit.base.frontend_text import CHECK_IDS, GIVE_IDS, KEPT, Argument, FrontendText, join_names
 from entrez_kit.base.identifiers import Identifier, read_identifier
-from entrez_kit.core.batches import CircuitBreaker, fetch_in_batches, in_batches
+from entrez_kit.core.batches import CircuitBreaker, collect_batches, fetch_in_batches
 from entrez_kit.core.model import Result, Warn, omit_if_empty, warn_past_the_last
 from entrez_kit.core.operation import Outcomes, build_missing_error
 from entrez_kit.services import Services
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 BATCH: Final = 500
 """Records per EFetch, by POST."""
+MANY_REQUESTS: Final = 1_000
+"""The number of requests above which NCBI asks users to run jobs at another time."""
+PREFERRED_HOURS: Final = "NCBI asks users to run large jobs at weekends or between 21:00 and 5:00 US Eastern time."
 REFUSALS: Final = (EntityNotFound, InvalidInput)
 DEFAULT_HISTORY_RECORDS: Final = 200
 
@@ -162,7 +165,7 @@ class Retrieval(Outcomes[Fetched]):
         missing, found = [item.outcome for item in self.missing], self.found
         incomplete = next((warning.message for warning in self.warnings if warning.code == "history_incomplete"), None)
         failed = sum(outcome.status == "error" for outcome in missing)
-        named, source = list_names(outcome.input for outcome in missing), tracing.name_source(begins=True)
+        named, source = join_names(outcome.input for outcome in missing), tracing.name_source(begins=True)
         some = f"{source} has no record for {len(missing)} of {len(missing) + found} inputs: {named}."
         no_ids = f"Not {'a PMID, PMCID or DOI' if len(missing) == 1 else 'PMIDs, PMCIDs or DOIs'}: {named}."
         if all(outcome.status == "invalid" for outcome in missing):
@@ -179,7 +182,7 @@ class Retrieval(Outcomes[Fetched]):
 
     def batch(self, pmids: Sequence[str]) -> "tuple[dict[str, Record], dict[str, EntrezKitError]]":
         """Fetch one batch of PMIDs; return the records and the errors. PMIDs in neither do not exist."""
-        requested = in_batches(pmids, BATCH, self._fetch_verified, refusals=REFUSALS, breaker=self.breaker)
+        requested = collect_batches(pmids, BATCH, self._fetch_verified, refusals=REFUSALS, breaker=self.breaker)
         records: dict[str, Record] = {}
         failed = dict(requested.failed)
         for _, got in requested.answers:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.base.identifiers import Identifier, IdKind, normalize_doi
-from entrez_kit.core.batches import in_batches
+from entrez_kit.core.batches import collect_batches
 from entrez_kit.services import Services
 from entrez_kit.services.known_shapes import JsonShape, log_drift, texts
 from entrez_kit.services.small_replies import malformed_error
@@ -72,7 +72,7 @@ def ask_converter(
 
     refusals = (EntityNotFound, InvalidInput)
     at_once = services.idconv.at_once
-    requested = in_batches(list(unique.values()), PER_CONVERSION[kind], ask, refusals=refusals, at_once=at_once)
+    requested = collect_batches(list(unique.values()), PER_CONVERSION[kind], ask, refusals=refusals, at_once=at_once)
     known = {key: one for _, part in requested.answers for key, one in part.items()}
     failed = {key.lower(): error for key, error in requested.failed.items()}
     refused = {key.lower() for key in requested.refused}

@@ -1,7 +1,6 @@
 """Search PubMed: one ESearch, optional brief summaries, and warnings about the query."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, NamedTuple, Self
@@ -10,38 +9,39 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.base import __version__, tracing
-from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, Argument, FrontendText, PerFrontend, list_names
-from entrez_kit.core.broadening import NO_BROADER_RESULTS, BroaderResults, broadening
+from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, Argument, FrontendText, PerFrontend, join_names
 from entrez_kit.core.model import (
     Collected,
     Request,
     Result,
     Warn,
+    contradiction_error,
     incomplete_error,
     omit_if_empty,
     warn_past_the_last,
-    wrong,
 )
 from entrez_kit.core.operation import AgentOptions, Operation, Outcomes, Paging
 from entrez_kit.core.query_input import (
-    MAX_PUBMED_RESULTS,
+    NO_BROADER_RESULTS,
     SPECIES,
+    BroaderResults,
     DateBounds,
     EntrezDate,
     QueryInput,
     QueryText,
-    bounds,
-    date_clause,
+    build_date_bounds,
+    build_date_clause,
+    has_operator,
     quote_filter,
     read_query,
 )
 from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.services import Services
-from entrez_kit.services.small_replies import ESearchReply
+from entrez_kit.services.small_replies import MAX_PUBMED_RESULTS, ESearchReply
 
 if TYPE_CHECKING:
-    from entrez_kit.query.reduction import MeshGap
+    from entrez_kit.core.broadening import Broadening
 
 MAX_MCP_SUMMARIES: Final = 100
 SUMMARIES_PER_REQUEST: Final = 500
@@ -58,8 +58,22 @@ SORT_NAMES: Final = {
 
 Sort = Literal["relevance", "pub_date", "author", "journal_name"]
 
-
 SHORT_SORT_NAMES: Final = {"journal": "journal_name", "date": "pub_date"}
+
+
+COUNT_DEADLINE_MS: Final = 15_000
+"""The time limit of a count that only explains a result."""
+FILTERS: Final = (
+    "date_range",
+    "filter_by_publication_types",
+    "author",
+    "journal",
+    "mesh_terms",
+    "language",
+    "species",
+    "has_abstract",
+    "free_full_text",
+)
 
 
 class DateRange(Request):
@@ -80,7 +94,7 @@ class DateRange(Request):
             and self.min_date > self.max_date
             and not self.min_date.startswith(self.max_date)
         ):
-            raise wrong(
+            raise contradiction_error(
                 "min_date",
                 FrontendText(f"{self.min_date} is later than ", Argument("max_date"), f" {self.max_date}"),
                 self.min_date,
@@ -189,17 +203,27 @@ class SearchRequest(Request):
         """
         return read_query(self.query_term)
 
+    def active_filters(self) -> list[str]:
+        """Return the names of the filters that restrict the search."""
+        has_dates = bool(self.date_parameters())
+        return [name for name in FILTERS if getattr(self, name) and (name != "date_range" or has_dates)]
+
+    def without(self, filters: Sequence[str]) -> "SearchRequest":
+        """Return the request without some filters."""
+        fields = type(self).model_fields
+        return self.model_copy(update={name: fields[name].get_default(call_default_factory=True) for name in filters})
+
     def date_parameters(self) -> DateBounds:
         """Return ESearch's datetype, mindate and maxdate."""
         dates = self.date_range or DateRange()
-        return bounds(dates.min_date, dates.max_date, dates.date_type)
+        return build_date_bounds(dates.min_date, dates.max_date, dates.date_type)
 
     def effective_term(self) -> str:
         """Return the whole search as one PubMed term, with the date bounds."""
         term, dates = self.term(), self.date_parameters()
         if not dates:
             return term
-        clause = date_clause(dates["mindate"], dates["maxdate"], dates["datetype"])
+        clause = build_date_clause(dates["mindate"], dates["maxdate"], dates["datetype"])
         filtered = term.startswith(f"({self.query().text}) AND ")
         return f"{term} AND {clause}" if filtered else f"({term}) AND {clause}"
 
@@ -331,34 +355,28 @@ class SearchHits(Outcomes[ArticleHit]):
 
     def __iter__(self) -> Iterator[ArticleHit]:
         request, services = self.request, self._services
-        gap = _find_mesh_gap(request.term())
-        hidden = None
-        if gap is not None:
-            from entrez_kit.services.transport.in_flight import in_background
-
-            hidden = in_background(partial(warn_about_mesh, services, request, gap))
+        without_mesh = self._start_mesh_warning()
         found, url, slices = _search_all(services, request) if request.retrieve_all else _search_page(services, request)
         self.total_found = found.count
         if request.use_history:
             self.web_env, self.query_key = found.web_env, found.query_key
         pmids = self._yield_pmids(slices)
         first = list(islice(pmids, 1))
-        verdict = broadening(request.term(), found, partial(count_records, services, request))
-        self.warnings += [
-            *verdict.warnings(found, request.broader_results),
-            *request.query().warnings,
-            *(hidden() if hidden is not None else ()),
-        ]
+        broadening = self._find_broadening(found)
+        if broadening is not None:
+            self.warnings += broadening.warnings(found, request.broader_results)
+        self.warnings += [*request.query().warnings, *without_mesh()]
         if not request.retrieve_all:
             self.warnings += _build_page_warnings(request, found)
-        self.warnings += suggestions(services, request, found)
+        self.warnings += _explain_result(services, request, found)
         self.reply_fields = {
-            **verdict.totals(request.broader_results),
+            "total_found": found.count,
+            **({} if broadening is None else broadening.totals(request.broader_results)),
             "query_translation": found.query_translation,
             "esearch_url": url,
             "searched_at": found.searched_at,
         }
-        if verdict.leaves_out(request.broader_results):
+        if broadening is not None and broadening.leaves_out(request.broader_results):
             self.are_left_out = True
             self._pmids, self.web_env, self.query_key = {}, None, None
             return
@@ -367,6 +385,31 @@ class SearchHits(Outcomes[ArticleHit]):
         yield from map(ArticleHit, pmids)
         if request.retrieve_all:
             self._certify(found)
+
+    def _find_broadening(self, found: ESearchReply) -> "Broadening | None":
+        """Return how the search differs from the query; None without a sign of a difference, to import nothing then."""
+        request = self.request
+        if not found.complaints and not has_operator(request.term()):
+            return None
+        from entrez_kit.core.broadening import compare_with_query
+
+        return compare_with_query(request.term(), found, partial(count_records, self._services, request))
+
+    def _start_mesh_warning(self) -> Callable[[], list[Warn]]:
+        """Begin to count the records that only a MeSH term excludes; return a function that waits for the warning."""
+        request, term = self.request, self.request.term()
+        if "[" not in term:  # the parser is not imported for a query without field tags
+            return list
+        from entrez_kit.query.reduction import find_mesh_gap
+
+        gap = find_mesh_gap(term)
+        if gap is None:
+            return list
+        from entrez_kit.pubmed.search_warnings import warn_about_mesh
+        from entrez_kit.services.transport.in_flight import in_background
+
+        filters = [name for name in ("species", "mesh_terms") if getattr(request, name)]
+        return in_background(partial(warn_about_mesh, gap, filters, partial(find_records, self._services, request)))
 
     def _fetch_summaries(self, pmids: list[str]) -> Iterator[ArticleHit]:
         """Yield hits with their summaries. If a batch fails, its hits have no summary and ``missing_error`` names them.
@@ -380,7 +423,7 @@ class SearchHits(Outcomes[ArticleHit]):
 
         services, request = self._services, self.request
         ask = partial(
-            brief_summaries, services, snippet=request.snippet_characters, registrations=request.registrations
+            fetch_brief_summaries, services, snippet=request.snippet_characters, registrations=request.registrations
         )
         answered = False
         for part in fetch_in_batches(pmids, SUMMARIES_PER_REQUEST, ask, at_once=services.eutils.at_once):
@@ -507,12 +550,12 @@ def search_articles(services: Services, request: SearchRequest) -> SearchHits:
     return SearchHits(services, request)
 
 
-def result_of(request: SearchRequest, hits: SearchHits) -> SearchResult:
+def collect_result(request: SearchRequest, hits: SearchHits) -> SearchResult:
     """Collect the PMIDs of a search."""
-    return describe(request, hits, list(hits))
+    return build_result(request, hits, list(hits))
 
 
-def describe(request: SearchRequest, hits: SearchHits, found: Sequence[ArticleHit] = ()) -> SearchResult:
+def build_result(request: SearchRequest, hits: SearchHits, found: Sequence[ArticleHit] = ()) -> SearchResult:
     """Return the result document of a completed search.
 
     Args:
@@ -558,7 +601,51 @@ def _build_page_warnings(request: SearchRequest, found: ESearchReply) -> list[Wa
     return warnings
 
 
-def brief_summaries(
+def _explain_result(services: Services, request: SearchRequest, found: ESearchReply) -> list[Warn]:
+    """Warn about the cause of an empty result or an unknown phrase: the filters, a part of the query, the spelling."""
+    unknown = any(one.code in ("phrase_not_found", "quoted_phrase_not_found") for one in found.complaints)
+    if found.count and not unknown:
+        return []
+    from entrez_kit.pubmed import search_warnings
+
+    query = request.query().text
+    if found.count:
+        return search_warnings.suggest_spelling(services, query)
+    types = search_warnings.warn_about_types(request.filter_by_publication_types)
+    filters = request.active_filters()
+    bare = request.without(filters)
+    try:
+        emptied = search_warnings.warn_about_filters(filters, partial(_count_without, services, request))
+    except (UpstreamError, RateLimited):
+        return []
+    if types or emptied:
+        return types + emptied
+    reasons = []
+    if request.explain or services.settings.answers_in_process:  # else each count is a request over the network
+        reasons = search_warnings.warn_about_emptying_part(query, found, partial(count_records, services, bare))
+    return reasons + search_warnings.suggest_spelling(services, query, "No results. ")
+
+
+def _count_without(services: Services, request: SearchRequest, filters: Sequence[str]) -> int:
+    """Count the results of a search without some of its filters."""
+    wider = request.without(filters)
+    return count_records(services, wider, wider.term())
+
+
+def count_records(services: Services, request: SearchRequest, term: str) -> int:
+    """Count the records that match a term between the request's dates."""
+    return find_records(services, request, term, 0).count
+
+
+def find_records(services: Services, request: SearchRequest, term: str, number: int) -> ESearchReply:
+    """Search a term between the request's dates; the reply has the count and up to ``number`` PMIDs."""
+    reply = services.eutils.esearch(
+        db="pubmed", term=term, retmax=number, deadline_ms=COUNT_DEADLINE_MS, **request.date_parameters()
+    )
+    return reply.value
+
+
+def fetch_brief_summaries(
     services: Services, pmids: list[str], *, snippet: int = 0, registrations: bool = False
 ) -> tuple[dict[str, BriefSummary], str, list[Warn]]:
     """Return summaries by PMID, the URL of the request, and warnings that name missing summaries and records.
@@ -583,7 +670,7 @@ def brief_summaries(
             code, parts = "registrations_missing", "registrations"
             if snippet:
                 code, parts = "abstracts_missing", "abstracts and registrations" if registrations else "abstracts"
-            message = f"NCBI returned no record for PMID {list_names(unread)}, so the {parts} are missing."
+            message = f"NCBI returned no record for PMID {join_names(unread)}, so the {parts} are missing."
             warnings.append(Warn(code=code, message=message))
         for pmid, summary in by_pmid.items():
             if (article := articles.get(pmid)) is not None:
@@ -593,7 +680,7 @@ def brief_summaries(
 
 
 def _summaries_warning(pmids: Sequence[str]) -> Warn:
-    return Warn(code="summaries_missing", message=f"NCBI returned no summary for PMID {list_names(pmids)}.")
+    return Warn(code="summaries_missing", message=f"NCBI returned no summary for PMID {join_names(pmids)}.")
 
 
 def _truncate(text: str, most: int) -> str:
@@ -607,7 +694,7 @@ def _truncate(text: str, most: int) -> str:
 SEARCH_ARTICLES = Operation(
     name="pubmed_search_articles",
     outcomes=search_articles,
-    collect=result_of,
+    collect=collect_result,
     command=("search",),
     toolset="pubmed",
     title="Search PubMed",
@@ -620,186 +707,3 @@ SEARCH_ARTICLES = Operation(
         caps={"max_results": MAX_MCP_RESULTS, "fetch_brief_summaries": MAX_MCP_SUMMARIES},
     ),
 )
-
-
-# Warnings
-
-COUNT_DEADLINE_MS: Final = 15_000
-"""The time limit of a count that only explains a result."""
-FILTERS: Final = (
-    "date_range",
-    "filter_by_publication_types",
-    "author",
-    "journal",
-    "mesh_terms",
-    "language",
-    "species",
-    "has_abstract",
-    "free_full_text",
-)
-MAX_HIDDEN: Final = 20
-"""The most PMIDs in the warning about records without MeSH terms."""
-UNINDEXED: Final = "NOT medline[sb]"
-"""Records without MeSH terms: in process, supplied by publishers, or outside MEDLINE's scope."""
-
-
-def _find_mesh_gap(term: str) -> "MeshGap | None":
-    """Return the query for records without MeSH terms. The parser is not imported for a query without field tags."""
-    if "[" not in term:
-        return None
-    from entrez_kit.query.reduction import find_mesh_gap
-
-    return find_mesh_gap(term)
-
-
-def warn_about_mesh(services: Services, request: SearchRequest, gap: "MeshGap") -> list[Warn]:
-    """Warn about records that match the query except for MeSH terms, which they do not have.
-
-    The warning counts the records and lists the first PMIDs. This sends one request and never raises an error.
-    """
-    names = [Argument(name, marked=True) for name in ("species", "mesh_terms") if getattr(request, name)]
-    what = _join_names(names, "and") if names else "a MeSH term of the query"
-    try:
-        with tracing.keep_fidelity():
-            hidden = find_records(services, request, f"({gap.rest}) {UNINDEXED}", MAX_HIDDEN)
-    except EntrezKitError as exc:
-        why = f". These records could not be counted: {exc.message}"
-        message = FrontendText("Records without MeSH terms cannot match ", what, why)
-        return [Warn(code="without_mesh_uncounted", message=message)]
-    number = hidden.count
-    if not number:
-        return []
-    from entrez_kit.base.numerals import format_count
-
-    if gap.by_words:
-        records = format_count(number, "record with the same words has", "records with the same words have")
-    else:
-        records = format_count(number, "record that otherwise matches has", "records that otherwise match have")
-    message = FrontendText(f"{records} no MeSH terms (yet) and cannot match ", what, ".")
-    return [Warn(code="without_mesh", message=message, terms=hidden.ids)]
-
-
-def suggestions(services: Services, request: SearchRequest, found: ESearchReply) -> list[Warn]:
-    """Warn about the cause of an empty result or an unknown phrase: the filters, or a spelling error."""
-    unknown = any(one.code in ("phrase_not_found", "quoted_phrase_not_found") for one in found.complaints)
-    if found.count and not unknown:
-        return []
-    dated = bool(request.date_parameters())
-    filters = [name for name in FILTERS if getattr(request, name) and (name != "date_range" or dated)]
-    active_filters = [] if found.count else filters
-    named = [] if found.count else warn_about_types(request.filter_by_publication_types)
-    try:
-        emptied = _find_emptying_filters(services, request, active_filters) if active_filters else []
-        if named or emptied:
-            return named + emptied
-        reasons = [] if found.count else _explain_empty(services, _remove_filters(request, active_filters), found)
-        return reasons + _suggest_spelling(services, request.query().text, "" if found.count else "No results. ")
-    except (UpstreamError, RateLimited):
-        return []
-
-
-def _explain_empty(services: Services, request: SearchRequest, found: ESearchReply) -> list[Warn]:
-    """Warn about the part of a query that empties the search, unless NCBI's reply names it.
-
-    Without ``explain`` parts are counted only if that needs no request over the network.
-    """
-    if not (request.explain or services.settings.answers_in_process):
-        return []
-    from entrez_kit.pubmed.empty_searches import find_emptying_part, names_emptying_part
-
-    term = request.query().text
-    if names_emptying_part(term, found):
-        return []
-    with suppress(EntrezKitError):
-        return find_emptying_part(term, found, partial(count_records, services, request))
-    return []
-
-
-def warn_about_types(names: Sequence[str]) -> list[Warn]:
-    """Warn about publication types that PubMed does not have, with the nearest name."""
-    from entrez_kit.pubmed.publication_types import find_nearest, is_known
-
-    warnings = []
-    for name in names:
-        if not is_known(name):
-            nearest = find_nearest(name)
-            advice = f" Did you mean {nearest!r}?" if nearest else ""
-            message = FrontendText(Argument("filter_by_publication_types"), f": PubMed has no type {name!r}.{advice}")
-            warnings.append(Warn(code="unknown_publication_type", message=message))
-    return warnings
-
-
-def _find_emptying_filters(services: Services, request: SearchRequest, filters: Sequence[str]) -> list[Warn]:
-    """Warn about the filters that exclude all results: count without filters, without each one, and with each alone."""
-
-    from entrez_kit.services.transport.in_flight import all_at_once
-
-    def counts(requests: Sequence[SearchRequest]) -> list[int]:
-        return all_at_once([partial(count_records, services, one, one.term()) for one in requests])
-
-    bare = _remove_filters(request, filters)
-    without_one = [_remove_filters(request, [name]) for name in filters] if len(filters) > 1 else []
-    total, *left = counts([bare, *without_one])
-    if not total:
-        return []
-    from entrez_kit.base.numerals import format_count
-
-    found = f"The query alone finds {format_count(total, 'record')}"
-    names = [Argument(name, marked=True) for name in filters]
-    if len(names) == 1:
-        message = FrontendText(found, "; ", names[0], " excludes all of them.")
-    elif any(left):
-        rest = [
-            FrontendText("without ", name, f": {number:,}") for name, number in zip(names, left, strict=True) if number
-        ]
-        message = FrontendText(
-            found, "; the filters exclude all of them. Results ", FrontendText.join_parts(", ", rest), "."
-        )
-    else:
-        alone = counts([_remove_filters(request, [name for name in filters if name != one]) for one in filters])
-        culprits = [name for name, number in zip(names, alone, strict=True) if not number]
-        if culprits:
-            message = FrontendText(found, "; ", _join_names(culprits, "or"), " alone excludes all of them.")
-        else:
-            each = [FrontendText(name, f": {number:,}") for name, number in zip(names, alone, strict=True)]
-            message = FrontendText(
-                found,
-                "; only the filters together exclude all of them. Each alone leaves: ",
-                FrontendText.join_parts(", ", each),
-                ".",
-            )
-    return [Warn(code="filters_emptied", message=message)]
-
-
-def _remove_filters(request: SearchRequest, names: Sequence[str]) -> SearchRequest:
-    fields = type(request).model_fields
-    return request.model_copy(update={name: fields[name].get_default(call_default_factory=True) for name in names})
-
-
-def count_records(services: Services, request: SearchRequest, term: str) -> int:
-    """Count the records that match a term between the request's dates."""
-    return find_records(services, request, term, 0).count
-
-
-def find_records(services: Services, request: SearchRequest, term: str, number: int) -> ESearchReply:
-    """Search a term between the request's dates; the reply has the count and up to ``number`` PMIDs."""
-    reply = services.eutils.esearch(
-        db="pubmed", term=term, retmax=number, deadline_ms=COUNT_DEADLINE_MS, **request.date_parameters()
-    )
-    return reply.value
-
-
-def _suggest_spelling(services: Services, query: str, prefix: str) -> list[Warn]:
-    """Return NCBI's spelling suggestion as a warning; if ESpell fails, warn that it is missing."""
-    try:
-        suggestion = services.eutils.espell(term=query, db="pubmed").value.corrected
-    except (UpstreamError, RateLimited, InvalidInput, EntityNotFound) as exc:
-        return [Warn(code="spelling_unavailable", message=f"NCBI's spelling suggestion is missing: {exc.message}")]
-    if not suggestion or suggestion.lower() == query.lower():
-        return []
-    return [Warn(code="spelling_suggestion", message=f"{prefix}Did you mean: {suggestion}")]
-
-
-def _join_names(names: Sequence[Argument], conjunction: str) -> FrontendText:
-    *front, last = names
-    return FrontendText(FrontendText.join_parts(", ", front), f" {conjunction} ", last) if front else FrontendText(last)

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, UpstreamError
-from entrez_kit.base.frontend_text import list_names
-from entrez_kit.core.batches import in_batches
+from entrez_kit.base.frontend_text import join_names
+from entrez_kit.core.batches import collect_batches
 from entrez_kit.core.model import Warn, incomplete_error
 from entrez_kit.pubmed.models import BriefSummary, Standing
 from entrez_kit.services import Services
@@ -30,7 +30,7 @@ class Standings:
         if not self.unknown:
             return []
         why = next(iter(self.unknown.values())).message
-        message = f"Retractions and corrections of PMID {list_names(self.unknown)} are unknown: {why}"
+        message = f"Retractions and corrections of PMID {join_names(self.unknown)} are unknown: {why}"
         return [Warn(code=STANDING_UNKNOWN, message=message)]
 
 
@@ -42,7 +42,7 @@ def look_up_standings(services: Services, pmids: Iterable[str]) -> Standings:
         reply = services.eutils.esummary(db="pubmed", ids=batch, version="2.0", partial=True, read=parse_summaries)
         return reply.value
 
-    requested = in_batches(
+    requested = collect_batches(
         list(dict.fromkeys(pmids)), BATCH, ask, refusals=(EntityNotFound,), at_once=services.eutils.at_once
     )
     found = Standings(unknown=dict(requested.failed))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from entrez_kit.databases.summary import DocumentSummaries
     from entrez_kit.fulltext.fetch_fulltext import Fulltexts
     from entrez_kit.pubmed.convert import Conversions
-    from entrez_kit.pubmed.europepmc.search_europepmc import Walk
+    from entrez_kit.pubmed.europepmc.search_europepmc import EuropePMCArticles
     from entrez_kit.pubmed.fetch import Contents
     from entrez_kit.pubmed.search import SearchHits
     from entrez_kit.references.audit import Audit
@@ -92,7 +92,7 @@ class Streams(OperationRunner):
         """The outcome of each id, in order; many ids are converted in parts."""
 
     @_copy_arguments(Methods.europepmc_search)
-    def europepmc_search(self) -> "Walk":
+    def europepmc_search(self) -> "EuropePMCArticles":
         """The records of a search, page by page up to the requested number; one page is in memory at a time."""
 
     @_copy_arguments(Methods.entrez_summary)

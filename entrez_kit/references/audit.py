@@ -10,11 +10,11 @@ from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError
-from entrez_kit.core.batches import in_batches
+from entrez_kit.core.batches import collect_batches
 from entrez_kit.core.model import Collected, Request, Result, Warn, incomplete_error, omit_if_empty
 from entrez_kit.core.operation import AgentOptions, Operation, SummarizedOutcomes, drain
 from entrez_kit.corpus.store import store_of
-from entrez_kit.corpus.store.reading import articles_after
+from entrez_kit.corpus.store.reading import read_articles_after
 from entrez_kit.corpus.store.store import Store
 from entrez_kit.pubmed.models import Article, Standing, StandingStatus
 from entrez_kit.pubmed.standing_lookup import look_up_standings
@@ -125,7 +125,7 @@ def _pages(store: Store, query_key: str) -> Iterator[list[Article]]:
     last = -1
     while True:
         with store.reading() as connection:
-            page = articles_after(connection, last, query_key)
+            page = read_articles_after(connection, last, query_key)
         if not page:
             return
         last = int(page[-1].pmid)
@@ -143,7 +143,7 @@ class _References:
 
     def of(self, pmids: Sequence[str]) -> tuple[dict[str, list[CitedWork]], dict[str, str]]:
         """Return the doubtful works that each article cites, and the errors of articles that could not be looked up."""
-        requested = in_batches(
+        requested = collect_batches(
             pmids,
             BATCH,
             lambda batch: fetch_links(self.services, "pubmed_references", batch).links,

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
-from entrez_kit.base.frontend_text import FrontendText, NextCall, list_names
+from entrez_kit.base.frontend_text import FrontendText, NextCall, join_names
 from entrez_kit.core.model import Request, Result, Warned, omit_if_empty
 from entrez_kit.core.operation import AgentOptions, BatchedOutcomes, Operation, build_missing_error
 from entrez_kit.pubmed.brief import brief_citation, first_names
@@ -152,7 +152,7 @@ class Matches(BatchedOutcomes[Citation, CitationMatch]):
 
     def missing_error(self) -> EntrezKitError | None:
         """Return the error for references without exactly one certain record."""
-        named = list_names(result.key for result in self.missing)
+        named = join_names(result.key for result in self.missing)
         invalid = (InvalidInput, f"Not enough fields for {named}.", TOO_LITTLE_HINT, "invalid_citations")
         return build_missing_error(
             self.missing,
@@ -179,7 +179,7 @@ def lookup_citation(services: Services, request: MatchRequest) -> Matches:
     return Matches(services, request)
 
 
-def result_of(request: MatchRequest, matches: Matches) -> MatchResult:
+def collect_result(request: MatchRequest, matches: Matches) -> MatchResult:
     """Build the result document from all outcomes."""
     results = list(matches)
     return MatchResult(
@@ -315,7 +315,7 @@ def _is_match(agreement: Agreement) -> bool:
 LOOKUP_CITATION = Operation(
     name="pubmed_lookup_citation",
     outcomes=lookup_citation,
-    collect=result_of,
+    collect=collect_result,
     command=("match",),
     toolset="pubmed",
     title="Find references by journal and page",

@@ -8,7 +8,7 @@ from entrez_kit.base.errors import EntrezKitError
 from entrez_kit.base.frontend_text import FrontendText, PerFrontend
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.citations.style.style_names import HABITS, StyleName, read_styles
-from entrez_kit.core.model import Request, Result, Warn, incomplete_error, omit_if_empty, wrong
+from entrez_kit.core.model import Request, Result, Warn, contradiction_error, incomplete_error, omit_if_empty
 from entrez_kit.pubmed.models import Correction, DataBank, RetractionStatus, Standing
 
 MAX_RESULTS: Final = 9_999
@@ -104,9 +104,11 @@ class RelationshipsRequest(Request):
     @model_validator(mode="after")
     def _check_depth(self) -> Self:
         if self.depth > 1 and self.relationship_type == "citation_formats":
-            raise wrong("depth", "must be 1 with citation_formats, which formats one article", self.depth)
+            raise contradiction_error("depth", "must be 1 with citation_formats, which formats one article", self.depth)
         if self.registrations and self.relationship_type == "citation_formats":
-            raise wrong("registrations", "has no effect with citation_formats, which formats one article", True)
+            raise contradiction_error(
+                "registrations", "has no effect with citation_formats, which formats one article", True
+            )
         return self
 
 

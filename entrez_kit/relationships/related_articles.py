@@ -6,7 +6,7 @@ from typing import Final
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, NotConfigured, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import FrontendText, NextCall, list_names
+from entrez_kit.base.frontend_text import FrontendText, NextCall, join_names
 from entrez_kit.core.model import Warn
 from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.pubmed.standing_lookup import look_up_standings
@@ -251,13 +251,13 @@ def describe(
     unknown = [pmid for pmid in bare if pmid not in failed]
     if unanswered:
         reason = failed[unanswered[0]].message
-        message = f"Titles and retraction notices are missing for PMID {list_names(unanswered)}: {reason}"
+        message = f"Titles and retraction notices are missing for PMID {join_names(unanswered)}: {reason}"
         warnings.append(
             Warn(code="summaries_unavailable", message=message, terms=unanswered[MAX_NAMED_PMIDS:] and unanswered)
         )
     if unknown:
         source = tracing.name_source("NCBI")
-        message = f"Titles are missing for PMID {list_names(unknown)}, because {source} has no summary."
+        message = f"Titles are missing for PMID {join_names(unknown)}, because {source} has no summary."
         warnings.append(Warn(code="summaries_missing", message=message, terms=unknown[MAX_NAMED_PMIDS:] and unknown))
     return [_add_summary(article, summaries.get(article.pmid or "")) for article in articles], warnings
 
@@ -279,7 +279,7 @@ def add_registrations(
         record = records.get(article.pmid or "")
         found.append(article if record is None else article.model_copy(update={"data_banks": record.data_banks}))
     unread = [pmid for pmid in pmids if pmid not in records]
-    message = f"Registrations are missing for PMID {list_names(unread)}: {why}"
+    message = f"Registrations are missing for PMID {join_names(unread)}: {why}"
     return found, [Warn(code=code, message=message)] if unread else []
 
 

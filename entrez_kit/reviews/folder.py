@@ -272,19 +272,19 @@ def write_lines(items: Sequence[Result]) -> bytes:
     return "".join(f"{one.model_dump_json()}\n" for one in items).encode()
 
 
-def save(review: Review, run: Run | None, *, pairs: str | None = None) -> None:
+def save(review: Review, new_run: Run | None, *, pairs: str | None = None) -> None:
     """Replace the records and the decisions of a review, and add a run to the journal, all or nothing.
 
     Args:
-        run: the run, whose ``records_sha256`` is set here; None to change decisions only.
+        new_run: the run, whose ``records_sha256`` is set here; None to change decisions only.
         pairs: the table of pairs to decide.
     """
     review.records.sort(key=sort_key)
     records = write_lines(review.records)
     files = {RECORDS: records, SCREENING: write_decisions(review.decisions, review.records).encode()}
-    if run is not None:
-        run.records_sha256 = hashlib.sha256(records).hexdigest()
-        review.runs.append(run)
+    if new_run is not None:
+        new_run.records_sha256 = hashlib.sha256(records).hexdigest()
+        review.runs.append(new_run)
         files[RUNS] = write_lines(review.runs)
     if pairs is not None:
         files[PAIRS] = pairs.encode()

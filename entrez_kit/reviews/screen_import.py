@@ -133,12 +133,12 @@ def import_screening(_: Services, request: ScreenImportRequest) -> ScreenImportR
             details={"reason": "no_decisions"},
         )
     with open_review(request.folder) as review:
-        taken = _Taking(review, request)
-        taken.take(rows)
+        imported = _DecisionImport(review, request)
+        imported.add(rows)
         number = None
-        if taken.applied:
+        if imported.applied:
             number = review.next_run
-            review.decisions = taken.decisions
+            review.decisions = imported.decisions
             compute_flow(review)  # contradictions with other stages are an error before anything is stored
             run = Run(
                 number=number,
@@ -148,7 +148,7 @@ def import_screening(_: Services, request: ScreenImportRequest) -> ScreenImportR
                 version=__version__,
                 source=request.stage,
                 files=[FileOfRun(name=one.file.rpartition("/")[2], sha256=_hash(one)) for one in request.files],
-                counts={"rows": len(rows), "applied": taken.applied},
+                counts={"rows": len(rows), "applied": imported.applied},
                 records_sha256="",
             )
             save(review, run)
@@ -156,13 +156,13 @@ def import_screening(_: Services, request: ScreenImportRequest) -> ScreenImportR
         run=number,
         stage=request.stage,
         rows=len(rows),
-        applied=taken.applied,
-        unchanged=taken.unchanged,
-        repeated=taken.repeated,
-        undecided=taken.undecided,
-        matched_by=dict(sorted(taken.matched.items())),
-        unknown=taken.unknown,
-        contradictory=taken.contradictory,
+        applied=imported.applied,
+        unchanged=imported.unchanged,
+        repeated=imported.repeated,
+        undecided=imported.undecided,
+        matched_by=dict(sorted(imported.matched.items())),
+        unknown=imported.unknown,
+        contradictory=imported.contradictory,
     )
 
 
@@ -170,8 +170,8 @@ def _hash(file: FileToMerge) -> str:
     return hashlib.sha256((file.text or repr(file.references)).encode()).hexdigest()
 
 
-class _Taking:
-    """The decisions of a review while rows are added."""
+class _DecisionImport:
+    """An import of decisions into a review: the new decisions, and the rows that were not applied."""
 
     def __init__(self, review: Review, request: ScreenImportRequest) -> None:
         self._request, self._review = request, review
@@ -191,7 +191,7 @@ class _Taking:
         self.unknown: list[UnmatchedRow] = []
         self.contradictory: list[UnmatchedRow] = []
 
-    def take(self, rows: Sequence[Row]) -> None:
+    def add(self, rows: Sequence[Row]) -> None:
         """Add the decisions of rows."""
         found: dict[str, list[Row]] = defaultdict(list)
         for row in rows:
@@ -202,9 +202,9 @@ class _Taking:
             self.matched[how] += 1
             found[next(iter(works))].append(row)
         for work, group in found.items():
-            self._take_work(work, group)
+            self._add_work(work, group)
 
-    def _take_work(self, work: str, group: Sequence[Row]) -> None:
+    def _add_work(self, work: str, group: Sequence[Row]) -> None:
         """Add the decision on a work; several rows with the same decision count once."""
         decision = self._request.decision
         decided = [row for row in group if decision or row.choices]

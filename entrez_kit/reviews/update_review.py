@@ -12,7 +12,7 @@ from entrez_kit.base.errors import InvalidInput, RateLimited, StoreError, Upstre
 from entrez_kit.base.frontend_text import FrontendText, run
 from entrez_kit.core.model import Warn, Warned
 from entrez_kit.core.operation import Operation
-from entrez_kit.core.query_input import date_clause
+from entrez_kit.core.query_input import build_date_clause
 from entrez_kit.pubmed.date_slices import LAST, format_day
 from entrez_kit.pubmed.models import GRAVITY, Article, Standing, StandingNotice, StandingStatus
 from entrez_kit.references.files.tagged_fields import first_value
@@ -146,7 +146,7 @@ def build_clause(since: str, overlap_days: int) -> str:
     """Return the clause for records created or entered since a time, some days earlier because PubMed adds late."""
     first = date.fromisoformat(since[:10]) - timedelta(days=overlap_days)
     bounds = format_day(first), format_day(LAST)
-    return f"{date_clause(*bounds, 'crdt')} OR {date_clause(*bounds, 'edat')}"
+    return f"{build_date_clause(*bounds, 'crdt')} OR {build_date_clause(*bounds, 'edat')}"
 
 
 class _Update:

@@ -91,7 +91,7 @@ class EntrezServer:
         chosen = options or Options()
         self.services = services
         self.toolbox = Toolbox(chosen.operations, toolsets=chosen.toolsets, names=chosen.names)
-        self.answers = ResponseCache()
+        self.responses = ResponseCache()
         self.workers = Workers()
 
     def build(self) -> Server[Any]:
@@ -148,12 +148,12 @@ class EntrezServer:
         if definition is not None and not definition.is_allowed(scopes):
             return self.toolbox.refusal(scope_error(definition.name, definition.scope), definition)
         arguments = params.arguments or {}
-        cached = self.answers.get(definition.name, arguments, scopes) if definition is not None else None
+        cached = self.responses.get(definition.name, arguments, scopes) if definition is not None else None
         if definition is not None and cached is not None:
             return self.toolbox.answer_again(definition, cached)
         try:
             return await self.workers.run(
-                ctx, lambda: self.toolbox.call(self.services, params.name, arguments, scopes, self.answers)
+                ctx, lambda: self.toolbox.call(self.services, params.name, arguments, scopes, self.responses)
             )
         except EntrezKitError as exc:
             return self.toolbox.refusal(exc, definition)

@@ -217,9 +217,9 @@ def with_neutral_value(part: Mapping[str, Any]) -> dict[str, Any]:
     return neutral
 
 
-def list_names(schema: Mapping[str, Any]) -> Iterator[str]:
+def list_arguments(schema: Mapping[str, Any]) -> Iterator[str]:
     """Yield the argument names of a schema; names in nested objects follow a dot."""
     for name, part in schema["properties"].items():
         yield name
         if part.get("type") == "object":
-            yield from (f"{name}.{inner}" for inner in list_names(part))
+            yield from (f"{name}.{inner}" for inner in list_arguments(part))

@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from entrez_kit.base.errors import NotConfigured
 from entrez_kit.base.settings import Settings
 from entrez_kit.server.auth import SignedTokens, TokenRefused
-from entrez_kit.server.malformed import check_message, refusal
+from entrez_kit.server.malformed import build_refusal, check_message
 from entrez_kit.server.tools import SCOPES
 from entrez_kit.services.transport import is_loopback
 
@@ -265,9 +265,9 @@ class Messages:
             is_long = len(data) > LONG_BODY
             error = await anyio.to_thread.run_sync(check_message, data) if is_long else check_message(data)
         if waiting.cancelled_caught:
-            status, error = 408, refusal("The message was not complete in time.")
+            status, error = 408, build_refusal("The message was not complete in time.")
         elif size > self._most:
-            status, error = 413, refusal(f"A message may have at most {self._most:,} bytes.")
+            status, error = 413, build_refusal(f"A message may have at most {self._most:,} bytes.")
         if error is not None:
             logger.warning("request refused: %s", error.error.message, extra={"http_status": status})
             content = error.model_dump_json(by_alias=True, exclude_unset=True)

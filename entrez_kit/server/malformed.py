@@ -14,7 +14,7 @@ def check_message(data: bytes) -> JSONRPCError | None:
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
-        return refusal("This is not UTF-8.", code=PARSE_ERROR)
+        return build_refusal("This is not UTF-8.", code=PARSE_ERROR)
     try:
         message = jsonrpc_message_adapter.validate_json(text, by_name=False)
     except (ValueError, RecursionError):
@@ -24,18 +24,18 @@ def check_message(data: bytes) -> JSONRPCError | None:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):
-        return refusal("This is not JSON.", code=PARSE_ERROR)
+        return build_refusal("This is not JSON.", code=PARSE_ERROR)
     if message is not None and "id" not in document:
         return None  # input with an id, even null, needs a reply
     if isinstance(document, list):
-        return refusal("Send one message at a time; batches are not supported.")
+        return build_refusal("Send one message at a time; batches are not supported.")
     number = document.get("id") if isinstance(document, dict) else None
     if isinstance(number, int) and not isinstance(number, bool):
-        return refusal(_WANTED, number=number)
+        return build_refusal(_WANTED, number=number)
     # An unpaired surrogate cannot be sent.
-    return refusal(_WANTED, number=number if isinstance(number, str) and number.isprintable() else None)
+    return build_refusal(_WANTED, number=number if isinstance(number, str) and number.isprintable() else None)
 
 
-def refusal(what: str, *, code: int = INVALID_REQUEST, number: str | int | None = None) -> JSONRPCError:
+def build_refusal(what: str, *, code: int = INVALID_REQUEST, number: str | int | None = None) -> JSONRPCError:
     """Return a JSON-RPC error for input that is not a message."""
     return JSONRPCError(jsonrpc="2.0", id=number, error=ErrorData(code=code, message=what))

@@ -171,8 +171,8 @@ class Portion:
         """Return a record with the requested members and its ids."""
         if not isinstance(record, dict):
             return record
-        out = {field[1:] for field in self.fields if field.startswith("-")}
-        wanted = {field for field in self.fields if not field.startswith("-")}
+        out = {path[1:] for path in self.fields if path.startswith("-")}
+        wanted = {path for path in self.fields if not path.startswith("-")}
         out |= {again for again, first in self.duplicate_fields.items() if again not in wanted and first not in out}
         if wanted:
             wanted |= {name for name in ("pmid", "id", "pmcid", "source") if name in record}
@@ -382,7 +382,7 @@ def take_portion(
     except ValidationError as exc:
         raise (operation.argument_error or invalid_arguments)(exc, ReplyArguments) from None
     start, limit = own.reply_start or 0, own.reply_limit
-    wanted = tuple(field.strip() for field in own.fields if field.strip())
+    wanted = tuple(path.strip() for path in own.fields if path.strip())
     rest |= _select_level({name.partition(".")[0] for name in wanted if not name.startswith("-")}, rest, operation)
     known = list_record_fields(operation) if wanted else {}
     paging, page = operation.agents.paging, None
@@ -572,7 +572,7 @@ def _keep(value: Any, above: str, wanted: set[str], out: set[str]) -> Any:
             continue
         if not wanted or path in wanted:
             result[name] = _keep(inner, f"{path}.", set(), out)
-        elif any(field.startswith(f"{path}.") for field in wanted):
+        elif any(other.startswith(f"{path}.") for other in wanted):
             result[name] = _keep(inner, f"{path}.", wanted, out)
     return result
 

@@ -40,9 +40,8 @@ def split_record_text(text: str) -> RecordText:
     if text.lstrip("\ufeff \t\r\n").startswith("<"):
         from entrez_kit.databases.fetch import split_frame
 
-        if (frame := split_frame(text)) is not None and frame[3]:
-            _, before, inside, after = frame
-            return RecordText(before, _split_elements(inside), after, has_records=True)
+        if (frame := split_frame(text)) is not None and frame.tail:
+            return RecordText(frame.head, _split_elements(frame.content), frame.tail, has_records=True)
     return RecordText("", _LINE.findall(text), "", has_records=False)
 
 

@@ -28,7 +28,7 @@ class CachedResponse:
     trace: Trace
     until: float
     size: int
-    kept_at: float
+    stored_at: float
 
 
 class ResponseCache:
@@ -42,22 +42,22 @@ class ResponseCache:
         self._most = most_characters
         self._size = 0
         self._lock = threading.Lock()
-        self._answers: OrderedDict[Key, CachedResponse] = OrderedDict()
+        self._responses: OrderedDict[Key, CachedResponse] = OrderedDict()
 
     def get(self, tool: str, arguments: Mapping[str, Any], scopes: Collection[str] | None) -> CachedResponse | None:
         """Return the cached response to a call with these scopes; None if there is no valid one."""
         key = _key(tool, arguments, scopes)
         with self._lock:
-            cached = self._answers.get(key) if key is not None else None
+            cached = self._responses.get(key) if key is not None else None
             if key is None or cached is None:
                 return None
-            if not cached.kept_at - CLOCK_TOLERANCE_SECONDS <= time.time() < cached.until:
+            if not cached.stored_at - CLOCK_TOLERANCE_SECONDS <= time.time() < cached.until:
                 self._drop(key)
                 return None
-            self._answers.move_to_end(key)
+            self._responses.move_to_end(key)
             return cached
 
-    def keep(
+    def store(
         self,
         tool: str,
         arguments: Mapping[str, Any],
@@ -72,13 +72,13 @@ class ResponseCache:
             return
         with self._lock:
             self._drop(key)
-            self._answers[key] = CachedResponse(result, trace, until, size, time.time())
+            self._responses[key] = CachedResponse(result, trace, until, size, time.time())
             self._size += size
             while self._size > self._most:
-                self._drop(next(iter(self._answers)))
+                self._drop(next(iter(self._responses)))
 
     def _drop(self, key: Key) -> None:
-        gone = self._answers.pop(key, None)
+        gone = self._responses.pop(key, None)
         if gone is not None:
             self._size -= gone.size
 

@@ -23,7 +23,7 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError
 
-from entrez_kit.server.malformed import check_message, refusal
+from entrez_kit.server.malformed import build_refusal, check_message
 from entrez_kit.server.shutdown import Shutdown
 
 logger = logging.getLogger("entrez_kit.server")
@@ -34,7 +34,7 @@ MAX_LINE: Final = 16_000_000
 MAX_SILENCE: Final = 600.0
 """Seconds without an answer after the end of the input, after which the other requests get none."""
 CHECK_SECONDS: Final = 0.05
-TOO_LONG: Final = refusal(f"A message may have at most {MAX_LINE:,} bytes.")
+TOO_LONG: Final = build_refusal(f"A message may have at most {MAX_LINE:,} bytes.")
 
 
 @contextmanager

@@ -59,7 +59,7 @@ class ToolDefinition:
         )
 
     @property
-    def may_be_kept(self) -> bool:
+    def is_cacheable(self) -> bool:
         """Whether its responses depend only on service replies; those of the corpus depend on local data."""
         return self.read_only and self.toolset != "corpus"
 

@@ -6,13 +6,13 @@ import re
 import threading
 import time
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from types import MappingProxyType
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from mcp_types import CallToolResult, TextContent, Tool, ToolAnnotations
-from opentelemetry import trace
+from opentelemetry.trace import get_current_span
 from pydantic import ValidationError
 
 from entrez_kit.base import tracing
@@ -24,11 +24,14 @@ from entrez_kit.core.model import NO_SUCH_ARGUMENT
 from entrez_kit.core.operation import Execution, Operation, execute, invalid_arguments
 from entrez_kit.core.per_input import per_listed_input
 from entrez_kit.python.kit_methods import operation_of
-from entrez_kit.server.arguments import ArgumentNames, check_names, list_names, read_arguments
+from entrez_kit.server.arguments import ArgumentNames, check_names, list_arguments, read_arguments
 from entrez_kit.server.response_cache import CachedResponse, ResponseCache
 from entrez_kit.server.tool_definitions import SCOPE_PREFIX, ToolDefinition, build_definitions
 from entrez_kit.services import Services
 from entrez_kit.services.transport.spans import record_outcome
+
+if TYPE_CHECKING:
+    from entrez_kit.server.portions import Portion
 
 AnyOperation = Operation[Any, Any]
 Names = Literal["kit", "contract"]
@@ -187,35 +190,32 @@ class Toolbox:
         name: str,
         arguments: Mapping[str, Any],
         scopes: Collection[str] | None = None,
-        answers: ResponseCache | None = None,
+        responses: ResponseCache | None = None,
     ) -> CallToolResult:
         """Run a tool and return its result or the error envelope; never raises an error.
 
         Args:
             name: any name of the tool.
             scopes: the scopes of the caller's token; hints name only allowed tools. None allows everything.
-            answers: the response cache, which stores the result if allowed.
+            responses: the response cache, which stores the result if allowed.
         """
         definition = self.find(name)
         started = time.monotonic()
-        document: dict[str, Any] | None = None
-        details: dict[str, Any] = {}
         if definition is None:
-            with tracing.trace(tracing.new_request_id()) as opened:
-                outcome: Execution[Any] = Execution(opened, error=self._unknown_error(name, scopes))
+            run = _refuse(self._unknown_error(name, scopes))
         else:
-            outcome, document, details = self._run(definition, services, arguments, scopes)
-        seconds = time.monotonic() - started
+            run = self._run(definition, services, arguments, scopes)
+        seconds, outcome = time.monotonic() - started, run.outcome
         source = services.settings.answer_warning(outcome.trace.describe_fidelity())
-        result = self._result(outcome, seconds, definition, document, source=source, scopes=scopes, details=details)
+        result = self._build_result(run, seconds, definition, source=source, scopes=scopes)
         with tracing.trace(outcome.trace.request_id):
             called = definition.name if definition is not None else name
             is_success = outcome.result is not None
             redactor = None if is_success else Redactor.of(services.settings)
             _report(called, outcome.trace, seconds, outcome.error, redactor, success=is_success)
         is_whole = outcome.result is not None and outcome.error is None
-        if answers is not None and definition is not None and definition.may_be_kept and is_whole:
-            answers.keep(definition.name, arguments, scopes, result, outcome.trace)
+        if responses is not None and definition is not None and definition.is_cacheable and is_whole:
+            responses.store(definition.name, arguments, scopes, result, outcome.trace)
         return result
 
     def _run(
@@ -224,30 +224,20 @@ class Toolbox:
         services: Services,
         raw_arguments: Mapping[str, Any],
         scopes: Collection[str] | None,
-    ) -> tuple[Execution[Any], dict[str, Any] | None, dict[str, Any]]:
-        """Run an operation; return its outcome, the document or a portion of it, and details of the request."""
-        from entrez_kit.server.portions import Portion, read_several, take_portion
+    ) -> "_ToolRun":
+        """Run the operation of a tool, and cut its document to a portion."""
         from entrez_kit.server.trimming import trim_reply
 
-        operation, portions = self.operation(definition), [Portion()]
+        operation = self.operation(definition)
         try:
-            check_names(raw_arguments)
-            arguments = read_arguments(raw_arguments, definition.inputs, exact_types=operation.agents.closed_schema)
-            if operation.agents.several is not None and (values := read_several(arguments, operation)):
-                argument = operation.agents.several.argument
-                operation = per_listed_input(operation)
-                arguments, portions = take_portion({**arguments, argument: values}, operation, resume=argument)
-                arguments = {"inputs": arguments.pop(argument), "arguments": arguments}
-            elif operation.agents.portions:
-                arguments, portions = take_portion(arguments, operation)
-        except (ValidationError, EntrezKitError) as exc:
-            turn = operation.argument_error or invalid_arguments
-            error = turn(exc, ArgumentNames) if isinstance(exc, ValidationError) else exc
-            with tracing.trace(tracing.new_request_id()) as opened:
-                return Execution(opened, error=error), None, {}
+            operation, arguments, portions = _read_call(operation, definition, raw_arguments)
+        except ValidationError as exc:
+            return _refuse((operation.argument_error or invalid_arguments)(exc, ArgumentNames))
+        except EntrezKitError as exc:
+            return _refuse(exc)
         outcome = execute(operation, services, arguments)
         if outcome.result is None:
-            return outcome, None, {}
+            return _ToolRun(outcome)
         document = outcome.result.model_dump(mode="json")
         portion = next((one for one in portions if one.member in document), portions[0])
         shortened_by = operation.agents.shortened_by
@@ -255,15 +245,15 @@ class Toolbox:
             again = execute(operation, services, {**arguments, shortened_by: portion.limit * 3 // 4})
             if again.result is not None:  # the same replies from the cache, with a cut
                 document = again.result.model_dump(mode="json")
-        if outcome.error is not None and not operation.agents.closed_schema:
-            document["incomplete"] = _describe_missing(operation, self.say(outcome.error, scopes))
         details: dict[str, Any] = {}
         if not operation.agents.closed_schema:
+            if outcome.error is not None:
+                document["incomplete"] = _describe_missing(operation, self.say(outcome.error, scopes))
             document, details = trim_reply(document, operation.result.RECORDS, arguments)
         try:
-            return outcome, replace(portion, details=details).cut(document), details
+            return _ToolRun(outcome, replace(portion, details=details).cut(document), details)
         except InvalidInput as exc:
-            return Execution(outcome.trace, error=exc), None, {}
+            return _ToolRun(Execution(outcome.trace, error=exc))
 
     def answer_again(self, definition: ToolDefinition, cached: CachedResponse) -> CallToolResult:
         """Return a cached response for another call."""
@@ -277,21 +267,18 @@ class Toolbox:
 
     def refusal(self, error: EntrezKitError, definition: ToolDefinition | None = None) -> CallToolResult:
         """Return the response to a call that is refused before it runs."""
-        with tracing.trace(tracing.new_request_id()) as opened:
-            return self._result(Execution(opened, error=error), 0.0, definition)
+        return self._build_result(_refuse(error), 0.0, definition)
 
-    def _result(
+    def _build_result(
         self,
-        outcome: Execution[Any],
+        run: "_ToolRun",
         seconds: float,
         definition: ToolDefinition | None = None,
-        document: dict[str, Any] | None = None,
         *,
         source: tuple[str, str] | None = None,
         scopes: Collection[str] | None = None,
-        details: Mapping[str, Any] = MappingProxyType({}),
     ) -> CallToolResult:
-        """Return an outcome as structured content and as text, for both kinds of host.
+        """Return the outcome of a run as structured content and as text, for both kinds of host.
 
         The text is compact JSON, or Markdown on request. An incomplete result is not an error; ``incomplete`` describes
         the missing parts. For closed documents this, a cut, and the demo or the local copy are in ``_meta`` and in a
@@ -299,20 +286,16 @@ class Toolbox:
         """
         from entrez_kit.server.trimming import DEMO_FLAG, shorten_demo_warning
 
-        meta = {**_build_meta(outcome.trace, seconds), **dict([source] if source else [])}
-        meta |= {"request": details} if details else {}
-        envelope: dict[str, Any] = {}
+        outcome = run.outcome
         operation = self.operation(definition) if definition is not None else None
-        if (error := outcome.error) is not None:
-            self.say(error, scopes)
-            problems = error.details.get("errors", ())
-            if definition is not None and any(problem["message"].startswith(NO_SUCH_ARGUMENT) for problem in problems):
-                names = ", ".join(list_names(definition.inputs))
-                error.hint_text = f"{error.recovery_hint} {self.listed_name(definition)} takes {names}."
-            envelope = error.envelope() if operation is None else operation.error_document(error)
+        meta = {**_build_meta(outcome.trace, seconds), **dict([source] if source else [])}
+        meta |= {"request": run.details} if run.details else {}
+        envelope: dict[str, Any] = {}
+        if outcome.error is not None:
+            envelope = self._build_envelope(outcome.error, definition, operation, scopes)
             if outcome.result is not None and operation is not None:
-                meta["incomplete"] = _describe_missing(operation, error)
-        document = envelope if document is None else document
+                meta["incomplete"] = _describe_missing(operation, outcome.error)
+        document = envelope if run.document is None else run.document
         remarks = [] if outcome.result is None else outcome.result.remarks()
         is_demo = source is not None and source[0] == "demo"
         if source and is_demo:
@@ -320,11 +303,7 @@ class Toolbox:
         if source and "warnings" not in document:
             remarks = [DEMO_FLAG if is_demo else source[1], *remarks]
         if operation is not None and operation.agents.closed_schema:
-            if cut := document.pop("reply_cut", None):
-                meta["reply_cut"] = cut
-                remarks.append(cut["message"])
-            if lacks := meta.get("incomplete"):  # some hosts do not show ``_meta``
-                remarks.append(f"{lacks['message']} {lacks['recovery_hint']}")
+            remarks += _take_out_additions(document, meta)
         compact = json.dumps(document, ensure_ascii=False, separators=(",", ":"), default=str)
         clean = compact.encode("utf-8", "replace").decode("utf-8")  # an unpaired surrogate cannot be encoded
         text = clean
@@ -339,6 +318,21 @@ class Toolbox:
             is_error=outcome.result is None,
             _meta=meta,
         )
+
+    def _build_envelope(
+        self,
+        error: EntrezKitError,
+        definition: ToolDefinition | None,
+        operation: AnyOperation | None,
+        scopes: Collection[str] | None,
+    ) -> dict[str, Any]:
+        """Return the envelope of an error; after an argument that does not exist, the hint lists those of the tool."""
+        self.say(error, scopes)
+        problems = error.details.get("errors", ())
+        if definition is not None and any(problem["message"].startswith(NO_SUCH_ARGUMENT) for problem in problems):
+            names = ", ".join(list_arguments(definition.inputs))
+            error.hint_text = f"{error.recovery_hint} {self.listed_name(definition)} takes {names}."
+        return error.envelope() if operation is None else operation.error_document(error)
 
     def say(self, error: EntrezKitError, scopes: Collection[str] | None) -> EntrezKitError:
         """Return an error with the texts of MCP, for a caller with these scopes."""
@@ -355,6 +349,57 @@ class Toolbox:
             recovery_hint=f"Call {' or '.join(near)}." if near else "tools/list names them all.",
             details={"reason": "unknown_tool"},
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _ToolRun:
+    """The outcome of a call, its document or a portion of it, and details of the request for ``_meta``."""
+
+    outcome: Execution[Any]
+    document: dict[str, Any] | None = None
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+def _refuse(error: EntrezKitError) -> _ToolRun:
+    """Return the run of a call that ends before its operation begins."""
+    with tracing.trace(tracing.new_request_id()) as opened:
+        return _ToolRun(Execution(opened, error=error))
+
+
+def _read_call(
+    operation: AnyOperation, definition: ToolDefinition, raw_arguments: Mapping[str, Any]
+) -> tuple[AnyOperation, dict[str, Any], "list[Portion]"]:
+    """Return the operation to run, its arguments, and the portions of its document that may be requested.
+
+    Raises:
+        ValidationError, EntrezKitError: an argument is wrong.
+    """
+    from entrez_kit.server.portions import Portion, read_several, take_portion
+
+    check_names(raw_arguments)
+    arguments = read_arguments(raw_arguments, definition.inputs, exact_types=operation.agents.closed_schema)
+    if operation.agents.several is not None and (values := read_several(arguments, operation)):
+        argument = operation.agents.several.argument
+        operation = per_listed_input(operation)
+        arguments, portions = take_portion({**arguments, argument: values}, operation, resume=argument)
+        return operation, {"inputs": arguments.pop(argument), "arguments": arguments}, portions
+    if operation.agents.portions:
+        return operation, *take_portion(arguments, operation)
+    return operation, arguments, [Portion()]
+
+
+def _take_out_additions(document: dict[str, Any], meta: dict[str, Any]) -> list[str]:
+    """Move what the schema of a closed document does not have to ``_meta``; return it as remarks too.
+
+    Some hosts do not show ``_meta``.
+    """
+    remarks = []
+    if cut := document.pop("reply_cut", None):
+        meta["reply_cut"] = cut
+        remarks.append(cut["message"])
+    if lacks := meta.get("incomplete"):
+        remarks.append(f"{lacks['message']} {lacks['recovery_hint']}")
+    return remarks
 
 
 def _describe_missing(operation: AnyOperation, error: EntrezKitError) -> dict[str, Any]:
@@ -403,7 +448,7 @@ def _report(
     }
     lacks = {"entrez_kit.incomplete": True} if success and error is not None else {}
     attributes = {"entrez_kit.request_id": done.request_id, **lacks}
-    record_outcome(trace.get_current_span(), None if success else error, redactor, seconds=seconds, **attributes)
+    record_outcome(get_current_span(), None if success else error, redactor, seconds=seconds, **attributes)
     if not success and error is not None:
         level = logging.ERROR if type(error) is EntrezKitError else logging.INFO
         details = {"code": error.code, **({"reason": error.reason} if error.reason else {})}

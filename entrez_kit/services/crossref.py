@@ -136,9 +136,9 @@ def _read_work(doi: str, content: bytes) -> Message:
     return message  # type: ignore[no-any-return]  # its type was checked
 
 
-def updates_work(log_drift: Message, doi: str) -> bool:
+def updates_work(message: Message, doi: str) -> bool:
     """Return whether a notice updates a work."""
-    updated = log_drift.get("update-to")
+    updated = message.get("update-to")
     works = updated if isinstance(updated, list) else []
     return any(isinstance(one, dict) and str(one.get("DOI")).lower() == doi.lower() for one in works)
 

@@ -4,23 +4,23 @@ A reply is accepted, and cached, after its reader has parsed it: the reader of t
 module if all callers need the same. The result is the ``value`` of the reply, so that it is parsed only once. The
 records of a reply are compared with the request.
 
-A private instance of Bio.Entrez builds and encodes every request, and ``send_built`` sends it. The requests of
-`entrez_kit.Entrez` are sent in the same way. Parameters have NCBI's names.
+A private instance of Bio.Entrez builds and encodes every request (`build_request`), and ``send_built`` sends it. The
+requests of `entrez_kit.Entrez` are sent in the same way. Parameters have NCBI's names.
 """
 
+import functools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal
 from urllib.parse import parse_qsl, urlsplit
 
-from entrez_kit.base.bio_entrez import Acknowledgement, load_entrez
+from entrez_kit.base.bio_entrez import build_request
 from entrez_kit.base.errors import EntityNotFound, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, FrontendText
 from entrez_kit.base.settings import Settings
 from entrez_kit.services.small_replies import (
+    MAX_PUBMED_RESULTS,
     EPostReply,
     ESearchReply,
     ESpellReply,
@@ -54,9 +54,6 @@ MAX_GET_IDS: Final = 100
 MAX_UIDS_PER_SEARCH: Final = 200
 MAX_RETMAX: Final = 10_000
 """The maximum number of records that NCBI returns per request."""
-
-MAX_PUBMED_RESULTS: Final = 9_999
-"""The maximum number of results of a search that PubMed returns."""
 
 DateType = Literal["pdat", "edat", "mdat"]
 RetMode = Literal["xml", "json"]
@@ -457,18 +454,7 @@ class EUtils(ServiceClient):
         **options: Any,
     ) -> Reply[T]:
         """Build a request with Bio.Entrez, and send it with the options of ``send_built``."""
-        replies: list[Reply[T]] = []
-
-        def urlopen(request: "Request") -> type[Acknowledgement]:
-            replies.append(self.send_built(request, replace(expect, read=read, keep=keep), **options))
-            return Acknowledgement
-
-        token = _urlopen.set(urlopen)
-        try:
-            getattr(_bio_entrez(), endpoint)(**{name: None if value == "" else value for name, value in params.items()})
-        finally:
-            _urlopen.reset(token)
-        return replies[0]
+        return self.send_built(build_request(endpoint, params), replace(expect, read=read, keep=keep), **options)
 
     def send_built(
         self,
@@ -519,11 +505,18 @@ class EUtils(ServiceClient):
             if exc.reason != "incomplete" or not short:
                 raise
             content, value = short[-1]
-            kind = exc.reply.content_type if exc.reply is not None else ""
-            url, attempts = self._transport.display_url(call), exc.details["attempts"]
             recording = self._transport.recording
-            created = 0.0 if recording is None else recording.clock.now().timestamp()
-            return Reply(*(content, value, url, method, False, 200, attempts), created=created, content_type=kind)
+            return Reply(
+                content=content,
+                value=value,
+                url=self._transport.display_url(call),
+                method=method,
+                from_cache=False,
+                status=200,
+                attempts=exc.details["attempts"],
+                created=0.0 if recording is None else recording.clock.now().timestamp(),
+                content_type=exc.reply.content_type if exc.reply is not None else "",
+            )
         except EntityNotFound as exc:
             database = parameters.get("dbfrom") or parameters.get("db") or ""
             if not ids or not all(map(is_uid, ids)) or len(self.known_uids(database, ids)) < len(set(ids)):
@@ -549,20 +542,11 @@ class EUtils(ServiceClient):
             most = str(len(batch))
             params = {"db": _check_database(db), "term": term, "retmax": most, "retstart": "0", "retmode": "xml"}
             expect = _expect_document("xml", "eSearchResult", "esearchresult")
-            reply = self._ask("esearch", params, expect, partial(_read_known, batch), keep=lambda found: not found.ids)
+            reply = self._ask(
+                "esearch", params, expect, functools.partial(_read_known, batch), keep=lambda found: not found.ids
+            )
             known.update(reply.value.ids)
         return known
-
-
-_urlopen: ContextVar[Callable[["Request"], Any]] = ContextVar("entrez_kit_urlopen")
-"""Sends the request that Bio.Entrez is building in this thread."""
-
-
-@cache
-def _bio_entrez() -> Any:
-    """Return the instance of Bio.Entrez that builds requests, one for all threads."""
-    entrez: Any = load_entrez(lambda request: _urlopen.get()(request))
-    return entrez
 
 
 def fold_names(params: Sequence[tuple[str, str]]) -> dict[str, str]:

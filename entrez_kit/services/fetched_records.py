@@ -44,13 +44,13 @@ _NOT_ONE_DOCUMENT: Final = frozenset((5, 9, 26, 64))
 
 NCBI sends such XML for some databases. It is passed on without a comparison.
 """
-SHORTEST_NAME: Final = 3
-LONGEST_NAME: Final = 60
+MIN_NAME: Final = 3
+MAX_NAME: Final = 60
 """Characters of a name. A shorter text can be equal to an id by chance."""
 DEEPEST_NAME: Final = 3
 MAX_CHILDREN: Final = 40
 """Depth and number of the elements in which names of a record are searched if its root element is unknown."""
-_FEWEST_ELEMENTS: Final = 5
+_MIN_ELEMENTS: Final = 5
 """Minimum elements of a record with content: the record and its id are at most four elements."""
 _FLAT_NAMES: Final = re.compile(r"(?m)^(?:LOCUS +(\S+)|ACCESSION +(.+)|VERSION +(.+))")
 _VERSION: Final = re.compile(r"(?<=\w)\.[0-9]+$")
@@ -209,10 +209,10 @@ def _read_unknown(root: Any, known: frozenset[str]) -> list[FetchedNames] | None
 def _list_places(element: Any, path: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
     """Yield the attributes and the texts of an element and of the first elements in it, each with its path."""
     for name, value in element.attrib.items():
-        if len(value) >= SHORTEST_NAME:
+        if len(value) >= MIN_NAME:
             yield f"{path}@{name}", value
     text = (element.text or "").strip()
-    if depth and SHORTEST_NAME <= len(text) <= LONGEST_NAME and not len(element):
+    if depth and MIN_NAME <= len(text) <= MAX_NAME and not len(element):
         yield path, text
     if depth < DEEPEST_NAME:
         for child in islice(element, MAX_CHILDREN):
@@ -225,7 +225,7 @@ def _read_element(element: Any, paths: Sequence[str], length: str, sequence: str
     names = frozenset(name for text in texts for name in _list_variants(text or ""))
     residues = text_of(element, sequence) if sequence else None
     stated = whole_number(element.findtext(length)) if length else None
-    is_hollow = sum(1 for _ in islice(element.iter(), _FEWEST_ELEMENTS)) < _FEWEST_ELEMENTS
+    is_hollow = sum(1 for _ in islice(element.iter(), _MIN_ELEMENTS)) < _MIN_ELEMENTS
     return FetchedNames(names, len(residues) if residues else stated, is_hollow=is_hollow)
 
 

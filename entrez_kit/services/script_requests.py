@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
 from entrez_kit.services.eutils import (
-    MAX_PUBMED_RESULTS,
     MAX_RETMAX,
     EUtils,
     expect_records,
@@ -19,7 +18,7 @@ from entrez_kit.services.eutils import (
     is_uid,
     list_ids,
 )
-from entrez_kit.services.small_replies import check_esearch, malformed_error, parse_esearch
+from entrez_kit.services.small_replies import MAX_PUBMED_RESULTS, check_esearch, malformed_error, parse_esearch
 from entrez_kit.services.transport import Expect, Reply
 
 if TYPE_CHECKING:

@@ -16,6 +16,8 @@ from entrez_kit.base.errors import UpstreamError
 if TYPE_CHECKING:
     from entrez_kit.services.known_shapes import Shape
 
+MAX_PUBMED_RESULTS: Final = 9_999
+"""PubMed's ESearch returns only the first 9,999 records of any search."""
 WEB_ENV: Final = re.compile(r"[\w@.:%+=-]{8,300}", re.ASCII)
 """A WebEnv is one long word; an error message in its place does not match."""
 

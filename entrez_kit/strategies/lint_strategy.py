@@ -119,7 +119,7 @@ def lint_strategy(services: Services, request: LintRequest) -> LintResult:
     problems.sort(key=lambda one: (one.line is None, one.line or 0, list(CODES).index(one.code)))
     final = strategy.final
     used = find_closure(strategy, final) if final is not None else set()
-    numbers = {line.number for line in strategy.lines if id(line) in used}
+    numbers = {line.number for line in strategy.lines if line in used}
     fixed = fix_strategy(strategy)
     return LintResult(
         findings=[_to_finding(one, matters=one.line is None or one.line in numbers) for one in problems],
@@ -184,12 +184,12 @@ def _look_up(services: Services, name: str) -> str | None:
 
 def find_online_problems(services: Services, strategy: Strategy) -> list[LineProblem]:
     """Return the problems that the counts of the lines in PubMed show."""
-    warning_counts = {id(line): len(line.warnings) for line in strategy.lines}
+    warning_counts = {line: len(line.warnings) for line in strategy.lines}
     counts = count_lines(services, strategy)
     found: list[LineProblem] = []
     for line in strategy.lines:
         own_terms = not line.depends_on
-        for text in line.warnings[warning_counts[id(line)] :]:
+        for text in line.warnings[warning_counts[line] :]:
             code, _, rest = text.partition(": ")
             if code in ("quoted-phrase-not-found", "phrase-not-found", "field-not-found"):
                 found.append(LineProblem("dropped-phrase", line.number, rest))

@@ -285,7 +285,7 @@ def _resolve_known(search: _Search, known: Sequence[str]) -> list[KnownRecord]:
             recovery_hint="Give identifiers, one per line, or a file of references with identifiers.",
             details={"reason": "no_identifiers"},
         )
-    converted = CONVERT.answer(search.services, CONVERT.build({"ids": ids}))
+    converted = CONVERT.run_without_warnings(search.services, CONVERT.build({"ids": ids}))
     pmids: dict[str, str | None] = {}
     for text, one in zip(ids, converted.records, strict=True):
         identifier = readable[text]

@@ -90,7 +90,7 @@ class StrategyResult(Warned):
     query: str | None
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class WorkingLine:
     """A line of a strategy with its meaning."""
 

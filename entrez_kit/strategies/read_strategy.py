@@ -16,7 +16,7 @@ MAX_CONTINUED: Final = 500
 """Maximum number of lines by which a line continues."""
 MAX_JOINED: Final = 60
 """Maximum number of lines that are joined to one."""
-LARGEST_GAP: Final = 3
+MAX_GAP: Final = 3
 """Largest number of missing numbers that is a gap of a list."""
 _NUMBER: Final = re.compile(r"\s*(?:#\s?|[Ss](?=[0-9]))?([0-9]{1,4})(?:\s*[.):](?![0-9])\s*|\t\s*|\s+|\s*$)")
 _OPERATES: Final = re.compile(r"(?:or|and|not)\s++(?:\(*+\s*+[#Ss]?[0-9]|#)", re.IGNORECASE)
@@ -137,7 +137,7 @@ def _find_numbers(physical: Sequence[str]) -> dict[int, int]:
     falling: dict[int, int] = {}
     last = lower = 0
     for place, (number, rest) in candidates:
-        if number == last + 1 or (last and last + 1 < number <= last + 1 + LARGEST_GAP and rest):
+        if number == last + 1 or (last and last + 1 < number <= last + 1 + MAX_GAP and rest):
             rising[place] = last = number
         if rest and (number == lower - 1 or (not falling and 1 < number <= filled)):
             falling[place] = lower = number

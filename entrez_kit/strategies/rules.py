@@ -365,17 +365,17 @@ def _check_unused(strategy: Strategy) -> Iterator[LineProblem]:
         return
     used = find_closure(strategy, final)
     for line in strategy.lines:
-        if line.kind not in ("comment", "header") and id(line) not in used:
+        if line.kind not in ("comment", "header") and line not in used:
             yield LineProblem("unused-line", line.number, "No line that leads to the last one uses this line.")
 
 
-def find_closure(strategy: Strategy, line: WorkingLine) -> set[int]:
-    """Return the ids of the lines that a line depends on, and of itself."""
-    numbered, found, waiting = strategy.numbered, set[int](), [line]
+def find_closure(strategy: Strategy, line: WorkingLine) -> set[WorkingLine]:
+    """Return the lines that a line depends on, and itself."""
+    numbered, found, waiting = strategy.numbered, set[WorkingLine](), [line]
     while waiting:
         one = waiting.pop()
-        if id(one) not in found:
-            found.add(id(one))
+        if one not in found:
+            found.add(one)
             waiting += [numbered[number] for number in one.depends_on if number in numbered]
     return found
 

@@ -29,7 +29,7 @@ from entrez_kit.query.parser import Group, parse
 from entrez_kit.strategies.models import Proof, StrategyLine, StrategyResult, WorkingLine
 from entrez_kit.strategies.read_strategy import PrintedLine, read_lines
 
-LONGEST_QUERY: Final = 1_000_000
+MAX_QUERY: Final = 1_000_000
 """Largest number of characters of a query with all of its lines in it."""
 MAX_WILDCARDS: Final = 256
 """PubMed answers a query with more truncated words like an outage."""
@@ -71,7 +71,7 @@ class Strategy:
                 lambda match: match[0] if match[1] is None else _enclose(known.get(int(match[1])) or ""),
                 one.pubmed,
             )
-            return text if len(text) <= LONGEST_QUERY else None
+            return text if len(text) <= MAX_QUERY else None
 
         return fill(line)
 
@@ -244,7 +244,7 @@ def _is_circular(line: WorkingLine, numbered: Mapping[int, WorkingLine]) -> bool
 def list_in_order(strategy: Strategy) -> Iterator[WorkingLine]:
     """Yield the lines, each after those that it depends on."""
     numbered = strategy.numbered
-    done: set[int] = set()
+    done: set[WorkingLine] = set()
     for line in strategy.lines:
         waiting = [line]
         while waiting:
@@ -252,14 +252,14 @@ def list_in_order(strategy: Strategy) -> Iterator[WorkingLine]:
             todo = [
                 numbered[number]
                 for number in one.depends_on
-                if number in numbered and id(numbered[number]) not in done and one.kind != "refused"
+                if number in numbered and numbered[number] not in done and one.kind != "refused"
             ]
             if todo and len(waiting) <= len(strategy.lines):
                 waiting.append(todo[0])
                 continue
             waiting.pop()
-            if id(one) not in done:
-                done.add(id(one))
+            if one not in done:
+                done.add(one)
                 yield one
 
 

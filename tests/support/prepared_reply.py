@@ -18,4 +18,12 @@ READERS: dict[str, Callable[[bytes], Any]] = {
 def prepare_reply(endpoint: str, content: bytes, read: Callable[[Any], Any] | None = None) -> Reply:
     """Return the reply of an endpoint, read with the caller's reader if there is one."""
     value = READERS.get(endpoint, bytes)(content)
-    return Reply(content, read(value) if read else value, f"http://127.0.0.1/{endpoint}", "GET", False, 200, 1)
+    return Reply(
+        content=content,
+        value=read(value) if read else value,
+        url=f"http://127.0.0.1/{endpoint}",
+        method="GET",
+        from_cache=False,
+        status=200,
+        attempts=1,
+    )

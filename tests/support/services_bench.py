@@ -54,7 +54,15 @@ class Bench:
         self.calls.append(call)
         name = f"{call.service}/{call.endpoint}" + (f"/{db}" if (db := call.param("db")) else "")
         content = self.answers.get(name, down)(call)
-        return Reply(content, call.expect.read(content), call.shown_url, call.method, False, 200, 1)
+        return Reply(
+            content=content,
+            value=call.expect.read(content),
+            url=call.shown_url,
+            method=call.method,
+            from_cache=False,
+            status=200,
+            attempts=1,
+        )
 
     def close(self) -> None:
         """Do nothing: there is nothing open."""

@@ -10,6 +10,7 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
@@ -19,7 +20,7 @@ import pytest
 from places import ROOT
 from syntax_trees import read_nodes
 
-from entrez_kit.base.bio_entrez import REPLACED, Acknowledgement, InstantClock, execute_module, find_module, load_entrez
+from entrez_kit.base.bio_entrez import REPLACED, InstantClock, build_request, execute_module, find_module
 
 BOUNDED: Final = {
     "biopython": "entrez_kit/base/bio_entrez.py replaces names at the top of Bio.Entrez and its parser",
@@ -127,23 +128,27 @@ def test_biopython_uses_no_more_of_the_names_than_their_replacements_have() -> N
 
 
 @pytest.mark.parametrize("name", EUTILITIES)
-def test_a_public_function_passes_one_request_to_urlopen_and_asks_its_response_for_its_type(name: str) -> None:
-    given: list[tuple[Any, ...]] = []
+def test_a_public_function_builds_one_request_and_returns_what_urlopen_returns(name: str) -> None:
+    request = build_request(name, {"db": "pubmed", "id": "1", "term": "x", "bdata": "a|1|2|3|b|c|", "retmode": ""})
 
-    def urlopen(*arguments: Any) -> type[Acknowledgement]:
-        given.append(arguments)
-        return Acknowledgement
-
-    entrez: Any = load_entrez(urlopen)
-    response = getattr(entrez, name)(**{"db": "pubmed", "id": "1", "term": "x", "bdata": "a|1|2|3|b|c|"})
-
-    ((request,),) = given
-    data = request.data.decode() if request.data else request.full_url.partition("?")[2]
-    assert response is Acknowledgement
+    data = request.data.decode() if isinstance(request.data, bytes) else request.full_url.partition("?")[2]
     assert request.full_url.startswith(f"https://eutils.ncbi.nlm.nih.gov/entrez/eutils/{name}.")
     assert "db=pubmed" in data
+    assert "retmode=" not in data.replace("retmode=xml", "")  # ECitMatch has a fixed one
     assert not {"tool", "email", "api_key"} & {part.partition("=")[0] for part in data.split("&")}
     assert request.get_method() == ("POST" if name == "epost" else "GET")
+
+
+def test_threads_build_their_own_requests() -> None:
+    def build(number: int) -> str:
+        endpoint, params = ("esearch", {"db": "gene"}) if number % 2 else ("egquery", {})
+        return build_request(endpoint, {**params, "term": f"query {number}"}).full_url
+
+    with ThreadPoolExecutor(8) as pool:
+        urls = list(pool.map(build, range(400)))
+
+    scripts = ("egquery.fcgi?term=query", "esearch.fcgi?db=gene&term=query")
+    assert [url.rpartition("/")[2] for url in urls] == [f"{scripts[number % 2]}+{number}" for number in range(400)]
 
 
 def test_biopython_that_has_moved_a_name_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -129,7 +129,7 @@ _DOC: Final = (
 )
 
 
-def documents(connection: sqlite3.Connection, pmids: Sequence[int]) -> dict[int, StoredDoc]:
+def read_documents(connection: sqlite3.Connection, pmids: Sequence[int]) -> dict[int, StoredDoc]:
     """Return records by PMID; records not in the corpus are omitted."""
     rows = connection.execute(
         f"SELECT {_DOC} FROM documents WHERE pmid IN (SELECT value FROM json_each(?))", (json.dumps(list(pmids)),)
@@ -151,15 +151,15 @@ def _read_doc(row: sqlite3.Row) -> StoredDoc:
     return StoredDoc(**stored, **lists, standing=standing, quality=quality)
 
 
-def articles(connection: sqlite3.Connection, query_key: str | None = None) -> Iterator[Article]:
+def read_articles(connection: sqlite3.Connection, query_key: str | None = None) -> Iterator[Article]:
     """Yield the whole records of the corpus, or of one query, by PMID, in constant memory."""
     last = -1
-    while page := articles_after(connection, last, query_key):
+    while page := read_articles_after(connection, last, query_key):
         yield from page
         last = int(page[-1].pmid)
 
 
-def articles_after(connection: sqlite3.Connection, pmid: int, query_key: str | None = None) -> list[Article]:
+def read_articles_after(connection: sqlite3.Connection, pmid: int, query_key: str | None = None) -> list[Article]:
     """Return the next page of whole records after a PMID."""
     source = "documents" if query_key is None else "membership JOIN documents USING (pmid)"
     chosen = "" if query_key is None else "query_key = :query_key AND"
@@ -178,7 +178,7 @@ def _add_standing(article: Article) -> Article:
     return article if standing is article.standing else article.model_copy(update=update)
 
 
-def corpora(connection: sqlite3.Connection) -> list[CorpusSummary]:
+def list_corpora(connection: sqlite3.Connection) -> list[CorpusSummary]:
     """Return the queries, by key."""
     rows = connection.execute(
         """
@@ -193,7 +193,9 @@ def corpora(connection: sqlite3.Connection) -> list[CorpusSummary]:
     return [CorpusSummary.model_validate(dict(row)) for row in rows]
 
 
-def stats(connection: sqlite3.Connection, path: str, size_bytes: int, query_key: str | None = None) -> CorpusStats:
+def compute_stats(
+    connection: sqlite3.Connection, path: str, size_bytes: int, query_key: str | None = None
+) -> CorpusStats:
     """Return the statistics of the corpus, or of one query."""
     among = "" if query_key is None else "WHERE pmid IN (SELECT pmid FROM membership WHERE query_key = :key)"
     key = {"key": query_key}
@@ -229,19 +231,19 @@ def stats(connection: sqlite3.Connection, path: str, size_bytes: int, query_key:
         chunks=sizes[0],
         tokens=sizes[1],
         vectors={row[0]: row[1] for row in vectors},
-        graphs=graphs(connection) if query_key is None else {},
+        graphs=count_graphs(connection) if query_key is None else {},
         outbox=count(f"outbox {queued}"),
         unavailable=count(f"unavailable {condition}"),
         **dict(one),
     )
 
 
-def graphs(connection: sqlite3.Connection) -> dict[str, int]:
+def count_graphs(connection: sqlite3.Connection) -> dict[str, int]:
     """Return the number of vectors in the graph of each model."""
     return {row[0]: row[1] for row in connection.execute("SELECT model, passages FROM vector_graphs ORDER BY model")}
 
 
-def log(connection: sqlite3.Connection, query_key: str, limit: int = 1_000) -> CheckpointLog:
+def read_log(connection: sqlite3.Connection, query_key: str, limit: int = 1_000) -> CheckpointLog:
     """Return the log of a checkpoint, latest entry first."""
     rows = connection.execute(
         "SELECT at, kind, old_edat, new_edat, note FROM checkpoint_log WHERE query_key = ? ORDER BY id DESC LIMIT ?",
@@ -259,7 +261,7 @@ COLUMNS: Final = (
 """The columns of an exported row."""
 
 
-def rows(connection: sqlite3.Connection, query_key: str | None) -> Iterator[dict[str, Any]]:
+def iter_rows(connection: sqlite3.Connection, query_key: str | None) -> Iterator[dict[str, Any]]:
     """Yield the records of the corpus, or of one query, by PMID."""
     source = "documents" if query_key is None else "membership JOIN documents USING (pmid)"
     chosen = "" if query_key is None else "query_key = :key AND"
@@ -276,7 +278,7 @@ def rows(connection: sqlite3.Connection, query_key: str | None) -> Iterator[dict
 _COMPARED: Final = ("title", "abstract", "journal", "pub_types", "pdat", "pmcid", "retraction_status", "lr")
 
 
-def last_sync(connection: sqlite3.Connection, query_key: str) -> str:
+def read_last_sync(connection: sqlite3.Connection, query_key: str) -> str:
     """Return the start of the last sync of a query, whether it succeeded or not."""
     row = connection.execute(
         "SELECT started_at FROM jobs WHERE query_key = ? ORDER BY rowid DESC LIMIT 1", (query_key,)
@@ -284,7 +286,7 @@ def last_sync(connection: sqlite3.Connection, query_key: str) -> str:
     return str(row[0]) if row else str(None)
 
 
-def diff(connection: sqlite3.Connection, query_key: str, since: str) -> CorpusDiff:
+def compute_diff(connection: sqlite3.Connection, query_key: str, since: str) -> CorpusDiff:
     """List the records of a query that were added or changed since a time.
 
     A record that another query had already fetched counts as added when this query first finds it.
@@ -364,7 +366,7 @@ def _build_difference(
 # For a sync ----------------------------------------------------------------------------------------------------------
 
 
-def seen_since(connection: sqlite3.Connection, pmids: Sequence[int], moment: str, now: str) -> dict[int, str | None]:
+def find_seen(connection: sqlite3.Connection, pmids: Sequence[int], moment: str, now: str) -> dict[int, str | None]:
     """Return the records fetched since a time, with their entry dates.
 
     Times after ``now`` come from a wrong clock and are ignored.
@@ -383,7 +385,9 @@ def has_members(connection: sqlite3.Connection, query_key: str) -> bool:
     return found is not None
 
 
-def unseen(connection: sqlite3.Connection, query_key: str, first: str, last: str, moment: str, now: str) -> list[int]:
+def list_unseen(
+    connection: sqlite3.Connection, query_key: str, first: str, last: str, moment: str, now: str
+) -> list[int]:
     """Return a query's records that entered PubMed between two days and were not fetched since a time.
 
     Records that the query no longer matches are excluded. Times after ``now`` come from a wrong clock and are ignored.

@@ -89,7 +89,7 @@ class Store(CorpusFile):
 
     def documents(self, pmids: Sequence[int]) -> dict[int, StoredDoc]:
         """Return records by PMID; records not in the corpus are omitted."""
-        return self.read(reading.documents, pmids)
+        return self.read(reading.read_documents, pmids)
 
     def articles(self, query_key: str | None = None) -> Iterator[Article]:
         """Yield the whole records of the corpus or of one query, by PMID, from one snapshot.
@@ -98,7 +98,7 @@ class Store(CorpusFile):
             EntityNotFound: the corpus does not have this query.
         """
         with self._read_query(query_key) as connection:
-            yield from reading.articles(connection, query_key)
+            yield from reading.read_articles(connection, query_key)
 
     def rows(self, query_key: str | None = None) -> Iterator[dict[str, Any]]:
         """Yield the records of the corpus or of one query, by PMID, as table rows.
@@ -107,7 +107,7 @@ class Store(CorpusFile):
             EntityNotFound: the corpus does not have this query.
         """
         with self._read_query(query_key) as connection:
-            yield from reading.rows(connection, query_key)
+            yield from reading.iter_rows(connection, query_key)
 
     def reindex(self, progress: Callable[[int, int], None] | None = None) -> int:
         """Rebuild the data derived from stored records (quality, chunks, indexes); return the number of records.
@@ -122,7 +122,7 @@ class Store(CorpusFile):
         total = self.stats().documents
         while True:
             with self.writing() as connection:
-                page = list(reading.articles_after(connection, last))
+                page = list(reading.read_articles_after(connection, last))
                 writing.rederive(connection, [Doc.of(article) for article in page], stamp(self.clock()))
             if not page:
                 break
@@ -198,13 +198,13 @@ class Store(CorpusFile):
     def checkpoint_log(self, query_key: str) -> CheckpointLog:
         """Return the log of a checkpoint, latest entry first."""
         with self._read_query(query_key) as connection:
-            return reading.log(connection, query_key)
+            return reading.read_log(connection, query_key)
 
     # reports
 
     def corpora(self) -> CorpusList:
         """Return the queries of the corpus."""
-        return CorpusList(path=str(self.path), corpora=self.read(reading.corpora))
+        return CorpusList(path=str(self.path), corpora=self.read(reading.list_corpora))
 
     def stats(self, query_key: str | None = None) -> CorpusStats:
         """Return the statistics of the corpus, or of one query.
@@ -213,7 +213,7 @@ class Store(CorpusFile):
             EntityNotFound: the corpus does not have this query.
         """
         with self._read_query(query_key) as connection:
-            return reading.stats(connection, str(self.path), self.size_bytes(), query_key)
+            return reading.compute_stats(connection, str(self.path), self.size_bytes(), query_key)
 
     def last_sync(self, query_key: str) -> str:
         """Return the start of the last sync of a query.
@@ -223,7 +223,7 @@ class Store(CorpusFile):
             StoreError: the corpus cannot be read.
         """
         with self._read_query(query_key) as connection:
-            return reading.last_sync(connection, query_key)
+            return reading.read_last_sync(connection, query_key)
 
     def diff(self, query_key: str, since: str) -> CorpusDiff:
         """List the records of a query that were added, revised, retracted or deleted since a time.
@@ -234,7 +234,7 @@ class Store(CorpusFile):
         """
         moment = read_moment(since, "since")
         with self._read_query(query_key) as connection:
-            return reading.diff(connection, query_key, moment)
+            return reading.compute_diff(connection, query_key, moment)
 
     def check_key(self, query_key: str | None) -> None:
         """Check that the corpus has a query; None means the whole corpus.
@@ -277,7 +277,7 @@ class Store(CorpusFile):
         """Return the records that the unfinished sync which this job resumes already fetched, with their EDAT."""
         if not job.resumes:
             return {}
-        return self.read(reading.seen_since, pmids, stamp(job.seen_since), stamp(self.clock()))
+        return self.read(reading.find_seen, pmids, stamp(job.seen_since), stamp(self.clock()))
 
     def commit_batch(
         self,

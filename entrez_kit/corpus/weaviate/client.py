@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 GRPC_PORT: Final = 50051
 CLOUD: Final = (".weaviate.cloud", ".weaviate.network", ".weaviate.io", ".semi.technology")
 """Hosts of Weaviate Cloud, which have a separate host name for gRPC."""
-LONGEST_DETAIL: Final = 300
+MAX_DETAIL: Final = 300
 """The maximum number of characters of a server message in an error."""
 REBUILD: Final = run(
     "corpus reindex --index weaviate", "Ask the administrator of the server to rebuild the index in Weaviate"
@@ -269,7 +269,7 @@ def without_key(text: str, settings: Settings) -> str:
     if settings.weaviate_api_key is not None:
         text = text.replace(settings.weaviate_api_key.get_secret_value(), "***")
     text = " ".join(text.split())
-    return text if len(text) <= LONGEST_DETAIL else f"{text[:LONGEST_DETAIL]}…"
+    return text if len(text) <= MAX_DETAIL else f"{text[:MAX_DETAIL]}…"
 
 
 def _bad_address(settings: Settings, why: str) -> NotConfigured:

@@ -7,7 +7,7 @@ from typing import ClassVar, Final, Literal
 from pydantic import Field
 
 from entrez_kit.base.errors import AmbiguousQuery, EntrezKitError, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import Argument, FrontendText, list_names
+from entrez_kit.base.frontend_text import Argument, FrontendText, join_names
 from entrez_kit.core.model import Request, Result, Warn, Warned, omit_if_empty
 from entrez_kit.core.operation import BatchedOutcomes, Operation, build_missing_error
 from entrez_kit.databases.gene.models import GeneId, GeneSearchCandidate, MatchKind
@@ -97,7 +97,7 @@ class Symbols(BatchedOutcomes[str, SymbolOutcome]):
             "broader_results": False,
         }
         try:
-            page = SEARCH_GENES.answer(self._services, SEARCH_GENES.build(arguments))
+            page = SEARCH_GENES.run_without_warnings(self._services, SEARCH_GENES.build(arguments))
         except AmbiguousQuery as exc:
             if exc.details.get("reason") in ("unknown_organism", "ambiguous_organism"):
                 raise
@@ -109,7 +109,7 @@ class Symbols(BatchedOutcomes[str, SymbolOutcome]):
 
     def missing_error(self) -> EntrezKitError | None:
         """Return the error for symbols without exactly one gene."""
-        named = list_names(one.input for one in self.missing)
+        named = join_names(one.input for one in self.missing)
         hint = FrontendText("An ambiguous symbol lists its candidates; name an ", Argument("organism"), " to choose.")
         return build_missing_error(
             self.missing,
@@ -138,7 +138,7 @@ def _choose(symbol: str, items: Sequence[GeneSearchCandidate]) -> SymbolOutcome:
                 match=gene.match,
             )
         if genes:
-            organisms = list_names(dict.fromkeys(one.organism for one in genes))
+            organisms = join_names(dict.fromkeys(one.organism for one in genes))
             return SymbolOutcome(
                 input=symbol,
                 status="ambiguous",
@@ -161,7 +161,7 @@ def find_symbols(services: Services, request: FindSymbolsRequest) -> Symbols:
     return Symbols(services, request)
 
 
-def result_of(request: FindSymbolsRequest, symbols: Symbols) -> SymbolsResult:
+def collect_result(request: FindSymbolsRequest, symbols: Symbols) -> SymbolsResult:
     """Build the result document from all outcomes."""
     found = list(symbols)
     return SymbolsResult(
@@ -172,7 +172,7 @@ def result_of(request: FindSymbolsRequest, symbols: Symbols) -> SymbolsResult:
 FIND_SYMBOLS: Final = Operation(
     name="find_symbols",
     outcomes=find_symbols,
-    collect=result_of,
+    collect=collect_result,
     command=("gene", "search"),
     toolset="gene",
     title="Find the genes of symbols",

@@ -7,7 +7,7 @@ from typing import ClassVar, Final
 from pydantic import Field
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, RateLimited, UnresolvedEntity, UpstreamError
-from entrez_kit.base.frontend_text import FrontendText, NextCall, list_names
+from entrez_kit.base.frontend_text import FrontendText, NextCall, join_names
 from entrez_kit.core.model import Request, Warn, Warned, omit_if_empty, warn_past_the_last
 from entrez_kit.core.operation import AgentOptions, Operation, Several, build_missing_error
 from entrez_kit.core.per_input import PerInputOutcome, per_input
@@ -132,7 +132,7 @@ class GeneBatch(Warned):
 
 
 def _build_missing_error(missing: list[PerInputOutcome], found: int) -> EntrezKitError | None:
-    named = list_names(outcome.input for outcome in missing)
+    named = join_names(outcome.input for outcome in missing)
     first = FrontendText("Call ", NextCall("search_genes"), f" to resolve the identifiers first. {FORM}")
     check = FrontendText(
         "Verify the NCBIGene IDs or use ", NextCall("search_genes"), " to find the correct identifiers."

@@ -12,11 +12,12 @@ from typing import Final, NamedTuple
 from pydantic import Field, field_validator
 
 from entrez_kit.base.errors import AmbiguousQuery, EntrezKitError, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, Argument, FrontendText, list_names
+from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, Argument, FrontendText, join_names
 from entrez_kit.base.numerals import format_count
-from entrez_kit.core.broadening import NO_BROADER_RESULTS, Broadening, BroaderResults, Totals, broadening
+from entrez_kit.core.broadening import Broadening, Totals, compare_with_query
 from entrez_kit.core.model import Request, Warn, incomplete_error
 from entrez_kit.core.operation import AgentOptions, Operation
+from entrez_kit.core.query_input import NO_BROADER_RESULTS, BroaderResults
 from entrez_kit.databases.gene.gene_errors import argument_error, only_gene_codes
 from entrez_kit.databases.gene.models import DESIGNATIONS, Gene, GenePage, GeneSearchCandidate, MatchKind, Pagination
 from entrez_kit.databases.gene.organisms import find_organism
@@ -150,7 +151,7 @@ def search_genes(services: Services, request: SearchGenesRequest) -> GenePage:
     if page._missing_error is not None:
         if not items:
             raise page._missing_error
-        message = f"NCBI returned no summary of {list_names(missing)}."
+        message = f"NCBI returned no summary of {join_names(missing)}."
         page.warnings.append(Warn(code="summaries_missing", message=message))
     return page
 
@@ -234,7 +235,7 @@ class _Listing:
     def append(self, kind: MatchKind | None, term: str, reply: ESearchReply) -> None:
         """Add the hits of one search to the page, and its count to the total."""
         if kind is None:
-            self.broadening = broadening(term, reply, lambda strict: self.ask(strict, size=0).count)
+            self.broadening = compare_with_query(term, reply, lambda strict: self.ask(strict, size=0).count)
             self.warnings += self.broadening.warnings(reply, self.request.broader_results)
             if self.broadening.leaves_out(self.request.broader_results):
                 return

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from entrez_kit.fulltext.jats.front import find_front, read_abstract
 from entrez_kit.fulltext.jats.text import HEADINGS, BlockCollector, blocks_of, heading_of, inline_text, parts_of
-from entrez_kit.fulltext.jats.tree import attribute, child, children, descendants, local
+from entrez_kit.fulltext.jats.tree import attribute, children, descendants, find_child, local
 from entrez_kit.fulltext.models import Section
 
 FLOATS_TITLE: Final = "Figures and tables"
@@ -69,7 +69,7 @@ def reply_sections(article: Any) -> list[Section]:
     found: list[Section] = []
     for reply in descendants(article, *_REPLIES):
         _, meta = find_front(reply)
-        title = inline_text(child(child(meta, "title-group"), "article-title"), without=("fn",))
+        title = inline_text(find_child(find_child(meta, "title-group"), "article-title"), without=("fn",))
         kind = attribute(reply, "article-type").replace("-", " ").capitalize()
         blocks = [", ".join(filter(None, map(_format_name, _find_people(meta))))]
         inner: list[Section] = []
@@ -99,7 +99,7 @@ def _format_name(person: Any) -> str:
 
 def _read_section(element: Any, depth: int) -> Section:
     label, title = heading_of(element)
-    caption = child(element, "caption") if local(element) == "boxed-text" else None
+    caption = find_child(element, "caption") if local(element) == "boxed-text" else None
     blocks: list[str] = blocks_of(caption, without=HEADINGS) if caption is not None else []
     inner: list[Section] = []
     for part in parts_of(element, without=HEADINGS if caption is None else (*HEADINGS, "caption"), depth=depth):

@@ -15,7 +15,7 @@ from entrez_kit.fulltext.jats.text import (
     one_line,
     parts_of,
 )
-from entrez_kit.fulltext.jats.tree import attribute, child, children, descendants, local
+from entrez_kit.fulltext.jats.tree import attribute, children, descendants, find_child, local
 from entrez_kit.fulltext.models import FulltextAuthor, FulltextDate, FulltextJournal, PmcArticle, TranslatedAbstract
 from entrez_kit.pubmed.standing import standing_of_jats
 from entrez_kit.pubmed.xml.dates import month_number
@@ -38,8 +38,8 @@ _ABBREVIATIONS: Final = re.compile("abbr", re.IGNORECASE)
 
 def find_front(article: Any) -> tuple[Any, Any]:
     """Return the front matter of an article or a reply, and its article metadata; None for a missing one."""
-    front = child(article, "front", "front-stub")
-    meta = child(front, "article-meta")
+    front = find_child(article, "front", "front-stub")
+    meta = find_child(front, "article-meta")
     return front, front if meta is None else meta
 
 
@@ -74,7 +74,7 @@ def _texts(nodes: Iterable[Any]) -> Iterator[str]:
 
 
 def _text_at(parent: Any, name: str) -> str:
-    return inline_text(child(parent, name))
+    return inline_text(find_child(parent, name))
 
 
 def _ids(meta: Any) -> dict[IdKind, str]:
@@ -94,8 +94,8 @@ def _ids(meta: Any) -> dict[IdKind, str]:
 
 
 def _title(meta: Any) -> str | None:
-    group = child(meta, "title-group")
-    title = _without_notes(child(group if group is not None else meta, "article-title"))
+    group = find_child(meta, "title-group")
+    title = _without_notes(find_child(group if group is not None else meta, "article-title"))
     for subtitle in (_without_notes(node) for node in children(group, "subtitle")):
         if title and subtitle:
             title += (" " if title.endswith(("?", "!", ":", ".", "–", "—")) else ": ") + subtitle
@@ -214,7 +214,7 @@ def _author(person: Any, *, is_alternative: bool = False) -> FulltextAuthor | No
     for node in children(person, "name-alternatives", "collab-alternatives") if not is_alternative else ():
         if (author := _author(node, is_alternative=True)) is not None:
             return author
-    name = child(person, "name")
+    name = find_child(person, "name")
     given, last, suffix = (_text_at(name, part) for part in ("given-names", "surname", "suffix"))
     if given or last:
         return FulltextAuthor(given_names=given or None, last_name=f"{last} {suffix}".strip() or None)
@@ -225,7 +225,7 @@ def _author(person: Any, *, is_alternative: bool = False) -> FulltextAuthor | No
         given, last = _text_at(node, "given-names"), _text_at(node, "surname")
         if last or (text := inline_text(node)):
             return FulltextAuthor(given_names=given or None, last_name=last) if last else FulltextAuthor(last_name=text)
-    return FulltextAuthor(collective_name="Anonymous") if child(person, "anonymous") is not None else None
+    return FulltextAuthor(collective_name="Anonymous") if find_child(person, "anonymous") is not None else None
 
 
 def affiliation_text(place: Any) -> str:
@@ -254,8 +254,8 @@ def affiliation_text(place: Any) -> str:
 
 
 def _journal(front: Any, meta: Any) -> FulltextJournal | None:
-    info = child(front, "journal-meta")
-    group = child(info, "journal-title-group")
+    info = find_child(front, "journal-meta")
+    group = find_child(info, "journal-title-group")
     titles = [*children(group, "journal-title"), *children(info, "journal-title")]
     titles += [*children(group, "abbrev-journal-title"), *children(info, "abbrev-journal-title", "journal-id")]
     first, last = _text_at(meta, "fpage"), _text_at(meta, "lpage")
@@ -319,7 +319,7 @@ def _keywords(meta: Any) -> list[str]:
 
 def _license(meta: Any) -> str | None:
     """Return the address of the licence, or its text if it has no address."""
-    permissions = child(meta, "permissions")
+    permissions = find_child(meta, "permissions")
     texts: list[str] = []
     for node in descendants(permissions, "license"):
         for place in (node, *descendants(node, "license_ref", "ext-link", "uri")):

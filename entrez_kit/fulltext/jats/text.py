@@ -16,7 +16,7 @@ from entrez_kit.base.markup import CALLOUT, END, SUBSCRIPT, SUPERSCRIPT, write_s
 from entrez_kit.base.mixed_content import SCRIPTS
 from entrez_kit.base.numerals import to_roman
 from entrez_kit.fulltext.jats.tables import rows_of
-from entrez_kit.fulltext.jats.tree import attribute, child, children, descendants, local
+from entrez_kit.fulltext.jats.tree import attribute, children, descendants, find_child, local
 from entrez_kit.fulltext.models import ListedReference
 
 BREAK: Final = "\x1f"
@@ -150,15 +150,15 @@ def parts_of(element: Any, *, without: Iterable[str] = (), depth: int = 0) -> It
 
 def is_section(box: Any) -> bool:
     """Return whether a box has a title or sections inside."""
-    return bool(heading_of(box)[1]) or child(box, "sec") is not None
+    return bool(heading_of(box)[1]) or find_child(box, "sec") is not None
 
 
 def heading_of(element: Any) -> tuple[str, str]:
     """Return label and title of a section or box, "" if missing; subtitles are part of the title."""
-    label = inline_text(child(element, "label"))
+    label = inline_text(find_child(element, "label"))
     holder = element
-    if local(element) == "boxed-text" and child(element, "title") is None:
-        holder = child(element, "caption")
+    if local(element) == "boxed-text" and find_child(element, "title") is None:
+        holder = find_child(element, "caption")
     titles = [inline_text(title) for title in children(holder, "title", "subtitle")] if holder is not None else []
     return label, one_line(" ".join(title for title in titles if title))
 
@@ -345,7 +345,7 @@ class BlockCollector:
         return "\n".join(self.part(lambda part: part.node(element))).split("\n")
 
     def _item(self, element: Any, kind: str, number: int) -> list[str]:
-        label = child(element, "label")
+        label = find_child(element, "label")
         mark = self.inline(label) or _mark(kind, number)
         part = self.part(lambda part: part.content(element, skip=[label]))
         first, *more = "\n".join(part).split("\n")
@@ -399,13 +399,13 @@ class BlockCollector:
 
     def footnote(self, element: Any) -> None:
         """Add a footnote as one block, with its mark first."""
-        label = child(element, "label")
+        label = find_child(element, "label")
         part = self.part(lambda part: part.content(element, skip=[label]))
         self.block(f"{self.inline(label)} {chr(10).join(part)}".strip())
 
     def display_formula(self, element: Any) -> None:
         """Add a formula with its number on a separate line."""
-        label = child(element, "label")
+        label = find_child(element, "label")
         text = self.formula(element, skip=[label])
         self.block(f"{text} {self.inline(label)}".strip())
 
@@ -440,7 +440,7 @@ class BlockCollector:
 
     def abbreviation(self, element: Any) -> None:
         """Add an abbreviation, with its meaning in brackets if the markup has one."""
-        meaning = child(element, "def")
+        meaning = find_child(element, "def")
         self.content(element, skip=[meaning])
         if meaning is not None:
             self.text(f" ({self.inline(meaning)})")
@@ -516,10 +516,10 @@ def citation_text(element: Any, *, label: bool = True) -> str:
         element: the citation, of any kind.
         label: whether its number is part of it.
     """
-    while local(element) == "citation-alternatives" and child(element) is not None:
-        best = child(element, "mixed-citation")
-        element = best if best is not None else child(element)
-    skip = None if label else child(element, "label")
+    while local(element) == "citation-alternatives" and find_child(element) is not None:
+        best = find_child(element, "mixed-citation")
+        element = best if best is not None else find_child(element)
+    skip = None if label else find_child(element, "label")
     if local(element) != "mixed-citation" and _is_fields(element):
         return _joined_fields(element, skip)
     return _on_one_line(element, skip)
@@ -621,8 +621,8 @@ def _people(nodes: Iterable[Any]) -> str:
         elif kind == "name-alternatives":
             names.append(_people(list(children(node))[:1]))
         elif kind == "name":
-            surname, given = (inline_text(child(node, part)) for part in ("surname", "given-names"))
-            suffix, prefix = (inline_text(child(node, part)) for part in ("suffix", "prefix"))
+            surname, given = (inline_text(find_child(node, part)) for part in ("surname", "given-names"))
+            suffix, prefix = (inline_text(find_child(node, part)) for part in ("suffix", "prefix"))
             names.append(" ".join(filter(None, (prefix, surname, given, suffix))) or _on_one_line(node))
         elif kind == "etal":
             names.append(inline_text(node) or "et al.")
@@ -661,7 +661,7 @@ def read_reference_list(article: Any) -> list[ListedReference]:
 
 def _reference(reference: Any) -> tuple[str, str]:
     label, texts = "", []
-    is_twice = child(reference, "mixed-citation") is not None
+    is_twice = find_child(reference, "mixed-citation") is not None
     for part in children(reference):
         name = local(part)
         if name == "element-citation" and is_twice:
@@ -669,7 +669,7 @@ def _reference(reference: Any) -> tuple[str, str]:
         elif name == "label":
             label = label or inline_text(part)
         elif name in _CITATIONS:
-            own = child(part, "label")
+            own = find_child(part, "label")
             label = label or inline_text(own)
             texts.append(citation_text(part, label=False))
         else:

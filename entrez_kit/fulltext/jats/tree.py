@@ -131,7 +131,7 @@ def children(element: Any, *names: str) -> Iterator[Any]:
             yield child
 
 
-def child(element: Any, *names: str) -> Any:
+def find_child(element: Any, *names: str) -> Any:
     """Return the first child with one of these names; None if there is no such child."""
     return next(children(element, *names), None)
 

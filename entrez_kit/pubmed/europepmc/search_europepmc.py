@@ -169,7 +169,7 @@ def build_query(query: str, sources: Sequence[str]) -> tuple[str, list[Warn]]:
     return f"({bare}) AND ({clauses})" if len(sources) > 1 else f"({bare}) AND {clauses}", warnings
 
 
-class Walk(Outcomes[EuropePMCArticle]):
+class EuropePMCArticles(Outcomes[EuropePMCArticle]):
     """The records of a search. It requests pages until it has enough records, and holds one page at a time.
 
     After the iteration ``total_found``, ``retrieved``, ``next_cursor``, ``warnings`` and ``failure`` are complete.
@@ -308,7 +308,7 @@ class Walk(Outcomes[EuropePMCArticle]):
         return {**state, "next_cursor": self.next_cursor} if self.next_cursor else state
 
 
-def europepmc_search(services: Services, request: EuropePMCRequest) -> Walk:
+def europepmc_search(services: Services, request: EuropePMCRequest) -> EuropePMCArticles:
     """Search Europe PMC: articles of PubMed and PMC, preprints (bioRxiv, medRxiv ...), patents.
 
     Use it for preprints and citation counts, e.g. query "base editing AND PUB_YEAR:2024", sources ["PPR"].
@@ -321,24 +321,24 @@ def europepmc_search(services: Services, request: EuropePMCRequest) -> Walk:
 
     Source: Europe PMC's REST search.
     """
-    return Walk(services, request)
+    return EuropePMCArticles(services, request)
 
 
-def result_of(request: EuropePMCRequest, walk: Walk) -> EuropePMCResult:
+def collect_result(request: EuropePMCRequest, hits: EuropePMCArticles) -> EuropePMCResult:
     """Build the result document from all records."""
-    articles = list(walk)
+    articles = list(hits)
     return EuropePMCResult(
         query=request.query,
-        effective_query=walk.effective_query,
+        effective_query=hits.effective_query,
         sort_by=request.sort_by,
-        total_found=walk.total_found,
+        total_found=hits.total_found,
         retrieved_count=len(articles),
-        searched_at=walk.searched_at,
+        searched_at=hits.searched_at,
         version=__version__,
         articles=articles,
-        next_cursor=walk.next_cursor,
-        warnings=walk.warnings,
-        search_url=walk.search_url,
+        next_cursor=hits.next_cursor,
+        warnings=hits.warnings,
+        search_url=hits.search_url,
     )
 
 
@@ -352,7 +352,7 @@ _ONLY_FULL: Final = frozenset((
 EUROPEPMC_SEARCH: Final = Operation(
     name="europepmc_search",
     outcomes=europepmc_search,
-    collect=result_of,
+    collect=collect_result,
     command=("europepmc",),
     toolset="pubmed",
     title="Search Europe PMC and preprints",

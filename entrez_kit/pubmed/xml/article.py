@@ -180,7 +180,7 @@ def _free_key(kind: str, ids: dict[str, str]) -> str:
 # lists that articles and books share
 
 
-def people(container: Any, read: Read = plain) -> list[Fields]:
+def read_people(container: Any, read: Read = plain) -> list[Fields]:
     """Read the authors, editors or investigators in a list; omit names that NLM marks as invalid, unless all are."""
     valid: list[Fields] = []
     invalid: list[Fields] = []
@@ -218,7 +218,7 @@ def people(container: Any, read: Read = plain) -> list[Fields]:
         elif tag == "CollectiveName":
             person["collective_name"] = text_of(element)
         elif read is plain and (tag in INLINE or not isinstance(tag, str)):
-            return people(container, text_of)  # names with markup are rare: read the list again, slowly
+            return read_people(container, text_of)  # names with markup are rare: read the list again, slowly
     return [person for person in valid or invalid if person]
 
 
@@ -326,14 +326,14 @@ def language(element: Any, fields: Fields) -> None:
 
 def authors(element: Any, fields: Fields) -> None:
     """Add authors; mark the list as incomplete if NLM does."""
-    fields.setdefault("authors", []).extend(people(element))
+    fields.setdefault("authors", []).extend(read_people(element))
     if element.get("CompleteYN") == "N":
         fields["authors_complete"] = False
 
 
 def investigators(element: Any, fields: Fields) -> None:
     """Add investigators, the members of groups among the authors."""
-    fields.setdefault("investigators", []).extend(people(element))
+    fields.setdefault("investigators", []).extend(read_people(element))
 
 
 def abstract(element: Any, fields: Fields) -> None:

@@ -78,9 +78,9 @@ def _read_book(element: Any, fields: Fields) -> None:
             article.add_date(child, tag.removesuffix("Date").lower(), fields)
         elif tag == "AuthorList":
             if child.get("Type") == "editors":
-                info.setdefault("editors", []).extend(article.people(child))
+                info.setdefault("editors", []).extend(article.read_people(child))
             else:
-                fields.setdefault("_book_authors", []).extend(article.people(child))
+                fields.setdefault("_book_authors", []).extend(article.read_people(child))
         elif tag == "InvestigatorList":
             article.investigators(child, fields)
         elif tag == "Isbn":
@@ -98,7 +98,7 @@ def _read_text(element: Any, name: str) -> str | None:
 
 def _read_authors(element: Any, fields: Fields) -> None:
     if element.get("Type") == "editors":
-        fields["book_info"].setdefault("editors", []).extend(article.people(element))
+        fields["book_info"].setdefault("editors", []).extend(article.read_people(element))
     else:
         article.authors(element, fields)
 

@@ -1,6 +1,6 @@
 """Read the authors of a record from its bytes, without a tree: a quarter of all elements are in these lists.
 
-A list that is not in NLM's usual form, such as one with markup, is left to ``article.people``.
+A list that is not in NLM's usual form, such as one with markup, is left to ``article.read_people``.
 """
 
 import re

@@ -11,7 +11,7 @@ from entrez_kit.references.files.references import Reference
 
 MARK: Final = "entrez-kit: accept "
 """The start of a comment; the key and the codes follow on the same line."""
-LEAST_TEXT: Final = 12
+MIN_TEXT: Final = 12
 """The shortest beginning of a reference that names it."""
 _HEADER: Final = ("key", "codes")
 _AROUND: Final = "\"'“”(){}<>*.,;:"
@@ -43,7 +43,7 @@ class Accepted:
         number = (one.number, f"[{one.number}]") if one.number else ()
         known = {_normalize(name) for name in (one.key, *number, one.doi, one.pmid, one.pmcid) if name}
         text = _normalize(one.text or "")
-        begins = [name for name in self.codes if len(name) >= LEAST_TEXT and text.startswith(name)] if text else []
+        begins = [name for name in self.codes if len(name) >= MIN_TEXT and text.startswith(name)] if text else []
         return [*dict.fromkeys([*(name for name in known if name in self.codes), *begins])]
 
     def list_unused(self) -> list[str]:

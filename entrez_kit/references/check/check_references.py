@@ -7,10 +7,10 @@ The publication status is looked up in all sources (``sources.py``).
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from operator import not_
-from typing import Annotated, Any, ClassVar, Final, Literal, Self
+from typing import Annotated, Any, ClassVar, Final, Literal, Self, cast
 
 from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 from pydantic.json_schema import SkipJsonSchema
@@ -19,7 +19,7 @@ from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import Argument, FrontendText
 from entrez_kit.base.identifiers import read_identifier
-from entrez_kit.core.model import Request, Result, Warn, omit_if_empty, wrong
+from entrez_kit.core.model import Request, Result, Warn, contradiction_error, omit_if_empty
 from entrez_kit.core.operation import AgentOptions, Operation, SummarizedOutcomes, drain
 from entrez_kit.pubmed.brief import brief_citation, brief_owner, brief_place
 from entrez_kit.pubmed.models import Article, Standing, StandingNotice, StandingStatus, place_of
@@ -148,11 +148,15 @@ class CheckRequest(Request):
     @model_validator(mode="after")
     def _one_of_them(self) -> Self:
         if bool(self.text) == bool(self.references):
-            raise wrong("references", "give either text or references", "both" if self.text else "neither")
+            raise contradiction_error(
+                "references", "give either text or references", "both" if self.text else "neither"
+            )
         if not self.listed:
             if self.text_start and self._all_of_text:
-                raise wrong("text_start", f"the text has {len(self._all_of_text)} references", self.text_start)
-            raise wrong("text", "it does not contain a reference", (self.text or "")[:MAX_SHOWN])
+                raise contradiction_error(
+                    "text_start", f"the text has {len(self._all_of_text)} references", self.text_start
+                )
+            raise contradiction_error("text", "it does not contain a reference", (self.text or "")[:MAX_SHOWN])
         return self
 
     @cached_property
@@ -308,6 +312,22 @@ class CheckFileRequest(CheckRequest):
     files: list[CheckedFile]
 
 
+@dataclass(slots=True)
+class _Assessment:
+    """The outcome of a reference, and the records on which it is based.
+
+    Attributes:
+        candidates: the records found for the reference.
+        article: the record that it cites, if there is one.
+        newer: the record that replaces it in a correction, if there is one.
+    """
+
+    candidates: Candidates
+    outcome: CheckedReference
+    article: Article | None = None
+    newer: Article | None = None
+
+
 class Checks(SummarizedOutcomes[CheckedReference, CheckResult]):
     """The outcomes of references, in order. After the iteration, ``result`` returns the result document."""
 
@@ -341,35 +361,35 @@ class Checks(SummarizedOutcomes[CheckedReference, CheckResult]):
         sources = Sources(self._services, self._request.sources, self._request.retraction_watch)
         failure: EntrezKitError | None = None
 
-        def check(
-            batch: Sequence[Reference],
-        ) -> list[tuple[Candidates, CheckedReference, Article | None, Article | None]]:
+        def assess(batch: Sequence[Reference]) -> list[_Assessment]:
             found = find_records(self._services, batch, crossref="crossref" in sources.enabled)
-            outcomes = [_build_outcome(one, self._services.settings.copy_label) for one in found]
-            _ask_standings(sources, found, outcomes)
-            newer: dict[int, Article] = {}
+            assessments = [_assess(candidates, self._services.settings.copy_label) for candidates in found]
+            _ask_standings(sources, assessments)
             if self._request.corrects and self._request.newer:
-                standings = {place: one.standing for place, (one, _) in enumerate(outcomes) if one.is_certain}
+                outcomes = [assessment.outcome for assessment in assessments]
+                standings = {place: outcome.standing for place, outcome in enumerate(outcomes) if outcome.is_certain}
                 newer = find_newer(self._services, standings, crossref="crossref" in sources.enabled)
-            listed = enumerate(zip(found, outcomes, strict=True))
-            return [(one, *outcome, newer.get(place)) for place, (one, outcome) in listed]
+                for place, article in newer.items():
+                    assessments[place].newer = article
+            return assessments
 
         tracing.step(0, len(references))
         starts = range(0, len(references), BATCH)
-        batches = (partial(check, references[start : start + BATCH]) for start in starts)
+        batches = (partial(assess, references[start : start + BATCH]) for start in starts)
         at_once = min(BATCHES_AT_ONCE, self._services.eutils.at_once) if len(starts) > 1 else 1
-        for start, checked in zip(starts, in_order(batches, at_once), strict=True):
-            tracing.step(start + len(checked), len(references))
-            for number, (one, outcome, article, newest) in enumerate(checked, start=start):
+        for start, assessments in zip(starts, in_order(batches, at_once), strict=True):
+            tracing.step(start + len(assessments), len(references))
+            for number, assessment in enumerate(assessments, start=start):
+                outcome, article = assessment.outcome, assessment.article
                 self._name_earlier(outcome, number)
                 if article is not None and outcome.findings:
                     outcome.citation = brief_citation(article)
-                if one.failure is not None and article is None:
-                    failure = failure or one.failure
+                if assessment.candidates.failure is not None and article is None:
+                    failure = failure or assessment.candidates.failure
                     self._unanswered += 1
                 self._count(outcome, number)
                 if self._request.corrects:
-                    self._correct(one.reference, outcome, article, newest, number)
+                    self._correct(assessment, number)
                 if self._request.only == "all" or outcome.is_open:
                     self._checked.append(outcome)
                     yield outcome
@@ -398,16 +418,10 @@ class Checks(SummarizedOutcomes[CheckedReference, CheckResult]):
             outcome.duplicate_of = first - self._owners.index(owner) + 1
             outcome.add("duplicate", f"already cited in row {outcome.duplicate_of}")
 
-    def _correct(
-        self,
-        reference: Reference,
-        outcome: CheckedReference,
-        article: Article | None,
-        newer: Article | None,
-        number: int,
-    ) -> None:
+    def _correct(self, assessment: _Assessment, number: int) -> None:
         """Store the correction of a reference, its changes, and the findings that it does not correct."""
-        correction = build_correction(reference, outcome, article, newer)
+        reference, outcome, article = assessment.candidates.reference, assessment.outcome, assessment.article
+        correction = build_correction(reference, outcome, article, assessment.newer)
         about: dict[str, Any] = {"file": outcome.file, "key": reference.key, "line": reference.line}
         if article is not None and self._request.unique and outcome.is_certain:
             work = (correction.record if correction else None) or article
@@ -510,14 +524,14 @@ def _warn_of_unused(files: Sequence[CheckedFile]) -> list[Warn]:
 # Outcomes
 
 
-def _build_outcome(one: Candidates, copy: str) -> tuple[CheckedReference, Article | None]:
+def _assess(candidates: Candidates, copy: str) -> _Assessment:
     """Return the outcome of a reference and its record.
 
     Args:
-        one: the records found.
+        candidates: the records found.
         copy: the local copy of PubMed that answered; empty if PubMed did.
     """
-    reference = one.reference
+    reference = candidates.reference
     checked = CheckedReference(
         key=reference.key,
         line=reference.line,
@@ -526,21 +540,21 @@ def _build_outcome(one: Candidates, copy: str) -> tuple[CheckedReference, Articl
         findings=[],
         standing_status="unknown",
     )
-    ranked = one.ranked
-    if one.failure is not None and not (ranked and ranked[0].same):
-        checked.detail = f"not checked: {one.failure.message}"
+    ranked = candidates.ranked
+    if candidates.failure is not None and not (ranked and ranked[0].same):
+        checked.detail = f"not checked: {candidates.failure.message}"
         checked.add("unchecked", checked.detail)
-        return checked, None
+        return _Assessment(candidates, checked)
     if not ranked:
-        _add_missing_record(checked, one, copy)
-        return checked, None
+        _add_missing_record(checked, candidates, copy)
+        return _Assessment(candidates, checked)
     best = ranked[0]
     equal = [other.article.pmid for other in ranked if other.same and best.same and other.faults == best.faults]
     if len(equal) > 1 and best.found_by != "identifier":
         checked.candidate_pmids = equal[:MAX_CANDIDATES]
         checked.detail = "several records match equally well; add a PMID or DOI"
         checked.add("ambiguous", checked.detail)
-        return checked, None
+        return _Assessment(candidates, checked)
     article = best.article
     checked.found_by, checked.same_work = best.found_by, None if best.same else False
     checked.pmid, checked.doi, checked.pmcid = article.pmid or None, article.doi, article.pmcid
@@ -548,27 +562,28 @@ def _build_outcome(one: Candidates, copy: str) -> tuple[CheckedReference, Articl
     checked.title = article.title or None
     checked.differences = best.differences
     _set_standing(checked, article.standing)
-    details = [f"{tracing.name_source()} has no record of {', '.join(one.absent)}"] if one.absent else []
+    absent = candidates.absent
+    details = [f"{tracing.name_source()} has no record of {', '.join(absent)}"] if absent else []
     if best.agreement.left:
         details.insert(0, f"the record does not have: {' '.join(best.agreement.left)}; it has: {brief_place(article)}")
     if best.same:
-        _add_differences(checked, one, best)
+        _add_differences(checked, candidates, best)
     else:
         details.insert(0, ANOTHER_WORK[best.found_by])
         if best.found_by != "identifier":
             made_up = "; possibly made up" if best.found_by == "citation" else ""
             checked.add("another_work", f"{ANOTHER_WORK[best.found_by]}: {brief_citation(article)}{made_up}")
     checked.detail = "; ".join(details) or None
-    return checked, article
+    return _Assessment(candidates, checked, article)
 
 
-def _add_differences(checked: CheckedReference, one: Candidates, match: RecordMatch) -> None:
+def _add_differences(checked: CheckedReference, candidates: Candidates, match: RecordMatch) -> None:
     """Add a finding ``mismatch`` for each field that differs, and for each identifier without a record.
 
     ``_add_owner`` reports the identifiers that belong to another article.
     """
     for difference in match.differences:
-        if difference.field not in one.owners:
+        if difference.field not in candidates.owners:
             checked.add_finding(to_finding(difference))
     if match.agreement.left:
         value = " ".join(match.agreement.left)
@@ -576,14 +591,14 @@ def _add_differences(checked: CheckedReference, one: Candidates, match: RecordMa
         checked.add("mismatch", f"the record does not have: {value}; it has: {place}", given=value, recorded=place)
     differing = {difference.field for difference in match.differences}
     for name in IDENTIFIERS:
-        value, recorded = getattr(one.reference, name), getattr(match.article, name)
+        value, recorded = getattr(candidates.reference, name), getattr(match.article, name)
         # A PubMed record may lack its DOI, but a PMID or PMCID without a record is wrong.
-        if name != "doi" and value in one.absent and name not in differing:
+        if name != "doi" and value in candidates.absent and name not in differing:
             message = f"{name}: {tracing.name_source()} has no record of {value}"
             checked.add("mismatch", message, field=name, given=value, recorded=recorded)
-    for name, error in one.unknown_owners.items():
+    for name, error in candidates.unknown_owners.items():
         message = f"{name}: its article could not be looked up: {error.message}"
-        checked.add("unchecked", message, field=name, given=getattr(one.reference, name))
+        checked.add("unchecked", message, field=name, given=getattr(candidates.reference, name))
 
 
 def _set_standing(checked: CheckedReference, standing: Standing | None) -> None:
@@ -592,33 +607,34 @@ def _set_standing(checked: CheckedReference, standing: Standing | None) -> None:
     checked.notice = standing.note if standing else None
 
 
-def _find_owners(one: Candidates, checked: CheckedReference) -> dict[IdentifierName, Article]:
+def _find_owners(candidates: Candidates, checked: CheckedReference) -> dict[IdentifierName, Article]:
     """Return the articles that identifiers of a reference belong to, except the cited article."""
     if checked.same_work is not False:
-        return one.owners if checked.pmid or checked.doi else {}
-    found = [match.article for match in one.matches.values() if match.found_by == "identifier"]
+        return candidates.owners if checked.pmid or checked.doi else {}
+    found = [match.article for match in candidates.matches.values() if match.found_by == "identifier"]
     return {
         name: article
         for name in IDENTIFIERS
         for article in found
-        if (getattr(one.reference, name) or "-").lower() == (getattr(article, name) or "").lower()
+        if (getattr(candidates.reference, name) or "-").lower() == (getattr(article, name) or "").lower()
     }
 
 
-def _ask_standings(
-    sources: Sources, found: Sequence[Candidates], outcomes: Sequence[tuple[CheckedReference, Article | None]]
-) -> None:
+def _ask_standings(sources: Sources, assessments: Sequence[_Assessment]) -> None:
     """Look up the publication status of the cited works, and of other works that identifiers belong to."""
-    owners = [_find_owners(one, outcome) for one, (outcome, _) in zip(found, outcomes, strict=True)]
-    meant = [article if outcome.same_work is None else None for outcome, article in outcomes]
-    works = [one for article, others in zip(meant, owners, strict=True) for one in (article, *others.values()) if one]
-    queries = [Work((one.doi or "").lower() or None, one.pmid or None, one if one.pmid else None) for one in works]
+    owners = [_find_owners(one.candidates, one.outcome) for one in assessments]
+    cited = [one.article if one.outcome.same_work is None else None for one in assessments]
+    works = [
+        work for article, others in zip(cited, owners, strict=True) for work in (article, *others.values()) if work
+    ]
+    queries = [Work((work.doi or "").lower() or None, work.pmid or None, work if work.pmid else None) for work in works]
     standings = iter(sources.ask(queries))
-    for one, (outcome, _), article, others in zip(found, outcomes, meant, owners, strict=True):
+    for assessment, article, others in zip(assessments, cited, owners, strict=True):
+        outcome, reference = assessment.outcome, assessment.candidates.reference
         if article is not None:
             _judge(outcome, next(standings))
         for name, owner in others.items():
-            _add_owner(outcome, name, getattr(one.reference, name), owner, next(standings))
+            _add_owner(outcome, name, getattr(reference, name), owner, next(standings))
 
 
 def _add_owner(
@@ -682,25 +698,25 @@ def _join_ids(notice: StandingNotice) -> str:
     return ", ".join(part for part in (place_of(notice), *ids) if part)
 
 
-def _add_missing_record(checked: CheckedReference, one: Candidates, copy: str) -> None:
+def _add_missing_record(checked: CheckedReference, candidates: Candidates, copy: str) -> None:
     """Add a finding to a reference without a record, with the reason."""
-    reference, text = one.reference, one.reference.text
+    reference, text = candidates.reference, candidates.reference.text
     excerpt = (text or "")[:MAX_SHOWN]
     code: FindingCode = "not_found"
     detail = "PubMed has no such reference; it does not hold most books, web pages and conference papers"
-    if one.others:
-        code, checked.candidate_pmids = "ambiguous", one.others[:MAX_CANDIDATES]
+    if candidates.others:
+        code, checked.candidate_pmids = "ambiguous", candidates.others[:MAX_CANDIDATES]
         detail = "several records match; add volume, page, author or a PMID"
-    elif one.absent:
-        detail = f"{tracing.name_source()} has no record of {', '.join(one.absent)}"
+    elif candidates.absent:
+        detail = f"{tracing.name_source()} has no record of {', '.join(candidates.absent)}"
         if reference.title:
             detail += ", and no record with this title"
-        elif text and one.title_term is not None:
+        elif text and candidates.title_term is not None:
             detail += f", and no record that matches the text: {excerpt}"
     elif text is not None and len(text) > MAX_TEXT:
         code = "unreadable"
         detail = f"the text is too long for a reference. It begins: {excerpt}"
-    elif text is not None and one.title_term is None and not one.citations:
+    elif text is not None and candidates.title_term is None and not candidates.citations:
         code = "unreadable"
         detail = f"not looked up: no identifier and no title was recognized in: {excerpt}"
     elif text is not None:
@@ -708,34 +724,35 @@ def _add_missing_record(checked: CheckedReference, one: Candidates, copy: str) -
     elif not (reference.title or (reference.journal and reference.year)):
         code = "unreadable"
         detail = "not looked up: the reference has no identifier and no title"
-    if code == "not_found" and one.places:
-        detail = f"{_describe_place(one)}: {excerpt}" if text is not None else _describe_place(one)
+    if code == "not_found" and candidates.places:
+        detail = f"{_describe_place(candidates)}: {excerpt}" if text is not None else _describe_place(candidates)
     if code == "not_found" and copy:  # PubMed or another source may have it
         code = "unchecked"
         detail = f"the local copy {copy} has no such record; PubMed, Crossref and other sources were not asked"
     message = checked.detail = detail
-    if code == "not_found" and one.nearest is not None:
-        likeness, near = one.nearest
+    if code == "not_found" and candidates.nearest is not None:
+        likeness, near = candidates.nearest
         citation = brief_citation(near)
         checked.nearest = NearestWork(pmid=near.pmid, title=near.title, citation=citation, likeness=round(likeness, 2))
         message = f"{detail}; most similar record ({likeness:.0%}): {citation}"
     checked.add(code, message)
 
 
-def _describe_place(one: Candidates) -> str:
+def _describe_place(candidates: Candidates) -> str:
     """Describe the journal, the place and the identifiers of a reference without a record."""
-    doi = one.reference.doi
-    place = next((place for place in one.places if place.journal not in one.unknown_journals), one.places[0])
+    doi = candidates.reference.doi
+    known = [place for place in candidates.places if place.journal not in candidates.unknown_journals]
+    place = (known or candidates.places)[0]
     facts = ["possibly made up: PubMed has no such article"]
-    if place.journal in one.unknown_journals:
+    if place.journal in candidates.unknown_journals:
         facts.append(f"the journal {place.journal} is not known to NCBI")
     else:
         there = f"volume {place.volume}, page {place.first_page}"
         facts.append(f"NCBI knows the journal {place.journal}, and PubMed has no article at {there} of {place.year}")
     if doi:
-        crossref = "Crossref does not know it" if doi in one.unregistered else "it was not looked up in Crossref"
+        crossref = "Crossref does not know it" if doi in candidates.unregistered else "it was not looked up in Crossref"
         facts.append(f"PubMed has no record of {doi}, and {crossref}")
-    ids = [value for value in (one.reference.pmid, one.reference.pmcid) if value in one.absent]
+    ids = [value for value in (candidates.reference.pmid, candidates.reference.pmcid) if value in candidates.absent]
     facts += [f"PubMed has no record of {', '.join(ids)}"] if ids else []
     return "; ".join(facts)
 
@@ -762,15 +779,7 @@ CHECK: Final = Operation(
     ),
 )
 
-CHECK_FILE: Final = Operation(
-    name=CHECK.name,
-    outcomes=check_file,
-    collect=drain,
-    result=CheckResult,
-    method=CHECK.method,
-    command=CHECK.command,
-    toolset=CHECK.toolset,
-    title=CHECK.title,
-    errors=CHECK.errors,
+CHECK_FILE: Final[Operation[CheckFileRequest, CheckResult]] = replace(
+    cast(Any, CHECK), outcomes=check_file, request=CheckFileRequest, agents=AgentOptions()
 )
 """Not in the catalogue: only the terminal has files."""

@@ -16,7 +16,7 @@ from entrez_kit.citations.csl import Item, csl_item
 from entrez_kit.citations.names import Name, csl_names, format_name
 from entrez_kit.citations.titles import abbreviates
 from entrez_kit.pubmed.comparison import (
-    LEAST_PART,
+    MIN_PART,
     confusable_key,
     digits_of,
     fold_text,
@@ -46,7 +46,7 @@ from entrez_kit.references.files.references import Reference
 
 MAX_SHOWN: Final = 120
 MAX_LEFT: Final = 12
-LEAST_TITLE: Final = 3
+MIN_TITLE: Final = 3
 """From this number of words without a field, the words are the title of another work."""
 SURE_TITLE: Final = 15
 """From this number of letters, a text contains most of a title only if it cites the work."""
@@ -111,7 +111,7 @@ def compare_text(reference: Reference, article: Article) -> Agreement:
     # If the title of the record is not in the text, the remaining words may be another title.
     unknown = [word for word in place.left if len(word) > 1]
     unknown += [word for one in place.differences if one.field == "journal" for word in one.given.split()]
-    names_other_work = len(unknown) >= LEAST_TITLE
+    names_other_work = len(unknown) >= MIN_TITLE
     excerpt = reference.text or "" if names_other_work else ""
     excerpt = excerpt if len(excerpt) <= MAX_SHOWN else excerpt[: MAX_SHOWN - 1] + "…"
     detail = "the text does not have the title of the record" if names_other_work else "the text has no title"
@@ -221,7 +221,7 @@ def _find_title(words: Sequence[str], article: Article, *, sure: bool) -> _Title
         passage = " ".join(words[start : start + length])
         return _Title([(start, length)], FieldDifference(field="title", given=passage, record=record))
     for title in titles:
-        for size in range(min(len(title) - 1, MAX_PART), LEAST_PART - 1, -1):
+        for size in range(min(len(title) - 1, MAX_PART), MIN_PART - 1, -1):
             if (place := _place_of(title[:size], words)) is not None and (sure or set(words) & set(years_of(article))):
                 passage = " ".join(words[place : place + size])
                 detail = f"the text has only the beginning of the title: {passage}"
@@ -305,7 +305,7 @@ def _compare_authors(
     open_words = [words[n] for n in range(end) if n not in found.taken and _may_be_name(words[n])]
     added = [word for word in open_words if len(word) > 1]
     has_initials = any(len(word) < MAX_INITIALS for word in open_words)
-    if head is None and not (journal is not None and len(added) < LEAST_TITLE and has_initials):
+    if head is None and not (journal is not None and len(added) < MIN_TITLE and has_initials):
         added, known_end = [], None  # these words may be another title
     # "et al." does not replace the first authors.
     wanted = names[: min(found.places)] if others else names

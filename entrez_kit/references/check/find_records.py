@@ -9,7 +9,7 @@ from typing import Final, Literal, get_args
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput
 from entrez_kit.base.identifiers import IdKind
 from entrez_kit.base.markup import on_the_line
-from entrez_kit.core.batches import in_batches
+from entrez_kit.core.batches import collect_batches
 from entrez_kit.pubmed.brief import surname
 from entrez_kit.pubmed.citation_matcher import (
     UNKNOWN_JOURNAL,
@@ -37,11 +37,11 @@ from entrez_kit.services import Services
 
 TITLES_PER_SEARCH: Final = 10
 RECORDS_PER_SEARCH: Final = 100
-LEAST_LIKENESS: Final = 0.5
+MIN_LIKENESS: Final = 0.5
 """Minimum likeness of the title of the most similar record."""
-LEAST_TITLE_SHARE: Final = 0.3
+MIN_TITLE_SHARE: Final = 0.3
 """Minimum share of the words of a title in a text that may have this title."""
-LEAST_WORDS: Final = 3
+MIN_WORDS: Final = 3
 """Titles of fewer words match too many records, so they are searched with the first author or not at all."""
 MAX_FITTING: Final = 5
 """Maximum records to compare if several match a place."""
@@ -107,7 +107,7 @@ class Candidates:
     def may_have_title(self, article: Article) -> bool:
         """Return true if the text has enough words of the title: one search is for the titles of several texts."""
         return any(
-            sum(key in self._word_keys for key in keys) >= LEAST_TITLE_SHARE * len(keys)
+            sum(key in self._word_keys for key in keys) >= MIN_TITLE_SHARE * len(keys)
             for title in titles_of(article)
             if (keys := [confusable_key(word) for word in fold_text(title).split()])
         )
@@ -348,7 +348,7 @@ def _match_lines(services: Services, lines: Sequence[tuple[Candidates, Citation]
     answers = ask_matcher(services, citations)
     name_candidates(services, citations, answers)
     wanted: _Wanted = {}
-    certain: set[tuple[int, str]] = set()
+    certain: set[tuple[Candidates, str]] = set()
     for number, (one, citation) in enumerate(lines):
         answer = answers.get(number)
         if answer is None:
@@ -362,12 +362,12 @@ def _match_lines(services: Services, lines: Sequence[tuple[Candidates, Citation]
             if one not in wanted.setdefault(pmid, []):
                 wanted[pmid].append(one)
             if at_place and len(answer.pmids) == 1:
-                certain.add((id(one), pmid))
+                certain.add((one, pmid))
     for one, item, article in _fetch(services, wanted):
         if at_place:
             one.failure = item.error or one.failure
         if article is not None:
-            one.add(article, "citation", only_same=(id(one), item.input) not in certain)
+            one.add(article, "citation", only_same=(one, item.input) not in certain)
     for one, _ in lines if at_place else ():
         if one.settled:
             one.failure = None
@@ -409,7 +409,7 @@ def _search(
 
     def search(terms: Sequence[str], size: int) -> list[tuple[list[str], tuple[list[str], int]]]:
         refusals = (EntityNotFound, InvalidInput)
-        answers = in_batches(terms, size, ask, refusals=refusals, at_once=services.eutils.at_once)
+        answers = collect_batches(terms, size, ask, refusals=refusals, at_once=services.eutils.at_once)
         failed.update(answers.failed)
         return answers.answers
 
@@ -431,8 +431,8 @@ def _add_nearest(services: Services, found: Sequence[Candidates]) -> None:
     for one, _, article in _fetch(services, _search(services, wanted, all_of_them=False)[0]):
         if article is None:
             continue
-        likeness = text_likeness(fold_text(one.title), fold_text(article.title), LEAST_LIKENESS)
-        if likeness < LEAST_LIKENESS:
+        likeness = text_likeness(fold_text(one.title), fold_text(article.title), MIN_LIKENESS)
+        if likeness < MIN_LIKENESS:
             continue
         one.add(article, "title", only_same=True)
         if one.nearest is None or likeness > one.nearest[0]:
@@ -441,19 +441,19 @@ def _add_nearest(services: Services, found: Sequence[Candidates]) -> None:
 
 def _build_parts_term(words: Sequence[str]) -> str | None:
     middle = len(words) // 2
-    if middle < LEAST_WORDS:
+    if middle < MIN_WORDS:
         return None
-    parts = (words[:middle], words[middle:], sorted(words, key=len)[-LEAST_WORDS:])
+    parts = (words[:middle], words[middle:], sorted(words, key=len)[-MIN_WORDS:])
     return " OR ".join(f"({' '.join(part)}[Title])" for part in parts)
 
 
 def _build_term(title: str, author: str | None) -> str | None:
     words = folded_words(title)
-    if not words or (len(words) < LEAST_WORDS and not author):
+    if not words or (len(words) < MIN_WORDS and not author):
         return None
     # The title of a record can be a translation of the cited title, or missing.
     term = f"({' '.join(words)}[Title] OR {' '.join(words)}[Transliterated Title])"
-    if len(words) < LEAST_WORDS and (name := folded_words(author or "")):
+    if len(words) < MIN_WORDS and (name := folded_words(author or "")):
         # Given names may precede the family name.
         term += " AND ({})".format(" OR ".join(dict.fromkeys((f"{' '.join(name)}[Author]", f"{name[-1]}[Author]"))))
     return f"({term})"

@@ -112,3 +112,8 @@ def kind_of(mark: re.Match[str] | None) -> tuple[str, int | None]:
 def is_dated(text: str) -> bool:
     """Return whether a text has a year or an identifier."""
     return YEAR.search(text) is not None or ID.search(text) is not None
+
+
+def is_year(count: int) -> bool:
+    """Return whether a number can be a year."""
+    return 1800 <= count <= 2100

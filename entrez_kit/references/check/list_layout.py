@@ -1,10 +1,5 @@
-"""Find where the references of a pasted list begin.
+"""Find out how a pasted list is laid out: its marks, indents, empty lines, and whether its lines are wrapped."""
 
-The layout of a list is unknown, so several signs decide for each line: the mark before it, an empty line above,
-its indent, the length of the line above, and the words of both lines.
-"""
-
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,32 +9,27 @@ from typing import Final
 from entrez_kit.references.check.line_signs import (
     BARE,
     BEGINS,
-    DOI_CUT,
     ENDS,
-    ENDS_WITH_PLACE,
     GOES_ON,
     LATIN_SMALL,
     LETTER_FIRST,
     MARK,
-    NAMED,
     NUMBER_FIRST,
-    PLACE_PART,
     REPEATED_AUTHORS,
     WEB_PAGE,
-    YEAR_AFTER_NAMES,
     ends_reference,
     is_dated,
-    is_part_of_address,
+    is_year,
     kind_of,
 )
 
-FEWEST_BLOCKS: Final = 3
+MIN_BLOCKS: Final = 3
 """Each block of several lines is a reference only if there are at least this many blocks."""
 ONE_DATE: Final = 0.8
 """Each block is a reference only if at least this share of the blocks has one date."""
-NARROWEST: Final = 30
+MIN_WIDTH: Final = 30
 """Wrapped lines have at least this many characters."""
-WIDEST: Final = 160
+MAX_WIDTH: Final = 160
 """Wrapped lines have at most this many characters."""
 NAMES_AND_YEAR: Final = re.compile(r"[^0-9]{3,500}\((?:1[89]|20)[0-9]{2}[a-z]?\)[.:]?")
 """The authors and the year of a reference, alone on a line."""
@@ -65,13 +55,20 @@ BARE_KIND: Final = "1"
 """The kind of a mark that is only a number."""
 GREEDY: Final = 0.95
 """Minimum share of possible first lines of references among the lines whose first word fits in the line above."""
-AHEAD: Final = 12
-"""Lines that are searched for the end of a reference."""
 
 
 @dataclass(slots=True)
 class ListLine:
-    """A line with text, and what it shows of the layout."""
+    """A line with text, and what it shows of the layout.
+
+    Attributes:
+        kind: the kind of the mark before the text, empty without a mark.
+        count: the number in the mark, if it has one.
+        body: the text after the mark.
+        begins: whether the body begins with an author.
+        dated: whether the body has a date, or what a reference without a date has.
+        full: whether the first word of this line did not fit in the line above.
+    """
 
     number: int
     text: str
@@ -79,34 +76,65 @@ class ListLine:
     after_blank: bool
     after_page: bool = False
     after_note: bool = False
-    kind: str = ""
-    count: int | None = None
-    body: str = ""
     full: bool = False
-    """Whether the line above has no room for the first word of this line."""
+    kind: str = field(init=False)
+    count: int | None = field(init=False)
+    body: str = field(init=False)
     begins: bool = field(init=False)
     dated: bool = field(init=False)
 
     def __post_init__(self) -> None:
         mark = MARK.match(self.text)
-        self.kind, self.count = kind_of(mark)
-        self.read(mark.end() if mark else 0)
+        kind, count = kind_of(mark)
+        self.set_mark(kind, count, mark.end() if mark else 0)
 
-    def read(self, start: int) -> None:
-        """Read the text after the mark."""
-        self.body = self.text[start:]
+    def set_mark(self, kind: str, count: int | None, end: int) -> None:
+        """Read the text up to ``end`` as a mark, and the rest as the body."""
+        self.kind, self.count = kind, count
+        self.body = self.text[end:]
         self.begins = BEGINS.match(self.body) is not None
         self.dated = is_dated(self.body)
 
+    def remove_mark(self) -> None:
+        """Read the whole text as the body."""
+        self.set_mark("", None, 0)
+
+    @property
+    def first_word(self) -> str:
+        """The text up to the first space."""
+        return self.text.split(maxsplit=1)[0]
+
+    @property
+    def may_be_first(self) -> bool:
+        """Whether the first word may begin a reference."""
+        if REPEATED_AUTHORS.match(self.text):
+            return True
+        goes_on = GOES_ON.match(self.text) or LATIN_SMALL.match(self.text)
+        return LETTER_FIRST.match(self.text) is not None and not goes_on
+
+    @property
+    def can_begin(self) -> bool:
+        """Whether an author, or a word that may begin a reference, is at the beginning."""
+        return self.begins or self.may_be_first
+
+    @property
+    def may_be_reference(self) -> bool:
+        """Whether a word or a number that may begin a reference is at the beginning."""
+        return self.can_begin or NUMBER_FIRST.match(self.text) is not None
+
 
 class ListLayout:
-    """How a list is laid out, as far as its lines show."""
+    """How a list is laid out, as far as its lines show.
+
+    The constructor corrects the lines: whether they are full and below an empty line, and their marks.
+    """
 
     def __init__(self, lines: Sequence[ListLine]) -> None:
         self.lines = lines
         width = max((line.indent + len(line.text) for line in lines if " " in line.text), default=0)
-        self._mark_full_lines(NEARLY_FULL * width if NARROWEST <= width <= WIDEST else math.inf)
-        self.wrapped = self._is_wrapped()
+        if MIN_WIDTH <= width <= MAX_WIDTH and not self._has_references_as_lines():
+            self._set_full(self._find_full_lines(NEARLY_FULL * width))
+        self.wrapped = sum(line.full for line in lines) > WRAPPED * max(len(lines) - 1, 1)
         self.one_per_line = self._has_dates() and not self.wrapped
         self.least = min((line.indent for line in lines), default=0)
         if self._is_double_spaced():
@@ -114,9 +142,14 @@ class ListLayout:
                 line.after_blank = False
         self.in_blocks = any(line.after_blank for line in lines[1:])
         self.is_block_each = self._is_block_each()
-        self.kind = self._kind()
+        self.kind = self._find_kind()
+        """The kind of marks that the list has, or an empty string."""
+        if not self.kind and (numbers := self._find_bare_numbers()):
+            self.kind = BARE_KIND
+            for line, number in numbers:
+                line.set_mark(BARE_KIND, int(number["n"]), number.end())
         self._remove_other_marks()
-        self.hanging, self.first_indented = self._indents()
+        self.hanging, self.first_indented = self._find_indents()
         self.is_counted = any(line.count for line in lines)
         """Whether numbers mark the references."""
         self.next_count: list[int | None] = [None] * (len(lines) + 1)
@@ -124,27 +157,34 @@ class ListLayout:
             self.next_count[n] = lines[n].count if lines[n].kind else self.next_count[n + 1]
         self.mark_indent = max((line.indent for line in lines if line.kind and not line.full), default=0)
         pages = sum(WEB_PAGE.match(line.text) is not None for line in lines[1:])
-        self.has_pages_below = pages > MAX_PAGES * sum(map(_may_be_first, lines))
+        self.has_pages_below = pages > MAX_PAGES * sum(line.may_be_first for line in lines)
         """Whether many references have an address on a separate line."""
-        self.loose = self._loose()
+        self.loose = self._is_loose()
         signs = self.kind or self.in_blocks or self.hanging or self.first_indented
         self.is_uncertain = self.wrapped and not signs
         """Whether the lines are wrapped, and only their words and lengths show where references begin."""
-        self.is_greedy = self.is_uncertain and self._is_greedy(width)
-        self.start, self.last, self.complete = 0, 0, False
+        full = self._find_full_lines(width, breaks=("-", "/"))
+        self.is_greedy = self.is_uncertain and self._has_starts_after_room(full)
+        """Whether each line has as many words as fit. Then a shorter line ends a reference."""
+        if self.is_greedy:
+            self._set_full(full)
 
-    def _mark_full_lines(self, limit: float) -> None:
-        for above, line in pairwise(self.lines):
-            word = line.text.split(maxsplit=1)[0]
-            line.full = above.indent + len(above.text) + 1 + len(word) > limit
+    def _find_full_lines(self, width: float, breaks: tuple[str, ...] = ()) -> list[bool]:
+        """Return for each line whether the line above has no room for its first word, or ends at one of the breaks."""
+        full = [
+            above.text.endswith(breaks) or above.indent + len(above.text) + 1 + len(line.first_word) > width
+            for above, line in pairwise(self.lines)
+        ]
+        return [False, *full] if self.lines else []
 
-    def _is_wrapped(self) -> bool:
-        """Return whether the lines are wrapped. If most lines are whole references, remove the signs of it."""
+    def _set_full(self, full: Sequence[bool]) -> None:
+        for line, is_full in zip(self.lines, full, strict=True):
+            line.full = is_full
+
+    def _has_references_as_lines(self) -> bool:
+        """Return whether most lines are whole references, so that none of them is wrapped."""
         texts = [line for line in self.lines if not GOES_ON.match(line.text)]
-        if sum(line.dated and _may_be_reference(line) for line in texts) >= EACH_LINE * len(texts):
-            for line in self.lines:
-                line.full = False
-        return sum(line.full for line in self.lines) > WRAPPED * max(len(self.lines) - 1, 1)
+        return sum(line.dated and line.may_be_reference for line in texts) >= EACH_LINE * len(texts)
 
     def _has_dates(self) -> bool:
         """Return whether most lines have a date, or an author at their beginning."""
@@ -155,8 +195,7 @@ class ListLayout:
         """Return whether empty lines separate wrapped lines and not references."""
         below, breaks = self.lines[1:], len(self.lines) - 1
         odd = sum(
-            line.after_blank and not line.kind and (not _may_be_first(line) or line.indent > self.least)
-            for line in below
+            line.after_blank and not line.kind and (not line.may_be_first or line.indent > self.least) for line in below
         )
         blank = sum(line.after_blank for line in below)
         return self.wrapped and breaks > 2 and blank >= DOUBLE_SPACED * breaks and odd > 0.1 * breaks
@@ -173,33 +212,21 @@ class ListLayout:
             for block in blocks
             if len(block) > 1
         ]
-        return len(several) >= FEWEST_BLOCKS and sum(dated < 2 for dated in several) >= ONE_DATE * len(several)
+        return len(several) >= MIN_BLOCKS and sum(dated < 2 for dated in several) >= ONE_DATE * len(several)
 
-    def _is_greedy(self, width: int) -> bool:
-        """Return whether each line has as many words as fit. Then a shorter line ends a reference."""
-        room = [
-            line
-            for above, line in pairwise(self.lines)
-            if not above.text.endswith(("-", "/"))
-            and above.indent + len(above.text) + 1 + len(line.text.split(maxsplit=1)[0]) <= width
-        ]
-        if sum(map(_may_be_first, room)) < GREEDY * max(len(room), 1):
-            return False
-        for line in self.lines:
-            line.full = True
-        for line in room:
-            line.full = False
-        return True
+    def _has_starts_after_room(self, full: Sequence[bool]) -> bool:
+        """Return whether almost all lines that fit in the line above may begin a reference."""
+        below = [line.may_be_first for line, is_full in zip(self.lines[1:], full[1:], strict=True) if not is_full]
+        return sum(below) >= GREEDY * max(len(below), 1)
 
-    def _kind(self) -> str:
+    def _find_kind(self) -> str:
         """Return the kind of marks that the list has, or an empty string."""
         places: dict[str, list[int]] = {}
         for n, line in enumerate(self.lines):
-            if line.kind and not (line.count and _is_year(line.count)):
+            if line.kind and not (line.count and is_year(line.count)):
                 places.setdefault(line.kind, []).append(n)
         good = {kind: found for kind, found in places.items() if self._is_kind(kind, found)}
-        best = max(good, key=lambda kind: len(good[kind]), default="")
-        return best or self._bare()
+        return max(good, key=lambda kind: len(good[kind]), default="")
 
     def _is_kind(self, kind: str, places: Sequence[int]) -> bool:
         """Return whether references begin at the marks, and the marks are not numbers that begin a wrapped line."""
@@ -226,9 +253,9 @@ class ListLayout:
         after_end = n == 0 or self.lines[n].after_blank or ends_reference(self.lines[n - 1].text)
         return after_end and LETTER_FIRST.match(body) is not None and not LATIN_SMALL.match(body)
 
-    def _bare(self) -> str:
-        """Read numbers without punctuation as marks if they count the references."""
-        found: list[tuple[int, re.Match[str]]] = []
+    def _find_bare_numbers(self) -> list[tuple[ListLine, re.Match[str]]]:
+        """Return the lines that begin with a number without punctuation, if these numbers count the references."""
+        found: list[tuple[ListLine, re.Match[str]]] = []
         for n, line in enumerate(self.lines):
             match = BARE.match(line.text)
             if match is None or (n > 0 and not found):
@@ -237,28 +264,22 @@ class ListLayout:
             has_room = not line.full or line.indent < self.lines[n - 1].indent
             is_next = not found or (count == last + 1 and has_room)
             if is_next or (last < count <= last + 3 and self._may_begin(n, line.text[match.end() :])):
-                found.append((n, match))
-        if len(found) < 2:
-            return ""
-        for n, match in found:
-            self.lines[n].kind, self.lines[n].count = BARE_KIND, int(match["n"])
-            self.lines[n].read(match.end())
-        return BARE_KIND
+                found.append((line, match))
+        return found if len(found) > 1 else []
 
     def _remove_other_marks(self) -> None:
         """Read marks of another kind, and years, as text. Ignore numbers that are all the same."""
         last = 0
         for line in self.lines:
-            if line.kind != self.kind or (line.count and _is_year(line.count) and line.count != last + 1):
-                line.kind, line.count = "", None
-                line.read(0)
+            if line.kind != self.kind or (line.count and is_year(line.count) and line.count != last + 1):
+                line.remove_mark()
             last = line.count or last
         marked = [line.count for line in self.lines if line.count is not None]
-        if len(marked) >= FEWEST_BLOCKS and len(set(marked)) == 1:  # Markdown numbers such a list when it is shown
+        if len(marked) >= MIN_BLOCKS and len(set(marked)) == 1:  # Markdown numbers such a list when it is shown
             for line in self.lines:
                 line.count = None
 
-    def _indents(self) -> tuple[bool, bool]:
+    def _find_indents(self) -> tuple[bool, bool]:
         """Return whether the continuation lines are indented, and whether the first lines are; both can be false."""
         unmarked = [line for line in self.lines[1:] if not line.kind]
         flush = [line for line in unmarked if line.indent == self.least]
@@ -271,213 +292,13 @@ class ListLayout:
         goes_on_deeper = sum(LATIN_SMALL.match(line.text) is not None for line in deeper)
         return False, not self.kind and goes_on_deeper <= 0.2 * len(deeper) and _share(deeper) > _share(flush)
 
-    def first_lines(self) -> list[bool]:
-        """Return for each line whether a reference begins with it."""
-        first: list[bool] = []
-        for n, line in enumerate(self.lines):
-            first.append(n == 0 or self._is_first(n))
-            if first[-1]:
-                self.start, self.complete = n, False
-                self.last = line.count or self.last
-            self.complete = self.complete or line.dated
-        return first
-
-    def _is_first(self, n: int) -> bool:
-        """Return whether a reference begins with a line; the one before it began at ``start``."""
-        line = self.lines[n]
-        if self._has_sign(n):
-            return True
-        if self._is_below_mark(n) or DOI_CUT.search(self.lines[n - 1].text):
-            return False
-        if GOES_ON.match(line.text):
-            return self._is_page_alone(n)
-        if line.after_blank and not self.kind:
-            return self._begins_block(n)
-        if self.is_block_each and not self.kind and not line.after_page:
-            return False
-        return self._is_first_by_layout(n)
-
-    def _is_first_by_layout(self, n: int) -> bool:
-        """Return whether a reference begins with a line without a sign. The first layout that applies decides."""
-        line = self.lines[n]
-        if self.is_counted and not self._lacks_a_number(n):
-            return self._begins_between_numbers(n)
-        if self.first_indented:
-            return line.indent > self.least
-        if self.hanging:
-            return self._begins_hanging(n)
-        if line.full:
-            return self._begins_below_full_line(n)
-        if self.one_per_line:
-            return self._begins_on_own_line(n)
-        if self.kind:
-            return self._begins_between_marks(n)
-        if self.in_blocks and not self.loose:
-            return self._begins_inside_block(n)
-        return self._begins_below_short_line(n)
-
-    def _has_sign(self, n: int) -> bool:
-        """Return whether a line has a mark or follows a note, or the line above has room for its first word."""
-        line = self.lines[n]
-        if line.after_note or self._is_below_mark(n):
-            return line.after_note
-        return (line.kind != "" and self._mark_counts(n)) or (self.is_greedy and not line.full)
-
-    def _is_below_mark(self, n: int) -> bool:
-        """Return whether the line above has only the mark of a reference."""
-        return n - 1 == self.start and not self.lines[n - 1].body
-
-    def _begins_block(self, n: int) -> bool:
-        """Return whether a reference begins below an empty line; a line that is full or indented may continue one."""
-        line = self.lines[n]
-        goes_on = line.full or (self.hanging and line.indent > self.least)
-        return not goes_on or ends_reference(self.lines[n - 1].text)
-
-    def _begins_between_numbers(self, n: int) -> bool:
-        """Numbered list: return whether a line begins a whole reference that has no number."""
-        line = self.lines[n]
-        alone = len(line.text) >= NARROWEST and (not line.full or (self.hanging and line.indent == self.least))
-        begins = line.begins or (self.one_per_line and line.dated and _may_be_reference(line))
-        return begins and alone and self._is_whole(n) and self._follows_an_end(n)
-
-    def _begins_hanging(self, n: int) -> bool:
-        """Hanging indent: return whether a line is not indented, or begins a whole reference."""
-        line = self.lines[n]
-        if line.indent == self.least:
-            return True
-        has_room = not line.full or line.indent < self.lines[n - 1].indent
-        return line.begins and has_room and self._is_whole(n)
-
-    def _begins_below_full_line(self, n: int) -> bool:
-        """Wrapped list: return whether a whole reference begins below a full line. Most full lines end inside one."""
-        line = self.lines[n]
-        may = self.loose or line.after_page or self._lacks_a_number(n)
-        return may and _can_begin(line) and self._is_whole(n) and self._follows_an_end(n)
-
-    def _begins_on_own_line(self, n: int) -> bool:
-        """One reference per line: return whether a line begins one. It may lack a mark, but not continue a sentence."""
-        line = self.lines[n]
-        if LATIN_SMALL.match(line.text) and not ends_reference(self.lines[n - 1].text):
-            return False
-        return not self.kind or (_can_begin(line) and (line.begins or line.dated or self._lacks_a_number(n)))
-
-    def _begins_between_marks(self, n: int) -> bool:
-        """Wrapped list with marks: return whether a line begins a whole reference that has no mark."""
-        line = self.lines[n]
-        begins = line.begins or (_can_begin(line) and self._lacks_a_number(n))
-        return begins and self._is_whole(n) and ends_reference(self.lines[n - 1].text)
-
-    def _begins_inside_block(self, n: int) -> bool:
-        """Blocks: return whether a line begins a whole reference although no empty line is above it."""
-        line = self.lines[n]
-        if not _can_begin(line) or not ends_reference(self.lines[n - 1].text):
-            return False
-        if line.after_page:
-            return self.wrapped or (line.begins and self._is_whole(n))
-        return NAMED.match(line.body) is not None and self._is_whole(n)
-
-    def _begins_below_short_line(self, n: int) -> bool:
-        """Wrapped list without signs: return whether a line below a short line, which ends a reference, begins one."""
-        line = self.lines[n]
-        may = self.wrapped or (self.complete and (line.begins or not self.in_blocks))
-        return may and _can_begin(line) and ends_reference(self.lines[n - 1].text)
-
-    def _mark_counts(self, n: int) -> bool:
-        """Return whether the mark before a line is the mark of a reference, and not a number of a sentence."""
-        line = self.lines[n]
-        ends = line.after_blank or ends_reference(self.lines[n - 1].text)
-        if line.count == self.last + 1 and (line.kind.startswith("[") or (ends and WEB_PAGE.match(line.body))):
-            return True
-        if line.full and (GOES_ON.match(line.body) or (LATIN_SMALL.match(line.body) and not ends)):
-            return False
-        if line.full and self.hanging and line.indent > self.mark_indent:
-            return False
-        return self._sign_counts(line, ends) if line.count is None else self._number_counts(n, line.count, ends)
-
-    def _sign_counts(self, line: ListLine, ends: bool) -> bool:
-        """Return whether a mark without a number begins a reference, and is not the dash of a range of pages."""
-        may_be_range = line.full and line.text.startswith(("-", "–")) and PLACE_PART.match(line.body)
-        return line.kind in ("key", "•") or (not may_be_range and (not line.full or ends))
-
-    def _number_counts(self, n: int, count: int, ends: bool) -> bool:
-        """Return whether a number is the mark of a reference, by the words after it and the number above."""
-        line, above, is_next = self.lines[n], self.lines[n - 1], count == self.last + 1
-        if not LETTER_FIRST.match(line.body) and (line.full or not is_next):
-            has_place = is_part_of_address(above.text) or ENDS_WITH_PLACE.search(above.text) is not None
-            return count >= self.last - 1 and has_place
-        if is_next or not self.last:
-            return True
-        if _is_year(count) or LATIN_SMALL.match(line.body):
-            return False
-        if line.after_blank or not line.full:
-            return line.begins or count > self.last or (ends and self.complete)
-        is_near = self.last < count <= self.last + 3
-        begins = self.complete and (line.begins or ENDS_WITH_PLACE.search(above.text) is not None)
-        return ends and (is_near or begins)
-
-    def _is_page_alone(self, n: int) -> bool:
-        """Return whether the address of a web page is a reference, and not the end of the reference above."""
-        line, above = self.lines[n], self.lines[n - 1]
-        if not WEB_PAGE.match(line.text) or not ends_reference(above.text):
-            return False
-        if "http" in above.text and not line.full:
-            return True
-        if self.has_pages_below or self.kind:
-            return False
-        if self.hanging or self.first_indented:
-            return (line.indent == self.least) == self.hanging and self.complete
-        return self.complete and (line.after_blank if self.in_blocks else self.one_per_line)
-
-    def _loose(self) -> bool:
+    def _is_loose(self) -> bool:
         """Return whether some references begin without a mark or an empty line, so that others can too."""
         if self.kind or not self.in_blocks:
             return not self.kind
         inside = [(above, line) for above, line in pairwise(self.lines) if not (line.after_blank or line.after_page)]
-        may = sum(not line.full and bool(ENDS.search(above.text)) and _may_be_first(line) for above, line in inside)
+        may = sum(not line.full and bool(ENDS.search(above.text)) and line.may_be_first for above, line in inside)
         return may > LOOSE * (len(self.lines) - len(inside))
-
-    def _lacks_a_number(self, n: int) -> bool:
-        """Return whether the numbers of a list have a gap for a reference without a number."""
-        after = self.next_count[n]
-        return bool(self.kind) and after != self.last + 1
-
-    def _is_whole(self, n: int) -> bool:
-        """Return whether the reference above has a date, and the one that may begin here too."""
-        return self.complete and self._dated_ahead(n)
-
-    def _dated_ahead(self, n: int) -> bool:
-        for line in self.lines[n : n + AHEAD]:
-            if line is not self.lines[n] and (line.after_blank or line.kind):
-                return False
-            if line.dated:
-                return True
-        return False
-
-    def _follows_an_end(self, n: int) -> bool:
-        above = self.lines[n - 1].text
-        if NAMED.match(self.lines[n].body):
-            return ENDS.search(above) is not None
-        if not ENDS_WITH_PLACE.search(above):
-            return False
-        return YEAR_AFTER_NAMES.search(" ".join(line.body for line in self.lines[max(self.start, n - 2) : n])) is None
-
-
-def _may_be_reference(line: ListLine) -> bool:
-    return _can_begin(line) or NUMBER_FIRST.match(line.text) is not None
-
-
-def _may_be_first(line: ListLine) -> bool:
-    if REPEATED_AUTHORS.match(line.text):
-        return True
-    return LETTER_FIRST.match(line.text) is not None and not (GOES_ON.match(line.text) or LATIN_SMALL.match(line.text))
-
-
-def _can_begin(line: ListLine) -> bool:
-    return line.begins or _may_be_first(line)
-
-
-def _is_year(count: int) -> bool:
-    return 1800 <= count <= 2100
 
 
 def _share(lines: Sequence[ListLine]) -> float:

@@ -25,19 +25,19 @@ from entrez_kit.references.check.line_signs import (
     kind_of,
 )
 
-LONGEST: Final = 250
+MAX_PAGE_LINE: Final = 250
 """Maximum characters of a page header or footer."""
-LONGEST_HEAD: Final = 100
+MAX_HEAD: Final = 100
 """Maximum characters of a page header that only its repetition shows."""
-SHORTEST_PAGE: Final = 800
+MIN_PAGE: Final = 800
 """Minimum characters between two page numbers."""
 MAX_PAGES: Final = 10
 """Maximum pages between two page headers of the same text."""
-FEWEST_LINES: Final = 15
+MIN_LINES: Final = 15
 """Minimum lines of a page."""
 UNEVEN: Final = 1.25
 """Maximum ratio of the longest page to the shortest, in lines."""
-LONGEST_ENTRY: Final = 1_000
+MAX_ENTRY: Final = 1_000
 """Maximum characters between two numbers of references that are alone on their lines."""
 MAX_NUMBERED: Final = 0.8
 """Minimum share of lines with consecutive numbers if the numbers are line numbers."""
@@ -232,7 +232,7 @@ class _Pages:
         self.texts = [" ".join(lines[n].text.split()) for n in self.places]
         self.begins_page = [lines[n].after_page for n in self.places] + [False]
         self.added = [
-            len(text) <= LONGEST
+            len(text) <= MAX_PAGE_LINE
             and (_CERTAIN.fullmatch(text) is not None or _SPACED_HEAD.fullmatch(lines[n].text) is not None)
             for n, text in zip(self.places, self.texts, strict=True)
         ]
@@ -261,7 +261,7 @@ class _Pages:
             self._add_repeated_lines()
             self._look_around()
             for n, text in enumerate(self.texts):
-                if len(text) <= LONGEST_HEAD and not MARK.match(text) and self._is_head(n):
+                if len(text) <= MAX_HEAD and not MARK.match(text) and self._is_head(n):
                     self.added[n] = True
         return {self.places[n] for n, added in enumerate(self.added) if added}
 
@@ -282,7 +282,7 @@ class _Pages:
             bool(pairs)
             and self.numbers[0] == 0
             and all(int(self.texts[m]) == int(self.texts[n]) + 1 for n, m in pairs)
-            and all(m - n > 1 and self.offset[m] - self.offset[n] <= LONGEST_ENTRY for n, m in pairs)
+            and all(m - n > 1 and self.offset[m] - self.offset[n] <= MAX_ENTRY for n, m in pairs)
         )
 
     def _add_page_numbers(self) -> None:
@@ -290,8 +290,7 @@ class _Pages:
         counting = {
             one
             for n, m in pairwise(self.numbers)
-            if 0 < int(self.texts[m]) - int(self.texts[n]) <= MAX_PAGES
-            and self.offset[m] - self.offset[n] >= SHORTEST_PAGE
+            if 0 < int(self.texts[m]) - int(self.texts[n]) <= MAX_PAGES and self.offset[m] - self.offset[n] >= MIN_PAGE
             for one in (n, m)
         }
         for n in self.numbers:
@@ -306,7 +305,7 @@ class _Pages:
         """Add page headers: lines that are repeated at the ends of pages. Their page numbers may differ."""
         groups: dict[str, list[int]] = defaultdict(list)
         for n, text in enumerate(self.texts):
-            if len(text) <= LONGEST_HEAD and not (self.added[n] or MARK.match(text) or _LONE.fullmatch(text)):
+            if len(text) <= MAX_HEAD and not (self.added[n] or MARK.match(text) or _LONE.fullmatch(text)):
                 groups[_PAGE_NUMBER.sub("#", text)].append(n)
         for found in groups.values():
             alike = len(found) > 1 and all(self._count_pages(n, m) for n, m in pairwise(found))
@@ -363,7 +362,7 @@ class _Pages:
     def _are_regular(self, found: Sequence[int]) -> bool:
         """Return whether repeated lines are nearly the same number of lines apart, page by page."""
         lengths = [(m - n) / max(sum(self._page_steps(n, m)), 1) for n, m in pairwise(found)]
-        return len(found) > 2 and min(lengths) >= FEWEST_LINES and max(lengths) <= UNEVEN * min(lengths)
+        return len(found) > 2 and min(lengths) >= MIN_LINES and max(lengths) <= UNEVEN * min(lengths)
 
     def _ends_page(self, n: int) -> bool:
         """Return whether a line is next to a form feed or a removed line."""

@@ -12,6 +12,7 @@ from entrez_kit.base.numerals import format_count
 from entrez_kit.core.model import Warn
 from entrez_kit.pubmed.comparison import fold_text
 from entrez_kit.pubmed.models import WORDS
+from entrez_kit.references.check.first_lines import find_first_lines
 from entrez_kit.references.check.guessing import VISITED, YEAR
 from entrez_kit.references.check.line_signs import BEGINS, ENDS, MARK, kind_of
 from entrez_kit.references.check.list_layout import BARE_KIND, ListLayout, ListLine
@@ -105,7 +106,7 @@ def read_list(text: str) -> PastedList:
     ]
     pieces: list[list[ListLine]] = []
     layout = ListLayout(lines)
-    for line, first in zip(lines, layout.first_lines(), strict=True):
+    for line, first in zip(lines, find_first_lines(layout), strict=True):
         if first or not pieces:
             pieces.append([])
         pieces[-1].append(line)

@@ -28,7 +28,7 @@ from entrez_kit.references.check.line_signs import (
 )
 from entrez_kit.references.check.page_lines import TextLine
 
-FEWEST: Final = 3
+MIN_MARKED: Final = 3
 """Minimum number of references that show an unusual mark."""
 MOSTLY: Final = 0.8
 """Minimum share of lines that have a sign of the whole list."""
@@ -48,13 +48,13 @@ AFTER_PLACE: Final = 0.6
 """Minimum share of marks inside lines behind pages, a year or an identifier, if references begin there."""
 DEEPEST: Final = 8
 """Maximum indent of a line inside a column."""
-SHORTEST: Final = 25
+MIN_REFERENCE: Final = 25
 """Minimum characters of a reference between two marks on one line."""
-LONGEST_REFERENCE: Final = 1_500
+MAX_REFERENCE: Final = 1_500
 """Maximum characters of a reference of a list without line breaks."""
-LONGEST_NOTE: Final = 60
+MAX_NOTE: Final = 60
 """Maximum characters of a heading inside a list."""
-LONGEST_INTRODUCTION: Final = 250
+MAX_SENTENCE: Final = 250
 """Maximum characters of a sentence before or after a list."""
 NOTE_WORDS: Final = 7
 """Maximum words of a heading inside a list."""
@@ -143,14 +143,14 @@ def _indent(text: str) -> int:
 def _remove_quote_marks(lines: Sequence[TextLine]) -> Sequence[TextLine]:
     """Remove the ``>`` of an e-mail, unless these number the references."""
     quoted = sum(line.text.lstrip().startswith(">") for line in lines)
-    if quoted < FEWEST or quoted < 0.5 * sum(bool(line.text) for line in lines):
+    if quoted < MIN_MARKED or quoted < 0.5 * sum(bool(line.text) for line in lines):
         return lines
     return [replace(line, text=_QUOTE.sub("", line.text, count=1).rstrip()) for line in lines]
 
 
 def _split_at_tags(lines: Sequence[TextLine]) -> Sequence[TextLine]:
     """Divide HTML at its paragraphs and list items, and remove its tags."""
-    if sum(len(_BLOCK.findall(line.text)) for line in lines) < FEWEST:
+    if sum(len(_BLOCK.findall(line.text)) for line in lines) < MIN_MARKED:
         return lines
     return [
         replace(line, text=unescape(_TAG.sub("", part)).strip())
@@ -163,7 +163,7 @@ def _split_at_tags(lines: Sequence[TextLine]) -> Sequence[TextLine]:
 def _read_table_rows(lines: Sequence[TextLine]) -> Sequence[TextLine]:
     """Join the cells of the rows of a table, and remove lines that are only frames."""
     rows = sum(line.text.startswith("|") for line in lines)
-    is_table = rows >= FEWEST and rows >= 0.5 * sum(bool(line.text) for line in lines)
+    is_table = rows >= MIN_MARKED and rows >= 0.5 * sum(bool(line.text) for line in lines)
     remaining = [line for line in lines if not line.text or not _FRAME.fullmatch(line.text.strip())]
     if not is_table:
         return remaining
@@ -181,13 +181,13 @@ def _unfold_columns(lines: Sequence[TextLine]) -> Sequence[TextLine]:
             match.end() for match in re.finditer(r"(?<! ) {2,}+(?=\S)", text) if match.end() > NARROWEST_COLUMN
         )
     place, found = max(starts.items(), key=lambda item: (item[1], -item[0]), default=(0, 0))
-    if found < FEWEST or found < IN_ORDER / 2 * len(texts):
+    if found < MIN_MARKED or found < IN_ORDER / 2 * len(texts):
         return lines
     # The lines of the right column that go on can have an indent.
     place = min((start for start in starts if place - DEEPEST <= start < place and starts[start] > 1), default=place)
     both = [text for text in texts if text[place:].strip()]
     apart = [text for text in both if text[place - GAP : place].isspace() and text[:place].strip()]
-    if len(apart) < FEWEST or len(apart) < MOSTLY * len(texts) or place < NARROWEST_COLUMN:
+    if len(apart) < MIN_MARKED or len(apart) < MOSTLY * len(texts) or place < NARROWEST_COLUMN:
         return lines
     collided = sum(bool(text[place - GAP : place].strip()) for text in texts)
     if collided > MAX_COLLIDED * len(texts):
@@ -243,7 +243,7 @@ def _split_inside(lines: Sequence[TextLine]) -> Sequence[TextLine]:
         inside = [lines[n].text[:start] for n, start in chain if lines[n].text[:start].strip()]
         after_place = sum(bool(ENDS_WITH_PLACE.search(text) or _ENDS_WITH_NUMBER.search(text)) for text in inside)
         is_plain = pattern is not _INSIDE[0]  # "2. Aufl." is an edition, "[2]" only a mark
-        if len(chain) < FEWEST or (is_plain and after_place < AFTER_PLACE * len(inside)):
+        if len(chain) < MIN_MARKED or (is_plain and after_place < AFTER_PLACE * len(inside)):
             continue
         if len(inside) > len(chain) / 2:
             break
@@ -280,7 +280,7 @@ def _split_run_on(text: str) -> list[str]:
         begins.append(found)
     places = pairwise([*((one.start(), one.end()) for one in begins), (len(text), 0)])
     pieces = [text[start:end].strip() for (_, start), (end, _) in places]
-    return pieces if len(pieces) >= FEWEST and all(len(piece) <= LONGEST_REFERENCE for piece in pieces) else []
+    return pieces if len(pieces) >= MIN_MARKED and all(len(piece) <= MAX_REFERENCE for piece in pieces) else []
 
 
 def _find_number(text: str, number: int, space: str, start: int) -> re.Match[str] | None:
@@ -308,7 +308,7 @@ def _find_chain(lines: Sequence[TextLine], pattern: re.Pattern[str]) -> list[tup
                 continue
             if not chain and any(one.text for one in lines[:n]):
                 return []
-            if chain and chain[-1][0] == n and match.start() - chain[-1][1] < SHORTEST:
+            if chain and chain[-1][0] == n and match.start() - chain[-1][1] < MIN_REFERENCE:
                 continue
             chain.append((n, match.start()))
             is_whole, last = False, match.end()
@@ -377,7 +377,7 @@ def _rewrite_numbers(lines: Sequence[TextLine]) -> Sequence[TextLine]:
     chain = _find_longest_chain(lines, marks)
     used = Counter(mark.form for mark in chain)
     is_mixed = len(used) > 1 and sorted(used.values())[-2] > 1 and chain[0].n <= first + 1
-    if len(chain) > FEWEST and is_mixed and len(chain) >= MIXED * max(single, len(chosen)):
+    if len(chain) > MIN_MARKED and is_mixed and len(chain) >= MIXED * max(single, len(chosen)):
         chosen = chain
     if chosen:
         chosen = sorted([*chosen, *_find_before_digits(lines, chosen)], key=lambda mark: mark.n)
@@ -392,7 +392,7 @@ def _rewrite_numbers(lines: Sequence[TextLine]) -> Sequence[TextLine]:
 def _find_damaged(lines: Sequence[TextLine], marks: Sequence[_Mark]) -> list[_Mark]:
     """Return the marks of another form that are exactly the missing numbers between two marks of the usual form."""
     counts = [mark.count if mark.is_usual else 0 for mark in marks]
-    if sum(map(bool, counts)) < FEWEST:
+    if sum(map(bool, counts)) < MIN_MARKED:
         return []
     below = [0] * len(marks)
     for place in range(len(marks) - 2, -1, -1):
@@ -433,7 +433,7 @@ def _find_before_digits(lines: Sequence[TextLine], chosen: Sequence[_Mark]) -> I
 def _is_counting(marks: Sequence[_Mark]) -> bool:
     """Return whether marks of one form count references."""
     steps = sum(after.count == mark.count + 1 for mark, after in pairwise(marks))
-    return len(marks) >= FEWEST and steps >= IN_ORDER * (len(marks) - 1)
+    return len(marks) >= MIN_MARKED and steps >= IN_ORDER * (len(marks) - 1)
 
 
 def _count_ascending(marks: Sequence[_Mark]) -> int:
@@ -479,7 +479,7 @@ def _rewrite_signs(lines: Sequence[TextLine]) -> Sequence[TextLine]:
             found[match["sign"]].append((n, _indent(lines[n].text) + match.end()))
     sign = max(found, key=lambda sign: len(found[sign]), default="")
     places = found.get(sign, [])
-    if len(places) < FEWEST or places[0][0] not in texts[:2]:
+    if len(places) < MIN_MARKED or places[0][0] not in texts[:2]:
         return lines
     if sum(MARK.match(lines[n].text) is not None for n in texts) > len(places):
         return lines
@@ -496,9 +496,9 @@ def remove_notes(lines: Sequence[TextLine]) -> tuple[list[TextLine], list[TextLi
     The lines are those of a list without empty lines. A list without dates is not changed.
     """
     marked = [n for n, line in enumerate(lines) if _has_mark(line.text)]
-    if sum(is_dated(line.text) for line in lines) < FEWEST:
+    if sum(is_dated(line.text) for line in lines) < MIN_MARKED:
         return list(lines), []
-    has_marks = len(marked) >= FEWEST
+    has_marks = len(marked) >= MIN_MARKED
     removed = set(range(_measure_introduction(lines, marked[0] if has_marks else 0)))
     for n in range(len(lines) - 1):
         if n not in removed and _is_heading(lines, n, has_marks=has_marks):
@@ -540,7 +540,7 @@ def _is_heading(lines: Sequence[TextLine], n: int, *, has_marks: bool) -> bool:
     line, below = lines[n], lines[n + 1]
     plain = line.text.strip("#*_=: ")
     alone = (n == 0 or line.after_blank) and below.after_blank
-    if not plain or len(plain) > LONGEST_NOTE or len(plain.split()) > NOTE_WORDS:
+    if not plain or len(plain) > MAX_NOTE or len(plain.split()) > NOTE_WORDS:
         return False
     if re.search(r"[0-9]|[.,;] ", plain) or plain[-1] in ".,;-" or plain[0].islower() or not plain[0].isalpha():
         return False
@@ -558,7 +558,7 @@ def _find_end_notes(lines: Sequence[TextLine]) -> Iterator[int]:
     """Yield the paragraphs behind the last reference that contain no year and no identifier."""
     for n in range(len(lines) - 1, 0, -1):
         line, above = lines[n], lines[n - 1]
-        if not line.after_blank or len(line.text) > LONGEST_INTRODUCTION or not _may_be_note(line.text):
+        if not line.after_blank or len(line.text) > MAX_SENTENCE or not _may_be_note(line.text):
             return
         if not ENDS.search(above.text) or not LETTER_FIRST.match(line.text) or line.text[:1].islower():
             return

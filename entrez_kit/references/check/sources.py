@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, get_args
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
 from entrez_kit.base.settings import parse_names
-from entrez_kit.core.batches import in_batches
+from entrez_kit.core.batches import collect_batches
 from entrez_kit.core.model import Result, omit_if_empty
 from entrez_kit.pubmed.models import Article, Standing, StandingNotice, StandingStatus
 from entrez_kit.pubmed.standing import graver
@@ -241,7 +241,7 @@ def _request_europepmc(services: Services, works: Sequence[Work]) -> LookUp:
 
     try:
         at_once = services.europepmc.at_once
-        outcomes = in_batches(list(clauses), EUROPEPMC_BATCH, ask, refusals=REFUSALS, at_once=at_once)
+        outcomes = collect_batches(list(clauses), EUROPEPMC_BATCH, ask, refusals=REFUSALS, at_once=at_once)
     except NotConfigured as exc:
         disabled = _to_result("europepmc", exc)
         return lambda work: disabled
@@ -303,7 +303,7 @@ def crossref_records(
     errors: dict[str, EntrezKitError] = {}
     left = list(dict.fromkeys(doi for doi in dois if doi))
     for size in (CROSSREF_BATCH, 1):
-        outcomes = in_batches([doi for doi in left if size == 1 or "," not in doi], size, ask, refusals=REFUSALS)
+        outcomes = collect_batches([doi for doi in left if size == 1 or "," not in doi], size, ask, refusals=REFUSALS)
         for batch, answer in outcomes.answers:
             found |= answer
             errors |= {doi: EntityNotFound(f"Crossref has no work {doi}.") for doi in batch if doi not in answer}
@@ -338,7 +338,7 @@ def _request_crossref(services: Services, works: Sequence[Work]) -> LookUp:
     standings = {doi: standing_of_work(record) for doi, record in records.items()}
     # If the record already names a retraction, a search for notices is not necessary.
     remaining = [doi for doi, standing in standings.items() if standing is None or standing.status not in RETRACTED]
-    outcomes = in_batches(
+    outcomes = collect_batches(
         [doi for doi in remaining if "," not in doi],
         CROSSREF_BATCH,
         lambda batch: services.crossref.updates(batch).value,
@@ -369,7 +369,7 @@ def _request_openalex(services: Services, works: Sequence[Work]) -> LookUp:
     retracted: set[str] = set()
     errors: dict[str, EntrezKitError] = {}
     for part, size, ask in ((lists, MAX_DOIS, ask_list), (singles, 1, ask_one)):
-        outcomes = in_batches(part, size, ask, refusals=REFUSALS, at_once=openalex.at_once)
+        outcomes = collect_batches(part, size, ask, refusals=REFUSALS, at_once=openalex.at_once)
         errors |= outcomes.failed | outcomes.refused
         for batch, answer in outcomes.answers:
             retracted |= {doi for doi, is_retracted in answer.items() if is_retracted}

@@ -12,13 +12,13 @@ from entrez_kit.references.check.guessing import YEAR
 from entrez_kit.references.check.line_signs import ENDS_WITH_PLACE, GOES_ON, NAMED, ends_reference
 from entrez_kit.references.check.list_layout import ListLayout, ListLine
 
-FEWEST: Final = 3
+MIN_MARKS: Final = 3
 """Minimum number of marks that show that each reference has one."""
 MOSTLY: Final = 0.8
 """Minimum share of rows that have a date, or of numbers that are one more than the number above."""
 MARKED: Final = 0.5
 """Minimum share of rows with a mark if each reference has one."""
-LONGEST: Final = 600
+MAX_CHARACTERS: Final = 600
 """Characters that a single reference rarely has."""
 MAX_YEARS: Final = 5
 """Years that a single reference rarely has."""
@@ -45,7 +45,7 @@ def find_uncertain_rows(rows: Sequence[Row], layout: ListLayout) -> list[int]:
 def _judge_by_marks(rows: Sequence[Row]) -> tuple[set[int], set[int]]:
     """Return the rows that the numbers of a list confirm, and those that these contradict."""
     marked = [n for n, row in enumerate(rows) if row[0].kind]
-    if len(marked) < max(FEWEST, MARKED * len(rows)):
+    if len(marked) < max(MIN_MARKS, MARKED * len(rows)):
         return set(), set()
     counts = {n: count for n in marked if (count := rows[n][0].count) is not None}
     steps = [counts[after] - counts[n] for n, after in pairwise(counts)]
@@ -79,7 +79,7 @@ def _contradict_signs(rows: Sequence[Row], layout: ListLayout) -> set[int]:
     found: set[int] = set()
     for has_sign in signs:
         begins = [has_sign(row[0]) or row[0].after_page or row[0].after_note for row in rows[1:]]
-        if sum(begins) < max(FEWEST, MOSTLY * len(begins)):
+        if sum(begins) < max(MIN_MARKS, MOSTLY * len(begins)):
             continue
         found.update(n for n, begun in enumerate(begins, start=1) if not begun)
         found.update(
@@ -104,4 +104,4 @@ def _has_two(row: Row) -> bool:
 
 def _is_long(row: Row) -> bool:
     years = sum(len(YEAR.findall(line.body)) for line in row)
-    return years > MAX_YEARS and sum(len(line.body) + 1 for line in row) > LONGEST
+    return years > MAX_YEARS and sum(len(line.body) + 1 for line in row) > MAX_CHARACTERS

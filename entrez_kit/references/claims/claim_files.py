@@ -38,7 +38,7 @@ ID_COLUMNS: Final[Sequence[str]] = ("id", "ids", *_KINDS_OF_ID, "reference", "so
 MAX_FIELD: Final = 1_000_000
 
 _QUOTES: Final = re.compile(r"“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»|\"([^\"]+)\"")
-_LEAST_QUOTED: Final = 4
+_MIN_QUOTED: Final = 4
 """Fewer words in quotation marks are a term, not a quotation."""
 _GROUP: Final = re.compile(r"\[[^\[\]@]*+@[^\[\]]*+\](?!\()")
 _LABELLED: Final = re.compile(
@@ -254,7 +254,7 @@ def _of_paragraphs(text: Iterable[Paragraph], keys: Mapping[str, str | None], *,
             if not ids:
                 continue
             quoted = [next(filter(None, match)) for match in _QUOTES.findall(bare)]
-            quoted = [words for words in quoted if len(words.split()) >= _LEAST_QUOTED]
+            quoted = [words for words in quoted if len(words.split()) >= _MIN_QUOTED]
             for claim in quoted or [bare]:
                 if re.search(r"[^\W\d_]{3}", claim):
                     place = one.line and one.line + paragraph.count("\n", 0, start)
@@ -288,7 +288,7 @@ def _clauses(paragraph: str) -> Iterator[tuple[int, str]]:
         start, pieces = 0, list[str]()
         for end in [match.end() for match in _CITATION.finditer(sentence)]:
             words = _CITATION.sub("", sentence[start:end])
-            if len(words.split()) >= _LEAST_QUOTED:
+            if len(words.split()) >= _MIN_QUOTED:
                 pieces.append(sentence[start:end])
             elif pieces:
                 pieces[-1] += sentence[start:end]

@@ -7,7 +7,7 @@ from typing import Final
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError
-from entrez_kit.base.frontend_text import list_names
+from entrez_kit.base.frontend_text import join_names
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.fulltext.models import Unavailable
 from entrez_kit.pubmed.models import Standing
@@ -93,10 +93,10 @@ class ClaimMatcher:
 
     def __init__(self, papers: Sequence[Paper]) -> None:
         self._index = SentenceIndex()
-        self._owners: dict[int, Paper] = {}
+        self._owners: dict[TextPart, Paper] = {}
         for paper in papers:
             paper.sentences = self._index.add(paper.parts)
-            self._owners |= {id(part): paper for part in paper.parts}
+            self._owners |= dict.fromkeys(paper.parts, paper)
             tracing.checkpoint()
 
     def verify(self, text: str, ids: Sequence[str], cited: Sequence[Paper]) -> VerifiedClaim:
@@ -106,7 +106,7 @@ class ClaimMatcher:
         if not any(read_identifier(one) for one in ids) or not any(map(str.isalpha, claim.whole.folded.words())):
             outcome.status = "invalid"
             strange = [one for one in ids if read_identifier(one) is None]
-            outcome.detail = f"{list_names(strange)}: no PMID, PMCID or DOI" if strange else "it cites no article"
+            outcome.detail = f"{join_names(strange)}: no PMID, PMCID or DOI" if strange else "it cites no article"
             if ids and not strange:
                 outcome.detail = "there are no words in it"
             return outcome
@@ -141,7 +141,7 @@ class ClaimMatcher:
         """
         denied: _Found | None = None
         for part in self._index.candidates(claim.words, claim.spread, within):
-            paper = self._owners[id(part)]
+            paper = self._owners[part]
             for text in dict.fromkeys((part.folded_with_markers, part.folded)) if paper not in but else ():
                 for spans in claim.find_all(text):
                     denial = find_denial(text, spans, is_question=claim.is_question)

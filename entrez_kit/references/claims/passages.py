@@ -31,7 +31,7 @@ NEGATIONS: Final = frozenset(
 )
 LIKE: Final = 0.72
 """Minimum share of the words of the claim in the passage, and of the words of the passage in the claim."""
-LEAST_WORDS: Final = 4
+MIN_WORDS: Final = 4
 """A claim of fewer words is similar to many passages, so only exact matches are found."""
 
 _HYPHENS: Final = frozenset("-\u2010\u2011\u2012\u2013\u2014\u2212\u00ad\ufe63\uff0d")
@@ -351,7 +351,7 @@ def _fold_word(text: str) -> tuple[str, str]:
 def compare(text: FoldedText, first: int, behind: int, claim: FoldedText) -> NearMatch | None:
     """Compare a claim with tokens of a text; return None if they are not similar."""
     mine, theirs = list(claim.words()), list(text.words(first, behind))
-    if len(mine) < LEAST_WORDS or len(theirs) > 40 * len(mine):
+    if len(mine) < MIN_WORDS or len(theirs) > 40 * len(mine):
         return None
     if (Counter(mine) & Counter(theirs)).total() / len(mine) < LIKE:
         return None

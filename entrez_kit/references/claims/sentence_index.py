@@ -17,7 +17,7 @@ MAX_COMPARED: Final = 8
 """Maximum sentences of an article that are compared with a claim word by word."""
 
 
-@dataclass
+@dataclass(eq=False)
 class TextPart:
     """A text to search: the abstract, or a section with the path of its headings.
 
@@ -124,20 +124,23 @@ class SentenceIndex:
         nearest = min(weights, key=lambda sentence: (-weights[sentence], sentence))
         best: tuple[TextPart, NearMatch] | None = None
         for sentence in nsmallest(MAX_COMPARED, shared, key=lambda one: (-shared[one], -weights[one], one)):
-            part, text, firsts, local = self._locate(sentence)
+            part, local = self._locate(sentence)
+            text, firsts = part.folded, part.folded.sentences
             for first, behind in ((local, local + 1), (local - 1, local + 1), (local, local + 2)):
                 if first >= 0 and behind < len(firsts):
                     match = compare(text, firsts[first], firsts[behind], claim.folded)
                     if match is not None and (best is None or match.likeness > best[1].likeness):
                         best = part, match
-        part, text, firsts, local = self._locate(nearest)
+        part, local = self._locate(nearest)
+        text, firsts = part.folded, part.folded.sentences
         begin, end = text.token(firsts[local]).start, text.token(firsts[local + 1] - 1).end
         return Nearest(part, text.sentence_of(Passage(begin, end)), weights[nearest], best)
 
-    def _locate(self, sentence: int) -> "tuple[TextPart, FoldedText, array[int], int]":
+    def _locate(self, sentence: int) -> tuple[TextPart, int]:
+        """Return the part with a sentence of the index, and the number of the sentence in the part."""
         number = bisect_right(self._begins, sentence) - 1
         part = self._parts[number]
-        return part, part.folded, part.folded.sentences, sentence - self._begins[number]
+        return part, sentence - self._begins[number]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from entrez_kit.base.errors import InvalidInput
-from entrez_kit.base.frontend_text import list_names
+from entrez_kit.base.frontend_text import join_names
 from entrez_kit.references.check.pasted_lists import HEADINGS
 from entrez_kit.references.files.references import unreadable_error
 from entrez_kit.references.manuscripts.document import Beside, Manuscript
@@ -62,7 +62,7 @@ def _no_list(manuscript: Manuscript, name: str, suffix: str) -> InvalidInput:
     where = manuscript.searched or f"no line has only the word {', '.join(HEADINGS[:-1])} or {HEADINGS[-1]}"
     missing = [one.message.rstrip(".") for one in manuscript.warnings]
     calls = [one.call for one in check_calls(manuscript)]
-    text = f"citations without an entry: {list_names(calls)}" if calls else ""
+    text = f"citations without an entry: {join_names(calls)}" if calls else ""
     problem = "; ".join(part for part in (f"no list of references was found: {where}", *missing, text) if part)
     return unreadable_error(name, problem, hint=BIB_HINT if suffix in (".tex", ".bbl") else HINT)
 

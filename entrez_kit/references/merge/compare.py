@@ -18,7 +18,7 @@ Relation = Literal["preprint", "part", "protocol", "conference", "version", "err
 EXACT: Final = 3
 NEAR: Final = 2
 LOOSE: Final = 1
-LEAST_WORDS: Final = 4
+MIN_WORDS: Final = 4
 """A title with fewer words identifies a work only together with its volume or page."""
 NEAR_RATIO: Final = 92
 LOOSE_RATIO: Final = 75
@@ -26,9 +26,9 @@ CANDIDATE_RATIO: Final = 60
 SAME_ABSTRACT: Final = 92
 OTHER_ABSTRACT: Final = 55
 ABSTRACT_LETTERS: Final = 600
-LEAST_ABSTRACT: Final = 200
-LEAST_SHARED: Final = 0.5
-LEAST_CONTENT: Final = 4
+MIN_ABSTRACT: Final = 200
+MIN_SHARED: Final = 0.5
+MIN_CONTENT: Final = 4
 """The fewest fields of identical records."""
 _COCHRANE_NUMBER: Final = re.compile(r"(?:cd|mr)[0-9]{6}")
 _GENERIC: Final = re.compile(
@@ -84,7 +84,7 @@ def compare(one: Signature, other: Signature) -> PairVerdict | None:
     """Compare two records; None if they are different works."""
     if one.pmid and one.pmid == other.pmid:
         return PairVerdict("same", f"same PMID {one.pmid}", 100)
-    if one.content == other.content and sum(map(bool, one.content)) >= LEAST_CONTENT:
+    if one.content == other.content and sum(map(bool, one.content)) >= MIN_CONTENT:
         return PairVerdict("same", "identical records", 99)
     if shared := one.ids & other.ids:
         database, number = min(shared)
@@ -179,16 +179,16 @@ def _share_authors(one: Signature, other: Signature) -> int:
             return 2
         return 2 if _similar(lone.families[0], first.families[0]) else 0
     shared = len(mine & theirs) / min(len(mine), len(theirs))
-    if shared >= LEAST_SHARED:
+    if shared >= MIN_SHARED:
         return 2
     if one.names & other.names - _INITIALS and shared > 0.2:
         return 2
     if _similar(one.families[0], other.families[0]) and (shared > 0.2 or min(len(mine), len(theirs)) <= 3):
         return 2
-    if len(one.everyone & other.everyone) >= max(2, LEAST_SHARED * min(len(one.everyone), len(other.everyone))):
+    if len(one.everyone & other.everyone) >= max(2, MIN_SHARED * min(len(one.everyone), len(other.everyone))):
         return 2  # given and family names are swapped
     alike = sum(any(_similar(name, another) for another in other.families[:12]) for name in one.families[:12])
-    return 2 if alike / min(len(one.families), len(other.families), 12) >= LEAST_SHARED else 0
+    return 2 if alike / min(len(one.families), len(other.families), 12) >= MIN_SHARED else 0
 
 
 _INITIALS: Final = frozenset("abcdefghijklmnopqrstuvwxyz") | frozenset(
@@ -380,7 +380,7 @@ def _by_text(one: Signature, other: Signature, titles: _Titles) -> PairVerdict |
 def _same_text(one: Signature, other: Signature, titles: _Titles, authors: int, place: _Place) -> PairVerdict | None:
     """Compare two records that have no identifier in common."""
     level = titles.level
-    long_title = len(one.title.split()) >= LEAST_WORDS and len(other.title.split()) >= LEAST_WORDS
+    long_title = len(one.title.split()) >= MIN_WORDS and len(other.title.split()) >= MIN_WORDS
     agreed = _describe_agreement(place)
     if place.is_certain and authors:
         # The same pages of the same volume: the title may be translated or rewritten.
@@ -462,7 +462,7 @@ def _with_missing_place(
 
 def _abstracts(one: Signature, other: Signature) -> int:
     """Return 2 for the same abstract, 0 for two different ones, 1 otherwise."""
-    if min(len(one.abstract), len(other.abstract)) < LEAST_ABSTRACT:
+    if min(len(one.abstract), len(other.abstract)) < MIN_ABSTRACT:
         return 1
     from rapidfuzz.fuzz import ratio
 

@@ -119,7 +119,7 @@ def _shorten_reference(one: Reference) -> CitationParts:
     )
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Entry:
     """A record of a file.
 

@@ -277,7 +277,7 @@ def _family_groups(works: Sequence[MergedWork], work_of: Sequence[int], linked: 
 
 
 def _duplicate_groups(works: Sequence[MergedWork], entries: Sequence[Entry], linked: Linked) -> list[Group]:
-    position_of = {id(entry): number for number, entry in enumerate(entries)}
+    position_of = {entry: number for number, entry in enumerate(entries)}
     why: dict[int, set[str]] = defaultdict(set)
     for (one, other), verdict in linked.reasons.items():
         why[one].add(verdict.why)
@@ -287,7 +287,7 @@ def _duplicate_groups(works: Sequence[MergedWork], entries: Sequence[Entry], lin
         if not work.others:
             continue
         members = sorted(work.entries, key=lambda one: (one.file, one.index))
-        reasons = sorted({reason for one in members for reason in why[position_of[id(one)]]})
+        reasons = sorted({reason for one in members for reason in why[position_of[one]]})
         groups.append(
             Group(kind="duplicate", members=[one.id for one in members], why="; ".join(reasons), kept=work.kept.id)
         )

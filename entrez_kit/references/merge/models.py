@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 
-from entrez_kit.core.model import Request, Result, Warn, omit_if_empty, wrong
+from entrez_kit.core.model import Request, Result, Warn, contradiction_error, omit_if_empty
 from entrez_kit.references.files.references import Reference
 from entrez_kit.references.merge.compare import Relation
 from entrez_kit.references.merge.review import Choice, ReviewRow
@@ -42,7 +42,7 @@ class FileToMerge(Request):
     @model_validator(mode="after")
     def _one_of_them(self) -> Self:
         if bool(self.text) == bool(self.references):
-            raise wrong("text", "give either text or references", "both" if self.text else "neither")
+            raise contradiction_error("text", "give either text or references", "both" if self.text else "neither")
         return self
 
 

@@ -31,12 +31,7 @@ _REMARKS: Final = re.compile(
 )
 _MARKUP: Final = re.compile(r"</?(?:i|b|em|strong|u|sub|sup|span|sc|bold|italic|inf)\b[^<>]*>", re.IGNORECASE)
 _ORIGINAL: Final = re.compile(r" ?<ORIGINAL> ?| ?; (?=[^\W\d_])| = | / ")
-_SPELLINGS: Final = (
-    (re.compile(r"[ao]e"), "e"),
-    (re.compile("our"), "or"),
-    (re.compile("z"), "s"),
-    (re.compile("sulph"), "sulf"),
-)
+_DIGRAPH: Final = re.compile(r"[ao]e")
 _NUMBER: Final = re.compile(r"[0-9]+")
 _ROMAN: Final = {"i": "1", "ii": "2", "iii": "3", "iv": "4", "v": "5", "vi": "6", "vii": "7", "viii": "8", "ix": "9"}
 _WORDED: Final = {
@@ -48,7 +43,8 @@ _PART: Final = re.compile(
     r"\b(?:part|parts|pt|section|chapter|volume|vol|paper|article|study|report|series|no|number)\s+"
     r"([0-9]{1,2}|[ivx]{1,4}|one|two|three|four|five|six|seven|eight|nine|ten|first|second|third|[a-h])\b"
 )
-_LAST_NUMBER: Final = re.compile(r"\b([ivx]{1,4}|[0-9]{1,2})(?=$| [a-z])")
+_LAST_ROMAN: Final = frozenset(_ROMAN) - {"ix"}
+"""Roman numbers that are the number of a part as the last word of a title."""
 _ERRATUM: Final = re.compile(
     r"^(?:(?:publisher|author|editorial)s? )?(?:erratum|errata|corrigend(?:um|a)|correction|addendum|retraction"
     r"|(?:notice|statement|expression) of (?:retraction|concern|correction|redundant publication)|retraction note"
@@ -69,12 +65,27 @@ _PROTOCOL: Final = re.compile(
     r"|study design"
     r"|design of (?:a|the)|trial design|statistical analysis plan|methods and design)\b"
 )
-_PREPRINT_DOI: Final = re.compile(
-    r"10\.(?:1101/|64898/|21203/rs\.|2139/ssrn|20944/preprints|48550/arxiv|26434/chemrxiv|31234/osf|31219/osf"
-    r"|35542/osf"
-    r"|22541/au|36227/techrxiv|14293/s2199|37044/osf|32942/|55458/neurolibre|1590/scielopreprints"
-    r"|12688/openreseurope)"
+_PREPRINT_DOIS: Final = (
+    "10.1101/",
+    "10.64898/",
+    "10.21203/rs.",
+    "10.2139/ssrn",
+    "10.20944/preprints",
+    "10.48550/arxiv",
+    "10.26434/chemrxiv",
+    "10.31234/osf",
+    "10.31219/osf",
+    "10.35542/osf",
+    "10.22541/au",
+    "10.36227/techrxiv",
+    "10.14293/s2199",
+    "10.37044/osf",
+    "10.32942/",
+    "10.55458/neurolibre",
+    "10.1590/scielopreprints",
+    "10.12688/openreseurope",
 )
+"""The beginnings of DOIs of preprints."""
 _PREPRINT_SERVER: Final = re.compile(
     r"\b(?:biorxiv|medrxiv|arxiv|chemrxiv|psyarxiv|research square|ssrn|preprints?(?: org)?|authorea|techrxiv"
     r"|osf preprints"
@@ -85,11 +96,14 @@ _CONFERENCE: Final = re.compile(
     r"|abstracts? of"
     r"|abstracts? from|workshop)\b"
 )
-_JOURNAL_OF_PROCEEDINGS: Final = re.compile(r"proceedings of the (?:national academy|royal society|nutrition society)")
+_JOURNALS_OF_PROCEEDINGS: Final = tuple(
+    f"proceedings of the {name}" for name in ("national academy", "royal society", "nutrition society")
+)
+"""Journals that are not the proceedings of a conference."""
 _ABSTRACT_TITLE: Final = re.compile(
     r"[\[(](?:meeting |conference |poster )?abstracts?\b[^\[\]()]{0,40}[\])]", re.IGNORECASE
 )
-_SUPPLEMENT: Final = re.compile(r"suppl|spec|abstr", re.IGNORECASE)
+_SUPPLEMENT: Final = ("suppl", "spec", "abstr")
 _COCHRANE: Final = re.compile(r"10\.1002/14651858\.(cd[0-9]+|mr[0-9]+)(?:\.pub([0-9]+))?")
 _VERSIONED: Final = re.compile(
     r"(10\.(?:21203/rs\.[0-9.a-z-]+|20944/preprints[0-9.]+|12688/[a-z0-9]+\.[0-9]+|7554/elife\.[0-9]+"
@@ -100,36 +114,11 @@ _SAME_TEXT: Final = re.compile(r"(10\.(?:6084/m9\.figshare\.[0-9a-z.]*[0-9]|1101
 """DOIs of one text in several versions: figshare's ``.v2``, and ``v2`` in addresses of bioRxiv and medRxiv."""
 _PROOF: Final = re.compile(r"[._/-](?:proof|accepted|uncorrected)$")
 _STOP: Final = frozenset(
-    [
-        "the",
-        "a",
-        "an",
-        "of",
-        "and",
-        "in",
-        "for",
-        "on",
-        "to",
-        "at",
-        "by",
-        "with",
-        "from",
-        "und",
-        "der",
-        "die",
-        "das",
-        "des",
-        "et",
-        "la",
-        "le",
-        "les",
-        "de",
-        "del",
-        "e",
-        "y",
-        "part",
-        "section",
-    ]
+    (
+        *("the", "a", "an", "of", "and", "in", "for", "on", "to", "at", "by", "with", "from"),
+        *("und", "der", "die", "das", "des", "et", "la", "le", "les", "de", "del", "e"),
+        *("y", "part", "section"),
+    )
 )
 _NO_PAGES: Final = re.compile(
     r"[0-9]{1,2}-(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
@@ -238,9 +227,7 @@ def clean_title(text: str) -> str:
 def fold_title(text: str) -> str:
     """Fold a title to words; British and American spellings are equal."""
     folded = fold_text(text.replace("&", " and "))
-    for pattern, letter in _SPELLINGS:
-        folded = pattern.sub(letter, folded)
-    return folded
+    return _DIGRAPH.sub("e", folded).replace("our", "or").replace("z", "s").replace("sulph", "sulf")
 
 
 def read_title(text: str) -> tuple[str, tuple[str, ...]]:
@@ -269,8 +256,8 @@ def part_of(title: str) -> str:
     match = _PART.search(title)
     if match:
         return _ROMAN.get(match[1], _WORDED.get(match[1], match[1]))
-    last = re.search(r"\s(i{1,3}|iv|v|vi{1,3})$", title)
-    return _ROMAN[last[1]] if last else ""
+    front, _, last = title.rpartition(" ")
+    return _ROMAN[last] if front and last in _LAST_ROMAN else ""
 
 
 def _core(title: str) -> str:
@@ -279,7 +266,8 @@ def _core(title: str) -> str:
     core = _REPLY.sub("", core, count=1) if len(core.split()) > 3 else core
     core = _REPLY_END.sub("", core)
     core = _PART.sub(" ", core)
-    core = re.sub(r"\s(?:i{1,3}|iv|v|vi{1,3})$", "", core)
+    front, space, last = core.rpartition(" ")
+    core = front if space and last in _LAST_ROMAN else core
     core = _PROTOCOL.sub(" ", core)
     core = re.sub(r"\b(?:an? )?(?:[0-9]{4} )?update[ds]?\b(?: [0-9]{4})?|\bversion [0-9.]+\b", " ", core)
     return " ".join(core.split())
@@ -385,9 +373,10 @@ def _read_volume(volume: str) -> str:
 
 def _read_supplement(place: str) -> str:
     """Return the numbers of a supplement in volume and issue, "s" for one without a number, "" without one."""
-    if not _SUPPLEMENT.search(place):
+    place = place.lower()
+    if not any(word in place for word in _SUPPLEMENT):
         return ""
-    return " ".join(_NUMBER.findall(place.lower().partition("suppl")[2])) or "s"
+    return " ".join(_NUMBER.findall(place.partition("suppl")[2])) or "s"
 
 
 def _is_erratum(title: str, kind: str) -> bool:
@@ -396,13 +385,12 @@ def _is_erratum(title: str, kind: str) -> bool:
 
 
 def _is_preprint(doi: str, journal: str, kind: str) -> bool:
-    by_doi = _PREPRINT_DOI.match(doi) is not None
-    return "preprint" in kind or by_doi or _PREPRINT_SERVER.search(journal) is not None
+    return "preprint" in kind or doi.startswith(_PREPRINT_DOIS) or _PREPRINT_SERVER.search(journal) is not None
 
 
 def _is_conference(title: str, journal: str, kind: str) -> bool:
     """Return whether a record is of a conference, by its journal, its type or a remark in its title."""
-    if _CONFERENCE.search(journal) and not _JOURNAL_OF_PROCEEDINGS.search(journal):
+    if _CONFERENCE.search(journal) and not any(name in journal for name in _JOURNALS_OF_PROCEEDINGS):
         return True
     words = ("conference", "proceeding", "meeting abstract", "congress", "cpaper")
     return any(word in kind for word in words) or _ABSTRACT_TITLE.search(title) is not None

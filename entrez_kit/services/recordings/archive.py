@@ -66,7 +66,7 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class Part(_Strict):
+class ArchivePart(_Strict):
     """Size and hash of a part."""
 
     sha256: str = Field(pattern="^[0-9a-f]{64}$")
@@ -88,7 +88,7 @@ class Manifest(_Strict):
     credentials: list[str]
     copy_label: str = ""
     requests: int
-    parts: dict[str, Part]
+    parts: dict[str, ArchivePart]
 
 
 class RecordedReply(_Strict):
@@ -153,7 +153,7 @@ class ArchiveWriter:
             )
         self._target = target
         self._lock = Lock()
-        self._parts: dict[str, Part] = {}
+        self._parts: dict[str, ArchivePart] = {}
         self._count = 0
         try:
             refuse_foreign_links(target)
@@ -174,7 +174,7 @@ class ArchiveWriter:
                 if len(self._parts) >= MAX_PARTS - 3:
                     raise self._write_error(OSError(27, f"it would have more than {MAX_PARTS:,} parts"))
                 self._put(name, content)
-                self._parts[name] = Part(sha256=digest, bytes=len(content))
+                self._parts[name] = ArchivePart(sha256=digest, bytes=len(content))
         return name
 
     def add_request(self, request: RecordedRequest) -> None:
@@ -198,7 +198,7 @@ class ArchiveWriter:
                 self._put_lines()
                 known = {"format": FORMAT, "version": VERSION, "tool": f"entrez-kit/{__version__}", **fields}
                 crate = json.dumps(_describe_crate(known, self._parts), indent=1, ensure_ascii=False).encode()
-                self._parts[CRATE] = Part(sha256=hashlib.sha256(crate).hexdigest(), bytes=len(crate))
+                self._parts[CRATE] = ArchivePart(sha256=hashlib.sha256(crate).hexdigest(), bytes=len(crate))
                 self._put(CRATE, crate)
                 manifest = Manifest(**known, requests=self._count, parts=self._parts)
                 self._put(MANIFEST, manifest.model_dump_json(indent=1).encode())
@@ -237,7 +237,7 @@ class ArchiveWriter:
                 digest.update(chunk)
                 size += len(chunk)
         self._lines.close()
-        self._parts[REQUESTS] = Part(sha256=digest.hexdigest(), bytes=size)
+        self._parts[REQUESTS] = ArchivePart(sha256=digest.hexdigest(), bytes=size)
 
     def _seal(self) -> None:
         """Write the hash of all bytes before the comment into the comment."""
@@ -455,7 +455,7 @@ _MEDIA: Final = {
 }
 
 
-def _describe_crate(fields: Mapping[str, Any], parts: Mapping[str, Part]) -> dict[str, Any]:
+def _describe_crate(fields: Mapping[str, Any], parts: Mapping[str, ArchivePart]) -> dict[str, Any]:
     """Return the description of a recording as RO-Crate 1.3: its files and the run that wrote them."""
     files = [
         {

@@ -133,8 +133,13 @@ class Replay:
         if recorded.fidelity and (trace := tracing.current_trace()) is not None:
             trace.limit_fidelity(recorded.fidelity)
         return Reply(
-            *(content, replies.read(call, content), recorded.url, recorded.method, recorded.from_cache),
-            *(recorded.status, recorded.attempts),
+            content=content,
+            value=replies.read(call, content),
+            url=recorded.url,
+            method=recorded.method,
+            from_cache=recorded.from_cache,
+            status=recorded.status,
+            attempts=recorded.attempts,
             created=recorded.created,
             content_type=recorded.content_type,
             fidelity=recorded.fidelity,

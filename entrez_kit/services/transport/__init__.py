@@ -197,7 +197,7 @@ def _key(settings: Settings, service: str) -> str | None:
     return dict(credentials_for(settings, service, base_of(settings, service))).get(policy.key)
 
 
-LONGEST_LATENCY: Final = 1.5
+MAX_LATENCY: Final = 1.5
 """The latency in seconds up to which one operation can use the full rate of a service."""
 
 
@@ -207,7 +207,7 @@ def most_in_flight(settings: Settings, service: str) -> int:
     pace = policy.per_second(is_keyed(settings, service))
     if pause := pause_ms(settings, service):
         pace = min(pace, 1000 / pause)
-    most = ceil(pace * LONGEST_LATENCY) + 1
+    most = ceil(pace * MAX_LATENCY) + 1
     return most if policy.at_once is None else min(most, policy.at_once)
 
 
@@ -361,7 +361,7 @@ class Call(Generic[T]):
         return sink.hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reply(Generic[T]):
     """A checked reply: the bytes of the service, decompressed and otherwise unchanged, and their parsed value.
 

@@ -92,7 +92,15 @@ def cache_info(settings: Settings) -> CacheInfo:
             ).fetchone()
     except (sqlite3.Error, CacheUnusable) as exc:
         return CacheInfo(path, exists=True, size_bytes=size, problem=str(exc))
-    return CacheInfo(path, True, entries, expired, size, oldest, newest)
+    return CacheInfo(
+        path,
+        exists=True,
+        entries=entries,
+        expired=expired,
+        size_bytes=size,
+        oldest_expiry=oldest,
+        newest_expiry=newest,
+    )
 
 
 def connect(path: Path, busy_ms: int) -> sqlite3.Connection:

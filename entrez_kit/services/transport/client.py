@@ -278,7 +278,14 @@ class Transport:
             with suppress(UpstreamError):
                 value = call.expect.read(stored.content)
                 return Reply(
-                    *(stored.content, value, self.display_url(call), call.method, True, stored.status, 0, until),
+                    content=stored.content,
+                    value=value,
+                    url=self.display_url(call),
+                    method=call.method,
+                    from_cache=True,
+                    status=stored.status,
+                    attempts=0,
+                    until=until,
                     created=stored.created,
                     content_type=stored.content_type,
                 )
@@ -294,23 +301,25 @@ class Transport:
         kind = response.headers.get("Content-Type", "")
         if response.from_cache:  # another process has just stored it
             created = response.created_at.timestamp()
-            stored = StoredReply(response.content, response.status_code, created, expires, kind)
-            return self._accept(call, stored) or self._send(request, is_cached=is_cached, renew=True)
-        until = 0.0 if self._settings.refresh or call.fresh else expires
-        sent, created = outgoing.sent, getattr(response, "stored_at", response.created_at).timestamp()
-        return Reply(
-            *(
-                response.content,
-                request.value,
-                self.display_url(call),
-                call.method,
-                False,
-                200,
-                sent,
-                until,
-                created,
-                kind,
+            stored = StoredReply(
+                content=response.content,
+                status=response.status_code,
+                created=created,
+                expires=expires,
+                content_type=kind,
             )
+            return self._accept(call, stored) or self._send(request, is_cached=is_cached, renew=True)
+        return Reply(
+            content=response.content,
+            value=request.value,
+            url=self.display_url(call),
+            method=call.method,
+            from_cache=False,
+            status=200,
+            attempts=outgoing.sent,
+            until=0.0 if self._settings.refresh or call.fresh else expires,
+            created=getattr(response, "stored_at", response.created_at).timestamp(),
+            content_type=kind,
         )
 
     def display_url(self, call: Call) -> str:
@@ -453,5 +462,15 @@ class ServiceClient:
         encoded: str | None = None,
     ) -> Reply[T]:
         """Send a call to a path below the base URL."""
-        url = f"{self._base}/{path}"
-        return self._transport.send(Call(self._SERVICE, endpoint, url, params, expect, method, encoded, ttl))
+        return self._transport.send(
+            Call(
+                service=self._SERVICE,
+                endpoint=endpoint,
+                url=f"{self._base}/{path}",
+                params=params,
+                expect=expect,
+                method=method,
+                encoded=encoded,
+                ttl=ttl,
+            )
+        )

@@ -61,7 +61,13 @@ def answer_call(
         trace.limit_fidelity(fidelity or tracing.FIDELITIES[0])
         trace.copy = settings.copy_label
     return Reply(
-        *(body, checked.value, shown_url, call.method, False, 200, 1),
+        content=body,
+        value=checked.value,
+        url=shown_url,
+        method=call.method,
+        from_cache=False,
+        status=200,
+        attempts=1,
         created=time.time(),
         content_type=incoming.content_type,
         fidelity=fidelity,

@@ -49,8 +49,8 @@ MAX_COUNTED: Final = 100
 # With a minimum pause, a process that wakes late must not add its delay to all processes behind it.
 WAKE_SLACK_MS: Final = 5
 # Every process reserves at most one slot, so a longer queue means that the state is damaged.
-LONGEST_QUEUE_SLOTS: Final = 300
-LONGEST_QUEUE_MS: Final = 120_000
+MAX_QUEUE_SLOTS: Final = 300
+MAX_QUEUE_MS: Final = 120_000
 # The lock is held while a request is handed to the kernel, which takes almost no time. A process that holds it longer
 # than this is suspended, or the locks of its file system do not work.
 LOCK_PATIENCE_SECONDS: Final = 5.0
@@ -150,7 +150,7 @@ class RateLimiter:
 
     def _reserve(self, state: "_State", now_ms: int, *, deadline: float | None) -> tuple["_State", int]:
         """Take the next free slot; return the new state and the time of the slot."""
-        longest_ms = max(LONGEST_QUEUE_SLOTS * self._slot_ms, LONGEST_QUEUE_MS)
+        longest_ms = max(MAX_QUEUE_SLOTS * self._slot_ms, MAX_QUEUE_MS)
         free_us = state.free_us if state.free_us <= (now_ms + longest_ms) * 1000 else 0
         taken, decision = _SLOTS.step(self._slots, (free_us,), now_ms, 1)
         slot_ms = now_ms + (decision.retry_after_ms or 0)

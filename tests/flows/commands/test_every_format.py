@@ -138,7 +138,7 @@ def formats_of(module: Module, name: str) -> tuple[Format, ...]:
     command = module("_app").load_command(group)
     for word in words:
         command = command.commands[word]
-    known: tuple[Format, ...] = module("_state").list_formats(command)
+    known: tuple[Format, ...] = module("_state").formats_of(command).accepted
     return known
 
 
@@ -177,7 +177,7 @@ def test_the_calls_cover_every_command_with_a_choice_of_formats(module: Module) 
         name
         for group in app.COMMANDS
         for name, command in commands_below(app.load_command(group), group)
-        if state.list_formats(command) != state.list_formats(None)
+        if state.formats_of(command).accepted != state.formats_of(None).accepted
     }
 
     assert found == set(CALLS)
@@ -302,8 +302,8 @@ def test_no_command_writes_a_cell_that_a_spreadsheet_runs(
     if given is None:
         return
     rows = module("_formats.rows")
-    cell = rows.cell
-    monkeypatch.setattr(rows, "cell", lambda value: f"=HYPERLINK(1) {cell(value)}")
+    format_cell = rows.format_cell
+    monkeypatch.setattr(rows, "format_cell", lambda value: f"=HYPERLINK(1) {format_cell(value)}")
 
     ended = call(cli, name, CALLS[name], "-f", given.name)
 

@@ -235,7 +235,7 @@ def test_a_terminal_sees_how_far_long_work_is(module: Module, monkeypatch: pytes
 
 
 def test_many_requests_are_announced_with_their_time(cli: Cli, module: Module, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module("_pipeline"), "MANY_REQUESTS", 0)
+    monkeypatch.setattr("entrez_kit.pubmed.record_fetcher.MANY_REQUESTS", 0)
 
     err = cli("fetch", "99000001", "-f", "ids").err
 

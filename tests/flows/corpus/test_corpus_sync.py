@@ -587,6 +587,22 @@ def test_a_full_store_ends_the_sync_and_the_next_one_goes_on(world: World, monke
         assert state.store.stats("fish").documents == 900
 
 
+def test_a_sync_that_has_not_run_or_has_stopped_reports_no_missing_records_and_sends_no_request(
+    world: World, small_batches: None
+) -> None:
+    with world.of(series(60)) as state:
+        run = sync.Sync(state.kit.services, SyncRequest(query_key="fish", term=TERM))
+        assert run.missing_error() is None
+        assert state.searched == []
+
+        batches = iter(run)
+        next(batches)
+        batches.close()  # type: ignore[attr-defined]  # it is a generator
+        sent = len(state.searched)
+        assert run.missing_error() is None
+        assert len(state.searched) == sent
+
+
 # interruptions
 
 

@@ -11,7 +11,7 @@ from entrez_kit.base.errors import EntityNotFound
 from entrez_kit.base.settings import Settings
 from entrez_kit.corpus import demo
 from entrez_kit.corpus.store.store import Store
-from entrez_kit.local.copies import list_names
+from entrez_kit.local.copies import list_copies
 from entrez_kit.local.importing import import_files
 from entrez_kit.local.open_local import open_local
 
@@ -31,7 +31,7 @@ def test_a_corpus_is_a_copy_with_the_same_records(kit: Settings) -> None:
 
     assert copy.info.corpus == copy.name == demo.KEY
     assert {collection.pmid(number) for number in collection.index.list_records()} == set(articles)
-    assert list_names(kit) == []
+    assert list_copies(kit) == []
     with pytest.raises(EntityNotFound) as refused:
         open_local(kit, "nothing")
     assert demo.KEY in refused.value.details["corpora"]

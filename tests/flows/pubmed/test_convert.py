@@ -204,7 +204,7 @@ class Prepared:
         raise EntityNotFound("none of the ids")
 
     def run(self, *ids: str) -> ConvertResult:
-        return CONVERT.answer(self, CONVERT.build({"ids": list(ids)}))  # type: ignore[arg-type]
+        return CONVERT.run_without_warnings(self, CONVERT.build({"ids": list(ids)}))  # type: ignore[arg-type]
 
 
 def record(pmid: str, *, doi: str = "", pmc: str = "", invalid: str = "") -> str:

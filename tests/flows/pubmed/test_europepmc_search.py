@@ -17,9 +17,9 @@ from entrez_kit.local.eutils.replies import LocalReply, document
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.pubmed.europepmc.search_europepmc import (
     EUROPEPMC_SEARCH,
+    EuropePMCArticles,
     EuropePMCRequest,
     EuropePMCResult,
-    Walk,
     build_query,
 )
 from entrez_kit.sandbox.server import Sandbox
@@ -288,7 +288,7 @@ def test_the_end_is_reached_through_every_kind_of_fault(kit_for: KitFor) -> None
 @pytest.mark.long
 def test_a_walk_holds_one_page_at_a_time(kit_for: KitFor, many: Sandbox) -> None:
     request = EuropePMCRequest(query="PUB_YEAR:[1900 TO 2100]", page_size=100, detail_level="brief", max_results=1_000)
-    walk = Walk(kit_for(many).services, request)
+    walk = EuropePMCArticles(kit_for(many).services, request)
     records = iter(walk)
     first = list(itertools.islice(records, 100))
 

@@ -98,15 +98,15 @@ def test_records_that_do_not_come_are_a_shortfall(
     sandbox: Sandbox, kit_for: KitFor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kit = kit_for(sandbox)
-    answer = Operation.answer
+    run = Operation.run_without_warnings
 
     def with_one_that_is_not_there(operation: Operation[Any, Any], services: object, request: object) -> Any:
-        result = answer(operation, services, request)  # type: ignore[arg-type]
+        result = run(operation, services, request)  # type: ignore[arg-type]
         if operation.method != "search_articles":
             return result
         return result.model_copy(update={"pmids": [*result.pmids[:2], "12"], "total_found": 3})
 
-    monkeypatch.setattr(Operation, "answer", with_one_that_is_not_there)
+    monkeypatch.setattr(Operation, "run_without_warnings", with_one_that_is_not_there)
     result = COUNT_FACETS.run(kit.services, {"query_term": "crispr"})
 
     assert (result.records_counted, result.complete) == (2, False)

@@ -110,7 +110,7 @@ async def test_nobody_gets_a_kept_answer_that_a_token_does_not_allow(
 
 async def test_the_corpus_of_this_machine_is_always_looked_up(services: ServerServices) -> None:
     server = EntrezServer(services)
-    kept = {facts.name for facts in server.toolbox.listed if facts.may_be_kept}
+    kept = {facts.name for facts in server.toolbox.listed if facts.is_cacheable}
 
     assert {"pubmed_search_articles", "get_gene"} <= kept
     assert not kept & {"pubmed_sync_delta", "rag_search", "rag_get", "corpus_checkpoint_get", "corpus_checkpoint_set"}

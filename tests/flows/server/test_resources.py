@@ -135,7 +135,15 @@ async def test_a_database_with_hundreds_of_links_is_cut_and_says_so(
     services: ServerServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     links = [LinkName(name=f"gene_{number}", description="A kind of link", db_to="gene") for number in range(900)]
-    told = Reply(b"", DatabaseInfo(name="gene", links=links), "https://a.org", "GET", False, 200, 1)
+    told = Reply(
+        content=b"",
+        value=DatabaseInfo(name="gene", links=links),
+        url="https://a.org",
+        method="GET",
+        from_cache=False,
+        status=200,
+        attempts=1,
+    )
     monkeypatch.setattr("entrez_kit.databases.info.describe_database", lambda services, name: told)
     async with connected(services) as client:
         stats = await read(client, STATS_URI.replace("/pubmed", "/gene"))

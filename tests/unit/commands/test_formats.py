@@ -237,7 +237,7 @@ def test_cells_that_a_spreadsheet_would_run_are_disarmed(module: Module, text: s
 
 
 def test_cells_hold_no_control_characters(module: Module) -> None:
-    assert module("_formats.rows").cell("a\x1b[31mb\x9bc\x00d\u202ee") == "a[31mbcde"
+    assert module("_formats.rows").format_cell("a\x1b[31mb\x9bc\x00d\u202ee") == "a[31mbcde"
 
 
 def test_json_writes_what_nobody_sees_as_escapes_and_keeps_every_character(module: Module) -> None:
@@ -251,7 +251,7 @@ def test_json_writes_what_nobody_sees_as_escapes_and_keeps_every_character(modul
 
 
 def test_cells_flatten_values(module: Module) -> None:
-    cell = module("_formats.rows").cell
+    cell = module("_formats.rows").format_cell
 
     assert cell(True) == "true"
     assert cell([{"a": 1, "b": 2}, {"a": 3}]) == "1 2; 3"
@@ -276,7 +276,7 @@ def test_pages_tables_and_markdown_of_a_record_show_nothing_hidden_and_its_json_
         "url": "https://pubmed.ncbi.nlm.nih.gov/99000001/",
     }
     page = module("_views.markdown").page(record)
-    cell = module("_formats.rows").cell
+    cell = module("_formats.rows").format_cell
     cells = [cell(column(record)) for column in module("_views.text").ARTICLE_COLUMNS.values()]
     console = io.StringIO()
     sink = module("_output").Sink(None)

@@ -153,7 +153,7 @@ def test_a_page_without_anything_but_a_pmid_is_still_a_page(module: Module) -> N
 
 
 def test_an_item_without_a_summary_is_a_link(module: Module) -> None:
-    assert module("_views.markdown").item({"pmid": "1"}) == "- [PMID 1](<https://pubmed.ncbi.nlm.nih.gov/1/>)\n"
+    assert module("_views.markdown").render_item({"pmid": "1"}) == "- [PMID 1](<https://pubmed.ncbi.nlm.nih.gov/1/>)\n"
 
 
 def test_mesh_terms_mark_their_major_topics(module: Module) -> None:

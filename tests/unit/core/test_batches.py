@@ -4,14 +4,14 @@ import pytest
 
 from entrez_kit.base.errors import EntityNotFound, InvalidInput, UpstreamError
 from entrez_kit.base.tracing import Watch, watch_calls
-from entrez_kit.core.batches import PROBE_WAITS, in_batches
+from entrez_kit.core.batches import PROBE_WAITS, collect_batches
 from entrez_kit.services.transport import in_flight
 
 IDS = [str(number) for number in range(100)]
 
 
 def test_ids_go_out_in_batches_and_answers_keep_their_order() -> None:
-    requested = in_batches(IDS, 40, lambda batch: len(batch))
+    requested = collect_batches(IDS, 40, lambda batch: len(batch))
 
     assert [(batch[0], size) for batch, size in requested.answers] == [("0", 40), ("40", 40), ("80", 20)]
     assert not requested.refused
@@ -27,7 +27,7 @@ def test_a_refused_batch_is_halved_until_the_ids_to_blame_are_known() -> None:
             raise EntityNotFound("one of them is no id")
         return batch
 
-    requested = in_batches(IDS, 100, ask)
+    requested = collect_batches(IDS, 100, ask)
 
     assert set(requested.refused) == {"13", "77"}
     assert [uid for batch, _ in requested.answers for uid in batch] == [uid for uid in IDS if uid not in ("13", "77")]
@@ -39,9 +39,9 @@ def test_what_is_no_refusal_is_raised() -> None:
         raise InvalidInput("there is no such database")
 
     with pytest.raises(InvalidInput):
-        in_batches(IDS, 10, ask)
+        collect_batches(IDS, 10, ask)
 
-    assert set(in_batches(IDS[:2], 10, ask, refusals=(InvalidInput,)).refused) == {"0", "1"}
+    assert set(collect_batches(IDS[:2], 10, ask, refusals=(InvalidInput,)).refused) == {"0", "1"}
 
 
 @pytest.fixture(autouse=True)
@@ -59,7 +59,7 @@ def test_a_record_that_cannot_be_answered_does_not_sink_the_others() -> None:
         return len(batch)
 
     for ids in (IDS, IDS[20:30]):  # many batches, and one
-        requested = in_batches(ids, 10, ask)
+        requested = collect_batches(ids, 10, ask)
 
         assert list(requested.failed) == ["27"]
         assert sum(size for _, size in requested.answers) == len(ids) - 1
@@ -73,7 +73,7 @@ def test_an_outage_between_batches_is_waited_for(waited: list[float]) -> None:
             raise UpstreamError("status 503", details={"reason": "ncbi_unreachable"})
         return len(batch)
 
-    requested = in_batches(IDS, 10, ask)
+    requested = collect_batches(IDS, 10, ask)
 
     assert sum(size for _, size in requested.answers) == 100
     assert not requested.failed
@@ -87,7 +87,7 @@ def test_a_service_that_is_down_is_not_asked_to_the_end(waited: list[float]) -> 
         sent.append(len(batch))
         raise UpstreamError("no connection", details={"reason": "connection"})
 
-    requested = in_batches(IDS, 10, ask)
+    requested = collect_batches(IDS, 10, ask)
 
     assert sent == [10, 1, 1, 1]
     assert waited == list(PROBE_WAITS)
@@ -104,7 +104,7 @@ def test_what_is_the_same_for_any_id_is_not_asked_again_for_a_single_batch(reaso
         sent.append(len(batch))
         raise UpstreamError("no", details={"reason": reason})
 
-    requested = in_batches(IDS[:10], 10, ask)
+    requested = collect_batches(IDS[:10], 10, ask)
 
     assert sent == [10]
     assert not waited
@@ -118,7 +118,7 @@ def test_a_service_that_fails_while_a_batch_is_halved_is_not_asked_on() -> None:
         sent.append(len(batch))
         raise EntityNotFound("refused") if len(batch) == 8 else UpstreamError("gone")
 
-    requested = in_batches(IDS[:8], 8, ask)
+    requested = collect_batches(IDS[:8], 8, ask)
 
     assert sent == [8, 4]
     assert set(requested.failed) == set(IDS[:8])
@@ -127,7 +127,7 @@ def test_a_service_that_fails_while_a_batch_is_halved_is_not_asked_on() -> None:
 def test_whoever_watches_is_told_after_each_batch() -> None:
     reported: list[tuple[int, int | None]] = []
     with watch_calls(Watch(wanted=lambda: True, progress=lambda done, total: reported.append((done, total)))):
-        in_batches(IDS, 40, lambda batch: None)
+        collect_batches(IDS, 40, lambda batch: None)
 
     assert reported == [(40, 100), (80, 100), (100, 100)]
 
@@ -144,7 +144,7 @@ def test_batches_in_flight_together_keep_their_order_and_one_bad_id_sinks_no_oth
             raise EntityNotFound("one of them is no id")
         return batch
 
-    requested = in_batches(IDS, 10, ask, at_once=6)
+    requested = collect_batches(IDS, 10, ask, at_once=6)
 
     assert [uid for batch, answer in requested.answers for uid in answer] == [i for i in IDS if i not in ("27", "63")]
     assert (list(requested.failed), list(requested.refused)) == (["27"], ["63"])
@@ -161,7 +161,7 @@ def test_an_outage_that_meets_batches_in_flight_is_waited_for_once(waited: list[
             raise UpstreamError("status 503", details={"reason": "ncbi_unreachable"})
         return len(batch)
 
-    requested = in_batches(IDS, 10, ask, at_once=4)
+    requested = collect_batches(IDS, 10, ask, at_once=4)
 
     assert sum(size for _, size in requested.answers) == 100
     assert not requested.failed
@@ -176,7 +176,7 @@ def test_while_a_failure_is_looked_into_no_further_batch_is_begun(monkeypatch: p
         in_flight.mark_sent()
         raise UpstreamError("no connection", details={"reason": "connection"})
 
-    requested = in_batches(IDS * 10, 10, ask, at_once=4)
+    requested = collect_batches(IDS * 10, 10, ask, at_once=4)
 
     assert sent.count(10) <= 5
     assert sent.count(1) == len(PROBE_WAITS)
@@ -190,4 +190,4 @@ def test_what_is_no_refusal_ends_batches_in_flight(waited: list[float]) -> None:
         raise InvalidInput("there is no such database")
 
     with pytest.raises(InvalidInput):
-        in_batches(IDS, 10, ask, at_once=4)
+        collect_batches(IDS, 10, ask, at_once=4)

@@ -140,9 +140,9 @@ def test_a_result_for_a_front_end_says_who_answered_and_one_for_another_operatio
     request = operation.build({"numbers": [1]})
     with closing(Services(Settings(no_cache=True, copy_label="a copy"))) as services:
         run, executed = operation.run(services, request), execute(operation, services, {"numbers": [1]}).result
-        assembled = operation.document(services, request, operation.start(services, request))
+        assembled = operation.finish(services, request, operation.start(services, request))
         (streamed,) = operation.stream(services, request)
-        inner = operation.answer(services, request)
+        inner = operation.run_without_warnings(services, request)
 
     assert executed is not None
     for result in (run, executed, assembled, streamed):

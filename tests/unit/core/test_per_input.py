@@ -45,7 +45,7 @@ def test_several_inputs_are_asked_for_at_a_time_and_answered_in_order() -> None:
     )
     services = Services(load_settings({}, environ={}))
 
-    found = per_input(one, "name").answer(services, PerInputRequest(inputs=["c", "b", "a", "c"]))
+    found = per_input(one, "name").run_without_warnings(services, PerInputRequest(inputs=["c", "b", "a", "c"]))
 
     assert [item.name for item in found.results] == ["c", "a", "c"]
     assert [(item.input, item.status) for item in found.outcomes] == [

@@ -9,7 +9,7 @@ from corpus_bench import Paper
 from hypothesis import given
 from hypothesis import strategies as st
 
-from entrez_kit.corpus.chunking import LEAST, MOST, chunk_article, chunk_uuid, estimate_tokens
+from entrez_kit.corpus.chunking import MIN_CHUNK, MOST, chunk_article, chunk_uuid, estimate_tokens
 from entrez_kit.corpus.documents import Doc
 from entrez_kit.pubmed.models import AbstractSection, Article
 
@@ -62,7 +62,7 @@ def test_small_sections_go_together_until_they_say_enough() -> None:
     chunks = chunk_article(_article("T", *((f"PART {number}", _sentences(3)) for number in range(6))))
 
     assert [chunk.chunk_id for chunk in chunks] == ["s0", "s1", "s2"]
-    assert all(chunk.tokens >= LEAST for chunk in chunks)
+    assert all(chunk.tokens >= MIN_CHUNK for chunk in chunks)
 
 
 def test_a_section_that_is_too_long_is_cut_into_numbered_parts() -> None:

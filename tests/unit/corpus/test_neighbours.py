@@ -84,7 +84,7 @@ def delete(store: Store, chosen: str) -> None:
 
 def graphs(store: Store) -> dict[str, int]:
     with store.reading() as connection:
-        return reading.graphs(connection)
+        return reading.count_graphs(connection)
 
 
 def files(store: Store) -> list[Path]:
@@ -176,7 +176,7 @@ def test_a_graph_that_lags_far_behind_is_brought_up_to_date(store: Store, chosen
     assert path not in before
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     with store.reading() as connection:
-        assert reading.graphs(connection) == {MODEL: vector_index.count_indexed(connection, MODEL)}
+        assert reading.count_graphs(connection) == {MODEL: vector_index.count_indexed(connection, MODEL)}
     assert recall(store) >= 0.95
     neighbours.keep_up(store, MODEL)
     assert files(store) == [path]

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from entrez_kit.fulltext.models import OverflowMode, Section
-from entrez_kit.fulltext.selection import characters, cut, select, select_markdown, select_pdf_text
+from entrez_kit.fulltext.selection import characters, select, select_markdown, select_pdf_text, truncate_text
 
 STATISTICS = Section(title="Statistical Analysis", text="s" * 40)
 CELLS = Section(title="Cells", label="2.1", text="c" * 200, subsections=[STATISTICS])
@@ -159,7 +159,7 @@ def test_an_article_of_very_many_parts_is_cut_in_proportion() -> None:
     ],
 )
 def test_a_cut_is_at_the_end_of_a_word_and_shows(text: str, limit: int, expected: str) -> None:
-    assert cut(text, limit) == expected
+    assert truncate_text(text, limit) == expected
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_a_cut_is_at_the_end_of_a_word_and_shows(text: str, limit: int, expected
 def test_a_character_of_several_parts_is_never_cut_in_two(piece: str) -> None:
     text = piece * 30
     for limit in range(len(text)):
-        kept = cut(text, limit).removesuffix("…")
+        kept = truncate_text(text, limit).removesuffix("…")
         assert len(kept) % len(piece) == 0, (limit, kept)
         assert len(kept) < limit or not kept
         kept.encode("utf-8")

@@ -14,9 +14,8 @@ import pytest
 
 from entrez_kit.base.clock import SYSTEM_CLOCK
 from entrez_kit.base.errors import UpstreamError
-from entrez_kit.core.query_input import MAX_PUBMED_RESULTS
 from entrez_kit.pubmed.date_slices import FIRST, LAST, Slicer, esearch_delta
-from entrez_kit.services.small_replies import ESearchReply
+from entrez_kit.services.small_replies import MAX_PUBMED_RESULTS, ESearchReply
 
 TODAY = date(2026, 11, 1)
 _BOUNDS = re.compile(r'"(\d{4})/(\d\d)/(\d\d)"\[edat\] : "(\d{4})/(\d\d)/(\d\d)"\[edat\]')

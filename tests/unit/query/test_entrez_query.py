@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from entrez_kit.core.broadening import broadening, compare_strictly
+from entrez_kit.core.broadening import compare_strictly, compare_with_query
 from entrez_kit.core.query_input import normalize_date
 from entrez_kit.query.parser import Operand
 from entrez_kit.query.reduction import MeshGap, Part, Whole, find_dangling_operators, find_mesh_gap, reduce_query
@@ -83,7 +83,9 @@ def test_a_verdict_is_broadened_only_where_the_search_matched_more_than_the_quer
         count=len(searched), complaints=[Complaint("phrase_not_found", word) for word in unknown], query_translation=""
     )
 
-    verdict = broadening(term, reply, lambda asked: len(matching(asked, lambda word: WORDS.get(word, frozenset()))))
+    verdict = compare_with_query(
+        term, reply, lambda asked: len(matching(asked, lambda word: WORDS.get(word, frozenset())))
+    )
 
     assert verdict.broadened == (len(strict) < len(searched))
     if verdict.strict_total is not None:
@@ -133,7 +135,7 @@ def test_what_other_complaints_come_to(
 def test_a_count_that_does_not_come_leaves_the_verdict() -> None:
     reply = ESearchReply(count=5, complaints=[Complaint("phrase_not_found", "qqq")])
 
-    verdict = broadening("(crispr AND qqq) OR sickle", reply, lambda term: None)
+    verdict = compare_with_query("(crispr AND qqq) OR sickle", reply, lambda term: None)
 
     assert (verdict.broadened, verdict.strict_total) == (True, None)
     first = verdict.warnings(reply)[0]
@@ -156,7 +158,7 @@ def test_a_broadened_search_names_the_dropped_part_that_the_query_requires(
 ) -> None:
     reply = ESearchReply(count=5, complaints=[Complaint("phrase_not_found", text) for text in dropped])
 
-    verdict = broadening(term, reply, lambda term: 0)
+    verdict = compare_with_query(term, reply, lambda term: 0)
     first = verdict.warnings(reply)[0]
 
     assert verdict.required == required

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from entrez_kit.references.check.first_lines import find_first_lines
 from entrez_kit.references.check.list_layout import ListLayout, ListLine
 
 LINES = [
@@ -33,7 +34,7 @@ def find_starts(text: str, after_page: Sequence[int] = ()) -> list[int]:
             indent = len(row) - len(row.lstrip())
             lines.append(ListLine(number, row.strip(), indent, after_blank, number in after_page))
         after_blank = not row.strip()
-    return [line.number for line, first in zip(lines, ListLayout(lines).first_lines(), strict=True) if first]
+    return [line.number for line, first in zip(lines, find_first_lines(ListLayout(lines)), strict=True) if first]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,57 @@
+"""Errors for a format or a file suffix that a command does not support."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from entrez_kit.base.errors import InvalidInput
+from entrez_kit.base.output_formats import BY_NAME, Family, Format
+
+_INSTEAD: Final = (
+    dict.fromkeys((".xlsx", ".xls", ".ods"), ("csv", "A spreadsheet opens .csv"))
+    | dict.fromkeys((".doc", ".odt", ".rtf"), ("docx", "A word processor opens .docx"))
+    | {".pdf": ("html", "A browser opens .html and prints it as a PDF file")}
+)
+"""Suffixes of other programs: a format that the program opens, and a sentence for the hint."""
+
+
+def unknown_suffix_error(target: Path, accepted: Sequence[Format], files: str) -> InvalidInput:
+    """Return the error for a file whose suffix selects no format, with the format that its program opens.
+
+    Args:
+        accepted: the formats of the command.
+        files: a sentence about the files that the command writes without ``--output``.
+    """
+    name, opens = _INSTEAD.get(target.suffix.lower(), ("", ""))
+    instead = f"{opens} (-o {target.with_suffix('.' + name)}). " if BY_NAME.get(name) in accepted else ""
+    suffixes = ", ".join(f"{suffix} ({one})" for one in accepted for suffix in one.suffixes)
+    if files and target.suffix.lower() == ".pdf":
+        instead += f"{files} "
+    return InvalidInput(
+        f"--output {target}: no format has the suffix {target.suffix}.",
+        invalid_input=f"output={target}",
+        recovery_hint=f"{instead}Use one of {suffixes}, or select the format with --format.",
+        details={"reason": "bad_usage", "supported": [one.name for one in accepted]},
+    )
+
+
+def unsupported_format_error(name: str, accepted: Sequence[Format], files: str, option: str) -> InvalidInput:
+    """Return the error for a format that a command does not have, with the way to get it.
+
+    Args:
+        name: the format, which may not exist.
+        accepted: the formats of the command.
+        files: a sentence about the files that the command writes without ``--output``.
+        option: what selects it: ``--format ris`` or "a .ris file".
+    """
+    selected = BY_NAME.get(name)
+    lists_ids = any(one.family is Family.IDS for one in accepted) and not any(one.needs_records for one in accepted)
+    way = f" {files}" if files else ""
+    if selected is not None and selected.needs_records and lists_ids:
+        way = f" For {name}, pipe PMIDs (-f ids) into `entrez-kit fetch - -f {name}`."
+    return InvalidInput(
+        f"This command does not support {option}.",
+        invalid_input=f"format={name}",
+        recovery_hint=f"Supported formats: {', '.join(one.name for one in accepted)}.{way}",
+        details={"reason": "unsupported_format", "supported": [one.name for one in accepted]},
+    )

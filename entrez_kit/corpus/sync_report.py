@@ -1,0 +1,96 @@
+"""What a sync reports: records that are missing, changed or withdrawn, and the error about missing ones."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Final
+
+from entrez_kit.base.errors import EntrezKitError, UpstreamError
+from entrez_kit.base.frontend_text import AGAIN, FrontendText
+
+NAMED: Final = 20
+"""The number of PMIDs that a warning lists; ``details.missing`` has all of them."""
+
+
+@dataclass(slots=True)
+class SyncReport:
+    """The records that a sync could not store, or that changed.
+
+    Attributes:
+        known_lacking: PMIDs that PubMed did not return in earlier syncs.
+        lacking: PMIDs that PubMed lists and does not return, in order.
+        failed: the error of each PMID that could not be fetched.
+        standings: PMIDs by the change of their standing, in words.
+        deleted: PMIDs that PubMed has withdrawn.
+        unmatched: PMIDs that the query no longer finds.
+        unlisted: how many more records PubMed counted than it listed.
+        problem: the first error of a service.
+        gave_up: whether the sync ended early because NCBI stopped answering.
+    """
+
+    known_lacking: frozenset[int] = frozenset()
+    lacking: dict[int, None] = field(default_factory=dict)
+    failed: dict[int, EntrezKitError] = field(default_factory=dict)
+    standings: dict[str, list[int]] = field(default_factory=dict)
+    deleted: list[int] = field(default_factory=list)
+    unmatched: list[int] = field(default_factory=list)
+    unlisted: int = 0
+    problem: EntrezKitError | None = None
+    gave_up: bool = False
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every search and every request was answered."""
+        return not (self.failed or self.problem or self.unlisted or self.gave_up)
+
+    @property
+    def newly_lacking(self) -> list[int]:
+        """The PMIDs that PubMed lists and does not return, in this sync for the first time."""
+        return [pmid for pmid in self.lacking if pmid not in self.known_lacking]
+
+    def list_warnings(self) -> list[str]:
+        """Return warnings about missing, changed and withdrawn records."""
+        warnings = []
+        if self.failed:
+            warnings.append(f"{_list_pmids(self.failed)} could not be fetched; the next sync tries again.")
+        if newly_lacking := self.newly_lacking:
+            warnings.append(
+                f"PubMed lists but does not return {_list_pmids(newly_lacking)}; the next sync tries again."
+            )
+        if old := [pmid for pmid in self.lacking if pmid in self.known_lacking]:
+            warnings.append(f"PubMed still does not return {_list_pmids(old)}.")
+        if self.unlisted:
+            warnings.append(f"PubMed counted {self.unlisted} records more than it listed.")
+        if self.gave_up:
+            warnings.append("Stopped: NCBI stopped answering. The remaining records were not tried.")
+        if self.problem is not None:
+            warnings.append(self.problem.message)
+        warnings += [f"{words}: {_list_pmids(pmids)}." for words, pmids in self.standings.items()]
+        if self.deleted:
+            warnings.append(f"Withdrawn from PubMed: {_list_pmids(self.deleted)}.")
+        if self.unmatched:
+            warnings.append(f"No longer matched by the query, but kept: {_list_pmids(self.unmatched)}.")
+        return warnings
+
+    def missing_error(self, query_key: str) -> EntrezKitError | None:
+        """Return the error about records or dates that are missing; None if nothing is missing."""
+        newly_lacking = self.newly_lacking
+        if self.is_complete and not newly_lacking:
+            return None
+        missing = sorted({*self.failed, *newly_lacking})
+        kind = type(self.problem) if self.problem is not None else UpstreamError
+        details = {**self.problem.details} if self.problem is not None else {"reason": "incomplete"}
+        cause = f": {self.problem.message}" if self.problem is not None else "."
+        what = f"{_list_pmids(missing)} could not be fetched" if missing else "some dates could not be checked"
+        return kind(
+            f"The sync of {query_key!r} is incomplete: {what}{cause}",
+            recovery_hint=FrontendText("The fetched records are stored. ", AGAIN, " to fetch the rest."),
+            details={**details, "partial": True, "missing": [str(pmid) for pmid in missing]},
+        )
+
+
+def _list_pmids(pmids: Collection[int]) -> str:
+    """List PMIDs in words, at most ``NAMED`` of them."""
+    listed = sorted(pmids)
+    first_pmids = ", ".join(str(pmid) for pmid in listed[:NAMED])
+    more = f" and {len(listed) - NAMED} more" if len(listed) > NAMED else ""
+    return f"PMID {first_pmids}{more}" if len(listed) == 1 else f"{len(listed)} records (PMID {first_pmids}{more})"

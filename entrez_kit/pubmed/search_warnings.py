@@ -1,0 +1,147 @@
+"""Warnings about a search: which records its MeSH terms exclude, and why it finds nothing.
+
+`search.py` decides when to warn, and imports this module only then.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from entrez_kit.base import tracing
+from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.base.frontend_text import Argument, FrontendText
+from entrez_kit.base.numerals import format_count
+from entrez_kit.core.model import Warn
+from entrez_kit.services import Services
+from entrez_kit.services.small_replies import ESearchReply
+from entrez_kit.services.transport.in_flight import all_at_once
+
+if TYPE_CHECKING:
+    from entrez_kit.query.reduction import MeshGap
+
+MAX_HIDDEN: Final = 20
+"""The most PMIDs in the warning about records without MeSH terms."""
+UNINDEXED: Final = "NOT medline[sb]"
+"""Records without MeSH terms: in process, supplied by publishers, or outside MEDLINE's scope."""
+
+
+def warn_about_mesh(gap: "MeshGap", filters: Sequence[str], find: Callable[[str, int], ESearchReply]) -> list[Warn]:
+    """Warn about records that match the query except for MeSH terms, which they do not have.
+
+    The warning counts the records and lists the first PMIDs. This sends one request and never raises an error.
+
+    Args:
+        gap: the query without its MeSH terms.
+        filters: the filters that are MeSH terms.
+        find: searches a term, and returns up to a number of PMIDs.
+    """
+    names = [Argument(name, marked=True) for name in filters]
+    what = _join_names(names, "and") if names else "a MeSH term of the query"
+    try:
+        with tracing.keep_fidelity():
+            hidden = find(f"({gap.rest}) {UNINDEXED}", MAX_HIDDEN)
+    except EntrezKitError as exc:
+        why = f". These records could not be counted: {exc.message}"
+        message = FrontendText("Records without MeSH terms cannot match ", what, why)
+        return [Warn(code="without_mesh_uncounted", message=message)]
+    number = hidden.count
+    if not number:
+        return []
+    if gap.by_words:
+        records = format_count(number, "record with the same words has", "records with the same words have")
+    else:
+        records = format_count(number, "record that otherwise matches has", "records that otherwise match have")
+    message = FrontendText(f"{records} no MeSH terms (yet) and cannot match ", what, ".")
+    return [Warn(code="without_mesh", message=message, terms=hidden.ids)]
+
+
+def warn_about_types(names: Sequence[str]) -> list[Warn]:
+    """Warn about publication types that PubMed does not have, with the nearest name."""
+    from entrez_kit.pubmed.publication_types import find_nearest, is_known
+
+    warnings = []
+    for name in names:
+        if not is_known(name):
+            nearest = find_nearest(name)
+            advice = f" Did you mean {nearest!r}?" if nearest else ""
+            message = FrontendText(Argument("filter_by_publication_types"), f": PubMed has no type {name!r}.{advice}")
+            warnings.append(Warn(code="unknown_publication_type", message=message))
+    return warnings
+
+
+def warn_about_filters(filters: Sequence[str], count_without: Callable[[Sequence[str]], int]) -> list[Warn]:
+    """Warn about the filters that exclude all results: count without filters, without each one, and with each alone.
+
+    Args:
+        filters: the names of all filters of the search.
+        count_without: counts the results of the search without some of them.
+    """
+    if not filters:
+        return []
+
+    def counts(groups: Sequence[Sequence[str]]) -> list[int]:
+        return all_at_once([partial(count_without, group) for group in groups])
+
+    without_one = [[name] for name in filters] if len(filters) > 1 else []
+    total, *left = counts([filters, *without_one])
+    if not total:
+        return []
+    found = f"The query alone finds {format_count(total, 'record')}"
+    names = [Argument(name, marked=True) for name in filters]
+    if len(names) == 1:
+        message = FrontendText(found, "; ", names[0], " excludes all of them.")
+    elif any(left):
+        rest = [
+            FrontendText("without ", name, f": {number:,}") for name, number in zip(names, left, strict=True) if number
+        ]
+        message = FrontendText(
+            found, "; the filters exclude all of them. Results ", FrontendText.join_parts(", ", rest), "."
+        )
+    else:
+        alone = counts([[name for name in filters if name != one] for one in filters])
+        culprits = [name for name, number in zip(names, alone, strict=True) if not number]
+        if culprits:
+            message = FrontendText(found, "; ", _join_names(culprits, "or"), " alone excludes all of them.")
+        else:
+            each = [FrontendText(name, f": {number:,}") for name, number in zip(names, alone, strict=True)]
+            message = FrontendText(
+                found,
+                "; only the filters together exclude all of them. Each alone leaves: ",
+                FrontendText.join_parts(", ", each),
+                ".",
+            )
+    return [Warn(code="filters_emptied", message=message)]
+
+
+def warn_about_emptying_part(term: str, found: ESearchReply, count: Callable[[str], int]) -> list[Warn]:
+    """Warn about the part of a query that empties the search, unless NCBI's reply names it.
+
+    Args:
+        term: the query without filters.
+        found: NCBI's reply to it.
+        count: counts the records of another query.
+    """
+    from entrez_kit.pubmed.empty_searches import find_emptying_part, names_emptying_part
+
+    if names_emptying_part(term, found):
+        return []
+    with suppress(EntrezKitError):
+        return find_emptying_part(term, found, count)
+    return []
+
+
+def suggest_spelling(services: Services, query: str, prefix: str = "") -> list[Warn]:
+    """Return NCBI's spelling suggestion as a warning; if ESpell fails, warn that it is missing."""
+    try:
+        suggestion = services.eutils.espell(term=query, db="pubmed").value.corrected
+    except (UpstreamError, RateLimited, InvalidInput, EntityNotFound) as exc:
+        return [Warn(code="spelling_unavailable", message=f"NCBI's spelling suggestion is missing: {exc.message}")]
+    if not suggestion or suggestion.lower() == query.lower():
+        return []
+    return [Warn(code="spelling_suggestion", message=f"{prefix}Did you mean: {suggestion}")]
+
+
+def _join_names(names: Sequence[Argument], conjunction: str) -> FrontendText:
+    *front, last = names
+    return FrontendText(FrontendText.join_parts(", ", front), f" {conjunction} ", last) if front else FrontendText(last)
