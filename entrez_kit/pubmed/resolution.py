@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 PER_SEARCH: Final = 25
 """Identifiers in one ESearch. The records found are assigned to the identifiers by their own ids."""
+PER_FETCH: Final = 200
+"""Records in one EFetch, and the most that a search returns."""
 PER_CONVERSION: Final[Mapping[IdKind, int]] = {"pmid": 150, "pmcid": 120, "doi": 30}
 """Identifiers in one request to the ID Converter. It accepts 200, but the URL must stay below 2,000 characters."""
 
@@ -162,27 +164,40 @@ def search_pubmed(
     kind: IdKind,
     records_of: "Callable[[Sequence[str]], list[Record]]",
 ) -> Resolved:
-    """Map PMCIDs or DOIs to PMIDs by a search of PubMed; an id that no record has as its own maps to None."""
+    """Map PMCIDs or DOIs to PMIDs by searches of PubMed; an id that no record has as its own maps to None.
+
+    The records that the searches find are fetched together.
+    """
     tag = "aid" if kind == "doi" else "pmcid"
 
-    def ask(group: Sequence[str]) -> Resolved:
+    def search(group: Sequence[str]) -> Sequence[str] | EntrezKitError:
         term = " OR ".join(f'"{value.replace(QUOTE, " ")}"[{tag}]' for value in group)
         try:
-            pmids = services.eutils.esearch(db="pubmed", term=term, retmax=200).value.ids
-            records = records_of(pmids) if pmids else []
+            return services.eutils.esearch(db="pubmed", term=term, retmax=PER_FETCH).value.ids
         except (UpstreamError, RateLimited, InvalidInput) as exc:
-            return dict.fromkeys(group, exc)
-        resolved: Resolved = dict.fromkeys(group)
-        for record in records:
-            own = own_dois(record) if kind == "doi" else {(record.article().pmcid or "").lower()}
-            resolved |= {value: record.pmid for value in group if value.lower() in own}
-        return resolved
+            return exc
 
-    groups = (values[start : start + PER_SEARCH] for start in range(0, len(values), PER_SEARCH))
-    at_once = services.eutils.at_once if len(values) > PER_SEARCH else 1
+    def read_owners(pmids: list[str]) -> dict[str, str]:
+        owners: dict[str, str] = {}
+        for record in records_of(pmids):
+            own = own_dois(record) if kind == "doi" else {(record.article().pmcid or "").lower()}
+            owners |= dict.fromkeys(own, record.pmid)
+        return owners
+
+    at_once = services.eutils.at_once
+    groups = [values[start : start + PER_SEARCH] for start in range(0, len(values), PER_SEARCH)]
+    searched = list(in_order((partial(search, group) for group in groups), at_once if len(groups) > 1 else 1))
+    pmids = list(dict.fromkeys(pmid for found in searched if not isinstance(found, EntrezKitError) for pmid in found))
+    fetched = in_batches(pmids, PER_FETCH, read_owners, refusals=(EntityNotFound, InvalidInput), at_once=at_once)
+    errors = fetched.failed | {pmid: exc for pmid, exc in fetched.refused.items() if isinstance(exc, InvalidInput)}
+    owners = {own: pmid for _, part in fetched.answers for own, pmid in part.items()}
     resolved: Resolved = {}
-    for found in in_order((partial(ask, group) for group in groups), at_once):
-        resolved |= found
+    for group, found in zip(groups, searched, strict=True):
+        if isinstance(found, EntrezKitError):
+            resolved |= dict.fromkeys(group, found)
+            continue
+        unread = next((errors[pmid] for pmid in found if pmid in errors), None)
+        resolved |= {value: owners.get(value.lower(), unread) for value in group}
     return resolved
 
 

@@ -26,8 +26,8 @@ class BadRequest(Exception):
 class SearchCall:
     """An ESearch request without its paging.
 
-    ``history`` returns the ids of ``#n``; None if there is no such set. If only the number of records is needed,
-    ``counts`` is true, and the order of the ids does not matter.
+    ``history`` returns the ids of ``#n``; None if there is no such set. ``ordered`` is the number of ids that the
+    answer has or stores; those after them may have any order. None stands for all that a client can retrieve.
     """
 
     term: str
@@ -38,7 +38,7 @@ class SearchCall:
     maxdate: str | None = None
     reldate: str | None = None
     history: Callable[[int], Sequence[str] | None] = lambda number: None
-    counts: bool = False
+    ordered: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,16 +35,19 @@ def esearch(request: LocalRequest, state: LocalState) -> LocalReply:
 
     names = ("field", "sort", "datetype", "mindate", "maxdate", "reldate")
     given = {name: request.get(name) or None for name in names}
-    outcome = database.search(SearchCall(term, **given, history=recall_ids, counts=_is_count(request)))
+    outcome = database.search(SearchCall(term, **given, history=recall_ids, ordered=_count_ordered(request)))
     answer = _answer(request, state, database, outcome, environment)
     return replace(answer, headers=((FIDELITY_HEADER, outcome.fidelity),)) if outcome.fidelity else answer
 
 
-def _is_count(request: LocalRequest) -> bool:
-    """Return whether the answer has no ids and stores none."""
+def _count_ordered(request: LocalRequest) -> int | None:
+    """Return the number of ids up to the last one of the answer; None if the answer stores all."""
     if request.get("rettype").lower() == "count":
-        return True
-    return not request.number("retmax", DEFAULT_RETMAX) and request.get("usehistory").lower() != "y"
+        return 0
+    if request.get("usehistory").lower() == "y":
+        return None
+    start, size = request.number("retstart", 0), request.number("retmax", DEFAULT_RETMAX)
+    return start + size if size else 0
 
 
 def _answer(

@@ -94,7 +94,7 @@ def egquery(request: LocalRequest, state: LocalState) -> LocalReply:
         database = state.databases.get(name)
         if database is not None and term:
             try:
-                count = len(database.search(SearchCall(term, counts=True)).ids)
+                count = len(database.search(SearchCall(term, ordered=0)).ids)
             except BadRequest:
                 status = "Error"
             else:

@@ -160,9 +160,10 @@ class PubMedDatabase(Database):
             if self._is_copy:
                 raise unknown_order_error(request.sort)
             resolved.messages.append(f"Unknown sort schema '{request.sort}' ignored")
-        if request.counts:
+        most = CEILING if request.ordered is None else min(request.ordered, CEILING)
+        if not most:
             order = None
-        ids = Pmids(self.collection, found.records if request.counts else self._order(found, order or ""))
+        ids = Pmids(self.collection, self._order(found, order or "", most) if most else found.records.to_array())
         return SearchOutcome(
             ids=ids,
             translation=found.translation,
@@ -176,13 +177,13 @@ class PubMedDatabase(Database):
         numbers = (self.collection.number(pmid) for pmid in ids)
         return BitMap([number for number in numbers if number is not None])
 
-    def _order(self, found: Found, order: str) -> list[int]:
-        index = self.collection.index
-        newest = index.rank(list(found.records), order)
-        if order != "relevance" or not found.resolved.ranking:
-            return newest
-        best = [number for number, _ in index.rank_by_relevance(list(found.resolved.ranking), found.records, CEILING)]
-        return best + [number for number in newest if number not in set(best)] if len(best) < len(newest) else best
+    def _order(self, found: Found, order: str, most: int) -> Sequence[int]:
+        """Return the records found: the first ``most`` in order, the others in any order."""
+        index, words = self.collection.index, list(found.resolved.ranking)
+        if order != "relevance" or not words:
+            return index.rank(found.records.to_array(), order)
+        best = [number for number, _ in index.rank_by_relevance(words, found.records, most)]
+        return array("I", best) + (found.records - BitMap(best)).to_array()
 
     def _find_number(self, uid: str) -> int | None:
         pmid = self.canonical(uid)

@@ -152,19 +152,17 @@ class Block:
             rest = gather(rest, first, np.searchsorted(large, begins + counts) - first)
         return Block(sum_ranges(kept, self.sizes), self.records[kept], counts, steps, rest)
 
-    def find_positions(self) -> Integers:
-        """Return the position of each occurrence."""
-        steps = self.steps.astype(np.int64)
-        if len(self.rest):
-            steps[self.steps == _ESCAPE] += self.rest
-        sums = np.cumsum(steps)
-        begins = np.cumsum(self.counts) - self.counts
-        positions: Integers = sums - np.repeat(sums[begins] - steps[begins], self.counts)
-        return positions
-
     def find_keys(self) -> Integers:
         """Return each occurrence as one number: the record in the high 32 bits, the position in the low ones."""
-        return (np.repeat(self.records, self.counts).astype(np.int64) << 32) | self.find_positions()
+        steps: NDArray[Any] = self.steps
+        if len(self.rest):
+            steps = steps.astype(np.int64)
+            steps[self.steps == _ESCAPE] += self.rest
+        keys = np.cumsum(steps, dtype=np.int64)
+        begins = np.cumsum(self.counts) - self.counts
+        bases = (self.records.astype(np.int64) << 32) - (keys[begins] - steps[begins])
+        keys += np.repeat(bases, self.counts)
+        return keys
 
 
 def build_block(sizes: Integers, records: Numbers, counts: Integers, positions: NDArray[Any]) -> Block:
@@ -275,12 +273,19 @@ class Words:
     @cached_property
     def counts(self) -> Integers:
         """The number of occurrences in each record."""
-        counts = np.ones(len(self.records), np.int64)
-        extra = decode_varints(self._read(1))
-        more = np.flatnonzero(self._more)
-        if len(extra) != len(more):
-            raise ValueError("counts are missing")
+        return self.count_at(slice(None))
+
+    def count_at(self, places: Any) -> Integers:
+        """Return the numbers of occurrences in ``records[places]``."""
+        chosen = self._more[places]
+        counts = np.ones(len(chosen), np.int64)
+        more = np.flatnonzero(chosen)
         if len(more):
+            extra = decode_varints(self._read(1))
+            if len(extra) != np.count_nonzero(self._more):
+                raise ValueError("counts are missing")
+            if len(extra) > len(more):
+                extra = extra[np.cumsum(self._more, dtype=np.uint32)[places[more]] - 1]
             counts[more] = extra
             counts[more] += 2
         return counts

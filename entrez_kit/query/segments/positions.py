@@ -25,48 +25,59 @@ def find_phrase(listed: TermList, slots: Sequence[Sequence[str]]) -> Integers:
         listed: the word list.
         slots: the alternatives for each place of the sequence.
     """
-    found = _read_occurrences(listed, slots)
+    found = _read_words(listed, slots)
     if found is None:
         return _NONE
-    shared, keys = found
+    records, words = found
     starts: Integers | None = None
-    for place in sorted(range(len(keys)), key=lambda number: len(keys[number])):
-        there = keys[place] - place
-        starts = there if starts is None else starts[mask_members(starts, there)]
+    for place in sorted(range(len(words)), key=lambda number: len(words[number].records)):
+        there = select_keys(words[place], records, single=len(words[place].sizes) == 1) - place
+        starts = there if starts is None else _find_shared(starts, there)
+        records = _list_records(starts)
     assert starts is not None
-    if len(keys) > 1 and len(starts):
-        bounds = read_boundaries(listed, shared)
-        first, last = (np.searchsorted(bounds, starts + shift, side="right") for shift in (0, len(keys) - 1))
+    if len(words) > 1 and len(starts):
+        bounds = read_boundaries(listed, records)
+        first, last = (np.searchsorted(bounds, starts + shift, side="right") for shift in (0, len(words) - 1))
         starts = starts[first == last]
     return starts
+
+
+def _find_shared(few: Integers, many: Integers) -> Integers:
+    """Return the numbers that are in both ascending lists; to merge them is faster if both are long."""
+    if len(few) * 16 < len(many):
+        return few[mask_members(few, many)]
+    both = np.concatenate((few, many))
+    both.sort(kind="stable")
+    shared: Integers = both[:-1][both[1:] == both[:-1]]
+    return shared
+
+
+def _list_records(keys: Integers) -> Numbers:
+    """Return the records of ascending occurrences."""
+    records = (keys >> SHIFT).astype(np.uint32)
+    return records[np.append(True, records[1:] != records[:-1])] if len(records) else records
 
 
 def find_window(listed: TermList, words: Sequence[str], distance: int) -> Integers:
     """Return an occurrence in each group of words with at most ``distance`` other words between first and last."""
     needed = Counter(words)
-    found = _read_occurrences(listed, [[word] for word in needed])
+    found = _read_words(listed, [[word] for word in needed])
     if found is None:
         return _NONE
     bounds = read_boundaries(listed, found[0])
-    keys = [add_gaps(one, bounds) for one in found[1]]
+    keys = [add_gaps(select_keys(one, found[0], single=True), bounds) for one in found[1]]
     return find_windows(keys, list(needed.values()), unsettled.measure_window(words, distance))
 
 
-def _read_occurrences(listed: TermList, slots: Sequence[Sequence[str]]) -> tuple[Numbers, list[Integers]] | None:
-    """Return the records that have a word of each slot, and the occurrences of each slot in these records."""
+def _read_words(listed: TermList, slots: Sequence[Sequence[str]]) -> tuple[Numbers, list[Words]] | None:
+    """Return the records that have a word of each slot, and the postings of each slot."""
     found = [listed.find(slot) for slot in slots]
     if any(not len(numbers) for numbers in found):
         return None
     known = {numbers.tobytes(): listed.read_words(numbers) for numbers in found}
     words = [known[numbers.tobytes()] for numbers in found]
     shared = _intersect([one.records if len(one.sizes) == 1 else np.unique(one.records) for one in words])
-    if not len(shared):
-        return None
-    keys = {
-        numbers.tobytes(): select_keys(one, shared, single=len(one.sizes) == 1)
-        for numbers, one in zip(found, words, strict=True)
-    }
-    return shared, [keys[numbers.tobytes()] for numbers in found]
+    return (shared, words) if len(shared) else None
 
 
 def read_boundaries(listed: TermList, records: Numbers) -> Integers:

@@ -60,33 +60,125 @@ class Concept(NamedTuple):
     required: bool = False
 
 
-class Occurrences(NamedTuple):
-    """The ascending records of a segment that have a concept, their scores at rarity 1, and the highest of these."""
+class _Part(NamedTuple):
+    """The ascending records with one word or phrase in one field, and the weight of the field.
+
+    ``count_at`` returns the number of occurrences in the records at some places of this list.
+    """
 
     records: Numbers
-    scores: Scores
-    most: float
+    count_at: Callable[[Any], Integers]
+    weight: np.float32
 
-    def find_scores(self, records: NDArray[Any], worth: float = 1.0) -> Floats:
-        """Return ``worth`` times the scores of some ascending records; 0 for those without the concept."""
-        found = np.zeros(len(records))
-        if not len(self.records):
-            return found
-        if len(records) > len(self.records):
-            places = np.searchsorted(records, self.records.astype(records.dtype))
-            places[places == len(records)] = 0
-            there = records[places] == self.records
-            found[places[there]] = self.scores[there] * np.float32(worth)
-        else:
-            places = np.searchsorted(self.records, records.astype(self.records.dtype))
-            places[places == len(self.records)] = 0
-            there = self.records[places] == records
-            found[there] = self.scores[places[there]] * np.float32(worth)
+    def find_frequencies(self, records: NDArray[Any]) -> Scores:
+        """Return the weighted numbers of occurrences in some ascending records."""
+        found = np.zeros(len(records), np.float32)
+        places, there = _find_places(self.records, records)
+        found[there] = self.count_at(places[there]).astype(np.float32) * self.weight
         return found
+
+    def read_frequencies(self) -> Scores:
+        """Return the weighted numbers of occurrences in all records."""
+        return self.count_at(_ALL).astype(np.float32) * self.weight
+
+
+_ALL: Final = slice(None)
+
+
+class Occurrences:
+    """The records of a segment that have a concept, and their scores at rarity 1.
+
+    Most queries need few of the scores of a frequent concept, so they are computed for these records when the concept
+    is first used, and for all records when it is used again.
+
+    Args:
+        segment: the segment.
+        parts: the records of each word or phrase of the concept in each field.
+        formula: the parameters of the scores.
+        mean: the mean length of all records.
+    """
+
+    def __init__(self, segment: Segment, parts: Sequence[_Part], formula: Formula, mean: float) -> None:
+        self._segment, self._formula, self._mean = segment, formula, mean
+        ordered = sorted((part for part in parts if len(part.records)), key=lambda part: -len(part.records))
+        self.postings = sum(len(part.records) for part in ordered)
+        there = self._mask_records(ordered) if len(ordered) > 1 and self.is_frequent else None
+        self._state: tuple[list[_Part], Mask | None, tuple[Numbers, Scores] | None] = ordered, there, None
+        """The parts and a mask of their records, or the records and their scores: other threads see it change once."""
+        self.is_used_again = False
+        self.most = formula.saturation + 1 if self.is_frequent else float(self.scores.max(initial=0))
+        """A score that no record exceeds."""
+
+    @property
+    def is_frequent(self) -> bool:
+        """Whether records that cannot be among the best are dropped before the scores are computed."""
+        return self.postings > COSTLY
+
+    def _mask_records(self, parts: Sequence[_Part]) -> Mask:
+        there = np.zeros(self._segment.records, np.bool_)
+        for part in parts:
+            there[part.records] = True
+        return there
 
     def count(self, removed: Numbers) -> int:
         """Return the number of records, without removed ones."""
+        _, there, _ = self._state
+        if there is not None:
+            return int(np.count_nonzero(there)) - int(np.count_nonzero(there[removed]))
         return len(self.records) - (int(np.count_nonzero(np.isin(self.records, removed))) if len(removed) else 0)
+
+    @property
+    def records(self) -> Numbers:
+        """The ascending records."""
+        return self._compute_all()[0]
+
+    @property
+    def scores(self) -> Scores:
+        """The score of each record."""
+        return self._compute_all()[1]
+
+    def _compute_all(self) -> tuple[Numbers, Scores]:
+        parts, there, found = self._state
+        if found is None:
+            found = self._segment.guard(self._score_all, parts, there)
+            self._state = [], None, found
+        return found
+
+    def _score_all(self, parts: Sequence[_Part], there: Mask | None) -> tuple[Numbers, Scores]:
+        each = [(part.records, part.read_frequencies()) for part in parts]
+        records, frequencies = _sum_frequencies(each, self._segment.records, there)
+        return records, self._formula.score(frequencies, self._segment.lengths[records], self._mean)
+
+    def _score_some(self, parts: Sequence[_Part], records: NDArray[Any]) -> Scores:
+        frequencies = np.zeros(len(records), np.float32)
+        for part in parts:
+            frequencies += part.find_frequencies(records)
+        return self._formula.score(frequencies, self._segment.lengths[records], self._mean)
+
+    def find_scores(self, records: NDArray[Any], worth: float = 1.0) -> Floats:
+        """Return ``worth`` times the scores of some ascending records; 0 for those without the concept."""
+        parts, _, found = self._state
+        if found is None and not self.is_used_again and len(records) * _SPARSE < self.postings:
+            scores = self._segment.guard(self._score_some, parts, records)
+        else:
+            known, values = self._compute_all()
+            scores = np.zeros(len(records), np.float32)
+            if len(records) > len(known):
+                places, there = _find_places(records, known)
+                scores[places[there]] = values[there]
+            else:
+                places, there = _find_places(known, records)
+                scores[there] = values[places[there]]
+        return (scores * np.float32(worth)).astype(np.float64)
+
+
+def _find_places(known: NDArray[Any], wanted: NDArray[Any]) -> tuple[Integers, Integers]:
+    """Return the place of each wanted number in ascending known ones, and which of the wanted ones are known."""
+    if not len(known):
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    places = np.searchsorted(known, wanted.astype(known.dtype))
+    places[places == len(known)] = 0
+    return places, np.flatnonzero(known[places] == wanted)
 
 
 class _Kept:
@@ -114,9 +206,9 @@ class _Kept:
         with self._lock:
             if key not in self._known:
                 self._known[key] = found
-                self._size += len(found.records) + _COST
+                self._size += found.postings + _COST
             while self._size > _MAX_KEPT:
-                self._size -= len(self._known.pop(next(iter(self._known))).records) + _COST
+                self._size -= self._known.pop(next(iter(self._known))).postings + _COST
 
 
 _COST: Final = 100
@@ -147,11 +239,13 @@ def read_occurrences(segment: Segment, phrases: tuple[Phrase, ...], formula: For
     if kept is None:
         kept = segment.guard(_read_occurrences, segment, phrases, formula, mean)
         _kept.add(key, kept)
+    else:
+        kept.is_used_again = True
     return kept
 
 
 def _read_occurrences(segment: Segment, phrases: tuple[Phrase, ...], formula: Formula, mean: float) -> Occurrences:
-    parts: list[tuple[Numbers, Scores]] = []
+    parts: list[_Part] = []
     for source, weight in formula.weights:
         listed = segment.list("words", source)
         for phrase in phrases if listed is not None else ():
@@ -159,30 +253,34 @@ def _read_occurrences(segment: Segment, phrases: tuple[Phrase, ...], formula: Fo
             if len(phrase) > 1:
                 starts = find_phrase(listed, [[word] for word in phrase])
                 records, counts = np.unique(starts >> SHIFT, return_counts=True)
-                parts.append((records.astype(np.uint32), counts.astype(np.float32) * np.float32(weight)))
+                parts.append(_Part(records.astype(np.uint32), counts.__getitem__, np.float32(weight)))
             elif (words := listed.read_word(phrase[0])) is not None:
-                parts.append((words.records, words.counts.astype(np.float32) * np.float32(weight)))
-    records, frequencies = _sum_frequencies([part for part in parts if len(part[0])], segment.records)
-    scores = formula.score(frequencies, segment.lengths[records], mean)
-    return Occurrences(records, scores, float(scores.max(initial=0)))
+                parts.append(_Part(words.records, words.count_at, np.float32(weight)))
+    return Occurrences(segment, parts, formula, mean)
 
 
-def _sum_frequencies(parts: Sequence[tuple[Numbers, Scores]], size: int) -> tuple[Numbers, Scores]:
-    """Return the records of all parts and the sums of their frequencies."""
+def _sum_frequencies(parts: Sequence[tuple[Numbers, Scores]], size: int, there: Mask | None) -> tuple[Numbers, Scores]:
+    """Return the records of all parts and the sums of their frequencies.
+
+    Args:
+        parts: records and frequencies, the longest part first.
+        size: the number of records of the segment.
+        there: which records are in a part, if it is known.
+    """
     if not parts:
         return np.empty(0, np.uint32), np.empty(0, np.float32)
     if len(parts) == 1:
         return parts[0]
-    if sum(len(records) for records, _ in parts) * _SPARSE < size:
+    if there is None and sum(len(records) for records, _ in parts) * _SPARSE < size:
         records, places = np.unique(np.concatenate([records for records, _ in parts]), return_inverse=True)
         summed = np.bincount(places, np.concatenate([frequencies for _, frequencies in parts]))
         return records, summed.astype(np.float32)
     table = np.zeros(size, np.float32)
-    (most, first), *others = sorted(parts, key=lambda part: -len(part[0]))
+    (most, first), *others = parts
     table[most] = first  # to assign is faster than to add
     for records, frequencies in others:
         table[records] += frequencies
-    records = np.flatnonzero(table > 0).astype(np.uint32)
+    records = np.flatnonzero(table > 0 if there is None else there).astype(np.uint32)
     return records, table[records]
 
 
@@ -259,7 +357,7 @@ def _rank_segment(
             scores = table[numbers] if len(table) else np.zeros(len(numbers))
             numbers, scores = numbers[scores >= 0], scores[scores >= 0]
             table = np.zeros(0)
-        elif len(found.records) > COSTLY:
+        elif found.is_frequent:
             some = np.flatnonzero(table > 0) if numbers is None else numbers
             reached = table[some] if numbers is None else scores
             least = max(least, _find_least(reached, limit))

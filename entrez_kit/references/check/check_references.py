@@ -50,8 +50,8 @@ from entrez_kit.references.files.references import FieldUpdate, Reference
 from entrez_kit.services import Services
 from entrez_kit.services.transport.in_flight import in_order
 
-BATCH: Final = 150
-"""References that are looked up together."""
+BATCH: Final = 120
+"""References that are looked up together: the ids of whole requests to the ID Converter, Europe PMC and Crossref."""
 BATCHES_AT_ONCE: Final = 3
 """While a batch waits for one service, the other batches can send requests to the other services."""
 MAX_REFERENCES: Final = 20_000

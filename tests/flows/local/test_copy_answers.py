@@ -17,6 +17,8 @@ from entrez_kit.base.settings import load_settings
 from entrez_kit.base.tracing import trace
 from entrez_kit.local import copy_mesh
 from entrez_kit.local.copies import open_copy
+from entrez_kit.local.eutils.database import SearchCall
+from entrez_kit.local.eutils.pubmed import PubMedDatabase
 from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.query.dialects.translate import choose_label
 from entrez_kit.sandbox.server import Sandbox
@@ -229,6 +231,33 @@ def test_a_count_has_no_order(copy: EntrezKit) -> None:
             found = copy.services.eutils.esearch(db="pubmed", term="crispr[ti]", sort="relevance", retmax=number)
         assert found.value.count > 1
         assert ("BM25" in traced.describe_fidelity()) is is_ordered
+
+
+def test_a_page_of_the_most_relevant_records_is_a_part_of_the_whole_order(copy: EntrezKit) -> None:
+    def find(**options: Any) -> list[str]:
+        found = copy.services.eutils.esearch(db="pubmed", term="crispr OR cancer", sort="relevance", **options)
+        return list(found.value.ids)
+
+    whole = find(retmax=1_000)
+
+    assert len(set(whole)) == len(whole) > 10
+    assert find(retmax=3) == whole[:3]
+    assert find(retstart=3, retmax=4) == whole[3:7]
+    assert find(retmax=3, usehistory=True) == whole[:3]
+
+
+def test_records_beyond_the_ceiling_are_found_without_an_order(
+    copy: EntrezKit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(open_copy(copy.settings, "demo")) as opened:
+        database = PubMedDatabase(opened.collection)
+        whole = list(database.search(SearchCall("crispr OR cancer", sort="relevance")).ids)
+        monkeypatch.setattr("entrez_kit.local.eutils.pubmed.CEILING", 5)
+        found = list(database.search(SearchCall("crispr OR cancer", sort="relevance")).ids)
+
+    assert len(whole) > 5
+    assert found[:5] == whole[:5]
+    assert sorted(found) == sorted(whole)
 
 
 def test_spelling_takes_suggestions_from_titles_and_accepts_words_of_abstracts(copy: EntrezKit) -> None:
