@@ -188,7 +188,7 @@ def search_pubmed(
     groups = [values[start : start + PER_SEARCH] for start in range(0, len(values), PER_SEARCH)]
     searched = list(in_order((partial(search, group) for group in groups), at_once if len(groups) > 1 else 1))
     pmids = list(dict.fromkeys(pmid for found in searched if not isinstance(found, EntrezKitError) for pmid in found))
-    fetched = in_batches(pmids, PER_FETCH, read_owners, refusals=(EntityNotFound, InvalidInput), at_once=at_once)
+    fetched = collect_batches(pmids, PER_FETCH, read_owners, refusals=(EntityNotFound, InvalidInput), at_once=at_once)
     errors = fetched.failed | {pmid: exc for pmid, exc in fetched.refused.items() if isinstance(exc, InvalidInput)}
     owners = {own: pmid for _, part in fetched.answers for own, pmid in part.items()}
     resolved: Resolved = {}
