@@ -23,6 +23,7 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no extra be installed, nor pandoc by other ways."""
     import_module("entrez_kit.citations.pandoc").find_pandoc.cache_clear()
     import_module("entrez_kit.citations.style.adaptation").adapt_style.cache_clear()
+    import_module("entrez_kit.base.bio_entrez")  # binds find_spec for the rest of the process
     monkeypatch.setattr("entrez_kit.base.extras.find_spec", lambda name: None)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     monkeypatch.setenv("PATH", "")
