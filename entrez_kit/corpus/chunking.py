@@ -201,16 +201,17 @@ def _split_windows(text: str, room: Callable[[bool], int]) -> list[str]:
     """
     words = text.split()
     total = _estimate_text(text)
-    if total <= room(True):
+    first = room(True)
+    if total <= first:
         return [" ".join(words)]
-    smallest = min(room(True), room(False))
-    goal = min(TARGET - OVERLAP, smallest - OVERLAP)
-    number = max(2, round(total / goal))
+    other = room(False) - OVERLAP
+    smallest = min(first - OVERLAP, other)
+    number = max(2, round(total / min(TARGET - OVERLAP, smallest)))
     share = total / number
     windows: list[list[str]] = [[]]
     used = done = 0.0
-    for unit, cost in _split_units(text, smallest - OVERLAP):
-        limit = room(True) if len(windows) == 1 else room(False) - OVERLAP
+    for unit, cost in _split_units(text, smallest):
+        limit = first if len(windows) == 1 else other
         past_share = done + cost / 2 > share * len(windows)
         if windows[-1] and (used + cost > limit or (past_share and len(windows) < number)):
             windows.append([])

@@ -1,6 +1,7 @@
 """Stored events for clients that resume a broken stream, so that no reply is lost with a connection."""
 
 import itertools
+import zlib
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -8,11 +9,14 @@ from typing import Final
 
 import anyio
 from mcp.server.streamable_http import EventCallback, EventId, EventMessage, EventStore, StreamId
-from mcp_types import JSONRPCError, JSONRPCMessage, JSONRPCResponse
+from mcp_types import JSONRPCError, JSONRPCMessage, JSONRPCResponse, jsonrpc_message_adapter
 
-MAX_KEPT: Final = 16_000_000
-"""The approximate maximum size in bytes over all sessions; the oldest events are dropped."""
-SIZE_OF_NONE: Final = 200
+MAX_KEPT: Final = 4_000_000
+"""The maximum size in bytes over all sessions, some 2,000 replies; the oldest events are dropped."""
+FASTEST: Final = 1
+"""The level of compression; few events are read again."""
+SIZE_OF_NONE: Final = 400
+"""The size of an event without a message."""
 FOLLOWED_SECONDS: Final = 600.0
 """The time a resumed stream waits for its reply; then the client may resume again."""
 
@@ -21,17 +25,38 @@ FOLLOWED_SECONDS: Final = 600.0
 class _Event:
     number: EventId
     session: "SessionEvents"
-    message: JSONRPCMessage | None
-    size: int
+    packed: bytes | None
+    """The message as deflated JSON, a small part of the size of its objects; None for the start of a stream."""
+    is_answer: bool
+    """Whether this is the last event of its stream."""
     next: "_Event | None" = None
     """The next event of its stream."""
-    followed: anyio.Event = field(default_factory=anyio.Event)
-    """Set when the next event exists."""
+    followed: anyio.Event | None = None
+    """Set when the next event exists; created when a resumed stream waits for it."""
 
     @property
-    def is_answer(self) -> bool:
-        """Whether this is the last event of its stream."""
-        return isinstance(self.message, JSONRPCResponse | JSONRPCError)
+    def size(self) -> int:
+        return SIZE_OF_NONE + len(self.packed or b"")
+
+    def read_message(self) -> JSONRPCMessage | None:
+        """Return the message; None for the start of a stream."""
+        if self.packed is None:
+            return None
+        return jsonrpc_message_adapter.validate_json(zlib.decompress(self.packed), by_name=False)
+
+    async def wait_for_next(self) -> "_Event":
+        """Return the next event of the stream, which may not exist yet."""
+        if self.next is None:
+            self.followed = self.followed or anyio.Event()
+            await self.followed.wait()
+        assert self.next is not None
+        return self.next
+
+    def follow(self, event: "_Event") -> None:
+        """Set the next event of the stream."""
+        self.next = event
+        if self.followed is not None:
+            self.followed.set()
 
 
 @dataclass(slots=True)
@@ -45,10 +70,13 @@ class Events:
 
     def add(self, session: "SessionEvents", message: JSONRPCMessage | None) -> _Event:
         """Store an event; drop the oldest ones if the limit is exceeded."""
-        size = SIZE_OF_NONE if message is None else len(message.model_dump_json())
-        event = _Event(str(next(self._numbers)), session, message, size)
+        packed = None
+        if message is not None:
+            packed = zlib.compress(message.model_dump_json(by_alias=True, exclude_unset=True).encode(), FASTEST)
+        is_answer = isinstance(message, JSONRPCResponse | JSONRPCError)
+        event = _Event(str(next(self._numbers)), session, packed, is_answer)
         self.by_id[event.number] = event
-        self.size += size
+        self.size += event.size
         while self.size > self.most:
             self.size -= self.by_id.popitem(last=False)[1].size
         return event
@@ -67,8 +95,7 @@ class SessionEvents(EventStore):
         event = self._events.add(self, message)
         before = self._last.pop(stream_id, None)
         if before is not None:
-            before.next = event
-            before.followed.set()
+            before.follow(event)
         if not event.is_answer:
             self._last[stream_id] = event
         return event.number
@@ -84,9 +111,7 @@ class SessionEvents(EventStore):
             return None
         with anyio.move_on_after(FOLLOWED_SECONDS):
             while not event.is_answer:
-                await event.followed.wait()
-                assert event.next is not None
-                event = event.next
-                if event.message is not None:
-                    await send_callback(EventMessage(event.message, event.number))
+                event = await event.wait_for_next()
+                if (message := event.read_message()) is not None:
+                    await send_callback(EventMessage(message, event.number))
         return None

@@ -19,6 +19,7 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -27,7 +28,7 @@ from numpy.typing import NDArray
 from pyroaring import BitMap
 
 from entrez_kit.base.errors import StoreError
-from entrez_kit.corpus.search.terms import IndexRow, stems_of, words_of
+from entrez_kit.corpus.search.terms import IndexRow, find_stems, words_of
 from entrez_kit.query.record_terms import RecordTerms
 from entrez_kit.query.segments.search_index import SearchIndex
 from entrez_kit.query.segments.segment import Segment
@@ -175,10 +176,9 @@ def read_terms(row: IndexRow) -> RecordTerms:
     """Return the stems of a record; its new words are stemmed in one call, which is a transaction of SQLite."""
     texts = {"title": [row.title], "abstract": [row.abstract], "terms": row.terms.split("; ")}
     split = {source: [words_of(text) for text in parts if text] for source, parts in texts.items()}
-    words = {word for parts in split.values() for words in parts for word in words}
-    stems = dict(zip(words, stems_of(words), strict=True))
+    stem = find_stems(chain.from_iterable(chain.from_iterable(split.values()))).__getitem__
     return RecordTerms(
-        {source: [[stems[word] for word in words] for words in parts if words] for source, parts in split.items()}
+        {source: [list(map(stem, words)) for words in parts if words] for source, parts in split.items()}
     )
 
 

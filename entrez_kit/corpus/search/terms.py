@@ -9,7 +9,7 @@ import os
 import re
 import sqlite3
 import threading
-from collections.abc import Collection
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -77,9 +77,9 @@ class _Stemmer:
         # The stemmer works on bytes: before "ing" it may drop the last byte of a letter that ends with a doubled byte.
         self._texts.text_factory = lambda stem: stem.decode("utf-8", "replace")
 
-    def stems_of(self, words: Collection[str]) -> list[str]:
+    def find_stems(self, words: Iterable[str]) -> Mapping[str, str]:
         known = self._known
-        new = [word for word in dict.fromkeys(words) if word not in known]
+        new = list(set(words).difference(known))
         if new:
             with self._lock:
                 self._texts.execute("BEGIN")
@@ -91,7 +91,7 @@ class _Stemmer:
             known.update((word, stem) for word, (stem,) in zip(new, found, strict=True))
             if len(known) > _MOST_KNOWN:
                 self._known = {}
-        return [known[word] for word in words]
+        return known
 
 
 _MOST_KNOWN: Final = 1 << 17
@@ -100,13 +100,18 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_stemmer.cache_clear)  # another thread of the parent may hold its lock
 
 
-def stems_of(words: Collection[str]) -> list[str]:
-    """Return the stems of normalized words, in order.
+def find_stems(words: Iterable[str]) -> Mapping[str, str]:
+    """Return a table that has the stem of each of some normalized words, and of other words.
 
     M. F. Porter, "An algorithm for suffix stripping", Program 14(3), 1980, 130-137, with the author's later changes
     (``bli``, ``logi``), as SQLite's FTS5 has it.
     """
-    return _stemmer().stems_of(words)
+    return _stemmer().find_stems(words)
+
+
+def stems_of(words: Sequence[str]) -> list[str]:
+    """Return the stems of normalized words, in order."""
+    return list(map(find_stems(words).__getitem__, words))
 
 
 @lru_cache(maxsize=1 << 16)
@@ -117,4 +122,4 @@ def can_mark(stem: str) -> bool:
 
 @cache
 def _unmarking() -> frozenset[str]:
-    return frozenset(stems_of(STOP_WORDS))
+    return frozenset(stems_of(sorted(STOP_WORDS)))

@@ -70,7 +70,7 @@ def find_window(listed: TermList, words: Sequence[str], distance: int) -> Intege
 
 
 def _read_words(listed: TermList, slots: Sequence[Sequence[str]]) -> tuple[Numbers, list[Words]] | None:
-    """Return the records that have a word of each slot, and the postings of each slot."""
+    """Return the records that have a word for each place of a sequence, and the postings for each place."""
     found = [listed.find(slot) for slot in slots]
     if any(not len(numbers) for numbers in found):
         return None

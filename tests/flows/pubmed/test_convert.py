@@ -1,7 +1,7 @@
 """PMID, PMCID and DOI into each other: one ordered outcome per input."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,7 +12,9 @@ from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
 from entrez_kit.pubmed.convert import CONVERT, ConvertResult
 from entrez_kit.pubmed.models import Article
-from entrez_kit.pubmed.resolution import parse_converted
+from entrez_kit.pubmed.record_fetcher import Retrieval
+from entrez_kit.pubmed.resolution import PER_SEARCH, parse_converted, search_pubmed
+from entrez_kit.pubmed.xml.records import Record
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.services import Services
 from entrez_kit.services.transport import Reply
@@ -415,6 +417,41 @@ def test_fetching_by_many_dois_asks_the_converter_in_addresses_it_takes(sandbox:
     assert len(dois) > 40
     assert [article.doi for article in fetched] == dois
     assert {entry.status for entry in sandbox.entries("idconv")} == {200}
+
+
+def _find_outside_pmc(kit: EntrezKit) -> dict[str, str]:
+    """Return the PMIDs of articles by their DOIs, which the converter does not know."""
+    known = articles(kit, *kit.search_articles(query_term="all[sb]", max_results=200).pmids)
+    return {article.doi: article.pmid for article in known if article.doi and not article.pmcid}
+
+
+def test_the_records_of_several_searches_are_fetched_by_one_request(sandbox: Sandbox, kit_for: KitFor) -> None:
+    kit = kit_for(sandbox)
+    known = _find_outside_pmc(kit)
+    searches, fetches = sandbox.requests("esearch"), sandbox.requests("efetch")
+    fetched = articles(kit, *known)
+
+    assert len(known) > PER_SEARCH
+    assert {article.doi: article.pmid for article in fetched} == known
+    assert sandbox.requests("esearch") - searches == -(-len(known) // PER_SEARCH)
+    assert sandbox.requests("efetch") - fetches == 1
+
+
+def test_a_record_that_ncbi_cannot_return_leaves_the_other_dois_resolved(sandbox: Sandbox, kit_for: KitFor) -> None:
+    kit = kit_for(sandbox)
+    known = _find_outside_pmc(kit)
+    bad = next(iter(known))
+    reader = Retrieval(kit.services, medline=False)
+
+    def read(pmids: Sequence[str]) -> list[Record]:
+        if known[bad] in pmids:
+            raise UpstreamError("The reply is broken.", details={"reason": "invalid_response"})
+        return reader.records_of(pmids)
+
+    found = search_pubmed(kit.services, list(known), "doi", read)
+
+    assert isinstance(found.pop(bad), UpstreamError)
+    assert found == {doi: pmid for doi, pmid in known.items() if doi != bad}
 
 
 def test_fetching_by_dois_that_differ_in_case_asks_the_converter_for_one(sandbox: Sandbox, kit_for: KitFor) -> None:

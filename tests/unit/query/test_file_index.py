@@ -12,7 +12,7 @@ from terms_index import TermsIndex
 
 from entrez_kit.local.records.collection import ParsedCollection, read_terms
 from entrez_kit.query.record_terms import RecordTerms, SortKeys
-from entrez_kit.query.segments import writer
+from entrez_kit.query.segments import relevance, writer
 from entrez_kit.query.segments.search_index import SearchIndex
 from entrez_kit.query.segments.writer import SegmentWriter, merge_segments
 from entrez_kit.sandbox.generate import GeneratedCollection
@@ -107,6 +107,29 @@ def compare(records: Records, expected: TermsIndex, index: SearchIndex, removed:
 
 def test_segments_give_what_the_index_in_memory_gives(segments: list[Path]) -> None:
     compare(read_records(), specified(False), SearchIndex(segments), BitMap())
+
+
+@pytest.mark.parametrize("removed", [BitMap(), GONE], ids=["all", "without removed ones"])
+def test_the_best_records_are_the_same_if_few_scores_are_computed(
+    segments: list[Path], monkeypatch: pytest.MonkeyPatch, removed: BitMap
+) -> None:
+    chance = random.Random(4)
+    index = SearchIndex(segments, removed)
+    records = index.list_records()
+    counted = index.count_records("abstract").most_common()
+    words = [word for word, _ in (*counted[:15], *counted[::20])]
+    for _ in range(40):
+        asked = chance.choices(words, k=chance.randint(1, 5))
+        among = records if chance.random() < 0.5 else BitMap(chance.sample(list(records), 60))
+        relevance._kept.clear()
+        expected = index.rank_by_relevance(asked, among, 5)
+        with monkeypatch.context() as patch:
+            patch.setattr(relevance, "COSTLY", 2)
+            patch.setattr(relevance, "_SPARSE", 1)
+            relevance._kept.clear()
+            assert index.rank_by_relevance(asked, among, 5) == expected
+            assert index.rank_by_relevance(asked, among, 5) == expected, "the words are used again"
+    relevance._kept.clear()
 
 
 @pytest.mark.long
