@@ -11,8 +11,8 @@ import anyio
 from mcp.server.streamable_http import EventCallback, EventId, EventMessage, EventStore, StreamId
 from mcp_types import JSONRPCError, JSONRPCMessage, JSONRPCResponse, jsonrpc_message_adapter
 
-MAX_KEPT: Final = 4_000_000
-"""The maximum size in bytes over all sessions, some 2,000 replies; the oldest events are dropped."""
+MAX_KEPT: Final = 8_000_000
+"""The maximum size in bytes over all sessions, some 3,000 replies; the oldest events are dropped."""
 FASTEST: Final = 1
 """The level of compression; few events are read again."""
 SIZE_OF_NONE: Final = 400
