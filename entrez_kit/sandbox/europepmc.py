@@ -19,7 +19,7 @@ from entrez_kit.local.eutils.replies import LocalReply, document, plain, xml
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.local.records.text import xml_text
 from entrez_kit.sandbox.europepmc_query import BadQuery, parse
-from entrez_kit.sandbox.europepmc_records import CorpusShelf, OtherShelf, Record, join_authors, to_form
+from entrez_kit.sandbox.europepmc_records import CorpusShelf, OtherShelf, Record, Shelf, join_authors, to_form
 
 VERSION: Final = "6.9"
 ADDRESS: Final = "https://www.ebi.ac.uk/europepmc/webservices/rest/search"
@@ -43,7 +43,7 @@ _ARTICLE: Final = re.compile(rb"<article[\s>](?:(?!<article[\s>]).)*?</article\s
 _CURSOR_BYTES: Final = 4
 _MAX_WORDS: Final = 20
 
-Hit = tuple[CorpusShelf | OtherShelf, int]
+Hit = tuple[Shelf, int]
 """A shelf, and the number of a record on it."""
 
 
@@ -183,7 +183,7 @@ class EuropePMCService:
         return {**entry, "citedOrder": place, "match": "Y" if number is not None else "N"}
 
 
-def _score_words(shelf: CorpusShelf | OtherShelf, words: Sequence[str], records: BitMap) -> Counter[int]:
+def _score_words(shelf: Shelf, words: Sequence[str], records: BitMap) -> Counter[int]:
     """Return a score of each record: how many of the words it contains, and in which fields."""
     scores: Counter[int] = Counter()
     for word in words[:_MAX_WORDS]:

@@ -5,7 +5,7 @@ A query is parsed once; the evaluator of PubMed's language combines the records 
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from pyroaring import BitMap
 
@@ -18,6 +18,7 @@ from entrez_kit.query.mapping import to_leaf
 from entrez_kit.query.parser import Operand
 from entrez_kit.query.resolve import Resolver, split_pattern
 from entrez_kit.query.words import split_words
+from entrez_kit.sandbox.europepmc_records import Shelf
 
 if TYPE_CHECKING:
     from entrez_kit.query.segments.search_index import SearchIndex
@@ -67,20 +68,6 @@ _MAX_DEPTH: Final = 200
 
 class BadQuery(Exception):
     """The query cannot be parsed."""
-
-
-class Shelf(Protocol):
-    """Numbered records that a query searches."""
-
-    @property
-    def index(self) -> "SearchIndex":
-        """The index of the records."""
-
-    def find_source(self, source: str) -> BitMap:
-        """Return the records of a source such as MED or PPR."""
-
-    def find_id(self, ext_id: str) -> BitMap:
-        """Return the records with this id within their source."""
 
 
 @dataclass(frozen=True, slots=True)

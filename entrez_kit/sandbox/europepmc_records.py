@@ -155,6 +155,10 @@ class OtherShelf:
         return fold(str(self._records[number].get("authorString") or "\uffff"))
 
 
+Shelf = CorpusShelf | OtherShelf
+"""Numbered records that a query searches."""
+
+
 def strip_markup(text: object) -> str:
     """Return text without markup."""
     return _TAG.sub(" ", str(text or ""))

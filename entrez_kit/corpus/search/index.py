@@ -260,7 +260,7 @@ def _write_segment(connection: sqlite3.Connection, path: Path, pmids: Sequence[i
         for row in rows_of(connection, pmids):
             writer.add(read_terms(row), (0, "", "", row.pmid))
             count += 1
-        return [Segment(writer.finish().path)] if count else []
+        return [writer.finish()] if count else []
 
 
 def _add_found(connection: sqlite3.Connection, segment: Segment, first: int) -> None:

@@ -264,7 +264,7 @@ def _text_at(path: str, part: str = "_citation") -> "lazy[str]":
 
 
 def _all_at(path: str, read: Callable[[Any], Value], part: str = "_citation") -> "lazy[list[Value]]":
-    """Return a property that lists what is read from each element at a path."""
+    """Return a property that lists the result of ``read`` for each element at a path."""
     return lazy(lambda document: [read(one) for one in getattr(document, part).iterfind(path)])
 
 

@@ -13,9 +13,8 @@ import tempfile
 import zlib
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from shutil import copyfileobj
@@ -78,16 +77,6 @@ _KEPT: Final = np.array([(1 << 8 * length) - 1 for length in range(9)], np.uint6
 _MULTIPLIERS: Final = np.array([secrets.randbits(64) | 1, secrets.randbits(64) | 1], np.uint64)
 
 
-@dataclass(frozen=True, slots=True)
-class SegmentSummary:
-    """A finished segment file: its records, size and the checksum of its data."""
-
-    path: Path
-    records: int
-    size: int
-    checksum: int
-
-
 class _Collected:
     """The terms of the next records of a segment."""
 
@@ -117,13 +106,20 @@ class _Collected:
             count += length
             if source in RANKED:
                 ranked += length
-        for source, values in terms.values.items():
-            count += self._add_values("values", source, values)
-        for column, numbers in terms.numbers.items():
-            count += self._add_values("numbers", column, list(map(encode_number, numbers)))
         day, author, journal, pmid = keys
-        for source, text in (("author", author), ("journal", journal)):
-            self._add_values("sort", source, [text] if text else [])
+        numbers = {column: list(map(encode_number, known)) for column, known in terms.numbers.items()}
+        sort = {source: [text] for source, text in (("author", author), ("journal", journal)) if text}
+        kinds: Sequence[tuple[Kind, Mapping[str, Sequence[str]]]] = (
+            ("values", terms.values),
+            ("numbers", numbers),
+            ("sort", sort),
+        )
+        for kind, lists in kinds:
+            for source, values in lists.items():
+                listed = self._lists[kind, source]
+                listed.pending += values
+                listed.groups += (record, len(values))
+                count += len(values)
         self._dates.append(day)
         self._pmids.append(pmid)
         self._lengths.append(min(ranked, _LONGEST))
@@ -133,14 +129,6 @@ class _Collected:
             self._pending = 0
             for listed in self._lists.values():
                 listed.pack()
-
-    def _add_values(self, kind: Kind, source: str, values: Sequence[str]) -> int:
-        """Add values of the last record; return their number."""
-        if values:
-            listed = self._lists[kind, source]
-            listed.pending += values
-            listed.groups += (len(self), len(values))
-        return len(values)
 
     def encode(self) -> bytes:
         """Return a segment of these records, whose terms are forgotten."""
@@ -206,8 +194,8 @@ class SegmentWriter:
         self._parts.append(path)
         self._collected = _Collected()
 
-    def finish(self) -> SegmentSummary:
-        """Write the segment; return its size and checksum.
+    def finish(self) -> Segment:
+        """Write the segment and open it.
 
         Raises:
             StoreError: a file cannot be written.
@@ -217,7 +205,7 @@ class SegmentWriter:
                 if not self._parts:
                     with _create(self._path) as file:
                         self._collected.write(file)
-                    return _summarize(self._path)
+                    return Segment(self._path)
                 if len(self._collected):
                     self._write_part()
                 return merge_segments(self._parts, self._path)
@@ -398,8 +386,8 @@ def _sort_codes(codes: NDArray[Any]) -> Integers:
     return order
 
 
-def merge_segments(segments: Sequence[Path], path: Path, removed: BitMap | None = None) -> SegmentSummary:
-    """Merge segments into one; their records keep their order and their number in the whole.
+def merge_segments(segments: Sequence[Path], path: Path, removed: BitMap | None = None) -> Segment:
+    """Merge segments into one, and open it; their records keep their order and their number in the whole.
 
     Args:
         segments: the files, in order.
@@ -430,7 +418,7 @@ def merge_segments(segments: Sequence[Path], path: Path, removed: BitMap | None 
         dropped = [one.dropped.astype(np.int64) + base for one, base in zip(opened, bases, strict=False)]
         dropped.append(_get_range(removed or BitMap(), 0, bases[-1]))
         file.finish(bases[-1], columns, np.unique(np.concatenate(dropped)))
-    return _summarize(path)
+    return Segment(path)
 
 
 def _get_range(records: BitMap, begin: int, end: int) -> Integers:
@@ -705,11 +693,6 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
-
-
-def _summarize(path: Path) -> SegmentSummary:
-    segment = Segment(path)
-    return SegmentSummary(path, segment.records, segment.size, segment.checksum)
 
 
 @contextmanager

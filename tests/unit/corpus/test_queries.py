@@ -3,14 +3,15 @@
 import pytest
 
 from entrez_kit.corpus.search.query import (
-    MOST_GROUPS,
+    MOST_CONCEPTS,
     PART_WEIGHT,
     REQUEST_WEIGHT,
-    Group,
-    Phrase,
     other_spellings,
     parse,
+    to_concept,
 )
+from entrez_kit.corpus.search.terms import stems_of
+from entrez_kit.query.segments.relevance import Phrase
 
 
 def nothing(phrase: Phrase) -> bool:
@@ -21,8 +22,9 @@ def anything(phrase: Phrase) -> bool:
     return True
 
 
-def list_groups(query: str) -> list[str]:
-    return ["|".join(" ".join(phrase) for phrase in group.phrases) for group in parse(query, nothing)]
+def list_phrases(query: str) -> list[str]:
+    """Return the stems of each concept, which has one spelling if the index has no other."""
+    return [" ".join(phrase) for concept in parse(query, nothing) for phrase in concept.phrases]
 
 
 @pytest.mark.parametrize(
@@ -50,36 +52,35 @@ def list_groups(query: str) -> list[str]:
     ],
 )
 def test_a_query_asks_for(query: str, expected: list[str]) -> None:
-    assert list_groups(query) == expected
+    assert list_phrases(query) == [" ".join(stems_of(phrase.split())) for phrase in expected]
 
 
 def test_other_spellings_are_looked_up_where_the_index_has_them() -> None:
-    [group] = parse("haemoglobin", lambda phrase: phrase == ("hemoglobin",))
+    [concept] = parse("haemoglobin", lambda phrase: phrase == ("hemoglobin",))
 
-    assert group.phrases == (("haemoglobin",), ("hemoglobin",))
-    assert group.phrases == (("haemoglobin",), ("hemoglobin",))
+    assert concept.phrases == (("haemoglobin",), ("hemoglobin",))
 
 
 def test_every_way_to_join_a_hyphenated_name_is_looked_up() -> None:
-    group = parse("COVID-19", anything)[0]
+    concept = parse("COVID-19", anything)[0]
 
-    assert set(group.phrases) == {("covid", "19"), ("covid19",)}
+    assert set(concept.phrases) == {("covid", "19"), ("covid19",)}
 
 
 def test_words_of_requests_and_parts_of_names_count_for_less() -> None:
     weights = {group.phrases[0]: group.weight for group in parse("studies of COVID-19", nothing)}
 
-    assert weights == {("studies",): REQUEST_WEIGHT, ("covid", "19"): 1.0, ("covid",): PART_WEIGHT}
+    assert weights == {("studi",): REQUEST_WEIGHT, ("covid", "19"): 1.0, ("covid",): PART_WEIGHT}
 
 
 def test_only_a_quoted_phrase_that_exists_is_required() -> None:
-    assert Group((("heart", "attack"),), required=True) in parse('"heart attack" risk', anything)
+    assert to_concept([("heart", "attack")], required=True) in parse('"heart attack" risk', anything)
     assert not any(group.required for group in parse('"heart attack" risk', nothing))
     assert not any(group.required for group in parse('"heart" risk', anything))
 
 
 def test_a_long_query_is_cut() -> None:
-    assert len(parse(" ".join(f"word{number}" for number in range(500)), nothing)) == MOST_GROUPS
+    assert len(parse(" ".join(f"word{number}" for number in range(500)), nothing)) == MOST_CONCEPTS
 
 
 def test_what_reaches_sqlite_holds_letters_digits_and_our_own_quotes() -> None:
