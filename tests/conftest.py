@@ -47,7 +47,7 @@ if IN_MEMORY.is_dir() and os.access(IN_MEMORY, os.W_OK) and shutil.disk_usage(IN
 gc.disable()
 
 LANES = ("unit", "flows", "process")
-pytest_plugins = ("recordings",)
+pytest_plugins = ("used_recordings",)
 LOOPBACK = {"127.0.0.1", "::1", "localhost", "0.0.0.0", "::"}
 
 
@@ -163,7 +163,7 @@ def real_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     `ENTREZ_KIT_REAL_DATA` may list several folders, as PATH does: the first folder that has a file is used for it. The
     run lists the opened files at its end.
     """
-    import recordings
+    import used_recordings
 
     named = os.environ.get("ENTREZ_KIT_REAL_DATA", "").split(os.pathsep)
     folders = [Path(name).resolve() for name in named if name and Path(name).is_dir()]
@@ -177,7 +177,7 @@ def real_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
             place.parent.mkdir(parents=True, exist_ok=True)
             place.unlink(missing_ok=True)
             place.symlink_to(path)
-    recordings.watch(root)
+    used_recordings.watch(root)
     return root
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
-from written_references import as_text, render_references
+from written_references import render_references, write_as_text
 
 from entrez_kit import EntrezKit, load_settings
 from entrez_kit.citations.style.format_entries import STYLES
@@ -59,7 +59,7 @@ def main() -> None:
             settings = load_settings({"home": Path(folder)}).with_sandbox(sandbox.url)
             with EntrezKit(replace(settings, demo=False, state_dir=Path(folder))) as kit:
                 for style in STYLES:
-                    references = as_text(render_references(style, articles))
+                    references = write_as_text(render_references(style, articles))
                     rows = CHECK.run(kit.services, {"references": references, "sources": ["pubmed"]}).references
                     statuses: Counter[str] = Counter()
                     for article, row in zip(articles, rows, strict=True):

@@ -29,8 +29,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
-from abstracts import SIZES, Abstract, Abstracts, Question
-from indexed import index, join, open_corpus, put
+from indexed_corpus import index, join, open_corpus, put
+from invented_abstracts import SIZES, Abstract, Abstracts, Question
 
 from entrez_kit.corpus.search import words
 from entrez_kit.corpus.search.index import find_corpus_file, open_index, read_terms, rows_of

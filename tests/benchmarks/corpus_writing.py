@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
-from record_mix import HEAD, TAIL, made_up, own_peak, read_recorded
+from benchmark_records import HEAD, TAIL, invent_records, read_own_peak, read_recorded
 
 from entrez_kit.corpus.documents import Doc
 from entrez_kit.corpus.store.store import Store
@@ -36,7 +36,7 @@ def main() -> None:
     arguments.add_argument("--records", type=int, default=20_000)
     options = arguments.parse_args()
     real = os.environ.get("ENTREZ_KIT_REAL_DATA")
-    given = parse_records((read_recorded(Path(real), "*") if real else []) or made_up())
+    given = parse_records((read_recorded(Path(real), "*") if real else []) or invent_records())
     with tempfile.TemporaryDirectory() as folder:
         store = Store(Path(folder) / "corpus.db")
         job = store.start_job("k", "all[sb]")
@@ -58,7 +58,7 @@ def main() -> None:
     count = options.records
     print(f"{count:,} records of {len(given):,}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
     print(f"written at {count / writing:,.0f} a CPU second, {writing / dumping:.1f} times what their JSON alone takes")
-    print(f"{size / count / 1e3:.1f} kB a record; peak memory {own_peak() / 1024:.0f} MB")
+    print(f"{size / count / 1e3:.1f} kB a record; peak memory {read_own_peak() / 1024:.0f} MB")
     for name, taken in tables:
         print(f"  {name:28} {taken / count / 1e3:6.2f} kB a record")
     print(f"aims: {AIMS}")

@@ -18,7 +18,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
-from review_records import Invented, invent_works, ris_file, vary
+from review_records import InventedRecord, invent_works, vary, write_ris_file
 
 from entrez_kit.references.files.references import parse_name
 from entrez_kit.references.merge.grouping import compare_records, link_records
@@ -94,7 +94,7 @@ def measure_labelled(folder: Path) -> None:
 def measure_scale(number: int) -> None:
     """Print time and memory of a merge of invented records in three files, and its errors."""
     chance = random.Random(1)
-    files: list[list[Invented]] = [[], [], []]
+    files: list[list[InventedRecord]] = [[], [], []]
     total = 0
     for record in invent_works(number):
         copies = chance.choice((1, 1, 2, 2, 3))
@@ -103,7 +103,7 @@ def measure_scale(number: int) -> None:
         total += copies
         if total >= number:
             break
-    texts = [ris_file(records) for records in files]
+    texts = [write_ris_file(records) for records in files]
     labels: dict[str, list[str]] = {}
     for slot, records in enumerate(files):
         for n, record in enumerate(records, start=1):

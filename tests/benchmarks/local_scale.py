@@ -33,9 +33,9 @@ from typing import Any, Protocol
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
-from abstracts import FUNCTION_WORDS, GENERAL_WORDS, Abstract, Abstracts
+from benchmark_records import read_own_peak
+from invented_abstracts import FUNCTION_WORDS, GENERAL_WORDS, Abstract, Abstracts
 from pyroaring import BitMap
-from record_mix import own_peak
 from scale_records import ScaleRecords, add_texts, find_day, read_rows, read_vocabulary
 
 from entrez_kit.query.index import RecordTerms
@@ -533,7 +533,7 @@ def _build_whole(path: Path, texts: Path, size: int) -> dict[str, Any]:
         "CPU us per record to merge": 1e6 * merging / size,
         "bytes per record": merged.size / size,
         "bytes per record by list": {name: round(total / size, 1) for name, total in by_list.most_common()},
-        "peak MB": own_peak() / 1024,
+        "peak MB": read_own_peak() / 1024,
     }
 
 

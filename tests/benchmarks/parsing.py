@@ -27,7 +27,7 @@ from entrez_kit.pubmed.xml.records import iter_records
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
-from record_mix import HEAD, TAIL, made_up, own_peak, read_recorded
+from benchmark_records import HEAD, TAIL, invent_records, read_own_peak, read_recorded
 
 DESCRIPTOR = re.compile(rb"<DescriptorName[^>]*>")
 TARGET, TARGET_JSON = 0.60, 0.50
@@ -48,7 +48,7 @@ def main() -> None:
     mixes = (
         {"recorded": read_recorded(Path(real), "*"), "baseline": read_recorded(Path(real), "baseline")} if real else {}
     )
-    mixes = {name: records for name, records in mixes.items() if records} or {"made up": made_up()}
+    mixes = {name: records for name, records in mixes.items() if records} or {"made up": invent_records()}
     with tempfile.TemporaryDirectory() as folder:
         for name, records in mixes.items():
             compare(name, records, Path(folder) / "speed.xml", options.megabytes, options.rounds)
@@ -86,7 +86,7 @@ def child(function: Callable[[Path], int], path: Path) -> None:
     """Read the file once, and print what it took: nothing is known of its records before."""
     started = time.process_time()
     assert function(path) > 0
-    print(time.process_time() - started, own_peak())
+    print(time.process_time() - started, read_own_peak())
 
 
 def freeing(path: Path) -> int:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
-from arrivals import arrival_server, busy_cores, clients, most_in_a_second
+from arrival_server import arrival_server, count_most_in_a_second, keep_cores_busy, start_clients
 
 LEAST_USE = 0.93
 MAX_FAIR_SHARES = 4.0
@@ -31,7 +31,7 @@ def measure(processes: int, rate: int, seconds: float, threads: int, margins: li
     with tempfile.TemporaryDirectory() as folder, arrival_server() as server:
         state_file = str(Path(folder) / "state" / "limiter")
         options = {"state_file": state_file, "per_second": rate, "seconds": seconds, "threads": threads}
-        with clients(processes, server, **options) as started:
+        with start_clients(processes, server, **options) as started:
             for client in started:
                 client.go()
             for client in started:
@@ -41,7 +41,7 @@ def measure(processes: int, rate: int, seconds: float, threads: int, margins: li
     # how much longer than a second it took until one request more than allowed had come
     margins += [times[index + rate] - times[index] - 1 for index in range(len(times) - rate)]
     use = (len(times) - 1) / (times[-1] - times[0]) / rate
-    return most_in_a_second(times), use, longest / (processes * threads / rate)
+    return count_most_in_a_second(times), use, longest / (processes * threads / rate)
 
 
 def main() -> int:
@@ -55,7 +55,7 @@ def main() -> int:
     parser.add_argument("--load", type=int, default=0, help="processes that keep the machine busy meanwhile")
     arguments = parser.parse_args()
     kept = True
-    with busy_cores(arguments.load):
+    with keep_cores_busy(arguments.load):
         print(
             f"{os.cpu_count()} cores, {arguments.runs} runs of {arguments.seconds:g} s, {arguments.load} busy processes"
         )

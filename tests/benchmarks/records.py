@@ -25,7 +25,7 @@ from lxml import etree
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
-from record_mix import HEAD, TAIL, made_up, read_recorded
+from benchmark_records import HEAD, TAIL, invent_records, read_recorded
 
 FORMATS = ("jsonl", "json", "csv", "ids", "ris", "xml")
 AIMS = "jsonl 3,000 records a second, json of 5,000 records in 120 MB"
@@ -41,7 +41,7 @@ def main() -> None:
     arguments.add_argument("--formats", nargs="+", default=FORMATS, choices=FORMATS)
     options = arguments.parse_args()
     real = os.environ.get("ENTREZ_KIT_REAL_DATA")
-    records = (read_recorded(Path(real), "*") if real else []) or made_up()
+    records = (read_recorded(Path(real), "*") if real else []) or invent_records()
     with tempfile.TemporaryDirectory() as folder, Service(records) as service:
         bench = Bench(Path(folder), service)
         ids = [str(FIRST_PMID + number) for number in range(options.records)]
@@ -143,7 +143,7 @@ try:
 except SystemExit as exc:
     status = exc.code
 seconds = time.process_time()
-from record_mix import own_peak
+from benchmark_records import own_peak
 print(seconds, own_peak() / 1024)
 sys.exit(status)
 """

@@ -25,7 +25,7 @@ from urllib.request import urlopen
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
-from record_mix import HEAD, TAIL, read_recorded
+from benchmark_records import HEAD, TAIL, read_recorded
 
 from entrez_kit import EntrezKit, load_settings
 from entrez_kit.pubmed.models import Article

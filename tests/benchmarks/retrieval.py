@@ -33,9 +33,9 @@ from entrez_kit.corpus.store import store_of
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
-from corpus_bench import Paper
-from indexed import index_rows
-from judged import Collection, Judged, cystic_fibrosis, medlars, ndcg, recall
+from indexed_corpus import index_rows
+from invented_papers import Paper
+from judged_collections import Collection, JudgedQuery, compute_ndcg, compute_recall, read_cystic_fibrosis, read_medlars
 
 from entrez_kit import EntrezKit, load_settings
 from entrez_kit.corpus.embeddings import embedder_of
@@ -72,7 +72,7 @@ def main() -> int:
     if not folder.is_dir():
         print(f"no collections in {folder}")
         return 1
-    collections = (cystic_fibrosis(folder), medlars(folder))
+    collections = (read_cystic_fibrosis(folder), read_medlars(folder))
     if options.meaning:
         for collection in collections:
             meaning(collection)
@@ -99,7 +99,7 @@ def main() -> int:
 def by_title(collection: Collection) -> Collection:
     """Make a collection of records without titles, asked for by their titles."""
     rows = [row for row in collection.rows if row.title and row.abstract]
-    queries = [Judged(row.title, {row.pmid: 1}) for row in rows[::4]]
+    queries = [JudgedQuery(row.title, {row.pmid: 1}) for row in rows[::4]]
     return Collection(f"{collection.name}, titles", [row._replace(title="") for row in rows], queries)
 
 
@@ -161,7 +161,9 @@ def meaning(collection: Collection) -> None:
 def score_rankings(collection: Collection, rankings: list[list[int]]) -> Figures:
     """Return the mean nDCG@10 and recall@10."""
     pairs = list(zip(rankings, (query.gains for query in collection.queries), strict=True))
-    return statistics.mean(ndcg(*pair) for pair in pairs), statistics.mean(recall(*pair) for pair in pairs)
+    return statistics.mean(compute_ndcg(*pair) for pair in pairs), statistics.mean(
+        compute_recall(*pair) for pair in pairs
+    )
 
 
 def tune(connection: sqlite3.Connection, collection: Collection) -> Profile:

@@ -28,8 +28,8 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # its threads keep counting CPU second
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
 import numpy as np
-from indexed import index, join, open_corpus
-from invented_vectors import MODEL, PASSAGES, Floats, Invented, index_vectors, put_vectors
+from indexed_corpus import index, join, open_corpus
+from invented_vectors import MODEL, PASSAGES, Floats, InventedVectors, index_vectors, put_vectors
 
 from entrez_kit.corpus.search import neighbours, vectors
 from entrez_kit.corpus.search.ranking import Candidate
@@ -61,7 +61,7 @@ def main() -> int:
     if options.graph:
         setattr(reading, "MANY", 1)  # noqa: B010 - a constant, lowered for once
     many = options.vectors >= reading.MANY
-    invented = Invented(options.dim)
+    invented = InventedVectors(options.dim)
     queries = [query for matrix in invented.vectors(options.queries, seed=0) for query in matrix]
     broken: list[str] = []
     with tempfile.TemporaryDirectory() as temporary:
@@ -95,7 +95,7 @@ def main() -> int:
     return bool(broken)
 
 
-def fill(connection: sqlite3.Connection, invented: Invented, count: int) -> None:
+def fill(connection: sqlite3.Connection, invented: InventedVectors, count: int) -> None:
     """Write and index the vectors; print how long the index took and how large it is."""
     connection.execute("PRAGMA cache_size=-32000")  # as the corpus has it
     connection.execute("PRAGMA synchronous=OFF")

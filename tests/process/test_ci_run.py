@@ -5,11 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from terminal import Done
+from command_line import RunResult
 
 ROOT = Path(__file__).parents[2]
 PASSED = "echo '=== 3 passed, 2 skipped in 0.1s ==='"
-Run = Callable[..., Done]
+Run = Callable[..., RunResult]
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def run(tmp_path: Path) -> Run:
 
     def call(
         line: str = PASSED, lint: str = "true", rest: str = PASSED, types: str = "echo types", limit: str = "60"
-    ) -> Done:
+    ) -> RunResult:
         (tmp_path / ".ci").mkdir()
         (tmp_path / ".ci" / "run").write_bytes((ROOT / ".ci" / "run").read_bytes())
         readme = f"<!-- test-line -->\n```sh\n{line}\n```\n<!-- /test-line -->\n"
@@ -40,7 +40,7 @@ def run(tmp_path: Path) -> Run:
             timeout=50,
             check=False,
         )
-        return Done(done.returncode, done.stdout, done.stderr)
+        return RunResult(done.returncode, done.stdout, done.stderr)
 
     return call
 

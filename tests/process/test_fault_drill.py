@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from fault_drill import COMMANDS, STORED, Drill, running_drill
+from fault_drill import COMMANDS, STORED, Drill, run_drill
 from fault_proxy import CONTRADICTIONS, FAULTS, SLOW
 
 QUICK = [fault for fault in FAULTS if fault not in SLOW and fault not in CONTRADICTIONS]
@@ -20,7 +20,7 @@ every_command = pytest.mark.parametrize("command", COMMANDS, ids=lambda text: te
 @pytest.fixture(scope="module")
 def drill(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Drill]:
     """Run a sandbox and the proxy before it."""
-    with running_drill(tmp_path_factory.mktemp("drill")) as drill:
+    with run_drill(tmp_path_factory.mktemp("drill")) as drill:
         yield drill
 
 

@@ -21,13 +21,13 @@ from types import ModuleType
 from typing import Any, Final
 
 import pytest
-from pathological import Pattern, grows, verdict
-from places import SUPPORT
+from project_paths import SUPPORT
+from slow_patterns import Pattern, find_problem, measure_growth
 
 import entrez_kit
 
 STUCK_SECONDS: Final = 120
-WORKER: Final = SUPPORT / "pathological.py"
+WORKER: Final = SUPPORT / "slow_patterns.py"
 USES: Final = frozenset(("match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer"))
 ANYWHERE: Final = USES - {"match", "fullmatch"}
 
@@ -242,7 +242,7 @@ def find_problems(wanted: list[Pattern]) -> dict[str, str]:
 
 def test_the_judge_tells_linear_from_worse() -> None:
     def wrong(source: str, method: str = "search") -> str | None:
-        return verdict(Pattern("here", source, False, 0, method))
+        return find_problem(Pattern("here", source, False, 0, method))
 
     assert wrong(r"[a-z]++!") is not None, "every place looked at again"
     assert wrong(r"([a-z]+)*!", "match") is not None, "exponential"
@@ -264,10 +264,10 @@ def test_the_judge_tells_growth_on_a_busy_machine(nanoseconds: float) -> None:
         return seconds * numbers.choice((1, 1, 1.1, 1.3, 1.9)) + numbers.choice((0, 0, 2e-6, 2e-5))
 
     for _ in range(200):
-        assert grows(lambda n: busy(100 * n * nanoseconds * 1e-9)) is None, "linear"
-        assert grows(lambda n: busy(n * min(n, 600) * nanoseconds * 1e-9)) is None, "a bounded repeat"
+        assert measure_growth(lambda n: busy(100 * n * nanoseconds * 1e-9)) is None, "linear"
+        assert measure_growth(lambda n: busy(n * min(n, 600) * nanoseconds * 1e-9)) is None, "a bounded repeat"
     for _ in range(200):
-        assert nanoseconds < 0.1 or grows(lambda n: busy(n * n * nanoseconds * 1e-9)) is not None, "quadratic"
+        assert nanoseconds < 0.1 or measure_growth(lambda n: busy(n * n * nanoseconds * 1e-9)) is not None, "quadratic"
 
 
 def test_every_pattern_is_linear() -> None:

@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from places import ROOT
-from terminal import Cli
-from word_files import heading, paragraph, word
+from command_line import Cli
+from project_paths import ROOT
+from word_documents import write_heading, write_paragraph, write_word
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -64,8 +64,13 @@ def test_every_example_with_a_manuscript_runs_in_the_demo(tmp_path: Path) -> Non
     entry = (
         f"1. Marrowby TJ, Fenwick-Achebe I, et al. {cited} Ann Imaginary Genome Ed. 2019;3(2):101-12. PMID: 99000001"
     )
-    text = (heading("Results"), paragraph(f"{cited[:-1]} (1)."), heading("References"), paragraph(entry))
-    (tmp_path / "thesis.docx").write_bytes(word(*text))
+    text = (
+        write_heading("Results"),
+        write_paragraph(f"{cited[:-1]} (1)."),
+        write_heading("References"),
+        write_paragraph(entry),
+    )
+    (tmp_path / "thesis.docx").write_bytes(write_word(*text))
     examples = [line.partition("#")[0] for block in _blocks("text") for line in block.splitlines()]
     wrong = f"@article{{a, title={{{cited}}}, author={{Marrowby, T. J.}}, year={{2018}}, pmid={{99000001}}}}"
     (tmp_path / "refs.bib").write_text(wrong, encoding="utf-8")

@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from terminal import Program
+from command_line import Program
 
 pytestmark = pytest.mark.smoke
 

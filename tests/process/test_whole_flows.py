@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from terminal import Cli
+from command_line import Cli
 
 from entrez_kit.base.settings import DEMO_WARNING
 from entrez_kit.sandbox.server import Sandbox

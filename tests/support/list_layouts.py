@@ -1,4 +1,4 @@
-"""Write reference lists as people paste them: marks, widths, indents, empty lines, numbers, pages."""
+"""Writes reference lists as people paste them: marks, widths, indents, empty lines, numbers, pages."""
 
 import textwrap
 from collections.abc import Callable, Sequence
@@ -42,7 +42,7 @@ PAGES: dict[str, Callable[[int], list[str]]] = {
 """Lines between two pages."""
 
 
-def paged(text: str, kind: str, size: int, *, empty: int = 0, first: int = 11) -> str:
+def add_pages(text: str, kind: str, size: int, *, empty: int = 0, first: int = 11) -> str:
     """Return a text with page headers and footers, with empty lines around them. A page has ``size`` lines."""
     lines = text.splitlines()
     written: list[str] = []
@@ -53,7 +53,7 @@ def paged(text: str, kind: str, size: int, *, empty: int = 0, first: int = 11) -
     return "\n".join([*written, ""]).replace("\f\n", "\f")
 
 
-def line_numbered(text: str, step: int, *, first: int = 1) -> str:
+def add_line_numbers(text: str, step: int, *, first: int = 1) -> str:
     """Return a text with line numbers."""
     numbered = enumerate(text.splitlines(), start=first)
     return "".join(f"{n} {line}\n" if line and n % step == 0 else f"{line}\n" for n, line in numbered)
@@ -61,7 +61,7 @@ def line_numbered(text: str, step: int, *, first: int = 1) -> str:
 
 @dataclass(frozen=True)
 class Layout:
-    """How a list is written; ``unmarked`` are the places of references without their mark."""
+    """How a list is written; ``unmarked`` are the numbers of the references without a mark."""
 
     mark: str = ""
     width: int = 0
@@ -74,11 +74,11 @@ class Layout:
 
     @property
     def shows_every_reference(self) -> bool:
-        """Whether a mark, an empty line, an indent or a separate line shows where each reference begins."""
+        """Whether a mark, an empty line, an indent or a separate line shows the beginning of each reference."""
         marked = bool(self.mark) and not self.unmarked
         return marked or not self.width or bool(self.indent) or (not self.mark and self.blank in ("between", "two"))
 
-    def written(self, references: Sequence[str]) -> str:
+    def write(self, references: Sequence[str]) -> str:
         """Return the list as text."""
         lines = [self.heading] if self.heading else []
         lines += [""] * (bool(lines) and self.blank in ("heading", "between"))

@@ -1,4 +1,4 @@
-"""A reply of prepared bytes, read as the clients of the services have it read."""
+"""A reply of prepared bytes, as the clients of the services read it."""
 
 from collections.abc import Callable
 from typing import Any

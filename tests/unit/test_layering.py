@@ -10,7 +10,7 @@ from importlib.util import resolve_name
 from pathlib import Path
 
 import pytest
-from places import ROOT
+from project_paths import ROOT
 from syntax_trees import read_nodes, read_tree
 
 LAYERS = (

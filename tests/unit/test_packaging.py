@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Iterable
 
 import pytest
-from places import ROOT
+from project_paths import ROOT
 
 import entrez_kit
 

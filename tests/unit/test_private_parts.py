@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any, Final
 
 import pytest
-from places import ROOT
+from project_paths import ROOT
 from syntax_trees import read_nodes
 
 from entrez_kit.base.bio_entrez import REPLACED, Acknowledgement, InstantClock, execute_module, find_module, load_entrez

@@ -14,8 +14,8 @@ from urllib.error import HTTPError, URLError
 import Bio.Entrez
 import pytest
 import responses
-from loopback import ESEARCH, HTML, RATE_LIMIT, Answer, Loopback
-from workbench import free_port
+from loopback_server import ESEARCH, HTML, RATE_LIMIT, Answer, Loopback
+from loopback_transport import find_free_port
 
 from entrez_kit import Entrez, load_settings
 from entrez_kit.base.errors import NotConfigured
@@ -177,7 +177,7 @@ def test_a_reply_that_is_not_an_answer_is_requested_again_and_then_an_error(
 
 
 def test_no_network_is_a_url_error(entrez: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", f"http://127.0.0.1:{free_port()}/entrez/eutils")
+    monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", f"http://127.0.0.1:{find_free_port()}/entrez/eutils")
     with pytest.raises(URLError) as caught:
         entrez.einfo()
 

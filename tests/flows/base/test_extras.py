@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 import pytest
-from places import ROOT
+from project_paths import ROOT
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import NotConfigured

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.text import Text
-from terminal import (
+from command_line import (
     Cli,
-    Done,
     Module,
     Program,
+    RunResult,
 )
+from rich.text import Text
 
 from commands._app import COMMANDS, load_command
 from entrez_kit.base.settings import DEMO_WARNING
@@ -27,7 +27,7 @@ from entrez_kit.base.settings import DEMO_WARNING
 HEAVY = ("requests", "Bio", "lxml", "mcp", "numpy", "pyrate_limiter", "entrez_kit.pubmed")
 
 
-def envelope(done: Done) -> dict[str, Any]:
+def envelope(done: RunResult) -> dict[str, Any]:
     """Return the error of the one line on stderr."""
     assert done.err.count("\n") == 1, done.err
     document = json.loads(done.err)

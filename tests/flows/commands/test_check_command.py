@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from terminal import Cli, envelope
+from command_line import Cli, read_error
 
 from entrez_kit.sandbox.server import Sandbox
 
@@ -133,7 +133,7 @@ def test_fix_never_overwrites_what_it_wrote_before_unless_told(cli: Cli, bib: Pa
     done = cli("check", str(bib), "--fix")
 
     assert done.status == 2
-    assert "exists already" in envelope(done)["message"]
+    assert "exists already" in read_error(done)["message"]
     assert fixed.read_text(encoding="utf-8") == "mine"
     assert sandbox.requests() == 0
     assert cli("check", str(bib), "--fix", "--force").status == 4
@@ -222,7 +222,7 @@ def test_a_file_that_cannot_be_read_ends_with_2_and_names_the_line(
 
     assert done.status == 2, done.err
     assert done.out == ""
-    error = envelope(done)
+    error = read_error(done)
     assert str(file) in error["message"]
     assert error["details"] == {"reason": "bad_file", **({"line": line} if line else {})}
     assert line is None or f", line {line}: " in error["message"]
@@ -238,7 +238,7 @@ def test_a_file_with_nested_lists_or_without_ids_ends_with_2(
     done = alone("check", str(file), "--json")
 
     assert (done.status, done.out) == (2, "")
-    assert str(file) in envelope(done)["message"]
+    assert str(file) in read_error(done)["message"]
 
 
 @pytest.mark.parametrize("suffix", [".bib", ".md", ".tex", ".docx", ".pdf", ".xml", ".txt"])
@@ -249,7 +249,7 @@ def test_what_cannot_be_read_blames_the_file_and_names_all_that_is_read(
     file = tmp_path / f"a{suffix}"
     file.write_bytes(content)
 
-    error = envelope(alone("check", str(file), "--json"))
+    error = read_error(alone("check", str(file), "--json"))
 
     assert error["details"] == {"reason": "bad_file"}
     assert "reply" not in error["message"], "nobody answered anything"
@@ -266,14 +266,14 @@ def test_a_list_that_is_not_corrected_names_the_option_that_was_given(
     file = tmp_path / "ids.txt"
     file.write_text("99000001\n")
 
-    assert envelope(alone("check", str(file), *flags))["invalid_input"] == named
+    assert read_error(alone("check", str(file), *flags))["invalid_input"] == named
 
 
 def test_a_file_that_is_missing_or_a_folder_ends_with_2(alone: Cli, tmp_path: Path) -> None:
     for path in (tmp_path / "none.bib", tmp_path):
         done = alone("check", str(path))
         assert done.status == 2
-        assert "cannot be read" in envelope(done)["message"]
+        assert "cannot be read" in read_error(done)["message"]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
@@ -289,7 +289,7 @@ def test_nothing_that_could_be_checked_ends_with_5_and_says_nothing_of_not_found
 
     assert done.status == 5
     assert done.out == ""
-    assert envelope(done)["code"] == "UPSTREAM_ERROR"
+    assert read_error(done)["code"] == "UPSTREAM_ERROR"
     assert not bib.with_name("refs.fixed.bib").exists()
 
 
@@ -403,7 +403,7 @@ def test_an_accepted_line_without_a_key_or_a_code_is_refused(cli: Cli, bib: Path
     done = cli("check", str(bib), "--accept", str(accepted))
 
     assert done.status == 2
-    assert envelope(done)["details"]["line"] == 2
+    assert read_error(done)["details"]["line"] == 2
 
 
 def test_all_references_with_findings_that_stay_are_named(cli: Cli, tmp_path: Path) -> None:
@@ -505,7 +505,7 @@ def test_an_option_of_fix_is_refused_without_it(alone: Cli, bib: Path, flag: str
     done = alone("check", str(bib), flag)
 
     assert done.status == 2
-    assert envelope(done)["invalid_input"] == flag.removeprefix("--")
+    assert read_error(done)["invalid_input"] == flag.removeprefix("--")
 
 
 @pytest.mark.parametrize("name", ["10.5555/ekit.0000.0000", "Nobody wrote this. Seven words", "2", "[2]"])

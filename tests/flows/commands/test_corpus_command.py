@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 import rispy
-from corpus_bench import Paper, write
-from local_program import on_terminal
-from terminal import Cli, Done, Module
-from tiny_model import tiny_model
+from command_line import Cli, Module, RunResult
+from invented_papers import Paper, write_file
+from program_streams import on_terminal
+from tiny_model import build_tiny_model
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.pubmed.record_fetcher import Retrieval
@@ -50,7 +50,7 @@ def pubmed(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callabl
     def facing(*papers: Paper, **options: Any) -> Iterator[Sandbox]:
         folder = tmp_path / f"pubmed{next(numbers)}"
         if papers:
-            options["corpus"] = [write(folder, papers)]
+            options["corpus"] = [write_file(folder, papers)]
         with Sandbox(enforce_limits=False, **options) as sandbox:
             monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", f"{sandbox.url}/entrez/eutils")
             yield sandbox
@@ -58,12 +58,12 @@ def pubmed(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callabl
     return facing
 
 
-def document(done: Done) -> Any:
+def document(done: RunResult) -> Any:
     assert done.status == 0, done.err
     return json.loads(done.out)
 
 
-def error(done: Done) -> dict[str, Any]:
+def error(done: RunResult) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(done.err.splitlines()[-1])["error"]
     return found
 
@@ -72,8 +72,8 @@ def error(done: Done) -> dict[str, Any]:
 
 
 def test_a_query_is_kept_in_step_from_sync_to_sync(cli: Cli, pubmed: Callable[..., Any]) -> None:
-    changed = OTHERS[0].but(title="Scales of the zebrafish", revised="2026-01-02")
-    retracted = OTHERS[1].but(retracted_in="J Invent. 2026", revised="2026-01-02")
+    changed = OTHERS[0].change_with(title="Scales of the zebrafish", revised="2026-01-02")
+    retracted = OTHERS[1].change_with(retracted_in="J Invent. 2026", revised="2026-01-02")
     new = Paper(1005, title="Zebrafish eyes", entered="2024-03-05")
     with pubmed(FISH, *OTHERS):
         first = document(cli(*SYNC, "--json"))
@@ -101,8 +101,8 @@ def test_a_diff_names_what_has_changed_since(
     since = next_second()
     after = (
         FISH,
-        OTHERS[0].but(title="Scales anew", revised="2026-01-02"),
-        OTHERS[1].but(retracted_in="J Invent. 2026", revised="2026-01-02"),
+        OTHERS[0].change_with(title="Scales anew", revised="2026-01-02"),
+        OTHERS[1].change_with(retracted_in="J Invent. 2026", revised="2026-01-02"),
     )
     with pubmed(*after, Paper(1005, title="Zebrafish eyes", entered="2024-03-05")):
         cli(*SYNC, "--overlap-days", "30")
@@ -256,7 +256,7 @@ def test_a_sync_embeds_what_is_new_and_a_failure_there_loses_nothing(
     with pubmed(FISH, *OTHERS):
         partial = cli(*SYNC, "--json")
         searched = cli("corpus", "search", "zebrafish", "--json")
-        monkeypatch.setenv("ENTREZ_KIT_EMBEDDINGS_MODEL", str(tiny_model(tmp_path / "tiny")))
+        monkeypatch.setenv("ENTREZ_KIT_EMBEDDINGS_MODEL", str(build_tiny_model(tmp_path / "tiny")))
         missing = cli("corpus", "search", "zebrafish", "--json")
         again = cli(*SYNC, "--json")
     found = document(cli("corpus", "search", "danio", "-n", "2", "--json"))["results"]
@@ -325,7 +325,7 @@ def test_a_search_can_be_narrowed_to_a_key_and_is_printed_in_any_form(cli: Cli, 
 def test_a_table_shows_titles_and_the_passage_where_there_is_room(
     cli: Cli, pubmed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pubmed(FISH, OTHERS[0].but(retracted_in="J. 2025")):
+    with pubmed(FISH, OTHERS[0].change_with(retracted_in="J. 2025")):
         cli(*SYNC)
     monkeypatch.setenv("COLUMNS", "180")
     wide = cli("corpus", "search", "zebrafish", "fins", "-f", "table").out
@@ -436,7 +436,7 @@ def test_an_export_to_parquet_has_a_column_for_each_thing(
     import pyarrow.parquet as pq
 
     monkeypatch.setattr("entrez_kit.commands._formats.parquet.PAGE", 3)
-    with pubmed(FISH.but(mesh=("Zebrafish", "Fins")), *OTHERS):
+    with pubmed(FISH.change_with(mesh=("Zebrafish", "Fins")), *OTHERS):
         cli(*SYNC)
     target = tmp_path / "fish.parquet"
     assert cli("corpus", "export", "fish", "-o", str(target)).status == 0

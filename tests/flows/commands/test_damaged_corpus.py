@@ -5,7 +5,7 @@ import random
 import sqlite3
 
 import pytest
-from terminal import Cli
+from command_line import Cli
 
 from entrez_kit import load_settings
 from entrez_kit.base.settings import CORPUS_FILE

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from terminal import Cli, Done, Module, Program, envelope
+from command_line import Cli, Module, Program, RunResult, read_error
 
 from entrez_kit import EntrezKit
 from entrez_kit.core.operation import Operation
@@ -23,12 +23,12 @@ KitFor = Callable[..., EntrezKit]
 IDS = ("672", "999999", "7157", "TP53", "672")
 
 
-def lines(done: Done) -> list[dict[str, Any]]:
+def lines(done: RunResult) -> list[dict[str, Any]]:
     """Return the documents of JSON lines."""
     return [json.loads(line) for line in done.out.splitlines()]
 
 
-def rows(done: Done, delimiter: str = ",") -> list[dict[str, str]]:
+def rows(done: RunResult, delimiter: str = ",") -> list[dict[str, str]]:
     """Return the rows of a table of text."""
     return list(csv.DictReader(io.StringIO(done.out), delimiter=delimiter))
 
@@ -115,7 +115,7 @@ def test_rows_hold_what_was_found_and_stderr_names_the_rest(cli: Cli, form: str,
         ("7157", "99000034"),
     ]
     for done in (summaries, links):
-        assert [item["id"] for item in envelope(done)["details"]["missing"]] == ["999999", "TP53"]
+        assert [item["id"] for item in read_error(done)["details"]["missing"]] == ["999999", "TP53"]
 
 
 @pytest.mark.long
@@ -165,7 +165,7 @@ def test_a_search_without_hits_before_us_in_the_pipe_is_no_failure(cli: Cli) -> 
     assert cli("db", "fetch", "gene", "-", "-f", "text", stdin="").out == ""
     nothing = cli("db", "summary", "gene")
     assert nothing.status == 2
-    assert envelope(nothing)["details"]["reason"] == "no_identifiers"
+    assert read_error(nothing)["details"]["reason"] == "no_identifiers"
 
 
 # fetch
@@ -202,7 +202,7 @@ def test_a_part_is_written_and_what_is_missing_is_named(cli: Cli, tmp_path: Path
 
     assert done.status == 4
     assert path.read_text(encoding="utf-8").count(">") == 1
-    assert [item["id"] for item in envelope(done)["details"]["missing"]] == ["990000999"]
+    assert [item["id"] for item in read_error(done)["details"]["missing"]] == ["990000999"]
 
 
 def test_nothing_found_leaves_the_file_as_it_was(cli: Cli, tmp_path: Path) -> None:
@@ -248,7 +248,7 @@ def test_each_failure_has_its_status_and_envelope(cli: Cli, words: tuple[str, ..
     done = cli(*words)
 
     assert done.status == status
-    assert envelope(done)["code"] == code
+    assert read_error(done)["code"] == code
 
 
 @pytest.mark.parametrize(
@@ -269,7 +269,7 @@ def test_an_outage_ends_with_5_and_prints_no_data(
 
     assert done.status == 5
     assert done.out == ""
-    assert envelope(done)["code"] == "UPSTREAM_ERROR"
+    assert read_error(done)["code"] == "UPSTREAM_ERROR"
 
 
 def test_warnings_are_on_stderr_and_in_the_document(cli: Cli) -> None:
@@ -317,7 +317,7 @@ def test_tables_fit_the_terminal(
 
 
 @pytest.mark.process
-def test_a_process_of_its_own_ends_like_one_in_ours(process: Callable[..., Done]) -> None:
+def test_a_process_of_its_own_ends_like_one_in_ours(process: Callable[..., RunResult]) -> None:
     fasta = process("db", "fetch", "nuccore", "ZZ900001.1", "--rettype", "fasta", "-f", "text")
     missing = process("db", "summary", "taxonomy", "9606", "5")
 
@@ -326,7 +326,7 @@ def test_a_process_of_its_own_ends_like_one_in_ours(process: Callable[..., Done]
     assert fasta.err.startswith("Warning: Demo")
     assert missing.status == 4
     assert json.loads(missing.out)["not_found_ids"] == ["5"]
-    assert envelope(missing)["details"]["partial"] is True
+    assert read_error(missing)["details"]["partial"] is True
 
 
 def test_help_shows_examples_and_every_flag(cli: Cli, module: Module) -> None:
@@ -358,8 +358,8 @@ def test_the_demo_says_which_databases_it_has_and_not_that_others_do_not_exist(p
 
 
 def test_a_database_that_does_not_exist_is_answered_with_a_near_one_or_none(cli: Cli) -> None:
-    assert "'protein'" in envelope(cli("db", "search", "protien", "x"))["message"]
-    assert "'pubmed'" in envelope(cli("db", "info", "pubmedd"))["message"]
-    assert "mean" not in envelope(cli("db", "search", "medline", "x"))["message"]
-    named = envelope(cli("db", "search", "--db", "protein", "x"))["message"]
+    assert "'protein'" in read_error(cli("db", "search", "protien", "x"))["message"]
+    assert "'pubmed'" in read_error(cli("db", "info", "pubmedd"))["message"]
+    assert "mean" not in read_error(cli("db", "search", "medline", "x"))["message"]
+    named = read_error(cli("db", "search", "--db", "protein", "x"))["message"]
     assert named.endswith("db search DB QUERY")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from drifting_service import drift, replace_text
-from local_program import Program, on_terminal
+from program_streams import Program, on_terminal
 
 from entrez_kit.base.settings import DEMO_WARNING
 from entrez_kit.sandbox.server import Sandbox

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from terminal import Cli, caller
+from command_line import Cli, make_caller
 
 from entrez_kit.citations.write_files import FILES
 from entrez_kit.local.eutils.replies import LocalReply, document
@@ -29,7 +29,7 @@ def many(
     def call(*arguments: str, **options: Any) -> Any:
         with Sandbox(records=1_200, enforce_limits=False, **options) as sandbox:
             monkeypatch.setenv("ENTREZ_KIT_EUROPEPMC_URL", f"{sandbox.url}/europepmc")
-            return caller(monkeypatch, capsysbinary)("europepmc", *arguments), sandbox
+            return make_caller(monkeypatch, capsysbinary)("europepmc", *arguments), sandbox
 
     return call
 

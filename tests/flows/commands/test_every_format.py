@@ -14,9 +14,9 @@ from zipfile import is_zipfile
 
 import pytest
 import yaml
-from copy_files import record, write_set
-from places import DATA
-from terminal import Cli, Done, Module
+from command_line import Cli, Module, RunResult
+from project_paths import DATA
+from pubmed_files import record, write_set
 
 from entrez_kit.base.extras import is_installed
 from entrez_kit.base.output_formats import BY_SUFFIX, FORMATS, Family, Format
@@ -150,7 +150,7 @@ def commands_below(command: Any, name: str) -> Iterator[tuple[str, Any]]:
         yield from commands_below(one, f"{name} {word}")
 
 
-def call(cli: Cli, name: str, arguments: tuple[str, ...], *more: str) -> Done:
+def call(cli: Cli, name: str, arguments: tuple[str, ...], *more: str) -> RunResult:
     return cli(*name.split(), *arguments, *more, stdin=b"\n")
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import Cli, RunResult, read_error
 from lxml import etree
-from terminal import Cli, Done, envelope
 
 from entrez_kit.sandbox.server import Sandbox
 
@@ -19,7 +19,7 @@ MIXED = ("99000050", "12", "PMC99000001", "10.5555/ekit.2025.0006", "nonsense", 
 FORMATS = ("json", "jsonl", "csv", "tsv", "ids", "xml", "nbib", "md", "table", "ris", "bibtex", "csl")
 
 
-def lines(done: Done) -> list[dict[str, Any]]:
+def lines(done: RunResult) -> list[dict[str, Any]]:
     """Return the documents of JSON lines."""
     return [json.loads(line) for line in done.out.splitlines()]
 
@@ -51,7 +51,7 @@ def test_a_part_ends_with_4_and_names_what_is_missing(cli: Cli, form: str) -> No
     if form == "table":
         assert "PubMed has no record for 2 of 6 inputs: 12, nonsense." in done.err
     else:
-        assert [item["input"] for item in envelope(done)["details"]["missing"]] == ["12", "nonsense"]
+        assert [item["input"] for item in read_error(done)["details"]["missing"]] == ["12", "nonsense"]
 
 
 @pytest.mark.long
@@ -127,7 +127,7 @@ def test_reference_files_follow_the_switches_and_refuse_levels_without_a_record(
 
 
 def test_commands_of_pmids_tell_how_those_become_a_reference_file(cli: Cli) -> None:
-    hint = envelope(cli("related", "99000001", "-f", "ris"))["recovery_hint"]
+    hint = read_error(cli("related", "99000001", "-f", "ris"))["recovery_hint"]
 
     assert hint.endswith("For ris, pipe PMIDs (-f ids) into `entrez-kit fetch - -f ris`.")
 
@@ -250,7 +250,7 @@ def test_without_identifiers_nothing_is_read_and_nobody_waits(cli: Cli) -> None:
     done = cli("fetch", stdin="99000001\n")
 
     assert done.status == 2
-    assert "- reads them from standard input" in envelope(done)["recovery_hint"]
+    assert "- reads them from standard input" in read_error(done)["recovery_hint"]
 
 
 # Result sets
@@ -281,7 +281,7 @@ def test_half_a_result_set_is_refused_naming_the_option(cli: Cli, arguments: tup
     done = cli("fetch", *arguments)
 
     assert done.status == 2
-    assert option in envelope(done)["message"]
+    assert option in read_error(done)["message"]
 
 
 # Failures
@@ -297,7 +297,7 @@ def test_a_failing_service_ends_with_5_in_every_format(cli: Cli, sandbox: Sandbo
         assert not target.exists()
     done = cli("fetch", "99000001", "-f", "jsonl")
     assert lines(done)[0]["error"]["code"] == "UPSTREAM_ERROR"
-    assert envelope(done)["code"] == "UPSTREAM_ERROR"
+    assert read_error(done)["code"] == "UPSTREAM_ERROR"
 
 
 @pytest.mark.long

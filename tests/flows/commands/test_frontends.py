@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from examples import CORPUS, EXAMPLES, FAILING_EXAMPLES
-from terminal import Cli, Module, envelope
+from command_line import Cli, Module, read_error
+from example_calls import CORPUS, EXAMPLES, FAILING_EXAMPLES
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntrezKitError
@@ -189,7 +189,7 @@ def test_numbers_beyond_their_bounds_are_refused(
         if parameter is not None:
             done = cli(*operation.command, *arguments, max(parameter.opts, key=len), str(value), "--json")
             assert done.status == 2, value
-            assert envelope(done)["code"] == operation.error_document(refused.value)["error"]["code"]
+            assert read_error(done)["code"] == operation.error_document(refused.value)["error"]["code"]
 
 
 @pytest.mark.process
@@ -198,7 +198,7 @@ def test_the_terminal_and_python_give_the_same_document(
     cli: Cli, kit_for: Any, sandbox: Any, operation: Operation[Any, Any]
 ) -> None:
     kit = kit_for(sandbox)
-    assert operation.name in EXAMPLES, f"{operation.name} has no example in examples.py"
+    assert operation.name in EXAMPLES, f"{operation.name} has no example in example_calls.py"
     if operation.command[0] == "corpus":
         kit.sync_delta(**CORPUS)
         assert cli("corpus", "sync", *CORPUS.values()).status == 0

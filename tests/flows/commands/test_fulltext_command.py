@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 
 import pytest
-from local_program import on_terminal
-from terminal import Cli, Module, envelope
+from command_line import Cli, Module, read_error
+from program_streams import on_terminal
 
 from entrez_kit.sandbox.server import Sandbox
 
@@ -406,7 +406,7 @@ def test_the_result_of_a_search_can_be_piped_in(cli: Cli) -> None:
 def test_a_pdf_file_is_refused_with_what_is_possible(alone: Cli, tmp_path: Path, command: str) -> None:
     done = alone(command, "99000001", "-o", str(tmp_path / "paper.pdf"))
 
-    error = envelope(done)
+    error = read_error(done)
     assert (done.status, error["details"]["reason"]) == (2, "bad_usage")
     assert str(tmp_path / "paper.html") in error["recovery_hint"]
     assert ("source_url" in error["recovery_hint"]) == (command == "fulltext")

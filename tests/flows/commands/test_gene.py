@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from terminal import Cli, Done, Module
+from command_line import Cli, Module, RunResult
 
 from entrez_kit import EntrezKit
 from entrez_kit.core.operation import Operation
@@ -24,7 +24,7 @@ def _gene(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
     return lambda *arguments, **more: cli("gene", *arguments, **more)
 
 
-def _envelope(done: Done) -> dict[str, Any]:
+def _envelope(done: RunResult) -> dict[str, Any]:
     document = json.loads(done.err.strip().splitlines()[-1])
     assert document["success"] is False
     error: dict[str, Any] = document["error"]

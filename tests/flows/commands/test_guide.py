@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from local_program import Program, on_terminal
-from places import ROOT
+from program_streams import Program, on_terminal
+from project_paths import ROOT
 from syntax_trees import read_nodes
 
 from entrez_kit.base import errors

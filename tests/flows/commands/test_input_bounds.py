@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from terminal import Cli, envelope
+from command_line import Cli, read_error
 
 APP = import_module("entrez_kit.commands._app")
 LIMIT = 1_000_000
@@ -131,7 +131,7 @@ def test_a_file_without_an_end_is_refused_with_the_bound(
     done = cli(*(one.format(source, good=good) for one in call))
 
     assert done.status == 2, done.err
-    error = envelope(done)
+    error = read_error(done)
     assert error["code"] == "INVALID_INPUT"
     if kind in ("device", "sparse file"):  # an import reads the start of a file, which says what it is
         assert "which is the maximum" in error["message"] or error["details"]["reason"] == "unknown_file"
@@ -149,7 +149,7 @@ def test_standard_input_without_an_end_is_refused(
     done = cli(*call, stdin=io.BufferedReader(Endless(text)))
 
     assert done.status == 2, done.err
-    assert envelope(done)["code"] == "INVALID_INPUT"
+    assert read_error(done)["code"] == "INVALID_INPUT"
 
 
 def test_a_config_file_without_an_end_is_refused(cli: Cli) -> None:

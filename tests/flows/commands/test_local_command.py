@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from copy_files import record, write_set
+from command_line import Cli
+from pubmed_files import record, write_set
 from pubmed_publisher import Publisher
-from terminal import Cli
 
 
 def test_a_copy_from_its_import_to_its_removal(cli: Cli, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from terminal import Cli, Done, envelope
+from command_line import Cli, RunResult, read_error
 
 from entrez_kit import EntrezKit
 from entrez_kit.core.operation import Operation
@@ -28,12 +28,12 @@ BIB = """@article{good, author={Marrowby, Tom J and Luo, Q}, title={Base editing
 """
 
 
-def lines(done: Done) -> list[dict[str, Any]]:
+def lines(done: RunResult) -> list[dict[str, Any]]:
     """Return the documents of JSON lines."""
     return [json.loads(line) for line in done.out.splitlines()]
 
 
-def rows(done: Done) -> list[dict[str, str]]:
+def rows(done: RunResult) -> list[dict[str, str]]:
     """Return the rows of a table of text."""
     return list(csv.DictReader(io.StringIO(done.out)))
 
@@ -140,7 +140,7 @@ def test_rows_and_ids_hold_what_was_found(cli: Cli) -> None:
     assert [row["requested_id"] for row in rows(table)] == [MIXED[0], MIXED[2], MIXED[4], MIXED[5]]
     assert set(rows(table)[0]) == {"requested_id", "pmid", "pmcid", "doi", "note", "standing"}
     assert listed.out.split() == ["99000001", "99000002", "99000006", "99000001"]
-    assert [item["requested_id"] for item in envelope(table)["details"]["missing"]] == ["12", "nonsense"]
+    assert [item["requested_id"] for item in read_error(table)["details"]["missing"]] == ["12", "nonsense"]
 
 
 def test_ids_to_convert_come_from_files_and_pipes_like_those_to_fetch(cli: Cli, tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ def test_each_failure_has_its_status_and_envelope(cli: Cli, words: tuple[str, ..
     done = cli(*words)
 
     assert done.status == status
-    assert envelope(done)["code"] == code
+    assert read_error(done)["code"] == code
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_an_outage_ends_with_5_and_prints_no_data(
     done = cli(*words)
 
     assert (done.status, done.out) == (5, "")
-    assert envelope(done)["code"] == "UPSTREAM_ERROR"
+    assert read_error(done)["code"] == "UPSTREAM_ERROR"
 
 
 # match
@@ -322,7 +322,7 @@ def test_nothing_can_be_refreshed_offline(cli: Cli) -> None:
     done = cli("search", "crispr", "--offline", "--refresh", "--json")
 
     assert done.status == 2
-    assert envelope(done)["invalid_input"] == "refresh"
+    assert read_error(done)["invalid_input"] == "refresh"
 
 
 @pytest.mark.parametrize(
@@ -337,4 +337,7 @@ def test_what_is_no_identifier_is_called_that(cli: Cli, arguments: tuple[str, ..
     done = cli(*arguments, "-f", "json")
 
     assert done.status == 4
-    assert said in (envelope(done)["message"], *(one.get("message") for one in envelope(done)["details"]["missing"]))
+    assert said in (
+        read_error(done)["message"],
+        *(one.get("message") for one in read_error(done)["details"]["missing"]),
+    )

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from terminal import Cli
+from command_line import Cli
 
 RECORD = """TY  - JOUR
 AU  - Doe, Jane

@@ -10,7 +10,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from terminal import Cli, Module
+from command_line import Cli, Module
 
 from entrez_kit.base.errors import StoreError
 

@@ -15,8 +15,8 @@ from termios import TIOCSWINSZ
 from typing import Any
 
 import pytest
+from command_line import Cli, Module, Program
 from rich.cells import cell_len
-from terminal import Cli, Module, Program
 
 from entrez_kit.base.errors import EntityNotFound, RateLimited
 from entrez_kit.base.settings import Settings

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from terminal import Cli, Program
+from command_line import Cli, Program
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import InvalidInput

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from places import ROOT
-from terminal import Cli, Done, envelope
+from command_line import Cli, RunResult, read_error
+from project_paths import ROOT
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import InvalidInput, UpstreamError
@@ -136,8 +136,8 @@ def test_a_request_that_was_not_recorded_is_named(alone: Cli, no_sockets: None) 
     done = alone("search", "malaria", "--replay", "call.ekz")
 
     assert (done.status, done.out) == (5, "")
-    assert envelope(done)["details"]["reason"] == "not_recorded"
-    assert "term=malaria" in envelope(done)["message"]
+    assert read_error(done)["details"]["reason"] == "not_recorded"
+    assert "term=malaria" in read_error(done)["message"]
 
 
 def test_a_changed_byte_anywhere_is_refused(alone: Cli) -> None:
@@ -148,14 +148,14 @@ def test_a_changed_byte_anywhere_is_refused(alone: Cli) -> None:
         places = {one.header_offset + 60 + len(one.filename): one.filename for one in archive.infolist()}
         directory = archive.start_dir
 
-    def replay(content: bytes) -> Done:
+    def replay(content: bytes) -> RunResult:
         Path("changed.ekz").write_bytes(content)
         return alone("fetch", "99000001", "--replay", "changed.ekz")
 
     step = max(1, len(whole) // 60)
     for place in sorted({*range(0, len(whole), step), *places, directory + 3, len(whole) - 1}):
         done = replay(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
-        error = envelope(done)
+        error = read_error(done)
         assert (done.status, done.out, error["details"]["reason"]) == (9, "", "damaged_recording"), place
         parts[place] = error["details"]["part"]
     assert {place: parts[place] for place in places} == places
@@ -170,7 +170,7 @@ def forged(alone: Cli) -> Any:
     with zipfile.ZipFile("call.ekz") as archive:
         parts = {name: archive.read(name) for name in archive.namelist()}
 
-    def forge(change: dict[str, bytes], manifest: dict[str, Any] | None = None) -> Done:
+    def forge(change: dict[str, bytes], manifest: dict[str, Any] | None = None) -> RunResult:
         described = {**json.loads(parts["manifest.json"]), **(manifest or {})}
         with zipfile.ZipFile("forged.ekz", "w", zipfile.ZIP_DEFLATED) as archive:
             for name, content in {**parts, **change}.items():
@@ -190,13 +190,13 @@ def forged(alone: Cli) -> Any:
 def test_a_recording_with_hostile_parts_is_refused(forged: Any) -> None:
     for name in ("../../etc/passwd", "/etc/passwd", "replies/x.xml", "replies/../a.xml", "code.pkl"):
         done = forged({name: b"x"})
-        assert (done.status, envelope(done)["details"]["reason"]) == (9, "damaged_recording"), name
+        assert (done.status, read_error(done)["details"]["reason"]) == (9, "damaged_recording"), name
     bomb = forged({f"replies/{'0' * 64}.xml": bytes(70_000_000)})
-    assert (bomb.status, envelope(bomb)["details"]["reason"]) == (9, "damaged_recording")
+    assert (bomb.status, read_error(bomb)["details"]["reason"]) == (9, "damaged_recording")
     other = forged({"requests.jsonl": b'{"key": 1}\n'})
-    assert (other.status, envelope(other)["details"]["part"]) == (9, "requests.jsonl")
+    assert (other.status, read_error(other)["details"]["part"]) == (9, "requests.jsonl")
     unknown = forged({}, {"version": 2})
-    assert (unknown.status, envelope(unknown)["details"]["reason"]) == (9, "unknown_version")
+    assert (unknown.status, read_error(unknown)["details"]["reason"]) == (9, "unknown_version")
     assert forged({}, {"settings": {"offline": "perhaps"}}).status == 9
     assert forged({}, {"format": "something else"}).status == 9
 

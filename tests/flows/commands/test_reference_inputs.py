@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 import rispy
+from command_line import Cli, read_error
 from pybtex.database import parse_string
-from terminal import Cli, envelope
 
 BIBTEX = """@article{marrowby2019, title={Base editing of a cryptic splice site}, author={Marrowby, Tamsin J and Luo, Q}
  , journal={Ann Imag Genome Ed}, year={2019}, volume={3}, number={2}, pages={101--112}, doi={10.5555/ekit.2019.0001}}
@@ -78,7 +78,7 @@ def test_ids_and_files_are_not_mixed_and_unknown_formats_and_styles_are_refused(
     ):
         done = alone(*words)
         assert (done.status, done.out) == (2, ""), words
-    assert "the-lancet" in envelope(alone("cite", "refs.bib", "--style", "lancett"))["message"]
+    assert "the-lancet" in read_error(alone("cite", "refs.bib", "--style", "lancett"))["message"]
 
 
 @pytest.mark.process

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from terminal import Cli, Done, Module, envelope
+from command_line import Cli, Module, RunResult, read_error
 
 from entrez_kit import EntrezKit, InvalidInput
 from entrez_kit.local.eutils.replies import LocalReply, document
@@ -18,11 +18,11 @@ from entrez_kit.sandbox.server import Sandbox
 KitFor = Callable[..., EntrezKit]
 
 
-def lines(done: Done) -> list[dict[str, Any]]:
+def lines(done: RunResult) -> list[dict[str, Any]]:
     return [json.loads(line) for line in done.out.splitlines()]
 
 
-def rows(done: Done) -> list[dict[str, str]]:
+def rows(done: RunResult) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(done.out)))
 
 
@@ -105,7 +105,7 @@ def test_each_failure_has_its_status_and_envelope(cli: Cli, words: tuple[str, ..
     done = cli("related", *words)
 
     assert (done.status, done.out) == (status, "")
-    assert envelope(done)["code"] == code
+    assert read_error(done)["code"] == code
 
 
 def test_an_outage_ends_with_5_and_an_incomplete_answer_with_4(
@@ -118,12 +118,12 @@ def test_an_outage_ends_with_5_and_an_incomplete_answer_with_4(
     silent = cli("related", "99000061", "--type", "citedin")
 
     assert (nothing.status, nothing.out) == (5, "")
-    assert envelope(nothing)["code"] == "UPSTREAM_ERROR"
+    assert read_error(nothing)["code"] == "UPSTREAM_ERROR"
     assert elsewhere.status == 0
     assert json.loads(elsewhere.out)["provenance"] == "europepmc"
     assert silent.status == 4
     assert json.loads(silent.out)["related_articles"] == []
-    assert envelope(silent)["details"]["partial"] is True
+    assert read_error(silent)["details"]["partial"] is True
 
 
 def test_a_snowball_can_be_interrupted(
@@ -169,7 +169,7 @@ def test_tables_fit_the_terminal(
 
 
 @pytest.mark.process
-def test_a_whole_flow_from_a_search_to_the_network_around_its_best_hit(process: Callable[..., Done]) -> None:
+def test_a_whole_flow_from_a_search_to_the_network_around_its_best_hit(process: Callable[..., RunResult]) -> None:
     first = process("search", "base", "editing", "-n", "1", "-f", "ids").out.strip()
     network = process("related", first, "--type", "citedin", "--depth", "2", "-n", "9", "--json")
     found = json.loads(network.out)
@@ -208,7 +208,7 @@ def test_a_file_made_of_lines_is_not_squeezed_into_a_cell(cli: Cli, form: str) -
     words = ("related", "99000001", "--type", "formats", "-f", form)
     done = cli(*words)
 
-    assert (done.status, done.out, envelope(done)["invalid_input"]) == (2, "", "style=ris")
+    assert (done.status, done.out, read_error(done)["invalid_input"]) == (2, "", "style=ris")
     assert cli(*words, "--style", "apa,bibtex").status == 0
     assert cli("related", "99000001", "-f", form).status == 0  # styles that nobody asked for are no obstacle
 
@@ -237,11 +237,11 @@ def test_a_pmcid_or_a_doi_leads_to_what_its_article_leads_to(cli: Cli) -> None:
     both = rows(cli("related", "PMC99000001", "99000004", "-f", "csv"))
     assert {row["source_pmid"] for row in both} == {"99000001", "99000004"}
     unknown = cli("related", "PMC1")
-    assert (unknown.status, envelope(unknown)["invalid_input"]) == (3, "PMC1")
+    assert (unknown.status, read_error(unknown)["invalid_input"]) == (3, "PMC1")
 
 
 def test_a_wrong_relation_is_answered_in_the_words_of_the_terminal(cli: Cli, kit_for: KitFor, sandbox: Sandbox) -> None:
-    said = envelope(cli("related", "99000001", "--type", "cited"))
+    said = read_error(cli("related", "99000001", "--type", "cited"))
 
     assert "similar, citedin, references" in said["message"]
     assert "pubmed_" not in said["message"]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import rispy
-from terminal import Cli, Done, Module, envelope
+from command_line import Cli, Module, RunResult, read_error
 
 from entrez_kit.base import __version__
 from entrez_kit.pubmed.models import BriefSummary
@@ -18,7 +18,7 @@ from entrez_kit.pubmed.search import Certificate, SearchParameters, SearchResult
 from entrez_kit.sandbox.server import Sandbox
 
 
-def document(done: Done) -> dict[str, Any]:
+def document(done: RunResult) -> dict[str, Any]:
     """Return the document on stdout."""
     assert done.status == 0, done.err
     found: dict[str, Any] = json.loads(done.out)
@@ -212,7 +212,7 @@ def test_strict_ends_with_2_and_still_prints_the_document(cli: Cli) -> None:
 
     assert done.status == 2
     assert json.loads(done.out)["pmids"]
-    error = envelope(done)
+    error = read_error(done)
     assert error["code"] == "INVALID_INPUT"
     assert error["details"]["reason"] == "strict"
     assert error["details"]["warnings"]
@@ -229,7 +229,7 @@ def test_too_many_results_name_the_way_to_all(cli: Cli) -> None:
     done = cli("search", "crispr", "-n", "10000")
 
     assert done.status == 2
-    assert "--all" in envelope(done)["message"]
+    assert "--all" in read_error(done)["message"]
 
 
 # All
@@ -503,8 +503,8 @@ def test_a_suffix_that_is_no_format_is_refused_unless_the_format_is_named(cli: C
     done = cli("search", "crispr", "-o", str(tmp_path / name))
 
     assert done.status == 2
-    assert ".csv (csv)" in envelope(done)["recovery_hint"]
-    assert ".txt (ids)" in envelope(done)["recovery_hint"]
+    assert ".csv (csv)" in read_error(done)["recovery_hint"]
+    assert ".txt (ids)" in read_error(done)["recovery_hint"]
     assert list(tmp_path.iterdir()) == []
     assert cli("search", "crispr", "-f", "csv", "-o", str(tmp_path / name)).status == 0
 
@@ -566,7 +566,7 @@ def test_a_file_of_an_office_program_is_answered_with_one_that_it_opens(cli: Cli
     done = cli("search", "crispr", "-o", name)
 
     assert done.status == 2
-    assert f"(-o {instead})" in envelope(done)["recovery_hint"]
+    assert f"(-o {instead})" in read_error(done)["recovery_hint"]
 
 
 # What a search was, beside its records
@@ -651,7 +651,7 @@ def test_a_query_that_pubmed_would_misread_is_refused_without_a_request(
 def test_a_numbered_list_on_standard_input_is_refused(cli: Cli) -> None:
     done = cli("search", "-", stdin="1. crispr\n2. sickle cell\n3. 1 and 2\n")
 
-    assert (done.status, envelope(done)["details"]["reason"]) == (2, "numbered_list")
+    assert (done.status, read_error(done)["details"]["reason"]) == (2, "numbered_list")
 
 
 def test_a_pasted_query_is_sent_with_plain_characters_and_kept_as_typed(cli: Cli) -> None:
@@ -676,7 +676,7 @@ def test_since_and_another_date_contradict_each_other(cli: Cli, other: tuple[str
     done = cli("search", "editing", "--since", "2023", *other)
 
     assert done.status == 2
-    assert envelope(done)["details"]["reason"] == "bad_usage"
+    assert read_error(done)["details"]["reason"] == "bad_usage"
     assert "--since" in done.err
 
 
@@ -730,7 +730,7 @@ def test_letters_comments_and_errata_are_marked(cli: Cli) -> None:
     assert "Published Erratum" in shown
 
 
-def find_emptying(done: Done) -> list[list[str]]:
+def find_emptying(done: RunResult) -> list[list[str]]:
     """Return the terms of the warnings that name the part that empties a search."""
     return [one["terms"] for one in document(done)["warnings"] if one["code"] == "emptying_part"]
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from terminal import Cli
+from command_line import Cli
 
 from entrez_kit.core.per_input import MAX_FAILURES
 from entrez_kit.sandbox.server import Sandbox

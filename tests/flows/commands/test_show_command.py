@@ -4,8 +4,8 @@ import json
 import re
 
 import pytest
+from command_line import Cli
 from rich.cells import cell_len
-from terminal import Cli
 
 
 def page(cli: Cli, *arguments: str) -> str:

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from denials import CLAUSES, DENY_CLAUSE, KEEP_CLAUSE, sentence
-from shelf import article, article_set
-from terminal import Cli
+from command_line import Cli
+from denied_quotations import CLAUSES, DENY_CLAUSE, KEEP_CLAUSE, write_sentence
+from sandbox_records import write_article, write_article_set
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import UpstreamError
@@ -149,13 +149,13 @@ def test_a_service_that_is_down_is_an_error_and_no_verdict(sandbox: Sandbox, kit
 def test_a_quotation_that_its_sentence_denies_or_questions_is_out_of_context(
     kit_for: Callable[..., EntrezKit], tmp_path: Path, templates: tuple[str, ...], status: str
 ) -> None:
-    sentences = [sentence(template, CLAUSES[number % 2]) for number, template in enumerate(templates)]
+    sentences = [write_sentence(template, CLAUSES[number % 2]) for number, template in enumerate(templates)]
     file = tmp_path / "articles.xml"
     records = (
-        article(number, "A title", abstract=html.escape(f"Mice slept. {text} The end came."))
+        write_article(number, "A title", abstract=html.escape(f"Mice slept. {text} The end came."))
         for number, text in enumerate(sentences, start=1)
     )
-    file.write_text(article_set(*records), encoding="utf-8")
+    file.write_text(write_article_set(*records), encoding="utf-8")
 
     with Sandbox(corpus=[file], enforce_limits=False) as sandbox:
         claims = [{"text": CLAUSES[number % 2], "ids": [str(number + 1)]} for number, _ in enumerate(templates)]
@@ -188,7 +188,7 @@ def test_a_quotation_cut_out_of_a_question_shows_the_whole_sentence_in_every_for
 def test_a_quotation_is_found_if_any_place_has_it_in_context(kit_for: Callable[..., EntrezKit], tmp_path: Path) -> None:
     file = tmp_path / "articles.xml"
     abstract = "It was unclear whether mice dream at night. After all we found that mice dream at night."
-    file.write_text(article_set(article(1, "A title", abstract=abstract)), encoding="utf-8")
+    file.write_text(write_article_set(write_article(1, "A title", abstract=abstract)), encoding="utf-8")
 
     with Sandbox(corpus=[file], enforce_limits=False) as sandbox:
         (claim,) = kit_for(sandbox).verify_claims(claims=[{"text": "mice dream at night", "ids": ["1"]}]).claims

@@ -6,8 +6,8 @@ from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]  # it comes with mcp, its stubs do not
 import pytest
-from contract import ALIASES, ENVELOPE, EXAMPLE_REQUESTS, EXAMPLE_RESPONSES, REQUESTS, RESPONSES, conforms
-from corpus_bench import Paper, series, write
+from corpus_contract import ALIASES, ENVELOPE, EXAMPLE_REQUESTS, EXAMPLE_RESPONSES, REQUESTS, RESPONSES, check_conforms
+from invented_papers import Paper, make_series, write_file
 from pydantic import ValidationError
 
 from entrez_kit import EntrezKit
@@ -51,7 +51,7 @@ tools = pytest.mark.parametrize("name", sorted(REQUESTS))
 @pytest.fixture
 def kit(kit_for: Callable[..., EntrezKit], tmp_path: Path) -> Iterator[EntrezKit]:
     """Return a kit that faces a PubMed of a dozen records and has synced them."""
-    with Sandbox(corpus=[write(tmp_path / "pubmed", [TRIAL, *series(12)])], enforce_limits=False) as sandbox:
+    with Sandbox(corpus=[write_file(tmp_path / "pubmed", [TRIAL, *make_series(12)])], enforce_limits=False) as sandbox:
         built = kit_for(sandbox)
         built.sync_delta(query_key="all", term="all[sb]")
         yield built
@@ -84,14 +84,14 @@ def test_what_agents_may_send_is_what_the_contract_says(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(EXAMPLE_REQUESTS))
 def test_the_examples_of_requests_are_accepted(name: str) -> None:
-    conforms(EXAMPLE_REQUESTS[name], REQUESTS[name])
+    check_conforms(EXAMPLE_REQUESTS[name], REQUESTS[name])
 
     assert CORPUS[name].build(EXAMPLE_REQUESTS[name]).model_dump() == EXAMPLE_REQUESTS[name]
 
 
 @pytest.mark.parametrize("name", sorted(EXAMPLE_RESPONSES))
 def test_the_examples_of_responses_fit_our_results(name: str) -> None:
-    conforms(EXAMPLE_RESPONSES[name], RESPONSES[name])
+    check_conforms(EXAMPLE_RESPONSES[name], RESPONSES[name])
 
     read = CORPUS[name].result.model_validate(EXAMPLE_RESPONSES[name])
     assert read.model_dump(mode="json") == EXAMPLE_RESPONSES[name]
@@ -151,9 +151,9 @@ WORKING: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("name", "arguments"), WORKING)
 def test_requests_and_responses_fit_the_contracts_schemas(kit: EntrezKit, name: str, arguments: dict[str, Any]) -> None:
-    conforms(arguments, REQUESTS[name])
+    check_conforms(arguments, REQUESTS[name])
 
-    conforms(CORPUS[name].run(kit.services, arguments).model_dump(mode="json"), RESPONSES[name])
+    check_conforms(CORPUS[name].run(kit.services, arguments).model_dump(mode="json"), RESPONSES[name])
 
 
 def listed_schema(name: str) -> dict[str, Any]:
@@ -202,12 +202,12 @@ def test_a_document_fits_its_output_schema_and_with_a_further_member_anywhere_do
     document = CORPUS[name].run(kit.services, arguments).model_dump(mode="json")
     schema = listed_schema(name)
 
-    conforms(document, schema)
+    check_conforms(document, schema)
     for place in levels(document):
         place["further"] = 1
         for closed in (schema, RESPONSES[name]):
             with pytest.raises(jsonschema.ValidationError, match="further"):
-                conforms(document, closed)
+                check_conforms(document, closed)
         with pytest.raises(ValidationError, match="further"):
             CORPUS[name].result.model_validate(document)
         del place["further"]
@@ -216,7 +216,7 @@ def test_a_document_fits_its_output_schema_and_with_a_further_member_anywhere_do
 @pytest.mark.long
 @tools
 def test_an_output_schema_admits_the_envelope(name: str) -> None:
-    conforms(CORPUS[name].error_document(InvalidInput("no")), listed_schema(name))
+    check_conforms(CORPUS[name].error_document(InvalidInput("no")), listed_schema(name))
 
 
 REFUSED: list[tuple[str, dict[str, Any]]] = [
@@ -246,7 +246,7 @@ def test_what_the_contract_refuses_is_refused_in_its_envelope(
     kit: EntrezKit, name: str, arguments: dict[str, Any]
 ) -> None:
     with pytest.raises(jsonschema.ValidationError):
-        conforms(arguments, REQUESTS[name])
+        check_conforms(arguments, REQUESTS[name])
 
     envelope = envelope_of(CORPUS[name], kit, arguments)
     assert envelope["error"]["code"] == "VALIDATION"
@@ -289,7 +289,7 @@ def test_other_errors_have_the_contracts_codes(kit: EntrezKit, name: str, argume
 def test_every_error_of_every_tool_fits_the_envelope(name: str, error: EntrezKitError, code: str) -> None:
     document = CORPUS[name].error_document(error)
 
-    conforms(document, ENVELOPE)
+    check_conforms(document, ENVELOPE)
     assert document["error"]["code"] == code
 
 
@@ -307,7 +307,7 @@ def test_agents_are_refused_a_first_sync_of_very_many_records(kit: EntrezKit, mo
 
     refused = Toolbox(OPERATIONS).call(kit.services, "pubmed_sync_delta", arguments)
     assert refused.is_error
-    conforms(refused.structured_content, ENVELOPE)
+    check_conforms(refused.structured_content, ENVELOPE)
     error = (refused.structured_content or {})["error"]
     assert error["code"] == "VALIDATION"
     assert "entrez-kit corpus sync new 'all[sb]'" in error["details"]["recovery_hint"]
@@ -341,7 +341,7 @@ def envelope_of(operation: Operation[Any, Any], kit: EntrezKit, arguments: dict[
     assert outcome.result is None
     assert outcome.error is not None
     document = operation.error_document(outcome.error)
-    conforms(document, ENVELOPE)
+    check_conforms(document, ENVELOPE)
     return document
 
 

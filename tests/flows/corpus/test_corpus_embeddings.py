@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tiny_model import tiny_model
+from tiny_model import build_tiny_model
 
 from entrez_kit import load_settings
 from entrez_kit.base.errors import EmbeddingsError, Exit, LocalEmbeddingsError, NotConfigured
@@ -327,7 +327,7 @@ def test_without_a_provider_there_is_no_embedder() -> None:
 
 @needs_model2vec
 def test_a_static_model_is_read_from_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = tiny_model(tmp_path / "tiny")
+    folder = build_tiny_model(tmp_path / "tiny")
     embedder = embedder_for(load_settings({"embeddings": "hf", "embeddings_model": str(folder)}))
     fish, danio, heart = embedder.embed(["Zebrafish", "danio fish", "cardiac muscle"])
 

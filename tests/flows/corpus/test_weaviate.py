@@ -14,9 +14,9 @@ from entrez_kit.corpus.store import store_of
 
 pytest.importorskip("weaviate", reason="the extra entrez-kit[weaviate] is not installed")
 
-from corpus_bench import Paper, mark_deleted, rows
-from weaviate_bench import FiveWords, embed, services_for, settings_for, six_words
+from invented_papers import Paper, list_rows, mark_deleted
 from weaviate_double import WeaviateDouble
+from weaviate_helpers import FiveWords, fill_vectors, make_services, make_settings, make_six_words
 
 from entrez_kit.base.errors import LocalIndexError
 from entrez_kit.base.settings import Settings
@@ -51,18 +51,18 @@ def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Setting
     with ExitStack() as stack:
         if request.param == "double":
             double = stack.enter_context(WeaviateDouble())
-            given = settings_for(tmp_path, double.url, double.grpc_port)
+            given = make_settings(tmp_path, double.url, double.grpc_port)
         else:
             assert REAL_URL is not None
-            given = settings_for(tmp_path, REAL_URL, REAL_GRPC_PORT, weaviate_api_key=REAL_KEY)
+            given = make_settings(tmp_path, REAL_URL, REAL_GRPC_PORT, weaviate_api_key=REAL_KEY)
         yield given
-        with WeaviateIndex(given, six_words()) as used:
+        with WeaviateIndex(given, make_six_words()) as used:
             used._connection.collections.delete(used.name)
 
 
 @pytest.fixture
 def index(settings: Settings) -> Iterator[WeaviateIndex]:
-    with WeaviateIndex(settings, six_words()) as opened:
+    with WeaviateIndex(settings, make_six_words()) as opened:
         opened.ensure_schema()
         yield opened
 
@@ -71,16 +71,16 @@ def index(settings: Settings) -> Iterator[WeaviateIndex]:
 def services(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Services]:
     monkeypatch.setattr("entrez_kit.corpus.weaviate.delivery.embedder_of", _model_of)
     monkeypatch.setattr("entrez_kit.corpus.search.vectors.embedder_of", _model_of)
-    with services_for(settings) as opened:
+    with make_services(settings) as opened:
         yield opened
 
 
 def _model_of(settings: Settings, *, queries: bool = False) -> Embedder | None:
-    return None if settings.embeddings == "none" else six_words()
+    return None if settings.embeddings == "none" else make_six_words()
 
 
 def _chunk(pmid: int, text: str, **more: Any) -> dict[str, Any]:
-    return {"pmid": str(pmid), "chunk_id": "w0", "text": text, "vector": six_words().embed([text])[0], **more}
+    return {"pmid": str(pmid), "chunk_id": "w0", "text": text, "vector": make_six_words().embed([text])[0], **more}
 
 
 def _uuid(pmid: int) -> str:
@@ -89,30 +89,30 @@ def _uuid(pmid: int) -> str:
 
 def _fill(services: Services, papers: list[Paper] = PAPERS, key: str = "k") -> None:
     store_of(services).upsert_pubmed_docs([paper.article() for paper in papers], key)
-    embed(store_of(services))
+    fill_vectors(store_of(services))
 
 
 def _read_index(services: Services) -> dict[str, str]:
     """Return the passages in the index, by uuid."""
-    with WeaviateIndex(services.settings, six_words()) as index:
+    with WeaviateIndex(services.settings, make_six_words()) as index:
         held = index._collection.query.fetch_objects(limit=100, return_properties=["text"])
         return {str(item.uuid): str(item.properties["text"]) for item in held.objects}
 
 
 def _read_corpus(services: Services) -> dict[str, str]:
     """Return the passages of the corpus, by uuid."""
-    return dict(rows(store_of(services), "SELECT uuid, text FROM chunks"))
+    return dict(list_rows(store_of(services), "SELECT uuid, text FROM chunks"))
 
 
 def _waiting(services: Services) -> int:
-    return int(rows(store_of(services), "SELECT count(*) FROM outbox")[0][0])
+    return int(list_rows(store_of(services), "SELECT count(*) FROM outbox")[0][0])
 
 
 @pytest.mark.weaviate
 @pytest.mark.skipif(not HERE, reason="WEAVIATE_URL names no server on this machine")
 def test_the_real_server_answers(tmp_path: Path) -> None:
     assert REAL_URL is not None
-    with WeaviateIndex(settings_for(tmp_path, REAL_URL, REAL_GRPC_PORT, weaviate_api_key=REAL_KEY)) as index:
+    with WeaviateIndex(make_settings(tmp_path, REAL_URL, REAL_GRPC_PORT, weaviate_api_key=REAL_KEY)) as index:
         assert not index.exists()
 
 
@@ -151,7 +151,7 @@ def test_an_index_of_words_may_search_vectors_of_any_model_but_not_write_among_t
 
 
 def test_a_collection_of_somebody_else_is_left_alone(settings: Settings) -> None:
-    with WeaviateIndex(settings, six_words()) as index:
+    with WeaviateIndex(settings, make_six_words()) as index:
         index._connection.collections.create_from_dict(
             {"class": index.name, "description": "Mine.", "vectorConfig": VECTORS, "properties": []}
         )
@@ -163,7 +163,7 @@ def test_a_collection_of_somebody_else_is_left_alone(settings: Settings) -> None
 
 
 def test_a_collection_that_lacks_properties_is_refused_and_may_be_made_anew(settings: Settings) -> None:
-    with WeaviateIndex(settings, six_words()) as index:
+    with WeaviateIndex(settings, make_six_words()) as index:
         index._connection.collections.create_from_dict(
             {
                 "class": index.name,
@@ -184,7 +184,7 @@ def test_a_collection_that_lacks_properties_is_refused_and_may_be_made_anew(sett
 
 
 def test_a_collection_that_is_not_there_is_named(settings: Settings) -> None:
-    with WeaviateIndex(settings, six_words()) as index:
+    with WeaviateIndex(settings, make_six_words()) as index:
         with pytest.raises(LocalIndexError) as caught:
             index.check()
         index.drop()
@@ -241,7 +241,7 @@ def test_writing_twice_changes_nothing_and_a_new_text_replaces_the_old(index: We
     assert index.count() == 1
     assert index.by_words("zebrafish", 5) == []
     assert [hit.pmid for hit in index.by_words("mice", 5)] == [1]
-    (near,) = index.by_meaning(six_words().embed(["mice run"])[0], 5)
+    (near,) = index.by_meaning(make_six_words().embed(["mice run"])[0], 5)
     assert near.sim == pytest.approx(1, abs=0.01)
 
 
@@ -385,9 +385,11 @@ def test_what_changes_in_the_corpus_reaches_the_index(services: Services) -> Non
     assert first.missing_error() is None
     assert _read_index(services) == _read_corpus(services)
 
-    store_of(services).upsert_pubmed_docs([PAPERS[0].but(abstract="Salmon jump.", revised="2025-01-01").article()])
+    store_of(services).upsert_pubmed_docs(
+        [PAPERS[0].change_with(abstract="Salmon jump.", revised="2025-01-01").article()]
+    )
     mark_deleted(store_of(services), [1002])
-    embed(store_of(services))
+    fill_vectors(store_of(services))
     second = drain(services)
 
     assert (second.written, second.deleted, second.waiting) == (1, 1, 0)
@@ -407,10 +409,10 @@ def test_without_a_change_nothing_is_delivered(services: Services) -> None:
 def test_a_collection_that_has_gone_is_filled_again(services: Services) -> None:
     _fill(services)
     drain(services)
-    with WeaviateIndex(services.settings, six_words()) as index:
+    with WeaviateIndex(services.settings, make_six_words()) as index:
         index.drop()
     store_of(services).upsert_pubmed_docs([Paper(1005, abstract="Birds again.").article()])
-    embed(store_of(services))
+    fill_vectors(store_of(services))
 
     assert drain(services).written == 5
     assert _read_index(services) == _read_corpus(services)
@@ -433,7 +435,7 @@ def test_many_changes_go_out_in_batches_and_progress_is_told(
 def test_a_rebuild_delivers_everything_and_takes_out_what_is_not_in_the_corpus(services: Services) -> None:
     _fill(services)
     drain(services)
-    with WeaviateIndex(services.settings, six_words()) as index:
+    with WeaviateIndex(services.settings, make_six_words()) as index:
         index.upsert_chunks([_chunk(4711, "A stray passage.")])
         index.delete([_uuid(1001)])
 
@@ -507,7 +509,7 @@ def test_an_index_that_lags_behind_shows_nothing_the_corpus_does_not_have(servic
     _fill(services)
     drain(services)
     mark_deleted(store_of(services), [1001])
-    with WeaviateIndex(services.settings, six_words()) as index:
+    with WeaviateIndex(services.settings, make_six_words()) as index:
         index.upsert_chunks([_chunk(4711, ABOUT_FISH)])
 
     assert {item.pmid for item in candidates(services, "zebrafish", 2, None)} == {1002, 1003}
@@ -516,7 +518,7 @@ def test_an_index_that_lags_behind_shows_nothing_the_corpus_does_not_have(servic
 def test_more_is_asked_for_where_what_came_is_not_of_the_corpus(services: Services) -> None:
     _fill(services)
     drain(services)
-    with WeaviateIndex(services.settings, six_words()) as index:
+    with WeaviateIndex(services.settings, make_six_words()) as index:
         index.upsert_chunks(_chunk(5000 + number, "Zebrafish zebrafish.") for number in range(40))
 
     assert {item.pmid for item in candidates(services, "zebrafish", 2, None)} == {1001, 1003}
@@ -561,7 +563,7 @@ def test_without_embeddings_words_alone_are_asked_and_sim_is_null(services: Serv
 def test_with_a_server_the_search_asks_there_unless_the_request_names_the_local_index(services: Services) -> None:
     _fill(services)
     drain(services)
-    with WeaviateIndex(services.settings, six_words()) as index:
+    with WeaviateIndex(services.settings, make_six_words()) as index:
         index.delete([_uuid(1001)])
 
     unnamed = rag_search(services, RagSearchRequest(query="zebrafish"))
@@ -576,7 +578,7 @@ def test_a_server_that_lacks_changed_passages_is_not_asked_unless_the_request_na
     _fill(services)
     drain(services)
     store_of(services).upsert_pubmed_docs([Paper(1005, abstract="Zebrafish again.").article()])
-    embed(store_of(services))
+    fill_vectors(store_of(services))
 
     unnamed = rag_search(services, RagSearchRequest(query="zebrafish"))
     named = rag_search(services, RagSearchRequest(query="zebrafish", index="weaviate"))

@@ -13,9 +13,9 @@ from entrez_kit.corpus.store import store_of
 pytest.importorskip("weaviate", reason="the extra entrez-kit[weaviate] is not installed")
 
 import grpc
-from corpus_bench import Paper, mark_deleted, rows
-from weaviate_bench import embed, services_for, settings_for, six_words
+from invented_papers import Paper, list_rows, mark_deleted
 from weaviate_double import WeaviateDouble
+from weaviate_helpers import fill_vectors, make_services, make_settings, make_six_words
 
 from entrez_kit.base.errors import (
     EntrezKitError,
@@ -54,10 +54,10 @@ def double() -> Iterator[WeaviateDouble]:
 
 @pytest.fixture
 def services(double: WeaviateDouble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Services]:
-    monkeypatch.setattr("entrez_kit.corpus.weaviate.delivery.embedder_of", lambda settings, **which: six_words())
-    with services_for(settings_for(tmp_path, double.url, double.grpc_port)) as opened:
+    monkeypatch.setattr("entrez_kit.corpus.weaviate.delivery.embedder_of", lambda settings, **which: make_six_words())
+    with make_services(make_settings(tmp_path, double.url, double.grpc_port)) as opened:
         store_of(opened).upsert_pubmed_docs([paper.article() for paper in PAPERS], "k")
-        embed(store_of(opened))
+        fill_vectors(store_of(opened))
         yield opened
 
 
@@ -72,7 +72,7 @@ def _uuid(pmid: int) -> str:
 
 
 def _waiting(services: Services) -> set[str]:
-    return {row[0] for row in rows(store_of(services), "SELECT uuid FROM outbox")}
+    return {row[0] for row in list_rows(store_of(services), "SELECT uuid FROM outbox")}
 
 
 def _set(services: Services, **changes: Any) -> None:
@@ -200,7 +200,7 @@ def test_a_server_that_takes_too_long_is_not_waited_for(services: Services, doub
 def test_a_search_that_takes_too_long_is_not_waited_for(services: Services, double: WeaviateDouble) -> None:
     drain(services)
     _set(services, weaviate_timeout_ms=300)
-    with WeaviateIndex(services.settings, six_words()) as index:
+    with WeaviateIndex(services.settings, make_six_words()) as index:
         index.check()
         double.fail_slow = 0.6
         _fails(lambda: index.by_words("zebrafish", 5), VectorIndexError, "timeout")
@@ -235,7 +235,7 @@ def test_a_key_that_is_not_accepted_is_named_and_never_shown(
     services: Services, tmp_path: Path, given: str | None
 ) -> None:
     with WeaviateDouble(key=KEY) as guarded:
-        settings = settings_for(tmp_path, guarded.url, guarded.grpc_port, weaviate_api_key=given)
+        settings = make_settings(tmp_path, guarded.url, guarded.grpc_port, weaviate_api_key=given)
         services.settings = settings
         error = _fails(lambda: drain(services), LocalIndexError, "refused")
         shown = "".join(traceback.format_exception(error))
@@ -249,7 +249,7 @@ def test_a_key_that_is_not_accepted_is_named_and_never_shown(
 
 def test_the_right_key_opens_rest_and_grpc(services: Services, tmp_path: Path) -> None:
     with WeaviateDouble(key=KEY) as guarded:
-        services.settings = settings_for(tmp_path, guarded.url, guarded.grpc_port, weaviate_api_key=KEY)
+        services.settings = make_settings(tmp_path, guarded.url, guarded.grpc_port, weaviate_api_key=KEY)
 
         assert drain(services).written == 6
         assert len(candidates(services, "zebrafish", 9, None)) == 6
@@ -354,12 +354,12 @@ def test_a_server_that_goes_away_in_between_loses_nothing(
 def test_a_passage_that_changes_while_it_is_delivered_is_delivered_again(
     services: Services, double: WeaviateDouble
 ) -> None:
-    revised = [PAPERS[0].but(abstract="Salmon jump.", revised="2025-05-05").article()]
+    revised = [PAPERS[0].change_with(abstract="Salmon jump.", revised="2025-05-05").article()]
 
     def meanwhile(uuid: str) -> None:
         if revised:
             store_of(services).upsert_pubmed_docs([revised.pop()])
-            embed(store_of(services))
+            fill_vectors(store_of(services))
 
     double.fail_objects = meanwhile
 
@@ -386,7 +386,7 @@ def test_passages_without_a_vector_wait_until_there_is_one(services: Services, d
     assert problem is not None
     assert problem.details["reason"] == "vectors_missing"
     assert "entrez-kit corpus reindex" in problem.recovery_hint
-    embed(store_of(services))
+    fill_vectors(store_of(services))
     assert drain(services).written == 1
 
 
@@ -464,7 +464,7 @@ def test_a_sync_is_complete_whatever_weaviate_does(
     kit_for: "Callable[..., EntrezKit]", sandbox: "Sandbox", double: WeaviateDouble, tmp_path: Path
 ) -> None:
     services = kit_for(sandbox).services
-    named = settings_for(tmp_path, double.url, double.grpc_port)
+    named = make_settings(tmp_path, double.url, double.grpc_port)
     _set(
         services,
         embeddings="none",

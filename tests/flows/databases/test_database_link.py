@@ -3,7 +3,16 @@
 from typing import Any
 
 import pytest
-from database_bench import Canned, KitFor, call, einfo_xml, elink_xml, linkset, run, summaries_json
+from canned_services import (
+    Canned,
+    KitFor,
+    call_operation,
+    run_canned,
+    write_einfo_xml,
+    write_elink_xml,
+    write_linkset,
+    write_summaries_json,
+)
 
 from entrez_kit.base.errors import EntityNotFound, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.databases.link import LINK
@@ -20,7 +29,7 @@ def links_by_source(result: Any) -> dict[str, list[str]]:
 
 def test_each_source_has_a_linkset_of_its_own_in_the_order_given(sandbox: Sandbox, kit_for: KitFor) -> None:
     ids = ["672", "7157", "999999", "22059", "TP53", "NCBIGene:7157", "672"]
-    result = call(kit_for(sandbox), LINK, ids=ids, source="gene", target="pubmed")
+    result = call_operation(kit_for(sandbox), LINK, ids=ids, source="gene", target="pubmed")
 
     assert statuses(result) == list(
         zip(ids, ["linked", "linked", "not_found", "no_links", "invalid", "linked", "linked"], strict=True)
@@ -47,33 +56,39 @@ def test_each_source_has_a_linkset_of_its_own_in_the_order_given(sandbox: Sandbo
 def test_links_lead_from_any_database_to_any_other(
     sandbox: Sandbox, kit_for: KitFor, source: str, target: str, source_id: str, expected: list[str]
 ) -> None:
-    result = call(kit_for(sandbox), LINK, ids=[source_id], source=source, target=target)
+    result = call_operation(kit_for(sandbox), LINK, ids=[source_id], source=source, target=target)
 
     assert links_by_source(result) == {source_id: expected}
 
 
 def test_link_sets_may_come_in_any_order_and_some_not_at_first() -> None:
     services = Canned(
-        elink=[elink_xml(linkset("3", "30"), linkset("1", "10", "11")), elink_xml(linkset("2", "20"))],
-        esummary=summaries_json(["1", "2", "3"]),
+        elink=[
+            write_elink_xml(write_linkset("3", "30"), write_linkset("1", "10", "11")),
+            write_elink_xml(write_linkset("2", "20")),
+        ],
+        esummary=write_summaries_json(["1", "2", "3"]),
     )
-    result = run(services, LINK, ids=["1", "2", "3"], source="gene", target="pubmed")
+    result = run_canned(services, LINK, ids=["1", "2", "3"], source="gene", target="pubmed")
 
     assert links_by_source(result) == {"1": ["10", "11"], "2": ["20"], "3": ["30"]}
     assert [parameters["ids"] for parameters in services.requests("elink")] == [["1", "2", "3"], ["2"]]
 
 
 def test_a_source_that_ncbi_never_answers_is_an_error_and_not_without_links() -> None:
-    services = Canned(elink=elink_xml(linkset("1", "10")), esummary=summaries_json(["2"]))
-    result = run(services, LINK, ids=["1", "2"], source="gene", target="pubmed")
+    services = Canned(elink=write_elink_xml(write_linkset("1", "10")), esummary=write_summaries_json(["2"]))
+    result = run_canned(services, LINK, ids=["1", "2"], source="gene", target="pubmed")
 
     assert statuses(result) == [("1", "linked"), ("2", "error")]
     assert isinstance(result.missing_error(), UpstreamError)
 
 
 def test_an_invalid_id_does_not_shift_the_others() -> None:
-    services = Canned(elink=elink_xml(linkset(""), linkset("1", "10"), linkset("2")), esummary=summaries_json(["2"]))
-    result = run(services, LINK, ids=["1", "2"], source="gene", target="pubmed")
+    services = Canned(
+        elink=write_elink_xml(write_linkset(""), write_linkset("1", "10"), write_linkset("2")),
+        esummary=write_summaries_json(["2"]),
+    )
+    result = run_canned(services, LINK, ids=["1", "2"], source="gene", target="pubmed")
 
     assert statuses(result) == [("1", "linked"), ("2", "no_links")]
 
@@ -81,14 +96,15 @@ def test_an_invalid_id_does_not_shift_the_others() -> None:
 def test_invented_ids_with_links_are_found_out_on_request() -> None:
     def services() -> Canned:
         return Canned(
-            elink=elink_xml(linkset("1", "10"), linkset("2", "20")), esummary=summaries_json(["1"], absent=["2"])
+            elink=write_elink_xml(write_linkset("1", "10"), write_linkset("2", "20")),
+            esummary=write_summaries_json(["1"], absent=["2"]),
         )
 
-    assert statuses(run(services(), LINK, ids=["1", "2"], source="gene", target="pubmed")) == [
+    assert statuses(run_canned(services(), LINK, ids=["1", "2"], source="gene", target="pubmed")) == [
         ("1", "linked"),
         ("2", "linked"),
     ]
-    checked = run(services(), LINK, ids=["1", "2"], source="gene", target="pubmed", verify=True)
+    checked = run_canned(services(), LINK, ids=["1", "2"], source="gene", target="pubmed", verify=True)
     assert statuses(checked) == [("1", "linked"), ("2", "not_found")]
     assert checked.linksets[1].links == []
 
@@ -97,11 +113,13 @@ def test_merged_link_sets_are_refused_and_not_guessed_at() -> None:
     body = b"<eLinkResult><LinkSet><DbFrom>gene</DbFrom><IdList><Id>1</Id><Id>2</Id></IdList></LinkSet></eLinkResult>"
 
     with pytest.raises(UpstreamError, match="merged"):
-        run(Canned(elink=body), LINK, ids=["1", "2"], source="gene", target="pubmed")
+        run_canned(Canned(elink=body), LINK, ids=["1", "2"], source="gene", target="pubmed")
 
 
 def test_scores_are_ncbis_own(sandbox: Sandbox, kit_for: KitFor) -> None:
-    result = call(kit_for(sandbox), LINK, ids=["99000001"], target="pubmed", link_name="pubmed_pubmed", scores=True)
+    result = call_operation(
+        kit_for(sandbox), LINK, ids=["99000001"], target="pubmed", link_name="pubmed_pubmed", scores=True
+    )
     links = result.linksets[0].links
 
     assert all(link.score > 0 for link in links)
@@ -114,11 +132,11 @@ def test_scores_that_do_not_come_in_time_are_done_without() -> None:
         if cmd == "neighbor_score":
             assert deadline_ms == 10_000
             raise UpstreamError("no answer in time", details={"reason": "deadline_exceeded"})
-        return elink_xml(*(linkset(uid, "10") for uid in ids))
+        return write_elink_xml(*(write_linkset(uid, "10") for uid in ids))
 
     services = Canned(elink=elink)
     ids = [str(number) for number in range(150)][1:]
-    result = run(services, LINK, ids=ids, source="gene", target="pubmed", scores=True)
+    result = run_canned(services, LINK, ids=ids, source="gene", target="pubmed", scores=True)
 
     assert {item.status for item in result.linksets} == {"linked"}
     assert [warning.code for warning in result.warnings] == ["scores_unavailable"]
@@ -131,9 +149,9 @@ def test_scores_that_do_not_come_in_time_are_done_without() -> None:
 
 def test_a_link_that_does_not_exist_is_said_and_not_taken_for_no_links(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox)
-    elsewhere = call(kit, LINK, ids=["99000001"], link_name="pubmed_pubmed_refs")
-    nowhere = call(kit, LINK, ids=["7157"], source="gene", target="mesh")
-    unknown = call(kit, LINK, ids=["7157"], source="gene", target="pubmed", link_name="gene_pubmed_all")
+    elsewhere = call_operation(kit, LINK, ids=["99000001"], link_name="pubmed_pubmed_refs")
+    nowhere = call_operation(kit, LINK, ids=["7157"], source="gene", target="mesh")
+    unknown = call_operation(kit, LINK, ids=["7157"], source="gene", target="pubmed", link_name="gene_pubmed_all")
 
     assert [warning.code for result in (elsewhere, nowhere, unknown) for warning in result.warnings] == [
         "unknown_link"
@@ -146,29 +164,31 @@ def test_a_link_that_does_not_exist_is_said_and_not_taken_for_no_links(sandbox: 
 
 def test_unknown_databases_are_refused_by_the_argument_that_names_them() -> None:
     for field in ("source", "target"):
-        services = Canned(einfo=einfo_xml("pubmed", "clinvar"), elink=elink_xml(linkset("1")))
+        services = Canned(einfo=write_einfo_xml("pubmed", "clinvar"), elink=write_elink_xml(write_linkset("1")))
         with pytest.raises(InvalidInput) as caught:
-            run(services, LINK, ids=["1"], **{"source": "pubmed", "target": "pubmed", field: "clinvarr"})
+            run_canned(services, LINK, ids=["1"], **{"source": "pubmed", "target": "pubmed", field: "clinvarr"})
         assert caught.value.invalid_input == f"{field}=clinvarr"
 
 
 @pytest.mark.parametrize("error", [UpstreamError("down"), RateLimited("too fast")])
 def test_when_nothing_answers_the_error_is_raised(error: Exception) -> None:
     with pytest.raises(type(error)):
-        run(Canned(elink=error), LINK, ids=["1"], source="gene", target="pubmed")
+        run_canned(Canned(elink=error), LINK, ids=["1"], source="gene", target="pubmed")
 
 
 def test_a_source_whose_existence_cannot_be_checked_is_an_error() -> None:
-    services = Canned(elink=elink_xml(linkset("1", "10"), linkset("2")), esummary=UpstreamError("down"))
-    result = run(services, LINK, ids=["1", "2"], source="gene", target="pubmed")
+    services = Canned(
+        elink=write_elink_xml(write_linkset("1", "10"), write_linkset("2")), esummary=UpstreamError("down")
+    )
+    result = run_canned(services, LINK, ids=["1", "2"], source="gene", target="pubmed")
 
     assert statuses(result) == [("1", "linked"), ("2", "error")]
 
 
 def test_all_sources_missing_is_not_found_and_none_valid_bad_input(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox)
-    missing = call(kit, LINK, ids=["999", "998"], source="gene", target="pubmed").missing_error()
-    invalid = call(kit, LINK, ids=["TP53"], source="gene", target="pubmed").missing_error()
+    missing = call_operation(kit, LINK, ids=["999", "998"], source="gene", target="pubmed").missing_error()
+    invalid = call_operation(kit, LINK, ids=["TP53"], source="gene", target="pubmed").missing_error()
 
     assert isinstance(missing, EntityNotFound)
     assert missing.details["partial"] is False
@@ -181,7 +201,7 @@ def test_five_hundred_sources_survive_every_fault(kit_for: KitFor) -> None:
     with Sandbox(records=500, enforce_limits=False, faults=faults, seed=5) as faulty:
         kit = kit_for(faulty)
         ids = kit.search_articles(query_term="all[sb]", max_results=500).pmids
-        result = call(kit, LINK, ids=ids)
+        result = call_operation(kit, LINK, ids=ids)
 
     assert [item.source_id for item in result.linksets] == ids
     assert {item.status for item in result.linksets} == {"linked", "no_links"}

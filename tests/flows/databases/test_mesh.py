@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from database_bench import Canned, KitFor, call, esearch_xml, run
+from canned_services import Canned, KitFor, call_operation, run_canned, write_esearch_xml
 
 from entrez_kit.base.errors import InvalidInput, UpstreamError
 from entrez_kit.databases.mesh import MESH, decode_ui, mesh_record
@@ -16,7 +16,7 @@ def names(result: object) -> list[str]:
 
 
 def test_a_synonym_leads_to_the_heading(sandbox: Sandbox, kit_for: KitFor) -> None:
-    result = call(kit_for(sandbox), MESH, query="heart attack")
+    result = call_operation(kit_for(sandbox), MESH, query="heart attack")
 
     (record,) = result.model_dump(mode="json")["results"]
     trees, subheadings = record.pop("tree_numbers"), record.pop("subheadings")
@@ -36,7 +36,7 @@ def test_a_synonym_leads_to_the_heading(sandbox: Sandbox, kit_for: KitFor) -> No
 
 
 def test_the_heading_that_is_named_comes_first_though_others_rank_higher(sandbox: Sandbox, kit_for: KitFor) -> None:
-    result = call(kit_for(sandbox), MESH, query="diabetes mellitus", max_results=2)
+    result = call_operation(kit_for(sandbox), MESH, query="diabetes mellitus", max_results=2)
 
     assert names(result)[0] == "Diabetes Mellitus"
     assert result.total_found == 5
@@ -51,7 +51,7 @@ def test_pages_neither_repeat_nor_lose_a_record_though_one_is_put_first(
     found: list[str] = []
     offset: int | None = 0
     while offset is not None:
-        page = call(kit, MESH, query="diabetes mellitus", max_results=size, offset=offset)
+        page = call_operation(kit, MESH, query="diabetes mellitus", max_results=size, offset=offset)
         assert page.total_found == 5
         found += names(page)
         offset = page.next_offset
@@ -64,7 +64,7 @@ def test_pages_neither_repeat_nor_lose_a_record_though_one_is_put_first(
         "Diabetes Mellitus, Type 1",
         "Diabetes Mellitus, Type 2",
     ]
-    beyond = call(kit, MESH, query="diabetes mellitus", offset=99)
+    beyond = call_operation(kit, MESH, query="diabetes mellitus", offset=99)
     assert beyond.results == []
     assert beyond.next_offset is None
 
@@ -82,14 +82,14 @@ def test_pages_neither_repeat_nor_lose_a_record_though_one_is_put_first(
 def test_an_identifier_finds_its_record_whatever_its_length(
     sandbox: Sandbox, kit_for: KitFor, query: str, ui: str, name: str, kind: str
 ) -> None:
-    result = call(kit_for(sandbox), MESH, query=query)
+    result = call_operation(kit_for(sandbox), MESH, query=query)
 
     assert [(record.ui, record.name, record.kind) for record in result.results] == [(ui, name, kind)]
 
 
 @pytest.mark.parametrize("query", ["C18.452.394.750", "c19.246", "Diabetes Mellitus"])
 def test_the_tree_above_and_below_a_heading(sandbox: Sandbox, kit_for: KitFor, query: str) -> None:
-    record = call(kit_for(sandbox), MESH, query=query, include_tree=True, max_results=1).results[0]
+    record = call_operation(kit_for(sandbox), MESH, query=query, include_tree=True, max_results=1).results[0]
 
     assert record.name == "Diabetes Mellitus"
     assert {one.name: one.tree_numbers for one in record.parents} == {
@@ -102,14 +102,14 @@ def test_the_tree_above_and_below_a_heading(sandbox: Sandbox, kit_for: KitFor, q
         "Diabetes Mellitus, Type 1": ["C18.452.394.750.124", "C19.246.267"],
         "Diabetes Mellitus, Type 2": ["C18.452.394.750.149", "C19.246.300"],
     }
-    below = call(kit_for(sandbox), MESH, query="D003924", include_tree=True).results[0]
+    below = call_operation(kit_for(sandbox), MESH, query="D003924", include_tree=True).results[0]
     assert [(one.ui, one.tree_numbers) for one in below.parents] == [("D003920", ["C18.452.394.750", "C19.246"])]
     assert [one.name for one in below.children] == ["Diabetes Mellitus, Lipoatrophic"]
-    assert "parents" not in call(kit_for(sandbox), MESH, query="D003924").results[0].model_dump()
+    assert "parents" not in call_operation(kit_for(sandbox), MESH, query="D003924").results[0].model_dump()
 
 
 def test_a_tree_number_of_no_heading_finds_nothing(sandbox: Sandbox, kit_for: KitFor) -> None:
-    assert call(kit_for(sandbox), MESH, query="C99.999").results == []
+    assert call_operation(kit_for(sandbox), MESH, query="C99.999").results == []
 
 
 def test_a_heading_above_that_is_not_described_is_a_shortfall_and_a_category_has_no_tree_number() -> None:
@@ -118,10 +118,10 @@ def test_a_heading_above_that_is_not_described_is_a_shortfall_and_a_category_has
     below = {"ds_meshterms": ["Heart Diseases"], "ds_idxlinks": [{"parent": 68002318, "treenum": "C14.280"}]}
     near = {"1000067": {"ds_meshterms": ["Diseases Category"], "ds_idxlinks": []}, "68006331": below}
     services = Canned(
-        esearch=esearch_xml(1, ["68002318"]),
+        esearch=write_esearch_xml(1, ["68002318"]),
         esummary=[json.dumps({"result": {"uids": [*one], **one}}).encode() for one in ({"68002318": heading}, near)],
     )
-    result = run(services, MESH, query="C14", include_tree=True)
+    result = run_canned(services, MESH, query="C14", include_tree=True)
 
     assert services.requests("esearch")[0]["term"] == "C14[Tree Number]"
     assert [(one.name, one.tree_numbers) for one in result.results[0].parents] == [("Diseases Category", [])]
@@ -131,28 +131,28 @@ def test_a_heading_above_that_is_not_described_is_a_shortfall_and_a_category_has
 
 
 def test_pointers_of_supplementary_concepts_are_no_tree_numbers(sandbox: Sandbox, kit_for: KitFor) -> None:
-    record = call(kit_for(sandbox), MESH, query="MUCX7 protein").results[0]
+    record = call_operation(kit_for(sandbox), MESH, query="MUCX7 protein").results[0]
 
     assert record.tree_numbers == []
     assert "tree_numbers" not in record.model_dump(mode="json")
 
 
 def test_details_can_be_left_out(sandbox: Sandbox, kit_for: KitFor) -> None:
-    record = call(kit_for(sandbox), MESH, query="D009203", include_details=False).results[0]
+    record = call_operation(kit_for(sandbox), MESH, query="D009203", include_details=False).results[0]
 
     assert set(record.model_dump()) == {"ui", "entrez_uid", "kind", "name"}
 
 
 def test_nothing_found_is_an_empty_result(sandbox: Sandbox, kit_for: KitFor) -> None:
-    result = call(kit_for(sandbox), MESH, query="qqqzzz")
+    result = call_operation(kit_for(sandbox), MESH, query="qqqzzz")
 
     assert (result.results, result.total_found) == ([], 0)
     assert result.missing_error() is None
-    assert call(kit_for(sandbox), MESH, query="D999999").results == []
+    assert call_operation(kit_for(sandbox), MESH, query="D999999").results == []
 
 
 def test_a_query_with_tags_is_sent_as_it_is(sandbox: Sandbox, kit_for: KitFor) -> None:
-    result = call(kit_for(sandbox), MESH, query="diabetes[word] NOT mellitus[word]")
+    result = call_operation(kit_for(sandbox), MESH, query="diabetes[word] NOT mellitus[word]")
 
     assert names(result) == ["Diabetes Complications", "Diabetes Insipidus"]
     assert sandbox.requests("esearch") == 1
@@ -160,8 +160,8 @@ def test_a_query_with_tags_is_sent_as_it_is(sandbox: Sandbox, kit_for: KitFor) -
 
 def test_a_record_that_is_listed_and_not_described_is_a_shortfall() -> None:
     body = json.dumps({"result": {"uids": ["68000001"], "68000001": {"ds_meshterms": ["Calcimycin"]}}}).encode()
-    services = Canned(esearch=[esearch_xml(0), esearch_xml(2, ["68000001", "68000002"])], esummary=body)
-    result = run(services, MESH, query="x")
+    services = Canned(esearch=[write_esearch_xml(0), write_esearch_xml(2, ["68000001", "68000002"])], esummary=body)
+    result = run_canned(services, MESH, query="x")
 
     assert result.missing_uids == ["68000002"]
     assert isinstance(result.missing_error(), UpstreamError)
@@ -169,7 +169,7 @@ def test_a_record_that_is_listed_and_not_described_is_a_shortfall() -> None:
 
 def test_upstream_failure_is_no_empty_result() -> None:
     with pytest.raises(UpstreamError):
-        run(Canned(esearch=UpstreamError("down")), MESH, query="x")
+        run_canned(Canned(esearch=UpstreamError("down")), MESH, query="x")
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ def test_a_heading_whose_synonym_is_anothers_name_is_paged_without_doubles(sandb
         )
     )
     kit = kit_for(sandbox)
-    pages = [call(kit, MESH, query="cold", max_results=3, offset=offset) for offset in (0, 3, 6)]
+    pages = [call_operation(kit, MESH, query="cold", max_results=3, offset=offset) for offset in (0, 3, 6)]
 
     found = [record.ui for page in pages for record in page.results]
     assert len(found) == len(set(found)) == 7

@@ -7,8 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from doctor_bench import free_port
-from drifting_service import Change, drift, page, repeat_first_reply, replace_text, reversed_records, status, words
+from drifting_service import (
+    Change,
+    drift,
+    repeat_first_reply,
+    replace_text,
+    reverse_records,
+    send_error,
+    send_page,
+    send_status,
+)
+from failing_servers import find_free_port
 
 from entrez_kit.base.errors import Exit, InvalidInput
 from entrez_kit.base.settings import Settings
@@ -99,7 +108,7 @@ CASES: dict[str, tuple[str, Change, str, set[str]]] = {
     ),
     "another order": (
         "efetch",
-        reversed_records(r"<PubmedArticle>.*?</PubmedArticle>\s*"),
+        reverse_records(r"<PubmedArticle>.*?</PubmedArticle>\s*"),
         "EFetch, XML",
         {"other_order reply"},
     ),
@@ -133,23 +142,23 @@ CASES: dict[str, tuple[str, Change, str, set[str]]] = {
         "ESpell",
         {"other_root espell"},
     ),
-    "a retired endpoint": ("espell", status(410), "ESpell", {"retired espell"}),
-    "an endpoint that is nowhere": ("espell", status(404), "ESpell", {"other_status espell"}),
+    "a retired endpoint": ("espell", send_status(410), "ESpell", {"retired espell"}),
+    "an endpoint that is nowhere": ("espell", send_status(404), "ESpell", {"other_status espell"}),
     "an endpoint that has moved to another host": (
         "espell",
-        status(301, b"", ("Location", "https://example.org/espell.fcgi")),
+        send_status(301, b"", ("Location", "https://example.org/espell.fcgi")),
         "ESpell",
         {"moved espell"},
     ),
     "a parameter that is wanted now": (
         "elink",
-        words("elink", "Missing required parameter: client_id", 400),
+        send_error("elink", "Missing required parameter: client_id", 400),
         "ELink, similar articles",
         {"new_parameter elink"},
     ),
     "other words": (
         "elink",
-        words("elink", "The link service speaks otherwise today"),
+        send_error("elink", "The link service speaks otherwise today"),
         "ELink, similar articles",
         {"other_words elink"},
     ),
@@ -248,7 +257,9 @@ def test_an_endpoint_that_moved_on_the_same_host_is_read_and_named(sandbox: Sand
         lambda reply, request: (
             reply
             if request.get("again")
-            else status(308, b"", ("Location", f"espell.fcgi?again=1&db=pubmed&term={DEMO.misspelt}"))(reply, request)
+            else send_status(308, b"", ("Location", f"espell.fcgi?again=1&db=pubmed&term={DEMO.misspelt}"))(
+                reply, request
+            )
         ),
     )
 
@@ -279,10 +290,10 @@ FOUND_ALL = (
 
 
 FAILURES: dict[str, tuple[Change, str]] = {
-    "a page for people": (page, "page"),
-    "a server error": (status(503), "service"),
-    "a refusal because of the rate": (status(429, b'{"error":"API rate limit exceeded"}'), "rate_limit"),
-    "a blocked address": (status(403, b"<html><title>Blocked</title></html>"), "refused"),
+    "a page for people": (send_page, "page"),
+    "a server error": (send_status(503), "service"),
+    "a refusal because of the rate": (send_status(429, b'{"error":"API rate limit exceeded"}'), "rate_limit"),
+    "a blocked address": (send_status(403, b"<html><title>Blocked</title></html>"), "refused"),
     "half a document": (lambda reply, request: replace(reply, body=reply.body[:-40]), "service"),
     "nothing": (lambda reply, request: replace(reply, body=b""), "service"),
 }
@@ -312,7 +323,7 @@ def test_slower_than_the_deadline_is_told_as_that(sandbox: Sandbox) -> None:
 
 
 def test_a_service_that_is_not_there_is_asked_once(sandbox: Sandbox) -> None:
-    settings = replace(sandbox.settings(), europepmc_url=f"http://127.0.0.1:{free_port()}")
+    settings = replace(sandbox.settings(), europepmc_url=f"http://127.0.0.1:{find_free_port()}")
 
     found = compare(settings, probes=[probe for probe in PROBES if probe.service in ("europepmc", "idconv")])
 
@@ -323,7 +334,7 @@ def test_a_service_that_is_not_there_is_asked_once(sandbox: Sandbox) -> None:
 
 
 def test_a_utility_that_is_known_to_be_off_may_be_off(sandbox: Sandbox) -> None:
-    for change in (status(410), status(404), page):
+    for change in (send_status(410), send_status(404), send_page):
         drift(sandbox, "egquery", change)
 
         one = ran(sandbox.settings(), ["EGQuery"])["EGQuery"].comparison
@@ -428,7 +439,7 @@ def test_saved_folders_hold_no_key_no_address_and_no_network_address(
     for endpoint in ("einfo", "esearch", "esummary", "elink", "epost", "europepmc_search", "unpaywall", "pmc_oa"):
         drift(sandbox, endpoint, lambda reply, request: replace(reply, body=echo(reply.body)))
     refusal = b'{"error":"API rate limit exceeded","api-key":"203.0.113.77","count":"4","email":"%s"}'
-    drift(sandbox, "espell", status(429, refusal % EMAIL.encode()))
+    drift(sandbox, "espell", send_status(429, refusal % EMAIL.encode()))
 
     _saved(sandbox, tmp_path / "replies")
 

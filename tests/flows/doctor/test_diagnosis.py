@@ -7,20 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from doctor_bench import (
+from failing_servers import (
     CANARY,
     DATABASES,
     Handle,
-    answer,
-    at,
     find_check,
-    free_port,
-    listening,
-    look,
+    find_free_port,
+    list_statuses,
+    make_reply,
+    point_at,
     read_head,
-    saying,
-    silent,
-    statuses,
+    run_doctor,
+    serve_connections,
+    serve_nothing,
+    serve_reply,
 )
 
 from entrez_kit.base.errors import NotConfigured, RateLimited, UpstreamError
@@ -31,8 +31,8 @@ from entrez_kit.doctor import DoctorReport
 
 
 def diagnose_silent_service(settings: Settings, asker: Callable[[Settings], bytes]) -> DoctorReport:
-    with listening(silent) as port:
-        return look(at(settings, f"http://127.0.0.1:{port}"), asker=asker)
+    with serve_connections(serve_nothing) as port:
+        return run_doctor(point_at(settings, f"http://127.0.0.1:{port}"), asker=asker)
 
 
 def add_key(settings: Settings) -> Settings:
@@ -64,7 +64,7 @@ def test_a_service_that_answers_nonsense_is_ncbi_itself(settings: Settings) -> N
 
     report = diagnose_silent_service(settings, html)
 
-    assert statuses(report)["tcp"] == "ok"
+    assert list_statuses(report)["tcp"] == "ok"
     assert find_check(report, "ncbi").detail == "NCBI sent a web page."
     assert report.exit_status == 5
 
@@ -86,7 +86,7 @@ def test_a_list_of_databases_without_pubmed_is_no_answer(settings: Settings) -> 
 
 
 def test_an_accepted_key_is_said_to_be_accepted_and_not_shown(settings: Settings) -> None:
-    report = diagnose_silent_service(add_key(settings), answer)
+    report = diagnose_silent_service(add_key(settings), make_reply)
 
     assert find_check(report, "api_key").detail == "accepted by NCBI: 10 requests per second"
     assert CANARY not in report.model_dump_json()
@@ -96,7 +96,7 @@ def test_an_accepted_key_is_said_to_be_accepted_and_not_shown(settings: Settings
 def test_a_rejected_key_is_told_from_a_service_that_fails(settings: Settings) -> None:
     report = diagnose_silent_service(add_key(settings), refusing)
 
-    assert statuses(report)["ncbi"] == "ok"
+    assert list_statuses(report)["ncbi"] == "ok"
     assert find_check(report, "api_key").status == "failed"
     assert (find_check(report, "api_key").code, report.exit_status) == ("NOT_CONFIGURED", 8)
 
@@ -107,13 +107,13 @@ def test_a_key_is_not_judged_by_a_service_that_fails(settings: Settings) -> None
 
     report = diagnose_silent_service(add_key(settings), down)
 
-    assert statuses(report)["api_key"] == "skipped"
+    assert list_statuses(report)["api_key"] == "skipped"
     assert report.exit_status == 5
 
 
 def test_a_key_that_is_kept_from_a_foreign_address_is_a_warning(settings: Settings) -> None:
-    with listening(silent) as port:
-        report = look(add_key(at(settings, f"http://mirror.test:{port}")))
+    with serve_connections(serve_nothing) as port:
+        report = run_doctor(add_key(point_at(settings, f"http://mirror.test:{port}")))
 
     assert find_check(report, "api_key").status == "warning"
     assert report.exit_status == 4
@@ -144,12 +144,12 @@ EINFO = b'<?xml version="1.0" encoding="UTF-8" ?><eInfoResult><DbList><DbName>pu
 @pytest.mark.parametrize(
     ("reply", "check", "code", "status"),
     [
-        (saying(body=HTML), "ncbi", "UPSTREAM_ERROR", 5),
-        (saying(body=b"bad gateway", status="502 Bad Gateway"), "ncbi", "UPSTREAM_ERROR", 5),
-        (saying(body=TOO_FAST, status="429 Too Many Requests"), "ncbi", "RATE_LIMITED", 7),
-        (silent, "ncbi", "UPSTREAM_ERROR", 5),
+        (serve_reply(body=HTML), "ncbi", "UPSTREAM_ERROR", 5),
+        (serve_reply(body=b"bad gateway", status="502 Bad Gateway"), "ncbi", "UPSTREAM_ERROR", 5),
+        (serve_reply(body=TOO_FAST, status="429 Too Many Requests"), "ncbi", "RATE_LIMITED", 7),
+        (serve_nothing, "ncbi", "UPSTREAM_ERROR", 5),
         (lambda connection: None, "ncbi", "UPSTREAM_ERROR", 5),
-        (saying(body=EINFO), "ncbi", None, 0),
+        (serve_reply(body=EINFO), "ncbi", None, 0),
     ],
     ids=["html", "502", "429", "silence", "cut", "answer"],
 )
@@ -159,8 +159,8 @@ def test_the_real_transport_tells_what_ncbi_answered(
     from entrez_kit.doctor.diagnosis import ask_for_databases
 
     quick = replace(add_key(settings), ncbi_timeout_ms=1000, ncbi_total_deadline_ms=2500)
-    with listening(reply) as port:
-        report = look(at(quick, f"http://127.0.0.1:{port}"), asker=ask_for_databases)
+    with serve_connections(reply) as port:
+        report = run_doctor(point_at(quick, f"http://127.0.0.1:{port}"), asker=ask_for_databases)
 
     assert (find_check(report, check).code, report.exit_status) == (code, status)
     assert CANARY not in report.model_dump_json()
@@ -176,11 +176,11 @@ def test_a_key_that_ncbi_rejects_is_found_by_the_real_transport(settings: Settin
             f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n".encode("ascii") + body
         )
 
-    with listening(handle) as port:
-        report = look(at(add_key(settings), f"http://127.0.0.1:{port}"), asker=ask_for_databases)
+    with serve_connections(handle) as port:
+        report = run_doctor(point_at(add_key(settings), f"http://127.0.0.1:{port}"), asker=ask_for_databases)
 
-    assert statuses(report)["ncbi"] == "ok"
-    assert statuses(report)["api_key"] == "failed"
+    assert list_statuses(report)["ncbi"] == "ok"
+    assert list_statuses(report)["api_key"] == "failed"
     assert report.exit_status == 8
     assert CANARY not in report.model_dump_json()
 
@@ -189,13 +189,13 @@ def test_a_key_that_ncbi_rejects_is_found_by_the_real_transport(settings: Settin
 
 
 def test_other_services_are_looked_at_on_request_and_fail_on_their_own(settings: Settings) -> None:
-    with listening(silent) as port:
-        report = look(
+    with serve_connections(serve_nothing) as port:
+        report = run_doctor(
             replace(
-                at(settings, f"http://127.0.0.1:{port}"),
+                point_at(settings, f"http://127.0.0.1:{port}"),
                 idconv_url=f"http://127.0.0.1:{port}/idconv",
                 check_sources="pubmed",
-                europepmc_url=f"http://127.0.0.1:{free_port()}/europepmc",
+                europepmc_url=f"http://127.0.0.1:{find_free_port()}/europepmc",
                 pmc_oa_url=f"http://127.0.0.1:{port}",
             ),
             all_services=True,
@@ -216,11 +216,15 @@ def test_other_services_are_looked_at_on_request_and_fail_on_their_own(settings:
 
 
 def test_services_that_are_switched_off_are_left_alone(settings: Settings) -> None:
-    with listening(silent) as port:
+    with serve_connections(serve_nothing) as port:
         here = f"http://127.0.0.1:{port}"
-        report = look(
+        report = run_doctor(
             replace(
-                at(settings, here), idconv_url=here, pmc_oa_url=here, europepmc_enabled=False, check_sources="pubmed"
+                point_at(settings, here),
+                idconv_url=here,
+                pmc_oa_url=here,
+                europepmc_enabled=False,
+                check_sources="pubmed",
             ),
             all_services=True,
         )
@@ -233,9 +237,9 @@ def test_offline_nothing_is_looked_at_beyond_this_machine(settings: Settings) ->
         raise AssertionError
 
     offline = replace(settings, offline=True, origins={"offline": "flag"})
-    report = look(offline, resolver=never, connector=never, asker=never, find_route=never)
+    report = run_doctor(offline, resolver=never, connector=never, asker=never, find_route=never)
 
-    assert set(statuses(report).values()) == {"skipped"}
+    assert set(list_statuses(report).values()) == {"skipped"}
     assert report.exit_status == 0
 
 
@@ -245,7 +249,7 @@ def test_offline_nothing_is_looked_at_beyond_this_machine(settings: Settings) ->
 def test_the_first_failure_decides_how_it_ends(settings: Settings, tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("", encoding="utf-8")
-    report = look(replace(settings, cache_dir=file), resolver=lambda host, port: [])
+    report = run_doctor(replace(settings, cache_dir=file), resolver=lambda host, port: [])
 
     assert [check.label for check in report.failed] == ["cache", "E-utilities dns"]
     assert report.exit_status == 9
@@ -256,7 +260,7 @@ def test_the_first_failure_decides_how_it_ends(settings: Settings, tmp_path: Pat
 
 
 def test_every_failure_and_warning_says_what_to_do_and_how_long_it_took(settings: Settings) -> None:
-    report = look(at(settings, f"https://eutils.test:{free_port()}"), free_space=lambda folder: 10**8)
+    report = run_doctor(point_at(settings, f"https://eutils.test:{find_free_port()}"), free_space=lambda folder: 10**8)
 
     assert [check.name for check in report.checks if check.status in ("failed", "warning")] == ["disk", "tcp"]
     assert all(check.hint for check in report.checks if check.status in ("failed", "warning"))

@@ -7,19 +7,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from doctor_bench import (
+from failing_servers import (
     CERTIFICATES,
     PATIENCE,
     SHORT,
     Handle,
-    answer,
-    at,
     find_check,
-    free_port,
-    listening,
-    look,
-    silent,
-    statuses,
+    find_free_port,
+    list_statuses,
+    make_reply,
+    point_at,
+    run_doctor,
+    serve_connections,
+    serve_nothing,
 )
 
 from entrez_kit.base.settings import Settings
@@ -30,10 +30,10 @@ from entrez_kit.doctor.hops import Route, call_with_timeout, connect, resolve
 
 
 def test_a_machine_where_all_is_well_is_told_so(settings: Settings) -> None:
-    with listening(silent, "loopback.pem") as port:
-        report = look(
-            at(settings, f"https://eutils.test:{port}"),
-            find_route=lambda url: Route(ca_bundle=str(CERTIFICATES / "loopback.pem")),
+    with serve_connections(serve_nothing, "loopback_server.pem") as port:
+        report = run_doctor(
+            point_at(settings, f"https://eutils.test:{port}"),
+            find_route=lambda url: Route(ca_bundle=str(CERTIFICATES / "loopback_server.pem")),
         )
 
     names = ["versions", "configuration", "disk", "cache", "rate_limit", "dns", "tcp", "tls", "ncbi", "api_key"]
@@ -50,9 +50,9 @@ def test_a_name_that_does_not_resolve_is_the_dns_and_the_rest_is_skipped(setting
     def never(_: Settings) -> bytes:
         raise AssertionError
 
-    report = look(settings, resolver=unknown, asker=never)
+    report = run_doctor(settings, resolver=unknown, asker=never)
 
-    assert statuses(report) == {
+    assert list_statuses(report) == {
         "dns": "failed",
         "tcp": "skipped",
         "tls": "skipped",
@@ -78,7 +78,7 @@ def test_a_name_server_that_never_answers_costs_a_bounded_time(settings: Setting
         return []
 
     began = time.monotonic()
-    report = look(settings, resolver=stuck, patience=SHORT)
+    report = run_doctor(settings, resolver=stuck, patience=SHORT)
     took = time.monotonic() - began
     release.set()
 
@@ -91,19 +91,19 @@ def test_whatever_a_resolver_raises_is_a_dns_finding(settings: Settings, problem
     def broken(host: str, port: int) -> Sequence[str]:
         raise problem
 
-    assert find_check(look(settings, resolver=broken), "dns").status == "failed"
+    assert find_check(run_doctor(settings, resolver=broken), "dns").status == "failed"
 
 
 def test_a_name_without_addresses_is_a_dns_finding(settings: Settings) -> None:
-    assert "has no address" in find_check(look(settings, resolver=lambda host, port: []), "dns").detail
+    assert "has no address" in find_check(run_doctor(settings, resolver=lambda host, port: []), "dns").detail
 
 
 def test_an_address_by_number_needs_no_name_server(settings: Settings) -> None:
     def unused(host: str, port: int) -> Sequence[str]:
         raise AssertionError
 
-    with listening(silent) as port:
-        report = look(at(settings, f"http://127.0.0.1:{port}"), resolver=unused)
+    with serve_connections(serve_nothing) as port:
+        report = run_doctor(point_at(settings, f"http://127.0.0.1:{port}"), resolver=unused)
 
     assert find_check(report, "dns").status == "ok"
     assert find_check(report, "tls").detail == "the URL is http, without encryption"
@@ -111,8 +111,8 @@ def test_an_address_by_number_needs_no_name_server(settings: Settings) -> None:
 
 
 def test_the_systems_own_resolver_and_connector_are_used_unless_told_otherwise(settings: Settings) -> None:
-    with listening(silent) as port:
-        report = diagnose(at(settings, f"http://localhost:{port}"), asker=answer, patience=5)
+    with serve_connections(serve_nothing) as port:
+        report = diagnose(point_at(settings, f"http://localhost:{port}"), asker=make_reply, patience=5)
 
     assert find_check(report, "dns").status == "ok"
     assert find_check(report, "tcp").status == "ok"
@@ -120,10 +120,10 @@ def test_the_systems_own_resolver_and_connector_are_used_unless_told_otherwise(s
 
 
 def test_a_refused_port_is_the_connection(settings: Settings) -> None:
-    report = look(at(settings, f"https://eutils.test:{free_port()}"))
+    report = run_doctor(point_at(settings, f"https://eutils.test:{find_free_port()}"))
 
-    assert statuses(report)["tcp"] == "failed"
-    assert statuses(report)["tls"] == "skipped"
+    assert list_statuses(report)["tcp"] == "failed"
+    assert list_statuses(report)["tls"] == "skipped"
     assert "connection refused" in find_check(report, "tcp").detail
     assert report.exit_status == 5
 
@@ -132,7 +132,7 @@ def test_an_address_that_swallows_packets_is_the_connection(settings: Settings) 
     def hole(address: str, port: int, seconds: float) -> socket.socket:
         raise TimeoutError("timed out")
 
-    report = look(settings, connector=hole)
+    report = run_doctor(settings, connector=hole)
 
     assert find_check(report, "tcp").detail == "127.0.0.1 port 443: no answer in time"
     assert report.exit_status == 5
@@ -144,9 +144,9 @@ def test_an_address_family_that_costs_every_request_time_is_a_warning(settings: 
             raise TimeoutError("timed out")
         return connect(address, port, seconds)
 
-    with listening(silent) as port:
-        report = look(
-            at(settings, f"http://eutils.test:{port}"),
+    with serve_connections(serve_nothing) as port:
+        report = run_doctor(
+            point_at(settings, f"http://eutils.test:{port}"),
             resolver=lambda host, port: ["2001:db8::1", "127.0.0.1"],
             connector=only_v4,
         )
@@ -165,9 +165,9 @@ def test_an_address_family_that_fails_at_once_is_no_matter(settings: Settings) -
             raise OSError(101, "Network is unreachable")
         return connect(address, port, seconds)
 
-    with listening(silent) as port:
-        report = look(
-            at(settings, f"http://eutils.test:{port}"),
+    with serve_connections(serve_nothing) as port:
+        report = run_doctor(
+            point_at(settings, f"http://eutils.test:{port}"),
             resolver=lambda host, port: [*(f"2001:db8::{number}" for number in range(9)), "127.0.0.1"],
             connector=only_v4,
         )
@@ -183,16 +183,18 @@ def tls_check(
     settings: Settings, handle: Handle, certificate: str | None, trusted: str | None = None, patience: float = PATIENCE
 ) -> Check:
     route = Route(ca_bundle=str(CERTIFICATES / trusted) if trusted else None)
-    with listening(handle, certificate) as port:
-        report = look(at(settings, f"https://eutils.test:{port}"), find_route=lambda url: route, patience=patience)
-    assert statuses(report)["tcp"] == "ok"
-    assert (statuses(report)["ncbi"], report.exit_status) == ("skipped", 5)
+    with serve_connections(handle, certificate) as port:
+        report = run_doctor(
+            point_at(settings, f"https://eutils.test:{port}"), find_route=lambda url: route, patience=patience
+        )
+    assert list_statuses(report)["tcp"] == "ok"
+    assert (list_statuses(report)["ncbi"], report.exit_status) == ("skipped", 5)
     return find_check(report, "tls")
 
 
 def test_a_server_that_accepts_and_never_answers_is_told_within_the_time_limit(settings: Settings) -> None:
     began = time.monotonic()
-    check = tls_check(settings, silent, None, patience=SHORT)
+    check = tls_check(settings, serve_nothing, None, patience=SHORT)
 
     assert "did not answer within 0.6 s" in check.detail
     assert time.monotonic() - began < SHORT + 3
@@ -207,7 +209,7 @@ def test_a_server_without_encryption_is_told_from_one_with_a_bad_certificate(set
 
 
 def test_a_certificate_signed_by_a_stranger_points_to_the_bundle(settings: Settings) -> None:
-    check = tls_check(settings, silent, "loopback.pem")
+    check = tls_check(settings, serve_nothing, "loopback_server.pem")
 
     assert "is not trusted" in check.detail
     assert check.hint is not None
@@ -216,7 +218,7 @@ def test_a_certificate_signed_by_a_stranger_points_to_the_bundle(settings: Setti
 
 @pytest.mark.parametrize(("certificate", "text"), [("expired.pem", "has expired"), ("future.pem", "is not valid yet")])
 def test_a_certificate_out_of_time_points_to_the_clock(settings: Settings, certificate: str, text: str) -> None:
-    check = tls_check(settings, silent, certificate, trusted=certificate)
+    check = tls_check(settings, serve_nothing, certificate, trusted=certificate)
 
     assert text in check.detail
     assert check.hint is not None
@@ -224,10 +226,10 @@ def test_a_certificate_out_of_time_points_to_the_clock(settings: Settings, certi
 
 
 def test_a_certificate_for_another_name_is_said_to_be_one(settings: Settings) -> None:
-    with listening(silent, "loopback.pem") as port:
-        report = look(
-            at(settings, f"https://other.test:{port}"),
-            find_route=lambda url: Route(ca_bundle=str(CERTIFICATES / "loopback.pem")),
+    with serve_connections(serve_nothing, "loopback_server.pem") as port:
+        report = run_doctor(
+            point_at(settings, f"https://other.test:{port}"),
+            find_route=lambda url: Route(ca_bundle=str(CERTIFICATES / "loopback_server.pem")),
         )
 
     assert "a certificate for another name" in find_check(report, "tls").detail
@@ -252,8 +254,10 @@ def test_a_certificate_bundle_that_cannot_be_read_is_a_matter_of_configuration(
     bundle = tmp_path / "bundle.pem"
     if content is not None:
         bundle.write_bytes(content)
-    with listening(silent, "loopback.pem") as port:
-        report = look(at(settings, f"https://eutils.test:{port}"), find_route=lambda url: Route(ca_bundle=str(bundle)))
+    with serve_connections(serve_nothing, "loopback_server.pem") as port:
+        report = run_doctor(
+            point_at(settings, f"https://eutils.test:{port}"), find_route=lambda url: Route(ca_bundle=str(bundle))
+        )
 
     assert find_check(report, "tls").code == "NOT_CONFIGURED"
     assert report.exit_status == 8

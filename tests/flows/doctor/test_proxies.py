@@ -8,19 +8,19 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from doctor_bench import (
+from failing_servers import (
     CERTIFICATES,
     PASSWORD,
     PATIENCE,
     SHORT,
-    at,
     find_check,
-    free_port,
-    listening,
-    look,
+    find_free_port,
+    list_statuses,
+    point_at,
     read_head,
-    silent,
-    statuses,
+    run_doctor,
+    serve_connections,
+    serve_nothing,
 )
 
 from entrez_kit.base.settings import Settings
@@ -43,7 +43,7 @@ def proxy(reply: bytes, *, tunnel_to: int | None = None, heads: list[bytes] | No
                 back.start()
                 pump(connection, beyond)
 
-    with listening(handle) as port:
+    with serve_connections(handle) as port:
         yield port
 
 
@@ -54,7 +54,7 @@ def pump(source: socket.socket, sink: socket.socket) -> None:
 
 
 def proxied(settings: Settings, url: str, route: Route, patience: float = PATIENCE) -> DoctorReport:
-    report = look(at(settings, url), find_route=lambda _: route, patience=patience)
+    report = run_doctor(point_at(settings, url), find_route=lambda _: route, patience=patience)
     assert PASSWORD not in report.model_dump_json()
     assert PASSWORD not in repr(report)
     return report
@@ -63,13 +63,13 @@ def proxied(settings: Settings, url: str, route: Route, patience: float = PATIEN
 def test_a_proxy_that_connects_is_looked_through(settings: Settings) -> None:
     heads: list[bytes] = []
     with (
-        listening(silent, "loopback.pem") as beyond,
+        serve_connections(serve_nothing, "loopback_server.pem") as beyond,
         proxy(b"HTTP/1.1 200 OK\r\nVia: x\r\n\r\n", tunnel_to=beyond, heads=heads) as port,
     ):
         report = proxied(
             settings,
             "https://eutils.test",
-            Route(f"http://me%40x:{PASSWORD}@127.0.0.1:{port}", str(CERTIFICATES / "loopback.pem")),
+            Route(f"http://me%40x:{PASSWORD}@127.0.0.1:{port}", str(CERTIFICATES / "loopback_server.pem")),
         )
 
     assert [check.name for check in report.checks if check.service] == ["dns", "tcp", "proxy", "tls", "ncbi", "api_key"]
@@ -95,7 +95,7 @@ def test_a_proxy_that_refuses_is_the_hop_that_fails(settings: Settings, reply: b
     with proxy(reply) as port:
         report = proxied(settings, "https://eutils.test", Route(f"http://me:{PASSWORD}@127.0.0.1:{port}"))
 
-    assert statuses(report) == {
+    assert list_statuses(report) == {
         "dns": "ok",
         "tcp": "ok",
         "proxy": "failed",
@@ -109,7 +109,7 @@ def test_a_proxy_that_refuses_is_the_hop_that_fails(settings: Settings, reply: b
 
 def test_a_proxy_that_says_nothing_costs_a_bounded_time(settings: Settings) -> None:
     began = time.monotonic()
-    with listening(silent) as port:
+    with serve_connections(serve_nothing) as port:
         report = proxied(settings, "https://eutils.test", Route(f"http://127.0.0.1:{port}"), SHORT)
 
     assert "did not answer within" in find_check(report, "proxy").detail
@@ -117,7 +117,7 @@ def test_a_proxy_that_says_nothing_costs_a_bounded_time(settings: Settings) -> N
 
 
 def test_a_proxy_that_is_not_there_points_to_the_proxy_settings(settings: Settings) -> None:
-    report = proxied(settings, "https://eutils.test", Route(f"http://me:{PASSWORD}@127.0.0.1:{free_port()}"))
+    report = proxied(settings, "https://eutils.test", Route(f"http://me:{PASSWORD}@127.0.0.1:{find_free_port()}"))
 
     check = find_check(report, "tcp")
     assert check.status == "failed"
@@ -129,7 +129,7 @@ def test_a_proxy_whose_name_is_unknown_is_named(settings: Settings) -> None:
     def unknown(host: str, port: int) -> Sequence[str]:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
-    report = look(settings, resolver=unknown, find_route=lambda url: Route("http://proxy.test:3128"))
+    report = run_doctor(settings, resolver=unknown, find_route=lambda url: Route("http://proxy.test:3128"))
 
     assert find_check(report, "dns").detail.startswith("the proxy proxy.test cannot be resolved")
 
@@ -143,10 +143,10 @@ def test_a_proxy_address_that_makes_no_sense_is_a_matter_of_configuration(settin
 
 
 def test_a_socks_proxy_is_connected_to_and_not_looked_into(settings: Settings) -> None:
-    with listening(silent) as port:
+    with serve_connections(serve_nothing) as port:
         report = proxied(settings, "https://eutils.test", Route(f"socks5h://127.0.0.1:{port}"))
 
-    assert statuses(report) == {
+    assert list_statuses(report) == {
         "dns": "ok",
         "tcp": "ok",
         "proxy": "skipped",
@@ -157,7 +157,7 @@ def test_a_socks_proxy_is_connected_to_and_not_looked_into(settings: Settings) -
 
 
 def test_a_proxy_for_plain_http_is_only_connected_to(settings: Settings) -> None:
-    with listening(silent) as port:
+    with serve_connections(serve_nothing) as port:
         report = proxied(settings, "http://eutils.test", Route(f"http://me:{PASSWORD}@127.0.0.1:{port}"))
 
     assert find_check(report, "proxy").detail == f"requests go through http://127.0.0.1:{port}"
@@ -186,8 +186,8 @@ def test_a_route_that_cannot_be_found_out_does_not_end_the_report(settings: Sett
     def broken(url: str) -> Route:
         raise ValueError(PASSWORD)
 
-    with listening(silent) as port:
-        report = look(at(settings, f"http://eutils.test:{port}"), find_route=broken)
+    with serve_connections(serve_nothing) as port:
+        report = run_doctor(point_at(settings, f"http://eutils.test:{port}"), find_route=broken)
 
     assert find_check(report, "proxy").status == "skipped"
     assert find_check(report, "ncbi").status == "ok"

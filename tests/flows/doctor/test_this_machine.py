@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from doctor_bench import (
+from failing_servers import (
     CANARY,
     DATABASES,
     find_check,
-    look,
+    run_doctor,
 )
 
 from entrez_kit.base.settings import Settings, load_settings
@@ -26,7 +26,7 @@ from entrez_kit.services.transport.limiter import RateLimiter
 
 def local(settings: Settings, **injected: Any) -> DoctorReport:
     """Look at this machine only."""
-    return look(replace(settings, offline=True, origins={**settings.origins, "offline": "flag"}), **injected)
+    return run_doctor(replace(settings, offline=True, origins={**settings.origins, "offline": "flag"}), **injected)
 
 
 def test_versions_are_named_and_a_missing_library_is_found(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,7 +56,7 @@ def test_settings_that_leave_nobody_to_answer_are_found(settings: Settings) -> N
 
 
 def test_offline_from_the_environment_is_a_warning(settings: Settings) -> None:
-    report = look(replace(settings, offline=True, origins={"offline": "environment (ENTREZ_KIT_OFFLINE)"}))
+    report = run_doctor(replace(settings, offline=True, origins={"offline": "environment (ENTREZ_KIT_OFFLINE)"}))
 
     assert "environment (ENTREZ_KIT_OFFLINE)" in find_check(report, "configuration").detail
     assert report.exit_status == 4
@@ -167,7 +167,7 @@ def test_damage_within_the_file_is_found_and_a_lock_is_no_damage(tmp_path: Path)
 
 
 def test_a_cache_that_is_switched_off_is_not_looked_at(settings: Settings) -> None:
-    report = look(replace(settings, no_cache=True), resolver=lambda host, port: [], asker=lambda _: DATABASES)
+    report = run_doctor(replace(settings, no_cache=True), resolver=lambda host, port: [], asker=lambda _: DATABASES)
 
     assert find_check(report, "cache").detail == "switched off (no_cache)"
     assert not settings.cache_dir.exists()

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from cache_bench import assert_only_cached
+from cache_helpers import assert_only_cached
 
 from entrez_kit.base.identifiers import Identifier
 from entrez_kit.fulltext.article_lookup import ArticleLookup

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import pytest
-from papers import encrypt_pdf, pdf_of, prose
+from pdf_files import encrypt_pdf, write_pdf, write_prose
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntrezKitError
@@ -22,15 +22,15 @@ from entrez_kit.services.unpaywall import Location, OpenAccess
 
 KitFor = Callable[..., EntrezKit]
 DOI = "10.5555/tier.1"
-PDF = pdf_of(prose(120), title="Title of the file")
-PARAGRAPHS = "".join(f"<p>{' '.join(prose(60, 60 * number))}.</p>" for number in range(20))
+PDF = write_pdf(write_prose(120), title="Title of the file")
+PARAGRAPHS = "".join(f"<p>{' '.join(write_prose(60, 60 * number))}.</p>" for number in range(20))
 PAGE = (
     f"<html><head><title>T</title></head><body><article><h1>T</h1><h2>Introduction</h2>{PARAGRAPHS}</article>".encode()
 )
 WALL = b"<html><head><title>Just a moment...</title></head><body><p>Please enable JavaScript and cookies.</p></body>"
 LANDING = (
     '<html><head><meta name="citation_pdf_url" content="named.pdf"></head><body><article><h2>Abstract</h2>'
-    f"<p>{' '.join(prose(150))}</p></article></body></html>"
+    f"<p>{' '.join(write_prose(150))}</p></article></body></html>"
 ).encode()
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from Bio import Medline
-from copy_files import settings_at, titles, write_set
+from pubmed_files import settings_at, titles, write_set
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
 from entrez_kit.local.article_files import read_nbib

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import Cli, read_error
 from local_copies import RECORDS, make_copy
-from terminal import Cli, envelope
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntrezKitError
@@ -154,7 +154,7 @@ def test_a_copy_without_mesh_refuses_to_look_up_a_heading(local: Cli) -> None:
     for command in (("mesh", "neoplasms"), ("db", "search", "mesh", "neoplasms")):
         refused = local(*command, "--local", "bare", "--json")
         assert refused.status == 8
-        assert envelope(refused)["details"] == {"reason": "not_in_copy", "part": "mesh"}
+        assert read_error(refused)["details"] == {"reason": "not_in_copy", "part": "mesh"}
     assert json.loads(local("db", "info", "--local", "bare", "--json").out)["databases"] == ["pubmed"]
 
 
@@ -190,7 +190,7 @@ def test_what_a_copy_cannot_know_is_refused_by_name(
 ) -> None:
     done = local(*arguments, "--local", "demo", "--json")
 
-    error = envelope(done)
+    error = read_error(done)
     assert (error["code"], error["details"]["reason"], done.status) == (code, reason, status)
     assert not done.out
     assert "Fidelity" not in done.err  # a refusal is not an answer
@@ -285,9 +285,9 @@ def test_flags_that_contradict_a_copy_are_refused_and_others_change_nothing(
     assert plain.out.split()
 
     both = local("--local", "demo", "--demo", "search", "crispr", "--json")
-    assert (envelope(both)["details"]["reason"], both.status) == ("bad_usage", 2)
+    assert (read_error(both)["details"]["reason"], both.status) == ("bad_usage", 2)
     missing = local("--local", "none", "search", "crispr", "--json")
-    assert (envelope(missing)["details"]["reason"], missing.status) == ("no_such_copy", 3)
+    assert (read_error(missing)["details"]["reason"], missing.status) == ("no_such_copy", 3)
     for flag in ("--offline", "--refresh", "--no-cache"):
         assert local("--local", "demo", flag, "search", "crispr[ti]", "-f", "ids").out == plain.out
     monkeypatch.setenv("ENTREZ_KIT_LOCAL", "demo")

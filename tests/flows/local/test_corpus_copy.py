@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from copy_files import settings_at, write_set
+from pubmed_files import settings_at, write_set
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntityNotFound

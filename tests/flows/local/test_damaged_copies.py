@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from copy_files import record, settings_at, titles, write_set
+from pubmed_files import record, settings_at, titles, write_set
 
 from entrez_kit.base.errors import EntityNotFound, StoreError
 from entrez_kit.base.settings import Settings

@@ -5,9 +5,12 @@ import random
 from pathlib import Path
 
 import pytest
-from copy_files import (
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as some
+from local_copies import write_mesh
+from pubmed_files import (
     article_set,
-    brute_force_titles,
+    compute_titles,
     content_hash,
     deletion,
     record,
@@ -16,9 +19,6 @@ from copy_files import (
     write_md5,
     write_set,
 )
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as some
-from local_copies import write_mesh
 
 from entrez_kit.base.errors import EntityNotFound, InvalidInput
 from entrez_kit.local.copies import open_copy
@@ -48,7 +48,7 @@ def test_any_order_of_files_gives_the_copy_that_the_rules_describe(
     folder = tmp_path_factory.mktemp("files")
     kit = settings_at(folder)
     paths = [_write_events(folder, year, number, events) for (year, number), events in files.items()]
-    expected = brute_force_titles((year, number, events) for (year, number), events in files.items())
+    expected = compute_titles((year, number, events) for (year, number), events in files.items())
 
     import_files(kit, "together", paths)
     order = [*paths, *seed.sample(paths, len(paths) // 2)]  # some of them twice

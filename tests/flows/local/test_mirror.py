@@ -7,7 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from copy_files import article_set, content_hash, deletion, record, settings_at, titles, write_set
+from pubmed_files import (
+    article_set,
+    content_hash,
+    deletion,
+    record,
+    settings_at,
+    titles,
+    write_set,
+)
 from pubmed_publisher import Publisher
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, UpstreamError
@@ -158,7 +166,13 @@ def test_a_new_year_replaces_the_old_one_when_it_is_complete(kit: Settings, publ
 def test_a_topic_keeps_matching_records_and_drops_those_that_no_longer_match(
     kit: Settings, publisher: Publisher
 ) -> None:
-    publisher.publish("baseline", "pubmed26n0001", record(1, "Stroke in mice"), record(2, "Stroke"), record(7, "Heart"))
+    publisher.publish(
+        "baseline",
+        "pubmed26n0001",
+        record(1, "Stroke in mice"),
+        record(2, "Stroke"),
+        record(7, "Heart"),
+    )
     publisher.publish("updatefiles", "pubmed26n0003", record(1, "Brain of mice"), record(7, "Heart and stroke"))
 
     result = _mirror(kit, topic="stroke[ti]")

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from copy_files import article_set, record
+from command_line import Cli, RunResult, read_error
 from local_copies import write_mesh
-from terminal import Cli, Done, envelope
+from pubmed_files import article_set, record
 
 from entrez_kit.local.eutils.mesh import Heading
 
@@ -66,7 +66,7 @@ def local_fixture(tmp_path: Path, alone: Cli, monkeypatch: pytest.MonkeyPatch) -
     return alone
 
 
-def _read(done: Done) -> dict[str, Any]:
+def _read(done: RunResult) -> dict[str, Any]:
     document: dict[str, Any] = json.loads(done.out)
     return document
 
@@ -117,7 +117,7 @@ def test_a_copy_without_the_file_refuses_the_field_and_a_damaged_file_changes_no
     failed = local("local", "import", "c", str(damaged))
 
     assert refused.status == 2
-    assert envelope(refused)["details"]["reason"] == "not_in_copy"
+    assert read_error(refused)["details"]["reason"] == "not_in_copy"
     assert failed.status == 2
-    assert envelope(failed)["details"]["reason"] == "bad_record"
+    assert read_error(failed)["details"]["reason"] == "bad_record"
     assert local("search", '"Anti-Bacterial Agents"[pa]', "--local", "c").status == 2

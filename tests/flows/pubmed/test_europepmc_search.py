@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from services_bench import Bench
+from prepared_services import PreparedServices
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, NotConfigured, UpstreamError
@@ -427,7 +427,7 @@ def test_the_next_page_is_asked_for_while_one_is_used_and_no_page_that_nobody_wa
         return json.dumps(listed).encode()
 
     begun = {number: threading.Event() for number in (1, 2, 3)}
-    bench = Bench({"europepmc/search": page})
+    bench = PreparedServices({"europepmc/search": page})
     records = iter(
         EUROPEPMC_SEARCH.stream(bench.services(), {"query": "x", "page_size": 2, "max_results": 5, "sources": ["MED"]})
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from database_bench import KitFor
+from canned_services import KitFor
 
 from entrez_kit.base.errors import InvalidInput, UpstreamError
 from entrez_kit.core.operation import Operation

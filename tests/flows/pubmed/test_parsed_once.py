@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loopback import Answer
-from workbench import workbench
+from loopback_server import Answer
+from loopback_transport import open_workbench
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.pubmed.record_fetcher import Retrieval
@@ -32,7 +32,7 @@ class Counted:
 
 def test_the_reader_of_a_reply_runs_once_and_its_result_comes_along(tmp_path: Path) -> None:
     read = Counted(len)
-    with workbench(tmp_path, always=Answer(body=SET)) as bench:
+    with open_workbench(tmp_path, always=Answer(body=SET)) as bench:
         sent, cached = (bench.eutils.efetch(db="pubmed", ids=["1", "2"], retmode="xml", read=read) for _ in range(2))
 
     assert (sent.value, sent.from_cache, cached.value, cached.from_cache) == (len(SET), False, len(SET), True)
@@ -46,14 +46,14 @@ def test_a_reader_that_takes_a_reply_later_runs_once_an_attempt(tmp_path: Path) 
         return "read"
 
     read = Counted(doubtful)
-    with workbench(tmp_path, always=Answer(body=SET)) as bench:
+    with open_workbench(tmp_path, always=Answer(body=SET)) as bench:
         reply = bench.eutils.efetch(db="pubmed", ids=["1", "2"], retmode="xml", read=read)
 
     assert (reply.value, read.calls, len(bench.server.seen)) == ("read", 3, 3)
 
 
 def test_readers_of_their_own_read_what_is_cached_in_their_own_way(tmp_path: Path) -> None:
-    with workbench(tmp_path, always=Answer(body=SET)) as bench:
+    with open_workbench(tmp_path, always=Answer(body=SET)) as bench:
         values = [
             bench.eutils.efetch(db="pubmed", ids=["1", "2"], retmode="xml", read=read).value
             for read in (len, bytes.upper)
@@ -67,7 +67,7 @@ def test_what_the_reader_of_a_cached_reply_refuses_is_asked_for_anew(tmp_path: P
     def refuse(content: bytes) -> None:
         raise malformed_error("efetch", "never")
 
-    with workbench(tmp_path, always=Answer(body=SET), ncbi_max_retries=0) as bench:
+    with open_workbench(tmp_path, always=Answer(body=SET), ncbi_max_retries=0) as bench:
         bench.eutils.efetch(db="pubmed", ids=["1", "2"], retmode="xml")
         with pytest.raises(UpstreamError, match="never"):
             bench.eutils.efetch(db="pubmed", ids=["1", "2"], retmode="xml", read=refuse)
@@ -79,7 +79,7 @@ def test_what_the_reader_of_a_cached_reply_refuses_is_asked_for_anew(tmp_path: P
 def test_a_record_becomes_an_article_while_it_is_parsed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cached: bool
 ) -> None:
-    with workbench(tmp_path, always=Answer(body=SET)) as bench:
+    with open_workbench(tmp_path, always=Answer(body=SET)) as bench:
         services = Services(bench.settings, transport=bench.transport)
         if cached:
             list(Retrieval.of_ids(services, ["1", "2"]))
@@ -96,7 +96,7 @@ def test_a_record_becomes_an_article_while_it_is_parsed(
 def test_summaries_that_stay_short_are_taken_only_if_the_caller_says_so_and_never_cached(tmp_path: Path) -> None:
     one = b'<eSummaryResult><DocumentSummarySet><DocumentSummary uid="1"><Title>T</Title></DocumentSummary>'
     read = Counted(lambda document: [summary.get("uid") for summary in document.iter("DocumentSummary")])
-    with workbench(tmp_path, always=Answer(body=one + b"</DocumentSummarySet></eSummaryResult>")) as bench:
+    with open_workbench(tmp_path, always=Answer(body=one + b"</DocumentSummarySet></eSummaryResult>")) as bench:
         reply = bench.eutils.esummary(db="pubmed", ids=["1", "2"], partial=True, read=read)
         requested = len(bench.server.seen)
         with pytest.raises(UpstreamError, match="incomplete"):
@@ -109,7 +109,7 @@ def test_summaries_that_stay_short_are_taken_only_if_the_caller_says_so_and_neve
 
 def test_a_list_that_stays_short_of_its_count_is_taken_only_where_the_caller_says_so(tmp_path: Path) -> None:
     short = b"<eSearchResult><Count>2</Count><IdList><Id>1</Id></IdList></eSearchResult>"
-    with workbench(tmp_path, always=Answer(body=short)) as bench:
+    with open_workbench(tmp_path, always=Answer(body=short)) as bench:
         reply = bench.eutils.esearch(db="pubmed", term="x", partial=True)
         requested = len(bench.server.seen)
         with pytest.raises(UpstreamError, match="incomplete"):

@@ -5,8 +5,8 @@ import io
 from typing import Any
 
 import pytest
-from database_bench import KitFor
-from terminal import Cli
+from canned_services import KitFor
+from command_line import Cli
 
 from entrez_kit.sandbox.server import Sandbox
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from terminal import Cli, envelope
+from command_line import Cli, read_error
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import InvalidInput
@@ -41,8 +41,8 @@ def test_commands_refuse_it_too(cli: Cli, option: str) -> None:
     for command in (("search", "trial"), ("db", "search", "pubmed", "trial", "--date-type", "pdat")):
         done = cli(*command, option, "2020.5", "--json")
 
-        assert (done.status, envelope(done)["code"]) == (2, "INVALID_INPUT")
-        assert "2020.5" in envelope(done)["invalid_input"]
+        assert (done.status, read_error(done)["code"]) == (2, "INVALID_INPUT")
+        assert "2020.5" in read_error(done)["invalid_input"]
 
 
 def test_the_e_utilities_refuse_it_too(kit: EntrezKit, sandbox: Sandbox) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from terminal import Cli
+from command_line import Cli
 
 from entrez_kit import EntrezKit
 from entrez_kit.core.model import QUERY_FIELDS

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from terminal import Cli
+from command_line import Cli
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntityNotFound, UpstreamError

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from places import DATA
-from recordings import require_recordings
+from project_paths import DATA
+from used_recordings import require_recordings
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import RateLimited, UpstreamError

@@ -9,20 +9,20 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, get_args
 
 import pytest
+from command_line import Cli, RunResult
 from manuscript_files import BBL, BIBER, ENDNOTE, INVENTED, ITEM, JATS, MARKED, OTHER, RETRACTED, TRUE
-from papers import pdf_of, prose
-from shelf import article, article_set
-from terminal import Cli, Done
-from word_files import (
-    bibliography,
-    endnote,
-    endnote_record,
-    heading,
-    mendeley,
-    mendeley_cite,
-    paragraph,
-    word,
-    zotero,
+from pdf_files import write_pdf, write_prose
+from sandbox_records import write_article, write_article_set
+from word_documents import (
+    write_bibliography,
+    write_endnote,
+    write_endnote_record,
+    write_heading,
+    write_mendeley,
+    write_mendeley_cite,
+    write_paragraph,
+    write_word,
+    write_zotero,
 )
 
 from commands._views.text import STATUS_WORDS
@@ -87,13 +87,13 @@ STATUS_ROWS: Final = {
 }
 
 
-def read_references(done: Done) -> list[dict[str, Any]]:
+def read_references(done: RunResult) -> list[dict[str, Any]]:
     assert done.out, done.err
     references: list[dict[str, Any]] = json.loads(done.out)["references"]
     return references
 
 
-def rows(done: Done) -> list[tuple[str, str | None]]:
+def rows(done: RunResult) -> list[tuple[str, str | None]]:
     return [(one["status"], one.get("pmid")) for one in read_references(done)]
 
 
@@ -171,7 +171,7 @@ STANDING_ROWS: Final[Mapping[str, tuple[str, str, str]]] = {
 def standing_record(number: int, standing: str) -> str:
     kind, mark, _ = STANDING_ROWS[standing]
     types = ("Preprint",) if standing == "preprint_published" else ("Journal Article",)
-    made = article(99100000 + number, f"{mark}A work that is {standing}.", types=types)
+    made = write_article(99100000 + number, f"{mark}A work that is {standing}.", types=types)
     note = "<Note>The work was reinstated.</Note>" if standing == "reinstated" else ""
     related = (
         f'<CommentsCorrections RefType="{kind}"><RefSource>J Tests. 2021;8:1</RefSource>{note}</CommentsCorrections>'
@@ -185,7 +185,7 @@ def test_each_standing_comes_from_the_command(
 ) -> None:
     assert set(STANDING_ROWS) == set(GRAVITY)
     served = tmp_path / "served.xml"
-    served.write_text(article_set(*(standing_record(n, one) for n, one in enumerate(GRAVITY))), encoding="utf-8")
+    served.write_text(write_article_set(*(standing_record(n, one) for n, one in enumerate(GRAVITY))), encoding="utf-8")
     ids = "".join(f"{99100000 + n}\n" for n in range(len(GRAVITY)))
     with Sandbox(corpus=[served], enforce_limits=False) as sandbox:
         monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", f"{sandbox.url}/entrez/eutils")
@@ -205,7 +205,7 @@ def test_what_a_source_may_say_comes_from_the_command(
 ) -> None:
     ids = file("ids.txt", "99000001\n99000050\n99000053\n")
     empty = tmp_path / "served.xml"
-    empty.write_text(article_set(article(1, "The only work there is.")), encoding="utf-8")
+    empty.write_text(write_article_set(write_article(1, "The only work there is.")), encoding="utf-8")
     monkeypatch.setenv("ENTREZ_KIT_CROSSREF_URL", NOWHERE)
     with Sandbox(corpus=[empty], enforce_limits=False) as sandbox:
         monkeypatch.setenv("ENTREZ_KIT_OPENALEX_URL", f"{sandbox.url}/openalex")
@@ -232,7 +232,7 @@ NBIB: Final = "PMID- 99000050\nTI  - Moonlight exposure doubles overnight memory
 BIB: Final = f"@article{{a, pmid={{99000050}}, {MOON}}}\n"
 MD: Final = f"# T\n\nSo [1].\n\n## References\n\n1. {MARKED}\n2. {INVENTED}\n"
 TEX: Final = f"\\documentclass{{article}}\\begin{{document}}So \\cite{{moon}}.\n{BBL}\\end{{document}}\n"
-RECORD: Final = endnote_record(
+RECORD: Final = write_endnote_record(
     3,
     title=ITEM["title"],
     authors=["Mondschein, S.", "Umbracht, V."],
@@ -247,7 +247,7 @@ TWO: Final = [*ONE, ("not_found", None)]
 def pdf() -> bytes:
     first, _, second = TRUE.partition(" spelling ")
     listed = ["References", f"1. {first}", f"spelling {second}", f"2. {INVENTED}"]
-    return pdf_of(["A title", *prose(120), "Some text of 2019 [1].", *listed])
+    return write_pdf(["A title", *write_prose(120), "Some text of 2019 [1].", *listed])
 
 
 FILE_ROWS: Final[Mapping[str, tuple[bytes | str, Sequence[tuple[str, str | None]]]]] = {
@@ -266,24 +266,37 @@ FILE_ROWS: Final[Mapping[str, tuple[bytes | str, Sequence[tuple[str, str | None]
     "lines.txt": (f"{RETRACTED}\n{INVENTED}\n", TWO),
     "wrapped.txt": ("1. " + RETRACTED.replace(" in ", "\n   in ") + f"\n2. {INVENTED}\n", TWO),
     "typed.docx": (
-        word(heading("Text"), paragraph("It is so."), heading("References"), paragraph(RETRACTED), paragraph(INVENTED)),
+        write_word(
+            write_heading("Text"),
+            write_paragraph("It is so."),
+            write_heading("References"),
+            write_paragraph(RETRACTED),
+            write_paragraph(INVENTED),
+        ),
         TWO,
     ),
     "numbered.docx": (
-        word(heading("References"), paragraph(RETRACTED, numbered=True), paragraph(INVENTED, numbered=True)),
+        write_word(
+            write_heading("References"),
+            write_paragraph(RETRACTED, numbered=True),
+            write_paragraph(INVENTED, numbered=True),
+        ),
         TWO,
     ),
     "zotero.docx": (
-        word(
-            paragraph("It is so ", zotero([ITEM, OTHER], "[1,2]"), "."),
-            heading("References"),
-            bibliography(f"1. {RETRACTED}", f"2. {INVENTED}"),
+        write_word(
+            write_paragraph("It is so ", write_zotero([ITEM, OTHER], "[1,2]"), "."),
+            write_heading("References"),
+            write_bibliography(f"1. {RETRACTED}", f"2. {INVENTED}"),
         ),
         [*ONE, ("another_work", "99000050")],
     ),
-    "mendeley.docx": (word(paragraph("It is so ", mendeley([ITEM], "(Mondschein, 2019)"))), ONE),
-    "mendeley_cite.docx": (word(paragraph("It is so ", mendeley_cite([ITEM], "[1]"))), ONE),
-    "endnote.docx": (word(paragraph("It is so ", endnote(RECORD, "(Mondschein and Umbracht, 2019)"))), ONE),
+    "mendeley.docx": (write_word(write_paragraph("It is so ", write_mendeley([ITEM], "(Mondschein, 2019)"))), ONE),
+    "mendeley_cite.docx": (write_word(write_paragraph("It is so ", write_mendeley_cite([ITEM], "[1]"))), ONE),
+    "endnote.docx": (
+        write_word(write_paragraph("It is so ", write_endnote(RECORD, "(Mondschein and Umbracht, 2019)"))),
+        ONE,
+    ),
     **dict.fromkeys(("jats.xml", "jats.nxml", "article.jats"), (JATS, TWO)),
     "library.xml": (ENDNOTE, ONE),
     "paper.bbl": (BBL, TWO),

@@ -5,7 +5,7 @@ from copy import deepcopy
 from typing import Any, Final
 
 import pytest
-from thoroughness import sample
+from sampled_cases import take_sample
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import UpstreamError
@@ -130,7 +130,7 @@ def test_a_source_that_sends_values_of_other_types_has_failed_or_says_what_it_sa
     works = [Work(doi=DOI, pmid="1" if name == "europepmc" else None, article=article)]
     works += [Work(doi=SECOND)] if service.endswith("list") else []
     reported: dict[str, list[str]] = {}
-    for where, body in [("as it is", reply), *sample(altered(reply), 0.25, least=120)]:
+    for where, body in [("as it is", reply), *take_sample(altered(reply), 0.25, least=120)]:
         served.body = body
         row, *_ = Sources(kit.services, [name]).ask(works)
         (said,) = [one for one in row if one.source == name]
@@ -150,7 +150,7 @@ def test_a_check_ends_with_a_verdict_whatever_crossref_sends_for_a_doi(
     served = Served(sandbox, "/crossref", "crossref")
     references = [{"key": "r", "doi": DOI, "title": "A work that was retracted: A subtitle"}]
     statuses: dict[str, list[str]] = {}
-    cases = sample(altered(CROSSREF, OF_EACH_TYPE), 0.4)
+    cases = take_sample(altered(CROSSREF, OF_EACH_TYPE), 0.4)
     for where, served.body in cases:
         try:
             result = CHECK.run(kit.services, {"references": references, "sources": ["pubmed", "crossref"]})

@@ -9,20 +9,20 @@ from itertools import combinations, permutations
 from typing import Any
 
 import pytest
+from command_line import Cli, RunResult
 from manuscript_files import BBL, ENDNOTE, INVENTED, ITEM, OTHER, RETRACTED, TRUE
-from terminal import Cli, Done
-from word_files import (
-    bibliography,
-    endnote,
-    endnote_record,
-    field,
-    heading,
-    mendeley,
-    package,
-    paragraph,
-    run,
-    word,
-    zotero,
+from word_documents import (
+    write_bibliography,
+    write_endnote,
+    write_endnote_record,
+    write_field,
+    write_heading,
+    write_mendeley,
+    write_package,
+    write_paragraph,
+    write_run,
+    write_word,
+    write_zotero,
 )
 
 from entrez_kit.base.errors import InvalidInput
@@ -32,7 +32,7 @@ from entrez_kit.references.manuscripts.document import Manuscript
 from entrez_kit.references.manuscripts.read_manuscript import read_manuscript
 
 
-def rows(done: Done) -> list[tuple[str, str, str | None]]:
+def rows(done: RunResult) -> list[tuple[str, str, str | None]]:
     found = json.loads(done.out)["references"]
     return [(one["key"], one["status"], one.get("pmid")) for one in found]
 
@@ -131,7 +131,7 @@ PROSE = "# A draft\n\nSleep of [1] and of others [2, 3].\n\n## Methods\n\nWe sle
         ),
         pytest.param(
             "draft.docx",
-            word(heading("T"), paragraph("So [1].")),
+            write_word(write_heading("T"), write_paragraph("So [1].")),
             ["References, Bibliography, Works cited", "without an entry: 1"],
             id="Word",
         ),
@@ -168,9 +168,9 @@ def test_a_manuscript_without_a_list_says_what_was_looked_for_and_what_it_calls(
 
 
 def test_a_pdf_without_the_heading_of_a_list_has_none(alone: Cli, file: Callable[..., str]) -> None:
-    from papers import pdf_of, prose
+    from pdf_files import write_pdf, write_prose
 
-    done = alone("check", file("paper.pdf", pdf_of(["A title", *prose(120)])), "-f", "table")
+    done = alone("check", file("paper.pdf", write_pdf(["A title", *write_prose(120)])), "-f", "table")
 
     assert done.status == 2
     assert "no list of references was found" in " ".join(done.err.split())
@@ -207,12 +207,12 @@ def test_the_list_of_an_article_is_checked_by_its_pmcid_or_pmid(cli: Cli) -> Non
 
 
 def test_a_pdf_is_read_from_its_heading_on(cli: Cli, file: Callable[..., str]) -> None:
-    from papers import pdf_of, prose
+    from pdf_files import write_pdf, write_prose
 
     first, _, second = TRUE.partition(" spelling ")
     listed = ["References", f"1. {first}", f"spelling {second}", f"2. {INVENTED}"]
-    lines = ["A title", *prose(120), "Some text of 2019 [1].", *listed]
-    done = cli("check", file("paper.pdf", pdf_of(lines)), "--sources", "pubmed", "--json")
+    lines = ["A title", *write_prose(120), "Some text of 2019 [1].", *listed]
+    done = cli("check", file("paper.pdf", write_pdf(lines)), "--sources", "pubmed", "--json")
 
     assert [(status, pmid) for _, status, pmid in rows(done)] == [("verified", "99000040"), ("not_found", None)]
 
@@ -228,7 +228,7 @@ def test_page_headers_are_not_rows_and_a_warning_lists_them(cli: Cli, file: Call
 
 
 def test_what_stands_in_no_file_comes_through_a_pipe(cli: Cli, file: Callable[..., str]) -> None:
-    content = word(heading("References"), paragraph(TRUE))
+    content = write_word(write_heading("References"), write_paragraph(TRUE))
 
     done = cli("check", "-", "--sources", "pubmed", "--json", stdin=content)
 
@@ -239,26 +239,31 @@ def test_what_stands_in_no_file_comes_through_a_pipe(cli: Cli, file: Callable[..
 
 
 def tracked(kind: str, text: str) -> str:
-    inner = run(text).replace("<w:t ", "<w:delText ").replace("</w:t>", "</w:delText>") if kind == "del" else run(text)
+    inner = (
+        write_run(text).replace("<w:t ", "<w:delText ").replace("</w:t>", "</w:delText>")
+        if kind == "del"
+        else write_run(text)
+    )
     return f'<w:{kind} w:id="1" w:author="E">{inner}</w:{kind}>'
 
 
 def table(*rows: Sequence[str]) -> str:
-    cells = ("".join(f"<w:tc>{paragraph(text)}</w:tc>" for text in row) for row in rows)
+    cells = ("".join(f"<w:tc>{write_paragraph(text)}</w:tc>" for text in row) for row in rows)
     return f"<w:tbl>{''.join(f'<w:tr>{row}</w:tr>' for row in cells)}</w:tbl>"
 
 
 NOTES = (
     '<w:footnotes xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">'
     '<w:footnote w:id="-1" w:type="separator"><w:p/></w:footnote>'
-    f'<w:footnote w:id="2">{paragraph(TRUE)}</w:footnote><w:footnote w:id="3">{paragraph(RETRACTED)}</w:footnote>'
+    f'<w:footnote w:id="2">{write_paragraph(TRUE)}</w:footnote>'
+    f'<w:footnote w:id="3">{write_paragraph(RETRACTED)}</w:footnote>'
     "</w:footnotes>"
 )
 BOX = (
     '<mc:AlternateContent xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006">'
-    f"<mc:Choice>{run(TRUE[:20])}</mc:Choice><mc:Fallback>{run(TRUE[:20])}</mc:Fallback></mc:AlternateContent>"
+    f"<mc:Choice>{write_run(TRUE[:20])}</mc:Choice><mc:Fallback>{write_run(TRUE[:20])}</mc:Fallback></mc:AlternateContent>"
 )
-OF_LIST = (heading("References"),)
+OF_LIST = (write_heading("References"),)
 BOTH = [("1", "verified"), ("2", "retracted")]
 
 
@@ -266,58 +271,65 @@ BOTH = [("1", "verified"), ("2", "retracted")]
     ("content", "found"),
     [
         pytest.param(
-            word(
+            write_word(
                 *OF_LIST,
-                paragraph(*(run(TRUE[n : n + 7]) for n in range(0, len(TRUE), 7)), numbered=True),
-                paragraph(
-                    run("Mondschein S, "), tracked("del", "Umbracht W"), tracked("ins", RETRACTED[14:]), numbered=True
+                write_paragraph(*(write_run(TRUE[n : n + 7]) for n in range(0, len(TRUE), 7)), numbered=True),
+                write_paragraph(
+                    write_run("Mondschein S, "),
+                    tracked("del", "Umbracht W"),
+                    tracked("ins", RETRACTED[14:]),
+                    numbered=True,
                 ),
             ),
             BOTH,
             id="split runs and tracked changes",
         ),
         pytest.param(
-            word(
+            write_word(
                 *OF_LIST,
-                paragraph(TRUE, numbered=True),
-                paragraph(tracked("del", INVENTED), numbered=True).replace(
+                write_paragraph(TRUE, numbered=True),
+                write_paragraph(tracked("del", INVENTED), numbered=True).replace(
                     "</w:numPr>", "</w:numPr><w:rPr><w:del/></w:rPr>"
                 ),
-                paragraph(tracked("moveFrom", INVENTED)),
-                paragraph(RETRACTED, numbered=True),
+                write_paragraph(tracked("moveFrom", INVENTED)),
+                write_paragraph(RETRACTED, numbered=True),
             ),
             BOTH,
             id="an entry that was deleted and one that was moved away",
         ),
         pytest.param(
-            word(
+            write_word(
                 *OF_LIST,
-                paragraph(
+                write_paragraph(
                     TRUE.rpartition("-")[0], "<w:r><w:noBreakHyphen/></w:r>", TRUE.rpartition("-")[2], numbered=True
                 ),
-                paragraph(
+                write_paragraph(
                     RETRACTED,
-                    f'<w:hyperlink w:anchor="x">{run(" https://doi.org/" + ITEM["DOI"])}</w:hyperlink>',
+                    f'<w:hyperlink w:anchor="x">{write_run(" https://doi.org/" + ITEM["DOI"])}</w:hyperlink>',
                     numbered=True,
                 ),
             ),
             BOTH,
             id="hyphens that do not break and hyperlinks",
         ),
-        pytest.param(word(*OF_LIST, table(("1", TRUE), ("[2]", RETRACTED))), BOTH, id="a table with numbers"),
-        pytest.param(word(*OF_LIST, f"<w:p>{BOX}{run(TRUE[20:])}</w:p>"), [(None, "verified")], id="a text box"),
-        pytest.param(word(heading("Text"), paragraph("So it is."), footnotes=NOTES), BOTH, id="footnotes alone"),
+        pytest.param(write_word(*OF_LIST, table(("1", TRUE), ("[2]", RETRACTED))), BOTH, id="a table with numbers"),
         pytest.param(
-            word(paragraph("So."), *OF_LIST, paragraph(TRUE, numbered=True), footnotes=NOTES),
+            write_word(*OF_LIST, f"<w:p>{BOX}{write_run(TRUE[20:])}</w:p>"), [(None, "verified")], id="a text box"
+        ),
+        pytest.param(
+            write_word(write_heading("Text"), write_paragraph("So it is."), footnotes=NOTES), BOTH, id="footnotes alone"
+        ),
+        pytest.param(
+            write_word(write_paragraph("So."), *OF_LIST, write_paragraph(TRUE, numbered=True), footnotes=NOTES),
             BOTH[:1],
             id="a list and notes",
         ),
         pytest.param(
-            word(
-                paragraph("So ", zotero([ITEM], "[1]"), " and [2]."),
+            write_word(
+                write_paragraph("So ", write_zotero([ITEM], "[1]"), " and [2]."),
                 *OF_LIST,
-                bibliography(f"1. {RETRACTED}"),
-                paragraph(f"2. {RETRACTED.replace('150-63', '150-69')}"),
+                write_bibliography(f"1. {RETRACTED}"),
+                write_paragraph(f"2. {RETRACTED.replace('150-63', '150-69')}"),
             ),
             [(None, "retracted"), ("2", "retracted")],
             id="an entry typed behind what a reference manager made",
@@ -334,7 +346,7 @@ def test_a_word_file_loses_no_entry_and_doubles_none(
 
 
 def test_a_place_in_a_word_file_is_a_paragraph(cli: Cli, file: Callable[..., str]) -> None:
-    paper = file("paper.docx", word(paragraph("So [1], and [9]."), *OF_LIST, paragraph(f"1. {TRUE}")))
+    paper = file("paper.docx", write_word(write_paragraph("So [1], and [9]."), *OF_LIST, write_paragraph(f"1. {TRUE}")))
 
     result = json.loads(cli("check", paper, "--sources", "pubmed", "--in-text", "--json").out)
     table = cli("check", paper, "--sources", "pubmed", "--in-text", "-f", "table").out
@@ -411,12 +423,12 @@ DOCUMENT = '<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessin
     ("name", "content"),
     [
         pytest.param("bomb.docx", bomb, marks=pytest.mark.long),
-        ("laughs.docx", lambda: package({"word/document.xml": LAUGHS + DOCUMENT.format("j")})),
-        ("outside.docx", lambda: package({"word/document.xml": LAUGHS + DOCUMENT.format("f")})),
-        ("many.docx", lambda: package({f"x{n}": "" for n in range(20_001)})),
-        ("empty.docx", lambda: package({})),
-        ("cut.docx", lambda: word(paragraph(TRUE))[:300]),
-        ("broken.docx", lambda: package({"word/document.xml": "<w:document"})),
+        ("laughs.docx", lambda: write_package({"word/document.xml": LAUGHS + DOCUMENT.format("j")})),
+        ("outside.docx", lambda: write_package({"word/document.xml": LAUGHS + DOCUMENT.format("f")})),
+        ("many.docx", lambda: write_package({f"x{n}": "" for n in range(20_001)})),
+        ("empty.docx", lambda: write_package({})),
+        ("cut.docx", lambda: write_word(write_paragraph(TRUE))[:300]),
+        ("broken.docx", lambda: write_package({"word/document.xml": "<w:document"})),
         ("laughs.xml", lambda: (LAUGHS + "<article><back>&j;</back></article>").encode()),
         ("endnote.xml", lambda: (LAUGHS + "<xml><records><record>&j;</record></records></xml>").encode()),
         ("deep.xml", lambda: b"<article>" + b"<p>" * 100_000),
@@ -461,7 +473,7 @@ def test_a_hostile_file_is_refused_soon_and_says_so(name: str, content: Callable
 @pytest.mark.parametrize("suffix", [".md", ".tex", ".docx"])
 def test_a_text_made_to_keep_a_reader_busy_does_not(text: str, suffix: str) -> None:
     lines = text.splitlines()
-    content = word(*(paragraph(line) for line in lines)) if suffix == ".docx" else text.encode()
+    content = write_word(*(write_paragraph(line) for line in lines)) if suffix == ".docx" else text.encode()
     begin = time.process_time()
     try:
         made = read_manuscript(content, f"a{suffix}", suffix)
@@ -476,19 +488,23 @@ def zotero_paper(size: int) -> bytes:
     titles = [f"Moonlight on the memory of worker {n}" for n in range(size)]
     items = [{**ITEM, "DOI": f"10.5555/many.{n}", "title": title} for n, title in enumerate(titles)]
     texts = [f"{n}. Doe J. Sleep by day and by night, part {n}. J Inv. 2019;7:{n}." for n in range(size)]
-    return word(*(paragraph(zotero([item], "[1]")) for item in items), heading("References"), bibliography(*texts))
+    return write_word(
+        *(write_paragraph(write_zotero([item], "[1]")) for item in items),
+        write_heading("References"),
+        write_bibliography(*texts),
+    )
 
 
 def nested_fields(size: int) -> bytes:
     begin = '<w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText> QUOTE </w:instrText></w:r>'
-    opened = f'{begin}<w:r><w:fldChar w:fldCharType="separate"/></w:r>{run("a")}' * size
+    opened = f'{begin}<w:r><w:fldChar w:fldCharType="separate"/></w:r>{write_run("a")}' * size
     closed = '<w:r><w:fldChar w:fldCharType="end"/></w:r>' * size
-    return word(paragraph(opened + closed), *OF_LIST, paragraph(TRUE))
+    return write_word(write_paragraph(opened + closed), *OF_LIST, write_paragraph(TRUE))
 
 
 def open_endnotes(size: int) -> bytes:
     code = " ADDIN EN.CITE " + "<EndNote>" * size
-    return word(paragraph(field(code, "x")), *OF_LIST, paragraph(TRUE))
+    return write_word(write_paragraph(write_field(code, "x")), *OF_LIST, write_paragraph(TRUE))
 
 
 @pytest.mark.parametrize(
@@ -517,7 +533,11 @@ def test_the_work_grows_with_the_length_of_a_manuscript(
 
 def test_a_reference_that_is_too_long_is_a_row(cli: Cli, file: Callable[..., str]) -> None:
     done = cli(
-        "check", file("a.docx", word(heading("References"), paragraph("Doe J. " * 2_000), paragraph(TRUE))), "--json"
+        "check",
+        file(
+            "a.docx", write_word(write_heading("References"), write_paragraph("Doe J. " * 2_000), write_paragraph(TRUE))
+        ),
+        "--json",
     )
 
     assert [status for _, status, _ in rows(done)] == ["unreadable", "verified"]
@@ -587,12 +607,18 @@ def test_an_alphabetical_list_has_no_order_of_citations() -> None:
 
 
 def test_raised_numbers_of_a_word_file_are_calls() -> None:
-    content = word(
-        paragraph(
-            "So", run("1,3–5", raised=True), " it is", run("8", raised=True), ", and x", run("th", raised=True), "."
+    content = write_word(
+        write_paragraph(
+            "So",
+            write_run("1,3–5", raised=True),
+            " it is",
+            write_run("8", raised=True),
+            ", and x",
+            write_run("th", raised=True),
+            ".",
         ),
-        heading("References"),
-        *(paragraph(text.partition(" ")[2], numbered=True) for text in NUMBERED),
+        write_heading("References"),
+        *(write_paragraph(text.partition(" ")[2], numbered=True) for text in NUMBERED),
     )
 
     wrong = findings(read_manuscript(content, "a.docx", ".docx"))
@@ -615,7 +641,7 @@ def test_calls_by_name_and_year_are_held_against_the_list() -> None:
         "Doe and Roe (2019) say so (van der Berg, 2020; O'Neil et al., 2021a). García-Márquez's (2018) view (see Doe & "
         "Roe, 2019, p. 4), as the World Health Organization (2017) knows. Lost et al. (2015) do not, nor (Doe, 2011)."
     )
-    content = word(paragraph(text), heading("References"), *(paragraph(one) for one in NAMED))
+    content = write_word(write_paragraph(text), write_heading("References"), *(write_paragraph(one) for one in NAMED))
 
     wrong = findings(read_manuscript(content, "a.docx", ".docx"))
 
@@ -638,14 +664,16 @@ def test_calls_by_name_and_year_are_held_against_the_list() -> None:
     ],
 )
 def test_a_word_before_a_name_is_not_part_of_it(sentence: str) -> None:
-    content = word(paragraph(sentence), heading("References"), paragraph(NAMED[0]), paragraph(NAMED[-1]))
+    content = write_word(
+        write_paragraph(sentence), write_heading("References"), write_paragraph(NAMED[0]), write_paragraph(NAMED[-1])
+    )
 
     assert findings(read_manuscript(content, "a.docx", ".docx")) == {("never_called", "Never 2016")}
 
 
 @pytest.mark.parametrize("call", ["See Lost et al. (2015).", "It is so (as in Lost et al., 2015)."])
 def test_a_call_without_an_entry_is_named_without_the_word_before_it(call: str) -> None:
-    content = word(paragraph(f"{call} Doe (2019)."), heading("References"), paragraph(NAMED[0]))
+    content = write_word(write_paragraph(f"{call} Doe (2019)."), write_heading("References"), write_paragraph(NAMED[0]))
 
     assert findings(read_manuscript(content, "a.docx", ".docx")) == {("no_entry", "Lost et al. 2015")}
 
@@ -653,15 +681,17 @@ def test_a_call_without_an_entry_is_named_without_the_word_before_it(call: str) 
 @pytest.mark.parametrize(
     ("first", "second"),
     [
-        (zotero([ITEM], "[1]"), zotero([OTHER], "[2]")),
-        (mendeley([ITEM], "[1]"), mendeley([OTHER], "[2]")),
+        (write_zotero([ITEM], "[1]"), write_zotero([OTHER], "[2]")),
+        (write_mendeley([ITEM], "[1]"), write_mendeley([OTHER], "[2]")),
         (
-            endnote(
-                endnote_record(1, title="A title", authors=["Doe, J."], journal="J", year="2019", doi="10.5555/a"),
+            write_endnote(
+                write_endnote_record(
+                    1, title="A title", authors=["Doe, J."], journal="J", year="2019", doi="10.5555/a"
+                ),
                 "[1]",
             ),
-            endnote(
-                endnote_record(
+            write_endnote(
+                write_endnote_record(
                     2, title="Another title", authors=["Roe, R."], journal="J", year="2020", doi="10.5555/b"
                 ),
                 "[2]",
@@ -670,9 +700,9 @@ def test_a_call_without_an_entry_is_named_without_the_word_before_it(call: str) 
     ],
 )
 def test_calls_that_are_typed_beside_those_of_a_reference_manager_count(first: str, second: str) -> None:
-    content = word(
-        paragraph("So ", first, ", and ", second, ", and [2,9] by hand."),
-        paragraph("Lost et al. (2015) and (Gone and Away, 2014) were typed, too."),
+    content = write_word(
+        write_paragraph("So ", first, ", and ", second, ", and [2,9] by hand."),
+        write_paragraph("Lost et al. (2015) and (Gone and Away, 2014) were typed, too."),
     )
 
     wrong = findings(read_manuscript(content, "a.docx", ".docx"))
@@ -682,7 +712,10 @@ def test_calls_that_are_typed_beside_those_of_a_reference_manager_count(first: s
 
 def test_entries_that_are_never_called_are_one_line(cli: Cli, file: Callable[..., str]) -> None:
     listed = (f"{number}. Doe J. A title of {number}. J Inv. 2019;7:{number}." for number in range(1, 17))
-    paper = file("p.docx", word(paragraph("So [1] and [2]."), heading("References"), *map(paragraph, listed)))
+    paper = file(
+        "p.docx",
+        write_word(write_paragraph("So [1] and [2]."), write_heading("References"), *map(write_paragraph, listed)),
+    )
 
     table = cli("check", paper, "--in-text", "--sources", "pubmed", "-f", "table").out
     csv = cli("check", paper, "--in-text", "--sources", "pubmed", "-f", "csv").err
@@ -715,7 +748,10 @@ def test_the_text_is_asked_for_where_there_is_one_alone(cli: Cli, file: Callable
 
 
 def test_findings_in_the_text_are_told_in_every_format_and_end_with_4(cli: Cli, file: Callable[..., str]) -> None:
-    paper = file("p.docx", word(paragraph("So [1] and [3]."), heading("References"), paragraph(f"1. {TRUE}")))
+    paper = file(
+        "p.docx",
+        write_word(write_paragraph("So [1] and [3]."), write_heading("References"), write_paragraph(f"1. {TRUE}")),
+    )
 
     table = cli("check", paper, "--in-text", "--sources", "pubmed", "-f", "table")
     lines = cli("check", paper, "--in-text", "--sources", "pubmed", "-f", "csv")
@@ -732,15 +768,17 @@ def test_findings_in_the_text_are_told_in_every_format_and_end_with_4(cli: Cli, 
 
 
 def test_a_field_that_is_broken_loses_nothing_else() -> None:
-    content = word(
-        paragraph("a", field("ADDIN ZOTERO_ITEM CSL_CITATION {broken", "[1]")),
-        paragraph(
+    content = write_word(
+        write_paragraph("a", write_field("ADDIN ZOTERO_ITEM CSL_CITATION {broken", "[1]")),
+        write_paragraph(
             "b",
-            field('ADDIN ZOTERO_ITEM CSL_CITATION {"citationItems": [{"id": 3}, 7, {"itemData": {"id": 1}}]}', "[2]"),
+            write_field(
+                'ADDIN ZOTERO_ITEM CSL_CITATION {"citationItems": [{"id": 3}, 7, {"itemData": {"id": 1}}]}', "[2]"
+            ),
         ),
-        paragraph('<w:r><w:fldChar w:fldCharType="end"/></w:r>', "c"),
-        heading("References"),
-        paragraph(TRUE),
+        write_paragraph('<w:r><w:fldChar w:fldCharType="end"/></w:r>', "c"),
+        write_heading("References"),
+        write_paragraph(TRUE),
     )
 
     made = read_manuscript(content, "a.docx", ".docx")

@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import Any
 
 import pytest
-from thoroughness import FULL
+from sampled_cases import FULL
 from written_references import DIALECTS, TITLELESS
 
 from entrez_kit import EntrezKit, load_settings

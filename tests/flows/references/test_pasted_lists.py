@@ -11,7 +11,7 @@ from time import process_time
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from list_layouts import BLANKS, MARKS, NUMBERS, PAGES, Layout, line_numbered, paged
+from list_layouts import BLANKS, MARKS, NUMBERS, PAGES, Layout, add_line_numbers, add_pages
 
 from entrez_kit.citations.format_citations import format_articles
 from entrez_kit.fulltext.jats.text import read_reference_list
@@ -81,7 +81,7 @@ layouts = st.builds(
 def test_a_list_in_any_layout_has_as_many_rows_as_references(style: str, first: int, size: int, layout: Layout) -> None:
     references = citations(style)[first : first + size]
 
-    assert rows(layout.written(references)) == as_read(references)
+    assert rows(layout.write(references)) == as_read(references)
 
 
 @pytest.mark.long
@@ -99,9 +99,9 @@ def test_page_headers_and_footers_are_not_read_as_references(
     style: str, first: int, layout: Layout, page: str, size: int, empty: int
 ) -> None:
     references = citations(style)[first : first + 40]
-    text = layout.written(references)
+    text = layout.write(references)
 
-    assert rows(paged(text, page, size, empty=empty)) == as_read(references)
+    assert rows(add_pages(text, page, size, empty=empty)) == as_read(references)
 
 
 @pytest.mark.long
@@ -118,7 +118,7 @@ def test_line_numbers_of_a_manuscript_are_not_read_as_references(
 ) -> None:
     references = citations(style)[:25]
 
-    assert rows(line_numbered(layout.written(references), step, first=first)) == as_read(references)
+    assert rows(add_line_numbers(layout.write(references), step, first=first)) == as_read(references)
 
 
 LONG = "Doe J, Roe R. Effects of moonlight on the memory of {} mice and\non their sleep. J Inv Res. 2019;{}:150-163."
@@ -205,7 +205,7 @@ def test_a_repeated_reference_is_kept(mark: str) -> None:
     text = "\n".join(mark.format(n) + one for n, one in enumerate(listed, start=1))
 
     assert len(split_references(text)) == len(listed)
-    assert len(split_references(paged(text, "number", 9))) == len(listed)
+    assert len(split_references(add_pages(text, "number", 9))) == len(listed)
 
 
 def test_a_heading_on_each_page_does_not_begin_another_list() -> None:
@@ -225,11 +225,11 @@ def test_a_short_line_ends_a_reference_of_a_list_without_signs_and_a_warning_say
         "Poe E (2004) Fishes of the coral reefs, and how their memory changes from year to year. Inv Biol 7: 12-19.",
         "Van Walden D, Roe R. A survey of bees, of their memory in the years of the war. J Inv Res. 2012;51:100-114.",
     ]
-    pasted = read_list(Layout(width=60, heading="").written(references))
+    pasted = read_list(Layout(width=60, heading="").write(references))
 
     assert [one.text for one in pasted.references] == references
     assert [one.code for one in pasted.warnings] == ["uncertain_split"]
-    assert read_list(Layout(width=60, blank="between").written(references)).warnings == []
+    assert read_list(Layout(width=60, blank="between").write(references)).warnings == []
 
 
 RECORDED = {
@@ -269,7 +269,7 @@ def test_the_lists_of_recorded_articles_lose_no_reference(
     wrong: dict[str, list[tuple[str, int, int]]] = {name: [] for name in RECORDED}
     for name, layout in RECORDED.items():
         for of, references in lists.items():
-            pasted = read_list(layout.written(references))
+            pasted = read_list(layout.write(references))
             assert {one.code for one in pasted.warnings} <= {"uncertain_split"}, (name, of, pasted.warnings)
             if len(pasted.references) != len(references):
                 wrong[name].append((of, len(references), len(pasted.references)))
@@ -290,7 +290,7 @@ def test_a_wrapped_recorded_list_without_signs_is_mostly_right_and_warns(
     lists = recorded_lists(real_data)
     wrong = off = 0
     for of, references in lists.items():
-        pasted = read_list(UNCERTAIN[width].written(references))
+        pasted = read_list(UNCERTAIN[width].write(references))
         codes = [one.code for one in pasted.warnings]
         difference = abs(len(pasted.references) - len(references))
         assert codes in ([], ["uncertain_split"]), (of, codes)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from recordings import require_recordings
+from used_recordings import require_recordings
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError

@@ -15,12 +15,12 @@ import pytest
 from written_references import (
     DIALECTS,
     TITLELESS,
-    as_text,
-    as_word,
     fabricate_references,
+    get_fields,
     lancet,
-    parts,
     render_references,
+    write_as_text,
+    write_as_word,
 )
 
 from entrez_kit import EntrezKit
@@ -102,7 +102,7 @@ def test_references_in_many_styles_are_found_in_text_and_in_word_and_nothing_els
     for number, style in enumerate((*STYLES, *DIALECTS)):
         articles = list(shelf.articles)[number % 2 :: 2]
         texts = render_references(style, articles)
-        read = (as_text, as_word)[number % 2](texts)
+        read = (write_as_text, write_as_word)[number % 2](texts)
         assert len(read) == len(texts), style
 
         for article, one in zip(articles, shelf.checked(read), strict=True):
@@ -120,8 +120,8 @@ def test_references_in_many_styles_are_found_in_text_and_in_word_and_nothing_els
 @pytest.mark.long
 @pytest.mark.parametrize("style", TITLELESS)
 def test_a_reference_without_a_title_finds_the_article_at_its_place(shelf: Shelf, style: str) -> None:
-    articles = [one for one in shelf.articles if all(parts(one)[name] for name in ("volume", "pages", "year"))]
-    articles = [one for one in articles if parts(one)["volume"].isdigit()]
+    articles = [one for one in shelf.articles if all(get_fields(one)[name] for name in ("volume", "pages", "year"))]
+    articles = [one for one in articles if get_fields(one)["volume"].isdigit()]
     rows = shelf.checked([split_references(text)[0] for text in render_references(style, articles)])
 
     missed = [
@@ -161,15 +161,15 @@ def test_a_place_behind_the_authors_is_guessed_without_a_title(
 def test_the_same_texts_in_a_list_and_in_a_word_file_are_the_same_references() -> None:
     texts = [lancet(article) for article in ARTICLES]
 
-    assert [one.text for one in as_text(texts)] == [one.text for one in as_word(texts)]
-    assert [one.number for one in as_text(texts)] == [one.number for one in as_word(texts)]
+    assert [one.text for one in write_as_text(texts)] == [one.text for one in write_as_word(texts)]
+    assert [one.number for one in write_as_text(texts)] == [one.number for one in write_as_word(texts)]
 
 
 @pytest.mark.long
 def test_no_reference_that_is_made_up_or_mixed_is_verified(shelf: Shelf) -> None:
     texts = fabricate_references(shelf.articles, 60)
 
-    found = shelf.checked(as_text(texts))
+    found = shelf.checked(write_as_text(texts))
 
     assert len(texts) >= 100
     assert {one.status for one in found}.isdisjoint({"verified", "duplicate"})

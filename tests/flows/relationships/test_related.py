@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from relations_bench import med, serve_europepmc
+from europepmc_relations import serve_europepmc, write_med_record
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntityNotFound, InvalidInput, RateLimited, UpstreamError
@@ -203,13 +203,13 @@ def test_references_of_an_article_outside_pmc_come_from_its_own_record(sandbox: 
 
 def test_then_europe_pmc_is_asked(sandbox: Sandbox, kit_for: KitFor) -> None:
     known = [
-        med("99000001"),
-        med(ALONE),
+        write_med_record("99000001"),
+        write_med_record(ALONE),
         {"id": "PPR77", "source": "PPR", "title": "A preprint", "authorString": "Doe J, Smith A.", "pubYear": 2020},
         {"title": "A book", "publicationTitle": "Great Books", "pubYear": "1999", "match": "N", "citedOrder": 4},
         {"unstructuredInformation": "Someone (1950) Somewhere.", "citedOrder": 5},
         {"doi": "10.5555/only.a.doi", "citedOrder": 6},
-        med("99000001"),
+        write_med_record("99000001"),
         {},
     ]
     serve_europepmc(sandbox, references={ALONE: known})
@@ -229,7 +229,7 @@ def test_then_europe_pmc_is_asked(sandbox: Sandbox, kit_for: KitFor) -> None:
 
 
 def test_citing_articles_europe_pmc_knows_are_passed_on_page_by_page(sandbox: Sandbox, kit_for: KitFor) -> None:
-    citing = [med(str(99_100_000 + number)) for number in range(1_500)]
+    citing = [write_med_record(str(99_100_000 + number)) for number in range(1_500)]
     serve_europepmc(sandbox, citations={ALONE: citing})
     kit = kit_for(sandbox)
     few = fetch_related(kit, ALONE, "citedin", max_related_results=3)
@@ -266,7 +266,7 @@ def test_an_article_without_links_says_why(
 
 
 def test_europe_pmc_switched_off_is_not_asked_and_that_is_said(sandbox: Sandbox, kit_for: KitFor) -> None:
-    serve_europepmc(sandbox, citations={ALONE: [med("1")]})
+    serve_europepmc(sandbox, citations={ALONE: [write_med_record("1")]})
     result = fetch_related(kit_for(sandbox, europepmc_enabled=False), ALONE, "citedin")
 
     assert sandbox.requests("europepmc") == 0
@@ -352,7 +352,7 @@ def test_the_limit_of_scores_is_ten_seconds_or_what_the_user_allows(
 
 
 def test_an_outage_of_elink_is_bridged_by_europe_pmc(sandbox: Sandbox, kit_for: KitFor) -> None:
-    serve_europepmc(sandbox, citations={CITED: [med("99000004"), med("99000002")]})
+    serve_europepmc(sandbox, citations={CITED: [write_med_record("99000004"), write_med_record("99000002")]})
     sandbox.fail_next("error200", "elink", 50)
     result = fetch_related(kit_for(sandbox), relation="citedin")
 

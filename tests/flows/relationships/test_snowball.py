@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
+from europepmc_relations import serve_europepmc, write_elink, write_group, write_linkset, write_med_record
 from prepared_reply import prepare_reply
-from relations_bench import elink, group, linkset, med, serve_europepmc
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntityNotFound, UpstreamError
@@ -42,8 +42,8 @@ class Drawn:
         self.asked.append(list(ids))
         if self.fails(list(ids)):
             raise UpstreamError("out of order", details={"reason": "ncbi_unreachable"})
-        sets = [linkset(pmid, group(linkname, *self.graph.get(pmid, ()))) for pmid in ids]
-        return prepare_reply("elink", elink(*reversed(sets)), read)
+        sets = [write_linkset(pmid, write_group(linkname, *self.graph.get(pmid, ()))) for pmid in ids]
+        return prepare_reply("elink", write_elink(*reversed(sets)), read)
 
     def esummary(self, *, ids: list[str], read: Any, **_: Any) -> Reply:
         documents = "".join(f'<DocumentSummary uid="{pmid}"><Title>T{pmid}</Title></DocumentSummary>' for pmid in ids)
@@ -206,7 +206,13 @@ def test_a_snowball_from_an_invented_article_spends_nothing(sandbox: Sandbox, ki
 
 
 def test_europe_pmc_takes_over_one_article_at_a_time_when_ncbi_goes_down(sandbox: Sandbox, kit_for: KitFor) -> None:
-    serve_europepmc(sandbox, citations={"99000001": [med("99000004"), med("99000002")], "99000004": [med("99000006")]})
+    serve_europepmc(
+        sandbox,
+        citations={
+            "99000001": [write_med_record("99000004"), write_med_record("99000002")],
+            "99000004": [write_med_record("99000006")],
+        },
+    )
     sandbox.take_down("elink")
     kit = kit_for(sandbox)
     result = roll(kit, "99000001", "citedin", max_related_results=50)

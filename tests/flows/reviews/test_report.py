@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from xml.etree import ElementTree as ET
 
 import pytest
-from terminal import Cli
+from command_line import Cli
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)> & \"quotes\" 'single' ]]> \u202e | `code`"
 SVG = "{http://www.w3.org/2000/svg}"

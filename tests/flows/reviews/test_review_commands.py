@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from terminal import Cli
+from command_line import Cli
 
 STRATEGY = "1. base editing.tw.\n2. crispr.ti,ab.\n3. 1 or 2\n"
 

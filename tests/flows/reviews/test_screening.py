@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import rispy
-from terminal import Cli, Done
+from command_line import Cli, RunResult
 
 from entrez_kit.reviews.records import ID
 
@@ -63,7 +63,7 @@ def exported(stage: str = "title_abstract", name: str = "all") -> list[dict[str,
     return found
 
 
-def take(cli: Cli, text: str, *options: str, name: str = "decided.csv") -> tuple[Done, dict[str, Any]]:
+def take(cli: Cli, text: str, *options: str, name: str = "decided.csv") -> tuple[RunResult, dict[str, Any]]:
     Path(name).write_text(text, encoding="utf-8")
     done = cli("review", "screen", "import", name, "--json", *options)
     return done, json.loads(done.out) if done.out else {}

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from copy_files import deletion, write_set
-from terminal import Cli
+from command_line import Cli
+from pubmed_files import deletion, write_set
 
 from entrez_kit.base.settings import load_settings
 from entrez_kit.local.importing import import_files

@@ -9,7 +9,7 @@ from typing import Any, Final
 from xml.etree import ElementTree
 
 import pytest
-from thoroughness import sample
+from sampled_cases import take_sample
 
 from entrez_kit import EntrezKit, load_settings
 from entrez_kit.local.eutils.database import Database, SearchCall
@@ -96,7 +96,7 @@ def test_mesh_has_every_heading_of_an_article_with_its_identifier_tree_and_subhe
     names = {name for _, headings, types, _ in read_records() for name in (*headings, *types)}
 
     assert names <= set(read_mesh())
-    for name in sample(sorted(names), 0.25):
+    for name in take_sample(sorted(names), 0.25):
         record = kit.lookup_mesh(query=name, max_results=1).results[0]
         entry = read_mesh()[name]
         assert (record.name, record.ui, record.kind) == (name, entry["ui"], "descriptor")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from Bio import SeqIO
-from shelf import Client, biopython_reads, serving, write_records
+from sandbox_records import Client, read_with_biopython, serve, write_records
 
 from entrez_kit.local.eutils.mesh import read_demo_headings
 from entrez_kit.sandbox.fixture_database import FixtureDatabase
@@ -16,13 +16,13 @@ from entrez_kit.sandbox.fixture_database import FixtureDatabase
 
 @pytest.fixture(scope="module", name="demo")
 def demo_fixture() -> Iterator[Client]:
-    with serving() as client:
+    with serve() as client:
         yield client
 
 
 @pytest.fixture(scope="module", name="shelf")
 def shelf_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    with serving(corpus=[write_records(tmp_path_factory.mktemp("shelf"))]) as client:
+    with serve(corpus=[write_records(tmp_path_factory.mktemp("shelf"))]) as client:
         yield client
 
 
@@ -76,7 +76,7 @@ def test_history_keeps_headings(demo: Client) -> None:
 def test_a_heading_has_the_same_summary_in_all_three_forms(demo: Client) -> None:
     as_json = demo.post("esummary", db="mesh", id="68003920", retmode="json").json()["result"]["68003920"]
     version_2 = demo.xml("esummary", db="mesh", id="68003920", version="2.0")
-    version_1 = biopython_reads(demo.post("esummary", db="mesh", id="68003920").content)[0]
+    version_1 = read_with_biopython(demo.post("esummary", db="mesh", id="68003920").content)[0]
 
     assert as_json["ds_meshui"] == version_1["DS_MeSHUI"] == version_2.findtext(".//DS_MeSHUI") == "D003920"
     assert as_json["ds_meshterms"] == list(version_1["DS_MeshTerms"]) == ["Diabetes Mellitus"]
@@ -152,7 +152,7 @@ def test_pmc_gives_summaries_and_front_matter_and_names_what_it_lacks(shelf: Cli
 
 
 def test_pmc_of_many_generated_records_answers_at_once() -> None:
-    with serving(records=20_000) as client:
+    with serve(records=20_000) as client:
         found = search(client, "pmc", "all[sb]")
         assert int(found["count"]) > 1_000
         pmid = client.xml("elink", dbfrom="pmc", db="pubmed", id=found["idlist"][0]).findtext(".//Link/Id")
@@ -204,6 +204,6 @@ def test_every_database_is_described_and_counted(demo: Client) -> None:
     for name in names:
         info = demo.post("einfo", db=name, retmode="json").json()["einforesult"]["dbinfo"][0]
         assert int(info["count"]) > 0
-        assert biopython_reads(demo.post("einfo", db=name).content)["DbInfo"][0]["DbName"] == name
+        assert read_with_biopython(demo.post("einfo", db=name).content)["DbInfo"][0]["DbName"] == name
     counts = demo.xml("egquery", term="TP53")
     assert {item.findtext("DbName") for item in counts.iter("ResultItem")} >= set(names)

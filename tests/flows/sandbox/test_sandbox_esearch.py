@@ -6,18 +6,18 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
-from shelf import SHELF, Client, article, article_set, biopython_reads, serving, write_records
+from sandbox_records import SHELF, Client, read_with_biopython, serve, write_article, write_article_set, write_records
 
 
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    with serving(corpus=[write_records(tmp_path_factory.mktemp("shelf"))]) as client:
+    with serve(corpus=[write_records(tmp_path_factory.mktemp("shelf"))]) as client:
         yield client
 
 
 @pytest.fixture(scope="module")
 def many() -> Iterator[Client]:
-    with serving(records=12_000) as client:
+    with serve(records=12_000) as client:
         yield client
 
 
@@ -48,7 +48,7 @@ def test_xml_and_json_say_the_same(shelf: Client, term: str) -> None:
 def test_biopython_reads_the_answer_by_its_own_dtd(shelf: Client) -> None:
     body = shelf.post("esearch", db="pubmed", term="asthma[nosuch] qqzzxx", usehistory="y").content
 
-    record = biopython_reads(body)
+    record = read_with_biopython(body)
 
     assert record["Count"] == "3"
     assert list(record["IdList"]) == ["104", "103", "101"]
@@ -131,11 +131,11 @@ def test_the_date_range_shows_in_the_translation(shelf: Client) -> None:
 
 def test_reldate_counts_days_back_from_today(tmp_path: Path) -> None:
     week, month = date.today() - timedelta(days=7), date.today() - timedelta(days=31)
-    text = article_set(
-        article(1, "Fresh", entered=(week.year, week.month, week.day)),
-        article(2, "Older", entered=(month.year, month.month, month.day)),
+    text = write_article_set(
+        write_article(1, "Fresh", entered=(week.year, week.month, week.day)),
+        write_article(2, "Older", entered=(month.year, month.month, month.day)),
     )
-    with serving(corpus=[write_records(tmp_path, text)]) as client:
+    with serve(corpus=[write_records(tmp_path, text)]) as client:
         assert client.pmids("all[sb]", reldate="10", datetype="edat") == {"1"}
         assert client.pmids("all[sb]", reldate="60", datetype="edat") == {"1", "2"}
         assert client.pmids('"last 10 days"[edat]') == {"1"}
@@ -190,12 +190,12 @@ def test_an_empty_term_and_an_unknown_database_are_errors(shelf: Client) -> None
 
 
 def test_a_later_record_replaces_an_earlier_one_and_deleted_ones_go(tmp_path: Path) -> None:
-    update = article_set(article(101, "Asthma, revised")).replace(
+    update = write_article_set(write_article(101, "Asthma, revised")).replace(
         "</PubmedArticleSet>", "<DeleteCitation><PMID>103</PMID></DeleteCitation></PubmedArticleSet>"
     )
     (tmp_path / "a.xml").write_text(SHELF, encoding="utf-8")
     (tmp_path / "b.xml").write_text(update, encoding="utf-8")
-    with serving(corpus=[tmp_path]) as client:
+    with serve(corpus=[tmp_path]) as client:
         assert client.pmids("all[sb]") == {"101", "102", "104"}
         assert client.pmids("revised[ti]") == {"101"}
 

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 import requests
 from lxml import etree
-from shelf import SHELF, Client, biopython_reads, dtd, serving, write_records
+from sandbox_records import SHELF, Client, load_dtd, read_with_biopython, serve, write_records
 
 
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    with serving(corpus=[write_records(tmp_path_factory.mktemp("shelf"))]) as client:
+    with serve(corpus=[write_records(tmp_path_factory.mktemp("shelf"))]) as client:
         yield client
 
 
@@ -25,7 +25,7 @@ def shelf_in_pmc(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
         place = text.rindex(own) if pmid == "103" else text.index(own)
         place += len(own)
         text = f'{text[:place]}<ArticleId IdType="pmc">PMC5{pmid[1:]}</ArticleId>{text[place:]}'
-    with serving(corpus=[write_records(tmp_path_factory.mktemp("shelf"), text)]) as client:
+    with serve(corpus=[write_records(tmp_path_factory.mktemp("shelf"), text)]) as client:
         yield client
 
 
@@ -120,7 +120,7 @@ def test_links_in_json_are_those_of_the_xml(shelf: Client) -> None:
 def test_biopython_reads_every_command_by_its_own_dtd(shelf: Client, command: str) -> None:
     body = shelf.post("elink", dbfrom="pubmed", id=["101", "999"], cmd=command).content
 
-    assert [one["DbFrom"] for one in biopython_reads(body)] == ["pubmed", "pubmed"]
+    assert [one["DbFrom"] for one in read_with_biopython(body)] == ["pubmed", "pubmed"]
 
 
 def test_links_can_go_to_the_history(shelf_in_pmc: Client) -> None:
@@ -141,7 +141,7 @@ def test_elink_refuses_what_makes_no_sense(shelf: Client) -> None:
 
 def test_posted_ids_come_back_in_their_order(shelf: Client) -> None:
     body = shelf.post("epost", db="pubmed", id="103,999,101").content
-    posted = biopython_reads(body)
+    posted = read_with_biopython(body)
     history = {"WebEnv": str(posted["WebEnv"]), "query_key": str(posted["QueryKey"]), "db": "pubmed"}
 
     root = shelf.xml("efetch", **history)
@@ -176,7 +176,7 @@ def test_ids_that_are_none_are_listed_by_epost(shelf: Client) -> None:
     ],
 )
 def test_spelling_is_corrected_from_the_words_of_the_corpus(shelf: Client, term: str, corrected: str) -> None:
-    record = biopython_reads(shelf.post("espell", db="pubmed", term=term).content)
+    record = read_with_biopython(shelf.post("espell", db="pubmed", term=term).content)
 
     assert record["Query"] == term
     assert record["CorrectedQuery"] == corrected
@@ -210,7 +210,7 @@ def test_spelling_is_corrected_from_the_words_of_the_corpus(shelf: Client, term:
     ],
 )
 def test_answers_are_valid_by_ncbis_own_dtds(shelf: Client, endpoint: str, name: str, params: dict[str, Any]) -> None:
-    judge = dtd(name)
+    judge = load_dtd(name)
 
     judge.validate(etree.fromstring(shelf.post(endpoint, **params).content))
 
@@ -219,7 +219,7 @@ def test_answers_are_valid_by_ncbis_own_dtds(shelf: Client, endpoint: str, name:
 
 
 def test_egquery_counts_in_every_database(shelf: Client) -> None:
-    record = biopython_reads(shelf.get("egquery", term="asthma").content)
+    record = read_with_biopython(shelf.get("egquery", term="asthma").content)
 
     rows = {row["DbName"]: (row["Count"], row["Status"]) for row in record["eGQueryResult"]}
     assert rows["pubmed"] == ("3", "Ok")
@@ -227,8 +227,8 @@ def test_egquery_counts_in_every_database(shelf: Client) -> None:
 
 
 def test_einfo_lists_databases_and_describes_one(shelf: Client) -> None:
-    names = biopython_reads(shelf.get("einfo").content)["DbList"]
-    (info,) = biopython_reads(shelf.get("einfo", db="pubmed", version="2.0").content)["DbInfo"]
+    names = read_with_biopython(shelf.get("einfo").content)["DbList"]
+    (info,) = read_with_biopython(shelf.get("einfo", db="pubmed", version="2.0").content)["DbInfo"]
 
     assert "pubmed" in names
     assert info["Count"] == "4"

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from shelf import Client, article, article_set, serving, write_records
+from sandbox_records import Client, serve, write_article, write_article_set, write_records
 
 
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    with serving(corpus=[write_records(tmp_path_factory.mktemp("shelf"))]) as client:
+    with serve(corpus=[write_records(tmp_path_factory.mktemp("shelf"))]) as client:
         yield client
 
 
@@ -184,10 +184,11 @@ def test_a_filter_that_needs_other_data_is_an_error(shelf: Client, term: str) ->
 
 
 def test_a_heading_includes_narrower_ones_and_noexp_does_not(tmp_path: Path) -> None:
-    text = article_set(
-        article(1, "One", mesh=("Depressive Disorder",)), article(2, "Two", mesh=("Depressive Disorder, Major",))
+    text = write_article_set(
+        write_article(1, "One", mesh=("Depressive Disorder",)),
+        write_article(2, "Two", mesh=("Depressive Disorder, Major",)),
     )
-    with serving(corpus=[write_records(tmp_path, text)]) as client:
+    with serve(corpus=[write_records(tmp_path, text)]) as client:
         assert client.pmids("depressive disorder[mh]") == {"1", "2"}
         assert client.pmids("depressive disorder[mh:noexp]") == {"1"}
         assert client.pmids("depressive disorder") == {"1", "2"}

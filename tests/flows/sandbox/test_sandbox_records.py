@@ -10,19 +10,28 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from recordings import require_recordings
-from shelf import SHELF, Client, article, article_set, biopython_reads, medline_records, serving, write_records
+from sandbox_records import (
+    SHELF,
+    Client,
+    read_medline,
+    read_with_biopython,
+    serve,
+    write_article,
+    write_article_set,
+    write_records,
+)
+from used_recordings import require_recordings
 
 
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    with serving(corpus=[write_records(tmp_path_factory.mktemp("shelf"))]) as client:
+    with serve(corpus=[write_records(tmp_path_factory.mktemp("shelf"))]) as client:
         yield client
 
 
 @pytest.fixture(scope="module")
 def many() -> Iterator[Client]:
-    with serving(records=12_000) as client:
+    with serve(records=12_000) as client:
         yield client
 
 
@@ -85,7 +94,7 @@ def test_titles_in_summaries_keep_their_markup_as_text(shelf: Client) -> None:
 def test_biopython_reads_version_1_summaries(shelf: Client) -> None:
     body = shelf.get("esummary", db="pubmed", id="101,103").content
 
-    first, second = biopython_reads(body)
+    first, second = read_with_biopython(body)
 
     assert first["Title"] == "Asthma in children"
     assert list(first["AuthorList"]) == ["Smith JA", "Müller E"]
@@ -181,7 +190,7 @@ def test_an_unknown_database_is_a_bad_request(shelf: Client) -> None:
 def test_medline_text_reads_back_in_biopython(shelf: Client) -> None:
     body = shelf.get("efetch", db="pubmed", id="101,102,104", rettype="medline", retmode="text").text
 
-    first, second, third = medline_records(body)
+    first, second, third = read_medline(body)
 
     assert (first["PMID"], first["TI"]) == ("101", "Asthma in children")
     assert first["FAU"] == ["Smith, John A", "Müller, Eva"]
@@ -202,12 +211,12 @@ def test_medline_text_reads_back_in_biopython(shelf: Client) -> None:
 
 def test_medline_lines_are_wrapped_and_joined_again(tmp_path: Path) -> None:
     words = " ".join(f"word{number}" for number in range(80))
-    text = article_set(article(7, "T" * 200, abstract=words))
-    with serving(corpus=[write_records(tmp_path, text)]) as client:
+    text = write_article_set(write_article(7, "T" * 200, abstract=words))
+    with serve(corpus=[write_records(tmp_path, text)]) as client:
         body = client.get("efetch", db="pubmed", id="7", rettype="medline", retmode="text").text
 
     assert max(map(len, body.splitlines())) <= 87
-    (record,) = medline_records(body)
+    (record,) = read_medline(body)
     assert record["AB"] == words
     assert record["TI"].replace(" ", "") == "T" * 200
 
@@ -244,7 +253,7 @@ def test_history_beyond_the_ceiling_is_refused_and_the_page_across_it_is_cut(man
 
 
 def test_an_expired_history_is_an_error(tmp_path: Path) -> None:
-    with serving(corpus=[write_records(tmp_path)]) as client:
+    with serve(corpus=[write_records(tmp_path)]) as client:
         found = client.search("asthma", usehistory="y")
         history = {"WebEnv": found["webenv"], "query_key": found["querykey"], "db": "pubmed"}
         assert client.post("efetch", **history).status_code == 200
@@ -266,7 +275,7 @@ def test_at_most_10000_records_come_at_once(many: Client) -> None:
 @pytest.mark.long
 def test_recorded_records_come_back_byte_for_byte(real_data: Path) -> None:
     folder = real_data / "efetch_pubmed"
-    with serving(corpus=[folder]) as client:
+    with serve(corpus=[folder]) as client:
         corpus = client.sandbox.collection
         ids = [corpus.pmid(number) for number in range(corpus.size)]
         body = client.post("efetch", db="pubmed", id=",".join(ids)).content
@@ -280,15 +289,17 @@ def test_recorded_records_come_back_byte_for_byte(real_data: Path) -> None:
     require_recordings(len(ids) > 100)
     sent = re.findall(rb"<Pubmed(?:Book)?Article>.*?</Pubmed(?:Book)?Article>", body, re.DOTALL)
     assert all(record in source for record in sent)
-    assert [record["PMID"] for record in medline_records(texts)] == ids
+    assert [record["PMID"] for record in read_medline(texts)] == ids
     assert [one.get("uid") for one in summaries.iterfind("DocumentSummarySet/DocumentSummary")] == ids
     assert summaries.find(".//error") is None
 
 
 def test_medline_text_and_searches_keep_exponents(tmp_path: Path) -> None:
-    text = article_set(article(7, "Growth at 10<sup>6</sup> cells", abstract="CO<sub>2</sub> and T<sub>H</sub>17."))
-    with serving(corpus=[write_records(tmp_path, text)]) as client:
-        (record,) = medline_records(client.get("efetch", db="pubmed", id="7", rettype="medline", retmode="text").text)
+    text = write_article_set(
+        write_article(7, "Growth at 10<sup>6</sup> cells", abstract="CO<sub>2</sub> and T<sub>H</sub>17.")
+    )
+    with serve(corpus=[write_records(tmp_path, text)]) as client:
+        (record,) = read_medline(client.get("efetch", db="pubmed", id="7", rettype="medline", retmode="text").text)
         found = [client.search(term)["idlist"] for term in ("106[ti]", "co2", "TH17")]
 
     assert (record["TI"].rstrip("."), record["AB"]) == ("Growth at 10⁶ cells", "CO₂ and T_(H)17.")

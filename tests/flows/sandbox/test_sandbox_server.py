@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import requests
-from shelf import Client, serving, write_records
+from sandbox_records import Client, serve, write_records
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.local.eutils.database import Database, FetchCall, SearchCall, SearchOutcome
@@ -32,7 +32,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def shelf(path: Path) -> Iterator[Client]:
-    with serving(corpus=[path]) as client:
+    with serve(corpus=[path]) as client:
         yield client
 
 
@@ -188,7 +188,7 @@ def test_the_same_request_fails_at_most_so_often_in_a_row() -> None:
 
 
 def test_faults_apply_to_every_endpoint(path: Path) -> None:
-    with serving(corpus=[path], faults={"html": 1.0}) as client:
+    with serve(corpus=[path], faults={"html": 1.0}) as client:
         for endpoint in ("esearch", "esummary", "efetch", "elink", "epost", "espell", "egquery", "einfo", "ecitmatch"):
             assert client.get(endpoint, db="pubmed").text.startswith("<!DOCTYPE html"), endpoint
         assert requests.get(f"{client.sandbox.url}/idconv", timeout=20).text.startswith("<!DOCTYPE html")
@@ -203,7 +203,7 @@ def test_a_retired_endpoint_is_not_found(shelf: Client) -> None:
 
 
 def test_latency_is_waited_before_the_answer(path: Path) -> None:
-    with serving(corpus=[path], latency_ms=120) as client:
+    with serve(corpus=[path], latency_ms=120) as client:
         start = time.monotonic()
         client.get("einfo")
         assert time.monotonic() - start >= 0.12
@@ -419,7 +419,7 @@ def test_a_file_without_usable_records_is_refused_by_name(tmp_path: Path, text: 
     with pytest.raises(InvalidInput) as caught:
         Sandbox(corpus=[write_records(tmp_path, text)])
 
-    assert "shelf.xml" in caught.value.message
+    assert "sandbox_records.xml" in caught.value.message
 
 
 def test_a_damaged_archive_and_an_empty_folder_are_refused(tmp_path: Path) -> None:
@@ -431,7 +431,7 @@ def test_a_damaged_archive_and_an_empty_folder_are_refused(tmp_path: Path) -> No
 
 
 def test_the_demo_corpus_is_served_by_default() -> None:
-    with serving() as client:
+    with serve() as client:
         found = client.search("all[sb]", retmax=100)
 
     assert int(found["count"]) >= 50
@@ -455,7 +455,7 @@ def test_settings_point_at_the_sandbox_with_folders_of_their_own(shelf: Client, 
 
 
 def test_settings_without_a_folder_use_a_temporary_one_that_goes(path: Path) -> None:
-    with serving(corpus=[path]) as client:
+    with serve(corpus=[path]) as client:
         folder = client.sandbox.settings().cache_dir.parent.parent
         assert folder.is_dir()
     assert not folder.exists()

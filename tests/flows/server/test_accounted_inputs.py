@@ -7,11 +7,11 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from examples import CORPUS
+from example_calls import CORPUS
 from hypothesis import HealthCheck, settings
 from hypothesis import given as drawn
 from hypothesis import strategies as st
-from serving import Json, ServicesFor, connected, structured
+from mcp_helpers import Json, ServicesFor, connect, read_structured
 
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.app import Options
@@ -130,10 +130,10 @@ def test_every_input_is_in_the_same_reply(services: ServerServices, case: str) -
 async def test_two_hundred_unknown_ids_take_one_call(services: ServerServices, limit: int) -> None:
     given = [*pmids(3), *UNKNOWN[:197]]
     calls, got, start = 0, [], 0
-    async with connected(services) as client:
+    async with connect(services) as client:
         while True:
             asked = {"pmids": given, "detail_level": "citation_data", "reply_limit": limit, "reply_start": start}
-            reply = structured(await client.call_tool("pubmed_fetch_contents", asked))
+            reply = read_structured(await client.call_tool("pubmed_fetch_contents", asked))
             calls += 1
             got += [one["pmid"] for one in reply["articles"]]
             assert set(given) <= set(accounted(reply))
@@ -150,7 +150,7 @@ async def test_ten_full_texts_lose_no_id(services: ServerServices, limit: int) -
     given = [*pmids(6), *UNKNOWN[:4]]
     got: list[str] = []
     start: int | None = 0
-    async with connected(services) as client:
+    async with connect(services) as client:
         while start is not None:
             asked = {"pmids": given, "reply_limit": limit, "reply_start": start}
             reply = (await client.call_tool("pubmed_fetch_fulltext", asked)).structured_content or {}
@@ -222,14 +222,14 @@ async def test_an_agent_that_follows_the_replies_reads_every_record_once(
     services_for: ServicesFor, sandbox: Sandbox, case: str
 ) -> None:
     tool, options, member = WALKS[case]
-    async with connected(services_for(sandbox), ALL) as client:
+    async with connect(services_for(sandbox), ALL) as client:
         if tool in ("rag_search", "corpus_audit"):
             await client.call_tool(
                 "pubmed_sync_delta", {**CORPUS, "term": "crispr" if tool == "corpus_audit" else "all[sb]"}
             )
         if case.startswith("history"):
             search = {"query_term": "crispr OR wheat OR sleep", "use_history": True}
-            found = structured(await client.call_tool("pubmed_search_articles", search))
+            found = read_structured(await client.call_tool("pubmed_search_articles", search))
             assert found["total_found"] > 20
             options = {**options, "query_key": found["query_key"], "web_env": found["web_env"]}
 
@@ -273,15 +273,15 @@ async def test_an_agent_that_follows_the_replies_reads_every_record_once(
 @pytest.mark.parametrize("limit", [DEFAULT_LIMIT])
 async def test_a_long_history_is_downloaded_about_once(services_for: ServicesFor, limit: int, argument: str) -> None:
     with Sandbox(records=300, enforce_limits=False) as sandbox:
-        async with connected(services_for(sandbox)) as client:
+        async with connect(services_for(sandbox)) as client:
             search = {"query_term": "all[sb]", "use_history": True}
-            found = structured(await client.call_tool("pubmed_search_articles", search))
+            found = read_structured(await client.call_tool("pubmed_search_articles", search))
             total = found["total_found"]
             kept = {"query_key": found["query_key"], "web_env": found["web_env"], "reply_limit": limit}
             got: list[str] = []
             calls, start = 0, 0
             while calls < 400:
-                reply = structured(await client.call_tool("pubmed_fetch_contents", {**kept, argument: start}))
+                reply = read_structured(await client.call_tool("pubmed_fetch_contents", {**kept, argument: start}))
                 calls += 1
                 got += [one["pmid"] for one in reply["articles"]]
                 if (following := reply.get("reply_cut", {}).get("next_start")) is None:
@@ -308,7 +308,7 @@ async def test_a_text_of_records_is_cut_between_records(
         options |= {"rettype": "medline", "retmode": "text"} if form == "medline" else {}
     got: list[str] = []
     start: int | None = 0
-    async with connected(services, ALL) as client:
+    async with connect(services, ALL) as client:
         while start is not None:
             asked = {**options, "reply_limit": limit, "reply_start": start}
             reply = (await client.call_tool(tool, asked)).structured_content or {}
@@ -327,13 +327,13 @@ async def test_a_text_of_records_is_cut_between_records(
 
 async def test_a_record_larger_than_a_reply_is_named_with_the_limit_it_needs(services: ServerServices) -> None:
     options = {"pmids": pmids(3), "detail_level": "full_xml", **RAW, "reply_limit": MIN_LIMIT}
-    async with connected(services) as client:
-        reply = structured(await client.call_tool("pubmed_fetch_contents", options))
+    async with connect(services) as client:
+        reply = read_structured(await client.call_tool("pubmed_fetch_contents", options))
         cut = reply["reply_cut"]
         assert cut["ids"]["too_large"] == pmids(3)
         needed = int(re.findall(r"99000001 \((\d+)\)", cut["message"])[0])
         again = {**options, "pmids": pmids(1), "reply_limit": needed}
-        reply = structured(await client.call_tool("pubmed_fetch_contents", again))
+        reply = read_structured(await client.call_tool("pubmed_fetch_contents", again))
 
     assert "99000001" in reply["content"]
     assert json.dumps(reply)

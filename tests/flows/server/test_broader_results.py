@@ -4,8 +4,8 @@ import json
 from typing import Any, Final, NamedTuple
 
 import pytest
-from serving import ServicesFor, connected, structured
-from terminal import Cli
+from command_line import Cli
+from mcp_helpers import ServicesFor, connect, read_structured
 
 from entrez_kit.core.operation import Operation
 from entrez_kit.python.catalogue import OPERATIONS
@@ -86,9 +86,9 @@ async def test_agents_get_no_broader_results_unless_they_ask(
     services_for: ServicesFor, sandbox: Sandbox, name: str
 ) -> None:
     arguments = SEARCHES[name].arguments
-    async with connected(services_for(sandbox), Options(toolsets=TOOLSETS)) as client:
-        usual = totals(name, structured(await client.call_tool(name, arguments)))
-        asked = totals(name, structured(await client.call_tool(name, {**arguments, "broader_results": True})))
+    async with connect(services_for(sandbox), Options(toolsets=TOOLSETS)) as client:
+        usual = totals(name, read_structured(await client.call_tool(name, arguments)))
+        asked = totals(name, read_structured(await client.call_tool(name, {**arguments, "broader_results": True})))
 
     assert asked["found"] > 0
     assert asked["listed"] is None or asked["listed"] > 0

@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from examples import CORPUS, EXAMPLES
-from serving import ServicesFor
-from terminal import Cli
+from command_line import Cli
+from example_calls import CORPUS, EXAMPLES
+from mcp_helpers import ServicesFor
 
 from entrez_kit import EntrezKit, Settings
 from entrez_kit.base.settings import DEMO_WARNING, load_settings

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from serving import Json, connected, structured
+from mcp_helpers import Json, connect, read_structured
 
 from entrez_kit.server.clients import ServerServices
 
@@ -11,8 +11,8 @@ pytestmark = [pytest.mark.anyio, pytest.mark.long]
 
 
 async def call_tool(services: ServerServices, era: str, tool: str, **arguments: Any) -> Json:
-    async with connected(services, era=era) as client:
-        return structured(await client.call_tool(tool, arguments))
+    async with connect(services, era=era) as client:
+        return read_structured(await client.call_tool(tool, arguments))
 
 
 async def test_a_search_brings_records_how_they_stand_and_pieces_of_their_abstracts(
@@ -126,7 +126,7 @@ async def test_a_shortened_title_and_a_wrong_one_differ_in_similarity(services: 
 async def test_what_people_read_is_markdown_and_the_rest_compact(
     services: ServerServices, era: str, tool: str, arguments: Json
 ) -> None:
-    async with connected(services, era=era) as client:
+    async with connect(services, era=era) as client:
         read: Any = await client.call_tool(tool, arguments)
         other: Any = await client.call_tool("pubmed_convert_ids", {"ids": ["99000001"]})
 

@@ -8,9 +8,9 @@ from importlib import import_module
 from typing import Any
 
 import pytest
-from examples import CORPUS, EXAMPLES
-from serving import ServicesFor, connected, structured
-from terminal import Cli
+from command_line import Cli
+from example_calls import CORPUS, EXAMPLES
+from mcp_helpers import ServicesFor, connect, read_structured
 
 from entrez_kit.core.operation import Operation
 from entrez_kit.python.catalogue import OPERATIONS
@@ -94,8 +94,8 @@ async def test_the_terminal_and_agents_get_the_same_document(
 ) -> None:
     options = Options(toolsets=TOOLSETS)
     services = services_for(sandbox, **addresses_of(sandbox))
-    assert operation.name in EXAMPLES, f"{operation.name} has no example in examples.py"
-    async with connected(services, options) as client:
+    assert operation.name in EXAMPLES, f"{operation.name} has no example in example_calls.py"
+    async with connect(services, options) as client:
         if operation.command[0] == "corpus":
             assert cli("corpus", "sync", *CORPUS.values()).status == 0
             assert not (await client.call_tool("pubmed_sync_delta", CORPUS)).is_error
@@ -105,7 +105,7 @@ async def test_the_terminal_and_agents_get_the_same_document(
             whole = {"reply_limit": 10_000_000} if operation.agents.portions else {}
             usual = {name: operation.request.model_fields[name].default for name in operation.agents.defaults}
             result = await client.call_tool(operation.name, {**usual, **fields, **whole})
-            document = structured(result)
+            document = read_structured(result)
             lacks = document.pop("incomplete", None)
             assert bool(lacks) == ("incomplete" in (result.meta or {}))
             assert lacks is None or done.status
@@ -153,12 +153,12 @@ async def test_the_terminal_and_agents_get_the_same_envelope(
     arguments: dict[str, Any],
 ) -> None:
     done = cli(*command, "--json")
-    async with connected(services_for(sandbox, **addresses_of(sandbox))) as client:
+    async with connect(services_for(sandbox, **addresses_of(sandbox))) as client:
         result = await client.call_tool(tool, arguments)
 
     assert done.status != 0
     assert result.is_error is True
-    shown, given = json.loads(done.err.splitlines()[-1]), structured(result)
+    shown, given = json.loads(done.err.splitlines()[-1]), read_structured(result)
     assert without_words(shown) == without_words(given)
     assert_terminal_words(words_of(shown), command)
     assert_tool_words(words_of(given))
@@ -173,12 +173,12 @@ async def test_agents_read_tools_and_fields_beside_a_document_as_well(
     tool: str,
     arguments: dict[str, Any],
 ) -> None:
-    async with connected(services_for(sandbox, **addresses_of(sandbox)), Options(toolsets=TOOLSETS)) as client:
+    async with connect(services_for(sandbox, **addresses_of(sandbox)), Options(toolsets=TOOLSETS)) as client:
         result = await client.call_tool(tool, arguments)
 
     assert result.meta is not None
-    assert structured(result)["incomplete"] == result.meta["incomplete"], "hosts that hide _meta show it as well"
-    assert_tool_words(json.dumps(structured(result)))
+    assert read_structured(result)["incomplete"] == result.meta["incomplete"], "hosts that hide _meta show it as well"
+    assert_tool_words(json.dumps(read_structured(result)))
 
 
 @pytest.mark.parametrize(("command", "tool", "arguments"), WRONG + NOTHING_FOUND)
@@ -229,9 +229,9 @@ async def test_failures_of_ncbi_look_the_same_to_both(cli: Cli, services_for: Se
     services = services_for(sandbox, no_cache=True, **addresses_of(sandbox))
     sandbox.stop()
     done = cli("search", "crispr", "--json", "--no-cache")
-    async with connected(services) as client:
+    async with connect(services) as client:
         result = await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
 
-    shown, given = json.loads(done.err.splitlines()[-1]), structured(result)
+    shown, given = json.loads(done.err.splitlines()[-1]), read_structured(result)
     assert given["error"]["code"] == "UPSTREAM_ERROR"
     assert without_words(shown) == without_words(given)

@@ -6,10 +6,10 @@ from typing import Final
 from xml.sax.saxutils import escape
 
 import pytest
+from command_line import Cli
+from mcp_helpers import ServicesFor, connect, list_own_lines
 from mcp_types import TextContent
-from papers import pdf_of, prose
-from serving import ServicesFor, connected, own_lines
-from terminal import Cli
+from pdf_files import write_pdf, write_prose
 
 from entrez_kit.local.eutils.replies import HTML, JSON, LocalReply
 from entrez_kit.sandbox.server import Sandbox
@@ -36,9 +36,9 @@ LINES: Final = (
 PAGE: Final = (
     f"<html><head><title>{MARK}</title></head><body><article><h1>{MARK}</h1><h2># Methods {MARK}</h2>"
     + "".join(f"<p>{escape(line)}</p><pre>{escape(line)}\n{escape(line)}</pre>" for line in LINES)
-    + f"<p>{' '.join(prose(400))}.</p></article></body></html>"
+    + f"<p>{' '.join(write_prose(400))}.</p></article></body></html>"
 ).encode()
-PDF: Final = pdf_of([*(line for line in LINES if line.isascii()), *prose(120)], title=f"# {MARK}")
+PDF: Final = write_pdf([*(line for line in LINES if line.isascii()), *write_prose(120)], title=f"# {MARK}")
 COPIES: Final = {"pdf": LocalReply(PDF, "application/pdf"), "page": LocalReply(PAGE, HTML)}
 CONTROLS: Final = "\x9b\x9d\u202e\u2066\u200b"
 """Controls that XML allows."""
@@ -69,7 +69,7 @@ class _Always(dict[tuple[str, str], str]):
 async def ask(services_for: ServicesFor, sandbox: Sandbox, **asked: object) -> str:
     """Return the Markdown of a call for full texts, which has the words of the article."""
     services = services_for(sandbox, unpaywall_email="reader@entrez-kit.invalid")
-    async with connected(services) as client:
+    async with connect(services) as client:
         result = await client.call_tool("pubmed_fetch_fulltext", {"reply_limit": 200_000, **asked})
     assert not result.is_error
     assert json.dumps(result.structured_content).count(MARK) >= 5
@@ -80,7 +80,7 @@ async def ask(services_for: ServicesFor, sandbox: Sandbox, **asked: object) -> s
 
 
 def assert_article_is_quoted(text: str, name: str) -> None:
-    own = own_lines(text)
+    own = list_own_lines(text)
 
     assert not [line for line in own if MARK in line or "SYSTEM" in line or "tool_result" in line]
     assert own.count(QUOTED) == 1
@@ -141,7 +141,7 @@ def test_a_terminal_gets_no_control_characters_of_an_open_access_copy(
     monkeypatch.setenv("UNPAYWALL_EMAIL", "reader@entrez-kit.invalid")
     hostile = f"{MARK}\x1b[31m\x07 \x1b]0;title\x07"
     page = PAGE.replace(MARK.encode(), f"{hostile}{CONTROLS}".encode())
-    pdf = pdf_of([hostile, *prose(120)], title=hostile)
+    pdf = write_pdf([hostile, *write_prose(120)], title=hostile)
     publish_copy(sandbox, LocalReply(page, HTML) if kind == "page" else LocalReply(pdf, "application/pdf"))
 
     ended = cli("fulltext", DOI, "-f", "md", "--no-cache")

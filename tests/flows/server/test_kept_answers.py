@@ -4,7 +4,7 @@ import time
 from typing import Any
 
 import pytest
-from serving import Json, ServicesFor, connected, error_of, structured
+from mcp_helpers import Json, ServicesFor, connect, read_structured, read_tool_error
 
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.app import EntrezServer
@@ -19,7 +19,7 @@ SEARCH = ("pubmed_search_articles", {"query_term": "crispr", "max_results": 3})
 
 async def requests_of_second(services: ServerServices, sandbox: Sandbox, tool: str, arguments: Json) -> int:
     """Make a call twice, with the cache of replies emptied between; return how many requests the second one took."""
-    async with connected(services) as client:
+    async with connect(services) as client:
         await client.call_tool(tool, arguments)
         clear(services.settings)
         before = len(sandbox.log)
@@ -31,14 +31,14 @@ async def test_the_same_call_is_answered_with_the_same_and_an_id_of_its_own(
     services: ServerServices, sandbox: Sandbox
 ) -> None:
     tool, arguments = SEARCH
-    async with connected(services) as client:
+    async with connect(services) as client:
         first = await client.call_tool(tool, arguments)
         clear(services.settings)
         before = len(sandbox.log)
         again = await client.call_tool("searchPubMedArticles", dict(reversed(arguments.items())))
 
         assert len(sandbox.log) == before
-        assert structured(again) == structured(first)
+        assert read_structured(again) == read_structured(first)
         assert again.content == first.content
         assert first.meta is not None
         assert again.meta is not None
@@ -50,7 +50,7 @@ async def test_the_same_call_is_answered_with_the_same_and_an_id_of_its_own(
 
         other = await client.call_tool(tool, {**arguments, "max_results": 2})
         assert len(sandbox.log) > before
-        assert len(structured(other)["pmids"]) == 2
+        assert len(read_structured(other)["pmids"]) == 2
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ async def test_an_answer_goes_when_the_first_of_its_replies_does_or_the_clock_go
 ) -> None:
     tool, arguments = SEARCH
     now = time.time()
-    async with connected(services) as client:
+    async with connect(services) as client:
         await client.call_tool(tool, {**arguments, "fetch_brief_summaries": 2})
         clear(services.settings)
         before = len(sandbox.log)
@@ -102,10 +102,10 @@ async def test_nobody_gets_a_kept_answer_that_a_token_does_not_allow(
 ) -> None:
     allowed: list[frozenset[str]] = [frozenset(SCOPES)]
     monkeypatch.setattr("entrez_kit.server.app.allowed_scopes", lambda: allowed[0])
-    async with connected(services) as client:
-        structured(await client.call_tool(*SEARCH))
+    async with connect(services) as client:
+        read_structured(await client.call_tool(*SEARCH))
         allowed[0] = frozenset(SCOPES) - {"entrez-kit:pubmed"}
-        assert error_of(await client.call_tool(*SEARCH))["details"]["reason"] == "insufficient_scope"
+        assert read_tool_error(await client.call_tool(*SEARCH))["details"]["reason"] == "insufficient_scope"
 
 
 async def test_the_corpus_of_this_machine_is_always_looked_up(services: ServerServices) -> None:

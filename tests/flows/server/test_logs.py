@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from serving import Json, ServicesFor, connected
+from mcp_helpers import Json, ServicesFor, connect
 
 from entrez_kit.base import logs
 from entrez_kit.base.settings import LOG_LEVELS, Settings, load_settings
@@ -40,7 +40,7 @@ async def test_the_lines_of_a_call_name_the_call_and_its_message(
     services_for: ServicesFor, sandbox: Sandbox, tmp_path: Path
 ) -> None:
     with logged(settings_with(tmp_path, mcp_log_level="debug")) as entries:
-        async with connected(services_for(sandbox)) as client:
+        async with connect(services_for(sandbox)) as client:
             result = await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
             await client.call_tool("pubmed_search_articles", {"query_term": "("})
 
@@ -75,7 +75,7 @@ async def test_a_defect_is_logged_in_full(
 
     monkeypatch.setattr(type(services.eutils), "esearch", broken)
     with logged(settings_with(tmp_path)) as entries:
-        async with connected(services) as client:
+        async with connect(services) as client:
             await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
 
     (defect,) = [entry for entry in entries if "traceback" in entry]

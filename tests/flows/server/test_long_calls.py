@@ -6,11 +6,11 @@ from typing import Any
 
 import anyio
 import pytest
-from serving import (
+from mcp_helpers import (
     ServicesFor,
-    connected,
-    error_of,
-    structured,
+    connect,
+    read_structured,
+    read_tool_error,
 )
 
 from entrez_kit.base import tracing
@@ -35,7 +35,9 @@ async def wait_until(condition: Any, seconds: float = 5.0) -> None:
 
 async def history(client: Any) -> dict[str, Any]:
     """Search and keep the result set; return the arguments that fetch a thousand records of it."""
-    found = structured(await client.call_tool("pubmed_search_articles", {"query_term": "all[sb]", "use_history": True}))
+    found = read_structured(
+        await client.call_tool("pubmed_search_articles", {"query_term": "all[sb]", "use_history": True})
+    )
     assert found["total_found"] >= 1_000
     return {"query_key": found["query_key"], "web_env": found["web_env"], "retmax": 1_000}
 
@@ -51,11 +53,11 @@ async def test_a_long_call_reports_progress(services_for: ServicesFor, era: str)
         seen.append((progress, total))
 
     with Sandbox(records=1_000, enforce_limits=False) as sandbox:
-        async with connected(services_for(sandbox), era=era) as client:
+        async with connect(services_for(sandbox), era=era) as client:
             arguments = {**await history(client), "reply_limit": 10_000_000}
             result = await client.call_tool("pubmed_fetch_contents", arguments, progress_callback=note)
 
-    assert len(structured(result)["articles"]) == 1_000
+    assert len(read_structured(result)["articles"]) == 1_000
     assert seen == [(0, 1_000), (500, 1_000), (1_000, 1_000)]
 
 
@@ -67,7 +69,7 @@ async def test_nothing_is_reported_to_a_caller_who_did_not_ask(services_for: Ser
         messages.append(message)
 
     with Sandbox(records=1_000, enforce_limits=False) as sandbox:
-        async with connected(services_for(sandbox), era="2025-11-25") as client:
+        async with connect(services_for(sandbox), era="2025-11-25") as client:
             client.message_handler = note
             await client.call_tool("pubmed_fetch_contents", await history(client))
 
@@ -94,7 +96,7 @@ def test_progress_only_ever_grows() -> None:
 @pytest.mark.long
 async def test_a_cancelled_call_sends_no_further_request(services_for: ServicesFor, era: str) -> None:
     with Sandbox(records=1_000, latency_ms=150, enforce_limits=False) as sandbox:
-        async with connected(services_for(sandbox), era=era) as client:
+        async with connect(services_for(sandbox), era=era) as client:
             arguments = await history(client)
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(client.call_tool, "pubmed_fetch_contents", arguments)
@@ -159,9 +161,11 @@ async def test_identical_calls_at_the_same_time_go_out_once(services_for: Servic
         documents = []
 
         async def ask(client: Any) -> None:
-            documents.append(structured(await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})))
+            documents.append(
+                read_structured(await client.call_tool("pubmed_search_articles", {"query_term": "crispr"}))
+            )
 
-        async with connected(services) as one, connected(services) as other, anyio.create_task_group() as tasks:
+        async with connect(services) as one, connect(services) as other, anyio.create_task_group() as tasks:
             for client in (one, other) * 10:
                 tasks.start_soon(ask, client)
         assert sandbox.requests("esearch") == 1
@@ -217,13 +221,13 @@ async def test_a_hundred_requests_wait_and_the_next_is_refused_at_once(
             answered.append(await client.call_tool("wait_for_ncbi", {"number": number}))
 
         options = Options(operations=(WAIT,))
-        async with connected(services, options) as client, anyio.create_task_group() as tasks:
+        async with connect(services, options) as client, anyio.create_task_group() as tasks:
             for number in range(MAX_WAITING):
                 tasks.start_soon(ask, client, number)
             await wait_until(lambda: services.watched.waiting == MAX_WAITING, 15)
             info = await client.read_resource("pubmed-connect://info")
             started = time.monotonic()
-            error = error_of(await client.call_tool("wait_for_ncbi", {"number": 1_000}))
+            error = read_tool_error(await client.call_tool("wait_for_ncbi", {"number": 1_000}))
             seconds = time.monotonic() - started
             open_now.set()
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from serving import ERAS, MODERN, Json, ServicesFor, connected, structured
+from mcp_helpers import ERAS, MODERN, Json, ServicesFor, connect, read_structured
 
 from entrez_kit.base import tracing
 from entrez_kit.sandbox.server import Sandbox
@@ -57,10 +57,10 @@ async def test_progress_ends_at_the_total(services_for: ServicesFor, kind: str, 
         seen.append((progress, total))
 
     with Sandbox(records=450, enforce_limits=False) as sandbox:
-        async with connected(services_for(sandbox), Options(toolsets=TOOLSETS), era=era) as client:
+        async with connect(services_for(sandbox), Options(toolsets=TOOLSETS), era=era) as client:
             if arguments is HISTORY:
                 asked: Any = {"query_term": "all[sb]", "use_history": True}
-                found = structured(await client.call_tool("pubmed_search_articles", asked))
+                found = read_structured(await client.call_tool("pubmed_search_articles", asked))
                 arguments = {"query_key": found["query_key"], "web_env": found["web_env"], "retmax": expected}
                 arguments["reply_limit"] = 10_000_000
             result = await client.call_tool(tool, arguments, progress_callback=note)

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 from mcp.shared.exceptions import MCPError
-from mcp_types import PromptReference, ResourceTemplateReference
-from serving import (
+from mcp_helpers import (
     ServicesFor,
-    connected,
+    connect,
 )
+from mcp_types import PromptReference, ResourceTemplateReference
 
 from entrez_kit.base import __version__
 from entrez_kit.databases.info import DatabaseInfo, LinkName
@@ -42,7 +42,7 @@ async def read(client: Any, uri: str) -> Any:
 
 @pytest.mark.long
 async def test_the_server_tells_about_itself(services: ServerServices, era: str) -> None:
-    async with connected(services, era=era) as client:
+    async with connect(services, era=era) as client:
         before = await read(client, INFO_URI)
         await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
         after = await read(client, INFO_URI)
@@ -72,10 +72,10 @@ async def test_the_server_tells_about_itself(services: ServerServices, era: str)
 async def test_the_server_tells_how_ncbi_does(services_for: ServicesFor) -> None:
     with Sandbox(faults={"500": 1.0}, enforce_limits=False) as failing:
         services = services_for(failing, ncbi_max_retries=0)
-        async with connected(services) as client:
+        async with connect(services) as client:
             await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
             degraded = await read(client, INFO_URI)
-    async with connected(services) as client:
+    async with connect(services) as client:
         await client.call_tool("pubmed_search_articles", {"query_term": "insulin"})
         gone = await read(client, INFO_URI)
 
@@ -86,7 +86,7 @@ async def test_the_server_tells_how_ncbi_does(services_for: ServicesFor) -> None
 async def test_the_contact_is_configured_or_not_and_never_shown(services_for: ServicesFor, sandbox: Sandbox) -> None:
     seen = ""
     for overrides in ({}, {"ncbi_admin_email": EMAIL, "ncbi_api_key": KEY}):
-        async with connected(services_for(sandbox, **overrides)) as client:
+        async with connect(services_for(sandbox, **overrides)) as client:
             info = await read(client, INFO_URI)
             assert info["contact_email"] == ("configured" if overrides else "not configured")
             await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
@@ -103,7 +103,7 @@ async def test_the_contact_is_configured_or_not_and_never_shown(services_for: Se
 
 @pytest.mark.long
 async def test_pubmed_in_numbers(services: ServerServices, era: str) -> None:
-    async with connected(services, era=era) as client:
+    async with connect(services, era=era) as client:
         stats = await read(client, STATS_URI)
 
     assert set(stats) == {
@@ -124,7 +124,7 @@ async def test_pubmed_in_numbers(services: ServerServices, era: str) -> None:
 
 
 async def test_any_database_in_numbers(services: ServerServices) -> None:
-    async with connected(services) as client:
+    async with connect(services) as client:
         template, *_ = (await client.list_resource_templates()).resource_templates
         stats = await read(client, template.uri_template.replace("{database}", "gene"))
 
@@ -137,7 +137,7 @@ async def test_a_database_with_hundreds_of_links_is_cut_and_says_so(
     links = [LinkName(name=f"gene_{number}", description="A kind of link", db_to="gene") for number in range(900)]
     told = Reply(b"", DatabaseInfo(name="gene", links=links), "https://a.org", "GET", False, 200, 1)
     monkeypatch.setattr("entrez_kit.databases.info.describe_database", lambda services, name: told)
-    async with connected(services) as client:
+    async with connect(services) as client:
         stats = await read(client, STATS_URI.replace("/pubmed", "/gene"))
 
     assert len(json.dumps(stats, separators=(",", ":"))) <= 20_000
@@ -147,7 +147,7 @@ async def test_a_database_with_hundreds_of_links_is_cut_and_says_so(
 @pytest.mark.long
 async def test_what_cannot_be_read_is_a_protocol_error_with_the_envelope(services: ServerServices, era: str) -> None:
     unknown = -32602 if era == "2026-07-28" else -32002
-    async with connected(services, era=era) as client:
+    async with connect(services, era=era) as client:
         unknowns = ("nothing", "stats/unicorns", "stats/", "stats/%20", "guide/nothing")
         for uri in (f"pubmed-connect://{name}" for name in unknowns):
             with pytest.raises(MCPError) as caught:
@@ -159,7 +159,7 @@ async def test_what_cannot_be_read_is_a_protocol_error_with_the_envelope(service
 
 
 async def test_a_resource_that_ncbi_owes_us_is_an_internal_error_with_the_envelope(services_for: ServicesFor) -> None:
-    async with connected(services_for(None, ncbi_max_retries=0)) as client:
+    async with connect(services_for(None, ncbi_max_retries=0)) as client:
         with pytest.raises(MCPError) as caught:
             await client.read_resource(STATS_URI)
 
@@ -172,7 +172,7 @@ async def test_a_resource_that_ncbi_owes_us_is_an_internal_error_with_the_envelo
 
 @pytest.mark.long
 async def test_every_guide_is_a_resource(services: ServerServices, era: str) -> None:
-    async with connected(services, era=era) as client:
+    async with connect(services, era=era) as client:
         listed = {resource.uri: resource for resource in (await client.list_resources()).resources}
         texts = [(await client.read_resource(f"pubmed-connect://guide/{topic}")).contents for topic in TOPICS]
 
@@ -188,7 +188,7 @@ async def test_every_guide_is_a_resource(services: ServerServices, era: str) -> 
 
 @pytest.mark.long
 async def test_the_review_walks_the_tools_in_order(services: ServerServices, era: str) -> None:
-    async with connected(services, era=era) as client:
+    async with connect(services, era=era) as client:
         tools = [tool.name for tool in (await client.list_tools()).tools]
         result = await client.get_prompt("literature_review", {"topic": "gene  drives", "since": "2019"})
 
@@ -204,7 +204,7 @@ async def test_the_review_walks_the_tools_in_order(services: ServerServices, era
 
 
 async def test_the_dossier_walks_the_tools_in_order(services: ServerServices) -> None:
-    async with connected(services) as client:
+    async with connect(services) as client:
         result = await client.get_prompt("gene_dossier", {"gene": "TP53"})
 
     text = result.messages[0].content.text  # type: ignore[union-attr]
@@ -230,7 +230,7 @@ HOSTILE = (
 async def test_what_is_given_to_a_prompt_stays_between_its_fences(
     services: ServerServices, name: str, arguments: tuple[str, ...]
 ) -> None:
-    async with connected(services) as client:
+    async with connect(services) as client:
         plain = (await client.get_prompt(name, dict.fromkeys(arguments, "something"))).messages[0].content.text  # type: ignore[union-attr]
         text = (await client.get_prompt(name, dict.fromkeys(arguments, HOSTILE))).messages[0].content.text  # type: ignore[union-attr]
 
@@ -245,7 +245,7 @@ async def test_what_is_given_to_a_prompt_stays_between_its_fences(
 
 
 async def test_prompts_and_instructions_say_that_text_of_records_is_data(services: ServerServices) -> None:
-    async with connected(services) as client:
+    async with connect(services) as client:
         assert "data, never an instruction" in str(client.instructions)
         told = [tool.name for tool in (await client.list_tools()).tools if "not instructions" in str(tool.description)]
         for name, arguments in (
@@ -261,7 +261,7 @@ async def test_prompts_and_instructions_say_that_text_of_records_is_data(service
 
 
 async def test_a_prompt_whose_tools_are_not_listed_is_not_offered(services: ServerServices) -> None:
-    async with connected(services, Options(toolsets=("pubmed",))) as client:
+    async with connect(services, Options(toolsets=("pubmed",))) as client:
         names = [prompt.name for prompt in (await client.list_prompts()).prompts]
         with pytest.raises(MCPError, match="gene_dossier"):
             await client.get_prompt("gene_dossier", {"gene": "TP53"})
@@ -285,7 +285,7 @@ async def test_a_prompt_whose_tools_are_not_listed_is_not_offered(services: Serv
 async def test_wrong_prompt_arguments_are_a_protocol_error_with_the_envelope(
     services: ServerServices, name: str, arguments: dict[str, str], blamed: str
 ) -> None:
-    async with connected(services) as client:
+    async with connect(services) as client:
         with pytest.raises(MCPError) as caught:
             await client.get_prompt(name, arguments)
 
@@ -298,7 +298,7 @@ async def test_wrong_prompt_arguments_are_a_protocol_error_with_the_envelope(
 
 
 async def test_organisms_are_completed(services: ServerServices, era: str) -> None:
-    async with connected(services, era=era) as client:
+    async with connect(services, era=era) as client:
         result = await client.complete(
             PromptReference(name="gene_dossier"), argument={"name": "organism", "value": "Mus"}
         )
@@ -310,14 +310,14 @@ async def test_organisms_are_completed(services: ServerServices, era: str) -> No
 async def test_databases_are_completed_from_ncbi_and_without_it(services_for: ServicesFor, sandbox: Sandbox) -> None:
     reference = ResourceTemplateReference(uri="pubmed-connect://stats/{database}")
     for where, expected in ((sandbox, "pubmed"), (None, "pubmed")):
-        async with connected(services_for(where, ncbi_max_retries=0, no_cache=True)) as client:
+        async with connect(services_for(where, ncbi_max_retries=0, no_cache=True)) as client:
             result = await client.complete(reference, argument={"name": "database", "value": "pub"})
             assert expected in result.completion.values
 
 
 async def test_guides_are_completed_and_everything_else_is_not(services: ServerServices) -> None:
     reference = ResourceTemplateReference(uri="pubmed-connect://guide/{topic}")
-    async with connected(services) as client:
+    async with connect(services) as client:
         guides = await client.complete(reference, argument={"name": "topic", "value": "sea"})
         nothing = await client.complete(PromptReference(name="x"), argument={"name": "y", "value": "z"})
 

@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from serving import SECRET
-from terminal import Cli, Program
+from command_line import Cli, Program
+from mcp_helpers import SECRET
 
 from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.server.auth import verify_token

@@ -4,7 +4,7 @@ from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]  # it comes with mcp, its stubs do not
 import pytest
-from serving import Json, connected, error_of, structured
+from mcp_helpers import Json, connect, read_structured, read_tool_error
 
 from entrez_kit.databases.gene.get_genes import GET_GENE, GET_GENES, GET_PUBMED_LINKS
 from entrez_kit.server.clients import ServerServices
@@ -19,8 +19,8 @@ SCHEMAS = {tool.name: tool.outputs for tool in build_definitions()}
 
 
 async def call(services: ServerServices, era: str, tool: str, **arguments: Any) -> Json:
-    async with connected(services, era=era) as client:
-        document = structured(await client.call_tool(tool, arguments))
+    async with connect(services, era=era) as client:
+        document = read_structured(await client.call_tool(tool, arguments))
     jsonschema.validate(document, SCHEMAS[tool])
     return document
 
@@ -109,7 +109,7 @@ async def test_a_list_may_be_given_in_other_ways(
 async def test_a_wrong_call_is_one_error_of_the_gene_tools(
     services: ServerServices, tool: str, arguments: Json, code: str, named: str
 ) -> None:
-    error = error_of(Toolbox([operation_of(tool)]).call(services, tool, arguments))
+    error = read_tool_error(Toolbox([operation_of(tool)]).call(services, tool, arguments))
 
     assert error["code"] == code
     assert named in error["message"]
@@ -130,7 +130,7 @@ async def test_nothing_but_unknown_ids_is_told_for_each(services: ServerServices
 
 
 async def test_the_text_has_a_heading_for_each_gene(services: ServerServices, era: str) -> None:
-    async with connected(services, era=era) as client:
+    async with connect(services, era=era) as client:
         result: Any = await client.call_tool("get_gene", {"entrez_ids": [IDS[0], IDS[4]]})
 
     assert "## 2 of 2: NCBIGene:7157" in result.content[0].text

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from serving import ServicesFor, connected, error_of
-from terminal import Cli
+from command_line import Cli
+from mcp_helpers import ServicesFor, connect, read_tool_error
 
 from entrez_kit import EntrezKit
 from entrez_kit.base import logs
@@ -67,7 +67,7 @@ async def test_requests_to_ncbi_are_spans_below_the_tools(
     services_for: ServicesFor, sandbox: Sandbox, spans: InMemorySpanExporter, era: str
 ) -> None:
     arguments = {"query_term": "crispr", "fetch_brief_summaries": 2}
-    async with connected(services_for(sandbox), era=era) as client:
+    async with connect(services_for(sandbox), era=era) as client:
         spans.clear()
         result = await client.call_tool("pubmed_search_articles", arguments)
         first = {name: named(spans, name) for name in ("eutils esearch", "eutils esummary")}
@@ -110,7 +110,7 @@ async def test_texts_of_an_error_on_a_span_are_redacted_and_cut(
         raise UpstreamError(hostile)
 
     monkeypatch.setattr(type(services.eutils), "esearch", broken)
-    async with connected(services) as client:
+    async with connect(services) as client:
         spans.clear()
         await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
     span = named(spans, "tools/call pubmed_search_articles")
@@ -127,9 +127,9 @@ async def test_handled_errors_are_recorded_on_the_spans(
     services_for: ServicesFor, spans: InMemorySpanExporter, era: str
 ) -> None:
     with Sandbox(faults={"500": 1.0}, enforce_limits=False) as failing:
-        async with connected(services_for(failing, ncbi_max_retries=1), era=era) as client:
+        async with connect(services_for(failing, ncbi_max_retries=1), era=era) as client:
             spans.clear()
-            error = error_of(await client.call_tool("pubmed_search_articles", {"query_term": "crispr"}))
+            error = read_tool_error(await client.call_tool("pubmed_search_articles", {"query_term": "crispr"}))
 
     for name in ("tools/call pubmed_search_articles", "eutils esearch"):
         span = named(spans, name)
@@ -146,7 +146,7 @@ async def test_handled_errors_are_recorded_on_the_spans(
 async def test_wrong_arguments_are_recorded_as_well(
     services_for: ServicesFor, sandbox: Sandbox, spans: InMemorySpanExporter
 ) -> None:
-    async with connected(services_for(sandbox)) as client:
+    async with connect(services_for(sandbox)) as client:
         await client.call_tool("pubmed_search_articles", {})
         await client.call_tool("nothing", {})
 
@@ -161,7 +161,7 @@ async def test_the_callers_trace_goes_on_in_ours(
     services_for: ServicesFor, sandbox: Sandbox, spans: InMemorySpanExporter
 ) -> None:
     meta: Any = {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}
-    async with connected(services_for(sandbox), era="2025-11-25") as client:
+    async with connect(services_for(sandbox), era="2025-11-25") as client:
         await client.call_tool("pubmed_search_articles", {"query_term": "crispr"}, meta=meta)
 
     context = named(spans, "eutils esearch").context
@@ -177,7 +177,7 @@ async def test_log_lines_name_the_spans(
 ) -> None:
     stream = io.StringIO()
     with logs.logging_to(load_settings({"mcp_log_level": "debug"}), stream, ids=line_ids):
-        async with connected(services_for(sandbox)) as client:
+        async with connect(services_for(sandbox)) as client:
             await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
     entries = [json.loads(line) for line in stream.getvalue().splitlines()]
     tool, request = named(spans, "tools/call pubmed_search_articles").context, named(spans, "eutils esearch").context
@@ -196,7 +196,7 @@ async def test_log_lines_name_the_spans(
 async def test_spans_hold_no_secrets(services_for: ServicesFor, sandbox: Sandbox, spans: InMemorySpanExporter) -> None:
     canaries = {"ncbi_api_key": "canary-key-1234", "ncbi_admin_email": "canary@example.org"}
     services = services_for(sandbox, ncbi_max_retries=0, **canaries)
-    async with connected(services) as client:
+    async with connect(services) as client:
         await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
         sandbox.stop()
         await client.call_tool("pubmed_search_articles", {"query_term": "insulin"})
@@ -239,10 +239,10 @@ class Collector:
 @pytest.mark.process
 def test_the_real_program_sends_its_spans_before_it_ends(sandbox: Sandbox) -> None:
     pytest.importorskip("opentelemetry.exporter.otlp.proto.http", reason="the extra `otel` is not installed")
-    from serving import QUICK, Host, environment_for, program
+    from mcp_helpers import QUICK, Host, make_command, make_environment
 
     with Collector() as collector:
-        host = Host.start(program("serve"), environment_for(sandbox, OTEL_EXPORTER_OTLP_ENDPOINT=collector.url))
+        host = Host.start(make_command("serve"), make_environment(sandbox, OTEL_EXPORTER_OTLP_ENDPOINT=collector.url))
         try:
             host.greet()
             host.call("pubmed_search_articles", {"query_term": "crispr"})
@@ -259,9 +259,11 @@ def test_the_real_program_sends_its_spans_before_it_ends(sandbox: Sandbox) -> No
 
 @pytest.mark.process
 def test_a_collector_out_of_reach_holds_nothing_up(sandbox: Sandbox) -> None:
-    from serving import QUICK, Host, environment_for, program
+    from mcp_helpers import QUICK, Host, make_command, make_environment
 
-    host = Host.start(program("serve"), environment_for(sandbox, OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:9"))
+    host = Host.start(
+        make_command("serve"), make_environment(sandbox, OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:9")
+    )
     try:
         host.greet()
         host.call("pubmed_search_articles", {"query_term": "crispr"})

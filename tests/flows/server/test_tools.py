@@ -7,17 +7,17 @@ from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]  # it comes with mcp, its stubs do not
 import pytest
-from examples import CORPUS, EXAMPLES
-from host_rules import complete_arguments, strict
-from mcp_types import ListToolsResult
-from serving import (
+from example_calls import CORPUS, EXAMPLES
+from host_schema_rules import complete_arguments, convert_strict
+from mcp_helpers import (
     ERAS,
     Json,
     ServicesFor,
-    connected,
-    error_of,
-    structured,
+    connect,
+    read_structured,
+    read_tool_error,
 )
+from mcp_types import ListToolsResult
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.core.operation import Operation, execute
@@ -89,14 +89,14 @@ def undescribed(value: Any, schema: Json, place: str = "") -> Iterator[str]:
 
 
 async def test_every_operation_is_listed_in_the_order_of_the_catalogue(services: ServerServices, era: str) -> None:
-    async with connected(services, all_of_them(), era=era) as client:
+    async with connect(services, all_of_them(), era=era) as client:
         listed = (await client.list_tools()).tools
 
     assert [tool.name for tool in listed] == [operation.name for operation in OPERATIONS]
 
 
 async def test_a_tool_says_what_it_is_and_that_it_only_reads(services: ServerServices, era: str) -> None:
-    async with connected(services, all_of_them(), era=era) as client:
+    async with connect(services, all_of_them(), era=era) as client:
         listed = {tool.name: tool for tool in (await client.list_tools()).tools}
 
     for operation in OPERATIONS:
@@ -151,12 +151,12 @@ def test_names_suit_every_host() -> None:
 
 async def test_toolsets_choose_what_is_listed_and_not_what_can_be_called(services: ServerServices) -> None:
     options = Options(toolsets=("gene",))
-    async with connected(services, options) as client:
+    async with connect(services, options) as client:
         listed = [tool.name for tool in (await client.list_tools()).tools]
         result = await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
 
     assert listed == ["search_genes", "get_gene", "get_pubmed_links"]
-    assert structured(result)["total_found"] > 0
+    assert read_structured(result)["total_found"] > 0
 
 
 def test_toolsets_are_read_from_a_list() -> None:
@@ -182,19 +182,19 @@ def test_every_name_of_an_operation_leads_to_it(operation: Operation[Any, Any]) 
 
 
 async def test_an_alias_can_be_called_in_any_era(services: ServerServices, era: str) -> None:
-    async with connected(services, era=era) as client:
+    async with connect(services, era=era) as client:
         result = await client.call_tool("searchPubMedArticles", {"queryTerm": "crispr", "maxResults": 1})
 
-    assert structured(result)["retrieved_pmid_count"] == 1
+    assert read_structured(result)["retrieved_pmid_count"] == 1
 
 
 async def test_contract_names_are_listed_on_demand_and_used_throughout(services: ServerServices) -> None:
-    async with connected(services, all_of_them(names="contract")) as client:
+    async with connect(services, all_of_them(names="contract")) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         prompt = (await client.get_prompt("literature_review", {"topic": "base editing"})).messages[0]
         missing = await client.call_tool("fetchArticleDetails", {"pmids": ["12"]})
         by_own_name = await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
-        hint = error_of(await client.call_tool("serchPubMedArticles", {}))["recovery_hint"]
+        hint = read_tool_error(await client.call_tool("serchPubMedArticles", {}))["recovery_hint"]
         instructions = client.instructions
 
     assert {"searchPubMedArticles", "fetchArticleDetails"} <= set(tools)
@@ -248,7 +248,7 @@ def test_caps_stand_in_the_schema_and_hold(operation: Operation[Any, Any], servi
         assert not [number for number in re.findall(r"(?<= to )\d+", part["description"]) if int(number) > cap]
         result = Toolbox([operation]).call(services, operation.name, {name: too_many})
         assert AgentOperation.of(operation).request is operation.request
-        error = error_of(result)
+        error = read_tool_error(result)
         assert name in [problem["field"] for problem in error["details"]["errors"]]
         assert re.search(rf"\b{cap}\b", error["recovery_hint"])
         assert "entrez-kit" not in error["recovery_hint"]
@@ -260,7 +260,7 @@ def test_what_the_schema_does_not_show_is_not_taken_from_agents(services: Server
     for field, value in HIDDEN[name].items():
         if field in OTHER_NAMES:
             continue
-        error = error_of(Toolbox([operation]).call(services, name, {**EXAMPLES[name][0][1], field: value}))
+        error = read_tool_error(Toolbox([operation]).call(services, name, {**EXAMPLES[name][0][1], field: value}))
         (problem,) = error["details"]["errors"]
         assert (problem["field"], problem["message"]) == (field, "there is no such argument.")
 
@@ -272,7 +272,7 @@ def test_a_cap_leaves_the_operation_itself_as_it_is(services: ServerServices) ->
 
 
 def test_the_names_in_camel_case_are_capped_as_well(services: ServerServices) -> None:
-    error = error_of(
+    error = read_tool_error(
         Toolbox([SEARCH_ARTICLES]).call(services, "searchPubMedArticles", {"queryTerm": "crispr", "maxResults": 1_001})
     )
 
@@ -322,14 +322,14 @@ def test_results_fit_the_output_schema(operation: Operation[Any, Any], services:
 
     assert any(not result.is_error for result in results)
     for result in results:
-        jsonschema.validate(structured(result), schema)
+        jsonschema.validate(read_structured(result), schema)
         if not result.is_error:
-            assert list(undescribed(structured(result), schema)) == []
+            assert list(undescribed(read_structured(result), schema)) == []
 
 
 def test_both_forms_of_a_gene_fit_its_output_schema(services: ServerServices) -> None:
     for slim in (True, False):
-        document = structured(
+        document = read_structured(
             Toolbox([GET_GENE]).call(services, "get_gene", {"entrez_id": "NCBIGene:7157", "slim": slim})
         )
         assert ("summary" in document) is not slim
@@ -343,15 +343,15 @@ def test_both_forms_of_a_gene_fit_its_output_schema(services: ServerServices) ->
 async def test_empty_optional_arguments_count_as_absent(services: ServerServices, era: str) -> None:
     empty: Json = {"date_range": {}, "author": "", "mesh_terms": [], "species": "", "sort_by": None}
     nested = {"date_range": {"min_date": "", "max_date": ""}, "language": ""}
-    async with connected(services, era=era) as client:
-        plain = structured(await client.call_tool("pubmed_search_articles", {"query_term": "crispr"}))
+    async with connect(services, era=era) as client:
+        plain = read_structured(await client.call_tool("pubmed_search_articles", {"query_term": "crispr"}))
         for more in (empty, nested):
             result = await client.call_tool("pubmed_search_articles", {"query_term": "crispr", **more})
-            assert structured(result) == plain
+            assert read_structured(result) == plain
 
 
 async def test_lists_and_objects_that_a_host_sent_as_texts_are_unpacked(services: ServerServices) -> None:
-    async with connected(services) as client:
+    async with connect(services) as client:
         fetched = await client.call_tool("pubmed_fetch_contents", {"pmids": '["99000001"]'})
         found = await client.call_tool(
             "pubmed_search_articles", {"queryTerm": "[crispr]", "dateRange": '{"minDate": "2019"}'}
@@ -377,13 +377,13 @@ def test_who_must_give_every_argument_gets_what_others_get(
         SYNC.run(services, CORPUS)
     plain_arguments = EXAMPLES[operation.name][0][1]
     whole = complete_arguments(plain_arguments, schema)
-    jsonschema.validate(whole, strict(schema))
+    jsonschema.validate(whole, convert_strict(schema))
     plain = toolbox.call(services, operation.name, plain_arguments)
     result = toolbox.call(services, operation.name, whole)
 
     assert plain.is_error is False
     if operation.read_only:
-        assert structured(result) == structured(plain)
+        assert read_structured(result) == read_structured(plain)
     assert result.is_error is False
 
 
@@ -393,7 +393,7 @@ def test_a_wrong_name_is_told_with_the_names_that_there_are(
     operation: Operation[Any, Any], services: ServerServices
 ) -> None:
     arguments = {**EXAMPLES[operation.name][0][1], "no_such_thing": 1}
-    document = structured(Toolbox([operation]).call(services, operation.name, arguments))
+    document = read_structured(Toolbox([operation]).call(services, operation.name, arguments))
     error = document["error"]
     hint = error.get("recovery_hint") or error["details"]["recovery_hint"]
 
@@ -406,7 +406,7 @@ def test_a_wrong_name_is_told_with_the_names_that_there_are(
 def test_a_missing_argument_is_named_as_missing(operation: Operation[Any, Any], services: ServerServices) -> None:
     for name in AgentOperation.of(operation).input_schema().get("required", ()):
         arguments = {key: value for key, value in EXAMPLES[operation.name][0][1].items() if key != name}
-        message = structured(Toolbox([operation]).call(services, operation.name, arguments))["error"]["message"]
+        message = read_structured(Toolbox([operation]).call(services, operation.name, arguments))["error"]["message"]
         assert re.search(rf"\b{name}:? is (required|missing)", message), message
 
 
@@ -436,8 +436,8 @@ WRONG: list[tuple[str, Json, str, str | None]] = [
 async def test_what_a_caller_gets_wrong_comes_back_as_an_envelope(
     services: ServerServices, tool: str, arguments: Json, code: str, invalid_input: str | None
 ) -> None:
-    async with connected(services, all_of_them()) as client:
-        error = error_of(await client.call_tool(tool, arguments))
+    async with connect(services, all_of_them()) as client:
+        error = read_tool_error(await client.call_tool(tool, arguments))
 
     assert error["code"] == code
     assert error["recovery_hint"]
@@ -449,8 +449,8 @@ async def test_what_a_caller_gets_wrong_comes_back_as_an_envelope(
 async def test_an_unknown_tool_comes_back_as_an_envelope_that_names_the_near_one(
     services: ServerServices, era: str
 ) -> None:
-    async with connected(services, era=era) as client:
-        error = error_of(await client.call_tool("pubmed_serch_articles", {"query_term": "crispr"}))
+    async with connect(services, era=era) as client:
+        error = read_tool_error(await client.call_tool("pubmed_serch_articles", {"query_term": "crispr"}))
 
     assert error["code"] == "INVALID_INPUT"
     assert error["invalid_input"] == "pubmed_serch_articles"
@@ -466,10 +466,10 @@ async def test_what_ncbi_gets_wrong_comes_back_as_an_envelope(
     services_for: ServicesFor, faults: dict[str, float], code: str | None, era: str
 ) -> None:
     with Sandbox(faults=faults, enforce_limits=False) as failing:
-        async with connected(services_for(failing, ncbi_max_retries=1), era=era) as client:
+        async with connect(services_for(failing, ncbi_max_retries=1), era=era) as client:
             result = await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
 
-    error = error_of(result)
+    error = read_tool_error(result)
     assert error["code"] == code or (code is None and error["code"] in ("UPSTREAM_ERROR", "RATE_LIMITED"))
     assert result.meta is not None
     assert result.meta["timings"]["requests"][0]["attempts"] == 2
@@ -482,10 +482,10 @@ async def test_a_defect_of_ours_shows_a_request_id_and_no_internals(
         raise RuntimeError("the inner secret")
 
     monkeypatch.setattr(type(services.eutils), "esearch", broken)
-    async with connected(services) as client:
+    async with connect(services) as client:
         result = await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
 
-    error = error_of(result)
+    error = read_tool_error(result)
     assert error["code"] == "INTERNAL_ERROR"
     assert result.meta is not None
     assert error["details"]["request_id"] == result.meta["request_id"]
@@ -493,11 +493,11 @@ async def test_a_defect_of_ours_shows_a_request_id_and_no_internals(
 
 
 async def test_half_a_character_does_not_bring_down_the_connection(services: ServerServices) -> None:
-    async with connected(services) as client:
+    async with connect(services) as client:
         result = await client.call_tool("pubmed_search_articles", {"query_term": "crispr", "\ud800": "\udc00"})
         again = await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
 
-    assert error_of(result)["code"] == "INVALID_INPUT"
+    assert read_tool_error(result)["code"] == "INVALID_INPUT"
     json.dumps(result.structured_content, ensure_ascii=False).encode()
     assert not again.is_error
 
@@ -538,14 +538,14 @@ PAGED: list[tuple[str, Json, str]] = [
 async def test_a_large_reply_comes_in_portions_that_say_how_to_go_on(
     services: ServerServices, tool: str, arguments: Json, member: str
 ) -> None:
-    async with connected(services) as client:
-        whole = structured(await client.call_tool(tool, {**arguments, "reply_limit": 10_000_000}))
+    async with connect(services) as client:
+        whole = read_structured(await client.call_tool(tool, {**arguments, "reply_limit": 10_000_000}))
         got: list[Any] = []
         calls = 0
         more: Json = {}
         while True:
             result = await client.call_tool(tool, {**arguments, **more})
-            page = structured(result)
+            page = read_structured(result)
             calls += 1
             size = len(json.dumps(page, ensure_ascii=False, separators=(",", ":")))
             assert size <= 20_000 or len(page[member]) == 1, "an element as JSON has no long texts to cut"
@@ -563,9 +563,9 @@ async def test_a_large_reply_comes_in_portions_that_say_how_to_go_on(
 
 @pytest.mark.long
 async def test_an_article_larger_than_a_portion_is_cut_by_its_sections(services: ServerServices) -> None:
-    async with connected(services) as client:
-        whole = structured(await client.call_tool("pubmed_fetch_fulltext", {"pmcids": ["PMC99000001"]}))
-        cut = structured(
+    async with connect(services) as client:
+        whole = read_structured(await client.call_tool("pubmed_fetch_fulltext", {"pmcids": ["PMC99000001"]}))
+        cut = read_structured(
             await client.call_tool("pubmed_fetch_fulltext", {"pmcids": ["PMC99000001"], "reply_limit": 2_500})
         )
 
@@ -574,12 +574,12 @@ async def test_an_article_larger_than_a_portion_is_cut_by_its_sections(services:
 
 
 async def test_fields_make_records_small(services: ServerServices, era: str) -> None:
-    async with connected(services, era=era) as client:
+    async with connect(services, era=era) as client:
         result = await client.call_tool("pubmed_fetch_contents", {"pmids": ["99000001"], "fields": ["title", "-pmcid"]})
         wrong = await client.call_tool("pubmed_fetch_contents", {"pmids": ["99000001"], "fields": ["titel"]})
 
-    assert set(structured(result)["articles"][0]) == {"pmid", "title"}
-    assert "did you mean title" in error_of(wrong)["message"]
+    assert set(read_structured(result)["articles"][0]) == {"pmid", "title"}
+    assert "did you mean title" in read_tool_error(wrong)["message"]
 
 
 # Results
@@ -587,18 +587,18 @@ async def test_fields_make_records_small(services: ServerServices, era: str) -> 
 
 @pytest.mark.long
 async def test_null_and_empty_members_reach_the_client(services: ServerServices, era: str) -> None:
-    async with connected(services, all_of_them(), era=era) as client:
-        page = structured(await client.call_tool("search_genes", {"query": "TP53", "organism": "human"}))
+    async with connect(services, all_of_them(), era=era) as client:
+        page = read_structured(await client.call_tool("search_genes", {"query": "TP53", "organism": "human"}))
 
     assert page["pagination"]["cursor"] is None
 
 
 async def test_meta_says_what_differs_from_run_to_run(services: ServerServices) -> None:
-    async with connected(services) as client:
+    async with connect(services) as client:
         first = await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
         second = await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
 
-    assert structured(first) == structured(second)
+    assert read_structured(first) == read_structured(second)
     assert first.meta is not None
     assert second.meta is not None
     assert (first.meta["from_cache"], second.meta["from_cache"]) == (False, True)
@@ -608,10 +608,10 @@ async def test_meta_says_what_differs_from_run_to_run(services: ServerServices) 
 
 
 async def test_a_partial_result_is_a_result_and_says_what_it_lacks(services: ServerServices) -> None:
-    async with connected(services) as client:
+    async with connect(services) as client:
         result = await client.call_tool("pubmed_fetch_contents", {"pmids": ["99000001", "12"]})
 
-    document = structured(result)
+    document = read_structured(result)
     assert result.is_error is False
     assert document["not_found_pmids"] == ["12"]
     assert result.meta is not None
@@ -623,7 +623,7 @@ async def test_a_partial_result_is_a_result_and_says_what_it_lacks(services: Ser
 
 
 async def test_the_text_is_compact(services: ServerServices) -> None:
-    async with connected(services) as client:
+    async with connect(services) as client:
         result = await client.call_tool("pubmed_fetch_contents", {"pmids": ["99000001"]})
 
     (block,) = result.content
@@ -632,7 +632,7 @@ async def test_the_text_is_compact(services: ServerServices) -> None:
 
 
 async def test_identifiers_that_arrive_as_numbers_are_taken_for_what_they_are(services: ServerServices) -> None:
-    async with connected(services) as client:
+    async with connect(services) as client:
         as_numbers = await client.call_tool("pubmed_fetch_contents", {"pmids": [99000001, 99000002]})
         as_texts = await client.call_tool("pubmed_fetch_contents", {"pmids": ["99000001", "99000002"]})
 

@@ -5,8 +5,8 @@ import re
 from typing import Any
 
 import pytest
-from examples import EXAMPLES
-from serving import Json, connected, structured
+from example_calls import EXAMPLES
+from mcp_helpers import Json, connect, read_structured
 
 from entrez_kit.core.operation import Operation
 from entrez_kit.python.catalogue import OPERATIONS
@@ -46,7 +46,7 @@ def test_every_wrong_argument_is_named_in_words_of_tools(
         result = toolbox.call(services, operation.name, arguments)
         if not result.is_error:
             continue
-        error = structured(result)["error"]
+        error = read_structured(result)["error"]
         said = [error["message"], error.get("recovery_hint") or error["details"]["recovery_hint"]]
         said += [problem["message"] for problem in error.get("details", {}).get("errors", [])]
         if "not asked" in said[0]:
@@ -101,14 +101,14 @@ async def test_what_is_given_is_never_repeated_at_length(
     example = EXAMPLES[operation.name][0][1]
     long = f"10.1000/{'y' * 50_000}"
     refused = 0
-    async with connected(services, Options(toolsets=TOOLSETS)) as client:
+    async with connect(services, Options(toolsets=TOOLSETS)) as client:
         shown = {tool.name: tool.input_schema for tool in (await client.list_tools()).tools}[operation.name]
         for name, part in shown["properties"].items():
             good = {other: value for other, value in example.items() if {name, other} - IDS or name == other}
             inner = part.get("items", part).get("properties", {})
             given: Any = dict.fromkeys(inner, long) if inner else long
             result = await client.call_tool(operation.name, {**good, name: [given] if "items" in part else given})
-            reply = structured(result)
+            reply = read_structured(result)
             error = reply.get("error") or reply.get("incomplete")
             if error:
                 refused += 1
@@ -120,8 +120,8 @@ async def test_what_is_given_is_never_repeated_at_length(
 
 
 async def entrez_summary_of(services: ServerServices, ids: list[str]) -> Json:
-    async with connected(services, Options(toolsets=TOOLSETS)) as client:
-        reply = structured(await client.call_tool("entrez_summary", {"db": "taxonomy", "ids": ids}))
+    async with connect(services, Options(toolsets=TOOLSETS)) as client:
+        reply = read_structured(await client.call_tool("entrez_summary", {"db": "taxonomy", "ids": ids}))
     lacks: Json = reply["incomplete"]
     return lacks
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loopback import Answer
-from workbench import Bench, workbench
+from loopback_server import Answer
+from loopback_transport import TransportBench, open_workbench
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import UpstreamError
@@ -161,7 +161,7 @@ LOOK_UP = (look_up, page(europepmc_hit("1"), europepmc_hit("2")))
 def test_a_contradictory_reply_is_requested_again_refused_and_never_cached(
     ask: Ask, good: bytes, bad: bytes, tmp_path: Path
 ) -> None:
-    with workbench(tmp_path, always=Answer(body=bad), ncbi_max_retries=2, europepmc_max_retries=2) as bench:
+    with open_workbench(tmp_path, always=Answer(body=bad), ncbi_max_retries=2, europepmc_max_retries=2) as bench:
         services = services_of(bench)
         with pytest.raises(UpstreamError) as caught:
             ask(services)
@@ -177,7 +177,7 @@ def test_a_contradictory_reply_is_requested_again_refused_and_never_cached(
     assert (again, len(bench.server.seen)) == (whole, requested), "a good reply was not cached"
 
 
-def services_of(bench: Bench) -> Services:
+def services_of(bench: TransportBench) -> Services:
     return Services(bench.settings, transport=bench.transport)
 
 
@@ -186,7 +186,7 @@ ERROR = '<DocumentSummary uid="{}"><error>cannot get document summary</error></D
 
 def test_an_error_about_one_uid_is_verified_by_a_request_for_that_uid_alone(tmp_path: Path) -> None:
     spoilt = summaries("1").replace(b"</DocumentSummarySet>", ERROR.format("2").encode() + b"</DocumentSummarySet>")
-    with workbench(tmp_path) as bench:
+    with open_workbench(tmp_path) as bench:
         bench.server.then(Answer(body=spoilt), Answer(body=summaries("2")))
         reply = services_of(bench).eutils.esummary(
             db="pubmed", ids=["1", "2"], read=lambda root: [one.get("uid") for one in root.iter("DocumentSummary")]
@@ -201,7 +201,7 @@ def test_an_error_about_one_uid_is_verified_by_a_request_for_that_uid_alone(tmp_
 
 
 def test_a_record_that_was_requested_twice_may_be_summarized_twice(tmp_path: Path) -> None:
-    with workbench(tmp_path, always=Answer(body=summaries("1", "1"))) as bench:
+    with open_workbench(tmp_path, always=Answer(body=summaries("1", "1"))) as bench:
         reply = bench.eutils.esummary(db="pubmed", ids=["1", "1"])
 
     assert reply.attempts == 1
@@ -212,7 +212,7 @@ def test_an_error_about_one_uid_that_stays_is_believed_if_a_search_does_not_find
     tmp_path: Path, hits: tuple[int, ...], is_error: bool
 ) -> None:
     spoilt = summaries("1").replace(b"</DocumentSummarySet>", ERROR.format("2").encode() + b"</DocumentSummarySet>")
-    with workbench(tmp_path) as bench:
+    with open_workbench(tmp_path) as bench:
         bench.server.by_endpoint["esearch"] = Answer(body=search(*hits, count=len(hits)))
         for _ in range(2):
             bench.server.then(Answer(body=spoilt), Answer(body=summaries("2", form=ERROR)))
@@ -251,7 +251,7 @@ def test_the_full_text_of_another_article_is_never_taken_or_cached(
         "doi": "10.5555/one",
         "title": "Base editing in rice",
     }
-    with workbench(tmp_path, ncbi_max_retries=0, europepmc_max_retries=1) as bench:
+    with open_workbench(tmp_path, ncbi_max_retries=0, europepmc_max_retries=1) as bench:
         server = bench.server
         server.by_endpoint["idconv"] = Answer(
             body=b'{"records": [{"requested-id": "1", "status": "error", "errmsg": "Identifier not found in PMC"}]}'

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from loopback import Answer, Loopback
-from workbench import EMAIL, KEY, CountingLimiter, open_bench, settings_for, with_secrets
+from loopback_server import Answer, Loopback
+from loopback_transport import EMAIL, KEY, CountingLimiter, add_secrets, make_settings, open_bench
 
 from entrez_kit.base.errors import EntityNotFound, InvalidInput, NotConfigured, UpstreamError
 from entrez_kit.services.europe_pmc import EuropePMC, read_cursor
@@ -26,14 +26,14 @@ def open_client(
 ) -> Iterator[tuple[EuropePMC, Loopback, CountingLimiter]]:
     with (
         Loopback(Answer(FOUND)) as server,
-        open_bench(server, settings_for(server, folder, europepmc_max_retries=3, **changes)) as bench,
+        open_bench(server, make_settings(server, folder, europepmc_max_retries=3, **changes)) as bench,
     ):
         server.then(*answers)
         yield EuropePMC(bench.transport, bench.settings), server, bench.limiter
 
 
 def test_a_search_sends_what_was_asked_and_nobody_elses_secrets(tmp_path: Path) -> None:
-    with open_client(tmp_path, **with_secrets()) as (europepmc, server, _):
+    with open_client(tmp_path, **add_secrets()) as (europepmc, server, _):
         reply = europepmc.search(
             query="  base\n editing ",
             result_type="lite",

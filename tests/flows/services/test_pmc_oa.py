@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from lxml import etree
-from recordings import require_recordings
+from used_recordings import require_recordings
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntityNotFound, InvalidInput, UpstreamError

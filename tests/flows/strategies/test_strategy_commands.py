@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 import strategy_files
-from terminal import Cli
-from word_files import paragraph, word
+from command_line import Cli
+from word_documents import write_paragraph, write_word
 
 from entrez_kit.sandbox.server import Sandbox
 
@@ -77,7 +77,7 @@ def test_a_report_has_every_line(cli: Cli, suffix: str) -> None:
 def test_a_word_document_is_read_like_text(cli: Cli) -> None:
     Path("s.md").write_text(strategy_files.TABLE, encoding="utf-8")
     listed = ("1. exp Asthma/", "2. wheez$.tw.", "3. 1 or 2")
-    Path("s.docx").write_bytes(word(*(paragraph(line) for line in listed)))
+    Path("s.docx").write_bytes(write_word(*(write_paragraph(line) for line in listed)))
 
     texts = [json.loads(cli("strategy", "translate", name, "--json").out)["query"] for name in ("s.md", "s.docx")]
     assert texts == ['("Asthma"[mh]) OR (wheez*[tiab])'] * 2

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from one_citation import format_citation
-from places import DATA
+from project_paths import DATA
 
 from entrez_kit import EntrezKit
 from entrez_kit.citations.csl import Item, csl_item

@@ -5,7 +5,7 @@ from functools import cache
 
 import pytest
 from one_citation import format_citation
-from places import DATA
+from project_paths import DATA
 
 from entrez_kit.citations.csl import Item, csl_item
 from entrez_kit.citations.style.format_entries import STYLES, format_citations

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 import pytest
-from thoroughness import sample
+from sampled_cases import take_sample
 
 from entrez_kit.citations.csl import Item, style_item
 from entrez_kit.citations.style.format_entries import STYLES, format_citations
@@ -41,7 +41,7 @@ def cited(folder: Path) -> dict[str, tuple[Element, dict[str, str]]]:
             }
     wanted = sorted(elements.keys() & items.keys())
     assert len(wanted) > 500
-    wanted = sample(wanted, 0.4)
+    wanted = take_sample(wanted, 0.4)
     texts: dict[str, dict[str, str]] = {pmid: {} for pmid in wanted}
     for style in STYLES:
         for pmid, text in zip(wanted, format_citations([items[pmid] for pmid in wanted], style), strict=True):

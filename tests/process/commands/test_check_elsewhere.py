@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from places import ROOT
+from project_paths import ROOT
 
 from entrez_kit import EntrezKit
 from entrez_kit.python.catalogue import OPERATIONS

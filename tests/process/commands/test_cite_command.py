@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from terminal import Cli, Program, envelope
+from command_line import Cli, Program, read_error
 
 from entrez_kit.base.settings import DEMO_WARNING
 from entrez_kit.citations.style.style_names import STYLE_NAMES
@@ -157,15 +157,15 @@ def test_an_empty_pipe_is_no_failure(cli: Cli) -> None:
 def test_no_identifiers_at_all_are_bad_usage(cli: Cli) -> None:
     done = cli("cite")
 
-    assert (done.status, envelope(done)["details"]["reason"]) == (2, "no_identifiers")
+    assert (done.status, read_error(done)["details"]["reason"]) == (2, "no_identifiers")
 
 
 def test_an_unknown_style_names_those_that_exist(cli: Cli) -> None:
     done = cli("cite", "99000001", "--style", "harvard")
 
     assert done.status == 2
-    assert envelope(done)["invalid_input"] == "citation_styles.0=harvard"
-    assert all(name in envelope(done)["message"] for name in STYLE_NAMES)
+    assert read_error(done)["invalid_input"] == "citation_styles.0=harvard"
+    assert all(name in read_error(done)["message"] for name in STYLE_NAMES)
 
 
 def test_fields_are_projected_and_refused_where_they_make_no_sense(cli: Cli) -> None:
@@ -212,7 +212,7 @@ def test_a_style_is_refused_where_a_file_has_none(cli: Cli, tmp_path: Path, aske
 
     done = cli("cite", "99000001", "--style", "apa,ama", flag, target)
 
-    assert (done.status, done.out, envelope(done)["invalid_input"]) == (2, "", "citation_styles")
+    assert (done.status, done.out, read_error(done)["invalid_input"]) == (2, "", "citation_styles")
     assert "--style" in done.err
     assert not list(tmp_path.glob("refs.*"))
     assert cli("cite", "99000001", "--style", "ris", "-f", "ris").status == 0
@@ -223,7 +223,7 @@ def test_a_style_is_refused_where_a_file_has_none(cli: Cli, tmp_path: Path, aske
 def test_a_file_made_of_lines_is_not_squeezed_into_a_cell(cli: Cli, style: str, form: str) -> None:
     done = cli("cite", "99000001", "--style", f"apa,{style}", "-f", form)
 
-    assert (done.status, done.out, envelope(done)["invalid_input"]) == (2, "", f"style={style}")
+    assert (done.status, done.out, read_error(done)["invalid_input"]) == (2, "", f"style={style}")
 
 
 @pytest.mark.parametrize("form", ["text", "csv", "md", "ris", "bibtex"])
@@ -244,7 +244,7 @@ def test_a_suffix_that_promises_something_else_is_refused(cli: Cli, tmp_path: Pa
     target = tmp_path / f"refs{suffix}"
     done = cli("cite", "99000001", "-o", str(target))
 
-    assert (done.status, envelope(done)["invalid_input"]) == (2, f"output={target}")
+    assert (done.status, read_error(done)["invalid_input"]) == (2, f"output={target}")
     assert not target.exists()
     assert cli("cite", "99000001", "-f", "text", "-o", str(target)).status == 0
     assert target.read_text(encoding="utf-8") == f"{FIRST}\n"
@@ -257,6 +257,6 @@ def test_an_empty_style_is_none_given(cli: Cli) -> None:
 
 
 def test_fields_are_named_once(cli: Cli) -> None:
-    fields = envelope(cli("cite", "99000001", "--fields", "nosuch"))["details"]["fields"]
+    fields = read_error(cli("cite", "99000001", "--fields", "nosuch"))["details"]["fields"]
 
     assert sorted(fields) == sorted(set(fields))

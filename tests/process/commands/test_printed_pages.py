@@ -6,8 +6,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from command_line import Cli
 from lxml import html
-from terminal import Cli
 
 from entrez_kit.citations.pandoc import convert_markdown
 

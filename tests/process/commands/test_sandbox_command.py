@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from terminal import Cli, Program
+from command_line import Cli, Program
 
 from entrez_kit.sandbox.faults import KINDS
 

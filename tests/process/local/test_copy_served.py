@@ -14,10 +14,10 @@ from urllib.request import Request, urlopen
 
 import pytest
 from Bio import Entrez, Medline
-from http_serving import HttpHostFor, modern
+from http_server_program import HttpHostFor, make_modern_request
 from local_copies import make_copy
 from lxml import etree
-from serving import HostFor, environment_for, program
+from mcp_helpers import HostFor, make_command, make_environment
 
 NCBI = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
 
@@ -172,7 +172,7 @@ def test_agents_ask_a_copy_over_stdio(host_for: HostFor, home: Path) -> None:
 def test_agents_ask_a_copy_over_http(http_host_for: HttpHostFor, home: Path) -> None:
     host = http_host_for("--local", "demo", at=None, ENTREZ_KIT_HOME=str(home))
     call = {"name": "pubmed_search_articles", "arguments": {"query_term": "crispr[ti]"}}
-    body, headers = modern("tools/call", call)
+    body, headers = make_modern_request("tools/call", call)
     result = host.request(body=body, **headers).message["result"]
 
     assert result["structuredContent"]["total_found"] > 0
@@ -182,8 +182,8 @@ def test_agents_ask_a_copy_over_http(http_host_for: HttpHostFor, home: Path) -> 
 
 def test_a_server_of_a_copy_that_does_not_exist_does_not_start(tmp_path: Path) -> None:
     done = subprocess.run(
-        program("serve", "--local", "none"),
-        env=environment_for(None, ENTREZ_KIT_HOME=str(tmp_path)),
+        make_command("serve", "--local", "none"),
+        env=make_environment(None, ENTREZ_KIT_HOME=str(tmp_path)),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,

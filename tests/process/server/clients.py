@@ -23,9 +23,9 @@ from typing import Any, Final
 SUPPORT: Final = Path(__file__).parents[2] / "support"
 sys.path.insert(0, str(SUPPORT))
 
-from examples import CORPUS, EXAMPLES  # noqa: E402
-from http_serving import ALL_SCOPES, HttpHost, bearer  # noqa: E402
-from serving import SECRET, environment_for, program  # noqa: E402
+from example_calls import CORPUS, EXAMPLES  # noqa: E402
+from http_server_program import ALL_SCOPES, HttpHost, make_bearer  # noqa: E402
+from mcp_helpers import SECRET, make_command, make_environment  # noqa: E402
 
 from entrez_kit.base.settings import load_settings  # noqa: E402
 from entrez_kit.python.catalogue import OPERATIONS  # noqa: E402
@@ -156,7 +156,7 @@ def rows(folder: Path, wanted: list[str]) -> Iterator[tuple[str, bool]]:
     """Yield the lines of the table, and whether all was delivered."""
     yield f"{'client':14} {'era':7} {'by':6} {'good':>7} {'bad':>7}", True
     with Sandbox(enforce_limits=False) as sandbox, tempfile.TemporaryDirectory() as home:
-        environment = environment_for(sandbox, MCP_AUTH_SECRET_KEY=SECRET, ENTREZ_KIT_HOME=str(Path(home) / "served"))
+        environment = make_environment(sandbox, MCP_AUTH_SECRET_KEY=SECRET, ENTREZ_KIT_HOME=str(Path(home) / "served"))
         calls = expected(environment, Path(home) / "expected")
         host = HttpHost(environment).ready()
         try:
@@ -179,9 +179,9 @@ def _row(
     given: Json = {"client": client, "mode": "legacy" if era == "legacy" else "auto"}
     given["calls"] = [(call.tool, call.arguments) for call in calls]
     if by == "http":
-        given |= {"url": url, "headers": {"Authorization": bearer(scope=f"{ALL_SCOPES} entrez-kit:corpus.write")}}
+        given |= {"url": url, "headers": {"Authorization": make_bearer(scope=f"{ALL_SCOPES} entrez-kit:corpus.write")}}
     else:
-        given |= {"command": program("serve"), "env": environment}
+        given |= {"command": make_command("serve"), "env": environment}
     said = answers(command, place, given)
     if not said:
         return f"{client:14} {era:7} {by:6} did not connect", False

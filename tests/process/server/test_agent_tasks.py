@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from places import ROOT
+from project_paths import ROOT
 
 SCRIPT = ROOT / "tests" / "benchmarks" / "agent_tasks.py"
 MOST = {"calls": 60, "bytes": 50_000}

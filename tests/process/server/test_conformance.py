@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from npx import by_npx
-from places import ROOT
+from npx_programs import run_with_npx
+from project_paths import ROOT
 
 SUITE = ("npx", "--yes", "--package=node@22", "--package=@modelcontextprotocol/conformance@0.2.0-alpha.12")
 EXPECTED = tomllib.loads((ROOT / "tests" / "data" / "conformance.toml").read_text(encoding="utf-8"))
@@ -38,7 +38,7 @@ def address_fixture() -> Iterator[str]:
 
 def checks(address: str, era: str, folder: Path) -> dict[str, str]:
     """Run the suite; return what is wrong by scenario and check, or skip."""
-    done = by_npx(
+    done = run_with_npx(
         [*SUITE, "conformance", "server", "--url", address, "--suite", "all", "--spec-version", era, "-o", str(folder)],
         timeout=120,
     )

@@ -16,35 +16,35 @@ from urllib.parse import urlsplit
 import anyio
 import jwt
 import pytest
-from http_serving import (
+from command_line import Cli, read_error
+from http_server_program import (
     MODERN,
     HttpHost,
     HttpHostFor,
-    bearer,
-    claims,
-    modern,
+    make_bearer,
+    make_claims,
+    make_modern_request,
 )
-from serving import (
+from mcp_helpers import (
     ERAS,
     NO_MESSAGES,
     QUICK,
     SECRET,
     Json,
     ServicesFor,
-    Silent,
-    environment_for,
-    error_of,
-    program,
-    structured,
+    SilentService,
+    make_command,
+    make_environment,
+    read_structured,
+    read_tool_error,
 )
-from terminal import Cli, envelope
 
 from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.sandbox.server import Sandbox
 
 
 def ask(host: HttpHost, method: str, params: Json | None = None, **headers: str | None) -> Any:
-    body, own = modern(method, params)
+    body, own = make_modern_request(method, params)
     sent: dict[str, Any] = {**own, **headers}
     return host.request(body=body, **sent)
 
@@ -68,9 +68,9 @@ INITIALIZE = {
 async def test_search_and_fetch_by_the_sdks_client_in_every_era(demo_host: HttpHost, era: str) -> None:
     async with demo_host.connected(era) as client:
         await client.list_tools()
-        found = structured(await client.call_tool("pubmed_search_articles", {"query_term": "crispr"}))
-        fetched = structured(await client.call_tool("pubmed_fetch_contents", {"pmids": found["pmids"][:2]}))
-        wrong = error_of(await client.call_tool("pubmed_fetch_contents", {"pmids": [True]}))
+        found = read_structured(await client.call_tool("pubmed_search_articles", {"query_term": "crispr"}))
+        fetched = read_structured(await client.call_tool("pubmed_fetch_contents", {"pmids": found["pmids"][:2]}))
+        wrong = read_tool_error(await client.call_tool("pubmed_fetch_contents", {"pmids": [True]}))
 
     assert [article["pmid"] for article in fetched["articles"]] == found["pmids"][:2]
     assert wrong["code"] == "INVALID_INPUT"
@@ -80,9 +80,9 @@ async def test_search_and_fetch_by_the_sdks_client_in_every_era(demo_host: HttpH
 async def test_from_a_symbol_to_articles_by_the_sdks_client_in_every_era(demo_host: HttpHost, era: str) -> None:
     async with demo_host.connected(era) as client:
         await client.list_tools()
-        page = structured(await client.call_tool("search_genes", {"query": "TP53", "organism": "human"}))
-        gene = structured(await client.call_tool("get_gene", {"entrez_id": page["items"][0]["id"]}))
-        links = structured(await client.call_tool("get_pubmed_links", {"entrez_id": gene["id"], "limit": 3}))
+        page = read_structured(await client.call_tool("search_genes", {"query": "TP53", "organism": "human"}))
+        gene = read_structured(await client.call_tool("get_gene", {"entrez_id": page["items"][0]["id"]}))
+        links = read_structured(await client.call_tool("get_pubmed_links", {"entrez_id": gene["id"], "limit": 3}))
 
     assert page["pagination"]["cursor"] is None
     assert gene["symbol"] == "TP53"
@@ -98,7 +98,7 @@ async def test_progress_reaches_the_client_in_every_era(http_host_for: HttpHostF
             seen.append(progress)
 
         async with host.connected(era) as client:
-            found = structured(
+            found = read_structured(
                 await client.call_tool("pubmed_search_articles", {"query_term": "all[sb]", "use_history": True})
             )
             arguments = {"query_key": found["query_key"], "web_env": found["web_env"], "retmax": 600}
@@ -127,7 +127,7 @@ async def hang_up(host: HttpHost, sandbox: Sandbox, era: str) -> None:
     """Call for five pages of records, hang up after the first request, and see that the rest is not requested."""
     before = sandbox.requests("efetch")
     async with host.connected(era) as client:
-        found = structured(
+        found = read_structured(
             await client.call_tool("pubmed_search_articles", {"query_term": "all[sb]", "use_history": True})
         )
         arguments = {"query_key": found["query_key"], "web_env": found["web_env"], "retmax": 1_000}
@@ -162,7 +162,7 @@ def begun_in(host: HttpHost, session: str, number: int) -> str:
     """Begin a call, hang up after the first event, and return its id."""
     body, headers = call_in(session, number)
     parts, data = urlsplit(host.url), json.dumps(body).encode()
-    named = {"Host": parts.netloc, "Authorization": bearer(), "Accept": "application/json, text/event-stream"}
+    named = {"Host": parts.netloc, "Authorization": make_bearer(), "Accept": "application/json, text/event-stream"}
     named |= {"Content-Type": "application/json", "Content-Length": str(len(data))}
     named |= {name.replace("_", "-"): value for name, value in headers.items()}
     head = "".join(f"{name}: {value}\r\n" for name, value in named.items())
@@ -264,7 +264,7 @@ def test_a_stream_goes_on_after_any_of_its_events_and_sees_no_others() -> None:
 
 
 def unsigned() -> str:
-    return f"Bearer {jwt.encode(claims(), '', algorithm='none')}"
+    return f"Bearer {jwt.encode(make_claims(), '', algorithm='none')}"
 
 
 BAD_TOKENS: dict[str, Any] = {
@@ -273,19 +273,19 @@ BAD_TOKENS: dict[str, Any] = {
     "an empty one": lambda: "Bearer ",
     "garbage": lambda: "Bearer not.a.token",
     "a giant": lambda: "Bearer " + "x" * 9_000,
-    "expired": lambda: bearer(exp=int(time.time()) - 1),
-    "not valid yet": lambda: bearer(nbf=int(time.time()) + 300),
+    "expired": lambda: make_bearer(exp=int(time.time()) - 1),
+    "not valid yet": lambda: make_bearer(nbf=int(time.time()) + 300),
     "alg=none": unsigned,
-    "HS512": lambda: bearer(SECRET * 2, "HS512"),
-    "HS512 with our secret": lambda: bearer(algorithm="HS512"),
-    "another secret": lambda: bearer("another-secret-that-is-well-over-32-bytes"),
-    "no exp": lambda: bearer(exp=None),
-    "no iss": lambda: bearer(iss=None),
-    "no aud": lambda: bearer(aud=None),
-    "no sub": lambda: bearer(sub=None),
-    "a blank sub": lambda: bearer(sub="  "),
-    "another audience": lambda: bearer(aud="somebody-else"),
-    "another issuer": lambda: bearer(iss="somebody-else"),
+    "HS512": lambda: make_bearer(SECRET * 2, "HS512"),
+    "HS512 with our secret": lambda: make_bearer(algorithm="HS512"),
+    "another secret": lambda: make_bearer("another-secret-that-is-well-over-32-bytes"),
+    "no exp": lambda: make_bearer(exp=None),
+    "no iss": lambda: make_bearer(iss=None),
+    "no aud": lambda: make_bearer(aud=None),
+    "no sub": lambda: make_bearer(sub=None),
+    "a blank sub": lambda: make_bearer(sub="  "),
+    "another audience": lambda: make_bearer(aud="somebody-else"),
+    "another issuer": lambda: make_bearer(iss="somebody-else"),
 }
 
 
@@ -343,7 +343,7 @@ def test_a_good_token_gets_an_answer(http_host: HttpHost) -> None:
 
 @pytest.mark.parametrize("scope", ["", "openid profile", None, 7])
 def test_a_token_without_any_of_our_scopes_gets_403(http_host: HttpHost, scope: Any) -> None:
-    reply = ask(http_host, "tools/list", Authorization=bearer(scope=scope))
+    reply = ask(http_host, "tools/list", Authorization=make_bearer(scope=scope))
 
     assert reply.status == 403
     assert 'error="insufficient_scope"' in reply.headers["www-authenticate"]
@@ -360,7 +360,7 @@ def test_a_token_without_any_of_our_scopes_gets_403(http_host: HttpHost, scope: 
 def test_a_call_beyond_the_scopes_is_refused_within_the_protocol_in_every_era(
     http_host: HttpHost, granted: str, params: Json, needed: str
 ) -> None:
-    authorization = bearer(scope=granted)
+    authorization = make_bearer(scope=granted)
     session = http_host.request(body=INITIALIZE, Authorization=authorization).headers["mcp-session-id"]
     call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}
     replies = [
@@ -376,9 +376,9 @@ def test_a_call_beyond_the_scopes_is_refused_within_the_protocol_in_every_era(
 
 @pytest.mark.anyio
 async def test_after_a_refused_call_a_session_goes_on_in_every_era(demo_host: HttpHost, era: str) -> None:
-    async with demo_host.connected(era, bearer(scope="entrez-kit:gene")) as client:
-        refused = error_of(await client.call_tool("pubmed_search_articles", {"query_term": "crispr"}))
-        page = structured(await client.call_tool("search_genes", {"query": "TP53", "organism": "human"}))
+    async with demo_host.connected(era, make_bearer(scope="entrez-kit:gene")) as client:
+        refused = read_tool_error(await client.call_tool("pubmed_search_articles", {"query_term": "crispr"}))
+        page = read_structured(await client.call_tool("search_genes", {"query": "TP53", "organism": "human"}))
         instructions = str(client.instructions)
 
     assert refused["details"]["reason"] == "insufficient_scope"
@@ -390,9 +390,12 @@ async def test_after_a_refused_call_a_session_goes_on_in_every_era(demo_host: Ht
 
 def test_statistics_need_the_scope_of_pubmed(http_host: HttpHost) -> None:
     params = {"uri": "pubmed-connect://stats/pubmed"}
-    refused = ask(http_host, "resources/read", params, Authorization=bearer(scope="entrez-kit:gene"))
+    refused = ask(http_host, "resources/read", params, Authorization=make_bearer(scope="entrez-kit:gene"))
     allowed = ask(
-        http_host, "resources/read", {"uri": "pubmed-connect://info"}, Authorization=bearer(scope="entrez-kit:gene")
+        http_host,
+        "resources/read",
+        {"uri": "pubmed-connect://info"},
+        Authorization=make_bearer(scope="entrez-kit:gene"),
     )
 
     assert refused.message["error"]["data"]["error"]["details"]["scope"] == "entrez-kit:pubmed"
@@ -403,7 +406,7 @@ def test_statistics_need_the_scope_of_pubmed(http_host: HttpHost) -> None:
 def test_what_a_token_may_not_use_is_named_nowhere(http_host: HttpHost) -> None:
     reported = {}
     for scope in ("gene", "pubmed"):
-        authorization = bearer(scope=f"entrez-kit:{scope}")
+        authorization = make_bearer(scope=f"entrez-kit:{scope}")
         ref = {"type": "ref/resource", "uri": "pubmed-connect://stats/{database}"}
         reported[scope] = [
             ask(http_host, method, params, Authorization=authorization).message
@@ -436,7 +439,7 @@ def test_what_a_token_may_not_use_is_named_nowhere(http_host: HttpHost) -> None:
 def test_a_token_sees_the_tools_it_may_call(http_host: HttpHost) -> None:
     names = {}
     for scope in ("entrez-kit:pubmed", "entrez-kit:gene"):
-        reply = ask(http_host, "tools/list", Authorization=bearer(scope=scope))
+        reply = ask(http_host, "tools/list", Authorization=make_bearer(scope=scope))
         names[scope] = {tool["name"] for tool in reply.message["result"]["tools"]}
 
     for toolset in ("pubmed", "gene"):
@@ -449,7 +452,7 @@ def test_a_session_belongs_to_whoever_opened_it(http_host: HttpHost) -> None:
     ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
 
     assert http_host.request(body=ping, Mcp_Session_Id=session).status == 200
-    assert http_host.request(body=ping, Mcp_Session_Id=session, Authorization=bearer(sub="mallory")).status == 404
+    assert http_host.request(body=ping, Mcp_Session_Id=session, Authorization=make_bearer(sub="mallory")).status == 404
     assert http_host.request(body=ping, Mcp_Session_Id="0" * 32).status == 404
 
 
@@ -462,7 +465,7 @@ def test_a_session_belongs_to_whoever_opened_it(http_host: HttpHost) -> None:
 )  # fmt: skip
 @pytest.mark.parametrize("path", ["/mcp", "/healthz", "/nowhere"])
 def test_a_page_from_elsewhere_gets_403_before_anything_else(http_host: HttpHost, origin: str, path: str) -> None:
-    for authorization in (bearer(), None):
+    for authorization in (make_bearer(), None):
         for method in ("POST", "GET", "OPTIONS"):
             reply = http_host.request(method, path, Origin=origin, Authorization=authorization)
             assert reply.status == 403
@@ -499,7 +502,7 @@ def test_origins_can_be_listed_and_only_these_may_call(http_host_for: HttpHostFo
 @pytest.mark.parametrize("name", ["evil.example", "evil.example:3010", "10.0.0.1", "localhost.evil.example", "", "a b"])
 @pytest.mark.parametrize("path", ["/mcp", "/healthz"])
 def test_a_request_for_another_host_gets_421_before_authentication(http_host: HttpHost, name: str, path: str) -> None:
-    for authorization in (bearer(), None):
+    for authorization in (make_bearer(), None):
         assert http_host.request(path=path, Host=name, Authorization=authorization).status in (400, 421)
 
 
@@ -572,7 +575,7 @@ def test_what_is_no_message_gets_an_error_and_the_next_is_answered(http_host: Ht
 
 def test_half_a_body_is_no_trouble(http_host: HttpHost) -> None:
     parts = urlsplit(http_host.url)
-    head = f"POST /mcp HTTP/1.1\r\nHost: {parts.netloc}\r\nAuthorization: {bearer()}\r\nContent-Length: 99\r\n\r\n"
+    head = f"POST /mcp HTTP/1.1\r\nHost: {parts.netloc}\r\nAuthorization: {make_bearer()}\r\nContent-Length: 99\r\n\r\n"
     before = len(http_host.entries)
     with socket.create_connection((parts.hostname, parts.port), timeout=8) as connection:
         connection.sendall(head.encode() + b'{"jsonrpc"')
@@ -593,7 +596,7 @@ async def test_sessions_have_a_cap(services_for: ServicesFor, monkeypatch: pytes
     services = services_for(None, mcp_auth_secret_key=SECRET)
     handlers = EntrezServer(services)
     app = http.build_app(handlers.build(), services.settings)
-    headers = {"Authorization": bearer(), "Accept": "application/json, text/event-stream"}
+    headers = {"Authorization": make_bearer(), "Accept": "application/json, text/event-stream"}
     async with (
         alive(app),
         httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://localhost", headers=headers) as client,
@@ -626,11 +629,11 @@ async def test_a_subjects_session_that_was_not_used_for_longest_ends_for_a_newer
     ):
 
         async def opened(subject: str) -> str:
-            token = {"Authorization": bearer(sub=subject)}
+            token = {"Authorization": make_bearer(sub=subject)}
             return str((await client.post("/mcp", json=INITIALIZE, headers=token)).headers["mcp-session-id"])
 
         async def status(subject: str, session: str) -> int:
-            headers = {"Authorization": bearer(sub=subject), "Mcp-Session-Id": session}
+            headers = {"Authorization": make_bearer(sub=subject), "Mcp-Session-Id": session}
             ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
             return (await client.post("/mcp", json=ping, headers=headers)).status_code
 
@@ -651,7 +654,7 @@ def test_a_connection_without_a_request_is_closed(sent: bytes) -> None:
 
 
 def test_a_body_that_does_not_come_gets_408() -> None:
-    head = f"POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: {bearer()}\r\nContent-Length: 9\r\n\r\n{{"
+    head = f"POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: {make_bearer()}\r\nContent-Length: 9\r\n\r\n{{"
 
     assert _answer_to(head.encode(), {"BODY_SECONDS": 0.2}).startswith(b"HTTP/1.1 408 ")
 
@@ -664,7 +667,7 @@ def _answer_to(sent: bytes, limits: Json, *, more: int = 0) -> bytes:
     """Return what a server with other limits answers to the first connection before it closes that."""
     changed = "\n".join(f"http.{name} = {value}" for name, value in limits.items())
     script = f"from entrez_kit.server import http\n{changed}\nfrom entrez_kit.__main__ import main\nmain()"
-    host = HttpHost(environment_for(None, MCP_AUTH_SECRET_KEY=SECRET), command=[sys.executable, "-c", script])
+    host = HttpHost(make_environment(None, MCP_AUTH_SECRET_KEY=SECRET), command=[sys.executable, "-c", script])
     try:
         host.ready()
         where = (urlsplit(host.url).hostname, urlsplit(host.url).port)
@@ -711,7 +714,7 @@ def test_there_is_nothing_else(http_host: HttpHost) -> None:
 
 
 def test_refusals_are_logged_without_tokens(http_host: HttpHost) -> None:
-    secret_looking = bearer("another-secret-that-is-well-over-32-bytes")
+    secret_looking = make_bearer("another-secret-that-is-well-over-32-bytes")
     http_host.request(body=INITIALIZE, Authorization=secret_looking)
     http_host.request(body=INITIALIZE, Origin="https://evil.example")
     http_host.wait_for("token refused: InvalidSignatureError")
@@ -727,8 +730,8 @@ def test_refusals_are_logged_without_tokens(http_host: HttpHost) -> None:
 def test_without_a_proper_secret_it_refuses_to_start(alone: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     short = "x" * 31
     done = subprocess.run(
-        program("serve", "--transport", "http", "--port", "0"),
-        env=environment_for(None, MCP_AUTH_SECRET_KEY=short),
+        make_command("serve", "--transport", "http", "--port", "0"),
+        env=make_environment(None, MCP_AUTH_SECRET_KEY=short),
         capture_output=True,
         timeout=30,
         check=False,
@@ -742,7 +745,7 @@ def test_without_a_proper_secret_it_refuses_to_start(alone: Cli, monkeypatch: py
         monkeypatch.setenv("MCP_AUTH_SECRET_KEY", secret)
         checked = alone("serve", "--check", "--transport", "http", "--port", "0")
         assert (checked.status, checked.out) == (8, ""), word
-        error = envelope(checked)
+        error = read_error(checked)
         assert error["code"] == "NOT_CONFIGURED"
         assert word in error["message"]
         assert not secret or secret not in checked.err
@@ -752,13 +755,13 @@ def test_a_secret_of_32_bytes_is_enough(http_host_for: HttpHostFor) -> None:
     secret = "x" * 32
     host = http_host_for(MCP_AUTH_SECRET_KEY=secret)
 
-    assert host.request(body=INITIALIZE, Authorization=bearer(secret)).status == 200
+    assert host.request(body=INITIALIZE, Authorization=make_bearer(secret)).status == 200
 
 
 def test_an_allowed_origin_that_is_none_is_refused_at_the_start(alone: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     done = subprocess.run(
-        program("serve", "--transport", "http", "--port", "0"),
-        env=environment_for(None, MCP_AUTH_SECRET_KEY=SECRET, MCP_ALLOWED_ORIGINS="*"),
+        make_command("serve", "--transport", "http", "--port", "0"),
+        env=make_environment(None, MCP_AUTH_SECRET_KEY=SECRET, MCP_ALLOWED_ORIGINS="*"),
         capture_output=True,
         timeout=30,
         check=False,
@@ -778,8 +781,8 @@ def test_a_port_that_is_taken_is_refused_at_the_start() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         done = subprocess.run(
-            program("serve", "--transport", "http", "--port", str(port)),
-            env=environment_for(None, MCP_AUTH_SECRET_KEY=SECRET),
+            make_command("serve", "--transport", "http", "--port", str(port)),
+            env=make_environment(None, MCP_AUTH_SECRET_KEY=SECRET),
             capture_output=True,
             timeout=30,
             check=False,
@@ -817,7 +820,7 @@ def test_a_signal_ends_it(http_host_for: HttpHostFor, number: signal.Signals, st
 @pytest.mark.anyio
 @pytest.mark.parametrize("era", ERAS[1:])
 async def test_a_call_under_way_and_open_streams_do_not_hold_up_the_end(http_host_for: HttpHostFor, era: str) -> None:
-    with Silent() as silent:
+    with SilentService() as silent:
         host = http_host_for(at=silent)
         ended: list[tuple[int, float]] = []
         with anyio.CancelScope() as scope:

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from http_serving import HttpHostFor, bearer
-from npx import by_npx
-from serving import environment_for
+from http_server_program import HttpHostFor, make_bearer
+from mcp_helpers import make_environment
+from npx_programs import run_with_npx
 
 from entrez_kit.sandbox.server import Sandbox
 
@@ -18,7 +18,7 @@ INSPECTOR = ("npx", "--no-install", "@modelcontextprotocol/inspector", "--cli")
 
 def inspector(*arguments: str) -> "subprocess.CompletedProcess[str]":
     """Run the inspector that npm has already, or skip."""
-    return by_npx([*INSPECTOR, *arguments], timeout=90)
+    return run_with_npx([*INSPECTOR, *arguments], timeout=90)
 
 
 def given(environment: dict[str, str]) -> list[str]:
@@ -32,11 +32,11 @@ def test_the_inspector_lists_searches_and_fetches(sandbox: Sandbox, http_host_fo
     script = Path(sys.executable).with_name("entrez-kit")
     if not script.exists():
         pytest.skip("the program is not installed beside Python")
-    flags, target = given(environment_for(sandbox)), [str(script), "serve"]
+    flags, target = given(make_environment(sandbox)), [str(script), "serve"]
     if transport == "http":
         if "--header" not in inspector("--help").stdout:
             pytest.skip("this inspector cannot send a token")
-        flags, target = ["--header", f"Authorization: {bearer()}", "--transport", "http"], [http_host_for().url]
+        flags, target = ["--header", f"Authorization: {make_bearer()}", "--transport", "http"], [http_host_for().url]
 
     def ask(*arguments: str) -> Any:
         done = inspector(*target, *arguments, *flags)

@@ -11,19 +11,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from places import ROOT, SUPPORT
-from serving import (
+from mcp_helpers import (
     NO_MESSAGES,
     QUICK,
     Host,
     HostFor,
-    Silent,
-    environment_for,
-    mode_of,
-    program,
+    SilentService,
+    choose_mode,
+    make_command,
+    make_environment,
+    read_structured,
     speaking,
-    structured,
 )
+from project_paths import ROOT, SUPPORT
 
 from entrez_kit.base import __version__
 from entrez_kit.sandbox.server import Sandbox
@@ -38,19 +38,19 @@ HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"na
 async def test_chains_of_calls_by_the_sdks_client_in_every_era(sandbox: Sandbox, era: str) -> None:
     from mcp import Client, StdioServerParameters
 
-    command, *arguments = program("serve")
-    server = StdioServerParameters(command=command, args=arguments, env=environment_for(sandbox))
+    command, *arguments = make_command("serve")
+    server = StdioServerParameters(command=command, args=arguments, env=make_environment(sandbox))
     with speaking(era):
-        async with Client(server, mode=mode_of(era)) as client:
+        async with Client(server, mode=choose_mode(era)) as client:
             assert client.protocol_version == era
             assert client.server_info is not None
             assert (client.server_info.name, client.server_info.version) == ("entrez-kit", __version__)
             await client.list_tools()
-            found = structured(await client.call_tool("pubmed_search_articles", {"query_term": "crispr"}))
-            fetched = structured(await client.call_tool("pubmed_fetch_contents", {"pmids": found["pmids"][:2]}))
-            page = structured(await client.call_tool("search_genes", {"query": "TP53", "organism": "human"}))
-            gene = structured(await client.call_tool("get_gene", {"entrez_id": page["items"][0]["id"]}))
-            links = structured(await client.call_tool("get_pubmed_links", {"entrez_id": gene["id"], "limit": 3}))
+            found = read_structured(await client.call_tool("pubmed_search_articles", {"query_term": "crispr"}))
+            fetched = read_structured(await client.call_tool("pubmed_fetch_contents", {"pmids": found["pmids"][:2]}))
+            page = read_structured(await client.call_tool("search_genes", {"query": "TP53", "organism": "human"}))
+            gene = read_structured(await client.call_tool("get_gene", {"entrez_id": page["items"][0]["id"]}))
+            links = read_structured(await client.call_tool("get_pubmed_links", {"entrez_id": gene["id"], "limit": 3}))
 
     assert [article["pmid"] for article in fetched["articles"]] == found["pmids"][:2]
     assert gene["symbol"] == "TP53"
@@ -65,7 +65,7 @@ def host_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
     """Return a host for all tests of the wire that leave the program as it was; then the program ends well."""
     with Sandbox(enforce_limits=False) as sandbox:
         home = str(tmp_path_factory.mktemp("home"))
-        host = Host.start(program("serve"), environment_for(sandbox, ENTREZ_KIT_HOME=home))
+        host = Host.start(make_command("serve"), make_environment(sandbox, ENTREZ_KIT_HOME=home))
         try:
             host.greet()
             yield host
@@ -186,7 +186,7 @@ def test_what_a_pipe_asks_last_is_answered() -> None:
     lines = "".join(json.dumps({"jsonrpc": "2.0", **message}) + "\n" for message in requested)
     with Sandbox(records=20, latency_ms=150, enforce_limits=False) as slow:
         answered = subprocess.run(
-            program("serve"), input=lines, env=environment_for(slow), capture_output=True, text=True, timeout=60
+            make_command("serve"), input=lines, env=make_environment(slow), capture_output=True, text=True, timeout=60
         )
 
     assert [json.loads(line)["id"] for line in answered.stdout.splitlines()] == [1, 2]
@@ -210,9 +210,9 @@ def test_all_that_a_pipe_sends_is_answered_when_its_input_ends_at_once(latency_m
     ]
     lines = "".join(json.dumps({"jsonrpc": "2.0", **message}) + "\n" for message in requested)
     with Sandbox(records=20, latency_ms=latency_ms, enforce_limits=False) as sandbox:
-        environment = environment_for(sandbox, NCBI_API_KEY="fast")
+        environment = make_environment(sandbox, NCBI_API_KEY="fast")
         done = subprocess.run(
-            program("serve"), input=lines, env=environment, capture_output=True, text=True, timeout=110
+            make_command("serve"), input=lines, env=environment, capture_output=True, text=True, timeout=110
         )
 
     answers = {answer["id"]: answer for answer in map(json.loads, done.stdout.splitlines())}
@@ -223,7 +223,7 @@ def test_all_that_a_pipe_sends_is_answered_when_its_input_ends_at_once(latency_m
 
 
 def test_a_cancelled_call_does_not_hold_up_the_end(host_for: HostFor) -> None:
-    with Silent() as silent:
+    with SilentService() as silent:
         host = host_for(at=silent)
         host.greet()
         number = host.send("tools/call", {"name": "pubmed_search_articles", "arguments": {"query_term": "crispr"}})
@@ -256,7 +256,7 @@ def test_a_signal_ends_the_program_while_its_input_is_open(
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, None], ids=str)
 def test_a_call_under_way_does_not_hold_up_the_end(host_for: HostFor, number: signal.Signals | None) -> None:
-    with Silent() as silent:
+    with SilentService() as silent:
         host = host_for(at=silent)
         host.greet()
         for term in ("crispr", "insulin", "malaria"):
@@ -295,7 +295,7 @@ def test_a_thread_does_not_hold_up_the_end_of_a_program_that_is_slow_to_exit(hos
 
 
 def test_a_program_that_ignores_the_end_of_its_terminal_continues(host_for: HostFor) -> None:
-    host = host_for(command=["nohup", *program("serve")])
+    host = host_for(command=["nohup", *make_command("serve")])
     host.greet()
     host.process.send_signal(signal.SIGHUP)
 
@@ -385,8 +385,8 @@ def test_secrets_stay_out_of_everything(sandbox: Sandbox, tmp_path: Path) -> Non
         "MCP_AUTH_SECRET_KEY": "canary-secret-" + "x" * 32,
         "OPENAI_API_KEY": "canary-openai-77",
     }
-    environment = environment_for(sandbox, MCP_LOG_LEVEL="debug", LOGS_DIR=str(tmp_path / "logs"), **canaries)
-    host = Host.start(program("serve"), environment)
+    environment = make_environment(sandbox, MCP_LOG_LEVEL="debug", LOGS_DIR=str(tmp_path / "logs"), **canaries)
+    host = Host.start(make_command("serve"), environment)
     try:
         host.greet()
         host.call("pubmed_search_articles", {"query_term": "crispr"})
@@ -405,7 +405,7 @@ def test_secrets_stay_out_of_everything(sandbox: Sandbox, tmp_path: Path) -> Non
 
 
 def test_the_answers_of_one_session_come_while_another_call_waits(host_for: HostFor) -> None:
-    with Silent() as silent:
+    with SilentService() as silent:
         host = host_for(at=silent)
         host.greet()
         host.send("tools/call", {"name": "pubmed_search_articles", "arguments": {"query_term": "crispr"}})

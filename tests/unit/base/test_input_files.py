@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from places import ROOT
+from project_paths import ROOT
 from syntax_trees import read_nodes
 
 from entrez_kit.base import input_files

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from csl_rules import breaches
-from places import DATA
+from csl_rules import find_breaches
+from project_paths import DATA
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.citations.csl import Item, csl_item, parse_edition
@@ -44,7 +44,7 @@ def article(**fields: Any) -> Article:
 
 def test_every_item_is_valid_csl_json() -> None:
     for item in [*items().values(), *demo_items()]:
-        assert breaches(item) == [], item["id"]
+        assert find_breaches(item) == [], item["id"]
 
 
 def test_recorded_articles_make_valid_csl_json(real_data: Path) -> None:
@@ -55,7 +55,7 @@ def test_recorded_articles_make_valid_csl_json(real_data: Path) -> None:
             for record in iter_records(gzip.decompress(content) if path.suffix == ".gz" else content):
                 if record.kind != "deleted":
                     count += 1
-                    assert breaches(csl_item(record.article())) == [], record.pmid
+                    assert find_breaches(csl_item(record.article())) == [], record.pmid
         except UpstreamError:
             continue  # some recordings are no records, or cut
 

@@ -17,11 +17,11 @@ import RISparser
 import rispy
 from bibtexparser.entrypoint import parse_string as parse_bibtex
 from bibtexparser.middlewares import SeparateCoAuthors, SplitNameParts
-from places import DATA
+from project_paths import DATA
 from pybtex.database import Person, parse_string
 from pylatexenc.latex2text import LatexNodes2Text
-from recordings import require_recordings
-from thoroughness import sample
+from sampled_cases import take_sample
+from used_recordings import require_recordings
 
 from entrez_kit.base.errors import InvalidInput, UpstreamError
 from entrez_kit.citations.csl import csl_item, list_notes
@@ -370,7 +370,7 @@ def test_bibtex_is_read_back_whole_by_two_readers(difficult: list[Article]) -> N
 
 @pytest.mark.long
 def test_recorded_articles_as_bibtex_are_read_back_whole(recorded: list[Article]) -> None:
-    check_bibtex(sample(recorded, 0.3))
+    check_bibtex(take_sample(recorded, 0.3))
 
 
 HOSTILE = "50% of A&B cost $5 #1 in a_b {open} ~x^2 \\alpha } and { \"quoted\" @article{x, 'single' α<β"

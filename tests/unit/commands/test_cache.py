@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from local_program import Program, on_terminal
+from program_streams import Program, on_terminal
 
 from entrez_kit.base.settings import load_settings
 from entrez_kit.services.transport.cache import cache_file, open_file

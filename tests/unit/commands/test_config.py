@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from local_program import Ended, Program, on_terminal
+from program_streams import Program, RunResult, on_terminal
 
 from entrez_kit.base.settings import SETTINGS, load_settings
 
@@ -36,7 +36,7 @@ def read_config(config: Path) -> dict[str, Any]:
     return tomllib.loads(config.read_text(encoding="utf-8"))
 
 
-def find_setting(ended: Ended, name: str) -> tuple[Any, str]:
+def find_setting(ended: RunResult, name: str) -> tuple[Any, str]:
     (setting,) = [item for item in ended.document["settings"] if item["name"] == name]
     return setting["value"], setting["origin"]
 

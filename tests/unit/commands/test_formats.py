@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 import pytest
 import yaml
+from command_line import Module
 from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import BaseModel
-from terminal import Module
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.output_formats import BY_NAME

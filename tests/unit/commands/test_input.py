@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import Module
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from terminal import Module
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.identifiers import read_identifier

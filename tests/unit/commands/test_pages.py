@@ -4,8 +4,8 @@ import io
 from typing import Any
 
 import pytest
+from command_line import Module
 from rich.console import Console
-from terminal import Module
 
 from entrez_kit.pubmed.standing import standing_of
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from corpus_bench import Clock, Paper, mark_deleted
+from invented_papers import Clock, Paper, mark_deleted
 from pydantic import ValidationError
 
 from entrez_kit import EntrezKit
@@ -35,7 +35,7 @@ def kit(kit_for: Callable[..., EntrezKit]) -> EntrezKit:
 
 def test_the_record_of_the_contract_reads_as_the_contract_says(kit: EntrezKit) -> None:
     store_of(kit.services).upsert_pubmed_docs([EXAMPLE.article()])
-    store_of(kit.services).upsert_pubmed_docs([EXAMPLE.but(revised="2024-06-15").article()])
+    store_of(kit.services).upsert_pubmed_docs([EXAMPLE.change_with(revised="2024-06-15").article()])
 
     assert rag_get(kit.services, RagGetRequest(doc_id="pmid:384001")).model_dump() == {
         "doc_id": "pmid:384001",
@@ -74,7 +74,7 @@ def test_growing_old_lowers_the_quality_and_makes_no_version(kit: EntrezKit) -> 
 
 
 def test_a_retracted_record_has_no_quality(kit: EntrezKit) -> None:
-    store_of(kit.services).upsert_pubmed_docs([EXAMPLE.but(retracted_in="J. 2025").article()])
+    store_of(kit.services).upsert_pubmed_docs([EXAMPLE.change_with(retracted_in="J. 2025").article()])
 
     assert rag_get(kit.services, RagGetRequest(doc_id="pmid:384001")).quality.total == 0
 

@@ -5,9 +5,9 @@ from itertools import pairwise
 from random import Random
 
 import pytest
-from corpus_bench import Paper
 from hypothesis import given
 from hypothesis import strategies as st
+from invented_papers import Paper
 
 from entrez_kit.corpus.chunking import LEAST, MOST, chunk_article, chunk_uuid, estimate_tokens
 from entrez_kit.corpus.documents import Doc

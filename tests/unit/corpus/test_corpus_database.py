@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from corpus_bench import Paper, contents, mark_deleted, rows, series
-from places import DATA
+from invented_papers import Paper, list_rows, make_series, mark_deleted, read_contents
+from project_paths import DATA
 
 from entrez_kit.base import private_files
 from entrez_kit.base.errors import Exit, StoreError
@@ -34,7 +34,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def _filled(store: Store, number: int = 3) -> Store:
-    store.upsert_pubmed_docs([paper.article() for paper in series(number)], "k")
+    store.upsert_pubmed_docs([paper.article() for paper in make_series(number)], "k")
     return store
 
 
@@ -93,7 +93,7 @@ def test_a_block_that_fails_writes_nothing(store: Store) -> None:
         fails()
 
     assert store.stats().documents == 3
-    assert rows(store, "SELECT count(*) FROM membership") == [(3,)]
+    assert list_rows(store, "SELECT count(*) FROM membership") == [(3,)]
 
 
 def test_readers_are_never_kept_waiting_by_a_writer(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,7 +103,7 @@ def test_readers_are_never_kept_waiting_by_a_writer(store: Store, monkeypatch: p
     with store.writing() as connection:
         connection.execute("DELETE FROM membership")
         assert store.stats().documents == 3
-        assert rows(store, "SELECT count(*) FROM membership") == [(3,)]
+        assert list_rows(store, "SELECT count(*) FROM membership") == [(3,)]
 
 
 def test_a_reader_sees_one_state_to_the_end(store: Store) -> None:
@@ -184,13 +184,13 @@ def test_an_older_file_is_brought_up_to_date_once(store: Store, monkeypatch: pyt
         ran.append(1)
         connection.execute("ALTER TABLE documents ADD COLUMN mood TEXT DEFAULT 'fine'")
 
-    before = contents(Store(store.path))
+    before = read_contents(Store(store.path))
     monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, second))
     monkeypatch.setattr(schema, "_check_schema", lambda _: None)  # this format exists in this test only
 
     newer = Store(store.path)
-    assert rows(newer, "SELECT DISTINCT mood FROM documents") == [("fine",)]
-    assert contents(newer) == before
+    assert list_rows(newer, "SELECT DISTINCT mood FROM documents") == [("fine",)]
+    assert read_contents(newer) == before
     newer.close()
     Store(store.path).stats()
     assert ran == [1]
@@ -297,7 +297,7 @@ def test_a_corpus_of_the_version_before_is_taken_over_and_indexed_anew(store: St
             query = np.eye(1, dim, dtype=np.float32)[0]
             return [(hit.pmid, round(hit.sim or 0, 5)) for hit in vectors.nearest(connection, model, query, 20)]
 
-    stored = rows(store, "SELECT pmid, vector FROM vectors AS v JOIN chunks AS c ON c.id = v.chunk_id")
+    stored = list_rows(store, "SELECT pmid, vector FROM vectors AS v JOIN chunks AS c ON c.id = v.chunk_id")
     sims = {pmid: round(float(np.frombuffer(vector, "<f4")[0]), 5) for pmid, vector in stored}
     others = [*range(1004, 1013)]
     for step in (lambda: None, store.index_words, store.index_vectors, store.reindex):
@@ -310,8 +310,8 @@ def test_a_corpus_of_the_version_before_is_taken_over_and_indexed_anew(store: St
     assert (stats.documents, stats.deleted, stats.retracted, stats.versions) == (12, 1, 1, 16)
     assert stats.vectors == {"test:letters": stats.chunks - 1}
     assert [article.title for article in store.articles("other")] == ["Invented title 0", "Invented title 1"]
-    assert rows(store, "SELECT name FROM sqlite_schema WHERE name LIKE 'lexical_index%'") == []
-    assert rows(store, "PRAGMA integrity_check") == [("ok",)]
+    assert list_rows(store, "SELECT name FROM sqlite_schema WHERE name LIKE 'lexical_index%'") == []
+    assert list_rows(store, "PRAGMA integrity_check") == [("ok",)]
 
 
 SAID = "pmid, version, change, title, abstract, journal, pub_types, pdat, pmcid, retraction_status, content_hash, lr"
@@ -327,21 +327,21 @@ def test_a_corpus_that_said_the_present_version_twice_says_the_same_in_less(stor
     documents = before.execute(f"SELECT {columns} FROM documents").fetchall()
     before.close()
 
-    assert rows(store, f"SELECT {SAID}, seen_at FROM versions ORDER BY 1, 2") == versions
+    assert list_rows(store, f"SELECT {SAID}, seen_at FROM versions ORDER BY 1, 2") == versions
     assert len(versions) == 16
-    assert rows(store, f"SELECT {columns} FROM documents") == documents
+    assert list_rows(store, f"SELECT {columns} FROM documents") == documents
     assert [json.loads(one.model_dump_json()) for one in store.articles()] == [json.loads(text) for (text,) in records]
-    assert rows(store, "SELECT pmid, json_extract(corrections, '$[0].kind') FROM documents WHERE corrections > ''") == [
-        (1002, "RetractionIn")
-    ]
+    assert list_rows(
+        store, "SELECT pmid, json_extract(corrections, '$[0].kind') FROM documents WHERE corrections > ''"
+    ) == [(1002, "RetractionIn")]
     kept = "SELECT count(*), count(title), count(content_hash) FROM revisions"
-    assert rows(store, kept) == [(16, 3, 3)]
-    assert rows(store, "PRAGMA integrity_check") == [("ok",)]
-    assert rows(store, "PRAGMA foreign_key_check") == []
+    assert list_rows(store, kept) == [(16, 3, 3)]
+    assert list_rows(store, "PRAGMA integrity_check") == [("ok",)]
+    assert list_rows(store, "PRAGMA foreign_key_check") == []
     mark_deleted(store, [1004])
-    assert rows(store, kept) == [(17, 4, 4)]
+    assert list_rows(store, kept) == [(17, 4, 4)]
     last = (1004, 1, "added", "Invented title 3"), (1004, 2, "deleted", "Invented title 3")
-    assert rows(store, "SELECT pmid, version, change, title FROM versions WHERE pmid = 1004 ORDER BY 2") == [*last]
+    assert list_rows(store, "SELECT pmid, version, change, title FROM versions WHERE pmid = 1004 ORDER BY 2") == [*last]
 
 
 def test_a_record_packed_by_this_format_is_read_by_every_later_one() -> None:
@@ -367,7 +367,7 @@ def test_a_migration_that_fails_leaves_the_older_file_as_it_was(store: Store, mo
         Store(store.path).stats()
 
     monkeypatch.setattr(schema, "MIGRATIONS", present)
-    assert rows(Store(store.path), "SELECT count(*) FROM membership") == [(3,)]
+    assert list_rows(Store(store.path), "SELECT count(*) FROM membership") == [(3,)]
 
 
 @pytest.mark.parametrize("damage", [b"this is no database at all, whatever its name says" * 40, None])
@@ -394,7 +394,7 @@ def test_a_full_disk_is_reported_and_what_was_committed_stays(store: Store) -> N
         connection.execute(f"PRAGMA max_page_count={pages}")
 
     with pytest.raises(StoreError, match="disk is full") as caught:
-        store.upsert_pubmed_docs([paper.article() for paper in series(500, pmid=5000)])
+        store.upsert_pubmed_docs([paper.article() for paper in make_series(500, pmid=5000)])
 
     assert _reason(caught.value) == "disk_full"
     assert Store(store.path).stats().documents == 3
@@ -542,10 +542,10 @@ def test_people_find_their_way_in_the_tables(store: Store) -> None:
     store.upsert_pubmed_docs([Paper(5, mesh=("Humans",)).article()], "k")
     store.set_checkpoint("k", "2024-01-01")
 
-    assert rows(store, "SELECT query_key, documents FROM corpora") == [("k", 1)]
-    assert rows(store, "SELECT json_extract(mesh, '$[0]') FROM documents") == [("Humans",)]
-    assert rows(store, "SELECT title, seen_at > '' FROM versions") == [("Invented title", 1)]
-    notes = rows(store, "SELECT sql FROM sqlite_schema WHERE name = 'documents'")[0][0]
+    assert list_rows(store, "SELECT query_key, documents FROM corpora") == [("k", 1)]
+    assert list_rows(store, "SELECT json_extract(mesh, '$[0]') FROM documents") == [("Humans",)]
+    assert list_rows(store, "SELECT title, seen_at > '' FROM versions") == [("Invented title", 1)]
+    notes = list_rows(store, "SELECT sql FROM sqlite_schema WHERE name = 'documents'")[0][0]
     assert "The latest version of each PubMed record" in notes
 
 

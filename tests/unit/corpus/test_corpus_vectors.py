@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from corpus_bench import Clock, Paper, mark_deleted, rows
-from tiny_model import tiny_model
+from invented_papers import Clock, Paper, list_rows, mark_deleted
+from tiny_model import build_tiny_model
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EmbeddingsError, LocalEmbeddingsError, NotConfigured, StoreError
@@ -60,7 +60,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def read_vectors(store: Store) -> list[tuple[Any, ...]]:
-    return rows(store, "SELECT model, dim, length(vector), count(*) FROM vectors GROUP BY 1, 2, 3 ORDER BY 1")
+    return list_rows(store, "SELECT model, dim, length(vector), count(*) FROM vectors GROUP BY 1, 2, 3 ORDER BY 1")
 
 
 # Making them
@@ -74,7 +74,7 @@ def test_every_passage_gets_a_vector_that_knows_its_model(store: Store) -> None:
 
 def test_only_what_has_changed_is_embedded_again(store: Store) -> None:
     vectors.embed_missing(store, Embedder(Letters()))
-    changed = PAPERS[0].but(abstract="Scales, described anew.", revised="2025-01-01")
+    changed = PAPERS[0].change_with(abstract="Scales, described anew.", revised="2025-01-01")
     store.upsert_pubmed_docs([paper.article() for paper in (changed, *PAPERS[1:])])
 
     assert vectors.embed_missing(store, Embedder(Letters())) == 1
@@ -96,7 +96,7 @@ def test_what_was_made_before_a_failure_is_kept(store: Store, monkeypatch: pytes
 
 
 def test_a_passage_that_a_sync_replaces_meanwhile_is_embedded_again(store: Store) -> None:
-    changed = PAPERS[0].but(abstract="Quite another abstract.", revised="2025-01-01")
+    changed = PAPERS[0].change_with(abstract="Quite another abstract.", revised="2025-01-01")
 
     class Slow(Letters):
         def raw(self, texts: Sequence[str]) -> Any:
@@ -108,7 +108,7 @@ def test_a_passage_that_a_sync_replaces_meanwhile_is_embedded_again(store: Store
 
     with store.reading() as connection:
         assert vectors.count_missing(connection, "test:letters") == 0
-    ((text, blob),) = rows(
+    ((text, blob),) = list_rows(
         store, "SELECT text, vector FROM chunks JOIN vectors ON vectors.chunk_id = id WHERE pmid = 1"
     )
     (expected,) = Embedder(Letters()).matrices([text])
@@ -148,7 +148,7 @@ def test_the_nearest_are_found_exactly_each_record_once(tmp_path: Path, monkeypa
     embedder = Embedder(Letters(dim=8))
     vectors.embed_missing(store, embedder)
     query = next(embedder.matrices(["abba"]))[0]
-    stored = rows(store, "SELECT pmid, uuid, vector FROM chunks JOIN vectors ON vectors.chunk_id = id")
+    stored = list_rows(store, "SELECT pmid, uuid, vector FROM chunks JOIN vectors ON vectors.chunk_id = id")
     sims = {
         pmid: (float(np.float32(np.frombuffer(blob, "<f4").astype(float) @ query)), uuid) for pmid, uuid, blob in stored
     }
@@ -203,7 +203,7 @@ def embedding(kit: EntrezKit, model: Path) -> EntrezKit:
 @pytest.fixture
 def kit(kit_for: KitFor, tmp_path: Path) -> EntrezKit:
     """Return a kit with a small corpus and a tiny model that knows that a danio is a zebrafish."""
-    built = embedding(kit_for(None), tiny_model(tmp_path / "tiny"))
+    built = embedding(kit_for(None), build_tiny_model(tmp_path / "tiny"))
     store_of(built.services).clock = Clock()
     store_of(built.services).upsert_pubmed_docs([paper.article() for paper in PAPERS], query_key="all")
     return built
@@ -266,7 +266,7 @@ def test_another_model_needs_a_reindex_and_the_old_vectors_stay_until_told(
     kit: EntrezKit, kit_for: KitFor, tmp_path: Path
 ) -> None:
     reindex(kit.services)
-    other = embedding(kit_for(None), tiny_model(tmp_path / "other", dim=5))
+    other = embedding(kit_for(None), build_tiny_model(tmp_path / "other", dim=5))
     with pytest.raises(LocalEmbeddingsError, match=r"It has vectors of hf:.*tiny"):
         other.rag_search(query="zebrafish")
     remark = index_new(other.services)  # what a sync does at its end
@@ -289,7 +289,7 @@ def test_the_encoders_of_passages_and_queries_have_to_be_those_the_vectors_were_
     def two(queries: Path) -> EntrezKit:
         return EntrezKit(replace(kit.settings, embeddings_query_model=str(queries)))
 
-    of_queries = two(tiny_model(tmp_path / "queries"))
+    of_queries = two(build_tiny_model(tmp_path / "queries"))
     reindex(kit.services)
     with pytest.raises(LocalEmbeddingsError, match=r"no vectors of hf:.*tiny, queries by hf:.*queries") as caught:
         of_queries.rag_search(query="zebrafish")
@@ -300,7 +300,7 @@ def test_the_encoders_of_passages_and_queries_have_to_be_those_the_vectors_were_
     with pytest.raises(LocalEmbeddingsError, match=r"no vectors of .*It has vectors of hf:.*, queries by"):
         kit.rag_search(query="zebrafish")
 
-    wider = two(tiny_model(tmp_path / "wider", dim=5))
+    wider = two(build_tiny_model(tmp_path / "wider", dim=5))
     reindex(wider.services)
     with pytest.raises(LocalEmbeddingsError, match="do not belong together") as caught:
         wider.rag_search(query="zebrafish")
@@ -323,7 +323,7 @@ def test_passages_without_a_vector_are_found_by_words_and_that_is_said(kit: Entr
 
 @needs_model2vec
 def test_an_empty_corpus_is_searched_without_complaint(kit_for: KitFor, tmp_path: Path) -> None:
-    empty = embedding(kit_for(None, home=tmp_path / "new"), tiny_model(tmp_path / "tiny"))
+    empty = embedding(kit_for(None, home=tmp_path / "new"), build_tiny_model(tmp_path / "tiny"))
 
     assert empty.rag_search(query="zebrafish").results == []
 

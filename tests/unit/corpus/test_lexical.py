@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from indexed import delete, index, join, open_corpus, put, read_index
+from indexed_corpus import delete, index, join, open_corpus, put, read_index
 
 from entrez_kit.corpus.search import index as lexical
 from entrez_kit.corpus.search import words

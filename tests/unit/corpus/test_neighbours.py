@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from indexed import index, join
-from invented_vectors import MODEL, Floats, Invented, index_vectors, put_vectors
+from indexed_corpus import index, join
+from invented_vectors import MODEL, Floats, InventedVectors, index_vectors, put_vectors
 from numpy.typing import NDArray
 from rich.console import Console
 
@@ -28,7 +28,7 @@ DIM = 24
 COUNT = 1_500
 MORE = 500
 WANTED = 10
-INVENTED = Invented(DIM, subjects=200)
+INVENTED = InventedVectors(DIM, subjects=200)
 QUERIES = [query for matrix in INVENTED.vectors(20, seed=99) for query in matrix]
 
 

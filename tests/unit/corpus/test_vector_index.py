@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
-from indexed import index, join, open_corpus
-from invented_vectors import MODEL, Floats, Invented, index_vectors, put_vectors
+from indexed_corpus import index, join, open_corpus
+from invented_vectors import MODEL, Floats, InventedVectors, index_vectors, put_vectors
 
 from entrez_kit.corpus.search import vector_index, vectors
 from entrez_kit.corpus.search.quantized import Quantized
 from entrez_kit.corpus.search.ranking import Candidate
 
 DIM = 24
-INVENTED = Invented(DIM, subjects=20)
+INVENTED = InventedVectors(DIM, subjects=20)
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """Names of databases and the spellings of ids."""
 
 import pytest
-from database_bench import Canned, einfo_xml, run
+from canned_services import Canned, run_canned, write_einfo_xml
 
 from entrez_kit.base.errors import InvalidInput, UpstreamError
 from entrez_kit.databases.names import check_database, entrez_uid, read_uid
@@ -57,10 +57,10 @@ def test_what_cannot_be_a_database_is_refused_before_anything_is_sent(name: str)
 
 
 def test_a_database_that_ncbi_does_not_list_is_refused_with_the_likeliest_name() -> None:
-    services = Canned(einfo=einfo_xml("pubmed", "nuccore", "clinvar"))
+    services = Canned(einfo=write_einfo_xml("pubmed", "nuccore", "clinvar"))
 
     with pytest.raises(InvalidInput, match="Did you mean 'clinvar'") as caught:
-        run(services, SEARCH, db="clinva", term="x")
+        run_canned(services, SEARCH, db="clinva", term="x")
 
     assert caught.value.reason == "unknown_database"
     assert "entrez_info" in caught.value.recovery_hint
@@ -73,4 +73,4 @@ def test_names_that_last_and_lists_that_cannot_be_had_stop_nobody() -> None:
     check_database(services, "gene")  # type: ignore[arg-type]
     assert services.asked == []
     check_database(services, "clinvar")  # type: ignore[arg-type]
-    check_database(Canned(einfo=einfo_xml("nuccore")), "nucleotide")  # type: ignore[arg-type]
+    check_database(Canned(einfo=write_einfo_xml("nuccore")), "nucleotide")  # type: ignore[arg-type]

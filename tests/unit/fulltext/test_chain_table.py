@@ -11,21 +11,21 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import pytest
-from services_bench import (
-    Bench,
-    converted_ids,
-    down,
-    found_ids,
-    hits,
-    jats,
-    missing,
-    not_in_pmc,
-    nothing_listed,
-    open_access,
-    pmc_set,
-    pubmed_set,
+from prepared_services import (
+    PreparedServices,
+    fail_down,
+    fail_missing,
+    list_nothing,
+    write_converted_ids,
+    write_found_ids,
+    write_hits,
+    write_jats,
+    write_not_in_pmc,
+    write_open_access,
+    write_pmc_set,
+    write_pubmed_set,
 )
-from thoroughness import sample
+from sampled_cases import take_sample
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.fulltext.html import unreadable
@@ -168,7 +168,7 @@ def reason_of(tried: list[tuple[str, str]]) -> str:
 # The services
 
 
-def bench_for(case: Case) -> Bench:
+def bench_for(case: Case) -> PreparedServices:
     records: dict[str, list[tuple[str, str | None, str | None]]] = {
         "full": [(PMID, DOI.upper(), PMCID)],
         "without pmcid": [(PMID, DOI.lower(), None)],
@@ -180,36 +180,38 @@ def bench_for(case: Case) -> Bench:
     def converter(call: Call) -> bytes:
         requested = (call.param("ids") or "").split(",")
         if case.converter == "fails":
-            return down(call)
+            return fail_down(call)
         if case.converter == "unknown":
-            return converted_ids(
+            return write_converted_ids(
                 call, *({"requested-id": one, "status": "error", "errmsg": "not found"} for one in requested)
             )
-        return converted_ids(
+        return write_converted_ids(
             call, *({"requested-id": one, "pmid": int(PMID), "pmcid": PMCID, "doi": DOI.lower()} for one in requested)
         )
 
     def search(call: Call) -> bytes:
-        return down(call) if case.pubmed == "fails" else found_ids(*(pmid for pmid, _, _ in record))
+        return fail_down(call) if case.pubmed == "fails" else write_found_ids(*(pmid for pmid, _, _ in record))
 
     def fetch(call: Call) -> bytes:
-        return down(call) if case.pubmed == "fails" else pubmed_set(*record)
+        return fail_down(call) if case.pubmed == "fails" else write_pubmed_set(*record)
 
     hit = {"id": PMID, "source": "MED", "pmid": PMID, "doi": DOI.lower()}
     with_text = {**hit, "pmcid": PMCID}
     # A record that PMC has too, without its text; or one that only MEDLINE has.
-    found = {"miss": hits(), "no-fulltext": hits(with_text if case.kind == "pmcid" else hit)}
-    return Bench(
+    found = {"miss": write_hits(), "no-fulltext": write_hits(with_text if case.kind == "pmcid" else hit)}
+    return PreparedServices(
         {
             "idconv/idconv": converter,
             "eutils/esearch/pubmed": search,
             "eutils/efetch/pubmed": fetch,
             "eutils/efetch/pmc": document(case.pmc, wrapped=True),
-            "pmc_oa/list": lambda call: nothing_listed(call) if case.bucket == "miss" else listed(),
+            "pmc_oa/list": lambda call: list_nothing(call) if case.bucket == "miss" else listed(),
             "pmc_oa/record": lambda call: b'{"xml_url": "s3://pmc-oa-opendata/PMC77.1/PMC77.1.xml"}',
             "pmc_oa/xml": document(case.bucket, wrapped=False),
             "europepmc/search": lambda call: (
-                down(call) if case.europepmc == "service-error" else found.get(case.europepmc, hits(with_text))
+                fail_down(call)
+                if case.europepmc == "service-error"
+                else found.get(case.europepmc, write_hits(with_text))
             ),
             "europepmc/fullTextXML": document(case.europepmc, wrapped=False),
             "unpaywall/unpaywall": unpaywall(case.unpaywall),
@@ -227,22 +229,22 @@ def listed() -> bytes:
 def document(state: str, *, wrapped: bool) -> Any:
     """Return what answers with an article in this state."""
     if state == "service-error":
-        return down
+        return fail_down
     if state in ("miss", "no-fulltext"):
-        return (lambda call: pmc_set(not_in_pmc("77"))) if wrapped else missing
+        return (lambda call: write_pmc_set(write_not_in_pmc("77"))) if wrapped else fail_missing
     if state == "parse-failed":
         return lambda call: b"<article><body><p>broken</body></article>"
-    text = jats(PMCID, body=state == "found")
-    content = pmc_set(text) if wrapped else text.encode()
+    text = write_jats(PMCID, body=state == "found")
+    content = write_pmc_set(text) if wrapped else text.encode()
     return lambda call: content
 
 
 def unpaywall(state: str) -> Any:
     if state == "service-error":
-        return down
+        return fail_down
     if state == "no-oa":
-        return missing
-    return lambda call: open_access(DOI, {"url_for_pdf": f"https://publisher.invalid/{state}.pdf"})
+        return fail_missing
+    return lambda call: write_open_access(DOI, {"url_for_pdf": f"https://publisher.invalid/{state}.pdf"})
 
 
 def pretend_download(url: str, **_: Any) -> Downloaded:
@@ -266,14 +268,14 @@ def test_answers_in_any_combination_come_to_what_the_contract_says(
     monkeypatch.setattr("entrez_kit.services.transport.download.guard.download", pretend_download)
     monkeypatch.setattr("entrez_kit.fulltext.unpaywall_tier.pdf_to_text", pretend_pdf)
     settings = {
-        (europepmc, unpaywall): Bench()
+        (europepmc, unpaywall): PreparedServices()
         .services(europepmc_enabled=europepmc, **({} if unpaywall else {"unpaywall_email": None}))
         .settings
         for europepmc in (True, False)
         for unpaywall in (True, False)
     }
     possible = [case for case in cases() if (case.kind, (case.converter, case.pubmed)) == (kind, lookup)]
-    chosen = sample(possible, 0.15)
+    chosen = take_sample(possible, 0.15)
     covered = pairs(chosen)
     for case in possible:
         if not pairs([case]) <= covered:

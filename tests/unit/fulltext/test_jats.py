@@ -1,7 +1,7 @@
 """JATS as it should be and as it is: sections, tables, formulas, entities, front matter, references."""
 
 import pytest
-from jats_words import lines_of
+from jats_words import list_lines
 from one_jats_article import parse_jats
 
 from entrez_kit.base.errors import UpstreamError
@@ -216,7 +216,7 @@ def test_sections_nest_as_deep_as_in_the_article() -> None:
 def test_sections_nested_without_end_lose_nothing() -> None:
     depth = 150
     body = "<sec><title>t</title><p>w</p>" * depth + "</sec>" * depth
-    words = " ".join(lines_of(article(body).sections)).split()
+    words = " ".join(list_lines(article(body).sections)).split()
     assert (words.count("t"), words.count("w")) == (depth, depth)
 
 

@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from jats_words import lines_of
+from jats_words import list_lines
 from one_jats_article import parse_jats
 
 CONTAINERS = (
@@ -53,6 +53,6 @@ def test_every_word_of_any_body_comes_out_once(body: str) -> None:
     words = next(numbers) - 1
     article = parse_jats(f"<article><body>{body}</body></article>".encode())
 
-    found = Counter(re.findall(r"w[0-9]+x", unicodedata.normalize("NFKC", "\n".join(lines_of(article.sections)))))
+    found = Counter(re.findall(r"w[0-9]+x", unicodedata.normalize("NFKC", "\n".join(list_lines(article.sections)))))
     assert [number for number in range(1, words + 1) if not found[f"w{number}x"]] == []
     assert [word for word, count in found.items() if count > 1] == []

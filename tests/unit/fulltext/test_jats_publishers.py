@@ -4,7 +4,7 @@ import xml.etree.ElementTree as ET
 from collections import Counter
 
 import pytest
-from jats_words import ANOTHER_PLACE, bodies, lines_of, local, text_of, words_of
+from jats_words import ANOTHER_PLACE, find_bodies, get_local_name, list_lines, list_words, read_text
 from one_jats_article import parse_jats
 
 from entrez_kit.fulltext.models import FulltextDate
@@ -312,19 +312,19 @@ def document(name: str) -> bytes:
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_every_word_is_read_and_every_paragraph_in_its_place(name: str) -> None:
     content = document(name)
-    lines = lines_of(parse_jats(content).sections)
+    lines = list_lines(parse_jats(content).sections)
     root = ET.fromstring(content)
-    back = next(node for node in root if local(node) == "back")
+    back = next(node for node in root if get_local_name(node) == "back")
     unseen = ANOTHER_PLACE | {"alt-text"}
-    wanted = [word for part in (*bodies(content), back) for word in words_of(text_of(part, unseen))]
-    found = words_of("\n".join(lines))
+    wanted = [word for part in (*find_bodies(content), back) for word in list_words(read_text(part, unseen))]
+    found = list_words("\n".join(lines))
 
     assert Counter(wanted) - Counter(found) == Counter()
     assert len(found) <= len(wanted) + 6  # marks of lists, headings of parts without one
     place = 0
     stream = " ".join(found)
-    for paragraph in [node for node in root.iter() if local(node) == "p" and node in _flow(root)]:
-        words = " ".join(words_of(text_of(paragraph)))
+    for paragraph in [node for node in root.iter() if get_local_name(node) == "p" and node in _flow(root)]:
+        words = " ".join(list_words(read_text(paragraph)))
         at = stream.find(words, place)
         assert at >= 0, words
         place = at + len(words)
@@ -333,9 +333,11 @@ def test_every_word_is_read_and_every_paragraph_in_its_place(name: str) -> None:
 def _flow(root: ET.Element) -> list[ET.Element]:
     """Return the paragraphs of the body that hold nothing but a run of text."""
     simple = {"p", "italic", "bold", "sup", "sub", "xref", "ext-link", "uri", "monospace"}
-    found = next(node for node in root if local(node) == "body")
+    found = next(node for node in root if get_local_name(node) == "body")
     return [
-        node for node in found.iter() if local(node) == "p" and all(local(inside) in simple for inside in node.iter())
+        node
+        for node in found.iter()
+        if get_local_name(node) == "p" and all(get_local_name(inside) in simple for inside in node.iter())
     ]
 
 

@@ -5,8 +5,8 @@ import zlib
 from pathlib import Path
 
 import pytest
-from papers import CATALOG, assemble_pdf, drawn, encrypt_pdf, pdf_of, prose
-from recordings import require_recordings
+from pdf_files import CATALOG, assemble_pdf, draw_pdf, encrypt_pdf, write_pdf, write_prose
+from used_recordings import require_recordings
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.fulltext import pdf as module
@@ -23,7 +23,7 @@ def refusal(content: bytes, seconds: float = 10) -> str:
 
 
 def test_every_word_of_a_pdf_is_read_in_order() -> None:
-    found = pdf_to_text(pdf_of(prose(120), prose(60, 120), title="A small (but real) PDF"))
+    found = pdf_to_text(write_pdf(write_prose(120), write_prose(60, 120), title="A small (but real) PDF"))
 
     assert found.text.split() == [f"word{n}x" for n in range(180)]
     assert (found.total_pages, found.word_count, found.title) == (2, 180, "A small (but real) PDF")
@@ -45,7 +45,7 @@ def test_recorded_articles_keep_their_words(real_data: Path) -> None:
 
 def test_words_divided_at_the_end_of_a_line_are_joined() -> None:
     lines = ["Smokers among the un-", "employed were re-", "cruited from well-", "known and well-known", "practices."]
-    found = pdf_to_text(pdf_of([*prose(60), *lines]))
+    found = pdf_to_text(write_pdf([*write_prose(60), *lines]))
 
     assert "the unemployed were recruited from well-known and well-known\npractices." in found.text
 
@@ -84,41 +84,41 @@ def test_ligatures_and_odd_spaces_become_plain_letters() -> None:
     [("A trial of sleep", "A trial of sleep"), ("Microsoft Word - draft7.docx", None), ("untitled", None), ("", None)],
 )
 def test_a_title_that_is_none_is_left_out(title: str, shown: str | None) -> None:
-    assert pdf_to_text(pdf_of(prose(80), title=title)).title == shown
+    assert pdf_to_text(write_pdf(write_prose(80), title=title)).title == shown
 
 
 @pytest.mark.parametrize("algorithm", ["RC4-128", "AES-256"])
 def test_a_pdf_that_wants_a_password_is_told_apart(algorithm: str) -> None:
-    assert refusal(encrypt_pdf(pdf_of(prose(80)), user="secret", algorithm=algorithm)) == "is an encrypted PDF"
+    assert refusal(encrypt_pdf(write_pdf(write_prose(80)), user="secret", algorithm=algorithm)) == "is an encrypted PDF"
 
 
 @pytest.mark.parametrize("algorithm", ["RC4-128", "AES-256"])
 def test_a_pdf_that_anybody_may_open_is_read(algorithm: str) -> None:
-    assert pdf_to_text(encrypt_pdf(pdf_of(prose(80)), user="", algorithm=algorithm)).word_count == 80
+    assert pdf_to_text(encrypt_pdf(write_pdf(write_prose(80)), user="", algorithm=algorithm)).word_count == 80
 
 
 def test_a_scanned_pdf_has_no_text() -> None:
     picture = b"q 500 0 0 700 40 40 cm 0.5 g 0 0 1 1 re f Q"
 
-    assert "most likely it was scanned" in refusal(drawn(picture, picture))
+    assert "most likely it was scanned" in refusal(draw_pdf(picture, picture))
     cover = b"BT /F1 10 Tf 50 780 Td " + b"(This article was scanned by a library.) Tj T* " * 20 + b"ET"
-    assert refusal(drawn(cover, *[picture] * 9)).startswith("is a PDF with 9 pages of 10 without text")
+    assert refusal(draw_pdf(cover, *[picture] * 9)).startswith("is a PDF with 9 pages of 10 without text")
 
 
 def test_a_page_that_cannot_be_read_is_named_in_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(module._LIMITS, "stream_parsing_work_maximum_count", 5_000)
     figure = b"0 0 m 1 1 l S " * 2_000
-    text = [b"BT /F1 10 Tf 50 780 Td (" + " ".join(prose(60)).encode() + b") Tj ET"] * 5
+    text = [b"BT /F1 10 Tf 50 780 Td (" + " ".join(write_prose(60)).encode() + b") Tj ET"] * 5
 
-    found = pdf_to_text(drawn(*text[:3], figure, *text[3:]))
+    found = pdf_to_text(draw_pdf(*text[:3], figure, *text[3:]))
     assert "[Page 4 of this PDF could not be read.]" in found.text
     assert (found.total_pages, found.word_count) == (6, 300)
-    assert refusal(drawn(text[0], figure)) == "is a PDF with 1 unreadable pages of 2"
+    assert refusal(draw_pdf(text[0], figure)) == "is a PDF with 1 unreadable pages of 2"
 
 
 @pytest.mark.parametrize("share", [0.02, 0.3, 0.6, 0.9])
 def test_a_pdf_that_breaks_off_is_either_read_or_refused(share: float) -> None:
-    whole = pdf_of(prose(200), prose(200))
+    whole = write_pdf(write_prose(200), write_prose(200))
     cut = whole[: int(len(whole) * share)]
     try:
         assert pdf_to_text(cut).word_count >= 50
@@ -132,13 +132,13 @@ def test_what_is_no_pdf_is_told_apart(content: bytes) -> None:
 
 
 def test_what_stands_before_a_pdf_does_not_matter() -> None:
-    assert pdf_to_text(b"junk\r\n" * 20 + pdf_of(prose(80))).word_count == 80
+    assert pdf_to_text(b"junk\r\n" * 20 + write_pdf(write_prose(80))).word_count == 80
 
 
 HOSTILE = {
-    "a stream that unpacks to thirty megabytes": drawn(b"0 " * 15_000_000, packed=True),
-    "operations without end": drawn(b"BT /F1 1 Tf " + b"(a) Tj " * 600_000 + b"ET", packed=True),
-    "arrays in arrays": drawn(b"[" * 100_000),
+    "a stream that unpacks to thirty megabytes": draw_pdf(b"0 " * 15_000_000, packed=True),
+    "operations without end": draw_pdf(b"BT /F1 1 Tf " + b"(a) Tj " * 600_000 + b"ET", packed=True),
+    "arrays in arrays": draw_pdf(b"[" * 100_000),
     "dictionaries in dictionaries": assemble_pdf([CATALOG, b"<< /A " * 50_000]),
     "pages that contain themselves": assemble_pdf([CATALOG, b"<< /Type /Pages /Kids [2 0 R 2 0 R] /Count 2 >>"]),
     "a count of pages that are not there": assemble_pdf([CATALOG, b"<< /Type /Pages /Kids [] /Count 2000000000 >>"]),
@@ -163,7 +163,7 @@ def test_a_hostile_pdf_costs_little_time_and_ends_in_a_refusal(name: str) -> Non
 
 def test_reading_ends_when_its_time_is_up() -> None:
     started = time.monotonic()
-    busy = drawn(*[b"BT /F1 1 Tf " + b"(a) Tj " * 40_000 + b"ET"] * 30, packed=True)
+    busy = draw_pdf(*[b"BT /F1 1 Tf " + b"(a) Tj " * 40_000 + b"ET"] * 30, packed=True)
 
     assert refusal(busy, seconds=0.5) == "is a PDF that takes longer than 0.5 s to read"
     assert time.monotonic() - started < 5
@@ -172,4 +172,4 @@ def test_reading_ends_when_its_time_is_up() -> None:
 def test_a_pdf_of_too_many_pages_is_not_read_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_PAGES", 3)
 
-    assert refusal(pdf_of(*[prose(60)] * 4)) == "is a PDF of 4 pages (the limit is 3)"
+    assert refusal(write_pdf(*[write_prose(60)] * 4)) == "is a PDF of 4 pages (the limit is 3)"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from lxml import etree
-from papers import prose
-from recordings import require_recordings
+from pdf_files import write_prose
+from used_recordings import require_recordings
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.fulltext import html as module
@@ -277,7 +277,7 @@ def test_scripts_of_a_page_are_raised_and_labels_stand_apart() -> None:
 
 @pytest.mark.parametrize("hidden", ["\x1b", "\x07", "\x01", "\x0c", "\ufffe", "&#27;", "&#xFFFF;", "&#0;"])
 def test_a_character_that_xml_forbids_does_not_lose_the_page(hidden: str) -> None:
-    words = "".join(f"<p>{' '.join(prose(60, 60 * number))}.</p>" for number in range(10))
+    words = "".join(f"<p>{' '.join(write_prose(60, 60 * number))}.</p>" for number in range(10))
     page = f"<html><body><article><h2>Introduction</h2>{words}<p>one{hidden}word</p></article></body></html>"
 
     text = html_to_markdown(page.encode(), "https://example.org/").markdown

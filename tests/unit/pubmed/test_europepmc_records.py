@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from script_policy import badly_written, judged_html, scripts_of
+from superscript_policy import find_badly_written, list_scripts, mark_html_scripts
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.pubmed.europepmc.europepmc_models import EuropePMCArticle
@@ -120,8 +120,8 @@ def check_nothing_lost(raw: dict[str, Any], article: EuropePMCArticle) -> None:
         elif name == "abstractText":
             labels = "".join(f"{part.label or ''}{part.text}" for part in article.abstract_sections)
             assert letters(labels) == letters(value)
-            assert scripts_of(article.abstract_text or "") == scripts_of(judged_html(value))
-            assert badly_written(article.abstract_text or "") == []
+            assert list_scripts(article.abstract_text or "") == list_scripts(mark_html_scripts(value))
+            assert find_badly_written(article.abstract_text or "") == []
             assert [letters(label) for label in re.findall(r"<h4>(.*?)</h4>", value)] == [
                 letters(part.label) for part in article.abstract_sections if part.label
             ]
@@ -163,7 +163,7 @@ def test_everything_in_a_recording_is_read(real_data: Path, name: str) -> None:
         assert article.pmid == raw.get("pmid")
         assert article.pmcid == raw.get("pmcid")
         assert article.doi == raw.get("doi")
-        assert scripts_of(article.title) == scripts_of(judged_html(raw.get("title", "")))
+        assert list_scripts(article.title) == list_scripts(mark_html_scripts(raw.get("title", "")))
         assert "<" not in re.sub(r"<[\s.0-9=\u2009]", "", article.title + (article.abstract_text or ""))
 
 

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 import pytest
-from script_policy import badly_written, canonical, mark_scripts
+from superscript_policy import find_badly_written, mark_scripts, to_canonical
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.pubmed.models import Article
@@ -103,14 +103,14 @@ def _disagreements(record: Record, judgement: _Judgement) -> Iterator[str]:
     article: Article = record.article()
     if article.pmid != judgement.pmid:
         yield f"pmid {article.pmid} != {judgement.pmid}"
-    read = _letters if judgement.formulas else canonical
+    read = _letters if judgement.formulas else to_canonical
     own = " ".join(section.text for section in article.abstract_sections)
     for name, text, wanted in (("title", article.title, judgement.title), ("abstract", own, judgement.abstract)):
         if read(text) != read(wanted):
             yield f"{name} {text!r} != {wanted!r}"
-        if not judgement.formulas and (bad := badly_written(text)):
+        if not judgement.formulas and (bad := find_badly_written(text)):
             yield f"{name}: {bad} have characters in Unicode"
-    lost = set(_words(canonical(judgement.abstract))) - set(_words(canonical(article.abstract_text or "")))
+    lost = set(_words(to_canonical(judgement.abstract))) - set(_words(to_canonical(article.abstract_text or "")))
     if not judgement.formulas and lost:
         yield f"words lost from abstract_text: {sorted(lost)[:5]}"
     if len(article.authors) != judgement.authors:

@@ -5,7 +5,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from script_policy import canonical, mark_scripts
+from superscript_policy import mark_scripts, to_canonical
 
 from entrez_kit.pubmed.xml.records import iter_records
 
@@ -114,4 +114,4 @@ def test_a_judge_of_its_own_reads_any_markup_the_same(text: str) -> None:
     wanted = mark_scripts(etree.fromstring(f"<t>x{text}x</t>"))
     nested = re.search(r"<su[bp]>(?:(?!</su[bp]>).)*<su[bp]>", text)  # how two in one are written is shown above
     if not nested:
-        assert canonical(record.article().title) == canonical(wanted)
+        assert to_canonical(record.article().title) == to_canonical(wanted)

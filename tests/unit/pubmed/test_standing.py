@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from recordings import require_recordings
+from used_recordings import require_recordings
 
 from entrez_kit.pubmed.models import GRAVITY, WORDS, Article, BriefSummary, Standing, StandingStatus, place_of
 from entrez_kit.pubmed.standing import KINDS, retraction_status, standing_of

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from recordings import require_recordings
+from used_recordings import require_recordings
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.pubmed.encoded_markup import plain_text

@@ -5,8 +5,8 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
-from recordings import require_recordings
-from relations_bench import elink, group, linkset
+from europepmc_relations import write_elink, write_group, write_linkset
+from used_recordings import require_recordings
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.relationships.links import LINK_NAMES, LinkedArticle, read_links
@@ -66,15 +66,15 @@ def test_recorded_replies_that_merge_articles_are_refused(real_data: Path) -> No
 
 
 def test_only_the_kind_asked_for_counts() -> None:
-    content = elink(
-        linkset(
+    content = write_elink(
+        write_linkset(
             "7",
-            group("pubmed_pubmed_five", "50"),
-            group("pubmed_pubmed_citedin", "60"),
-            group("pubmed_pubmed", "10", "11"),
-            group("pubmed_pubmed_reviews", "70"),
-            group("pubmed_pubmed", "12", db="pmc"),
-            group("pubmed_pubmed", "13"),
+            write_group("pubmed_pubmed_five", "50"),
+            write_group("pubmed_pubmed_citedin", "60"),
+            write_group("pubmed_pubmed", "10", "11"),
+            write_group("pubmed_pubmed_reviews", "70"),
+            write_group("pubmed_pubmed", "12", db="pmc"),
+            write_group("pubmed_pubmed", "13"),
         )
     )
 
@@ -82,7 +82,7 @@ def test_only_the_kind_asked_for_counts() -> None:
 
 
 def test_the_article_itself_and_zeros_are_left_out() -> None:
-    content = elink(linkset("7", group("pubmed_pubmed", ("7", 99), ("10", 50), ("0", 40), ("0", 30))))
+    content = write_elink(write_linkset("7", write_group("pubmed_pubmed", ("7", 99), ("10", 50), ("0", 40), ("0", 30))))
 
     assert read_links(content, SIMILAR, ["7"]) == {"7": [LinkedArticle("10", 50)]}
 
@@ -91,26 +91,28 @@ def test_the_article_itself_and_zeros_are_left_out() -> None:
     "sets",
     [
         pytest.param((), id="no link set"),
-        pytest.param((linkset("", group("pubmed_pubmed", "10")),), id="links of nobody"),
-        pytest.param((linkset("9", group("pubmed_pubmed", "10")),), id="links of another article"),
-        pytest.param((linkset("7", group("pubmed_pubmed", "", "")),), id="links to nobody"),
-        pytest.param((linkset("7", group("pubmed_pubmed", "10", "n/a")),), id="a link that is not a number"),
-        pytest.param((linkset("7", group("pubmed_pubmed", "10", "")),), id="a link to nobody among others"),
-        pytest.param((linkset("7", group("pubmed_pubmed", "10", "10")),), id="a link twice"),
-        pytest.param((linkset("7"), linkset("9")), id="another article beside the requested one"),
+        pytest.param((write_linkset("", write_group("pubmed_pubmed", "10")),), id="links of nobody"),
+        pytest.param((write_linkset("9", write_group("pubmed_pubmed", "10")),), id="links of another article"),
+        pytest.param((write_linkset("7", write_group("pubmed_pubmed", "", "")),), id="links to nobody"),
+        pytest.param(
+            (write_linkset("7", write_group("pubmed_pubmed", "10", "n/a")),), id="a link that is not a number"
+        ),
+        pytest.param((write_linkset("7", write_group("pubmed_pubmed", "10", "")),), id="a link to nobody among others"),
+        pytest.param((write_linkset("7", write_group("pubmed_pubmed", "10", "10")),), id="a link twice"),
+        pytest.param((write_linkset("7"), write_linkset("9")), id="another article beside the requested one"),
     ],
 )
 def test_a_reply_that_says_nothing_of_the_article_is_no_answer(sets: tuple[str, ...]) -> None:
     with pytest.raises(UpstreamError):
-        read_links(elink(*sets), SIMILAR, ["7"])
+        read_links(write_elink(*sets), SIMILAR, ["7"])
 
 
 def test_each_article_keeps_its_own_links_whatever_their_order() -> None:
     name = "pubmed_pubmed_refs"
-    content = elink(
-        linkset("3", group(name, "30")),
-        linkset("1", group(name, "10", "11")),
-        linkset("2"),
+    content = write_elink(
+        write_linkset("3", write_group(name, "30")),
+        write_linkset("1", write_group(name, "10", "11")),
+        write_linkset("2"),
     )
     found = read_links(content, "pubmed_references", ["1", "2", "3", "4"])
 
@@ -127,11 +129,13 @@ def test_each_article_keeps_its_own_links_whatever_their_order() -> None:
 )
 def test_an_error_in_a_link_set_is_a_failure_and_not_no_links(error: str) -> None:
     with pytest.raises(UpstreamError) as caught:
-        read_links(elink(linkset("1", error=error)), SIMILAR, ["1"])
+        read_links(write_elink(write_linkset("1", error=error)), SIMILAR, ["1"])
     assert caught.value.reason == "backend_error"
 
     partly = read_links(
-        elink(linkset("1", error=error), linkset("2", group("pubmed_pubmed", "5"))), SIMILAR, ["1", "2"]
+        write_elink(write_linkset("1", error=error), write_linkset("2", write_group("pubmed_pubmed", "5"))),
+        SIMILAR,
+        ["1", "2"],
     )
     assert partly == {"2": [LinkedArticle("5")]}
 

@@ -20,7 +20,7 @@ from xml.etree.ElementTree import Element
 
 import pytest
 from lxml import etree
-from places import ROOT
+from project_paths import ROOT
 
 FIXTURES = import_module("entrez_kit.fixtures")
 FILES: dict[str, Traversable] = {file.name: file for file in FIXTURES.corpus_files()}

@@ -4,7 +4,7 @@ from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]  # it comes with mcp, its stubs do not
 import pytest
-from host_rules import fill_arguments, parts_of, strict
+from host_schema_rules import convert_strict, fill_arguments, list_parts
 
 from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.server.arguments import read_arguments
@@ -92,7 +92,7 @@ def test_schemas_keep_the_rules_of_the_big_hosts(tool: str) -> None:
     schema = SCHEMAS[tool]
 
     assert schema["type"] == "object"
-    for part in parts_of(schema):
+    for part in list_parts(schema):
         assert not {"oneOf", "anyOf", "allOf", "not", "if", "$ref"} & set(part), "refused at the top, ignored below"
         assert isinstance(part["type"], str)
         assert part["type"] != "array" or "items" in part
@@ -109,7 +109,7 @@ def test_in_strict_mode_every_optional_argument_has_a_value_that_says_nothing(to
     sent = fill_arguments(schema, neutral=True)
     for name in schema.get("required", ()):
         sent[name] = fill_arguments(schema, neutral=False)[name]
-    jsonschema.validate(sent, strict(schema))
+    jsonschema.validate(sent, convert_strict(schema))
     read = read_arguments(sent, schema)
 
     plain = {name: sent[name] for name in schema.get("required", ())}

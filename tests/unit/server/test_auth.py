@@ -7,7 +7,7 @@ from typing import Any
 import jwt
 import pytest
 from mcp.server.auth.middleware.bearer_auth import BearerAuthBackend
-from serving import SECRET
+from mcp_helpers import SECRET
 from starlette.requests import HTTPConnection
 
 from entrez_kit.base.errors import InvalidInput, NotConfigured

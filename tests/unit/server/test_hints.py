@@ -4,7 +4,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
-from places import ROOT
+from project_paths import ROOT
 from syntax_trees import read_nodes
 
 ONLY_FOR_PEOPLE = (

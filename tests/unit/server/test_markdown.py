@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given as drawn
 from hypothesis import settings
 from hypothesis import strategies as st
-from serving import facts_in, own_lines
+from mcp_helpers import list_facts, list_own_lines
 
 from entrez_kit.server.markdown import QUOTED, render_markdown
 
@@ -40,7 +40,7 @@ HOSTILE = (
 def test_no_fact_is_lost(document: dict[str, Any]) -> None:
     text = render_markdown({"articles": [document]}, "Articles", "articles")
 
-    assert all(fact.strip("\n") in text for fact in facts_in(document))
+    assert all(fact.strip("\n") in text for fact in list_facts(document))
 
 
 @settings(max_examples=50, deadline=None)
@@ -50,13 +50,13 @@ def test_the_text_of_a_record_is_never_among_the_lines_of_the_server(document: d
     shown = render_markdown({"articles": [{"pmid": "1", **article, "pmcid": hostile}]}, "Articles", "articles")
     plain = render_markdown({"articles": [{}]}, "Articles", "articles")
 
-    assert [re.sub(r": PMID \d+$", "", line) for line in own_lines(shown)] == own_lines(plain)
+    assert [re.sub(r": PMID \d+$", "", line) for line in list_own_lines(shown)] == list_own_lines(plain)
 
 
 def test_a_message_that_repeats_text_of_records_stays_in_its_line() -> None:
     for hostile in HOSTILE:
         text = render_markdown({"articles": [], "warnings": [{"code": "a", "message": hostile}]}, "A", "articles")
-        outside = [line for line in own_lines(text) if line.strip()]
+        outside = [line for line in list_own_lines(text) if line.strip()]
 
         assert [line for line in outside if line.startswith("#")] == ["# A: 0 returned", "## Warnings (1)"]
         bare = re.sub(r"(`+) .* \1", "", "\n".join(outside))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from recordings import require_recordings
+from used_recordings import require_recordings
 
 from entrez_kit.databases.gene.gene_records import GENES
 from entrez_kit.databases.info import EGQUERY

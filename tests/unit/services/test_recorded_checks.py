@@ -4,7 +4,7 @@ import gzip
 import json
 from pathlib import Path
 
-from recordings import require_recordings
+from used_recordings import require_recordings
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.pubmed.record_fetcher import _TITLE

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 import strategy_files
-from line_judge import LineJudge
 from pyroaring import BitMap
+from strategy_line_matcher import LineMatcher
 from strategy_records import index_records, list_records
 
 from entrez_kit.query.dialects.readers import Dialect
@@ -82,7 +82,7 @@ def test_the_labels_hold_on_records_with_the_words_of_the_strategy(name: str) ->
 
     proofs, _ = compare_records(strategy, index)
 
-    judge = LineJudge(records, lambda query: search(query, index).records)
+    judge = LineMatcher(records, lambda query: search(query, index).records)
     judged: dict[int, set[int]] = {}
     for proof in proofs:
         assert proof.line.node is not None

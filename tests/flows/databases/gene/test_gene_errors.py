@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 import pytest
-from gene_bench import Canned, Genes, esearch_xml
+from gene_helpers import Canned, Genes, write_esearch_xml
 
 from entrez_kit.base.errors import (
     AmbiguousQuery,
@@ -301,7 +301,7 @@ def test_an_operation_without_a_rule_of_its_own_still_says_invalid_input(genes: 
 
 def test_complaints_about_the_organism_do_not_empty_the_search() -> None:
     errors = "<ErrorList><PhraseNotFound>txid9606[Organism]</PhraseNotFound></ErrorList>"
-    services = Canned(esearch=[esearch_xml(0, errors=errors), *[esearch_xml(0)] * 4])
+    services = Canned(esearch=[write_esearch_xml(0, errors=errors), *[write_esearch_xml(0)] * 4])
 
     page = SEARCH_GENES.run(services, {"query": "TP53", "organism": "human"})  # type: ignore[arg-type]
     assert page.pagination.total_count == 0

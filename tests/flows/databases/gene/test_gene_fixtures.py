@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gene_bench import Genes
+from gene_helpers import Genes
 from lxml import etree
-from places import ROOT
-from recordings import require_recordings
+from project_paths import ROOT
+from used_recordings import require_recordings
 
 from entrez_kit.databases.gene.gene_records import parse_genes
 from entrez_kit.sandbox.gene_records import read_demo_genes

@@ -1,7 +1,7 @@
 """get_pubmed_links: articles about a gene, and the difference between none and no such gene."""
 
 import pytest
-from gene_bench import Canned, Genes, docsum, esummary_xml
+from gene_helpers import Canned, Genes, write_docsum, write_esummary_xml
 
 from entrez_kit.base.errors import AmbiguousQuery, EntityNotFound, UnresolvedEntity, UpstreamError
 from entrez_kit.databases.gene.get_genes import GET_PUBMED_LINKS, parse_links
@@ -27,7 +27,7 @@ def test_us3_scenario_1_an_id_gives_the_pmids_of_its_articles(genes: Genes) -> N
 
 
 def test_us3_scenario_2_at_most_limit_pmids_are_returned_and_all_are_counted() -> None:
-    services = Canned(esummary=[esummary_xml(docsum(7157, "TP53"))], elink=[_linkset(*range(1, 201))])
+    services = Canned(esummary=[write_esummary_xml(write_docsum(7157, "TP53"))], elink=[_linkset(*range(1, 201))])
     links = _run(services, limit=10)
 
     assert links.pmids == [str(number) for number in range(1, 11)]
@@ -35,7 +35,7 @@ def test_us3_scenario_2_at_most_limit_pmids_are_returned_and_all_are_counted() -
 
 
 def test_get_pubmed_links_takes_an_id_and_a_limit_of_ten() -> None:
-    services = Canned(esummary=[esummary_xml(docsum(7157, "TP53"))], elink=[_linkset(*range(1, 201))])
+    services = Canned(esummary=[write_esummary_xml(write_docsum(7157, "TP53"))], elink=[_linkset(*range(1, 201))])
 
     assert len(_run(services).pmids) == 10
     assert services.asked[-1] == (
@@ -72,14 +72,14 @@ def test_an_id_without_a_gene_is_not_found_and_not_empty(genes: Genes) -> None:
 
 def test_links_of_an_invented_id_are_not_believed() -> None:
     missing = '<DocumentSummary uid="7157"><error>cannot get document summary</error></DocumentSummary>'
-    services = Canned(esummary=[esummary_xml(missing)], elink=[_linkset(1, 2, 3)])
+    services = Canned(esummary=[write_esummary_xml(missing)], elink=[_linkset(1, 2, 3)])
 
     with pytest.raises(EntityNotFound):
         _run(services)
 
 
 def test_a_link_server_that_does_not_know_a_gene_that_exists_gave_no_answer() -> None:
-    services = Canned(esummary=[esummary_xml(docsum(7157, "TP53"))], elink=[EntityNotFound("nothing")])
+    services = Canned(esummary=[write_esummary_xml(write_docsum(7157, "TP53"))], elink=[EntityNotFound("nothing")])
 
     with pytest.raises(UpstreamError, match="which exists"):
         _run(services)
@@ -108,7 +108,7 @@ def test_a_symbol_in_place_of_an_id_is_unresolved(genes: Genes) -> None:
 
 def test_all_articles_can_be_reached_page_by_page_or_at_once() -> None:
     def services() -> Canned:
-        return Canned(esummary=[esummary_xml(docsum(7157, "TP53"))], elink=[_linkset(*range(1, 251))])
+        return Canned(esummary=[write_esummary_xml(write_docsum(7157, "TP53"))], elink=[_linkset(*range(1, 251))])
 
     every = _run(services(), limit=250).pmids
     pages = [_run(services(), limit=100, offset=offset).pmids for offset in (0, 100, 200, 300)]
@@ -123,7 +123,7 @@ def test_all_articles_can_be_reached_page_by_page_or_at_once() -> None:
 def test_mcp_calls_alone_are_capped() -> None:
     from entrez_kit.server.schemas import AgentOperation
 
-    services = Canned(esummary=[esummary_xml(docsum(7157, "TP53"))], elink=[_linkset(*range(1, 251))])
+    services = Canned(esummary=[write_esummary_xml(write_docsum(7157, "TP53"))], elink=[_linkset(*range(1, 251))])
     assert len(_run(services, limit=101).pmids) == 101
     with pytest.raises(AmbiguousQuery) as caught:
         AgentOperation.of(GET_PUBMED_LINKS).build({"entrez_id": "NCBIGene:7157", "limit": 101})
@@ -131,7 +131,7 @@ def test_mcp_calls_alone_are_capped() -> None:
 
 
 def _merged(number: int, current: int) -> bytes:
-    return esummary_xml(
+    return write_esummary_xml(
         f'<DocumentSummary uid="{number}"><Name>OLD1</Name><Status>{1 if current else 0}</Status>'
         f"<CurrentID>{current}</CurrentID><Organism><ScientificName>Homo sapiens</ScientificName></Organism>"
         "</DocumentSummary>"

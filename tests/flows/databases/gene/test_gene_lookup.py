@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from gene_bench import Canned, Genes, entrezgene, gene_set
+from gene_helpers import Canned, Genes, write_entrezgene, write_gene_set
 
 from entrez_kit.base.errors import EntityNotFound, UnresolvedEntity, UpstreamError
 from entrez_kit.core.operation import execute
@@ -124,7 +124,7 @@ def test_every_way_ncbi_says_no_is_entity_not_found(reply: bytes | Exception) ->
 
 
 def test_the_record_of_another_gene_is_an_error_and_not_an_answer() -> None:
-    services = Canned(efetch=[gene_set(entrezgene(6, "F"))])
+    services = Canned(efetch=[write_gene_set(write_entrezgene(6, "F"))])
 
     with pytest.raises(UpstreamError):
         GET_GENE.run(services, {"entrez_id": "NCBIGene:5"})  # type: ignore[arg-type]
@@ -155,17 +155,17 @@ def test_a_replaced_gene_is_returned_with_its_successor(genes: Genes) -> None:
 def test_merges_are_followed_to_the_end_and_a_circle_ends() -> None:
     old = '<Gene-track_status value="secondary">1</Gene-track_status>'
     records = [
-        gene_set(entrezgene(number, f"S{number}", status=old, current=[("GeneID", following)]))
+        write_gene_set(write_entrezgene(number, f"S{number}", status=old, current=[("GeneID", following)]))
         for number, following in ((5, 6), (6, 7))
     ]
     chain = GET_GENE.run(
-        Canned(efetch=[*records, gene_set(entrezgene(7, "LAST"))]),  # type: ignore[arg-type]
+        Canned(efetch=[*records, write_gene_set(write_entrezgene(7, "LAST"))]),  # type: ignore[arg-type]
         {"entrez_id": "NCBIGene:5"},
     )
     assert chain.successor is not None
     assert (chain.replaced_by, chain.successor.symbol) == ("NCBIGene:6", "LAST")
 
-    back = gene_set(entrezgene(6, "S6", status=old, current=[("GeneID", 5)]))
+    back = write_gene_set(write_entrezgene(6, "S6", status=old, current=[("GeneID", 5)]))
     circle = GET_GENE.run(Canned(efetch=[records[0], back]), {"entrez_id": "NCBIGene:5"})  # type: ignore[arg-type]
     assert circle.successor is not None
     assert circle.successor.symbol == "S6"
@@ -173,7 +173,7 @@ def test_merges_are_followed_to_the_end_and_a_circle_ends() -> None:
 
 def test_a_successor_that_is_missing_is_a_warning() -> None:
     old = '<Gene-track_status value="secondary">1</Gene-track_status>'
-    merged = gene_set(entrezgene(5, "OLD", status=old, current=[("GeneID", 6)]))
+    merged = write_gene_set(write_entrezgene(5, "OLD", status=old, current=[("GeneID", 6)]))
     for reply in (UpstreamError("busy"), EntityNotFound("NCBI has no such record.")):
         gene = GET_GENE.run(Canned(efetch=[merged, reply]), {"entrez_id": "NCBIGene:5"})  # type: ignore[arg-type]
 
@@ -227,7 +227,7 @@ def test_a_complete_batch_has_no_outcomes_to_report(genes: Genes) -> None:
 
 
 def test_one_failing_id_does_not_sink_the_others_but_nothing_at_all_is_an_error() -> None:
-    failing = Canned(efetch=[UpstreamError("busy"), gene_set(entrezgene(6, "F"))])
+    failing = Canned(efetch=[UpstreamError("busy"), write_gene_set(write_entrezgene(6, "F"))])
     batch = GET_GENES.run(failing, {"inputs": ["NCBIGene:5", "NCBIGene:6"]})  # type: ignore[arg-type]
     assert [gene.symbol for gene in batch.genes] == ["F"]
     assert isinstance(batch.missing_error(), UpstreamError)

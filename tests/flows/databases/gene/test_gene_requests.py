@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gene_bench import Genes, record
+from gene_helpers import Genes, write_record
 
 from entrez_kit import EntrezKit, load_settings
 from entrez_kit.sandbox.gene import GeneDatabase
 from entrez_kit.sandbox.server import Sandbox
 
-INVENTED = [record(number, f"ABC{number}") for number in range(990_000_100, 990_000_120)]
+INVENTED = [write_record(number, f"ABC{number}") for number in range(990_000_100, 990_000_120)]
 IDS = [f"NCBIGene:{gene.uid}" for gene in INVENTED]
 
 

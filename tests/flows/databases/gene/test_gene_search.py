@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from gene_bench import Canned, Genes, docsum, esearch_xml, esummary_xml, record
+from gene_helpers import Canned, Genes, write_docsum, write_esearch_xml, write_esummary_xml, write_record
 
 from entrez_kit.base.errors import AmbiguousQuery, EntityNotFound, UpstreamError
 from entrez_kit.databases.gene.gene_records import parse_summaries
@@ -27,15 +27,15 @@ from entrez_kit.sandbox.gene_records import GeneRecord
 from entrez_kit.services.esummary_reply import parse_esummary
 
 GenesOf = Callable[[Iterable[GeneRecord]], Genes]
-NOTHING = esearch_xml(0)
+NOTHING = write_esearch_xml(0)
 
 
 def _many() -> list[GeneRecord]:
     """Return 30 genes with the symbol, 25 with it as an alias, 20 that only mention it, and others."""
-    records = [record(1000 + n, "ABC1", name=f"first {n}") for n in range(30)]
-    records += [record(2000 + n, f"XY{n}", synonyms=["ABC1"]) for n in range(25)]
-    records += [record(3000 + n, f"ZZ{n}", summary=f"Works with ABC1 in case {n}.") for n in range(20)]
-    return records + [record(4000 + n, f"QQ{n}") for n in range(10)]
+    records = [write_record(1000 + n, "ABC1", name=f"first {n}") for n in range(30)]
+    records += [write_record(2000 + n, f"XY{n}", synonyms=["ABC1"]) for n in range(25)]
+    records += [write_record(3000 + n, f"ZZ{n}", summary=f"Works with ABC1 in case {n}.") for n in range(20)]
+    return records + [write_record(4000 + n, f"QQ{n}") for n in range(10)]
 
 
 def _all_pages(genes: Genes, query: str, page_size: int) -> list[GenePage]:
@@ -130,7 +130,10 @@ def test_results_come_in_the_canonical_envelope(genes: Genes) -> None:
 
 
 def test_replies_are_asked_for_and_read_as_xml() -> None:
-    services = Canned(esearch=[esearch_xml(1, [7157]), NOTHING, NOTHING], esummary=[esummary_xml(docsum(7157, "TP53"))])
+    services = Canned(
+        esearch=[write_esearch_xml(1, [7157]), NOTHING, NOTHING],
+        esummary=[write_esummary_xml(write_docsum(7157, "TP53"))],
+    )
     search_genes(services, SearchGenesRequest(query="TP53"))  # type: ignore[arg-type]
 
     assert [name for name, _ in services.asked] == ["esearch"] * 3 + ["esummary"]
@@ -190,7 +193,7 @@ def test_scores_fall_from_one_and_never_reach_zero() -> None:
 
 
 def test_genes_of_equal_relevance_come_by_id(genes_of: GenesOf) -> None:
-    genes = genes_of([record(number, "ABC1") for number in (3003, 1001, 2002)])
+    genes = genes_of([write_record(number, "ABC1") for number in (3003, 1001, 2002)])
 
     assert [item.id for item in genes.search("ABC1").items] == ["NCBIGene:1001", "NCBIGene:2002", "NCBIGene:3003"]
 
@@ -307,12 +310,12 @@ def _not_found(phrase: str) -> str:
 def test_a_symbol_ncbi_drops_from_the_search_does_not_fill_the_page_with_every_gene() -> None:
     services = Canned(
         esearch=[
-            esearch_xml(40_000, range(1, 51), _not_found('"qq"[Preferred Symbol]')),
-            esearch_xml(40_000, range(1, 51), _not_found('"qq"[Gene Name]')),
-            esearch_xml(40_000, range(1, 51), _not_found("qq[All Fields]")),
-            esearch_xml(40_000, range(1, 51), _not_found('"qq"[Gene Name]')),
-            esearch_xml(40_000, range(1, 51), _not_found("qq[All Fields]")),
-            esearch_xml(40_000, range(1, 51), _not_found("qq[All Fields]")),
+            write_esearch_xml(40_000, range(1, 51), _not_found('"qq"[Preferred Symbol]')),
+            write_esearch_xml(40_000, range(1, 51), _not_found('"qq"[Gene Name]')),
+            write_esearch_xml(40_000, range(1, 51), _not_found("qq[All Fields]")),
+            write_esearch_xml(40_000, range(1, 51), _not_found('"qq"[Gene Name]')),
+            write_esearch_xml(40_000, range(1, 51), _not_found("qq[All Fields]")),
+            write_esearch_xml(40_000, range(1, 51), _not_found("qq[All Fields]")),
         ]
     )
     page = _run(services, "qq", organism="human")
@@ -324,7 +327,8 @@ def test_a_symbol_ncbi_drops_from_the_search_does_not_fill_the_page_with_every_g
 def test_a_dropped_word_among_others_is_a_warning() -> None:
     errors = _not_found("supressorr")
     services = Canned(
-        esearch=[NOTHING, NOTHING, esearch_xml(1, [7157], errors)], esummary=[esummary_xml(docsum(7157, "TP53"))]
+        esearch=[NOTHING, NOTHING, write_esearch_xml(1, [7157], errors)],
+        esummary=[write_esummary_xml(write_docsum(7157, "TP53"))],
     )
     page = _run(services, "tumor supressorr")
 
@@ -335,8 +339,8 @@ def test_a_dropped_word_among_others_is_a_warning() -> None:
 def test_a_gene_without_a_summary_is_named_and_the_rest_of_the_page_kept() -> None:
     missing = '<DocumentSummary uid="2"><error>cannot get document summary</error></DocumentSummary>'
     services = Canned(
-        esearch=[esearch_xml(3, [1, 2, 3]), NOTHING, NOTHING],
-        esummary=[esummary_xml(docsum(1, "ABC1"), missing, docsum(3, "ABC1"))],
+        esearch=[write_esearch_xml(3, [1, 2, 3]), NOTHING, NOTHING],
+        esummary=[write_esummary_xml(write_docsum(1, "ABC1"), missing, write_docsum(3, "ABC1"))],
     )
     page = _run(services, "ABC1")
 
@@ -349,9 +353,9 @@ def test_a_gene_without_a_summary_is_named_and_the_rest_of_the_page_kept() -> No
     assert error.details["partial"] is True
 
 
-@pytest.mark.parametrize("reply", [esummary_xml(), EntityNotFound("none of them")])
+@pytest.mark.parametrize("reply", [write_esummary_xml(), EntityNotFound("none of them")])
 def test_a_page_without_any_summary_is_an_error(reply: bytes | Exception) -> None:
-    services = Canned(esearch=[esearch_xml(2, [1, 2]), NOTHING, NOTHING], esummary=[reply])
+    services = Canned(esearch=[write_esearch_xml(2, [1, 2]), NOTHING, NOTHING], esummary=[reply])
 
     with pytest.raises(UpstreamError) as caught:
         _run(services, "ABC1")
@@ -359,7 +363,7 @@ def test_a_page_without_any_summary_is_an_error(reply: bytes | Exception) -> Non
 
 
 def test_fewer_ids_than_ncbi_counted_are_an_error_and_not_a_short_page() -> None:
-    services = Canned(esearch=[esearch_xml(60, range(1, 31)), NOTHING, NOTHING])
+    services = Canned(esearch=[write_esearch_xml(60, range(1, 31)), NOTHING, NOTHING])
 
     with pytest.raises(UpstreamError) as caught:
         _run(services, "ABC1")
@@ -373,8 +377,8 @@ def test_an_answer_that_is_no_search_result_is_upstream_error() -> None:
 
 def test_a_page_is_filled_from_three_searches_that_are_asked_once_each() -> None:
     services = Canned(
-        esearch=[esearch_xml(1, [1]), esearch_xml(1, [2]), esearch_xml(9, [3, 4, 5])],
-        esummary=[esummary_xml(*(docsum(uid, f"S{uid}") for uid in (1, 2, 3)))],
+        esearch=[write_esearch_xml(1, [1]), write_esearch_xml(1, [2]), write_esearch_xml(9, [3, 4, 5])],
+        esummary=[write_esummary_xml(*(write_docsum(uid, f"S{uid}") for uid in (1, 2, 3)))],
     )
     page = _run(services, "ABC1", page_size=3)
 
@@ -387,13 +391,13 @@ def test_a_page_is_filled_from_three_searches_that_are_asked_once_each() -> None
 def test_later_pages_begin_inside_the_search_they_fall_into() -> None:
     services = Canned(
         esearch=[
-            *(esearch_xml(10, range(first, first + 10)) for first in (1, 11)),
-            esearch_xml(40, range(21, 31)),
-            esearch_xml(40, range(31, 41)),
+            *(write_esearch_xml(10, range(first, first + 10)) for first in (1, 11)),
+            write_esearch_xml(40, range(21, 31)),
+            write_esearch_xml(40, range(31, 41)),
         ],
         esummary=[
-            esummary_xml(*(docsum(uid, f"S{uid}") for uid in range(13, 23))),
-            esummary_xml(*(docsum(uid, f"S{uid}") for uid in range(31, 41))),
+            write_esummary_xml(*(write_docsum(uid, f"S{uid}") for uid in range(13, 23))),
+            write_esummary_xml(*(write_docsum(uid, f"S{uid}") for uid in range(31, 41))),
         ],
     )
     page = _run(services, "ABC1", page_size=10, cursor=encode_cursor(12))
@@ -403,11 +407,11 @@ def test_later_pages_begin_inside_the_search_they_fall_into() -> None:
 
     services = Canned(
         esearch=[
-            *(esearch_xml(10, range(first, first + 10)) for first in (1, 11)),
-            esearch_xml(40, range(21, 31)),
-            esearch_xml(40, range(31, 41)),
+            *(write_esearch_xml(10, range(first, first + 10)) for first in (1, 11)),
+            write_esearch_xml(40, range(21, 31)),
+            write_esearch_xml(40, range(31, 41)),
         ],
-        esummary=[esummary_xml(*(docsum(uid, f"S{uid}") for uid in range(31, 41)))],
+        esummary=[write_esummary_xml(*(write_docsum(uid, f"S{uid}") for uid in range(31, 41)))],
     )
     page = _run(services, "ABC1", page_size=10, cursor=encode_cursor(30))
 
@@ -425,7 +429,10 @@ def test_the_three_searches_of_a_query_are_in_flight_together() -> None:
                 gate.wait()
             return super()._next(endpoint, term)
 
-    services = Gated(esearch=[esearch_xml(1, [7157]), NOTHING, NOTHING], esummary=[esummary_xml(docsum(7157, "TP53"))])
+    services = Gated(
+        esearch=[write_esearch_xml(1, [7157]), NOTHING, NOTHING],
+        esummary=[write_esummary_xml(write_docsum(7157, "TP53"))],
+    )
 
     assert [item.symbol for item in _run(services, "TP53").items] == ["TP53"]
 
@@ -452,13 +459,13 @@ def test_searches_with_wrong_exclusions_are_sent_again_together() -> None:
     services = Rounds(
         *(3, 2, 1),
         esearch=[
-            esearch_xml(0, [], symbol),
-            esearch_xml(1, [7157], symbol),
-            esearch_xml(1, [672], symbol),
-            esearch_xml(1, [7157]),
-            esearch_xml(1, [672]),
+            write_esearch_xml(0, [], symbol),
+            write_esearch_xml(1, [7157], symbol),
+            write_esearch_xml(1, [672], symbol),
+            write_esearch_xml(1, [7157]),
+            write_esearch_xml(1, [672]),
         ],
-        esummary=[esummary_xml(docsum(7157, "TP53"), docsum(672, "BRCA1"))],
+        esummary=[write_esummary_xml(write_docsum(7157, "TP53"), write_docsum(672, "BRCA1"))],
     )
 
     assert [item.symbol for item in _run(services, "p53").items] == ["TP53", "BRCA1"]
@@ -466,7 +473,7 @@ def test_searches_with_wrong_exclusions_are_sent_again_together() -> None:
 
 def test_a_word_that_ncbi_drops_and_does_not_find_is_searched_in_two_rounds() -> None:
     unknown = _not_found('"qq"[Preferred Symbol]'), _not_found('"qq"[Gene Name]'), _not_found("qq")
-    services = Rounds(*(3, 2), esearch=[esearch_xml(0, [], unknown[number]) for number in (0, 1, 2, 1, 2)])
+    services = Rounds(*(3, 2), esearch=[write_esearch_xml(0, [], unknown[number]) for number in (0, 1, 2, 1, 2)])
     page = _run(services, "qq")
 
     assert (page.items, page.pagination.total_count) == ([], 0)
@@ -489,13 +496,13 @@ def test_a_wrong_guess_at_what_to_leave_out_is_mended() -> None:
     symbols = _not_found('"two words"[Preferred Symbol]')
     services = Canned(
         esearch=[
-            esearch_xml(1, [1]),  # a symbol of two words, after all
-            esearch_xml(2, [1, 2]),
-            esearch_xml(3, [1, 2, 3]),
-            esearch_xml(1, [2]),
-            esearch_xml(1, [3]),
+            write_esearch_xml(1, [1]),  # a symbol of two words, after all
+            write_esearch_xml(2, [1, 2]),
+            write_esearch_xml(3, [1, 2, 3]),
+            write_esearch_xml(1, [2]),
+            write_esearch_xml(1, [3]),
         ],
-        esummary=[esummary_xml(*(docsum(uid, f"S{uid}") for uid in (1, 2, 3)))],
+        esummary=[write_esummary_xml(*(write_docsum(uid, f"S{uid}") for uid in (1, 2, 3)))],
     )
     assert _run(services, "two words").pagination.total_count == 3
     terms = [parameters["term"] for endpoint, parameters in services.asked if endpoint == "esearch"]
@@ -503,13 +510,13 @@ def test_a_wrong_guess_at_what_to_leave_out_is_mended() -> None:
 
     services = Canned(
         esearch=[
-            esearch_xml(40_000, [9], symbols),
-            esearch_xml(40_000, [9], symbols),
-            esearch_xml(40_000, [9], symbols),
+            write_esearch_xml(40_000, [9], symbols),
+            write_esearch_xml(40_000, [9], symbols),
+            write_esearch_xml(40_000, [9], symbols),
             NOTHING,
-            esearch_xml(1, [3]),
+            write_esearch_xml(1, [3]),
         ],
-        esummary=[esummary_xml(docsum(3, "S3"))],
+        esummary=[write_esummary_xml(write_docsum(3, "S3"))],
     )
     assert [item.id for item in _run(services, "unknown").items] == ["NCBIGene:3"]
     terms = [parameters["term"] for endpoint, parameters in services.asked if endpoint == "esearch"]
@@ -519,7 +526,8 @@ def test_a_wrong_guess_at_what_to_leave_out_is_mended() -> None:
 def test_a_dropped_part_of_a_gene_query_is_told_before_the_genes() -> None:
     errors = _not_found("supressorr")
     services = Canned(
-        esearch=[NOTHING, NOTHING, esearch_xml(1, [7157], errors)], esummary=[esummary_xml(docsum(7157, "TP53"))]
+        esearch=[NOTHING, NOTHING, write_esearch_xml(1, [7157], errors)],
+        esummary=[write_esummary_xml(write_docsum(7157, "TP53"))],
     )
     document = _run(services, "tumor supressorr").model_dump(mode="json")
 
@@ -528,7 +536,7 @@ def test_a_dropped_part_of_a_gene_query_is_told_before_the_genes() -> None:
 
 
 def test_summaries_of_the_older_layout_are_read_as_well() -> None:
-    body = esummary_xml(
+    body = write_esummary_xml(
         '<DocumentSummary uid="21803"><Name>Tgfb1</Name><Description>transforming growth factor, beta 1</Description>'
         "<Orgname>Mus musculus</Orgname><Status>0</Status><CurrentID>0</CurrentID><OtherAliases>Tgfb, Tgfb-1"
         "</OtherAliases><OtherDesignations>TGF-beta 1|regulatory protein</OtherDesignations><TaxID>10090</TaxID>"

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from terminal import Cli
+from command_line import Cli
 
 pytestmark = pytest.mark.long
 

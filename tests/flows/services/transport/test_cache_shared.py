@@ -8,10 +8,10 @@ import time
 from pathlib import Path
 
 import pytest
-from cache_bench import count_requests, read_entries, search
-from loopback import ESEARCH, Loopback
+from cache_helpers import count_requests, read_entries, search
+from loopback_server import ESEARCH, Loopback
+from loopback_transport import KEY, CountingLimiter, make_settings, open_bench, open_workbench
 from pydantic import SecretStr
-from workbench import KEY, CountingLimiter, open_bench, settings_for, workbench
 
 from entrez_kit.base.errors import StoreError
 from entrez_kit.base.settings import Settings
@@ -21,17 +21,17 @@ from entrez_kit.services.transport.cached_session import clear
 
 
 def test_the_cache_outlives_the_process(tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+    with open_workbench(tmp_path) as bench:
         search(bench)
         bench.transport.close()
-        with bench.another() as other:
+        with bench.open_another() as other:
             assert search(other).from_cache
 
 
 def test_the_session_takes_what_another_process_stored_after_the_quick_path_found_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with workbench(tmp_path) as bench:
+    with open_workbench(tmp_path) as bench:
         search(bench)
         monkeypatch.setattr(store.CacheFile, "read", lambda *_: None)
         reply = search(bench)
@@ -41,7 +41,7 @@ def test_the_session_takes_what_another_process_stored_after_the_quick_path_foun
 
 
 def test_a_cache_that_another_program_locks_does_not_hold_up_a_call(tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+    with open_workbench(tmp_path) as bench:
         search(bench)
         blocker = sqlite3.connect(cache_file(bench.settings), isolation_level=None)
         blocker.execute("BEGIN EXCLUSIVE")
@@ -58,7 +58,7 @@ def test_a_cache_that_another_program_locks_does_not_hold_up_a_call(tmp_path: Pa
 
 
 def test_a_cache_locked_from_the_start_does_not_hold_up_a_call(tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+    with open_workbench(tmp_path) as bench:
         path = cache_file(bench.settings)
         path.parent.mkdir()
         blocker = sqlite3.connect(path, isolation_level=None)
@@ -74,7 +74,7 @@ def test_a_cache_locked_from_the_start_does_not_hold_up_a_call(tmp_path: Path) -
 
 @pytest.mark.usefixtures("leaping_clock")
 def test_a_locked_cache_is_used_again_once_it_is_free(tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+    with open_workbench(tmp_path) as bench:
         search(bench)
         blocker = sqlite3.connect(cache_file(bench.settings), isolation_level=None)
         blocker.execute("BEGIN IMMEDIATE")
@@ -88,7 +88,7 @@ def test_a_locked_cache_is_used_again_once_it_is_free(tmp_path: Path) -> None:
 
 def test_a_cache_in_use_cannot_be_cleared_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("entrez_kit.services.transport.cache.PATIENT_BUSY_MS", 100)
-    with workbench(tmp_path, ncbi_api_key=SecretStr(KEY)) as bench:
+    with open_workbench(tmp_path, ncbi_api_key=SecretStr(KEY)) as bench:
         search(bench)
         blocker = sqlite3.connect(cache_file(bench.settings), isolation_level=None)
         blocker.execute("BEGIN IMMEDIATE")
@@ -112,7 +112,7 @@ def _search_in_child(url: str, folder: Path, number: int) -> None:
 
 @pytest.mark.process
 def test_several_processes_write_one_cache(tmp_path: Path) -> None:
-    with Loopback() as server, open_bench(server, settings_for(server, tmp_path)) as bench:
+    with Loopback() as server, open_bench(server, make_settings(server, tmp_path)) as bench:
         context = multiprocessing.get_context("spawn")
         children = [
             context.Process(target=_search_in_child, args=(server.eutils_url, tmp_path, number)) for number in range(3)
@@ -129,7 +129,7 @@ def test_several_processes_write_one_cache(tmp_path: Path) -> None:
 @pytest.mark.process
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_forked_child_opens_the_cache_for_itself(tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+    with open_workbench(tmp_path) as bench:
         search(bench)
         child = os.fork()
         if child == 0:
@@ -145,7 +145,7 @@ def test_a_forked_child_opens_the_cache_for_itself(tmp_path: Path) -> None:
 
 
 def test_many_threads_share_one_cache(tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+    with open_workbench(tmp_path) as bench:
         wrong: list[object] = []
 
         def work(number: int) -> None:

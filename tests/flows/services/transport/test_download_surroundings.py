@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from internet import Answer, Internet, Site, internet, redirect
+from simulated_internet import Answer, SimulatedInternet, Site, internet, make_redirect
 
 from entrez_kit.base.errors import EntrezKitError, UpstreamError
 from entrez_kit.base.settings import Settings
@@ -20,12 +20,12 @@ HOST = "publisher.example"
 ADDRESS = "93.184.216.34"
 
 
-def fetch(internet: Internet, url: str = f"http://{HOST}/a", **options: Any) -> Downloaded:
+def fetch(internet: SimulatedInternet, url: str = f"http://{HOST}/a", **options: Any) -> Downloaded:
     """Download over the given network."""
     return download(url, **{"settings": Settings(), "guard": internet.guard, "deadline_s": 5.0, **options})
 
 
-def reason(internet: Internet, url: str = f"http://{HOST}/a", **options: Any) -> str | None:
+def reason(internet: SimulatedInternet, url: str = f"http://{HOST}/a", **options: Any) -> str | None:
     """Return why a download failed."""
     with pytest.raises(EntrezKitError) as caught:
         fetch(internet, url, **options)
@@ -89,7 +89,7 @@ def _context(authority: tuple[Path, Path], asked: list[str | None]) -> ssl.SSLCo
 
 
 def test_the_certificate_is_checked_against_the_name_and_not_the_address(
-    internet: Internet, monkeypatch: pytest.MonkeyPatch, authority: tuple[Path, Path]
+    internet: SimulatedInternet, monkeypatch: pytest.MonkeyPatch, authority: tuple[Path, Path]
 ) -> None:
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(authority[0]))
     requested: list[str | None] = []
@@ -106,18 +106,18 @@ def test_the_certificate_is_checked_against_the_name_and_not_the_address(
     assert len(site.seen) == 1
 
 
-def test_a_certificate_of_nobody_known_is_refused(internet: Internet, authority: tuple[Path, Path]) -> None:
+def test_a_certificate_of_nobody_known_is_refused(internet: SimulatedInternet, authority: tuple[Path, Path]) -> None:
     with Site({"/a": Answer()}, _context(authority, [])) as site:
         internet.add(HOST, site, ADDRESS, port=443)
         assert reason(internet, f"https://{HOST}/a") == "tls"
 
 
 def test_a_redirect_from_https_to_http_is_followed(
-    internet: Internet, monkeypatch: pytest.MonkeyPatch, authority: tuple[Path, Path]
+    internet: SimulatedInternet, monkeypatch: pytest.MonkeyPatch, authority: tuple[Path, Path]
 ) -> None:
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(authority[0]))
     with (
-        Site({"/a": redirect(f"http://{HOST}/b")}, _context(authority, [])) as safe,
+        Site({"/a": make_redirect(f"http://{HOST}/b")}, _context(authority, [])) as safe,
         Site({"/b": Answer()}) as plain,
     ):
         internet.add(HOST, safe, ADDRESS, port=443)
@@ -128,7 +128,7 @@ def test_a_redirect_from_https_to_http_is_followed(
 # Proxies --------------------------------------------------------------------------------------------------------------
 
 
-def test_a_proxy_of_the_environment_is_used(internet: Internet, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_proxy_of_the_environment_is_used(internet: SimulatedInternet, monkeypatch: pytest.MonkeyPatch) -> None:
     with Site({"*": Answer()}) as proxy:
         monkeypatch.setenv("HTTP_PROXY", f"http://me:canary-password@127.0.0.1:{proxy.port}")
         internet.names[HOST] = [ADDRESS]
@@ -144,7 +144,7 @@ def test_a_proxy_of_the_environment_is_used(internet: Internet, monkeypatch: pyt
     "url", ["http://169.254.169.254/", "http://localhost/", "http://inside.example/", "http://127.1/"]
 )
 def test_a_proxy_is_not_asked_for_what_lies_inside(
-    internet: Internet, monkeypatch: pytest.MonkeyPatch, url: str
+    internet: SimulatedInternet, monkeypatch: pytest.MonkeyPatch, url: str
 ) -> None:
     internet.names["inside.example"] = ["10.0.0.7"]
     with Site({"*": Answer()}) as proxy:
@@ -154,8 +154,10 @@ def test_a_proxy_is_not_asked_for_what_lies_inside(
     assert proxy.seen == []
 
 
-def test_a_proxy_that_leads_inside_is_not_followed(internet: Internet, monkeypatch: pytest.MonkeyPatch) -> None:
-    with Site({"*": redirect("http://127.0.0.1/")}) as proxy:
+def test_a_proxy_that_leads_inside_is_not_followed(
+    internet: SimulatedInternet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Site({"*": make_redirect("http://127.0.0.1/")}) as proxy:
         monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{proxy.port}")
         internet.names[HOST] = [ADDRESS]
         assert reason(internet) == "forbidden_address"
@@ -163,7 +165,9 @@ def test_a_proxy_that_leads_inside_is_not_followed(internet: Internet, monkeypat
     assert len(proxy.seen) == 1
 
 
-def test_a_proxy_that_fails_does_not_show_its_password(internet: Internet, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_proxy_that_fails_does_not_show_its_password(
+    internet: SimulatedInternet, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://me:canary-password@127.0.0.1:9")
     internet.names[HOST] = [ADDRESS]
     with pytest.raises(UpstreamError) as caught:
@@ -175,7 +179,7 @@ def test_a_proxy_that_fails_does_not_show_its_password(internet: Internet, monke
 
 
 def test_bytes_that_drip_through_a_proxy_do_not_stretch_the_time_limit(
-    internet: Internet, monkeypatch: pytest.MonkeyPatch
+    internet: SimulatedInternet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def drip() -> Iterator[bytes]:
         while True:

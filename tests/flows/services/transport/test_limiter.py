@@ -16,8 +16,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from arrivals import arrival_server, clients, most_in_a_second
-from waiting import STALLED_SECONDS, acquire_before, run_in_threads, saved_state, whole_number
+from arrival_server import arrival_server, count_most_in_a_second, start_clients
+from limiter_threads import STALLED_SECONDS, acquire_before, check_whole_number, read_saved_state, run_in_threads
 
 from entrez_kit.services.transport import limiter as module
 from entrez_kit.services.transport.limiter import RateLimiter, SlotUnavailable
@@ -56,13 +56,13 @@ def test_no_window_of_a_second_sees_more_requests_than_allowed(
     state_file: Path, processes: int, threads: int, per_second: int
 ) -> None:
     options = {"state_file": str(state_file), "per_second": per_second, "seconds": 2, "threads": threads}
-    with arrival_server() as server, clients(processes, server, **options) as started:
+    with arrival_server() as server, start_clients(processes, server, **options) as started:
         for client in started:
             client.go()
         for client in started:
             client.finish(STALLED_SECONDS)
 
-        assert most_in_a_second(server.times) <= per_second
+        assert count_most_in_a_second(server.times) <= per_second
         # the limit is used, not only kept; the benchmark measures how much of it
         assert len(server.times) >= 2 * per_second * 0.8
         fair_share = processes * threads / per_second
@@ -73,7 +73,7 @@ def test_no_window_of_a_second_sees_more_requests_than_allowed(
 def test_processes_killed_at_any_moment_stall_nobody(state_file: Path) -> None:
     options = {"state_file": str(state_file), "per_second": 10, "seconds": 60}
     chance = random.Random(7)
-    with arrival_server() as server, clients(6, server, **options) as started:
+    with arrival_server() as server, start_clients(6, server, **options) as started:
         for client in started:
             client.go()
         _wait_until(lambda: len(server.times) >= 6, "sending")
@@ -89,7 +89,7 @@ def test_processes_killed_at_any_moment_stall_nobody(state_file: Path) -> None:
         _wait_until(lambda: all(sent_since(name) >= 4 for name in survivors), "sending by the survivors")
         took = time.monotonic() - killed_at
 
-        assert most_in_a_second(server.times) <= 10
+        assert count_most_in_a_second(server.times) <= 10
         assert took < 4, f"eight requests of the survivors took {took:.1f} s"
 
 
@@ -162,7 +162,7 @@ def test_threads_share_the_limit_with_one_limiter_or_with_one_each(state_file: P
     run_in_threads(6, work)
 
     assert len(times) == 18
-    assert most_in_a_second(times) <= 10
+    assert count_most_in_a_second(times) <= 10
 
 
 def test_threads_get_their_slots_in_the_order_they_came(state_file: Path) -> None:
@@ -191,7 +191,7 @@ def test_a_process_with_many_threads_holds_one_slot_at_a_time(state_file: Path) 
     for thread in threads:
         thread.start()
     time.sleep(0.05)
-    ahead = whole_number(saved_state(state_file)["free_us"]) / 1_000_000 - time.monotonic()
+    ahead = check_whole_number(read_saved_state(state_file)["free_us"]) / 1_000_000 - time.monotonic()
     for thread in threads:
         thread.join(STALLED_SECONDS)
 
@@ -309,7 +309,7 @@ def test_a_least_pause_slows_down_and_never_speeds_up(state_file: Path, tmp_path
     for _ in range(7):
         quick.acquire()
         times.append(time.monotonic())
-    assert most_in_a_second(times) <= 5
+    assert count_most_in_a_second(times) <= 5
 
 
 @pytest.mark.usefixtures("leaping_clock")
@@ -359,12 +359,12 @@ def test_callers_that_wake_late_never_break_the_window(state_file: Path, latest_
         late_ms = chance.randint(0, latest_ms) if chance.random() < 0.3 else 0
         heapq.heappush(events, (due_ms + late_ms, number, begun, True))
 
-    assert most_in_a_second([moment / 1000 for moment in leaving]) <= 10
+    assert count_most_in_a_second([moment / 1000 for moment in leaving]) <= 10
     assert max(waits) < 4 * 1600
     span_seconds = (leaving[-1] - leaving[0]) / 1000
     assert len(leaving) / span_seconds > 9.3 or latest_ms > 100
 
 
 def test_the_helper_counts_half_open_windows() -> None:
-    assert most_in_a_second([0.0, 0.5, 1.0]) == 2
-    assert most_in_a_second([0.0, 0.5, 0.999]) == 3
+    assert count_most_in_a_second([0.0, 0.5, 1.0]) == 2
+    assert count_most_in_a_second([0.0, 0.5, 0.999]) == 3

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from arrivals import most_in_a_second
-from waiting import acquire_before, run_in_threads, saved_state, whole_number
+from arrival_server import count_most_in_a_second
+from limiter_threads import acquire_before, check_whole_number, read_saved_state, run_in_threads
 
 from entrez_kit.services.transport import limiter as module
 from entrez_kit.services.transport.limiter import RateLimiter, SlotUnavailable
@@ -41,7 +41,7 @@ def test_the_state_is_one_small_private_file_of_numbers(state_file: Path) -> Non
     assert stat.S_IMODE((folder / "eutils").stat().st_mode) == 0o600
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert stat.S_IMODE(folder.parent.stat().st_mode) == 0o700
-    record = saved_state(folder / "eutils")
+    record = read_saved_state(folder / "eutils")
     assert sorted(record) == ["format", "free_us", "saved_ms", "sent_ms"]
     assert (folder / "eutils").stat().st_size < 4096
 
@@ -81,7 +81,7 @@ def test_a_damaged_state_is_replaced_even_when_the_caller_is_in_a_hurry(state_fi
     acquire_before(limiter, time.monotonic() + 0.01)
 
     assert limiter.problem() is None
-    assert whole_number(saved_state(state_file)["free_us"]) / 1_000_000 <= time.monotonic() + 1
+    assert check_whole_number(read_saved_state(state_file)["free_us"]) / 1_000_000 <= time.monotonic() + 1
 
 
 def test_a_damaged_state_costs_a_second_at_most(state_file: Path) -> None:
@@ -123,7 +123,7 @@ def test_losing_the_state_between_requests_does_not_break_the_window(state_file:
             if content is not None:
                 state_file.write_bytes(content)
 
-    assert most_in_a_second(times) <= 10
+    assert count_most_in_a_second(times) <= 10
 
 
 @pytest.mark.usefixtures("no_sleep")
@@ -132,7 +132,7 @@ def test_a_state_from_before_a_restart_is_forgotten(state_file: Path) -> None:
 
     RateLimiter(state_file, per_second=3).acquire()
 
-    assert whole_number(saved_state(state_file)["free_us"]) < (time.monotonic() + 10) * 1_000_000
+    assert check_whole_number(read_saved_state(state_file)["free_us"]) < (time.monotonic() + 10) * 1_000_000
 
 
 @pytest.mark.usefixtures("no_sleep")
@@ -166,7 +166,7 @@ def test_setting_the_clock_back_changes_nothing(state_file: Path, monkeypatch: p
         limiter.acquire(time.monotonic() + 2)
         times.append(time.monotonic())
 
-    assert most_in_a_second(times) <= 10
+    assert count_most_in_a_second(times) <= 10
 
 
 # Files that cannot be used
@@ -209,7 +209,7 @@ def test_without_a_usable_file_the_threads_of_the_process_are_still_limited(
 
     run_in_threads(3, work)
 
-    assert most_in_a_second(times) <= 10
+    assert count_most_in_a_second(times) <= 10
     assert limiters[0].problem()
     if path.name == "link":
         assert path.read_bytes() == b"precious"
@@ -225,7 +225,7 @@ def test_no_file_at_all_limits_the_process() -> None:
 
     run_in_threads(12, work)
 
-    assert most_in_a_second(times) <= 10
+    assert count_most_in_a_second(times) <= 10
     assert limiter.problem() == "no state file is set"
 
 
@@ -280,7 +280,7 @@ def test_a_file_system_without_locks_limits_the_process(
         limiter.acquire()
         times.append(time.monotonic())
 
-    assert most_in_a_second(times) <= 10
+    assert count_most_in_a_second(times) <= 10
     assert limiter.problem()
 
 
@@ -301,5 +301,5 @@ def test_a_full_disk_limits_the_process_and_is_tried_again(state_file: Path, mon
 
     limiter.acquire()
 
-    assert saved_state(state_file)["sent_ms"] == list(limiter._shared.seen.sent_ms)
+    assert read_saved_state(state_file)["sent_ms"] == list(limiter._shared.seen.sent_ms)
     assert set(known) <= set(limiter._shared.seen.sent_ms), "what was sent meanwhile counts"

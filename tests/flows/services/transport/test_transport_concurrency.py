@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from loopback import ESEARCH, HTML, Answer
-from workbench import Bench, workbench
+from loopback_server import ESEARCH, HTML, Answer
+from loopback_transport import TransportBench, open_workbench
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, RateLimited, UpstreamError
@@ -37,27 +37,27 @@ def in_threads(number: int, work: Callable[[int], object]) -> list[object]:
     return results
 
 
-def search(bench: Bench, term: str = "asthma") -> bytes:
+def search(bench: TransportBench, term: str = "asthma") -> bytes:
     """Search and return the reply's bytes."""
     return bench.eutils.esearch(db="pubmed", term=term).content
 
 
 @pytest.mark.parametrize("no_cache", [False, True])
 def test_identical_requests_at_the_same_time_go_out_once(no_cache: bool, tmp_path: Path) -> None:
-    with workbench(tmp_path, always=Answer(delay=0.3), no_cache=no_cache) as bench:
+    with open_workbench(tmp_path, always=Answer(delay=0.3), no_cache=no_cache) as bench:
         assert in_threads(8, lambda _: search(bench)) == [ESEARCH] * 8
         assert len(bench.server.seen) == bench.limiter.taken == 1
 
 
 def test_history_requests_at_the_same_time_go_out_once_too(tmp_path: Path) -> None:
     history = ESEARCH.replace(b"<IdList>", b"<QueryKey>1</QueryKey><WebEnv>MCID_1</WebEnv><IdList>")
-    with workbench(tmp_path, always=Answer(body=history, delay=0.3)) as bench:
+    with open_workbench(tmp_path, always=Answer(body=history, delay=0.3)) as bench:
         in_threads(4, lambda _: bench.eutils.esearch(db="pubmed", term="x", usehistory=True))
         assert len(bench.server.seen) == 1
 
 
 def test_different_requests_go_out_side_by_side(tmp_path: Path) -> None:
-    with workbench(tmp_path, always=Answer(delay=0.4)) as bench:
+    with open_workbench(tmp_path, always=Answer(delay=0.4)) as bench:
         started = time.monotonic()
         in_threads(8, lambda index: search(bench, str(index)))
         assert time.monotonic() - started < 2.0
@@ -65,7 +65,7 @@ def test_different_requests_go_out_side_by_side(tmp_path: Path) -> None:
 
 
 def test_followers_get_an_error_of_their_own(tmp_path: Path) -> None:
-    with workbench(tmp_path, always=Answer(body=HTML, delay=0.2), ncbi_max_retries=0) as bench:
+    with open_workbench(tmp_path, always=Answer(body=HTML, delay=0.2), ncbi_max_retries=0) as bench:
         errors = in_threads(6, lambda _: search(bench))
         assert len(bench.server.seen) == 1
 
@@ -75,7 +75,7 @@ def test_followers_get_an_error_of_their_own(tmp_path: Path) -> None:
 
 
 def test_followers_see_the_exchange_in_their_own_trace(tmp_path: Path) -> None:
-    with workbench(tmp_path, always=Answer(delay=0.3)) as bench:
+    with open_workbench(tmp_path, always=Answer(delay=0.3)) as bench:
 
         def traced(_: int) -> tuple[int, int]:
             with tracing.trace("t") as trace:
@@ -88,7 +88,7 @@ def test_followers_see_the_exchange_in_their_own_trace(tmp_path: Path) -> None:
 
 def test_not_found_reaches_followers_too(tmp_path: Path) -> None:
     body = b"<eFetchResult><ERROR>ID list is empty!</ERROR></eFetchResult>"
-    with workbench(tmp_path, always=Answer(body=body, delay=0.2)) as bench:
+    with open_workbench(tmp_path, always=Answer(body=body, delay=0.2)) as bench:
         errors = in_threads(4, lambda _: bench.eutils.efetch(db="nuccore", ids=["NM_9"], retmode="xml"))
         assert len(bench.server.seen) == 3
     assert all(isinstance(error, EntityNotFound) for error in errors)
@@ -141,8 +141,8 @@ def test_a_follower_does_not_wait_past_its_deadline() -> None:
 
 
 def test_a_follower_past_its_deadline_says_so(tmp_path: Path) -> None:
-    with workbench(tmp_path, always=Answer(delay=0.6), ncbi_timeout_ms=5000) as bench:
-        with bench.another(ncbi_total_deadline_ms=500):
+    with open_workbench(tmp_path, always=Answer(delay=0.6), ncbi_timeout_ms=5000) as bench:
+        with bench.open_another(ncbi_total_deadline_ms=500):
             pass
         object.__setattr__(bench.settings, "ncbi_total_deadline_ms", 5000)
         leader = threading.Thread(target=search, args=(bench,))
@@ -172,7 +172,7 @@ class SlowLimiter:
 def test_a_full_queue_refuses_the_next_request_at_once(tmp_path: Path) -> None:
     limiter = SlowLimiter()
     options = {"limiters": lambda settings, service: limiter, "max_waiting": 3}
-    with workbench(tmp_path, options=options) as bench:
+    with open_workbench(tmp_path, options=options) as bench:
         threads = [threading.Thread(target=search, args=(bench, str(number))) for number in range(3)]
         for thread in threads:
             thread.start()
@@ -198,7 +198,7 @@ def test_a_cached_reply_needs_no_place_in_the_queue(tmp_path: Path) -> None:
     limiter = SlowLimiter()
     limiter.open.set()
     options = {"limiters": lambda settings, service: limiter, "max_waiting": 1}
-    with workbench(tmp_path, options=options) as bench:
+    with open_workbench(tmp_path, options=options) as bench:
         search(bench, "cached")
         limiter.open.clear()
         waiting = threading.Thread(target=search, args=(bench, "slow"))
@@ -212,7 +212,7 @@ def test_a_cached_reply_needs_no_place_in_the_queue(tmp_path: Path) -> None:
 
 def test_requests_between_two_attempts_count_as_waiting_and_are_not_refused(tmp_path: Path) -> None:
     options = {"max_waiting": 1, "backoff": Backoff(first=0.5, cap=0.5, spread=0)}
-    with workbench(tmp_path, options=options) as bench:
+    with open_workbench(tmp_path, options=options) as bench:
         bench.server.then(Answer(status=500))
         retried = threading.Thread(target=search, args=(bench, "retried"))
         retried.start()
@@ -225,7 +225,7 @@ def test_requests_between_two_attempts_count_as_waiting_and_are_not_refused(tmp_
 
 
 def test_the_size_of_the_queue_can_be_set_later(tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+    with open_workbench(tmp_path) as bench:
         assert bench.transport.max_waiting is None
         bench.transport.max_waiting = 100
         assert bench.transport.max_waiting == 100

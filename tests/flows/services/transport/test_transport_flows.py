@@ -13,9 +13,19 @@ from pathlib import Path
 import pytest
 import requests
 import urllib3
-from loopback import ESEARCH, HTML, RATE_LIMIT, Answer, Fault, Loopback
+from loopback_server import ESEARCH, HTML, RATE_LIMIT, Answer, Fault, Loopback
+from loopback_transport import (
+    EMAIL,
+    KEY,
+    CountingLimiter,
+    TransportBench,
+    add_secrets,
+    find_free_port,
+    make_settings,
+    open_bench,
+    open_workbench,
+)
 from urllib3.connectionpool import HTTPConnectionPool
-from workbench import EMAIL, KEY, Bench, CountingLimiter, free_port, open_bench, settings_for, with_secrets, workbench
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import (
@@ -31,7 +41,7 @@ from entrez_kit.services.transport.retry import Backoff
 BACKEND_ERROR = b"<eSearchResult><ERROR>Search Backend failed: try again</ERROR></eSearchResult>"
 
 
-def search(bench: Bench, term: str = "asthma") -> bytes:
+def search(bench: TransportBench, term: str = "asthma") -> bytes:
     """Search and return the reply's bytes."""
     return bench.eutils.esearch(db="pubmed", term=term).content
 
@@ -61,7 +71,7 @@ def search(bench: Bench, term: str = "asthma") -> bytes:
     ],
 )
 def test_a_failed_attempt_is_repeated_and_each_attempt_costs_a_slot(bad: Answer, tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+    with open_workbench(tmp_path) as bench:
         bench.server.then(bad, bad)
 
         reply = bench.eutils.esearch(db="pubmed", term="asthma")
@@ -73,7 +83,7 @@ def test_a_failed_attempt_is_repeated_and_each_attempt_costs_a_slot(bad: Answer,
 
 
 def test_four_bad_batches_of_many_do_not_stop_the_others(tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+    with open_workbench(tmp_path) as bench:
         for number in range(40):
             if number % 10 == 3:
                 bench.server.then(Answer(status=400, body=b"<html><title>Bad Request</title></html>"))
@@ -81,14 +91,14 @@ def test_four_bad_batches_of_many_do_not_stop_the_others(tmp_path: Path) -> None
 
 
 def test_a_compressed_reply_arrives_byte_for_byte(tmp_path: Path) -> None:
-    with workbench(tmp_path, always=Answer(compressed=True)) as bench:
+    with open_workbench(tmp_path, always=Answer(compressed=True)) as bench:
         assert search(bench) == ESEARCH
         assert search(bench) == ESEARCH
         assert len(bench.server.seen) == 1
 
 
 def test_retry_after_in_seconds_is_honoured(leaping_clock: None, tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+    with open_workbench(tmp_path) as bench:
         bench.server.then(Answer(status=429, body=RATE_LIMIT, headers={"Retry-After": "1"}))
         search(bench)
 
@@ -97,7 +107,7 @@ def test_retry_after_in_seconds_is_honoured(leaping_clock: None, tmp_path: Path)
 
 
 def test_retry_after_as_a_date_is_honoured(leaping_clock: None, tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+    with open_workbench(tmp_path) as bench:
         date = formatdate(time.time() + 2, usegmt=True)
         bench.server.then(Answer(status=503, headers={"Retry-After": date}))
         search(bench)
@@ -110,7 +120,7 @@ def test_retry_after_as_a_date_is_honoured(leaping_clock: None, tmp_path: Path) 
 
 
 def test_after_the_last_attempt_the_error_says_what_happened(tmp_path: Path) -> None:
-    with workbench(tmp_path, always=Answer(body=HTML)) as bench, pytest.raises(UpstreamError) as caught:
+    with open_workbench(tmp_path, always=Answer(body=HTML)) as bench, pytest.raises(UpstreamError) as caught:
         search(bench)
 
     assert caught.value.details == {
@@ -121,7 +131,7 @@ def test_after_the_last_attempt_the_error_says_what_happened(tmp_path: Path) -> 
 
 
 def test_a_rate_limit_that_lasts_is_rate_limited(tmp_path: Path) -> None:
-    with workbench(tmp_path, always=Answer(status=429, body=RATE_LIMIT)) as bench:
+    with open_workbench(tmp_path, always=Answer(status=429, body=RATE_LIMIT)) as bench:
         with pytest.raises(RateLimited) as caught:
             search(bench)
         assert len(bench.server.seen) == 4
@@ -143,7 +153,7 @@ def test_a_rate_limit_that_lasts_is_rate_limited(tmp_path: Path) -> None:
 def test_what_asking_again_cannot_mend_is_asked_once(
     answer: Answer, kind: type[EntrezKitError], tmp_path: Path
 ) -> None:
-    with workbench(tmp_path, always=answer, **with_secrets()) as bench:
+    with open_workbench(tmp_path, always=answer, **add_secrets()) as bench:
         with pytest.raises(kind) as caught:
             search(bench)
         assert len(bench.server.seen) == 1
@@ -151,7 +161,7 @@ def test_what_asking_again_cannot_mend_is_asked_once(
 
 
 def test_the_number_of_retries_is_a_setting(tmp_path: Path) -> None:
-    with workbench(tmp_path, always=Answer(status=500), ncbi_max_retries=0) as bench:
+    with open_workbench(tmp_path, always=Answer(status=500), ncbi_max_retries=0) as bench:
         with pytest.raises(UpstreamError) as caught:
             search(bench)
         assert len(bench.server.seen) == 1
@@ -161,7 +171,7 @@ def test_the_number_of_retries_is_a_setting(tmp_path: Path) -> None:
 def test_a_body_larger_than_the_cap_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("entrez_kit.services.transport.wire.MAX_BODY_BYTES", 100_000)
     huge = b"<eSearchResult><Count>1</Count>" + b" " * 200_000 + b"</eSearchResult>"
-    with workbench(tmp_path, always=Answer(body=huge, compressed=True)) as bench:
+    with open_workbench(tmp_path, always=Answer(body=huge, compressed=True)) as bench:
         with pytest.raises(UpstreamError) as caught:
             search(bench)
         assert len(bench.server.seen) == 1
@@ -174,7 +184,9 @@ def test_a_body_larger_than_the_cap_is_refused(tmp_path: Path, monkeypatch: pyte
 def test_the_deadline_ends_a_call_whose_next_attempt_would_come_too_late(leaping_clock: None, tmp_path: Path) -> None:
     always = Answer(status=500)
     options = {"backoff": Backoff(first=0.8, cap=0.8, spread=0)}
-    with workbench(tmp_path, always=always, options=options, ncbi_total_deadline_ms=2200, ncbi_max_retries=9) as bench:
+    with open_workbench(
+        tmp_path, always=always, options=options, ncbi_total_deadline_ms=2200, ncbi_max_retries=9
+    ) as bench:
         started = time.monotonic()
         with pytest.raises(UpstreamError) as caught:
             search(bench)
@@ -188,7 +200,7 @@ def test_the_deadline_ends_a_call_whose_next_attempt_would_come_too_late(leaping
 
 def test_a_long_retry_after_ends_the_call_at_once_when_there_is_no_time_for_it(tmp_path: Path) -> None:
     always = Answer(status=429, body=RATE_LIMIT, headers={"Retry-After": "3600"})
-    with workbench(tmp_path, always=always, ncbi_total_deadline_ms=2000) as bench:
+    with open_workbench(tmp_path, always=always, ncbi_total_deadline_ms=2000) as bench:
         started = time.monotonic()
         with pytest.raises(RateLimited) as caught:
             search(bench)
@@ -199,7 +211,7 @@ def test_a_long_retry_after_ends_the_call_at_once_when_there_is_no_time_for_it(t
 @pytest.mark.parametrize("fault", ["drip", "hang"])
 def test_a_slow_body_ends_with_the_deadline(fault: str, tmp_path: Path) -> None:
     slow = Answer(fault="drip" if fault == "drip" else "hang")
-    with workbench(tmp_path, always=slow, ncbi_total_deadline_ms=800) as bench:
+    with open_workbench(tmp_path, always=slow, ncbi_total_deadline_ms=800) as bench:
         started = time.monotonic()
         with pytest.raises(UpstreamError) as caught:
             search(bench)
@@ -211,7 +223,7 @@ def test_a_slow_body_ends_with_the_deadline(fault: str, tmp_path: Path) -> None:
 
 
 def test_the_time_limit_of_a_request_leaves_time_for_another(tmp_path: Path) -> None:
-    with workbench(tmp_path, ncbi_timeout_ms=300) as bench:
+    with open_workbench(tmp_path, ncbi_timeout_ms=300) as bench:
         bench.server.then(Answer(delay=1.0), Answer(fault="drip"), Answer(fault="hang"))
 
         assert search(bench) == ESEARCH
@@ -230,7 +242,7 @@ def test_a_time_limit_is_shown_as_it_was_set(milliseconds: int, shown: str) -> N
 
 
 def test_a_call_may_have_a_deadline_of_its_own(tmp_path: Path) -> None:
-    with workbench(tmp_path, always=Answer(delay=2.0)) as bench:
+    with open_workbench(tmp_path, always=Answer(delay=2.0)) as bench:
         started = time.monotonic()
         with pytest.raises(UpstreamError) as caught:
             bench.eutils.elink(dbfrom="pubmed", db="pubmed", ids=["1"], cmd="neighbor_score", deadline_ms=300)
@@ -240,7 +252,7 @@ def test_a_call_may_have_a_deadline_of_its_own(tmp_path: Path) -> None:
 
 def test_a_slot_that_comes_too_late_is_a_rate_limit_and_nothing_is_sent(tmp_path: Path) -> None:
     limiter = CountingLimiter(refuse_seconds=99.0)
-    with workbench(tmp_path, options={"limiters": lambda settings, service: limiter}) as bench:
+    with open_workbench(tmp_path, options={"limiters": lambda settings, service: limiter}) as bench:
         with pytest.raises(RateLimited) as caught:
             search(bench)
         assert bench.server.seen == []
@@ -252,7 +264,7 @@ def test_the_real_limiter_holds_the_pace(leaping_clock: None, tmp_path: Path) ->
     with Loopback() as server:
         from entrez_kit.services.transport.rate_gate import shared_limiter
 
-        with open_bench(server, settings_for(server, tmp_path), limiters=shared_limiter) as bench:
+        with open_bench(server, make_settings(server, tmp_path), limiters=shared_limiter) as bench:
             for number in range(5):
                 search(bench, str(number))
             times = [seen.at for seen in server.seen]
@@ -265,8 +277,8 @@ def test_the_real_limiter_holds_the_pace(leaping_clock: None, tmp_path: Path) ->
 
 
 def test_a_port_nobody_listens_on_is_tried_few_times(tmp_path: Path) -> None:
-    nobody = f"http://127.0.0.1:{free_port()}/entrez/eutils"
-    with workbench(tmp_path, ncbi_max_retries=9) as bench, bench.another(eutils_url=nobody) as other:
+    nobody = f"http://127.0.0.1:{find_free_port()}/entrez/eutils"
+    with open_workbench(tmp_path, ncbi_max_retries=9) as bench, bench.open_another(eutils_url=nobody) as other:
         with pytest.raises(UpstreamError) as caught:
             search(other)
         assert other.limiter.taken == 3
@@ -281,8 +293,8 @@ def test_a_name_that_does_not_resolve_is_a_dns_failure(tmp_path: Path, monkeypat
 
     monkeypatch.setattr("socket.getaddrinfo", no_such_name)
     with (
-        workbench(tmp_path) as bench,
-        bench.another(eutils_url="https://eutils.ncbi.nlm.nih.gov/entrez/eutils") as other,
+        open_workbench(tmp_path) as bench,
+        bench.open_another(eutils_url="https://eutils.ncbi.nlm.nih.gov/entrez/eutils") as other,
         pytest.raises(UpstreamError) as caught,
     ):
         search(other)
@@ -290,12 +302,12 @@ def test_a_name_that_does_not_resolve_is_a_dns_failure(tmp_path: Path, monkeypat
 
 
 def test_a_proxy_that_does_not_answer_is_a_proxy_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{free_port()}")
+    monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{find_free_port()}")
     monkeypatch.delenv("NO_PROXY", raising=False)
     monkeypatch.delenv("no_proxy", raising=False)
     with (
-        workbench(tmp_path) as bench,
-        bench.another(eutils_url="https://eutils.ncbi.nlm.nih.gov/entrez/eutils") as other,
+        open_workbench(tmp_path) as bench,
+        bench.open_another(eutils_url="https://eutils.ncbi.nlm.nih.gov/entrez/eutils") as other,
         pytest.raises(UpstreamError) as caught,
     ):
         search(other)
@@ -303,16 +315,16 @@ def test_a_proxy_that_does_not_answer_is_a_proxy_failure(tmp_path: Path, monkeyp
 
 
 def test_a_proxy_is_not_told_what_goes_to_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{free_port()}")
-    monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{free_port()}")
-    with workbench(tmp_path) as bench:
+    monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{find_free_port()}")
+    monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{find_free_port()}")
+    with open_workbench(tmp_path) as bench:
         assert search(bench) == ESEARCH
 
 
 def test_a_server_that_speaks_no_tls_is_a_tls_failure(tmp_path: Path) -> None:
     with (
-        workbench(tmp_path) as bench,
-        bench.another(eutils_url=bench.server.eutils_url.replace("http:", "https:")) as other,
+        open_workbench(tmp_path) as bench,
+        bench.open_another(eutils_url=bench.server.eutils_url.replace("http:", "https:")) as other,
         pytest.raises(UpstreamError) as caught,
     ):
         search(other)
@@ -335,10 +347,10 @@ def test_a_certificate_that_cannot_be_verified_is_not_tried_again() -> None:
 
 
 def test_a_server_that_never_answers_is_a_timeout(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent, workbench(tmp_path) as bench:
+    with socket.create_server(("127.0.0.1", 0)) as silent, open_workbench(tmp_path) as bench:
         port = silent.getsockname()[1]
         changes = {"eutils_url": f"http://127.0.0.1:{port}/entrez/eutils", "ncbi_timeout_ms": 100}
-        with bench.another(**changes) as other, pytest.raises(UpstreamError) as caught:
+        with bench.open_another(**changes) as other, pytest.raises(UpstreamError) as caught:
             search(other)
     assert caught.value.reason == "timeout"
     assert caught.value.details["attempts"] == 4
@@ -352,7 +364,7 @@ def _summaries(*uids: str) -> Answer:
 
 
 def test_summaries_left_out_in_silence_are_asked_for_again(tmp_path: Path) -> None:
-    with workbench(tmp_path, always=_summaries("1", "2")) as bench:
+    with open_workbench(tmp_path, always=_summaries("1", "2")) as bench:
         bench.server.then(_summaries("1"))
 
         assert b'uid="2"' in bench.eutils.esummary(db="pubmed", ids=["1", "2"]).content
@@ -360,7 +372,7 @@ def test_summaries_left_out_in_silence_are_asked_for_again(tmp_path: Path) -> No
 
 
 def test_summaries_that_stay_left_out_are_not_remembered_so(tmp_path: Path) -> None:
-    with workbench(tmp_path, always=_summaries("1")) as bench:
+    with open_workbench(tmp_path, always=_summaries("1")) as bench:
         assert b'uid="1"' in bench.eutils.esummary(db="pubmed", ids=["1", "2"], partial=True).content
         bench.server.always = _summaries("1", "2")
 
@@ -369,7 +381,7 @@ def test_summaries_that_stay_left_out_are_not_remembered_so(tmp_path: Path) -> N
 
 def test_a_search_that_lists_many_ids_has_sent_none_of_them(tmp_path: Path) -> None:
     words = b"<eSearchResult><ERROR>Too many UIDs in request. Maximum number of UIDs is 500.</ERROR></eSearchResult>"
-    with workbench(tmp_path, always=Answer(body=words)) as bench, pytest.raises(UpstreamError):
+    with open_workbench(tmp_path, always=Answer(body=words)) as bench, pytest.raises(UpstreamError):
         bench.eutils.esearch(db="pubmed", term="x", retmax=9999)
 
 
@@ -377,7 +389,7 @@ def test_a_search_that_lists_many_ids_has_sent_none_of_them(tmp_path: Path) -> N
 
 
 def test_a_redirect_on_the_same_loopback_host_is_followed_with_its_parameters(tmp_path: Path) -> None:
-    with workbench(tmp_path, **with_secrets()) as bench:
+    with open_workbench(tmp_path, **add_secrets()) as bench:
         bench.server.then(Answer(status=301, headers={"Location": "/moved/esearch.fcgi?db=pubmed&api_key=old&term=x"}))
         search(bench)
 
@@ -389,7 +401,7 @@ def test_a_redirect_on_the_same_loopback_host_is_followed_with_its_parameters(tm
 
 
 def test_a_redirect_to_another_port_takes_no_key_along(tmp_path: Path) -> None:
-    with workbench(tmp_path, **with_secrets()) as bench, workbench(tmp_path / "other") as other:
+    with open_workbench(tmp_path, **add_secrets()) as bench, open_workbench(tmp_path / "other") as other:
         bench.server.then(
             Answer(status=307, headers={"Location": f"{other.server.root}/esearch.fcgi?db=pubmed&term=x"})
         )
@@ -416,7 +428,7 @@ def test_the_same_origin_is_the_same_scheme_host_and_port(other: str, same: bool
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 def test_a_redirected_post_stays_a_post(status: int, tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+    with open_workbench(tmp_path) as bench:
         bench.server.then(Answer(status=status, headers={"Location": "/moved/esearch.fcgi"}))
         search(bench, "x" * 3000)
 
@@ -435,7 +447,7 @@ def test_a_redirected_post_stays_a_post(status: int, tmp_path: Path) -> None:
     ],
 )
 def test_a_redirect_elsewhere_is_refused(location: str, tmp_path: Path) -> None:
-    with workbench(tmp_path, always=Answer(status=302, headers={"Location": location}), **with_secrets()) as bench:
+    with open_workbench(tmp_path, always=Answer(status=302, headers={"Location": location}), **add_secrets()) as bench:
         with pytest.raises(UpstreamError) as caught:
             search(bench)
         assert len(bench.server.seen) == 1
@@ -448,12 +460,12 @@ def test_an_endpoint_that_moved_for_good_is_named_as_such(
     status: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     away = Answer(status=status, headers={"Location": "https://example.org/esearch.fcgi?api_key=old"})
-    with workbench(tmp_path, always=away) as bench, pytest.raises(UpstreamError) as caught:
+    with open_workbench(tmp_path, always=away) as bench, pytest.raises(UpstreamError) as caught:
         search(bench)
     assert (caught.value.reason, caught.value.details["moved_to"]) == ("redirected", "https://example.org")
     assert "moved esearch permanently" in caught.value.message
 
-    with workbench(tmp_path / "near") as bench, caplog.at_level(logging.DEBUG, "entrez_kit"):
+    with open_workbench(tmp_path / "near") as bench, caplog.at_level(logging.DEBUG, "entrez_kit"):
         bench.server.then(Answer(status=status, headers={"Location": "/moved/esearch.fcgi?term=asthma&api_key=old"}))
         search(bench)
     reported = [text for text in caplog.messages if "moved permanently" in text]
@@ -461,7 +473,9 @@ def test_an_endpoint_that_moved_for_good_is_named_as_such(
 
 
 def test_redirects_in_a_circle_end(tmp_path: Path) -> None:
-    with workbench(tmp_path, always=Answer(status=302, headers={"Location": "/esearch.fcgi?term=asthma"})) as bench:
+    with open_workbench(
+        tmp_path, always=Answer(status=302, headers={"Location": "/esearch.fcgi?term=asthma"})
+    ) as bench:
         with pytest.raises(UpstreamError) as caught:
             search(bench)
         assert len(bench.server.seen) == 4
@@ -473,7 +487,7 @@ def test_redirects_in_a_circle_end(tmp_path: Path) -> None:
 def test_a_redirect_that_loses_the_arguments_is_refused_and_what_it_answers_is_not_read(
     status: int, term: str, location: str, tmp_path: Path
 ) -> None:
-    with workbench(tmp_path) as bench:
+    with open_workbench(tmp_path) as bench:
         bench.server.then(Answer(status=status, headers={"Location": location}))
         with pytest.raises(UpstreamError) as caught:
             search(bench, term)
@@ -485,7 +499,7 @@ def test_a_redirect_that_loses_the_arguments_is_refused_and_what_it_answers_is_n
 
 
 def test_the_trace_holds_every_exchange(tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+    with open_workbench(tmp_path) as bench:
         bench.server.then(Answer(status=500))
         with tracing.trace() as trace:
             search(bench)
@@ -505,7 +519,7 @@ def test_the_trace_holds_every_exchange(tmp_path: Path) -> None:
 
 
 def test_without_a_key_or_email_none_is_invented(tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+    with open_workbench(tmp_path) as bench:
         search(bench)
         params = bench.server.seen[0].params
 
@@ -515,7 +529,7 @@ def test_without_a_key_or_email_none_is_invented(tmp_path: Path) -> None:
 
 
 def test_who_asks_is_told_to_each_service_as_its_policy_says(tmp_path: Path) -> None:
-    with workbench(tmp_path, **with_secrets()) as bench:
+    with open_workbench(tmp_path, **add_secrets()) as bench:
         search(bench)
         bench.server.always = Answer(body=b'{"status":"ok","records":[]}')
         bench.transport.send(Call("idconv", "idconv", bench.server.idconv_url, (("ids", "1"),), Expect("json")))
@@ -538,7 +552,7 @@ def test_a_service_that_limits_requests_in_flight_gets_no_more(tmp_path: Path) -
                 most[0] = max(most[0], flying[0])
 
     always = Answer(body=b"{}", delay=0.05)
-    with workbench(tmp_path, always=always, options={"limiters": lambda settings, service: Watcher()}) as bench:
+    with open_workbench(tmp_path, always=always, options={"limiters": lambda settings, service: Watcher()}) as bench:
 
         def ask(number: int) -> None:
             bench.transport.send(Call("europepmc", "search", bench.server.root, (("q", str(number)),), Expect("json")))
@@ -563,7 +577,7 @@ def test_a_service_that_limits_requests_in_flight_gets_no_more(tmp_path: Path) -
 def test_the_deadline_bounds_the_headers_too(fault: Fault, tmp_path: Path) -> None:
     started = time.monotonic()
     with (
-        workbench(tmp_path, always=Answer(fault=fault), ncbi_total_deadline_ms=1000) as bench,
+        open_workbench(tmp_path, always=Answer(fault=fault), ncbi_total_deadline_ms=1000) as bench,
         pytest.raises(UpstreamError) as caught,
     ):
         search(bench)
@@ -576,7 +590,7 @@ def test_the_deadline_bounds_the_headers_too(fault: Fault, tmp_path: Path) -> No
 def test_half_a_compressed_stream_is_no_answer_even_when_http_says_it_is_complete(share: float, tmp_path: Path) -> None:
     whole = gzip.compress(ESEARCH)
     half = Answer(body=whole[: int(len(whole) * share)], headers={"Content-Encoding": "gzip"})
-    with workbench(tmp_path, always=half) as bench:
+    with open_workbench(tmp_path, always=half) as bench:
         with pytest.raises(UpstreamError, match="truncated"):
             search(bench)
         assert len(bench.server.seen) == 4
@@ -586,7 +600,7 @@ def test_half_a_compressed_stream_is_no_answer_even_when_http_says_it_is_complet
 
 def test_a_content_length_that_is_too_small_cuts_text_and_is_seen(tmp_path: Path) -> None:
     record = b"\nPMID- 99000001\nTI  - A title\nSO  - J Inv Res. 2024;1(1):1.\n\nPMID- 99000002\nTI  - Two\nSO  - K.\n"
-    with workbench(tmp_path) as bench:
+    with open_workbench(tmp_path) as bench:
         for length in range(1, len(record)):
             bench.server.by_endpoint["efetch"] = Answer(body=record[:length])
             with open_bench(bench.server, replace(bench.settings, ncbi_max_retries=0, no_cache=True)) as once:

@@ -13,9 +13,9 @@ from pathlib import Path
 from urllib.parse import quote, quote_plus
 
 import pytest
-from loopback import ESEARCH, HTML, RATE_LIMIT, Answer
+from loopback_server import ESEARCH, HTML, RATE_LIMIT, Answer
+from loopback_transport import EMAIL, KEY, TransportBench, add_secrets, find_free_port, open_workbench
 from pydantic import SecretStr
-from workbench import EMAIL, KEY, Bench, free_port, with_secrets, workbench
 
 from entrez_kit.base.errors import EntrezKitError
 from entrez_kit.base.redaction import RedactingFilter, Redactor
@@ -73,15 +73,15 @@ def every_log_record() -> Iterator[io.StringIO]:
         root.setLevel(before)
 
 
-def _search(bench: Bench) -> object:
+def _search(bench: TransportBench) -> object:
     return bench.eutils.esearch(db="pubmed", term="asthma")
 
 
-def _long_search(bench: Bench) -> object:
+def _long_search(bench: TransportBench) -> object:
     return bench.eutils.esearch(db="pubmed", term="x" * 3000)
 
 
-def _convert(bench: Bench) -> object:
+def _convert(bench: TransportBench) -> object:
     return IdConverter(bench.transport, bench.settings).convert(["1"], idtype="pmid")
 
 
@@ -116,11 +116,11 @@ FAILURES: dict[str, Answer] = {
 @pytest.mark.parametrize("ask", [_search, _long_search, _convert])
 @pytest.mark.parametrize("failure", FAILURES)
 def test_no_failure_reveals_who_asks(
-    failure: str, ask: Callable[[Bench], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    failure: str, ask: Callable[[TransportBench], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("entrez_kit.services.transport.wire.MAX_BODY_BYTES", 200_000)
-    changes = {**with_secrets(), "ncbi_max_retries": 1, "ncbi_total_deadline_ms": 2000}
-    with every_log_record() as log, workbench(tmp_path, always=FAILURES[failure], **changes) as bench:
+    changes = {**add_secrets(), "ncbi_max_retries": 1, "ncbi_total_deadline_ms": 2000}
+    with every_log_record() as log, open_workbench(tmp_path, always=FAILURES[failure], **changes) as bench:
         said = ""
         try:
             ask(bench)
@@ -139,7 +139,7 @@ def test_no_failure_reveals_who_asks(
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: {"eutils_url": f"http://127.0.0.1:{free_port()}/entrez/eutils"},
+        lambda: {"eutils_url": f"http://127.0.0.1:{find_free_port()}/entrez/eutils"},
         lambda: {"eutils_url": "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"},
         lambda: {"eutils_url": "http://user@127.0.0.1:99999/entrez/eutils"},
         lambda: {"eutils_url": "http://127.0.0.1:bad/entrez/eutils"},
@@ -148,10 +148,10 @@ def test_no_failure_reveals_who_asks(
 def test_no_failed_connection_reveals_who_asks(
     make: Callable[[], dict[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{free_port()}")
-    with every_log_record() as log, workbench(tmp_path, ncbi_max_retries=1, **with_secrets()) as bench:
+    monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{find_free_port()}")
+    with every_log_record() as log, open_workbench(tmp_path, ncbi_max_retries=1, **add_secrets()) as bench:
         for ask in (_search, _long_search):
-            with bench.another(**make()) as other, pytest.raises(EntrezKitError) as caught:
+            with bench.open_another(**make()) as other, pytest.raises(EntrezKitError) as caught:
                 ask(other)
             assert reveals(every_text_of(caught.value)) == []
         assert reveals(log.getvalue()) == []
@@ -159,7 +159,7 @@ def test_no_failed_connection_reveals_who_asks(
 
 def test_no_success_reveals_who_asks(tmp_path: Path) -> None:
     options = {"limiters": shared_limiter}
-    with every_log_record() as log, workbench(tmp_path, options=options, **with_secrets()) as bench:
+    with every_log_record() as log, open_workbench(tmp_path, options=options, **add_secrets()) as bench:
         assert bench.cache_bytes() == b""
         replies = [bench.eutils.esearch(db="pubmed", term=term) for term in ("a", "a", "x" * 3000)]
         bench.server.then(Answer(status=307, headers={"Location": f"/x?api_key={KEY}&email={EMAIL}&term=b"}))
@@ -178,7 +178,7 @@ def test_a_service_that_repeats_the_request_in_its_reply_reveals_nothing(tmp_pat
         f'{{"status":"ok","request":{{"email":"{EMAIL}","echo":"email={quote(EMAIL)}&tool=x"}},'
         f'"records":[{{"pmid":1,"requested-id":"1","pmcid":"PMC1"}}]}}'
     )
-    with workbench(tmp_path, always=Answer(body=body.encode()), **with_secrets()) as bench:
+    with open_workbench(tmp_path, always=Answer(body=body.encode()), **add_secrets()) as bench:
         converter = IdConverter(bench.transport, bench.settings)
         first, second = converter.convert(["1"], idtype="pmid"), converter.convert(["1"], idtype="pmid")
 
@@ -191,7 +191,7 @@ def test_a_service_that_repeats_the_request_in_its_reply_reveals_nothing(tmp_pat
 
 def test_an_address_in_an_article_is_data_even_when_it_is_the_users_own(tmp_path: Path) -> None:
     body = f"<PubmedArticleSet><PubmedArticle><Affiliation>{EMAIL}</Affiliation></PubmedArticle></PubmedArticleSet>"
-    with workbench(tmp_path, always=Answer(body=body.encode()), **with_secrets()) as bench:
+    with open_workbench(tmp_path, always=Answer(body=body.encode()), **add_secrets()) as bench:
         assert bench.eutils.efetch(db="pubmed", ids=["1"], retmode="xml").content == body.encode()
 
 
@@ -318,7 +318,7 @@ def test_the_filter_rewrites_records_of_http_libraries_and_lets_others_be() -> N
 def test_closing_a_transport_takes_its_filters_off(tmp_path: Path) -> None:
     logger = logging.getLogger("urllib3.connectionpool")
     before = list(logger.filters)
-    with workbench(tmp_path, **with_secrets()) as bench:
+    with open_workbench(tmp_path, **add_secrets()) as bench:
         threads = [threading.Thread(target=_search, args=(bench,)) for _ in range(4)]
         for thread in threads:
             thread.start()

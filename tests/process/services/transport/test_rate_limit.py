@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from arrivals import arrival_server, busy_cores, clients, most_in_a_second
+from arrival_server import arrival_server, count_most_in_a_second, keep_cores_busy, start_clients
 
 pytestmark = pytest.mark.long
 SECONDS = 3.0
@@ -19,13 +19,13 @@ def test_no_second_sees_more_requests_than_the_limit(
 ) -> None:
     state_file = str(tmp_path / "state" / "limiter")
     options = {"state_file": state_file, "per_second": per_second, "seconds": SECONDS, "threads": threads}
-    with arrival_server() as server, clients(processes, server, drains=False, **options) as started:
-        with busy_cores(os.cpu_count() or 2 if busy else 0):
+    with arrival_server() as server, start_clients(processes, server, drains=False, **options) as started:
+        with keep_cores_busy(os.cpu_count() or 2 if busy else 0):
             for client in started:
                 client.go()
             for client in started:
                 client.finish(SECONDS + 60)
         times = server.times
 
-    assert most_in_a_second(times) <= per_second
+    assert count_most_in_a_second(times) <= per_second
     assert len(times) >= SECONDS * per_second * 0.5, "the limit is used"

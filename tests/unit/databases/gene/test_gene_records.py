@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gene_bench import entrezgene, gene_set
+from gene_helpers import write_entrezgene, write_gene_set
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.databases.gene.gene_records import parse_genes
@@ -124,7 +124,9 @@ def test_sc_003_cross_references_are_populated_where_ncbi_has_them(real_data: Pa
 
 
 def test_a_gene_without_a_symbol_goes_by_its_locus_tag() -> None:
-    (gene,) = parse_genes(gene_set(entrezgene(1466426, tag="YAL067W-A", taxid=559292, organism="Saccharomyces")))
+    (gene,) = parse_genes(
+        write_gene_set(write_entrezgene(1466426, tag="YAL067W-A", taxid=559292, organism="Saccharomyces"))
+    )
 
     assert gene.symbol == "YAL067W-A"
     assert gene.name == "YAL067W-A"
@@ -132,13 +134,13 @@ def test_a_gene_without_a_symbol_goes_by_its_locus_tag() -> None:
 
 
 def test_a_locus_tag_beside_a_symbol_is_the_first_alias() -> None:
-    (gene,) = parse_genes(gene_set(entrezgene(945803, "thrA", tag="b0002", synonyms=["Hs", "thrA1", "Hs"])))
+    (gene,) = parse_genes(write_gene_set(write_entrezgene(945803, "thrA", tag="b0002", synonyms=["Hs", "thrA1", "Hs"])))
 
     assert gene.aliases == ["b0002", "Hs", "thrA1"]
 
 
 def test_a_gene_with_neither_goes_by_ncbi_s_own_placeholder() -> None:
-    (gene,) = parse_genes(gene_set(entrezgene(12345)))
+    (gene,) = parse_genes(write_gene_set(write_entrezgene(12345)))
 
     assert gene.symbol == "LOC12345"
 
@@ -170,7 +172,7 @@ def test_a_gene_with_neither_goes_by_ncbi_s_own_placeholder() -> None:
 def test_status_and_replacement_come_from_the_track_info(
     stated: str, current: list[tuple[str, int]], status: str, replaced_by: str | None
 ) -> None:
-    (gene,) = parse_genes(gene_set(entrezgene(60454, "PARK4", status=stated, current=current)))
+    (gene,) = parse_genes(write_gene_set(write_entrezgene(60454, "PARK4", status=stated, current=current)))
 
     assert gene.status == status
     assert gene.replaced_by == replaced_by
@@ -194,14 +196,14 @@ def test_status_and_replacement_come_from_the_track_info(
     ],
 )
 def test_the_chromosome_is_read_where_the_record_has_it(options: dict[str, Any], chromosome: str | None) -> None:
-    (gene,) = parse_genes(gene_set(entrezgene(1, "A", **options)))
+    (gene,) = parse_genes(write_gene_set(write_entrezgene(1, "A", **options)))
 
     assert gene.chromosome == chromosome
 
 
 def test_the_location_falls_back_on_the_map() -> None:
     maps = "<Entrezgene_location><Maps><Maps_display-str>11 B3</Maps_display-str></Maps></Entrezgene_location>"
-    (gene,) = parse_genes(gene_set(entrezgene(22059, "Trp53", more=maps)))
+    (gene,) = parse_genes(write_gene_set(write_entrezgene(22059, "Trp53", more=maps)))
 
     assert gene.map_location == "11 B3"
 
@@ -228,7 +230,7 @@ def _listed(*sources: str) -> str:
 
 
 def _references(more: str = "", **options: Any) -> dict[str, Any]:
-    (gene,) = parse_genes(gene_set(entrezgene(7157, "TP53", more=more, **options)))
+    (gene,) = parse_genes(write_gene_set(write_entrezgene(7157, "TP53", more=more, **options)))
     return gene.cross_references.model_dump()
 
 
@@ -300,10 +302,10 @@ def test_the_registry_is_the_model() -> None:
         b"<eFetchResult/>",
         b"<Entrezgene-Set><Entrezgene/></Entrezgene-Set>",
         b"<Entrezgene-Set><Error>Backend failed: connection reset</Error></Entrezgene-Set>",
-        gene_set(entrezgene(1, "A")).replace(b">1</Gene-track_geneid>", b">one</Gene-track_geneid>"),
-        gene_set(entrezgene(1, "A")).replace(b"Org-ref_taxname", b"Org-ref_lost"),
-        gene_set(entrezgene(1, "A")).replace(b"Gene-ref>", b"Gene-lost>"),
-        gene_set(entrezgene(1, "A", status='<Gene-track_status value="strange">9</Gene-track_status>')),
+        write_gene_set(write_entrezgene(1, "A")).replace(b">1</Gene-track_geneid>", b">one</Gene-track_geneid>"),
+        write_gene_set(write_entrezgene(1, "A")).replace(b"Org-ref_taxname", b"Org-ref_lost"),
+        write_gene_set(write_entrezgene(1, "A")).replace(b"Gene-ref>", b"Gene-lost>"),
+        write_gene_set(write_entrezgene(1, "A", status='<Gene-track_status value="strange">9</Gene-track_status>')),
     ],
 )
 def test_edge_case_a_malformed_body_is_upstream_error_with_details(body: bytes) -> None:
@@ -322,7 +324,7 @@ def test_a_set_without_the_gene_is_an_answer() -> None:
 def test_entities_and_doctypes_reach_neither_disk_nor_network(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("stolen", encoding="utf-8")
-    body = gene_set(entrezgene(1, "A", summary="MARK")).replace(b"MARK", b"&file;")
+    body = write_gene_set(write_entrezgene(1, "A", summary="MARK")).replace(b"MARK", b"&file;")
     evil = f'<!DOCTYPE Entrezgene-Set [<!ENTITY file SYSTEM "{secret.as_uri()}">]>'.encode()
 
     try:
@@ -333,7 +335,7 @@ def test_entities_and_doctypes_reach_neither_disk_nor_network(tmp_path: Path) ->
 
 
 def test_a_gene_has_all_its_fields_even_when_nothing_is_known() -> None:
-    (gene,) = parse_genes(gene_set(entrezgene(1, "A")))
+    (gene,) = parse_genes(write_gene_set(write_entrezgene(1, "A")))
 
     assert gene.model_dump() == {
         "id": "NCBIGene:1",
@@ -354,7 +356,7 @@ def test_a_gene_has_all_its_fields_even_when_nothing_is_known() -> None:
 
 
 def test_a_slim_gene_has_four_fields_and_the_schema_requires_no_more() -> None:
-    (gene,) = parse_genes(gene_set(entrezgene(1, "A")))
+    (gene,) = parse_genes(write_gene_set(write_entrezgene(1, "A")))
 
     assert gene.slim().model_dump() == {"id": "NCBIGene:1", "symbol": "A", "name": "A", "organism": "Homo sapiens"}
     for mode in ("serialization", "validation"):

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from denials import (
+from denied_quotations import (
     BARE_PREDICATES,
     CLAUSES,
     DENY_BARE_PREDICATE,
@@ -15,7 +15,7 @@ from denials import (
     NEGATED,
     NOUNS,
     PREDICATES,
-    sentence,
+    write_sentence,
 )
 
 from entrez_kit.references.claims.context import find_denial
@@ -30,7 +30,7 @@ def denial(text: str, *quotations: str) -> str | None:
 
 
 def pairs(templates: Sequence[str], quotations: Sequence[str]) -> list[tuple[str, str]]:
-    return [(sentence(template, one), one) for template in templates for one in quotations]
+    return [(write_sentence(template, one), one) for template in templates for one in quotations]
 
 
 @pytest.mark.parametrize(

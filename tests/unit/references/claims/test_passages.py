@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from thoroughness import sample
+from sampled_cases import take_sample
 
 from entrez_kit.fulltext.jats.article import JatsArticle, iter_jats
 from entrez_kit.fulltext.models import Section
@@ -254,7 +254,7 @@ def test_sentences_of_real_articles_are_found_and_no_mutant_of_them_is(real_data
     chance = random.Random(7)
     found = requested = mutants = 0
     accepted: list[str] = []
-    articles = sample(_articles(real_data), 0.35)
+    articles = take_sample(_articles(real_data), 0.35)
     finders = [_finder(article) for article in articles]
     others = zip([*articles[1:], articles[0]], [*finders[1:], finders[0]], strict=True)
     for article, find, (beside, other) in zip(articles, finders, others, strict=True):

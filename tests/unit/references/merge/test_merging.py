@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from review_records import Invented, invent_files, invent_works, ris_file, vary
+from review_records import InventedRecord, invent_files, invent_works, vary, write_ris_file
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.core.operation import Operation
@@ -68,7 +68,7 @@ def duplicates_of(result: MergeResult) -> list[set[str]]:
     return [set(group.members) for group in result.groups if group.kind == "duplicate"]
 
 
-ARTICLE = Invented(
+ARTICLE = InventedRecord(
     work="a",
     title="Effects of invented sleep training on nurses who work at night: a randomised trial",
     authors=(("Doe", "Jane"), ("Roe", "Richard"), ("Poe", "Ann")),
@@ -80,7 +80,7 @@ ARTICLE = Invented(
 )
 
 
-def pair(one: Invented, other: Invented, **options: Any) -> MergeResult:
+def pair(one: InventedRecord, other: InventedRecord, **options: Any) -> MergeResult:
     """Merge two files with one record each."""
     return merge({"a.ris": one.ris(), "b.ris": other.ris()}, **options)
 
@@ -91,7 +91,7 @@ def pair(one: Invented, other: Invented, **options: Any) -> MergeResult:
 @pytest.mark.parametrize("seed", range(2))
 def test_groups_of_invented_files_are_the_works(seed: int) -> None:
     files, works = invent_files(100, seed)
-    result = merge({name: ris_file(records) for name, records in files.items()})
+    result = merge({name: write_ris_file(records) for name, records in files.items()})
     label = {f"{name}#{n}": one.work for name, records in files.items() for n, one in enumerate(records, start=1)}
     for group in duplicates_of(result):
         assert len({label[member] for member in group}) == 1
@@ -103,7 +103,7 @@ def test_groups_of_invented_files_are_the_works(seed: int) -> None:
 @given(seed=st.integers(0, 10_000))
 def test_sums_hold_and_the_order_of_files_does_not_matter(seed: int) -> None:
     files, _ = invent_files(12, seed)
-    texts = [(name, ris_file(records)) for name, records in files.items() if records]
+    texts = [(name, write_ris_file(records)) for name, records in files.items() if records]
     first = merge(texts)
     for order in permutations(texts):
         other = merge(list(order))
@@ -119,7 +119,7 @@ def test_sums_hold_and_the_order_of_files_does_not_matter(seed: int) -> None:
 @given(seed=st.integers(0, 10_000))
 def test_the_same_file_twice_adds_no_work(seed: int) -> None:
     files, _ = invent_files(12, seed)
-    texts = [(name, ris_file(records)) for name, records in files.items() if records]
+    texts = [(name, write_ris_file(records)) for name, records in files.items() if records]
     once, twice = merge(texts), merge([*texts, texts[0]])
     assert twice.counts.works == once.counts.works
     assert twice.counts.undecided == once.counts.undecided
@@ -133,7 +133,7 @@ def test_the_same_file_twice_adds_no_work(seed: int) -> None:
 @given(seed=st.integers(0, 10_000))
 def test_merging_the_merged_file_changes_nothing(seed: int) -> None:
     files, _ = invent_files(12, seed)
-    first = merge({name: ris_file(records) for name, records in files.items() if records})
+    first = merge({name: write_ris_file(records) for name, records in files.items() if records})
     again = merge({"unique.ris": first.to_text("ris")})
     assert again.counts.duplicates == 0
     assert again.counts.records == first.counts.works
@@ -143,7 +143,7 @@ def test_merging_the_merged_file_changes_nothing(seed: int) -> None:
 @pytest.mark.parametrize("style", ["ris", "bibtex", "csl", "nbib"])
 def test_every_format_has_each_work_once(style: str) -> None:
     files, _ = invent_files(30, 5)
-    result = merge({name: ris_file(records) for name, records in files.items()})
+    result = merge({name: write_ris_file(records) for name, records in files.items()})
     suffix = {"ris": "ris", "bibtex": "bib", "csl": "json", "nbib": "nbib"}[style]
     again = merge({f"unique.{suffix}": result.to_text(style)})
     assert again.counts.records == again.counts.works == result.counts.works
@@ -246,7 +246,10 @@ def test_versions_of_a_cochrane_review_are_a_family() -> None:
     one = replace(review, doi="10.1002/14651858.CD001234.pub2", pmid="31", database="PubMed", year=2009)
     other = replace(one, doi="10.1002/14651858.CD001234.pub3", pmid="32", year=2015)
     result = merge(
-        {"a.ris": ris_file([one, other]), "b.ris": ris_file([replace(one, pmid=""), replace(other, pmid="")])}
+        {
+            "a.ris": write_ris_file([one, other]),
+            "b.ris": write_ris_file([replace(one, pmid=""), replace(other, pmid="")]),
+        }
     )
     assert result.counts.works == 2
     assert {len(group) for group in duplicates_of(result)} == {2}
@@ -320,11 +323,11 @@ def test_a_decision_merges_an_undecided_pair_and_survives_other_files() -> None:
     table = read_review(write_review(first.review, rows), "review.csv")
     assert [row.decision for row in table] == ["same"]
     decisions = [{"members": row.members, "fingerprints": row.fingerprints, "decision": row.decision} for row in table]
-    grown = ris_file([*invent_works(3), one])
+    grown = write_ris_file([*invent_works(3), one])
     later = merge({"a.ris": grown, "b.ris": other.ris()}, decisions=decisions)
     assert later.counts.undecided == 0
     assert duplicates_of(later) == [{"a.ris#4", "b.ris#1"}]
-    lost = merge({"a.ris": ris_file(list(invent_works(3)))}, decisions=decisions)
+    lost = merge({"a.ris": write_ris_file(list(invent_works(3)))}, decisions=decisions)
     assert [warning.code for warning in lost.warnings] == ["decision_unmatched"]
 
 
@@ -343,7 +346,7 @@ def test_a_merge_is_undone_by_a_decision_or_by_its_id() -> None:
 @given(seed=st.integers(0, 10_000), data=st.data())
 def test_sums_hold_after_any_decisions(seed: int, data: st.DataObject) -> None:
     files, _ = invent_files(8, seed)
-    texts = {name: ris_file(records) for name, records in files.items() if records}
+    texts = {name: write_ris_file(records) for name, records in files.items() if records}
     ids = [record.id for record in merge(texts).records]
     pairs = st.lists(st.sampled_from(ids), min_size=2, max_size=2, unique=True)
     words = st.sampled_from(["same", "different", "family"])

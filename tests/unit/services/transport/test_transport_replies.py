@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from recordings import require_recordings
+from used_recordings import require_recordings
 
 from entrez_kit.base.errors import (
     EntityNotFound,
