@@ -1,4 +1,4 @@
-"""What tests share that run whole flows in this process, against servers on loopback."""
+"""Fixtures of all tests that run whole flows in this process, against servers on loopback."""
 
 from command_line import alone_fixture, cli_fixture, module_fixture, process_fixture, program_fixture
 from failing_servers import home_fixture, settings_fixture

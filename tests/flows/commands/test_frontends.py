@@ -1,4 +1,4 @@
-"""Every operation of the catalogue has its front ends, and they agree."""
+"""Every operation of the catalogue has its front ends, and their results agree."""
 
 import json
 from pathlib import Path
@@ -107,12 +107,12 @@ FROM_RUN_TO_RUN = {"pubmed_sync_delta": {"job_id"}}
 operations = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
 
 
-def stable(operation: Operation[Any, Any], document: dict[str, Any]) -> dict[str, Any]:
-    """Return what has to be the same from run to run."""
+def remove_changing(operation: Operation[Any, Any], document: dict[str, Any]) -> dict[str, Any]:
+    """Return the document without what differs from run to run."""
     return {name: value for name, value in document.items() if name not in FROM_RUN_TO_RUN.get(operation.name, ())}
 
 
-def command_of(module: Module, operation: Operation[Any, Any]) -> Any:
+def find_command(module: Module, operation: Operation[Any, Any]) -> Any:
     """Return the command of an operation."""
     name, *rest = operation.command
     command = module("_app").load_command(name)
@@ -131,7 +131,7 @@ def test_every_operation_has_a_method_of_the_kit(operation: Operation[Any, Any])
 def test_every_command_has_the_fields_and_defaults_of_its_request(
     module: Module, operation: Operation[Any, Any]
 ) -> None:
-    command = command_of(module, operation)
+    command = find_command(module, operation)
     parameters = {parameter.name: parameter for parameter in command.params if parameter.name not in EVERYWHERE}
     fields = operation.request.model_fields
 
@@ -151,8 +151,8 @@ def test_every_command_has_the_fields_and_defaults_of_its_request(
 
 
 @operations
-def test_every_flag_is_explained_by_the_model(module: Module, operation: Operation[Any, Any]) -> None:
-    command = command_of(module, operation)
+def test_every_flag_has_the_description_of_its_field(module: Module, operation: Operation[Any, Any]) -> None:
+    command = find_command(module, operation)
     for parameter in command.params:
         assert parameter.help, f"{operation.name} {parameter.name}"
         field = operation.request.model_fields.get(parameter.name)
@@ -170,14 +170,14 @@ BOUNDED = [
 
 
 @pytest.mark.parametrize(("operation", "name", "bounds"), BOUNDED, ids=[f"{one[0].name}-{one[1]}" for one in BOUNDED])
-def test_numbers_beyond_their_bounds_are_refused(
+def test_numbers_outside_of_their_bounds_are_rejected(
     cli: Cli, module: Module, operation: Operation[Any, Any], name: str, bounds: dict[str, int]
 ) -> None:
     arguments, fields = EXAMPLES[operation.name][0]
     if name in ("retmax", "retstart"):
         arguments, fields = ("--query-key", "1", "--web-env", "x"), {"query_key": "1", "web_env": "x"}
     beyond = [bounds["ge"] - 1, -1, *([bounds["le"] + 1] if "le" in bounds else [])]
-    parameter = next((one for one in command_of(module, operation).params if one.name == name), None)
+    parameter = next((one for one in find_command(module, operation).params if one.name == name), None)
     given = next((place for place, word in enumerate(arguments) if parameter and word in parameter.opts), None)
     if given is not None:  # an option is given once
         arguments = (*arguments[:given], *arguments[given + 2 :])
@@ -194,7 +194,7 @@ def test_numbers_beyond_their_bounds_are_refused(
 
 @pytest.mark.process
 @operations
-def test_the_terminal_and_python_give_the_same_document(
+def test_the_terminal_and_python_return_the_same_document(
     cli: Cli, kit_for: Any, sandbox: Any, operation: Operation[Any, Any]
 ) -> None:
     kit = kit_for(sandbox)
@@ -206,12 +206,12 @@ def test_the_terminal_and_python_give_the_same_document(
         printed = json.loads(cli(*operation.command, *arguments, "--json").out)
         returned = getattr(kit, operation.method)(**fields).model_dump(mode="json")
 
-        assert stable(operation, printed) == stable(operation, returned), arguments
+        assert remove_changing(operation, printed) == remove_changing(operation, returned), arguments
 
 
 @pytest.mark.long
 @operations
-def test_the_terminal_and_python_give_the_same_error_each_in_its_own_words(
+def test_the_terminal_and_python_report_the_same_error_with_their_own_names(
     cli: Cli, kit_for: Any, sandbox: Any, module: Module, operation: Operation[Any, Any]
 ) -> None:
     arguments, fields = FAILING_EXAMPLES[operation.name]
@@ -219,12 +219,12 @@ def test_the_terminal_and_python_give_the_same_error_each_in_its_own_words(
         getattr(kit_for(sandbox), operation.method)(**fields)
 
     printed = json.loads(cli(*operation.command, *arguments, "--json").err)
-    command = command_of(module, operation)
+    command = find_command(module, operation)
     said = caught.value.say_in(module("_frontend").Terminal(module("_frontend").name_options(command)))
     assert printed == json.loads(json.dumps(operation.error_document(said)))
 
 
-def test_every_command_is_an_operation_or_listed_as_the_terminals_own(module: Module) -> None:
+def test_every_command_is_an_operation_or_listed_as_terminal_only(module: Module) -> None:
     commands = set(module("_app").COMMANDS)
 
     assert commands == TERMINAL_ONLY | {operation.command[0] for operation in OPERATIONS}

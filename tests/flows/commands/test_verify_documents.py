@@ -1,4 +1,4 @@
-"""`entrez-kit verify` reads the documents that `check` reads, and finds what each sentence cites."""
+"""`entrez-kit verify` reads the documents that `check` reads, and finds the sources of each sentence."""
 
 import json
 from collections.abc import Callable
@@ -92,17 +92,17 @@ JATS = f"""<?xml version="1.0"?>
 <ref id="R2"><mixed-citation>{SECOND}</mixed-citation></ref></ref-list></back></article>"""
 
 
-def outcomes(cli: Cli, path: str, *more: str) -> list[tuple[str, list[str]]]:
+def read_outcomes(cli: Cli, path: str, *more: str) -> list[tuple[str, list[str]]]:
     claims: list[dict[str, Any]] = json.loads(cli("verify", path, *more).out)["claims"]
     assert [claim["claim"].rstrip(".") for claim in claims] == [FOUND, ALTERED, OTHER]
     return [(claim["status"].replace("no_text_available", "not_in_text"), claim["ids"]) for claim in claims]
 
 
 @pytest.mark.parametrize("kind", WORD)
-def test_a_word_document_is_read_however_it_calls_its_references(
+def test_a_word_document_is_read_with_any_heading_of_its_references(
     cli: Cli, file: Callable[[str, bytes | str], str], kind: str
 ) -> None:
-    assert outcomes(cli, file("paper.docx", WORD[kind])) == EXPECTED
+    assert read_outcomes(cli, file("paper.docx", WORD[kind])) == EXPECTED
 
 
 def test_a_word_document_of_endnote_is_read(cli: Cli, file: Callable[[str, bytes | str], str]) -> None:
@@ -126,10 +126,10 @@ def test_a_latex_document_is_read_with_its_list_or_its_bibliography(
 
     path = file("paper.tex", LATEX % (FOUND, ALTERED, OTHER, listed))
 
-    assert outcomes(cli, path, *([] if listed else ["--bibliography", bib])) == EXPECTED
+    assert read_outcomes(cli, path, *([] if listed else ["--bibliography", bib])) == EXPECTED
 
 
-def test_a_part_of_a_latex_document_is_read_and_a_quotation_in_it_is_a_claim(
+def test_a_part_of_a_latex_document_is_read_and_its_quotations_are_claims(
     cli: Cli, file: Callable[[str, bytes | str], str]
 ) -> None:
     file("refs.bib", BIB)
@@ -143,7 +143,7 @@ def test_a_part_of_a_latex_document_is_read_and_a_quotation_in_it_is_a_claim(
 
 @pytest.mark.parametrize("name", ["paper.xml", "paper.nxml", "paper.jats"])
 def test_an_article_in_jats_is_read(cli: Cli, file: Callable[[str, bytes | str], str], name: str) -> None:
-    assert outcomes(cli, file(name, JATS)) == EXPECTED
+    assert read_outcomes(cli, file(name, JATS)) == EXPECTED
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_an_article_in_jats_is_read(cli: Cli, file: Callable[[str, bytes | str],
         ("paper.xml", "<article", "its XML is not well-formed"),
     ],
 )
-def test_a_document_without_claims_is_refused_with_the_reason(
+def test_a_document_without_claims_is_rejected_with_the_reason(
     cli: Cli, file: Callable[[str, bytes | str], str], name: str, content: bytes | str, said: str
 ) -> None:
     done = cli("verify", file(name, content))
@@ -165,7 +165,7 @@ def test_a_document_without_claims_is_refused_with_the_reason(
     assert said in done.err
 
 
-def test_a_number_without_an_id_is_named(cli: Cli, file: Callable[[str, bytes | str], str], tmp_path: Path) -> None:
+def test_a_number_without_an_id_is_reported(cli: Cli, file: Callable[[str, bytes | str], str], tmp_path: Path) -> None:
     body = (
         write_paragraph(f"{FOUND} [1]. {OTHER} [2]."),
         write_heading("References"),

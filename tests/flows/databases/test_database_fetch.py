@@ -1,4 +1,4 @@
-"""Fetching whole records of any database in NCBI's formats."""
+"""Whole records of any database in NCBI's formats."""
 
 from typing import Any
 from xml.etree import ElementTree
@@ -11,11 +11,11 @@ from entrez_kit.databases.fetch import FETCH
 from entrez_kit.sandbox.server import Sandbox
 
 
-def outcomes(result: Any) -> list[tuple[str, str]]:
+def list_outcomes(result: Any) -> list[tuple[str, str]]:
     return [(outcome.id, outcome.status) for outcome in result.outcomes]
 
 
-def test_fasta_is_ncbis_own_text(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_fasta_is_ncbis_unchanged_text(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox)
     result = call_operation(kit, FETCH, db="nuccore", ids=["990000101", "ZZ900002.2"], rettype="fasta", retmode="text")
 
@@ -43,7 +43,7 @@ def test_fasta_is_ncbis_own_text(sandbox: Sandbox, kit_for: KitFor) -> None:
         ("pmc", ["PMC99000001"], None, "xml", "<?xml"),
     ],
 )
-def test_each_database_has_formats_of_its_own(
+def test_each_database_has_its_own_formats(
     sandbox: Sandbox, kit_for: KitFor, db: str, ids: list[str], rettype: str | None, retmode: str, start: str
 ) -> None:
     result = call_operation(kit_for(sandbox), FETCH, db=db, ids=ids, rettype=rettype, retmode=retmode)
@@ -52,12 +52,12 @@ def test_each_database_has_formats_of_its_own(
     assert result.missing_error() is None
 
 
-def test_ids_without_a_record_are_named_and_the_others_fetched(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_ids_without_a_record_are_named_and_the_others_are_fetched(sandbox: Sandbox, kit_for: KitFor) -> None:
     ids = ["990000102", "990000999", "ZZ900001.1", "ZZ999999.9", "no id!", "990000102"]
     result = call_operation(kit_for(sandbox), FETCH, db="nuccore", ids=ids, rettype="acc", retmode="text")
 
     assert result.content.split() == ["ZZ900002.2", "ZZ900001.1"]
-    assert outcomes(result) == list(
+    assert list_outcomes(result) == list(
         zip(ids, ["found", "not_found", "found", "not_found", "invalid", "found"], strict=True)
     )
     assert result.not_found_ids == ["990000999", "ZZ999999.9"]
@@ -67,7 +67,7 @@ def test_ids_without_a_record_are_named_and_the_others_fetched(sandbox: Sandbox,
 
 
 def test_an_accession_that_only_efetch_knows_is_fetched() -> None:
-    """SRA runs, for instance, have no summary under their accession."""
+    """For example, SRA runs have no summary under their accession."""
 
     def efetch(ids: list[str], **_: object) -> bytes:
         return "".join(f"<{uid}>\n" for uid in ids).encode()
@@ -84,7 +84,7 @@ def test_an_accession_that_only_efetch_knows_is_fetched() -> None:
     assert result.outcomes == []
 
 
-def test_an_accession_that_efetch_denies_and_esummary_describes_is_a_failure_and_not_missing() -> None:
+def test_an_accession_with_a_summary_but_no_record_is_a_failure_and_not_missing() -> None:
     services = Canned(
         esummary=lambda ids, **_: write_summaries_json(["8"], caption="ZZ900001", accessionversion="ZZ900001.1"),
         efetch=EntityNotFound("Empty id list"),
@@ -95,7 +95,7 @@ def test_an_accession_that_efetch_denies_and_esummary_describes_is_a_failure_and
     assert caught.value.reason == "contradiction"
 
 
-def test_nothing_found_raises_and_names_every_id(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_no_record_found_raises_an_error_that_names_every_id(sandbox: Sandbox, kit_for: KitFor) -> None:
     with pytest.raises(EntityNotFound) as caught:
         call_operation(kit_for(sandbox), FETCH, db="taxonomy", ids=["999999", "999998"])
 
@@ -105,7 +105,7 @@ def test_nothing_found_raises_and_names_every_id(sandbox: Sandbox, kit_for: KitF
         call_operation(kit_for(sandbox), FETCH, db="taxonomy", ids=["mouse"])
 
 
-def test_a_format_that_does_not_exist_is_bad_input(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_an_unknown_format_is_invalid_input(sandbox: Sandbox, kit_for: KitFor) -> None:
     with pytest.raises(InvalidInput, match="rettype"):
         call_operation(kit_for(sandbox), FETCH, db="nuccore", ids=["990000101"], rettype="fastq", retmode="text")
     with pytest.raises(InvalidInput, match="rettype"):
@@ -126,7 +126,7 @@ def test_many_records_are_one_content_in_the_order_of_the_ids(kit_for: KitFor) -
     assert xml.warnings == []
 
 
-def test_records_that_cannot_be_had_are_errors_and_keep_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_records_that_cannot_be_fetched_are_errors_and_the_others_are_returned(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("entrez_kit.core.batches.time.sleep", lambda seconds: None)
     ids = [str(number) for number in range(1, 401)]
 
@@ -143,14 +143,14 @@ def test_records_that_cannot_be_had_are_errors_and_keep_the_rest(monkeypatch: py
     assert isinstance(result.missing_error(), UpstreamError)
 
 
-def test_when_efetch_does_not_answer_at_all_that_is_raised() -> None:
+def test_an_outage_of_efetch_raises_an_error() -> None:
     services = Canned(esummary=write_summaries_json(["1"]), efetch=UpstreamError("down"))
 
     with pytest.raises(UpstreamError, match="down"):
         run_canned(services, FETCH, db="gene", ids=["1"])
 
 
-def test_without_summaries_all_is_fetched_and_that_nothing_was_checked_is_said() -> None:
+def test_without_summaries_all_ids_are_fetched_with_a_warning_that_they_were_not_checked() -> None:
     services = Canned(esummary=UpstreamError("down"), efetch=b"records\n")
     result = run_canned(services, FETCH, db="gene", ids=["1", "2"])
 
@@ -168,7 +168,7 @@ def test_text_in_another_encoding_keeps_every_character() -> None:
     assert run_canned(broken, FETCH, db="gene", ids=["1"]).content == "café\n"
 
 
-def test_records_are_passed_on_before_the_last_are_asked_for() -> None:
+def test_the_first_records_are_returned_before_the_last_are_requested() -> None:
     requested: list[str] = []
 
     def efetch(ids: list[str], **_: object) -> bytes:

@@ -1,4 +1,4 @@
-"""Which databases there are, what is in them, and how many records answer a query."""
+"""The list of databases, their descriptions, and the number of records for a query."""
 
 from datetime import datetime
 
@@ -40,7 +40,7 @@ def test_every_database_of_the_sandbox_describes_its_fields_and_links(
     assert all(link.name.startswith(f"{db}_") and link.db_to for link in info.links)
 
 
-def test_a_database_that_does_not_exist_is_not_found(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_an_unknown_database_is_not_found(sandbox: Sandbox, kit_for: KitFor) -> None:
     with pytest.raises(EntityNotFound, match="Entrez has no database 'clinvra'") as caught:
         call_operation(kit_for(sandbox), INFO, db="clinvra")
 
@@ -64,7 +64,7 @@ def test_a_query_is_counted_in_one_database(sandbox: Sandbox, kit_for: KitFor) -
     assert result.database.name == "mesh"
 
 
-def test_when_the_global_query_is_dead_each_database_is_asked(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_if_the_global_query_is_gone_each_database_is_searched(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox)
     alive = call_operation(kit, INFO, term="TP53")
     sandbox.take_down("egquery")
@@ -76,7 +76,7 @@ def test_when_the_global_query_is_dead_each_database_is_asked(sandbox: Sandbox, 
     assert set(served) == set(dead.databases)
 
 
-def test_when_the_global_query_only_fails_each_database_is_asked(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_if_the_global_query_fails_each_database_is_searched(sandbox: Sandbox, kit_for: KitFor) -> None:
     sandbox.fail_next("500", "egquery", times=50)
     result = call_operation(kit_for(sandbox, ncbi_max_retries=2), INFO, term="TP53")
 
@@ -85,7 +85,7 @@ def test_when_the_global_query_only_fails_each_database_is_asked(sandbox: Sandbo
     assert all(count.status == "Ok" for count in result.counts)
 
 
-def test_a_zero_beside_an_error_is_no_count() -> None:
+def test_a_zero_with_an_error_is_not_a_count() -> None:
     counts = parse_counts(EGQUERY)
 
     assert [(count.db, count.count, count.status) for count in counts] == [
@@ -125,7 +125,7 @@ def test_a_database_that_cannot_be_counted_is_named_and_the_others_are_counted(n
     assert services.requests("egquery")[0]["deadline_ms"] == 10_000
 
 
-def test_when_no_database_answers_that_is_an_error(no_waiting: None) -> None:
+def test_no_answer_from_any_database_is_an_error(no_waiting: None) -> None:
     services = Canned(
         einfo=write_einfo_xml("pubmed", "gene"), egquery=UpstreamError("dead"), esearch=RateLimited("too fast")
     )
@@ -135,7 +135,7 @@ def test_when_no_database_answers_that_is_an_error(no_waiting: None) -> None:
 
 
 @pytest.mark.parametrize("body", [b"<eInfoResult/>", b"<eInfoResult><DbList/></eInfoResult>", b"<x/>", b"not xml"])
-def test_a_reply_without_databases_is_an_upstream_error_and_no_empty_list(body: bytes) -> None:
+def test_a_reply_without_databases_is_an_upstream_error_and_not_an_empty_list(body: bytes) -> None:
     with pytest.raises(UpstreamError) as caught:
         run_canned(Canned(einfo=body), INFO)
 
@@ -143,7 +143,7 @@ def test_a_reply_without_databases_is_an_upstream_error_and_no_empty_list(body: 
 
 
 @responses.activate
-def test_a_list_that_ncbi_refuses_is_its_own_failure_and_names_no_database(kit_for: KitFor) -> None:
+def test_a_list_that_ncbi_refuses_is_an_upstream_error_that_names_no_database(kit_for: KitFor) -> None:
     body = b"<eInfoResult><ERROR>Invalid db name specified: </ERROR></eInfoResult>"
     responses.add(responses.GET, "http://127.0.0.1:9/entrez/eutils/einfo.fcgi", body=body)
 

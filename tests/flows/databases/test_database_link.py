@@ -19,23 +19,23 @@ from entrez_kit.databases.link import LINK
 from entrez_kit.sandbox.server import Sandbox
 
 
-def statuses(result: Any) -> list[tuple[str, str]]:
+def list_statuses(result: Any) -> list[tuple[str, str]]:
     return [(item.source_id, item.status) for item in result.linksets]
 
 
-def links_by_source(result: Any) -> dict[str, list[str]]:
+def map_links(result: Any) -> dict[str, list[str]]:
     return {item.source_id: [link.id for link in item.links] for item in result.linksets}
 
 
-def test_each_source_has_a_linkset_of_its_own_in_the_order_given(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_each_source_has_its_own_linkset_in_the_given_order(sandbox: Sandbox, kit_for: KitFor) -> None:
     ids = ["672", "7157", "999999", "22059", "TP53", "NCBIGene:7157", "672"]
     result = call_operation(kit_for(sandbox), LINK, ids=ids, source="gene", target="pubmed")
 
-    assert statuses(result) == list(
+    assert list_statuses(result) == list(
         zip(ids, ["linked", "linked", "not_found", "no_links", "invalid", "linked", "linked"], strict=True)
     )
     assert result.linksets[0].links[0].model_dump() == {"id": "99000033", "link_name": "gene_pubmed"}
-    assert links_by_source(result)["NCBIGene:7157"] == links_by_source(result)["7157"] == ["99000034", "99000031"]
+    assert map_links(result)["NCBIGene:7157"] == map_links(result)["7157"] == ["99000034", "99000031"]
     assert sandbox.entries("elink")[0].params.count(("id", "672")) == 1
     missing_error = result.missing_error()
     assert isinstance(missing_error, EntityNotFound)
@@ -53,15 +53,15 @@ def test_each_source_has_a_linkset_of_its_own_in_the_order_given(sandbox: Sandbo
         ("nuccore", "taxonomy", "990000103", ["10090"]),
     ],
 )
-def test_links_lead_from_any_database_to_any_other(
+def test_links_connect_any_two_databases(
     sandbox: Sandbox, kit_for: KitFor, source: str, target: str, source_id: str, expected: list[str]
 ) -> None:
     result = call_operation(kit_for(sandbox), LINK, ids=[source_id], source=source, target=target)
 
-    assert links_by_source(result) == {source_id: expected}
+    assert map_links(result) == {source_id: expected}
 
 
-def test_link_sets_may_come_in_any_order_and_some_not_at_first() -> None:
+def test_linksets_may_arrive_in_any_order_and_some_only_after_a_second_request() -> None:
     services = Canned(
         elink=[
             write_elink_xml(write_linkset("3", "30"), write_linkset("1", "10", "11")),
@@ -71,52 +71,52 @@ def test_link_sets_may_come_in_any_order_and_some_not_at_first() -> None:
     )
     result = run_canned(services, LINK, ids=["1", "2", "3"], source="gene", target="pubmed")
 
-    assert links_by_source(result) == {"1": ["10", "11"], "2": ["20"], "3": ["30"]}
+    assert map_links(result) == {"1": ["10", "11"], "2": ["20"], "3": ["30"]}
     assert [parameters["ids"] for parameters in services.requests("elink")] == [["1", "2", "3"], ["2"]]
 
 
-def test_a_source_that_ncbi_never_answers_is_an_error_and_not_without_links() -> None:
+def test_a_source_without_an_answer_is_an_error_and_not_without_links() -> None:
     services = Canned(elink=write_elink_xml(write_linkset("1", "10")), esummary=write_summaries_json(["2"]))
     result = run_canned(services, LINK, ids=["1", "2"], source="gene", target="pubmed")
 
-    assert statuses(result) == [("1", "linked"), ("2", "error")]
+    assert list_statuses(result) == [("1", "linked"), ("2", "error")]
     assert isinstance(result.missing_error(), UpstreamError)
 
 
-def test_an_invalid_id_does_not_shift_the_others() -> None:
+def test_an_invalid_id_does_not_shift_the_linksets_of_the_others() -> None:
     services = Canned(
         elink=write_elink_xml(write_linkset(""), write_linkset("1", "10"), write_linkset("2")),
         esummary=write_summaries_json(["2"]),
     )
     result = run_canned(services, LINK, ids=["1", "2"], source="gene", target="pubmed")
 
-    assert statuses(result) == [("1", "linked"), ("2", "no_links")]
+    assert list_statuses(result) == [("1", "linked"), ("2", "no_links")]
 
 
-def test_invented_ids_with_links_are_found_out_on_request() -> None:
-    def services() -> Canned:
+def test_links_of_ids_that_do_not_exist_are_detected_on_request() -> None:
+    def make_services() -> Canned:
         return Canned(
             elink=write_elink_xml(write_linkset("1", "10"), write_linkset("2", "20")),
             esummary=write_summaries_json(["1"], absent=["2"]),
         )
 
-    assert statuses(run_canned(services(), LINK, ids=["1", "2"], source="gene", target="pubmed")) == [
+    assert list_statuses(run_canned(make_services(), LINK, ids=["1", "2"], source="gene", target="pubmed")) == [
         ("1", "linked"),
         ("2", "linked"),
     ]
-    checked = run_canned(services(), LINK, ids=["1", "2"], source="gene", target="pubmed", verify=True)
-    assert statuses(checked) == [("1", "linked"), ("2", "not_found")]
+    checked = run_canned(make_services(), LINK, ids=["1", "2"], source="gene", target="pubmed", verify=True)
+    assert list_statuses(checked) == [("1", "linked"), ("2", "not_found")]
     assert checked.linksets[1].links == []
 
 
-def test_merged_link_sets_are_refused_and_not_guessed_at() -> None:
+def test_merged_linksets_are_an_upstream_error() -> None:
     body = b"<eLinkResult><LinkSet><DbFrom>gene</DbFrom><IdList><Id>1</Id><Id>2</Id></IdList></LinkSet></eLinkResult>"
 
     with pytest.raises(UpstreamError, match="merged"):
         run_canned(Canned(elink=body), LINK, ids=["1", "2"], source="gene", target="pubmed")
 
 
-def test_scores_are_ncbis_own(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_scores_are_ncbis_unchanged_scores(sandbox: Sandbox, kit_for: KitFor) -> None:
     result = call_operation(
         kit_for(sandbox), LINK, ids=["99000001"], target="pubmed", link_name="pubmed_pubmed", scores=True
     )
@@ -127,7 +127,7 @@ def test_scores_are_ncbis_own(sandbox: Sandbox, kit_for: KitFor) -> None:
     assert {link.link_name for link in links} == {"pubmed_pubmed"}
 
 
-def test_scores_that_do_not_come_in_time_are_done_without() -> None:
+def test_links_are_returned_without_scores_if_these_do_not_arrive_in_time() -> None:
     def elink(cmd: str, deadline_ms: int | None, ids: list[str], **_: object) -> bytes:
         if cmd == "neighbor_score":
             assert deadline_ms == 10_000
@@ -147,7 +147,7 @@ def test_scores_that_do_not_come_in_time_are_done_without() -> None:
     ]
 
 
-def test_a_link_that_does_not_exist_is_said_and_not_taken_for_no_links(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_an_unknown_link_name_is_an_error_and_not_an_empty_linkset(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox)
     elsewhere = call_operation(kit, LINK, ids=["99000001"], link_name="pubmed_pubmed_refs")
     nowhere = call_operation(kit, LINK, ids=["7157"], source="gene", target="mesh")
@@ -162,7 +162,7 @@ def test_a_link_that_does_not_exist_is_said_and_not_taken_for_no_links(sandbox: 
     assert "gene_pubmed" in unknown.warnings[0].message
 
 
-def test_unknown_databases_are_refused_by_the_argument_that_names_them() -> None:
+def test_an_unknown_database_is_rejected_with_the_name_of_its_argument() -> None:
     for field in ("source", "target"):
         services = Canned(einfo=write_einfo_xml("pubmed", "clinvar"), elink=write_elink_xml(write_linkset("1")))
         with pytest.raises(InvalidInput) as caught:
@@ -171,7 +171,7 @@ def test_unknown_databases_are_refused_by_the_argument_that_names_them() -> None
 
 
 @pytest.mark.parametrize("error", [UpstreamError("down"), RateLimited("too fast")])
-def test_when_nothing_answers_the_error_is_raised(error: Exception) -> None:
+def test_no_answer_raises_the_error(error: Exception) -> None:
     with pytest.raises(type(error)):
         run_canned(Canned(elink=error), LINK, ids=["1"], source="gene", target="pubmed")
 
@@ -182,10 +182,12 @@ def test_a_source_whose_existence_cannot_be_checked_is_an_error() -> None:
     )
     result = run_canned(services, LINK, ids=["1", "2"], source="gene", target="pubmed")
 
-    assert statuses(result) == [("1", "linked"), ("2", "error")]
+    assert list_statuses(result) == [("1", "linked"), ("2", "error")]
 
 
-def test_all_sources_missing_is_not_found_and_none_valid_bad_input(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_only_missing_sources_are_not_found_and_only_invalid_ones_are_invalid_input(
+    sandbox: Sandbox, kit_for: KitFor
+) -> None:
     kit = kit_for(sandbox)
     missing = call_operation(kit, LINK, ids=["999", "998"], source="gene", target="pubmed").missing_error()
     invalid = call_operation(kit, LINK, ids=["TP53"], source="gene", target="pubmed").missing_error()
@@ -196,7 +198,7 @@ def test_all_sources_missing_is_not_found_and_none_valid_bad_input(sandbox: Sand
 
 
 @pytest.mark.long
-def test_five_hundred_sources_survive_every_fault(kit_for: KitFor) -> None:
+def test_five_hundred_sources_are_complete_despite_every_fault(kit_for: KitFor) -> None:
     faults = {"429": 0.05, "500": 0.05, "truncate": 0.05, "html": 0.1, "error200": 0.1, "cut": 0.05}
     with Sandbox(records=500, enforce_limits=False, faults=faults, seed=5) as faulty:
         kit = kit_for(faulty)

@@ -8,7 +8,7 @@ from entrez_kit.databases.spell import SPELL
 from entrez_kit.sandbox.server import Sandbox
 
 
-def test_a_misspelt_query_is_corrected(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_a_misspelled_query_is_corrected(sandbox: Sandbox, kit_for: KitFor) -> None:
     assert call_operation(kit_for(sandbox), SPELL, query="crisper gene editng").model_dump() == {
         "original": "crisper gene editng",
         "corrected": "crispr gene editing",
@@ -16,17 +16,17 @@ def test_a_misspelt_query_is_corrected(sandbox: Sandbox, kit_for: KitFor) -> Non
     }
 
 
-def test_without_a_suggestion_the_query_comes_back(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_without_a_suggestion_the_query_is_returned(sandbox: Sandbox, kit_for: KitFor) -> None:
     result = call_operation(kit_for(sandbox), SPELL, query="gene editing")
 
     assert (result.corrected, result.has_suggestion) == ("gene editing", False)
 
 
-def test_each_database_has_words_of_its_own(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_each_database_has_its_own_dictionary(sandbox: Sandbox, kit_for: KitFor) -> None:
     assert call_operation(kit_for(sandbox), SPELL, query="diabtes", db="mesh").corrected == "diabetes"
 
 
-def test_a_reply_that_only_changes_the_case_is_no_suggestion() -> None:
+def test_a_reply_that_only_changes_the_case_is_not_a_suggestion() -> None:
     body = b"<eSpellResult><Query>TP53</Query><CorrectedQuery>tp53</CorrectedQuery></eSpellResult>"
 
     assert run_canned(Canned(espell=body), SPELL, query="TP53").model_dump() == {
@@ -36,7 +36,7 @@ def test_a_reply_that_only_changes_the_case_is_no_suggestion() -> None:
     }
 
 
-def test_no_answer_is_no_suggestion_either() -> None:
+def test_no_answer_is_not_a_suggestion() -> None:
     with pytest.raises(UpstreamError):
         run_canned(Canned(espell=b"<html/>"), SPELL, query="xy")
 

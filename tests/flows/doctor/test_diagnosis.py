@@ -1,4 +1,4 @@
-"""What NCBI itself answers, the other services, and the report as a whole."""
+"""NCBI's own answers, the other services, and the report as a whole."""
 
 import socket
 from collections.abc import Callable
@@ -41,8 +41,8 @@ def add_key(settings: Settings) -> Settings:
     return replace(settings, ncbi_api_key=SecretStr(CANARY))
 
 
-class Recorder:
-    """Answers, and remembers with which settings it was asked."""
+class RecordingAsker:
+    """Answers, and records the settings of each request."""
 
     def __init__(self) -> None:
         self.seen: list[Settings] = []
@@ -52,40 +52,40 @@ class Recorder:
         return DATABASES
 
 
-def refusing(settings: Settings) -> bytes:
+def refuse_key(settings: Settings) -> bytes:
     if settings.ncbi_api_key is not None:
         raise NotConfigured("NCBI does not accept the API key.", details={"reason": "bad_api_key"})
     return DATABASES
 
 
-def test_a_service_that_answers_nonsense_is_ncbi_itself(settings: Settings) -> None:
-    def html(_: Settings) -> bytes:
+def test_an_invalid_answer_is_reported_as_a_problem_of_ncbi_itself(settings: Settings) -> None:
+    def answer_html(_: Settings) -> bytes:
         raise UpstreamError("NCBI sent a web page.", details={"reason": "invalid_response"})
 
-    report = diagnose_silent_service(settings, html)
+    report = diagnose_silent_service(settings, answer_html)
 
     assert list_statuses(report)["tcp"] == "ok"
     assert find_check(report, "ncbi").detail == "NCBI sent a web page."
     assert report.exit_status == 5
 
 
-def test_a_rate_limit_ends_with_its_own_status(settings: Settings) -> None:
-    def busy(_: Settings) -> bytes:
+def test_a_rate_limit_has_its_own_exit_status(settings: Settings) -> None:
+    def answer_busy(_: Settings) -> bytes:
         raise RateLimited("too many requests")
 
-    report = diagnose_silent_service(settings, busy)
+    report = diagnose_silent_service(settings, answer_busy)
 
     assert find_check(report, "ncbi").code == "RATE_LIMITED"
     assert report.exit_status == 7
 
 
-def test_a_list_of_databases_without_pubmed_is_no_answer(settings: Settings) -> None:
+def test_a_list_of_databases_without_pubmed_is_not_an_answer(settings: Settings) -> None:
     report = diagnose_silent_service(settings, lambda _: b"<eInfoResult><DbList/></eInfoResult>")
 
     assert "does not list the database PubMed" in find_check(report, "ncbi").detail
 
 
-def test_an_accepted_key_is_said_to_be_accepted_and_not_shown(settings: Settings) -> None:
+def test_an_accepted_key_is_reported_and_not_shown(settings: Settings) -> None:
     report = diagnose_silent_service(add_key(settings), make_reply)
 
     assert find_check(report, "api_key").detail == "accepted by NCBI: 10 requests per second"
@@ -93,25 +93,25 @@ def test_an_accepted_key_is_said_to_be_accepted_and_not_shown(settings: Settings
     assert find_check(report, "rate_limit").detail.startswith("10 requests per second")
 
 
-def test_a_rejected_key_is_told_from_a_service_that_fails(settings: Settings) -> None:
-    report = diagnose_silent_service(add_key(settings), refusing)
+def test_a_rejected_key_is_distinguished_from_a_failing_service(settings: Settings) -> None:
+    report = diagnose_silent_service(add_key(settings), refuse_key)
 
     assert list_statuses(report)["ncbi"] == "ok"
     assert find_check(report, "api_key").status == "failed"
     assert (find_check(report, "api_key").code, report.exit_status) == ("NOT_CONFIGURED", 8)
 
 
-def test_a_key_is_not_judged_by_a_service_that_fails(settings: Settings) -> None:
-    def down(_: Settings) -> bytes:
+def test_a_failing_service_gives_no_verdict_about_the_key(settings: Settings) -> None:
+    def fail(_: Settings) -> bytes:
         raise UpstreamError("down")
 
-    report = diagnose_silent_service(add_key(settings), down)
+    report = diagnose_silent_service(add_key(settings), fail)
 
     assert list_statuses(report)["api_key"] == "skipped"
     assert report.exit_status == 5
 
 
-def test_a_key_that_is_kept_from_a_foreign_address_is_a_warning(settings: Settings) -> None:
+def test_a_key_that_is_not_sent_to_a_foreign_address_is_a_warning(settings: Settings) -> None:
     with serve_connections(serve_nothing) as port:
         report = run_doctor(add_key(point_at(settings, f"http://mirror.test:{port}")))
 
@@ -119,8 +119,8 @@ def test_a_key_that_is_kept_from_a_foreign_address_is_a_warning(settings: Settin
     assert report.exit_status == 4
 
 
-def test_the_one_request_is_neither_cached_nor_repeated(settings: Settings) -> None:
-    recorder = Recorder()
+def test_the_single_request_is_neither_cached_nor_repeated(settings: Settings) -> None:
+    recorder = RecordingAsker()
     diagnose_silent_service(replace(settings, refresh=True), recorder)
 
     (given,) = recorder.seen
@@ -128,8 +128,8 @@ def test_the_one_request_is_neither_cached_nor_repeated(settings: Settings) -> N
     assert given.ncbi_total_deadline_ms == 15_000
 
 
-def test_a_shorter_deadline_of_the_users_own_is_kept(settings: Settings) -> None:
-    recorder = Recorder()
+def test_a_shorter_deadline_of_the_user_is_used(settings: Settings) -> None:
+    recorder = RecordingAsker()
     diagnose_silent_service(replace(settings, ncbi_timeout_ms=700, ncbi_total_deadline_ms=900), recorder)
 
     assert (recorder.seen[0].ncbi_timeout_ms, recorder.seen[0].ncbi_total_deadline_ms) == (700, 900)
@@ -153,7 +153,7 @@ EINFO = b'<?xml version="1.0" encoding="UTF-8" ?><eInfoResult><DbList><DbName>pu
     ],
     ids=["html", "502", "429", "silence", "cut", "answer"],
 )
-def test_the_real_transport_tells_what_ncbi_answered(
+def test_the_real_transport_returns_ncbis_answer(
     settings: Settings, reply: Handle, check: str, code: str | None, status: int
 ) -> None:
     from entrez_kit.doctor.diagnosis import ask_for_databases
@@ -188,7 +188,7 @@ def test_a_key_that_ncbi_rejects_is_found_by_the_real_transport(settings: Settin
 # Other services
 
 
-def test_other_services_are_looked_at_on_request_and_fail_on_their_own(settings: Settings) -> None:
+def test_other_services_are_tested_on_request_and_fail_independently(settings: Settings) -> None:
     with serve_connections(serve_nothing) as port:
         report = run_doctor(
             replace(
@@ -215,7 +215,7 @@ def test_other_services_are_looked_at_on_request_and_fail_on_their_own(settings:
     assert report.exit_status == 5
 
 
-def test_services_that_are_switched_off_are_left_alone(settings: Settings) -> None:
+def test_disabled_services_are_not_tested(settings: Settings) -> None:
     with serve_connections(serve_nothing) as port:
         here = f"http://127.0.0.1:{port}"
         report = run_doctor(
@@ -232,12 +232,12 @@ def test_services_that_are_switched_off_are_left_alone(settings: Settings) -> No
     assert {check.service for check in report.checks} == {None, "E-utilities", "ID Converter", "PMC open data"}
 
 
-def test_offline_nothing_is_looked_at_beyond_this_machine(settings: Settings) -> None:
-    def never(*_: Any) -> Any:
+def test_offline_only_this_machine_is_tested(settings: Settings) -> None:
+    def fail(*_: Any) -> Any:
         raise AssertionError
 
     offline = replace(settings, offline=True, origins={"offline": "flag"})
-    report = run_doctor(offline, resolver=never, connector=never, asker=never, find_route=never)
+    report = run_doctor(offline, resolver=fail, connector=fail, asker=fail, find_route=fail)
 
     assert set(list_statuses(report).values()) == {"skipped"}
     assert report.exit_status == 0
@@ -246,7 +246,7 @@ def test_offline_nothing_is_looked_at_beyond_this_machine(settings: Settings) ->
 # The report
 
 
-def test_the_first_failure_decides_how_it_ends(settings: Settings, tmp_path: Path) -> None:
+def test_the_first_failure_decides_the_exit_status(settings: Settings, tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("", encoding="utf-8")
     report = run_doctor(replace(settings, cache_dir=file), resolver=lambda host, port: [])
@@ -259,7 +259,7 @@ def test_the_first_failure_decides_how_it_ends(settings: Settings, tmp_path: Pat
     assert problem.recovery_hint == find_check(report, "cache").hint
 
 
-def test_every_failure_and_warning_says_what_to_do_and_how_long_it_took(settings: Settings) -> None:
+def test_every_failure_and_warning_has_advice_and_a_duration(settings: Settings) -> None:
     report = run_doctor(point_at(settings, f"https://eutils.test:{find_free_port()}"), free_space=lambda folder: 10**8)
 
     assert [check.name for check in report.checks if check.status in ("failed", "warning")] == ["disk", "tcp"]

@@ -1,4 +1,4 @@
-"""Pasted reference lists: no number inside text is ever taken for an identifier, whatever command it is given to."""
+"""Pasted reference lists: no command takes a number inside text for an identifier."""
 
 import json
 from collections.abc import Callable
@@ -37,7 +37,7 @@ READERS = (
 @pytest.mark.long
 @pytest.mark.parametrize("text", [VANCOUVER, APA], ids=["vancouver", "apa"])
 @pytest.mark.parametrize("command", READERS, ids=" ".join)
-def test_a_pasted_reference_list_is_refused_with_its_line_and_nothing_is_asked(
+def test_a_pasted_reference_list_is_rejected_with_its_line_and_without_a_request(
     cli: Cli, sandbox: Sandbox, tmp_path: Path, command: tuple[str, ...], text: str
 ) -> None:
     file = tmp_path / "refs.txt"
@@ -58,7 +58,7 @@ def test_a_pasted_reference_list_is_refused_with_its_line_and_nothing_is_asked(
 
 @pytest.mark.parametrize(("text", "keys"), [(VANCOUVER, [1, 2, 3]), (APA, [1, 4])], ids=["vancouver", "apa"])
 @pytest.mark.parametrize("name", ["-", "refs.txt", "refs.md", "refs"])
-def test_a_pasted_list_is_checked_reference_by_reference_and_no_number_in_it_is_a_pmid(
+def test_check_reads_each_reference_of_a_pasted_list_and_takes_no_number_in_it_for_a_pmid(
     cli: Cli, sandbox: Sandbox, tmp_path: Path, name: str, text: str, keys: list[int]
 ) -> None:
     file = tmp_path / name
@@ -77,7 +77,7 @@ def test_a_pasted_list_is_checked_reference_by_reference_and_no_number_in_it_is_
     assert not {"2021", "2022", "12", "3"} & requested
 
 
-def test_the_found_work_is_named_beside_another_one(cli: Cli, tmp_path: Path) -> None:
+def test_the_work_found_is_named_next_to_another_one(cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "refs.txt"
     file.write_text(VANCOUVER, encoding="utf-8")
 
@@ -93,7 +93,7 @@ def test_text_is_not_corrected(cli: Cli, tmp_path: Path) -> None:
     assert cli("check", str(file), "--fix").status == 2
 
 
-def test_text_in_a_list_of_python_or_mcp_is_one_invalid_input_and_nothing_is_asked(
+def test_text_in_a_list_of_python_or_mcp_is_one_invalid_input_without_a_request(
     kit_for: Callable[..., EntrezKit], sandbox: Sandbox
 ) -> None:
     kit = kit_for(sandbox)
@@ -116,7 +116,7 @@ def test_text_in_a_list_of_python_or_mcp_is_one_invalid_input_and_nothing_is_ask
 
 
 @pytest.mark.process
-def test_the_program_itself_refuses_text_where_identifiers_are_due(program: Program) -> None:
+def test_the_program_rejects_text_in_place_of_identifiers(program: Program) -> None:
     done = program("--demo", "fetch", "-", "--json", stdin=VANCOUVER.encode())
 
     assert (done.status, done.out) == (2, "")

@@ -1,4 +1,4 @@
-"""Finding references: the whole way over the sandbox, and what NCBI's matcher does wrong."""
+"""Matching references over the sandbox, and errors of NCBI's matcher."""
 
 from collections.abc import Callable, Iterable
 from types import SimpleNamespace
@@ -18,15 +18,15 @@ KitFor = Callable[..., EntrezKit]
 JOURNAL = "Ann Imaginary Genome Ed (Demo)"
 
 
-def match(kit: EntrezKit, *citations: dict[str, str]) -> MatchResult:
+def run_match(kit: EntrezKit, *citations: dict[str, str]) -> MatchResult:
     return LOOKUP_CITATION.run(kit.services, {"citations": list(citations)})
 
 
-def outcomes(result: MatchResult) -> list[tuple[str, str, str | None]]:
+def list_outcomes(result: MatchResult) -> list[tuple[str, str, str | None]]:
     return [(one.key, one.status, one.pmid) for one in result.results]
 
 
-def first_article(kit: EntrezKit) -> Article:
+def get_first_article(kit: EntrezKit) -> Article:
     article = (kit.fetch_contents(pmids=["99000001"]).articles or [])[0]
     assert isinstance(article, Article)
     return article
@@ -35,7 +35,7 @@ def first_article(kit: EntrezKit) -> Article:
 @pytest.fixture(name="reference")
 def reference_fixture(sandbox: Sandbox, kit_for: KitFor) -> dict[str, str]:
     """Return the reference of the first article of the demo corpus."""
-    journal = first_article(kit_for(sandbox)).journal_info
+    journal = get_first_article(kit_for(sandbox)).journal_info
     assert journal is not None
     assert journal.publication_date is not None
     return {
@@ -50,7 +50,7 @@ def reference_fixture(sandbox: Sandbox, kit_for: KitFor) -> dict[str, str]:
 def test_a_reference_is_matched_and_shown_with_its_record(
     sandbox: Sandbox, kit_for: KitFor, reference: dict[str, str]
 ) -> None:
-    result = match(kit_for(sandbox), {**reference, "key": "marrowby19"})
+    result = run_match(kit_for(sandbox), {**reference, "key": "marrowby19"})
     found = result.results[0]
 
     assert (found.key, found.status, found.pmid) == ("marrowby19", "matched", "99000001")
@@ -61,10 +61,10 @@ def test_a_reference_is_matched_and_shown_with_its_record(
     assert result.missing_error() is None
 
 
-def test_references_come_back_in_order_one_outcome_each(
+def test_references_have_one_outcome_each_in_order(
     sandbox: Sandbox, kit_for: KitFor, reference: dict[str, str]
 ) -> None:
-    result = match(
+    result = run_match(
         kit_for(sandbox),
         {**reference, "first_page": "99999", "key": "no such page"},
         reference,
@@ -75,7 +75,7 @@ def test_references_come_back_in_order_one_outcome_each(
         reference,
     )
 
-    assert outcomes(result) == [
+    assert list_outcomes(result) == [
         ("no such page", "not_found", None),
         ("2", "matched", "99000001"),
         ("3", "not_found", None),
@@ -92,10 +92,12 @@ def test_references_come_back_in_order_one_outcome_each(
     assert len(missing_error.details["missing"]) == 5
 
 
-def test_a_title_finds_what_the_place_does_not(sandbox: Sandbox, kit_for: KitFor, reference: dict[str, str]) -> None:
+def test_a_title_finds_a_reference_with_a_wrong_place(
+    sandbox: Sandbox, kit_for: KitFor, reference: dict[str, str]
+) -> None:
     kit = kit_for(sandbox)
-    title = first_article(kit).title
-    result = match(
+    title = get_first_article(kit).title
+    result = run_match(
         kit,
         {"title": title, "author_name": "Marrowby TJ"},
         {**reference, "volume": "999", "title": title},
@@ -106,11 +108,11 @@ def test_a_title_finds_what_the_place_does_not(sandbox: Sandbox, kit_for: KitFor
     assert [one.pmid for one in result.results] == ["99000001", "99000001", None]
 
 
-def test_an_exact_title_is_preferred_to_a_notice_with_the_title(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_an_exact_title_is_preferred_to_a_notice_with_that_title(sandbox: Sandbox, kit_for: KitFor) -> None:
     title = "Moonlight exposure doubles overnight memory in shift workers"
     titles = (title, f"Expression of concern: {title}", f"Retracted: {title}")
 
-    result = match(kit_for(sandbox), *({"title": one} for one in titles))
+    result = run_match(kit_for(sandbox), *({"title": one} for one in titles))
 
     assert [one.pmid for one in result.results] == ["99000050", "99000052", "99000050"]
 
@@ -131,7 +133,7 @@ def test_an_exact_title_is_preferred_to_a_notice_with_the_title(sandbox: Sandbox
         ),
     ],
 )
-def test_what_is_found_is_compared_with_the_whole_record(
+def test_the_article_found_is_compared_with_the_whole_record(
     sandbox: Sandbox,
     kit_for: KitFor,
     reference: dict[str, str],
@@ -139,7 +141,7 @@ def test_what_is_found_is_compared_with_the_whole_record(
     status: str,
     codes: list[str],
 ) -> None:
-    found = match(kit_for(sandbox), {**reference, **changed}).results[0]
+    found = run_match(kit_for(sandbox), {**reference, **changed}).results[0]
 
     assert found.status == status
     assert [warning.code for warning in found.warnings] == codes
@@ -150,11 +152,11 @@ def test_what_is_found_is_compared_with_the_whole_record(
         assert "PMID 99000001" in (found.citation or "")
 
 
-def test_another_title_at_the_place_is_a_mismatch_and_names_what_was_found(
+def test_another_title_at_the_place_is_a_mismatch_with_the_article_found(
     sandbox: Sandbox, kit_for: KitFor, reference: dict[str, str]
 ) -> None:
     other = "Ex vivo base-edited progenitor cells for an invented haemoglobin disorder: a randomised, sham-controlled "
-    invented, real = match(
+    invented, real = run_match(
         kit_for(sandbox),
         {**reference, "title": "Sleep and moonlight in workers that nobody asked"},
         {**reference, "title": f"{other}phase 2 trial (EDIT-HB)", "author_name": "Okpara-Lindgren C"},
@@ -166,16 +168,16 @@ def test_another_title_at_the_place_is_a_mismatch_and_names_what_was_found(
     assert (real.status, real.candidate_pmids) == ("mismatch", ["99000004", "99000001"])
 
 
-def test_records_that_fit_the_place_are_compared_with_all_that_is_given(
+def test_records_at_the_same_place_are_compared_with_all_given_fields(
     sandbox: Sandbox, kit_for: KitFor, reference: dict[str, str]
 ) -> None:
-    """NCBI says only that several fit; what it is not asked about tells which one is meant."""
+    """NCBI only reports that several match; the fields that its matcher does not use decide which one is meant."""
     kit = kit_for(sandbox)
-    article = first_article(kit)
+    article = get_first_article(kit)
     journal = article.journal_info
     assert journal is not None
     crowd = {"journal": reference["journal"], "author_name": "Luo Q"}
-    results = match(
+    results = run_match(
         kit,
         crowd,
         {**crowd, "title": article.title},
@@ -188,35 +190,35 @@ def test_records_that_fit_the_place_are_compared_with_all_that_is_given(
     assert len(results[0].candidate_pmids) > 1
 
 
-def test_only_useless_references_are_bad_input_and_only_unknown_ones_not_found(
+def test_only_useless_references_are_invalid_input_and_only_unknown_ones_are_not_found(
     sandbox: Sandbox, kit_for: KitFor
 ) -> None:
     kit = kit_for(sandbox)
 
-    assert isinstance(match(kit, {"author_name": "Doe J"}, {}).missing_error(), InvalidInput)
-    unknown = match(kit, {"journal": "No Such Journal", "year": "2020"}).missing_error()
+    assert isinstance(run_match(kit, {"author_name": "Doe J"}, {}).missing_error(), InvalidInput)
+    unknown = run_match(kit, {"journal": "No Such Journal", "year": "2020"}).missing_error()
     assert isinstance(unknown, EntityNotFound)
     assert unknown.details["partial"] is False
 
 
-def test_a_year_that_is_none_is_refused() -> None:
+def test_an_invalid_year_is_rejected() -> None:
     with pytest.raises(InvalidInput, match=r"citations\.0\.year"):
         LOOKUP_CITATION.build({"citations": [{"journal": "J", "year": "24"}]})
     with pytest.raises(InvalidInput, match="citations"):
         LOOKUP_CITATION.build({"citations": []})
 
 
-def test_an_outage_is_an_error_and_no_verdict(sandbox: Sandbox, kit_for: KitFor, reference: dict[str, str]) -> None:
+def test_an_outage_is_an_error_and_not_a_verdict(sandbox: Sandbox, kit_for: KitFor, reference: dict[str, str]) -> None:
     sandbox.take_down("ecitmatch")
 
     with pytest.raises(UpstreamError):
-        match(kit_for(sandbox, no_cache=True), reference)
+        run_match(kit_for(sandbox, no_cache=True), reference)
 
 
-def test_faults_on_the_way_change_nothing(kit_for: KitFor, reference: dict[str, str]) -> None:
+def test_faults_do_not_change_the_result(kit_for: KitFor, reference: dict[str, str]) -> None:
     faults = {"429": 0.1, "500": 0.1, "html": 0.1, "cut": 0.1}
     with Sandbox(enforce_limits=False, faults=faults, seed=2) as faulty:
-        result = match(kit_for(faulty), *([reference] * 60), {**reference, "first_page": "9999"})
+        result = run_match(kit_for(faulty), *([reference] * 60), {**reference, "first_page": "9999"})
 
     assert [one.status for one in result.results] == ["matched"] * 60 + ["not_found"]
 
@@ -224,8 +226,8 @@ def test_faults_on_the_way_change_nothing(kit_for: KitFor, reference: dict[str, 
 # A matcher that misbehaves
 
 
-class Matcher:
-    """ECitMatch that answers lines as told, and a PubMed that has every record asked for."""
+class PreparedMatcher:
+    """ECitMatch with prepared lines, and a PubMed that has every requested record."""
 
     def __init__(self, *answers: Callable[[str], str | None] | Exception, control: bool = True) -> None:
         self.answers = list(answers)
@@ -262,8 +264,8 @@ class Matcher:
 FULL = {"journal": "J", "year": "2020", "volume": "1", "first_page": "1"}
 
 
-def test_rows_that_ncbi_drops_are_asked_for_again_by_themselves() -> None:
-    matcher = Matcher(lambda line: None if "ek1" in line else "99000001", lambda line: "99000002")
+def test_rows_that_ncbi_drops_are_requested_again_separately() -> None:
+    matcher = PreparedMatcher(lambda line: None if "ek1" in line else "99000001", lambda line: "99000002")
     result = matcher.run(FULL, FULL, FULL)
 
     assert [one.pmid for one in result.results] == ["99000001", "99000002", "99000001"]
@@ -271,22 +273,24 @@ def test_rows_that_ncbi_drops_are_asked_for_again_by_themselves() -> None:
 
 
 def test_a_row_that_is_dropped_twice_is_an_error_and_not_unknown() -> None:
-    result = Matcher(lambda line: None if "ek1" in line else "99000001").run(FULL, FULL)
+    result = PreparedMatcher(lambda line: None if "ek1" in line else "99000001").run(FULL, FULL)
 
     assert [one.status for one in result.results] == ["matched", "error"]
     assert isinstance(result.missing_error(), UpstreamError)
 
 
-def test_rows_that_nobody_asked_for_count_for_nothing() -> None:
-    """A key that NCBI or a proxy garbled, of no reference or of another request, is nobody's answer."""
-    matcher = Matcher(lambda line: "99000001\nJ|2020|1|1||ek7|99000003\nJ|2020|1|1||ek1|99000003", lambda line: None)
+def test_rows_that_were_not_requested_are_ignored() -> None:
+    """A key that NCBI or a proxy garbled, of no reference or of another request, belongs to no reference."""
+    matcher = PreparedMatcher(
+        lambda line: "99000001\nJ|2020|1|1||ek7|99000003\nJ|2020|1|1||ek1|99000003", lambda line: None
+    )
     result = matcher.run(FULL, {"year": "2020", "volume": "1"})
 
     assert [(one.status, one.pmid) for one in result.results] == [("matched", "99000001"), ("not_found", None)]
 
 
-def test_a_row_without_a_journal_does_not_take_those_behind_it_with_it() -> None:
-    """NCBI's answer breaks off at a line without a journal that fits nothing."""
+def test_a_row_without_a_journal_does_not_affect_later_rows() -> None:
+    """NCBI's answer ends at a line without a journal that matches nothing."""
     cut = False
 
     def answer(line: str) -> str | None:
@@ -294,20 +298,20 @@ def test_a_row_without_a_journal_does_not_take_those_behind_it_with_it() -> None
         cut = cut or line.startswith("|")
         return None if cut else "99000001"
 
-    matcher = Matcher(answer)
+    matcher = PreparedMatcher(answer)
     result = matcher.run(FULL, {"year": "2020", "volume": "1"}, FULL)
 
     assert [one.status for one in result.results] == ["matched", "not_found", "matched"]
     assert [len(lines) for lines in matcher.sent] == [2, 1]
 
 
-def test_a_reply_in_which_even_our_own_line_is_missing_is_no_answer() -> None:
+def test_a_reply_without_our_own_line_is_invalid() -> None:
     with pytest.raises(UpstreamError, match="control"):
-        Matcher(lambda line: None, control=False).run(FULL, {"year": "2020"})
+        PreparedMatcher(lambda line: None, control=False).run(FULL, {"year": "2020"})
 
 
-def test_a_number_of_citations_is_no_pmid() -> None:
-    result = Matcher(lambda line: "AMBIGUOUS (783 citations)").run(FULL)
+def test_a_number_of_citations_is_not_a_pmid() -> None:
+    result = PreparedMatcher(lambda line: "AMBIGUOUS (783 citations)").run(FULL)
 
     assert result.results[0].model_dump() == {
         "key": "1",
@@ -316,8 +320,8 @@ def test_a_number_of_citations_is_no_pmid() -> None:
     }
 
 
-def test_keys_are_the_callers_own_even_when_they_are_the_same_or_strange() -> None:
-    matcher = Matcher(lambda line: "99000001")
+def test_repeated_and_unusual_keys_of_the_caller_are_returned() -> None:
+    matcher = PreparedMatcher(lambda line: "99000001")
     result = matcher.run({**FULL, "key": "a|b\n"}, {**FULL, "key": "x"}, {**FULL, "key": "x"})
 
     assert [one.key for one in result.results] == ["a|b\n", "x", "x"]
@@ -325,7 +329,7 @@ def test_keys_are_the_callers_own_even_when_they_are_the_same_or_strange() -> No
 
 
 def test_several_candidates_are_all_read_and_compared() -> None:
-    result = Matcher(lambda line: "AMBIGUOUS 99000001, 99000002").run(
+    result = PreparedMatcher(lambda line: "AMBIGUOUS 99000001, 99000002").run(
         {**FULL, "title": "T"}, {**FULL, "title": "U"}, FULL
     )
 
@@ -333,7 +337,7 @@ def test_several_candidates_are_all_read_and_compared() -> None:
     assert [one.candidate_pmids for one in result.results] == [["99000001", "99000002"]] * 3
 
 
-def test_a_reference_that_breaks_its_batch_is_an_error_and_the_others_are_matched(
+def test_a_reference_that_fails_its_batch_is_an_error_and_the_others_are_matched(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("entrez_kit.core.batches.time.sleep", lambda seconds: None)
@@ -343,12 +347,12 @@ def test_a_reference_that_breaks_its_batch_is_an_error_and_the_others_are_matche
             raise UpstreamError("broke")
         return "99000001"
 
-    result = Matcher(answer).run(*[FULL] * 80)
+    result = PreparedMatcher(answer).run(*[FULL] * 80)
 
     assert [one.status for one in result.results] == ["matched"] * 7 + ["error"] + ["matched"] * 72
 
 
 @pytest.mark.parametrize("error", [UpstreamError("down"), RateLimited("too fast")])
-def test_when_nothing_answers_the_error_is_raised(error: Exception) -> None:
+def test_no_answer_raises_the_error(error: Exception) -> None:
     with pytest.raises(type(error)):
-        Matcher(error).run(FULL, FULL)
+        PreparedMatcher(error).run(FULL, FULL)

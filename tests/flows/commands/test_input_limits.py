@@ -1,4 +1,4 @@
-"""Every file and stream that a user can name has a bound: devices, endless pipes and huge files are refused."""
+"""Every file and stream that a user can name has a size limit: devices, endless pipes and huge files are refused."""
 
 import io
 import os
@@ -32,17 +32,17 @@ class Endless(io.RawIOBase):
         return len(part)
 
 
-def leaves(command: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+def list_commands(command: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
     for name, below in (getattr(command, "commands", None) or {}).items():
-        yield from leaves(below, (*path, name))
+        yield from list_commands(below, (*path, name))
     if not getattr(command, "commands", None):
         yield path, command
 
 
-def calls() -> Iterator[tuple[str, ...]]:
+def list_file_calls() -> Iterator[tuple[str, ...]]:
     """Yield each way to give a file to a command; {} is the file, and {good} a correct one."""
     for name in APP.COMMANDS:
-        for path, command in leaves(APP.load_command(name), (name,)):
+        for path, command in list_commands(APP.load_command(name), (name,)):
             required = {
                 one.name: ["{good}"] if one.param_type_name == "argument" else [one.opts[-1], "{good}"]
                 for one in command.params
@@ -64,19 +64,19 @@ def calls() -> Iterator[tuple[str, ...]]:
                 yield (*path, *others, *given)
 
 
-CALLS = list(calls())
+CALLS = list(list_file_calls())
 
 
-def with_stdin() -> Iterator[tuple[str, ...]]:
+def list_stdin_calls() -> Iterator[tuple[str, ...]]:
     for name in APP.COMMANDS:
-        for path, command in leaves(APP.load_command(name), (name,)):
+        for path, command in list_commands(APP.load_command(name), (name,)):
             if any("reads" in (getattr(one, "help", "") or "") and "-" in one.help for one in command.params):
                 needed = [NEEDED[one.name] for one in command.params if one.required and one.name in NEEDED]
                 yield (*path, *needed, *(["api_key"] if path == ("config", "set") else []), "-")
 
 
 @pytest.fixture(autouse=True)
-def small_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+def small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (
         ("MAX_INPUT_BYTES", LIMIT),
         ("MAX_LINE_BYTES", LIMIT),
@@ -89,7 +89,7 @@ def small_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def source(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def unreadable_source(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Return a source that no command can read."""
     path = tmp_path / "source"
     match request.param:
@@ -109,26 +109,26 @@ def source(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return str(path)
 
 
-def test_the_walk_finds_the_commands_that_read_files() -> None:
+def test_the_list_of_calls_includes_the_commands_that_read_files() -> None:
     names = {" ".join(call[:2]) for call in CALLS}
 
     assert {"fetch --input", "match {}", "verify {}", "check {}", "sandbox --corpus", "db summary"} <= names
     assert len(CALLS) >= 18
 
 
-@pytest.mark.parametrize("source", ["device", "folder", "sparse file", "pipe"], indirect=True)
+@pytest.mark.parametrize("unreadable_source", ["device", "folder", "sparse file", "pipe"], indirect=True)
 @pytest.mark.parametrize("call", CALLS, ids=" ".join)
 @pytest.mark.long
-def test_a_file_without_an_end_is_refused_with_the_bound(
-    cli: Cli, tmp_path: Path, call: tuple[str, ...], source: str, request: pytest.FixtureRequest
+def test_a_file_without_an_end_is_refused_with_the_limit(
+    cli: Cli, tmp_path: Path, call: tuple[str, ...], unreadable_source: str, request: pytest.FixtureRequest
 ) -> None:
-    kind = request.node.callspec.params["source"]
+    kind = request.node.callspec.params["unreadable_source"]
     if call[0] == "sandbox" and kind == "folder":
         pytest.skip("the sandbox reads folders")
     good = tmp_path / ("claims.csv" if call[0] == "verify" else "refs.bib")
     good.write_text("claim,id\nMice sleep at night,99000001\n" if call[0] == "verify" else "@article{a, title={B}}\n")
 
-    done = cli(*(one.format(source, good=good) for one in call))
+    done = cli(*(one.format(unreadable_source, good=good) for one in call))
 
     assert done.status == 2, done.err
     error = read_error(done)
@@ -140,7 +140,7 @@ def test_a_file_without_an_end_is_refused_with_the_bound(
 
 
 @pytest.mark.parametrize("text", [b"99000001\n", b"\n", b"99000001 ", b"x" * 999], ids=["ids", "blank", "line", "text"])
-@pytest.mark.parametrize("call", list(with_stdin()), ids=" ".join)
+@pytest.mark.parametrize("call", list(list_stdin_calls()), ids=" ".join)
 def test_standard_input_without_an_end_is_refused(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, call: tuple[str, ...], text: bytes
 ) -> None:

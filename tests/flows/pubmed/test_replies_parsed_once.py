@@ -1,4 +1,4 @@
-"""What a service sends is parsed once: for the judgement whether it counts, and for whoever asked."""
+"""A reply is parsed once: the check before caching and the caller use the same result."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -18,8 +18,8 @@ ONE = b"<PubmedArticle><MedlineCitation><PMID>%d</PMID><Article><ArticleTitle>T<
 SET = b"<PubmedArticleSet>" + (ONE + b"</MedlineCitation></PubmedArticle>") * 2 % (1, 2) + b"</PubmedArticleSet>"
 
 
-class Counted:
-    """A function that counts how often it is called."""
+class CountedFunction:
+    """A function that counts its calls."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
@@ -30,8 +30,8 @@ class Counted:
         return self.function(*args, **options)
 
 
-def test_the_reader_of_a_reply_runs_once_and_its_result_comes_along(tmp_path: Path) -> None:
-    read = Counted(len)
+def test_the_reader_of_a_reply_runs_once_and_its_result_is_returned(tmp_path: Path) -> None:
+    read = CountedFunction(len)
     with open_workbench(tmp_path, always=Answer(body=SET)) as bench:
         sent, cached = (bench.eutils.efetch(db="pubmed", ids=["1", "2"], retmode="xml", read=read) for _ in range(2))
 
@@ -39,20 +39,20 @@ def test_the_reader_of_a_reply_runs_once_and_its_result_comes_along(tmp_path: Pa
     assert read.calls == 2
 
 
-def test_a_reader_that_takes_a_reply_later_runs_once_an_attempt(tmp_path: Path) -> None:
-    def doubtful(content: bytes) -> str:
+def test_a_reader_runs_once_for_each_attempt(tmp_path: Path) -> None:
+    def read_at_third_attempt(content: bytes) -> str:
         if read.calls < 3:
             raise malformed_error("efetch", "not yet")
         return "read"
 
-    read = Counted(doubtful)
+    read = CountedFunction(read_at_third_attempt)
     with open_workbench(tmp_path, always=Answer(body=SET)) as bench:
         reply = bench.eutils.efetch(db="pubmed", ids=["1", "2"], retmode="xml", read=read)
 
     assert (reply.value, read.calls, len(bench.server.seen)) == ("read", 3, 3)
 
 
-def test_readers_of_their_own_read_what_is_cached_in_their_own_way(tmp_path: Path) -> None:
+def test_a_cached_reply_is_read_with_the_reader_of_each_call(tmp_path: Path) -> None:
     with open_workbench(tmp_path, always=Answer(body=SET)) as bench:
         values = [
             bench.eutils.efetch(db="pubmed", ids=["1", "2"], retmode="xml", read=read).value
@@ -63,7 +63,7 @@ def test_readers_of_their_own_read_what_is_cached_in_their_own_way(tmp_path: Pat
     assert len(bench.server.seen) == 1
 
 
-def test_what_the_reader_of_a_cached_reply_refuses_is_asked_for_anew(tmp_path: Path) -> None:
+def test_a_cached_reply_that_the_reader_refuses_is_requested_again(tmp_path: Path) -> None:
     def refuse(content: bytes) -> None:
         raise malformed_error("efetch", "never")
 
@@ -83,7 +83,7 @@ def test_a_record_becomes_an_article_while_it_is_parsed(
         services = Services(bench.settings, transport=bench.transport)
         if cached:
             list(Retrieval.of_ids(services, ["1", "2"]))
-        cut, again = Counted(stream.iter_elements), Counted(stream.parse_alone)
+        cut, again = CountedFunction(stream.iter_elements), CountedFunction(stream.parse_alone)
         monkeypatch.setattr(records, "iter_elements", cut)
         monkeypatch.setattr(records, "parse_alone", again)
         found = [item.record for item in Retrieval.of_ids(services, ["1", "2"])]
@@ -93,9 +93,9 @@ def test_a_record_becomes_an_article_while_it_is_parsed(
     assert (cut.calls, again.calls, len(bench.server.seen)) == (1, 0, 1)
 
 
-def test_summaries_that_stay_short_are_taken_only_if_the_caller_says_so_and_never_cached(tmp_path: Path) -> None:
+def test_incomplete_summaries_are_accepted_only_on_request_and_never_cached(tmp_path: Path) -> None:
     one = b'<eSummaryResult><DocumentSummarySet><DocumentSummary uid="1"><Title>T</Title></DocumentSummary>'
-    read = Counted(lambda document: [summary.get("uid") for summary in document.iter("DocumentSummary")])
+    read = CountedFunction(lambda document: [summary.get("uid") for summary in document.iter("DocumentSummary")])
     with open_workbench(tmp_path, always=Answer(body=one + b"</DocumentSummarySet></eSummaryResult>")) as bench:
         reply = bench.eutils.esummary(db="pubmed", ids=["1", "2"], partial=True, read=read)
         requested = len(bench.server.seen)
@@ -107,7 +107,7 @@ def test_summaries_that_stay_short_are_taken_only_if_the_caller_says_so_and_neve
     assert len(bench.server.seen) == 6
 
 
-def test_a_list_that_stays_short_of_its_count_is_taken_only_where_the_caller_says_so(tmp_path: Path) -> None:
+def test_a_list_shorter_than_its_count_is_accepted_only_on_request(tmp_path: Path) -> None:
     short = b"<eSearchResult><Count>2</Count><IdList><Id>1</Id></IdList></eSearchResult>"
     with open_workbench(tmp_path, always=Answer(body=short)) as bench:
         reply = bench.eutils.esearch(db="pubmed", term="x", partial=True)

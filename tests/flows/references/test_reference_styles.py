@@ -1,6 +1,6 @@
-"""References as people write them, in any style: found with the right id, and nothing false of them verified.
+"""References as people write them, in any style: each is found with the right id, and no false one is verified.
 
-Those of the demo, and those of recorded records of PubMed's.
+The articles are those of the demo and recorded records of PubMed.
 """
 
 import gzip
@@ -39,8 +39,8 @@ GOOD = ("verified", "superseded", "retracted", "concern")
 RECORD = re.compile(rb"<PubmedArticle(?:\s[^<>]*)?>.*?</PubmedArticle>", re.DOTALL)
 
 
-def citable(documents: Sequence[bytes]) -> list[Article]:
-    """Return the articles of documents that a reference can be written of, each once."""
+def list_citable(documents: Sequence[bytes]) -> list[Article]:
+    """Return the articles of documents that can be cited, each once."""
     found = {
         record.article().pmid: record.article()
         for document in documents
@@ -52,14 +52,14 @@ def citable(documents: Sequence[bytes]) -> list[Article]:
     )
 
 
-ARTICLES = citable(
+ARTICLES = list_citable(
     [path.read_bytes() for path in (files("entrez_kit.fixtures") / "pubmed").iterdir() if path.name.endswith(".xml")]
 )
 
 
 @dataclass(frozen=True)
-class Shelf:
-    """Articles that a sandbox serves, and a kit that asks it."""
+class ServedArticles:
+    """Articles that a sandbox serves, and a kit with this sandbox."""
 
     articles: Sequence[Article]
     kit: EntrezKit
@@ -70,8 +70,8 @@ class Shelf:
 
 
 @pytest.fixture
-def demo(kit_for: Any, sandbox: Sandbox) -> Shelf:
-    return Shelf(ARTICLES, kit_for(sandbox))
+def demo(kit_for: Any, sandbox: Sandbox) -> ServedArticles:
+    return ServedArticles(ARTICLES, kit_for(sandbox))
 
 
 @pytest.fixture
@@ -85,27 +85,29 @@ def recorded(kit_for: Any, real_data: Path, tmp_path: Path) -> Any:
     served = tmp_path / "recorded.xml"
     served.write_bytes(b"<PubmedArticleSet>%b</PubmedArticleSet>" % b"".join(records.values()))
     with Sandbox(corpus=[served], enforce_limits=False) as sandbox:
-        yield Shelf(citable([served.read_bytes()])[::9], kit_for(sandbox))
+        yield ServedArticles(list_citable([served.read_bytes()])[::9], kit_for(sandbox))
 
 
 @pytest.fixture(params=["demo", pytest.param("recorded", marks=pytest.mark.recorded)])
-def shelf(request: pytest.FixtureRequest) -> Shelf:
-    made: Shelf = request.getfixturevalue(request.param)
+def served_articles(request: pytest.FixtureRequest) -> ServedArticles:
+    made: ServedArticles = request.getfixturevalue(request.param)
     return made
 
 
 @pytest.mark.long
 @pytest.mark.process
-def test_references_in_many_styles_are_found_in_text_and_in_word_and_nothing_else_is(shelf: Shelf) -> None:
+def test_references_in_many_styles_are_found_in_text_and_in_word_without_false_results(
+    served_articles: ServedArticles,
+) -> None:
     total = right = verified = 0
     # Each style is that of every other article, and read from a text or from a Word file.
     for number, style in enumerate((*STYLES, *DIALECTS)):
-        articles = list(shelf.articles)[number % 2 :: 2]
+        articles = list(served_articles.articles)[number % 2 :: 2]
         texts = render_references(style, articles)
         read = (write_as_text, write_as_word)[number % 2](texts)
         assert len(read) == len(texts), style
 
-        for article, one in zip(articles, shelf.checked(read), strict=True):
+        for article, one in zip(articles, served_articles.checked(read), strict=True):
             total += 1
             found = one.pmid == article.pmid and one.same_work is None
             right += found
@@ -119,10 +121,14 @@ def test_references_in_many_styles_are_found_in_text_and_in_word_and_nothing_els
 
 @pytest.mark.long
 @pytest.mark.parametrize("style", TITLELESS)
-def test_a_reference_without_a_title_finds_the_article_at_its_place(shelf: Shelf, style: str) -> None:
-    articles = [one for one in shelf.articles if all(get_fields(one)[name] for name in ("volume", "pages", "year"))]
+def test_a_reference_without_a_title_finds_the_article_at_its_place(
+    served_articles: ServedArticles, style: str
+) -> None:
+    articles = [
+        one for one in served_articles.articles if all(get_fields(one)[name] for name in ("volume", "pages", "year"))
+    ]
     articles = [one for one in articles if get_fields(one)["volume"].isdigit()]
-    rows = shelf.checked([split_references(text)[0] for text in render_references(style, articles)])
+    rows = served_articles.checked([split_references(text)[0] for text in render_references(style, articles)])
 
     missed = [
         (row.key, [one.message for one in row.findings])
@@ -148,7 +154,7 @@ def test_a_reference_without_a_title_finds_the_article_at_its_place(shelf: Shelf
         ("Doe J. Med. J. Aust. 170, 11 (1999)", None, ("Med. J. Aust", "170", "11")),
     ],
 )
-def test_a_place_behind_the_authors_is_guessed_without_a_title(
+def test_a_place_after_the_authors_is_guessed_without_a_title(
     text: str, author: str | None, place: tuple[str, str, str]
 ) -> None:
     guess = guess_parts(text)
@@ -158,7 +164,7 @@ def test_a_place_behind_the_authors_is_guessed_without_a_title(
 
 
 @pytest.mark.long
-def test_the_same_texts_in_a_list_and_in_a_word_file_are_the_same_references() -> None:
+def test_a_list_as_text_and_as_a_word_file_has_the_same_references() -> None:
     texts = [lancet(article) for article in ARTICLES]
 
     assert [one.text for one in write_as_text(texts)] == [one.text for one in write_as_word(texts)]
@@ -166,10 +172,10 @@ def test_the_same_texts_in_a_list_and_in_a_word_file_are_the_same_references() -
 
 
 @pytest.mark.long
-def test_no_reference_that_is_made_up_or_mixed_is_verified(shelf: Shelf) -> None:
-    texts = fabricate_references(shelf.articles, 60)
+def test_no_invented_or_mixed_reference_is_verified(served_articles: ServedArticles) -> None:
+    texts = fabricate_references(served_articles.articles, 60)
 
-    found = shelf.checked(write_as_text(texts))
+    found = served_articles.checked(write_as_text(texts))
 
     assert len(texts) >= 100
     assert {one.status for one in found}.isdisjoint({"verified", "duplicate"})
@@ -185,7 +191,7 @@ def test_no_reference_that_is_made_up_or_mixed_is_verified(shelf: Shelf) -> None
     }
 
 
-def test_what_is_not_found_names_the_nearest_work_and_how_near_it_is(demo: Shelf) -> None:
+def test_a_missing_reference_is_reported_with_the_most_similar_work_and_its_similarity(demo: ServedArticles) -> None:
     text = "Nobody A. Twin prime editing writes kilobase-scale sequences into bean protoplasts. Nature 2021; 1: 1-2."
     structured = Reference(key="r", title="Twin prime editing writes kilobase-scale sequences into bean protoplasts")
 
@@ -220,11 +226,11 @@ def test_what_is_not_found_names_the_nearest_work_and_how_near_it_is(demo: Shelf
         ("1. Doe J. In the year\n2019. Was it so? J. 2020.\n2. Roe R. B. 2020.\n3. Poe E. C. 2021.\n", [1, 3, 4]),
     ],
 )
-def test_a_list_is_found_in_a_text_and_divided_wherever_its_lines_break(text: str, starts: list[int]) -> None:
+def test_a_list_is_found_in_a_text_and_split_at_any_line_breaks(text: str, starts: list[int]) -> None:
     assert [one.line for one in split_references(text)] == starts
 
 
-def test_the_number_of_a_reference_is_kept() -> None:
+def test_the_number_of_a_reference_is_returned() -> None:
     assert [one.number for one in split_references("[3] Doe J. A.\n[4] Roe R. B.\n")] == ["3", "4"]
     assert [one.number for one in split_references("Doe J. A.\nRoe R. B.\n")] == [None, None]
 
@@ -290,7 +296,7 @@ def test_title_and_place_are_guessed_in_every_style(text: str) -> None:
         ),
     ],
 )
-def test_a_title_or_a_place_is_guessed_where_capitals_commas_and_quotations_hide_it(
+def test_a_title_or_a_place_is_guessed_despite_capitals_commas_and_quotations(
     text: str, title: str | None, place: tuple[str, str, str] | None
 ) -> None:
     guess = guess_parts(text)

@@ -1,4 +1,4 @@
-"""What people see and machines do not: a real terminal, notes, advice, progress."""
+"""Output for people only: terminals, notes, advice, progress."""
 
 import os
 import pty
@@ -27,10 +27,10 @@ from entrez_kit.services.transport.client import Transport
 ESCAPES = re.compile(r"\x1b\][^\x1b\x07]*(?:\x1b\\|\x07)|\x1b\[[0-9;?]*[A-Za-z]")
 
 
-def in_terminal(
+def run_in_terminal(
     *arguments: str, columns: int = 80, term: str = "xterm-256color", **environment: str
 ) -> tuple[int, str]:
-    """Run the program in a pseudo-terminal of its own; return status and everything it showed."""
+    """Run the program in a pseudo-terminal; return status and everything that it showed."""
     main, inner = pty.openpty()
     ioctl(inner, TIOCSWINSZ, struct.pack("HHHH", 500, columns, 0, 0))
     process = subprocess.Popen(
@@ -64,7 +64,7 @@ def in_terminal(
 @pytest.mark.parametrize("columns", [80, 200])
 def test_a_terminal_gets_tables_that_fit(columns: int) -> None:
     for arguments in (("search", "sleep OR moonlight"), ("fetch", "99000050", "99000001"), ("show", "99000050")):
-        status, shown = in_terminal("--demo", *arguments, columns=columns)
+        status, shown = run_in_terminal("--demo", *arguments, columns=columns)
 
         assert status == 0, shown
         assert "Moonlight exposure doubles overnight" in " ".join(ESCAPES.sub("", shown).split())
@@ -75,7 +75,7 @@ def test_a_terminal_gets_tables_that_fit(columns: int) -> None:
 
 @pytest.mark.process
 def test_a_dumb_terminal_gets_plain_text() -> None:
-    status, shown = in_terminal("--demo", "show", "99000050", term="dumb")
+    status, shown = run_in_terminal("--demo", "show", "99000050", term="dumb")
 
     assert status == 0
     assert "\x1b" not in shown
@@ -83,26 +83,26 @@ def test_a_dumb_terminal_gets_plain_text() -> None:
 
 
 @pytest.mark.process
-def test_errors_on_a_terminal_are_for_people() -> None:
-    status, shown = in_terminal("--demo", "search", "((")
+def test_errors_on_a_terminal_are_readable_text() -> None:
+    status, shown = run_in_terminal("--demo", "search", "((")
 
     assert status == 2
     assert "Error: " in ESCAPES.sub("", shown).replace("\r", "")
     assert "Hint: " in ESCAPES.sub("", shown)
-    assert in_terminal("--demo", "search", "((", "--json")[1].splitlines()[-1].startswith('{"success": false')
+    assert run_in_terminal("--demo", "search", "((", "--json")[1].splitlines()[-1].startswith('{"success": false')
 
 
 @pytest.mark.process
 def test_a_missing_command_shows_the_help() -> None:
-    status, shown = in_terminal()
+    status, shown = run_in_terminal()
 
     assert status == 2
     assert "Usage: entrez-kit" in ESCAPES.sub("", shown)
 
 
 @pytest.mark.process
-def test_a_file_is_confirmed_to_people(tmp_path: Path) -> None:
-    _, shown = in_terminal("--demo", "search", "crispr", "-o", str(tmp_path / "hits.csv"))
+def test_a_written_file_is_confirmed_on_a_terminal(tmp_path: Path) -> None:
+    _, shown = run_in_terminal("--demo", "search", "crispr", "-o", str(tmp_path / "hits.csv"))
 
     assert "Note: Written to" in ESCAPES.sub("", shown)
     assert (tmp_path / "hits.csv").read_text(encoding="utf-8").startswith("pmid,")
@@ -111,49 +111,49 @@ def test_a_file_is_confirmed_to_people(tmp_path: Path) -> None:
 # Errors
 
 
-class Shown:
-    """A state as errors and notes see it."""
+class ReportState:
+    """A state for errors and notes."""
 
     def __init__(self, module: Module, **flags: Any) -> None:
         self.state = module("_state").State()
         self.state.flags.update(flags)
 
 
-def test_people_read_a_message_a_hint_and_under_verbose_the_request(
+def test_errors_show_a_message_a_hint_and_with_verbose_the_request(
     module: Module, capsys: pytest.CaptureFixture[str]
 ) -> None:
     report = module("_report").report_error
     error = RateLimited("NCBI refused.", details={"reason": "too_many"})
 
-    report(Shown(module, format="table").state, error, "abc123")
+    report(ReportState(module, format="table").state, error, "abc123")
     assert capsys.readouterr().err.splitlines() == [
         "Error: NCBI refused.",
         f"Hint: {error.recovery_hint}",
     ]
-    report(Shown(module, format="table", verbose=True).state, error, "abc123")
+    report(ReportState(module, format="table", verbose=True).state, error, "abc123")
     assert capsys.readouterr().err.splitlines()[-1] == "Request: abc123 (RATE_LIMITED)"
 
 
-def test_an_error_cannot_steer_a_terminal(module: Module, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_error_sends_no_control_sequences_to_a_terminal(module: Module, capsys: pytest.CaptureFixture[str]) -> None:
     error = EntityNotFound("PubMed has no record of \x1b[2Jx\x9b31m.", invalid_input="\x1b[2J")
 
     for flags in ({"format": "table"}, {"json": True}):
-        module("_report").report_error(Shown(module, **flags).state, error)
+        module("_report").report_error(ReportState(module, **flags).state, error)
         err = capsys.readouterr().err
         assert not set(err) & {"\x1b", "\x9b"}
 
 
-def test_a_closed_stderr_is_no_second_error(module: Module, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_closed_stderr_causes_no_second_error(module: Module, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", None)
 
-    module("_report").report_error(Shown(module).state, EntityNotFound("x"))
-    Shown(module).state.note("x")
+    module("_report").report_error(ReportState(module).state, EntityNotFound("x"))
+    ReportState(module).state.note("x")
 
 
 # Notes
 
 
-def test_a_home_that_cannot_be_written_costs_one_note(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_home_that_cannot_be_written_causes_one_note(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HOME")
 
     done = cli("search", "crispr", "-f", "ids")
@@ -164,8 +164,8 @@ def test_a_home_that_cannot_be_written_costs_one_note(cli: Cli, monkeypatch: pyt
     assert cli("search", "crispr", "-f", "ids", "-q").err == ""
 
 
-def advised(module: Module, settings: Settings, monkeypatch: pytest.MonkeyPatch, **flags: Any) -> bool:
-    """Tell whether a call with these settings gives the advice, on a terminal."""
+def gives_advice(module: Module, settings: Settings, monkeypatch: pytest.MonkeyPatch, **flags: Any) -> bool:
+    """Return whether a call with these settings prints the advice, on a terminal."""
     for name in ("_report", "_state"):
         monkeypatch.setattr(module(name), "is_terminal", lambda stream: True)
     monkeypatch.setattr(module("_console"), "print_line", lambda text, style, color: said.append(text))
@@ -178,56 +178,56 @@ def advised(module: Module, settings: Settings, monkeypatch: pytest.MonkeyPatch,
     return any("NCBI_API_KEY" in text for text in said)
 
 
-def test_the_advice_about_keys_comes_once_a_day_to_those_without(
+def test_the_advice_about_keys_appears_once_a_day_for_users_without_a_key(
     module: Module, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     from pydantic import SecretStr
 
     settings = Settings(cache_dir=tmp_path / "cache")
 
-    assert not advised(module, replace(settings, ncbi_api_key=SecretStr("k" * 36)), monkeypatch)
-    assert not advised(module, replace(settings, ncbi_admin_email=SecretStr("a@b.org")), monkeypatch)
-    assert not advised(module, replace(settings, demo=True), monkeypatch)
-    assert not advised(module, replace(settings, eutils_url="http://127.0.0.1:9/entrez/eutils"), monkeypatch)
-    assert not advised(module, settings, monkeypatch, quiet=True)
-    assert advised(module, settings, monkeypatch)
-    assert not advised(module, settings, monkeypatch)
+    assert not gives_advice(module, replace(settings, ncbi_api_key=SecretStr("k" * 36)), monkeypatch)
+    assert not gives_advice(module, replace(settings, ncbi_admin_email=SecretStr("a@b.org")), monkeypatch)
+    assert not gives_advice(module, replace(settings, demo=True), monkeypatch)
+    assert not gives_advice(module, replace(settings, eutils_url="http://127.0.0.1:9/entrez/eutils"), monkeypatch)
+    assert not gives_advice(module, settings, monkeypatch, quiet=True)
+    assert gives_advice(module, settings, monkeypatch)
+    assert not gives_advice(module, settings, monkeypatch)
     (tmp_path / "cache" / module("_report").ADVICE_STAMP).write_text("2001-01-01", encoding="utf-8")
-    assert advised(module, settings, monkeypatch)
+    assert gives_advice(module, settings, monkeypatch)
 
 
-def test_no_advice_where_it_could_not_be_remembered(
+def test_no_advice_if_the_cache_cannot_be_written(
     module: Module, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
 
-    assert not advised(module, Settings(cache_dir=tmp_path / "file" / "cache"), monkeypatch)
+    assert not gives_advice(module, Settings(cache_dir=tmp_path / "file" / "cache"), monkeypatch)
 
 
 # Progress
 
 
-def test_progress_is_for_people_alone(module: Module, capsys: pytest.CaptureFixture[str]) -> None:
-    with module("_report").watching(Shown(module).state, "Fetching"):
+def test_progress_is_shown_only_to_people(module: Module, capsys: pytest.CaptureFixture[str]) -> None:
+    with module("_report").watching(ReportState(module).state, "Fetching"):
         step(5, 10)
 
     assert capsys.readouterr().err == ""
 
 
-def test_a_terminal_sees_how_far_long_work_is(module: Module, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_shows_the_progress_of_long_work(module: Module, monkeypatch: pytest.MonkeyPatch) -> None:
     from io import StringIO
 
     screen = StringIO()
     monkeypatch.setattr(screen, "isatty", lambda: True)
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setenv("TERM", "xterm")
-    with module("_report").watching(Shown(module).state, "Fetching"):
+    with module("_report").watching(ReportState(module).state, "Fetching"):
         step(5, 10)
         time.sleep(0.2)
 
     assert "Fetching" in screen.getvalue()
     assert "5/10" in screen.getvalue()
-    quiet = Shown(module, quiet=True).state
+    quiet = ReportState(module, quiet=True).state
     before = len(screen.getvalue())
     with module("_report").watching(quiet, "Fetching"):
         step(5, 10)
@@ -243,7 +243,7 @@ def test_many_requests_are_announced_with_their_time(cli: Cli, module: Module, m
     assert "weekends" in err
 
 
-def test_a_document_too_large_for_memory_is_announced(
+def test_a_document_of_many_records_is_announced_with_the_streaming_format(
     cli: Cli, module: Module, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module("fetch"), "MANY_RECORDS", 1)
@@ -262,7 +262,7 @@ def test_a_document_too_large_for_memory_is_announced(
         (("check", "refs.ris"), "check refs.ris --fix --dry-run"),
     ],
 )
-def test_a_terminal_gets_the_next_commands(
+def test_a_terminal_shows_the_next_commands(
     words: tuple[str, ...], following: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -272,11 +272,11 @@ def test_a_terminal_gets_the_next_commands(
         encoding="utf-8",
     )
 
-    _, shown = in_terminal("--demo", *words, columns=200)
+    _, shown = run_in_terminal("--demo", *words, columns=200)
     assert ESCAPES.sub("", shown).splitlines()[-1].startswith("Next: entrez-kit --demo")
     assert f"entrez-kit --demo {following}" in shown
-    assert "Next:" not in in_terminal("--demo", *words, "-q", columns=200)[1]
-    assert "Next:" not in in_terminal("--demo", *words, "-f", "json", columns=200)[1]
+    assert "Next:" not in run_in_terminal("--demo", *words, "-q", columns=200)[1]
+    assert "Next:" not in run_in_terminal("--demo", *words, "-f", "json", columns=200)[1]
 
 
 LONG_DOI = "10.1000/nothing-with-a-very-long-identifier-that-fits-on-one-line"
@@ -308,7 +308,7 @@ NARROW_FILES = {
         ),
     ],
 )
-def test_a_narrow_terminal_stacks_fields_and_divides_no_identifier(
+def test_a_narrow_terminal_stacks_fields_and_splits_no_identifier(
     words: tuple[str, ...],
     names: tuple[str, ...],
     whole: tuple[str, ...],
@@ -319,14 +319,14 @@ def test_a_narrow_terminal_stacks_fields_and_divides_no_identifier(
     for name, text in NARROW_FILES.items():
         Path(name).write_text(text, encoding="utf-8")
 
-    _, screen = in_terminal("--demo", *words, columns=68)
+    _, screen = run_in_terminal("--demo", *words, columns=68)
     lines = ESCAPES.sub("", screen).splitlines()
     starts = {line.split(" ")[0] for line in lines}
 
     assert set(names) <= starts
     assert all(any(one in line for line in lines) for one in whole)
     assert max(cell_len(line) for line in lines) <= 68
-    _, wide = in_terminal("--demo", *words, columns=200)
+    _, wide = run_in_terminal("--demo", *words, columns=200)
     assert names[0] in ESCAPES.sub("", wide)
     assert not set(names[1:]) & {line.split(" ")[0] for line in ESCAPES.sub("", wide).splitlines()}
 
@@ -351,16 +351,16 @@ def test_identifiers_are_links_only_on_a_terminal_that_supports_them(
     for name, text in NARROW_FILES.items():
         Path(name).write_text(text, encoding="utf-8")
 
-    _, screen = in_terminal("--demo", *words)
+    _, screen = run_in_terminal("--demo", *words)
     pmid = "99000008" if words[0] == "fulltext" else "99000001"
     assert f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/" in "".join(re.findall(r"\x1b\]8;[^\x1b]*", screen))
-    assert LINK not in in_terminal("--demo", *words, term="dumb")[1]
-    assert LINK not in in_terminal("--demo", *words, NO_COLOR="1")[1]
+    assert LINK not in run_in_terminal("--demo", *words, term="dumb")[1]
+    assert LINK not in run_in_terminal("--demo", *words, NO_COLOR="1")[1]
     assert LINK not in program("--demo", *words, "-f", "table", "--color", "always").out
 
 
 @pytest.mark.process
-def test_warnings_about_the_rows_of_a_table_go_to_stderr(tmp_path: Path, program: Program) -> None:
+def test_warnings_about_the_rows_of_a_table_are_on_stderr(tmp_path: Path, program: Program) -> None:
     file = tmp_path / "list.csv"
     file.write_text(NARROW_FILES["list.csv"], encoding="utf-8")
 

@@ -1,4 +1,4 @@
-"""How a work stands is shown by every operation that shows a work."""
+"""The standing of a work (retracted, corrected and so on) in every operation that returns works."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,7 +26,7 @@ STANDING = {
 COARSE = {PARTLY: "retracted", WITHDRAWN: "retracted", NOTICE: "concern_notice"}
 
 
-def record(pmid: str, title: str, *, types: tuple[str, ...] = (), related: str = "", page: int = 1) -> str:
+def write_record(pmid: str, title: str, *, types: tuple[str, ...] = (), related: str = "", page: int = 1) -> str:
     listed = "".join(f"<PublicationType>{kind}</PublicationType>" for kind in ("Journal Article", *types))
     return f"""<PubmedArticle><MedlineCitation><PMID Version="1">{pmid}</PMID>
 <DateRevised><Year>2024</Year><Month>01</Month><Day>01</Day></DateRevised><Article>
@@ -50,23 +50,27 @@ def related_record_xml(kind: str, pmid: str) -> str:
 
 
 RECORDS = [
-    record(
+    write_record(
         PARTLY,
         "Moonlight and tides of one lake.",
         related=related_record_xml("PartialRetractionIn", "99000951"),
         page=11,
     ),
-    record(WITHDRAWN, "WITHDRAWN: Moonlight and sleep of owls.", types=("Preprint",), page=21),
-    record(
+    write_record(WITHDRAWN, "WITHDRAWN: Moonlight and sleep of owls.", types=("Preprint",), page=21),
+    write_record(
         NOTICE,
         "Expression of concern about moonlight and tides.",
         types=("Expression of Concern",),
         related=related_record_xml("ExpressionOfConcernFor", PARTLY),
         page=31,
     ),
-    record(OLD, "Moonlight for insomnia: guideline.", related=related_record_xml("UpdateIn", "99000952"), page=41),
-    record(PLAIN, "Moonlight and the growth of reeds.", related=related_record_xml("CommentIn", "99000953"), page=51),
-    record(
+    write_record(
+        OLD, "Moonlight for insomnia: guideline.", related=related_record_xml("UpdateIn", "99000952"), page=41
+    ),
+    write_record(
+        PLAIN, "Moonlight and the growth of reeds.", related=related_record_xml("CommentIn", "99000953"), page=51
+    ),
+    write_record(
         PREPRINT,
         "Moonlight and moths.",
         types=("Preprint",),
@@ -77,7 +81,7 @@ RECORDS = [
 
 
 @pytest.fixture
-def moons(tmp_path: Path) -> Iterator[Sandbox]:
+def sandbox_with_retractions(tmp_path: Path) -> Iterator[Sandbox]:
     path = tmp_path / "moons.xml"
     path.write_text(f"<PubmedArticleSet>{''.join(RECORDS)}</PubmedArticleSet>", encoding="utf-8")
     with Sandbox(corpus=[path], enforce_limits=False) as running:
@@ -85,23 +89,23 @@ def moons(tmp_path: Path) -> Iterator[Sandbox]:
 
 
 @pytest.fixture
-def kit(moons: Sandbox, kit_for: Any) -> EntrezKit:
-    built: EntrezKit = kit_for(moons)
+def kit(sandbox_with_retractions: Sandbox, kit_for: Any) -> EntrezKit:
+    built: EntrezKit = kit_for(sandbox_with_retractions)
     return built
 
 
-def status(shown: Any) -> str | None:
+def get_status(shown: Any) -> str | None:
     return shown.standing.status if shown.standing else None
 
 
-def test_search_and_fetch_show_how_works_stand(kit: EntrezKit) -> None:
+def test_search_and_fetch_return_the_standing_of_works(kit: EntrezKit) -> None:
     found = kit.search_articles(query_term="moonlight", fetch_brief_summaries=10)
     fetched = kit.fetch_contents(pmids=list(STANDING))
     short = kit.fetch_contents(pmids=list(STANDING), detail_level="citation_data")
 
-    assert {summary.pmid: status(summary) for summary in found.brief_summaries} == STANDING
+    assert {summary.pmid: get_status(summary) for summary in found.brief_summaries} == STANDING
     for records in (fetched.articles, short.articles):
-        assert {one.pmid: status(one) for one in records or ()} == STANDING
+        assert {one.pmid: get_status(one) for one in records or ()} == STANDING
     for one in [*found.brief_summaries, *(fetched.articles or ())]:
         assert one.retraction_status == COARSE.get(one.pmid, "none")
     plain = next(one for one in fetched.articles or () if one.pmid == PLAIN)
@@ -109,20 +113,20 @@ def test_search_and_fetch_show_how_works_stand(kit: EntrezKit) -> None:
 
 
 @pytest.mark.process
-def test_citations_show_how_works_stand(kit: EntrezKit) -> None:
+def test_citations_return_the_standing_of_works(kit: EntrezKit) -> None:
     cited = kit.format_citations(pmids=list(STANDING), citation_styles=["vancouver", "ris", "bibtex"]).citations
 
-    assert {one.pmid: status(one) for one in cited} == STANDING
+    assert {one.pmid: get_status(one) for one in cited} == STANDING
     for one in cited:
         for text in one.citations.values():
             assert (one.standing.note in text) if one.standing else "[" not in text
 
 
-def test_a_check_never_verifies_what_was_partly_retracted_or_withdrawn(kit: EntrezKit) -> None:
+def test_a_check_never_verifies_a_partially_retracted_or_withdrawn_work(kit: EntrezKit) -> None:
     references = [Reference(key=pmid, pmid=pmid) for pmid in STANDING]
     checked = CHECK.run(kit.services, {"references": references}).references
 
-    assert {one.key: status(one) for one in checked} == STANDING
+    assert {one.key: get_status(one) for one in checked} == STANDING
     assert {one.key: one.status for one in checked} == {
         PARTLY: "retracted",
         WITHDRAWN: "retracted",
@@ -134,7 +138,7 @@ def test_a_check_never_verifies_what_was_partly_retracted_or_withdrawn(kit: Entr
     assert checked[0].notice == "[Partially retracted: J Moons. 2024 Feb 3;4(2):77]"
 
 
-def test_match_shows_how_the_work_that_was_found_stands(kit: EntrezKit) -> None:
+def test_match_returns_the_standing_of_the_work_found(kit: EntrezKit) -> None:
     places = [
         {"journal": "J Moons", "year": "2023", "volume": "3", "first_page": page, "author_name": "Luna A", "key": pmid}
         for pmid, page in ((PARTLY, "11"), (PLAIN, "51"))
@@ -142,13 +146,13 @@ def test_match_shows_how_the_work_that_was_found_stands(kit: EntrezKit) -> None:
 
     found = kit.lookup_citation(citations=places).results
 
-    assert {one.pmid: status(one) for one in found} == {PARTLY: "partially_retracted", PLAIN: None}
+    assert {one.pmid: get_status(one) for one in found} == {PARTLY: "partially_retracted", PLAIN: None}
 
 
-def test_convert_shows_how_works_stand(kit: EntrezKit) -> None:
+def test_convert_returns_the_standing_of_works(kit: EntrezKit) -> None:
     found = kit.convert_ids(ids=[f"10.5555/moon.{PARTLY}", PLAIN, WITHDRAWN])
 
-    assert [status(one) for one in found.records] == ["partially_retracted", None, "withdrawn"]
+    assert [get_status(one) for one in found.records] == ["partially_retracted", None, "withdrawn"]
     assert found.warnings == []
 
 
@@ -158,7 +162,7 @@ def corpus(kit: EntrezKit) -> EntrezKit:
     return kit
 
 
-def test_a_first_sync_warns_of_new_records_that_are_in_doubt(kit: EntrezKit) -> None:
+def test_a_first_sync_warns_about_new_records_with_a_retraction_or_concern(kit: EntrezKit) -> None:
     synced = kit.sync_delta(query_key="moon", term="moonlight")
 
     assert synced.inserted == len(STANDING)
@@ -168,12 +172,12 @@ def test_a_first_sync_warns_of_new_records_that_are_in_doubt(kit: EntrezKit) -> 
     ]
 
 
-def test_the_corpus_keeps_its_closed_documents_unless_details_are_asked_for(corpus: EntrezKit) -> None:
+def test_corpus_documents_have_the_standing_only_with_details(corpus: EntrezKit) -> None:
     plain = corpus.rag_search(query="moonlight tides lake")
     detailed = corpus.rag_search(query="moonlight tides lake", details=True)
 
     assert all("standing" not in hit for hit in plain.model_dump()["results"])
-    assert {hit.doc_id.removeprefix("pmid:"): status(hit) for hit in detailed.results} == {
+    assert {hit.doc_id.removeprefix("pmid:"): get_status(hit) for hit in detailed.results} == {
         hit.doc_id.removeprefix("pmid:"): STANDING[hit.doc_id.removeprefix("pmid:")] for hit in plain.results
     }
     assert f"pmid:{PARTLY} [Partially retracted: J Moons. 2024 Feb 3;4(2):77]" in plain.remarks()
@@ -182,11 +186,11 @@ def test_the_corpus_keeps_its_closed_documents_unless_details_are_asked_for(corp
     assert "standing" not in document.model_dump()
     assert document.remarks() == [f"pmid:{PARTLY} [Partially retracted: J Moons. 2024 Feb 3;4(2):77]"]
     assert document.quality.total == 0
-    assert status(corpus.rag_get(doc_id=f"pmid:{PARTLY}", details=True)) == "partially_retracted"
+    assert get_status(corpus.rag_get(doc_id=f"pmid:{PARTLY}", details=True)) == "partially_retracted"
     assert corpus.rag_get(doc_id=f"pmid:{PLAIN}").remarks() == []
 
 
-def test_a_record_stored_before_standings_were_worked_out_has_one_all_the_same(corpus: EntrezKit) -> None:
+def test_a_record_stored_by_an_older_version_gets_its_standing(corpus: EntrezKit) -> None:
     store = store_of(corpus.services)
     [stored] = [one for one in store.articles() if one.pmid == PARTLY]
     older = stored.model_copy(update={"standing": None, "retraction_status": "none"})
@@ -196,20 +200,20 @@ def test_a_record_stored_before_standings_were_worked_out_has_one_all_the_same(c
     assert doc.retraction_status == "retracted"
     assert doc.standing
     assert doc.standing.status == "partially_retracted"
-    assert [status(one) for one in store.articles() if one.pmid == PARTLY] == ["partially_retracted"]
+    assert [get_status(one) for one in store.articles() if one.pmid == PARTLY] == ["partially_retracted"]
 
 
-def test_a_sync_warns_of_what_became_of_records_that_it_has(
-    corpus: EntrezKit, tmp_path: Path, kit_for: Any, moons: Sandbox
+def test_a_sync_warns_about_new_retractions_of_known_records(
+    corpus: EntrezKit, tmp_path: Path, kit_for: Any, sandbox_with_retractions: Sandbox
 ) -> None:
     changed = [
-        record(
+        write_record(
             PLAIN,
             "Moonlight and the growth of reeds.",
             related=related_record_xml("ExpressionOfConcernIn", NOTICE),
             page=51,
         ),
-        record(PREPRINT, "WITHDRAWN: Moonlight and moths.", types=("Preprint",), page=61),
+        write_record(PREPRINT, "WITHDRAWN: Moonlight and moths.", types=("Preprint",), page=61),
     ]
     revised = "".join([*RECORDS[:4], *changed]).replace("<Year>2024</Year><Month>01", "<Year>2024</Year><Month>06")
     path = tmp_path / "later.xml"

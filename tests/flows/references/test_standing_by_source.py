@@ -1,4 +1,4 @@
-"""How works stand by every source: what each says, and that silence of one that did not answer is never "none"."""
+"""The standing of works by every source: the statement of each, and that a missing answer never means "none"."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -32,7 +32,7 @@ HEADER = (
 )
 
 
-def watch_row(doi: str, nature: str = "Retraction", date: str = "3/1/2021 0:00", pmid: str = "0") -> str:
+def write_watch_row(doi: str, nature: str = "Retraction", date: str = "3/1/2021 0:00", pmid: str = "0") -> str:
     return (
         f'1,"A title, with a comma",,,J,P,C,"A;B",,,{date},{NOTICE},0,1/1/2019 0:00,"{doi}",{pmid},{nature},'
         "+Concerns/Issues About Data;+Notice - Limited;,No,\n"
@@ -40,7 +40,7 @@ def watch_row(doi: str, nature: str = "Retraction", date: str = "3/1/2021 0:00",
 
 
 @pytest.fixture
-def watch(tmp_path: Path) -> Callable[..., Path]:
+def retraction_watch(tmp_path: Path) -> Callable[..., Path]:
     def write(*rows: str) -> Path:
         path = tmp_path / "retraction_watch.csv"
         path.write_text(HEADER + "".join(rows), encoding="utf-8")
@@ -52,8 +52,8 @@ def watch(tmp_path: Path) -> Callable[..., Path]:
 # Services that say what a test wants
 
 
-class World:
-    """Crossref, OpenAlex and Europe PMC as a test wants them: for each DOI a state, and for that a reply."""
+class SourceWorld:
+    """Crossref, OpenAlex and Europe PMC with the states that a test sets: for each DOI a state, and its reply."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self.states: dict[str, dict[str, str]] = {}
@@ -84,7 +84,7 @@ class World:
                 if name == "doi" and how != "404":
                     items.append(self._record(doi))
                 elif name == "updates" and how == "says by notice":
-                    items.append({"DOI": NOTICE, "title": ["Retraction"], "update-to": [update(doi)]})
+                    items.append({"DOI": NOTICE, "title": ["Retraction"], "update-to": [write_update(doi)]})
             return document({"status": "ok", "message": {"total-results": len(items), "items": items}})
         doi = request.rest.removeprefix("works/")
         how = self.states[doi]["crossref"]
@@ -95,7 +95,7 @@ class World:
         return document({"status": "ok", "message-type": "work", "message": self._record(doi)})
 
     def _record(self, doi: str) -> dict[str, Any]:
-        says = {"updated-by": [update(NOTICE)]} if self.states[doi]["crossref"] == "says" else {}
+        says = {"updated-by": [write_update(NOTICE)]} if self.states[doi]["crossref"] == "says" else {}
         return {"DOI": doi.upper(), "title": ["A title"], **says}
 
     def _openalex(self, request: LocalRequest, state: LocalState) -> LocalReply:
@@ -121,17 +121,17 @@ class World:
         return document({"hitCount": len(results), "resultList": {"result": results}})
 
 
-def update(doi: str, kind: str = "retraction", **more: Any) -> dict[str, Any]:
+def write_update(doi: str, kind: str = "retraction", **more: Any) -> dict[str, Any]:
     return {"DOI": doi, "type": kind, "label": kind.title(), "source": "retraction-watch", **more}
 
 
 @pytest.fixture
-def world(sandbox: Sandbox) -> World:
-    return World(sandbox)
+def world(sandbox: Sandbox) -> SourceWorld:
+    return SourceWorld(sandbox)
 
 
 @pytest.fixture
-def asker(sandbox: Sandbox, kit_for: KitFor) -> Callable[..., Sources]:
+def make_sources(sandbox: Sandbox, kit_for: KitFor) -> Callable[..., Sources]:
     kit = kit_for(sandbox, europepmc_max_retries=0)
 
     def make(**options: Any) -> Sources:
@@ -140,7 +140,7 @@ def asker(sandbox: Sandbox, kit_for: KitFor) -> Callable[..., Sources]:
     return make
 
 
-def article(doi: str, standing: str | None = None) -> Article:
+def make_article(doi: str, standing: str | None = None) -> Article:
     said = Standing.model_validate({"status": standing}) if standing else None
     return Article(pmid="1", title="A title.", url="u", doi=doi, standing=said)
 
@@ -149,7 +149,7 @@ STATES = ("says", "silent", "down", "404")
 CROSSREF = (*STATES, "says by notice", "down late", "odd")
 
 
-def works() -> Iterator[tuple[int, dict[str, str]]]:
+def list_combinations() -> Iterator[tuple[int, dict[str, str]]]:
     for number, (crossref, openalex, europepmc) in enumerate(product(CROSSREF, STATES, STATES)):
         others = {"pubmed": ("says", "silent", "404")[number % 3], "watch": ("says", "silent", "off")[number // 3 % 3]}
         if number % 4:  # mostly those that settle nothing, so that the asked ones decide
@@ -159,16 +159,18 @@ def works() -> Iterator[tuple[int, dict[str, str]]]:
 
 @pytest.mark.long
 def test_no_combination_with_an_unanswered_source_is_plain_none(
-    world: World, asker: Callable[..., Sources], watch: Callable[..., Path]
+    world: SourceWorld, make_sources: Callable[..., Sources], retraction_watch: Callable[..., Path]
 ) -> None:
     outcomes = []
-    for number, states in works():
+    for number, states in list_combinations():
         doi = f"10.5555/matrix,{number}" if states["crossref"] == "odd" else f"10.5555/matrix.{number}"
         world.states[doi] = states
-        file = watch(watch_row(doi) if states["watch"] == "says" else watch_row("10.5555/other"))
-        sources = asker(retraction_watch=None if states["watch"] == "off" else file)
+        file = retraction_watch(write_watch_row(doi) if states["watch"] == "says" else write_watch_row("10.5555/other"))
+        sources = make_sources(retraction_watch=None if states["watch"] == "off" else file)
         record = (
-            None if states["pubmed"] == "404" else article(doi, "retracted" if states["pubmed"] == "says" else None)
+            None
+            if states["pubmed"] == "404"
+            else make_article(doi, "retracted" if states["pubmed"] == "says" else None)
         )
 
         (said,) = sources.ask([Work(doi=doi, article=record)])
@@ -203,12 +205,12 @@ def test_no_combination_with_an_unanswered_source_is_plain_none(
     "doi",
     [SICI, "10.5555/a#b?c=d&e", "10.5555/50%25 of", "10.5555/ü", "10.5555/../works", "10.5555/a,b", "10.5555/a+b"],
 )
-def test_any_sign_in_a_doi_reaches_crossref_and_openalex_as_it_is(
-    world: World, asker: Callable[..., Sources], doi: str
+def test_a_doi_with_any_character_is_sent_unchanged_to_crossref_and_openalex(
+    world: SourceWorld, make_sources: Callable[..., Sources], doi: str
 ) -> None:
     world.states[doi] = {"crossref": "says", "openalex": "says", "europepmc": "404"}
 
-    (said,) = asker().ask([Work(doi=doi)])
+    (said,) = make_sources().ask([Work(doi=doi)])
 
     assert {one.source: one.says for one in said} == {
         **{"pubmed": "not_held", "europepmc": "not_held", "retraction_watch": "not_asked"},
@@ -217,7 +219,9 @@ def test_any_sign_in_a_doi_reaches_crossref_and_openalex_as_it_is(
     assert sorted(requested for _, requested in world.asked) == sorted((f"works/{doi}", doi))
 
 
-def test_notices_that_name_a_work_are_asked_for_many_works_at_once(world: World, asker: Callable[..., Sources]) -> None:
+def test_notices_about_many_works_are_requested_together(
+    world: SourceWorld, make_sources: Callable[..., Sources]
+) -> None:
     dois = [f"10.5555/many.{number}" for number in range(45)]
     for number, doi in enumerate(dois):
         world.states[doi] = {
@@ -225,7 +229,7 @@ def test_notices_that_name_a_work_are_asked_for_many_works_at_once(world: World,
             "crossref": "says by notice" if number % 7 == 0 else "silent",
         }
 
-    said = Sources(asker().services, ["crossref"]).ask([Work(doi=doi) for doi in dois])
+    said = Sources(make_sources().services, ["crossref"]).ask([Work(doi=doi) for doi in dois])
 
     assert [row[2].says for row in said] == ["retracted" if number % 7 == 0 else "none" for number in range(45)]
     assert sum(requested.startswith("updates:") for _, requested in world.asked) == 2
@@ -234,13 +238,15 @@ def test_notices_that_name_a_work_are_asked_for_many_works_at_once(world: World,
     assert {row[1].says for row in said} == {"not_asked"}
 
 
-def test_works_asked_for_together_are_told_as_each_is_alone(world: World, asker: Callable[..., Sources]) -> None:
+def test_works_in_one_request_have_the_statements_of_separate_requests(
+    world: SourceWorld, make_sources: Callable[..., Sources]
+) -> None:
     states = ("says", "silent", "404", "down", "says by notice", "silent", "404")
     dois = [f"10.5555/{'comma,' if number % 5 == 4 else ''}some.{number}" for number in range(84)]
     for number, doi in enumerate(dois):
         world.states[doi] = {"crossref": states[number % 7]}
 
-    sources = Sources(asker().services, ["crossref"])
+    sources = Sources(make_sources().services, ["crossref"])
     together = [row[2] for row in sources.ask([Work(doi=doi) for doi in dois])]
     alone = [sources.ask([Work(doi=doi)])[0][2] for doi in dois]
 
@@ -248,8 +254,10 @@ def test_works_asked_for_together_are_told_as_each_is_alone(world: World, asker:
     assert {one.says for one in together} == {"retracted", "none", "not_held", "failed"}
 
 
-def test_a_work_without_a_doi_is_not_asked_where_only_dois_are_known(asker: Callable[..., Sources]) -> None:
-    (said,) = asker().ask([Work(pmid="99000001", article=article(""))])
+def test_a_work_without_a_doi_is_not_requested_from_sources_that_only_know_dois(
+    make_sources: Callable[..., Sources],
+) -> None:
+    (said,) = make_sources().ask([Work(pmid="99000001", article=make_article(""))])
 
     assert {one.source: one.says for one in said} == {
         **{"pubmed": "none", "europepmc": "none"},
@@ -264,19 +272,19 @@ def test_a_work_without_a_doi_is_not_asked_where_only_dois_are_known(asker: Call
 @pytest.mark.parametrize(
     ("record", "status"),
     [
-        ({"updated-by": [update(NOTICE)]}, "retracted"),
-        ({"updated-by": [update(NOTICE, "partial_retraction")]}, "partially_retracted"),
-        ({"updated-by": [update(NOTICE, "withdrawal")]}, "withdrawn"),
-        ({"updated-by": [update(NOTICE, "removal")]}, "withdrawn"),
-        ({"updated-by": [update(NOTICE, "expression_of_concern")]}, "expression_of_concern"),
-        ({"updated-by": [update(NOTICE, "Expression of Concern")]}, "expression_of_concern"),
-        ({"updated-by": [update(NOTICE, "corrigendum")]}, "corrected"),
-        ({"updated-by": [update(NOTICE, "a type of tomorrow")]}, "corrected"),
-        ({"updated-by": [update(NOTICE, "new_version")]}, "superseded"),
-        ({"update-to": [update("10.5555/w")]}, "retracted"),
-        ({"update-to": [update("10.5555/other")]}, "retraction_notice"),
-        ({"update-to": [update("10.5555/other", "erratum")]}, "correction_notice"),
-        ({"update-to": [update("10.5555/other", "new_version")]}, None),
+        ({"updated-by": [write_update(NOTICE)]}, "retracted"),
+        ({"updated-by": [write_update(NOTICE, "partial_retraction")]}, "partially_retracted"),
+        ({"updated-by": [write_update(NOTICE, "withdrawal")]}, "withdrawn"),
+        ({"updated-by": [write_update(NOTICE, "removal")]}, "withdrawn"),
+        ({"updated-by": [write_update(NOTICE, "expression_of_concern")]}, "expression_of_concern"),
+        ({"updated-by": [write_update(NOTICE, "Expression of Concern")]}, "expression_of_concern"),
+        ({"updated-by": [write_update(NOTICE, "corrigendum")]}, "corrected"),
+        ({"updated-by": [write_update(NOTICE, "a type of tomorrow")]}, "corrected"),
+        ({"updated-by": [write_update(NOTICE, "new_version")]}, "superseded"),
+        ({"update-to": [write_update("10.5555/w")]}, "retracted"),
+        ({"update-to": [write_update("10.5555/other")]}, "retraction_notice"),
+        ({"update-to": [write_update("10.5555/other", "erratum")]}, "correction_notice"),
+        ({"update-to": [write_update("10.5555/other", "new_version")]}, None),
         ({"title": ["RETRACTED: A study of sleep"]}, "retracted"),
         ({"title": ["Retracted: a study of retractions"]}, None),
         ({"relation": {"is-preprint-of": [{"id-type": "doi", "id": "10.5555/v"}]}}, "preprint_published"),
@@ -284,8 +292,8 @@ def test_a_work_without_a_doi_is_not_asked_where_only_dois_are_known(asker: Call
         (
             {
                 "updated-by": [
-                    update(NOTICE, updated={"date-time": "2020-01-01T00:00:00Z"}),
-                    update("10.5555/r", "reinstatement", updated={"date-time": "2021-01-01T00:00:00Z"}),
+                    write_update(NOTICE, updated={"date-time": "2020-01-01T00:00:00Z"}),
+                    write_update("10.5555/r", "reinstatement", updated={"date-time": "2021-01-01T00:00:00Z"}),
                 ]
             },
             "reinstated",
@@ -293,21 +301,21 @@ def test_a_work_without_a_doi_is_not_asked_where_only_dois_are_known(asker: Call
         (
             {
                 "updated-by": [
-                    update("10.5555/r", "reinstatement", updated={"date-time": "2021-01-01T00:00:00Z"}),
-                    update(NOTICE, updated={"date-time": "2022-01-01T00:00:00Z"}),
+                    write_update("10.5555/r", "reinstatement", updated={"date-time": "2021-01-01T00:00:00Z"}),
+                    write_update(NOTICE, updated={"date-time": "2022-01-01T00:00:00Z"}),
                 ]
             },
             "retracted",
         ),
     ],
 )
-def test_a_crossref_record_says_how_its_work_stands(record: dict[str, Any], status: str | None) -> None:
+def test_a_crossref_record_gives_the_standing_of_its_work(record: dict[str, Any], status: str | None) -> None:
     standing = standing_of_work({"DOI": "10.5555/W", "title": ["A title"], **record})
 
     assert (standing and standing.status) == status
 
 
-def test_recorded_crossref_replies_are_read_as_they_are(real_data: Path) -> None:
+def test_recorded_crossref_replies_are_read(real_data: Path) -> None:
     read = 0
     for path in sorted((real_data / "crossref").glob("*.json")):
         message = json.loads(path.read_bytes())["message"]
@@ -341,27 +349,27 @@ def test_a_recorded_work_has_its_fields(real_data: Path) -> None:
     assert found.authors[0].last_name == record["author"][0]["family"]
 
 
-def test_the_retraction_watch_file_is_read_by_doi_and_pmid(watch: Callable[..., Path]) -> None:
+def test_the_retraction_watch_file_is_read_by_doi_and_pmid(retraction_watch: Callable[..., Path]) -> None:
     read = read_retraction_watch(
-        watch(
-            watch_row("10.5555/A,B"),
-            watch_row("unavailable", pmid="77", nature="Expression of concern"),
-            watch_row("10.5555/back", date="1/2/2019 0:00"),
-            watch_row("10.5555/back", nature="Reinstatement", date="12/31/2024 0:00"),
-            watch_row("10.5555/fixed", nature="Correction", date="someday"),
+        retraction_watch(
+            write_watch_row("10.5555/A,B"),
+            write_watch_row("unavailable", pmid="77", nature="Expression of concern"),
+            write_watch_row("10.5555/back", date="1/2/2019 0:00"),
+            write_watch_row("10.5555/back", nature="Reinstatement", date="12/31/2024 0:00"),
+            write_watch_row("10.5555/fixed", nature="Correction", date="someday"),
         )
     )
 
-    def says(doi: str | None, pmid: str | None = None) -> str | None:
+    def get_statements(doi: str | None, pmid: str | None = None) -> str | None:
         standing = read.find_standing(doi, pmid)
         return standing.status if standing else None
 
-    assert says("10.5555/a,b") == "retracted"
-    assert says(None, "77") == "expression_of_concern"
-    assert says("10.5555/back") == "reinstated"
-    assert says("10.5555/fixed") == "corrected"
-    assert says("unavailable") is None
-    assert says(None, "0") is None
+    assert get_statements("10.5555/a,b") == "retracted"
+    assert get_statements(None, "77") == "expression_of_concern"
+    assert get_statements("10.5555/back") == "reinstated"
+    assert get_statements("10.5555/fixed") == "corrected"
+    assert get_statements("unavailable") is None
+    assert get_statements(None, "0") is None
     assert read.newest == "2024-12-31"
     notice = read.find_standing("10.5555/a,b", None)
     assert notice is not None
@@ -369,7 +377,7 @@ def test_the_retraction_watch_file_is_read_by_doi_and_pmid(watch: Callable[..., 
 
 
 @pytest.mark.parametrize("content", ["", "a,b\n1,2\n", HEADER, HEADER + '"' + "x" * 2_000_000])
-def test_another_file_is_no_retraction_watch_database(tmp_path: Path, content: str) -> None:
+def test_another_file_is_rejected_as_a_retraction_watch_database(tmp_path: Path, content: str) -> None:
     path = tmp_path / "other.csv"
     path.write_text(content, encoding="utf-8")
 
@@ -379,14 +387,14 @@ def test_another_file_is_no_retraction_watch_database(tmp_path: Path, content: s
         read_retraction_watch(tmp_path / "absent.csv")
 
 
-def test_sources_are_named_in_any_order_and_case() -> None:
+def test_sources_are_accepted_in_any_order_and_case() -> None:
     assert parse_sources("Crossref, retraction-watch,PubMed") == ["pubmed", "crossref", "retraction_watch"]
     assert parse_sources("") == list(SOURCES)
     with pytest.raises(InvalidInput):
         parse_sources("crossref,scholar")
 
 
-def test_openalex_which_knows_retractions_only_does_not_disagree_about_concerns() -> None:
+def test_openalex_which_only_knows_retractions_does_not_contradict_a_concern() -> None:
     said = [
         SourceStanding(source="pubmed", says="expression_of_concern"),
         SourceStanding(source="openalex", says="none"),
@@ -404,8 +412,8 @@ def check_one(kit: EntrezKit, reference: Reference, **request: Any) -> CheckedRe
     return CHECK.run(kit.services, {"references": [reference], **request}).references[0]
 
 
-def test_a_retraction_that_only_crossref_knows_makes_a_reference_retracted(
-    sandbox: Sandbox, kit_for: KitFor, world: World
+def test_a_retraction_that_only_crossref_has_makes_a_reference_retracted(
+    sandbox: Sandbox, kit_for: KitFor, world: SourceWorld
 ) -> None:
     world.states["10.5555/ekit.2019.0001"] = {"crossref": "says by notice", "openalex": "silent", "europepmc": "404"}
     kit = kit_for(sandbox)
@@ -416,8 +424,8 @@ def test_a_retraction_that_only_crossref_knows_makes_a_reference_retracted(
     assert found.disagreement == "the sources disagree: Crossref: retracted, PubMed: none, OpenAlex: none"
 
 
-def test_a_source_that_does_not_answer_leaves_a_reference_unchecked_and_is_named(
-    sandbox: Sandbox, kit_for: KitFor, world: World
+def test_a_source_that_does_not_answer_makes_a_reference_unchecked_and_is_named(
+    sandbox: Sandbox, kit_for: KitFor, world: SourceWorld
 ) -> None:
     world.states["10.5555/ekit.2019.0001"] = {"crossref": "down late", "openalex": "silent", "europepmc": "404"}
     kit = kit_for(sandbox, europepmc_max_retries=0)
@@ -430,7 +438,7 @@ def test_a_source_that_does_not_answer_leaves_a_reference_unchecked_and_is_named
     assert (alone.status, alone.standing_status) == ("verified", "none")
 
 
-def test_what_pubmed_does_not_have_is_checked_against_crossrefs_record(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_a_work_outside_of_pubmed_is_compared_with_crossrefs_record(sandbox: Sandbox, kit_for: KitFor) -> None:
     record = {
         "DOI": "10.5555/a.book",
         "title": ["Invented methods for absent data"],
@@ -473,7 +481,7 @@ def test_the_demo_has_sources_that_disagree(sandbox: Sandbox, kit_for: KitFor) -
 
 
 @pytest.mark.parametrize("name", ["works", "updates"])
-def test_a_list_of_crossref_that_does_not_exist_is_an_outage_and_no_unknown_doi(
+def test_a_missing_endpoint_of_crossref_is_an_outage_and_not_an_unknown_doi(
     sandbox: Sandbox, kit_for: KitFor, name: str
 ) -> None:
     sandbox.route("/crossref", "crossref", lambda request, state: document({"error": "no"}, 404))
@@ -487,7 +495,9 @@ def test_a_list_of_crossref_that_does_not_exist_is_an_outage_and_no_unknown_doi(
         crossref.work("10.5555/x")
 
 
-def test_crossref_gets_the_email_and_the_polite_pace_and_no_output_shows_it(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_crossref_gets_the_email_and_the_polite_rate_and_no_output_shows_the_email(
+    sandbox: Sandbox, kit_for: KitFor
+) -> None:
     from entrez_kit.services.transport import POLICIES, is_keyed
 
     requested: list[LocalRequest] = []
@@ -512,8 +522,8 @@ def test_crossref_gets_the_email_and_the_polite_pace_and_no_output_shows_it(sand
 # OpenAlex in lists
 
 
-def keyed_openalex(sandbox: Sandbox, kit_for: KitFor, **state: Any) -> tuple[EntrezKit, list[list[str]]]:
-    """Return a kit with a key for OpenAlex, and the lists of DOIs that OpenAlex is asked for."""
+def make_keyed_openalex(sandbox: Sandbox, kit_for: KitFor, **state: Any) -> tuple[EntrezKit, list[list[str]]]:
+    """Return a kit with a key for OpenAlex, and the lists of DOIs that it requests."""
     asked: list[list[str]] = []
 
     def endpoint(request: LocalRequest, _: LocalState) -> LocalReply:
@@ -536,16 +546,18 @@ def keyed_openalex(sandbox: Sandbox, kit_for: KitFor, **state: Any) -> tuple[Ent
     return kit_for(sandbox, openalex_api_key="canary-key", europepmc_max_retries=0, no_cache=True), asked
 
 
-def openalex_says(kit: EntrezKit, dois: list[str]) -> list[str]:
+def ask_openalex(kit: EntrezKit, dois: list[str]) -> list[str]:
     rows = Sources(kit.services, ["openalex"]).ask([Work(doi=doi) for doi in dois])
     return [one.says for row in rows for one in row if one.source == "openalex"]
 
 
-def test_with_a_key_openalex_is_asked_for_lists_and_each_doi_has_its_answer(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_with_a_key_openalex_is_requested_in_lists_and_each_doi_has_its_answer(
+    sandbox: Sandbox, kit_for: KitFor
+) -> None:
     dois = [f"10.5555/Many.{number}" for number in range(120)]
-    kit, asked = keyed_openalex(sandbox, kit_for, retracted=dois[::40], unknown=dois[1::40])
+    kit, asked = make_keyed_openalex(sandbox, kit_for, retracted=dois[::40], unknown=dois[1::40])
 
-    said = openalex_says(kit, dois)
+    said = ask_openalex(kit, dois)
 
     assert [len(one) for one in sorted(asked, key=len, reverse=True)] == [50, 50, 20]
     assert [n for n, says in enumerate(said) if says == "retracted"] == [0, 40, 80]
@@ -556,9 +568,9 @@ def test_with_a_key_openalex_is_asked_for_lists_and_each_doi_has_its_answer(sand
 
 def test_a_malformed_list_is_a_failure_of_the_dois_that_cause_it(sandbox: Sandbox, kit_for: KitFor) -> None:
     dois = [f"10.5555/many.{number}" for number in range(30)]
-    kit, _ = keyed_openalex(sandbox, kit_for, broken=dois[7:8])
+    kit, _ = make_keyed_openalex(sandbox, kit_for, broken=dois[7:8])
 
-    said = openalex_says(kit, dois)
+    said = ask_openalex(kit, dois)
 
     assert [n for n, says in enumerate(said) if says == "failed"] == [7]
     assert said.count("none") == 29
@@ -566,22 +578,22 @@ def test_a_malformed_list_is_a_failure_of_the_dois_that_cause_it(sandbox: Sandbo
 
 def test_an_incomplete_list_never_means_that_works_are_unknown(sandbox: Sandbox, kit_for: KitFor) -> None:
     dois = [f"10.5555/many.{number}" for number in range(6)]
-    kit, _ = keyed_openalex(sandbox, kit_for, omitted=1)
+    kit, _ = make_keyed_openalex(sandbox, kit_for, omitted=1)
 
-    assert openalex_says(kit, dois) == ["none"] * 6
+    assert ask_openalex(kit, dois) == ["none"] * 6
 
 
-def test_dois_that_cannot_be_in_a_list_are_asked_for_alone(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_dois_that_cannot_be_in_a_list_are_requested_separately(sandbox: Sandbox, kit_for: KitFor) -> None:
     dois = ["10.5555/a", "10.5555/A", "10.5555/with,comma", "10.5555/with|bar", "10.5555/b"]
-    kit, asked = keyed_openalex(sandbox, kit_for)
+    kit, asked = make_keyed_openalex(sandbox, kit_for)
 
-    said = openalex_says(kit, dois)
+    said = ask_openalex(kit, dois)
 
     assert sorted(len(one) for one in asked) == [1, 1, 1, 2]
     assert [says for doi, says in zip(dois, said, strict=True) if "with" in doi] == ["retracted"] * 2
 
 
-def test_the_sandbox_refuses_a_list_without_a_key_as_openalex_does(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_the_sandbox_refuses_a_list_without_a_key_like_openalex(sandbox: Sandbox, kit_for: KitFor) -> None:
     found = {}
     for key in ("a-key", None):
         services = kit_for(sandbox, openalex_api_key=key, europepmc_max_retries=0, no_cache=True).services
@@ -598,4 +610,4 @@ def test_an_address_without_lists_of_openalex_is_a_failure(sandbox: Sandbox, kit
     sandbox.route("/openalex", "openalex", lambda request, state: plain("Not Found", 404))
     kit = kit_for(sandbox, openalex_api_key="a-key", europepmc_max_retries=0, no_cache=True)
 
-    assert openalex_says(kit, ["10.5555/a", "10.5555/b"]) == ["failed", "failed"]
+    assert ask_openalex(kit, ["10.5555/a", "10.5555/b"]) == ["failed", "failed"]
