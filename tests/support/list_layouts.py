@@ -42,7 +42,7 @@ PAGES: dict[str, Callable[[int], list[str]]] = {
 """Lines between two pages."""
 
 
-def add_pages(text: str, kind: str, size: int, *, empty: int = 0, first: int = 11) -> str:
+def paged(text: str, kind: str, size: int, *, empty: int = 0, first: int = 11) -> str:
     """Return a text with page headers and footers, with empty lines around them. A page has ``size`` lines."""
     lines = text.splitlines()
     written: list[str] = []
@@ -53,7 +53,7 @@ def add_pages(text: str, kind: str, size: int, *, empty: int = 0, first: int = 1
     return "\n".join([*written, ""]).replace("\f\n", "\f")
 
 
-def add_line_numbers(text: str, step: int, *, first: int = 1) -> str:
+def line_numbered(text: str, step: int, *, first: int = 1) -> str:
     """Return a text with line numbers."""
     numbered = enumerate(text.splitlines(), start=first)
     return "".join(f"{n} {line}\n" if line and n % step == 0 else f"{line}\n" for n, line in numbered)
@@ -78,7 +78,7 @@ class Layout:
         marked = bool(self.mark) and not self.unmarked
         return marked or not self.width or bool(self.indent) or (not self.mark and self.blank in ("between", "two"))
 
-    def write(self, references: Sequence[str]) -> str:
+    def written(self, references: Sequence[str]) -> str:
         """Return the list as text."""
         lines = [self.heading] if self.heading else []
         lines += [""] * (bool(lines) and self.blank in ("heading", "between"))

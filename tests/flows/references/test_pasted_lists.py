@@ -11,7 +11,7 @@ from time import process_time
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from list_layouts import BLANKS, MARKS, NUMBERS, PAGES, Layout, add_line_numbers, add_pages
+from list_layouts import BLANKS, MARKS, NUMBERS, PAGES, Layout, line_numbered, paged
 
 from entrez_kit.citations.format_citations import format_articles
 from entrez_kit.fulltext.jats.text import read_reference_list
@@ -31,7 +31,7 @@ def read_demo_articles() -> list[Article]:
 
 
 @cache
-def list_citations(style: str) -> list[str]:
+def citations(style: str) -> list[str]:
     return [" ".join(texts[style].split()) for texts in format_articles(read_demo_articles(), [style])]
 
 
@@ -39,11 +39,11 @@ def list_words(text: str) -> str:
     return "".join(re.findall(r"[^\W_]", text))
 
 
-def list_rows(text: str) -> list[str]:
+def rows(text: str) -> list[str]:
     return [list_words(one.text or "") for one in split_references(text)]
 
 
-def list_expected(references: Sequence[str]) -> list[str]:
+def as_read(references: Sequence[str]) -> list[str]:
     # A note about the standing of a work is no part of the reference.
     return [list_words(split_references(reference)[0].text or "") for reference in references]
 
@@ -51,7 +51,7 @@ def list_expected(references: Sequence[str]) -> list[str]:
 @pytest.mark.process
 @pytest.mark.parametrize("style", STYLES)
 def test_a_citation_of_any_record_agrees_with_it_also_for_books_and_chapters(style: str) -> None:
-    for article, text in zip(read_demo_articles(), list_citations(style), strict=True):
+    for article, text in zip(read_demo_articles(), citations(style), strict=True):
         agreement = compare_text(split_references(text)[0], article)
         assert (agreement.same, agreement.differences, agreement.left) == (True, [], []), text
 
@@ -79,9 +79,9 @@ layouts = st.builds(
     layout=layouts.filter(lambda x: x.shows_every_reference),
 )
 def test_a_list_in_any_layout_has_as_many_rows_as_references(style: str, first: int, size: int, layout: Layout) -> None:
-    references = list_citations(style)[first : first + size]
+    references = citations(style)[first : first + size]
 
-    assert list_rows(layout.write(references)) == list_expected(references)
+    assert rows(layout.written(references)) == as_read(references)
 
 
 @pytest.mark.long
@@ -98,10 +98,10 @@ def test_a_list_in_any_layout_has_as_many_rows_as_references(style: str, first: 
 def test_page_headers_and_footers_are_not_read_as_references(
     style: str, first: int, layout: Layout, page: str, size: int, empty: int
 ) -> None:
-    references = list_citations(style)[first : first + 40]
-    text = layout.write(references)
+    references = citations(style)[first : first + 40]
+    text = layout.written(references)
 
-    assert list_rows(add_pages(text, page, size, empty=empty)) == list_expected(references)
+    assert rows(paged(text, page, size, empty=empty)) == as_read(references)
 
 
 @pytest.mark.long
@@ -116,9 +116,9 @@ def test_page_headers_and_footers_are_not_read_as_references(
 def test_line_numbers_of_a_manuscript_are_not_read_as_references(
     style: str, layout: Layout, step: int, first: int
 ) -> None:
-    references = list_citations(style)[:25]
+    references = citations(style)[:25]
 
-    assert list_rows(add_line_numbers(layout.write(references), step, first=first)) == list_expected(references)
+    assert rows(line_numbered(layout.written(references), step, first=first)) == as_read(references)
 
 
 LONG = "Doe J, Roe R. Effects of moonlight on the memory of {} mice and\non their sleep. J Inv Res. 2019;{}:150-163."
@@ -190,9 +190,7 @@ def test_a_repeated_line_is_kept_if_its_distances_are_irregular(line: str, insid
         listed[n] = listed[n].replace("and\non", f"and\n{line}\non") if inside else f"{listed[n]}\n{line}"
     pasted = read_list("\n".join(listed))
 
-    assert "".join(list_rows("\n".join(listed))) == "".join(
-        list_words(re.sub(r"^[0-9]+\. ", "", one)) for one in listed
-    )
+    assert "".join(rows("\n".join(listed))) == "".join(list_words(re.sub(r"^[0-9]+\. ", "", one)) for one in listed)
     assert pasted.warnings == []
 
 
@@ -209,13 +207,13 @@ def test_a_repeated_reference_is_kept(mark: str) -> None:
     text = "\n".join(mark.format(n) + one for n, one in enumerate(listed, start=1))
 
     assert len(split_references(text)) == len(listed)
-    assert len(split_references(add_pages(text, "number", 9))) == len(listed)
+    assert len(split_references(paged(text, "number", 9))) == len(listed)
 
 
 def test_a_heading_on_each_page_does_not_begin_another_list() -> None:
     pages = (f"References\n{one}\n" for one in (ONE, TWO, THREE))
 
-    assert list_rows("A text that ends.\n" + "\f".join(pages)) == [list_words(one) for one in (ONE, TWO, THREE)]
+    assert rows("A text that ends.\n" + "\f".join(pages)) == [list_words(one) for one in (ONE, TWO, THREE)]
 
 
 def test_a_form_feed_is_not_a_line() -> None:
@@ -229,11 +227,11 @@ def test_a_short_line_ends_a_reference_of_an_unmarked_list_and_a_warning_reports
         "Poe E (2004) Fishes of the coral reefs, and how their memory changes from year to year. Inv Biol 7: 12-19.",
         "Van Walden D, Roe R. A survey of bees, of their memory in the years of the war. J Inv Res. 2012;51:100-114.",
     ]
-    pasted = read_list(Layout(width=60, heading="").write(references))
+    pasted = read_list(Layout(width=60, heading="").written(references))
 
     assert [one.text for one in pasted.references] == references
     assert [one.code for one in pasted.warnings] == ["uncertain_split"]
-    assert read_list(Layout(width=60, blank="between").write(references)).warnings == []
+    assert read_list(Layout(width=60, blank="between").written(references)).warnings == []
 
 
 RECORDED = {
@@ -273,7 +271,7 @@ def test_no_reference_of_the_lists_of_recorded_articles_is_lost(
     wrong: dict[str, list[tuple[str, int, int]]] = {name: [] for name in RECORDED}
     for name, layout in RECORDED.items():
         for of, references in lists.items():
-            pasted = read_list(layout.write(references))
+            pasted = read_list(layout.written(references))
             assert {one.code for one in pasted.warnings} <= {"uncertain_split"}, (name, of, pasted.warnings)
             if len(pasted.references) != len(references):
                 wrong[name].append((of, len(references), len(pasted.references)))
@@ -294,7 +292,7 @@ def test_a_wrapped_recorded_list_without_marks_is_mostly_split_correctly_with_a_
     lists = read_recorded_lists(real_data)
     wrong = off = 0
     for of, references in lists.items():
-        pasted = read_list(UNCERTAIN[width].write(references))
+        pasted = read_list(UNCERTAIN[width].written(references))
         codes = [one.code for one in pasted.warnings]
         difference = abs(len(pasted.references) - len(references))
         assert codes in ([], ["uncertain_split"]), (of, codes)

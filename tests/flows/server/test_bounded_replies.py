@@ -1,4 +1,4 @@
-"""No tool answers with more than an agent can read, whatever it is asked; what is cut is said, with how to go on."""
+"""Replies of all tools have a size limit; cut replies state what is missing and how to continue."""
 
 import json
 import re
@@ -94,7 +94,7 @@ LARGEST: dict[str, list[Json]] = {
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
-async def test_a_reply_is_bounded_and_says_what_was_cut(
+async def test_a_reply_has_a_limit_and_states_what_was_cut(
     services: ServerServices, operation: Operation[Any, Any]
 ) -> None:
     options = Options(toolsets=TOOLSETS)
@@ -124,12 +124,12 @@ async def test_a_reply_is_bounded_and_says_what_was_cut(
             assert set(named) <= set(shown["properties"]), "how to go on is an argument that is shown"
 
 
-def test_every_tool_is_asked_for_its_largest_answer() -> None:
+def test_the_largest_answer_of_every_tool_is_requested() -> None:
     assert set(LARGEST) == {operation.name for operation in OPERATIONS}
 
 
 @pytest.mark.parametrize("pages", [3])
-async def test_a_result_set_at_ncbi_is_read_on_from_where_it_was_cut(
+async def test_a_result_set_at_ncbi_can_be_continued_from_where_it_was_cut(
     services_for: ServicesFor, sandbox: Sandbox, pages: int
 ) -> None:
     async with connect(services_for(sandbox)) as client:

@@ -28,8 +28,8 @@ SYNC = {"query_key": "editing", "term": "crispr OR editing"}
 pytestmark = pytest.mark.anyio
 
 
-def refusal(result: Any) -> dict[str, Any]:
-    """Return the error of a result, after checking that its envelope is the contract's."""
+def read_refusal(result: Any) -> dict[str, Any]:
+    """Return the error of a result, after a check that its envelope is the contract's."""
     assert result.is_error is True
     document = read_structured(result)
     check_conforms(document, ENVELOPE)
@@ -38,7 +38,7 @@ def refusal(result: Any) -> dict[str, Any]:
 
 
 @pytest.mark.long
-async def test_a_corpus_is_synced_searched_and_read(services: ServerServices, era: str) -> None:
+async def test_a_corpus_can_be_synced_searched_and_read(services: ServerServices, era: str) -> None:
     async with connect(services, era=era) as client:
         synced = read_structured(await client.call_tool("pubmed_sync_delta", SYNC))
         found = read_structured(await client.call_tool("rag_search", {"query": "base editing", "top_k": 3}))
@@ -64,7 +64,7 @@ async def test_a_corpus_is_synced_searched_and_read(services: ServerServices, er
     assert moved["last_edat"] == "2020-01-01T00:00:00Z"
 
 
-async def test_the_contracts_names_and_camel_case_lead_to_the_same(services: ServerServices) -> None:
+async def test_the_contracts_names_and_camel_case_give_the_same_results(services: ServerServices) -> None:
     async with connect(services, Options(names="contract")) as client:
         listed = {tool.name for tool in (await client.list_tools()).tools}
         await client.call_tool("pubmed.sync_delta", {"queryKey": "editing", "term": "editing", "overlapDays": 1})
@@ -76,7 +76,7 @@ async def test_the_contracts_names_and_camel_case_lead_to_the_same(services: Ser
 
 
 @pytest.mark.long
-async def test_what_is_wrong_comes_back_in_the_contracts_envelope(services: ServerServices, era: str) -> None:
+async def test_errors_are_returned_in_the_contracts_envelope(services: ServerServices, era: str) -> None:
     wrong: list[tuple[str, dict[str, Any], str, str]] = [
         ("rag_search", {"query": "x", "filters": {"journals": ["Cell"]}}, "VALIDATION", "filters"),
         ("rag_search", {"query": "x", "top_k": 101}, "VALIDATION", "top_k"),
@@ -89,28 +89,30 @@ async def test_what_is_wrong_comes_back_in_the_contracts_envelope(services: Serv
     ]
     async with connect(services, era=era) as client:
         for name, arguments, code, blamed in wrong:
-            error = refusal(await client.call_tool(name, arguments))
+            error = read_refusal(await client.call_tool(name, arguments))
             assert error["code"] == code, (name, arguments)
             assert blamed in error["details"]["invalid_input"]
             assert error["details"]["recovery_hint"]
 
 
-async def test_ncbi_out_of_reach_is_upstream(services_for: ServicesFor) -> None:
+async def test_an_unreachable_ncbi_is_an_upstream_error(services_for: ServicesFor) -> None:
     async with connect(services_for(None, ncbi_max_retries=0)) as client:
-        assert refusal(await client.call_tool("pubmed_sync_delta", SYNC))["code"] == "UPSTREAM"
+        assert read_refusal(await client.call_tool("pubmed_sync_delta", SYNC))["code"] == "UPSTREAM"
 
 
 @pytest.mark.long
 async def test_a_sync_reports_progress(services_for: ServicesFor, era: str) -> None:
     seen: list[tuple[float, float | None]] = []
 
-    async def note(progress: float, total: float | None, message: str | None) -> None:
+    async def record_progress(progress: float, total: float | None, message: str | None) -> None:
         seen.append((progress, total))
 
     with Sandbox(records=1_000, enforce_limits=False) as sandbox:
         async with connect(services_for(sandbox), era=era) as client:
             arguments = {"query_key": "all", "term": "all[sb]"}
-            result = read_structured(await client.call_tool("pubmed_sync_delta", arguments, progress_callback=note))
+            result = read_structured(
+                await client.call_tool("pubmed_sync_delta", arguments, progress_callback=record_progress)
+            )
 
     assert result["inserted"] == 1_000
     steps = [done for done, _ in seen]
@@ -121,7 +123,7 @@ async def test_a_sync_reports_progress(services_for: ServicesFor, era: str) -> N
 
 
 @pytest.mark.long
-async def test_a_sync_that_lacks_records_says_so_beside_its_result(services_for: ServicesFor) -> None:
+async def test_an_incomplete_sync_reports_the_missing_records_with_its_result(services_for: ServicesFor) -> None:
     with Sandbox(records=600, enforce_limits=False, faults={"500": 0.4}, seed=3) as sandbox:
         async with connect(services_for(sandbox, ncbi_max_retries=0)) as client:
             for _ in range(20):
@@ -180,7 +182,7 @@ async def test_a_record_that_cannot_be_read_is_a_protocol_error_in_the_contracts
         ({"entrez-kit:pubmed"}, False, False),
     ],
 )
-async def test_reading_and_changing_the_corpus_need_scopes_of_their_own(
+async def test_reading_and_changing_the_corpus_need_separate_scopes(
     services: ServerServices,
     monkeypatch: pytest.MonkeyPatch,
     allowed: set[str],
@@ -207,7 +209,7 @@ async def test_reading_and_changing_the_corpus_need_scopes_of_their_own(
     assert (keys.completion.values == ["editing"]) is may_read
     for result, allows in ((found, may_read), (synced, may_write)):
         if not allows:
-            assert refusal(result)["code"] == "VALIDATION"
+            assert read_refusal(result)["code"] == "VALIDATION"
         else:
             assert not result.is_error
 
@@ -215,7 +217,7 @@ async def test_reading_and_changing_the_corpus_need_scopes_of_their_own(
 # Prompts and completions
 
 
-async def test_the_update_walks_the_tools_in_order_and_its_keys_are_completed(services: ServerServices) -> None:
+async def test_the_update_prompt_calls_the_tools_in_order_and_its_keys_are_completed(services: ServerServices) -> None:
     async with connect(services) as client:
         await client.call_tool("pubmed_sync_delta", SYNC)
         arguments = {"query_key": "editing", "term": SYNC["term"], "question": "Does it last?"}
@@ -266,7 +268,9 @@ def test_the_demo_has_a_corpus_from_the_start(host_for: HostFor) -> None:
 
 
 @pytest.mark.long
-async def test_how_records_stand_is_said_beside_the_closed_documents(services: ServerServices, era: str) -> None:
+async def test_the_standing_of_records_is_reported_with_the_closed_documents(
+    services: ServerServices, era: str
+) -> None:
     async with connect(services, era=era) as client:
         await client.call_tool("pubmed_sync_delta", {"query_key": "moon", "term": "moonlight"})
         plain = await client.call_tool("rag_get", {"doc_id": "pmid:99000050"})
@@ -284,7 +288,7 @@ async def test_how_records_stand_is_said_beside_the_closed_documents(services: S
 
 
 @pytest.mark.long
-async def test_hits_say_on_request_what_they_are(services: ServerServices, era: str) -> None:
+async def test_hits_have_title_and_standing_on_request(services: ServerServices, era: str) -> None:
     async with connect(services, era=era) as client:
         await client.call_tool("pubmed_sync_delta", CORPUS)
         plain = read_structured(await client.call_tool("rag_search", {"query": "editing", "top_k": 3}))

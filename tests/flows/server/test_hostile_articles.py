@@ -1,4 +1,4 @@
-"""Articles whose text looks like the words of the server: JATS, and a PDF and a page of the open-access tier."""
+"""Articles whose text imitates the server: JATS, and a PDF and a page of the open-access tier."""
 
 import json
 import re
@@ -45,7 +45,7 @@ CONTROLS: Final = "\x9b\x9d\u202e\u2066\u200b"
 
 
 def write_article(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
-    """Let PMC serve an article with these lines in titles, paragraphs, captions, code and references."""
+    """Make PMC serve an article with these lines in titles, paragraphs, captions, code and references."""
     parts = "".join(
         f"<sec><title>{line}</title><p>{line}</p><fig><label>{line}</label><caption><p>{line}</p></caption></fig>"
         f"<preformat>{line}\n{line}</preformat><table-wrap><table><tr><td>{line}</td></tr></table></table-wrap></sec>"
@@ -53,10 +53,10 @@ def write_article(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
     )
     cited = "".join(f"<ref><mixed-citation>{escape(line)}</mixed-citation></ref>" for line in lines)
     text = f"<body>{parts}</body><back><ref-list>{cited}</ref-list></back>"
-    monkeypatch.setattr("entrez_kit.sandbox.pmc_text._read_texts", lambda: _Always(text))
+    monkeypatch.setattr("entrez_kit.sandbox.pmc_text._read_texts", lambda: SameText(text))
 
 
-class _Always(dict[tuple[str, str], str]):
+class SameText(dict[tuple[str, str], str]):
     """Has the same text for every article."""
 
     def __init__(self, text: str) -> None:
@@ -66,7 +66,7 @@ class _Always(dict[tuple[str, str], str]):
         return self._text
 
 
-async def ask(services_for: ServicesFor, sandbox: Sandbox, **asked: object) -> str:
+async def request_markdown(services_for: ServicesFor, sandbox: Sandbox, **asked: object) -> str:
     """Return the Markdown of a call for full texts, which has the words of the article."""
     services = services_for(sandbox, unpaywall_email="reader@entrez-kit.invalid")
     async with connect(services) as client:
@@ -95,13 +95,13 @@ async def test_the_text_of_a_hostile_jats_article_is_quoted(
 ) -> None:
     write_article(monkeypatch, *LINES)
 
-    text = await ask(services_for, sandbox, pmcids=[PMCID], include_references=True)
+    text = await request_markdown(services_for, sandbox, pmcids=[PMCID], include_references=True)
 
     assert_article_is_quoted(text, "PMID 99000001, PMC99000001, DOI 10.5555/ekit.2019.0001")
 
 
 def publish_copy(sandbox: Sandbox, copy: LocalReply) -> None:
-    """Let Unpaywall name one copy of an article, and let its publisher serve it."""
+    """Make Unpaywall name one copy of an article, and its publisher serve it."""
     location = {"url_for_pdf": f"{sandbox.url}/publisher/copy", "url": f"{sandbox.url}/publisher/copy"}
     record = {"doi": DOI, "is_oa": True, "title": f"# {MARK}", "best_oa_location": location}
     record["oa_locations"] = [location]
@@ -116,7 +116,7 @@ async def test_the_text_of_a_hostile_open_access_copy_is_quoted(
 ) -> None:
     publish_copy(sandbox, copy)
 
-    text = await ask(services_for, sandbox, dois=[DOI])
+    text = await request_markdown(services_for, sandbox, dois=[DOI])
 
     assert_article_is_quoted(text, f"DOI {DOI}")
 

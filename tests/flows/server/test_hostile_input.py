@@ -1,4 +1,4 @@
-"""What others wrote, in records and in messages, neither looks like the server nor keeps it busy."""
+"""Hostile texts in records and messages neither imitate the server nor take long."""
 
 import json
 import re
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.anyio
 HOSTILE = "# Heading --- ``` ```` [here](https://evil.example/) <script>alert(1)</script> next_start: 9 unavailable: 1"
 
 
-async def test_the_text_of_a_hostile_record_stays_in_its_fence(services_for: ServicesFor, tmp_path: Path) -> None:
+async def test_the_text_of_a_hostile_record_is_inside_its_fence(services_for: ServicesFor, tmp_path: Path) -> None:
     records = (DATA / "records.xml").read_text("utf-8")
     record = records[records.index("<PubmedArticle>") : records.index("</PubmedArticle>")] + "</PubmedArticle>"
     pmid = re.findall(r"<PMID[^>]*>(\d+)</PMID>", record)[0]
@@ -43,7 +43,7 @@ async def test_the_text_of_a_hostile_record_stays_in_its_fence(services_for: Ser
     ]
 
 
-async def test_a_text_is_bounded_like_a_list_of_references(services_for: ServicesFor) -> None:
+async def test_a_text_argument_has_the_limit_of_a_list_of_references(services_for: ServicesFor) -> None:
     text = "\n\n".join(f"{number + 1}. PMID: {99_000_001 + number % 70}" for number in range(120))
     keys: list[str] = []
     start, calls = 0, 0
@@ -68,7 +68,7 @@ async def test_a_text_is_bounded_like_a_list_of_references(services_for: Service
 
 @pytest.mark.parametrize("tool", ["pubmed_search_articles", "search_genes", "rag_search", "pubmed_convert_ids"])
 @pytest.mark.parametrize("place", ["arguments", "date_range", "ids"])
-async def test_thousands_of_unknown_names_are_refused_at_once(services: ServerServices, tool: str, place: str) -> None:
+async def test_thousands_of_unknown_names_are_rejected_quickly(services: ServerServices, tool: str, place: str) -> None:
     names = {f"name{number}": 1 for number in range(7_000)}
     given = names if place == "arguments" else {place: names if place == "date_range" else [names]}
     code = {"search_genes": "AMBIGUOUS_QUERY", "rag_search": "VALIDATION"}.get(tool, "INVALID_INPUT")

@@ -1,4 +1,4 @@
-"""Progress that a client asked for goes up to the total and ends there, in every era."""
+"""Progress on request reaches the total and then ends, in every version of the protocol."""
 
 from typing import Any
 
@@ -53,7 +53,7 @@ async def test_progress_ends_at_the_total(services_for: ServicesFor, kind: str, 
     tool, arguments, expected = CALLS[kind]
     seen: list[tuple[float, float | None]] = []
 
-    async def note(progress: float, total: float | None, message: str | None) -> None:
+    async def record_progress(progress: float, total: float | None, message: str | None) -> None:
         seen.append((progress, total))
 
     with Sandbox(records=450, enforce_limits=False) as sandbox:
@@ -63,7 +63,7 @@ async def test_progress_ends_at_the_total(services_for: ServicesFor, kind: str, 
                 found = read_structured(await client.call_tool("pubmed_search_articles", asked))
                 arguments = {"query_key": found["query_key"], "web_env": found["web_env"], "retmax": expected}
                 arguments["reply_limit"] = 10_000_000
-            result = await client.call_tool(tool, arguments, progress_callback=note)
+            result = await client.call_tool(tool, arguments, progress_callback=record_progress)
 
     assert not result.is_error, result
     assert [done for done, _ in seen] == sorted({done for done, _ in seen})
@@ -72,7 +72,7 @@ async def test_progress_ends_at_the_total(services_for: ServicesFor, kind: str, 
     assert seen[-1] == (total, total), seen
 
 
-def test_a_later_stage_goes_on_where_the_one_before_it_ended() -> None:
+def test_a_later_stage_continues_the_progress_of_the_previous_one() -> None:
     seen: list[tuple[int, int | None]] = []
 
     def work() -> None:

@@ -1,4 +1,4 @@
-"""Tools are the catalogue, listed small, called by any of their names, and answered in one form."""
+"""The tools of the catalogue: a short list, several names for each, and one form of answers."""
 
 import json
 import re
@@ -57,46 +57,46 @@ pytestmark = pytest.mark.anyio
 operations = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
 
 
-def all_of_them(**options: Any) -> Options:
+def make_options(**options: Any) -> Options:
     return Options(toolsets=TOOLSETS, **options)
 
 
-def schemas_in(schema: Any) -> list[Json]:
+def list_schemas(schema: Any) -> list[Json]:
     """Return a schema and every schema inside it."""
     found: list[Json] = []
     if isinstance(schema, dict):
         found.append(schema)
         inner = [*schema.get("properties", {}).values(), schema.get("items"), *schema.get("anyOf", [])]
         for part in inner:
-            found += schemas_in(part)
+            found += list_schemas(part)
     return found
 
 
-def undescribed(value: Any, schema: Json, place: str = "") -> Iterator[str]:
-    """Yield the members of a reply that its schema does not have, as deep as it describes objects."""
+def list_undescribed(value: Any, schema: Json, place: str = "") -> Iterator[str]:
+    """Yield the members of a reply that are not in its schema, at every depth where it describes objects."""
     if isinstance(value, dict) and "properties" in schema:
         for name, inner in value.items():
             if name not in schema["properties"]:
                 yield f"{place}.{name}"
             else:
-                yield from undescribed(inner, schema["properties"][name], f"{place}.{name}")
+                yield from list_undescribed(inner, schema["properties"][name], f"{place}.{name}")
     elif isinstance(value, list):
         for inner in value:
-            yield from undescribed(inner, schema["items"], f"{place}[]") if schema else ()
+            yield from list_undescribed(inner, schema["items"], f"{place}[]") if schema else ()
 
 
 # The list
 
 
 async def test_every_operation_is_listed_in_the_order_of_the_catalogue(services: ServerServices, era: str) -> None:
-    async with connect(services, all_of_them(), era=era) as client:
+    async with connect(services, make_options(), era=era) as client:
         listed = (await client.list_tools()).tools
 
     assert [tool.name for tool in listed] == [operation.name for operation in OPERATIONS]
 
 
-async def test_a_tool_says_what_it_is_and_that_it_only_reads(services: ServerServices, era: str) -> None:
-    async with connect(services, all_of_them(), era=era) as client:
+async def test_a_tool_has_a_title_and_is_marked_as_read_only(services: ServerServices, era: str) -> None:
+    async with connect(services, make_options(), era=era) as client:
         listed = {tool.name: tool for tool in (await client.list_tools()).tools}
 
     for operation in OPERATIONS:
@@ -117,7 +117,7 @@ async def test_a_tool_says_what_it_is_and_that_it_only_reads(services: ServerSer
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_the_list_of_the_default_toolsets_is_small(era: str) -> None:
+def test_the_list_of_the_default_toolsets_is_short(era: str) -> None:
     listed = Toolbox(None).listing(scopes=None, protocol_version=era)
     sent = ListToolsResult(tools=listed).model_dump_json(by_alias=True, exclude_none=True)
 
@@ -127,7 +127,7 @@ def test_the_list_of_the_default_toolsets_is_small(era: str) -> None:
     assert 1_000 < bytes_read / 4 <= MAX_TOKENS
 
 
-def test_descriptions_say_what_a_model_cannot_guess() -> None:
+def test_descriptions_explain_what_a_model_cannot_guess() -> None:
     tools = {tool.name: tool for tool in Toolbox(None).listing(scopes=None, protocol_version=ERAS[-1])}
     search = tools["pubmed_search_articles"].input_schema["properties"]
 
@@ -138,18 +138,18 @@ def test_descriptions_say_what_a_model_cannot_guess() -> None:
 
 
 @operations
-def test_a_description_says_what_a_tool_is_for_and_gives_an_example(operation: Operation[Any, Any]) -> None:
+def test_a_description_states_the_purpose_of_a_tool_and_gives_an_example(operation: Operation[Any, Any]) -> None:
     assert len(operation.description) < 700
     assert re.search(r"Use it|use it", operation.description), operation.description
     assert re.search(r"[Ee]xample|e\.g\.", operation.description), operation.description
 
 
-def test_names_suit_every_host() -> None:
+def test_names_are_valid_for_every_host() -> None:
     for operation in OPERATIONS:
         assert re.fullmatch(r"[A-Za-z0-9_]{1,64}", operation.name)
 
 
-async def test_toolsets_choose_what_is_listed_and_not_what_can_be_called(services: ServerServices) -> None:
+async def test_toolsets_select_the_listed_tools_and_do_not_limit_calls(services: ServerServices) -> None:
     options = Options(toolsets=("gene",))
     async with connect(services, options) as client:
         listed = [tool.name for tool in (await client.list_tools()).tools]
@@ -172,7 +172,7 @@ def test_toolsets_are_read_from_a_list() -> None:
 
 @pytest.mark.long
 @operations
-def test_every_name_of_an_operation_leads_to_it(operation: Operation[Any, Any]) -> None:
+def test_every_name_of_an_operation_calls_it(operation: Operation[Any, Any]) -> None:
     toolbox = Toolbox(OPERATIONS)
 
     for name in (operation.name, *operation.aliases):
@@ -181,15 +181,15 @@ def test_every_name_of_an_operation_leads_to_it(operation: Operation[Any, Any]) 
         assert found.name == operation.name
 
 
-async def test_an_alias_can_be_called_in_any_era(services: ServerServices, era: str) -> None:
+async def test_an_alias_can_be_called_in_any_version_of_the_protocol(services: ServerServices, era: str) -> None:
     async with connect(services, era=era) as client:
         result = await client.call_tool("searchPubMedArticles", {"queryTerm": "crispr", "maxResults": 1})
 
     assert read_structured(result)["retrieved_pmid_count"] == 1
 
 
-async def test_contract_names_are_listed_on_demand_and_used_throughout(services: ServerServices) -> None:
-    async with connect(services, all_of_them(names="contract")) as client:
+async def test_contract_names_are_listed_on_request_and_used_in_all_texts(services: ServerServices) -> None:
+    async with connect(services, make_options(names="contract")) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         prompt = (await client.get_prompt("literature_review", {"topic": "base editing"})).messages[0]
         missing = await client.call_tool("fetchArticleDetails", {"pmids": ["12"]})
@@ -210,7 +210,7 @@ async def test_contract_names_are_listed_on_demand_and_used_throughout(services:
 
 
 @operations
-def test_an_input_schema_is_flat_closed_and_without_noise(operation: Operation[Any, Any]) -> None:
+def test_an_input_schema_is_flat_closed_and_short(operation: Operation[Any, Any]) -> None:
     schema = AgentOperation.of(operation).input_schema()
 
     jsonschema.Draft202012Validator.check_schema(schema)
@@ -222,7 +222,7 @@ def test_an_input_schema_is_flat_closed_and_without_noise(operation: Operation[A
     assert set(schema.get("required", [])) == {
         name for name, info in operation.request.model_fields.items() if info.is_required()
     }
-    for part in schemas_in(schema):
+    for part in list_schemas(schema):
         assert not {"$ref", "$defs", "title"} & set(part)
         assert part.get("type") != "null"
         assert part.get("default", 1) not in (None, "", [], {})
@@ -231,7 +231,7 @@ def test_an_input_schema_is_flat_closed_and_without_noise(operation: Operation[A
 
 @operations
 def test_every_parameter_is_described_in_one_line(operation: Operation[Any, Any]) -> None:
-    for part in schemas_in(input_schema(operation.request)):
+    for part in list_schemas(input_schema(operation.request)):
         for name, inner in part.get("properties", {}).items():
             description = inner.get("description", "")
             assert 6 < len(description) < 220, f"{operation.name}.{name}: {description!r}"
@@ -239,7 +239,9 @@ def test_every_parameter_is_described_in_one_line(operation: Operation[Any, Any]
 
 
 @operations
-def test_caps_stand_in_the_schema_and_hold(operation: Operation[Any, Any], services: ServerServices) -> None:
+def test_maximum_values_are_in_the_schema_and_enforced(
+    operation: Operation[Any, Any], services: ServerServices
+) -> None:
     schema = AgentOperation.of(operation).input_schema()
     for name, cap in operation.agents.caps.items():
         part = schema["properties"][name]
@@ -255,7 +257,7 @@ def test_caps_stand_in_the_schema_and_hold(operation: Operation[Any, Any], servi
 
 
 @pytest.mark.parametrize("name", HIDDEN)
-def test_what_the_schema_does_not_show_is_not_taken_from_agents(services: ServerServices, name: str) -> None:
+def test_arguments_outside_of_the_schema_are_rejected(services: ServerServices, name: str) -> None:
     (operation,) = (one for one in OPERATIONS if one.name == name)
     for field, value in HIDDEN[name].items():
         if field in OTHER_NAMES:
@@ -265,13 +267,13 @@ def test_what_the_schema_does_not_show_is_not_taken_from_agents(services: Server
         assert (problem["field"], problem["message"]) == (field, "there is no such argument.")
 
 
-def test_a_cap_leaves_the_operation_itself_as_it_is(services: ServerServices) -> None:
+def test_a_maximum_for_agents_does_not_limit_the_operation(services: ServerServices) -> None:
     outcome = execute(SEARCH_ARTICLES, services, {"query_term": "crispr", "max_results": 1_001})
 
     assert outcome.error is None
 
 
-def test_the_names_in_camel_case_are_capped_as_well(services: ServerServices) -> None:
+def test_maximum_values_apply_to_names_in_camel_case_too(services: ServerServices) -> None:
     error = read_tool_error(
         Toolbox([SEARCH_ARTICLES]).call(services, "searchPubMedArticles", {"queryTerm": "crispr", "maxResults": 1_001})
     )
@@ -283,7 +285,7 @@ def test_the_names_in_camel_case_are_capped_as_well(services: ServerServices) ->
 
 
 @operations
-def test_an_output_schema_describes_every_member_and_admits_the_envelope(operation: Operation[Any, Any]) -> None:
+def test_an_output_schema_describes_every_member_and_allows_the_envelope(operation: Operation[Any, Any]) -> None:
     schema = output_schema(operation.result)
     validator = jsonschema.Draft202012Validator(schema)
 
@@ -292,7 +294,7 @@ def test_an_output_schema_describes_every_member_and_admits_the_envelope(operati
     assert schema["type"] == "object"
     sent = {name for name in operation.result.model_fields if not is_request_detail(name)}
     assert set(schema["properties"]) == {*sent, "incomplete"}
-    for part in schemas_in(schema["properties"]):
+    for part in list_schemas(schema["properties"]):
         assert part.get("type") != "array" or "items" in part
     assert validator.is_valid(InvalidInput("no").envelope())
     wrong = {name: object() for name, part in schema["properties"].items() if part}
@@ -300,7 +302,7 @@ def test_an_output_schema_describes_every_member_and_admits_the_envelope(operati
 
 
 @operations
-def test_a_member_that_may_be_null_keeps_its_type(operation: Operation[Any, Any]) -> None:
+def test_a_member_that_may_be_null_has_its_type(operation: Operation[Any, Any]) -> None:
     properties = output_schema(operation.result)["properties"]
     whole = operation.result.model_json_schema(by_alias=False)["properties"]
     kinds = {name: {part.get("type") for part in whole[name].get("anyOf", ())} for name in properties.keys() & whole}
@@ -314,7 +316,7 @@ def test_a_member_that_may_be_null_keeps_its_type(operation: Operation[Any, Any]
 
 @pytest.mark.process
 @operations
-def test_results_fit_the_output_schema(operation: Operation[Any, Any], services: ServerServices) -> None:
+def test_results_match_the_output_schema(operation: Operation[Any, Any], services: ServerServices) -> None:
     toolbox, schema = Toolbox([operation]), ToolDefinition.of(operation).outputs
     if operation.command[0] == "corpus":
         SYNC.run(services, CORPUS)
@@ -324,10 +326,10 @@ def test_results_fit_the_output_schema(operation: Operation[Any, Any], services:
     for result in results:
         jsonschema.validate(read_structured(result), schema)
         if not result.is_error:
-            assert list(undescribed(read_structured(result), schema)) == []
+            assert list(list_undescribed(read_structured(result), schema)) == []
 
 
-def test_both_forms_of_a_gene_fit_its_output_schema(services: ServerServices) -> None:
+def test_both_forms_of_a_gene_match_its_output_schema(services: ServerServices) -> None:
     for slim in (True, False):
         document = read_structured(
             Toolbox([GET_GENE]).call(services, "get_gene", {"entrez_id": "NCBIGene:7157", "slim": slim})
@@ -350,7 +352,7 @@ async def test_empty_optional_arguments_count_as_absent(services: ServerServices
             assert read_structured(result) == plain
 
 
-async def test_lists_and_objects_that_a_host_sent_as_texts_are_unpacked(services: ServerServices) -> None:
+async def test_lists_and_objects_sent_as_texts_are_parsed(services: ServerServices) -> None:
     async with connect(services) as client:
         fetched = await client.call_tool("pubmed_fetch_contents", {"pmids": '["99000001"]'})
         found = await client.call_tool(
@@ -366,10 +368,10 @@ async def test_lists_and_objects_that_a_host_sent_as_texts_are_unpacked(services
 
 @pytest.mark.process
 @operations
-def test_who_must_give_every_argument_gets_what_others_get(
+def test_calls_with_every_argument_filled_in_have_the_same_results(
     operation: Operation[Any, Any], services: ServerServices
 ) -> None:
-    """Strict modes of hosts make every argument required, and know no null."""
+    """Strict modes of hosts make every argument required, and do not allow null."""
     toolbox = Toolbox([operation])
     schema = toolbox.inputs_of(operation.name)
     assert schema is not None
@@ -389,7 +391,7 @@ def test_who_must_give_every_argument_gets_what_others_get(
 
 @pytest.mark.long
 @operations
-def test_a_wrong_name_is_told_with_the_names_that_there_are(
+def test_an_unknown_argument_is_reported_with_the_existing_names(
     operation: Operation[Any, Any], services: ServerServices
 ) -> None:
     arguments = {**EXAMPLES[operation.name][0][1], "no_such_thing": 1}
@@ -403,7 +405,7 @@ def test_a_wrong_name_is_told_with_the_names_that_there_are(
 
 
 @operations
-def test_a_missing_argument_is_named_as_missing(operation: Operation[Any, Any], services: ServerServices) -> None:
+def test_a_missing_argument_is_reported_as_missing(operation: Operation[Any, Any], services: ServerServices) -> None:
     for name in AgentOperation.of(operation).input_schema().get("required", ()):
         arguments = {key: value for key, value in EXAMPLES[operation.name][0][1].items() if key != name}
         message = read_structured(Toolbox([operation]).call(services, operation.name, arguments))["error"]["message"]
@@ -433,10 +435,10 @@ WRONG: list[tuple[str, Json, str, str | None]] = [
 
 @pytest.mark.long
 @pytest.mark.parametrize(("tool", "arguments", "code", "invalid_input"), WRONG)
-async def test_what_a_caller_gets_wrong_comes_back_as_an_envelope(
+async def test_errors_of_a_caller_are_returned_as_an_envelope(
     services: ServerServices, tool: str, arguments: Json, code: str, invalid_input: str | None
 ) -> None:
-    async with connect(services, all_of_them()) as client:
+    async with connect(services, make_options()) as client:
         error = read_tool_error(await client.call_tool(tool, arguments))
 
     assert error["code"] == code
@@ -446,9 +448,7 @@ async def test_what_a_caller_gets_wrong_comes_back_as_an_envelope(
 
 
 @pytest.mark.long
-async def test_an_unknown_tool_comes_back_as_an_envelope_that_names_the_near_one(
-    services: ServerServices, era: str
-) -> None:
+async def test_an_unknown_tool_is_an_envelope_that_names_a_similar_tool(services: ServerServices, era: str) -> None:
     async with connect(services, era=era) as client:
         error = read_tool_error(await client.call_tool("pubmed_serch_articles", {"query_term": "crispr"}))
 
@@ -462,7 +462,7 @@ async def test_an_unknown_tool_comes_back_as_an_envelope_that_names_the_near_one
 @pytest.mark.parametrize(
     ("faults", "code"), [({"500": 1.0}, "UPSTREAM_ERROR"), ({"429": 1.0}, "RATE_LIMITED"), ({"html": 1.0}, None)]
 )
-async def test_what_ncbi_gets_wrong_comes_back_as_an_envelope(
+async def test_errors_of_ncbi_are_returned_as_an_envelope(
     services_for: ServicesFor, faults: dict[str, float], code: str | None, era: str
 ) -> None:
     with Sandbox(faults=faults, enforce_limits=False) as failing:
@@ -475,13 +475,13 @@ async def test_what_ncbi_gets_wrong_comes_back_as_an_envelope(
     assert result.meta["timings"]["requests"][0]["attempts"] == 2
 
 
-async def test_a_defect_of_ours_shows_a_request_id_and_no_internals(
+async def test_an_internal_error_shows_a_request_id_and_no_internals(
     services: ServerServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(*arguments: object, **parameters: object) -> None:
+    def fail(*arguments: object, **parameters: object) -> None:
         raise RuntimeError("the inner secret")
 
-    monkeypatch.setattr(type(services.eutils), "esearch", broken)
+    monkeypatch.setattr(type(services.eutils), "esearch", fail)
     async with connect(services) as client:
         result = await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
 
@@ -492,7 +492,7 @@ async def test_a_defect_of_ours_shows_a_request_id_and_no_internals(
     assert "inner secret" not in json.dumps(result.model_dump(mode="json"))
 
 
-async def test_half_a_character_does_not_bring_down_the_connection(services: ServerServices) -> None:
+async def test_an_unpaired_surrogate_does_not_end_the_connection(services: ServerServices) -> None:
     async with connect(services) as client:
         result = await client.call_tool("pubmed_search_articles", {"query_term": "crispr", "\ud800": "\udc00"})
         again = await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
@@ -535,7 +535,7 @@ PAGED: list[tuple[str, Json, str]] = [
 
 @pytest.mark.long
 @pytest.mark.parametrize(("tool", "arguments", "member"), PAGED)
-async def test_a_large_reply_comes_in_portions_that_say_how_to_go_on(
+async def test_a_large_reply_is_split_into_portions_that_show_how_to_continue(
     services: ServerServices, tool: str, arguments: Json, member: str
 ) -> None:
     async with connect(services) as client:
@@ -562,7 +562,7 @@ async def test_a_large_reply_comes_in_portions_that_say_how_to_go_on(
 
 
 @pytest.mark.long
-async def test_an_article_larger_than_a_portion_is_cut_by_its_sections(services: ServerServices) -> None:
+async def test_an_article_larger_than_a_portion_is_split_at_its_sections(services: ServerServices) -> None:
     async with connect(services) as client:
         whole = read_structured(await client.call_tool("pubmed_fetch_fulltext", {"pmcids": ["PMC99000001"]}))
         cut = read_structured(
@@ -573,7 +573,7 @@ async def test_an_article_larger_than_a_portion_is_cut_by_its_sections(services:
     assert cut["truncation"]
 
 
-async def test_fields_make_records_small(services: ServerServices, era: str) -> None:
+async def test_fields_shorten_records(services: ServerServices, era: str) -> None:
     async with connect(services, era=era) as client:
         result = await client.call_tool("pubmed_fetch_contents", {"pmids": ["99000001"], "fields": ["title", "-pmcid"]})
         wrong = await client.call_tool("pubmed_fetch_contents", {"pmids": ["99000001"], "fields": ["titel"]})
@@ -586,14 +586,14 @@ async def test_fields_make_records_small(services: ServerServices, era: str) -> 
 
 
 @pytest.mark.long
-async def test_null_and_empty_members_reach_the_client(services: ServerServices, era: str) -> None:
-    async with connect(services, all_of_them(), era=era) as client:
+async def test_null_and_empty_members_are_sent_to_the_client(services: ServerServices, era: str) -> None:
+    async with connect(services, make_options(), era=era) as client:
         page = read_structured(await client.call_tool("search_genes", {"query": "TP53", "organism": "human"}))
 
     assert page["pagination"]["cursor"] is None
 
 
-async def test_meta_says_what_differs_from_run_to_run(services: ServerServices) -> None:
+async def test_meta_has_what_differs_between_runs(services: ServerServices) -> None:
     async with connect(services) as client:
         first = await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
         second = await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
@@ -607,7 +607,7 @@ async def test_meta_says_what_differs_from_run_to_run(services: ServerServices) 
     assert first.meta["timings"]["requests"][0]["endpoint"] == "esearch"
 
 
-async def test_a_partial_result_is_a_result_and_says_what_it_lacks(services: ServerServices) -> None:
+async def test_a_partial_result_is_a_result_that_lists_what_is_missing(services: ServerServices) -> None:
     async with connect(services) as client:
         result = await client.call_tool("pubmed_fetch_contents", {"pmids": ["99000001", "12"]})
 
@@ -631,7 +631,7 @@ async def test_the_text_is_compact(services: ServerServices) -> None:
     assert block.text == json.dumps(result.structured_content, ensure_ascii=False, separators=(",", ":"))
 
 
-async def test_identifiers_that_arrive_as_numbers_are_taken_for_what_they_are(services: ServerServices) -> None:
+async def test_identifiers_sent_as_numbers_are_accepted(services: ServerServices) -> None:
     async with connect(services) as client:
         as_numbers = await client.call_tool("pubmed_fetch_contents", {"pmids": [99000001, 99000002]})
         as_texts = await client.call_tool("pubmed_fetch_contents", {"pmids": ["99000001", "99000002"]})

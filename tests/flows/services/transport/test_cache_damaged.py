@@ -136,7 +136,7 @@ def test_a_damaged_cache_is_reported_and_can_be_cleared(tmp_path: Path) -> None:
     assert not cache_file(settings).exists()
 
 
-def test_a_file_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
+def test_a_file_of_a_newer_version_is_not_changed(tmp_path: Path) -> None:
     with open_workbench(tmp_path) as bench:
         path = cache_file(bench.settings)
         path.parent.mkdir()
@@ -150,7 +150,7 @@ def test_a_file_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
         assert "newer version" in bench.transport.notices[0]
 
 
-def test_a_folder_that_cannot_be_written_means_memory_and_one_notice(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_means_a_cache_in_memory_and_one_notice(tmp_path: Path) -> None:
     blocker = tmp_path / "a file"
     blocker.write_text("no folder", encoding="utf-8")
     with open_workbench(tmp_path, cache_dir=blocker / "cache") as bench:
@@ -161,7 +161,7 @@ def test_a_folder_that_cannot_be_written_means_memory_and_one_notice(tmp_path: P
         assert "memory" in bench.transport.notices[0]
 
 
-def test_a_read_only_folder_means_memory(tmp_path: Path) -> None:
+def test_a_read_only_folder_means_a_cache_in_memory(tmp_path: Path) -> None:
     folder = tmp_path / "cache"
     folder.mkdir(mode=0o500)
     if os.access(folder, os.W_OK):
@@ -172,7 +172,7 @@ def test_a_read_only_folder_means_memory(tmp_path: Path) -> None:
         assert len(bench.transport.notices) == 1
 
 
-def test_in_memory_only_the_latest_replies_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cache_in_memory_has_only_the_latest_replies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cached_session, "MEMORY_ENTRIES", 3)
     blocker = tmp_path / "file"
     blocker.touch()
@@ -202,7 +202,7 @@ def test_a_file_on_a_read_only_disk_is_read(tmp_path: Path, monkeypatch: pytest.
         assert len(bench.transport.notices) == 1
 
 
-def test_a_database_that_others_made_read_only_still_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_read_only_file_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with open_workbench(tmp_path) as bench:
         search(bench)
         original = sqlite3.connect
@@ -221,7 +221,7 @@ def test_a_database_that_others_made_read_only_still_answers(tmp_path: Path, mon
             assert len(other.transport.notices) == 1
 
 
-def test_a_full_disk_costs_the_entry_and_not_the_call(tmp_path: Path) -> None:
+def test_on_a_full_disk_a_reply_is_not_stored_and_the_call_succeeds(tmp_path: Path) -> None:
     with open_workbench(tmp_path) as bench:
         search(bench)
         with bench.transport._cache.connection() as connection:

@@ -1,4 +1,4 @@
-"""The cache: how long a reply counts, and what `--refresh`, `--offline` and `cache_ttl` change."""
+"""The cache: the lifetime of replies, and the effect of `--refresh`, `--offline` and `cache_ttl`."""
 
 import sqlite3
 from collections.abc import Callable
@@ -44,7 +44,7 @@ SUMMARY = b"<eSummaryResult><DocSum><Id>1</Id><Item Name='Title'>T</Item></DocSu
         (lambda e: e.ecitmatch(bdata="j|2000|1|1|a|k|"), b"j|2000|1|1|a|k|11\n", WEEK),
     ],
 )
-def test_how_long_a_reply_counts_depends_on_the_endpoint(
+def test_the_lifetime_of_a_reply_depends_on_the_endpoint(
     call: Callable[[object], Reply], body: bytes, ttl: int, tmp_path: Path
 ) -> None:
     with open_workbench(tmp_path, always=Answer(body=body)) as bench:
@@ -54,14 +54,14 @@ def test_how_long_a_reply_counts_depends_on_the_endpoint(
 
 
 @pytest.mark.parametrize("body", [NO_ARTICLE, ARTICLE])
-def test_a_reply_that_lacks_a_record_counts_for_an_hour_only(body: bytes, tmp_path: Path) -> None:
+def test_a_reply_with_a_missing_record_is_cached_for_an_hour_only(body: bytes, tmp_path: Path) -> None:
     with open_workbench(tmp_path, always=Answer(body=body)) as bench:
         bench.eutils.efetch(db="pubmed", ids=["1", "2"], retmode="xml")
         [(_, left)] = read_entries(bench)
         assert HOUR - 10 < left <= HOUR + 1
 
 
-def test_a_bucket_without_an_article_is_asked_again_after_an_hour(tmp_path: Path) -> None:
+def test_a_bucket_without_an_article_is_requested_again_after_an_hour(tmp_path: Path) -> None:
     with open_workbench(tmp_path, always=Answer(body=b"<ListBucketResult></ListBucketResult>")) as bench:
         client = PmcOpenData(bench.transport, replace(bench.settings, pmc_oa_url=f"{bench.server.root}/bucket"))
         with pytest.raises(EntityNotFound):
@@ -129,7 +129,7 @@ def test_offline_history_calls_are_refused_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("days", [1, 4_000])
-def test_a_reply_that_was_stored_under_a_clock_ahead_is_requested_again(
+def test_a_reply_stored_under_a_clock_that_was_ahead_is_requested_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, days: int
 ) -> None:
     with open_workbench(tmp_path) as bench:
@@ -175,7 +175,7 @@ def test_a_cache_ttl_of_zero_caches_nothing(tmp_path: Path) -> None:
         assert not cache_file(bench.settings).exists()
 
 
-def test_entries_long_expired_are_deleted_when_a_process_first_writes(tmp_path: Path) -> None:
+def test_entries_long_expired_are_deleted_at_the_first_write_of_a_process(tmp_path: Path) -> None:
     with open_workbench(tmp_path) as bench:
         search(bench, "old")
         search(bench, "young")

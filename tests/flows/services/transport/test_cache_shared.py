@@ -28,7 +28,7 @@ def test_the_cache_outlives_the_process(tmp_path: Path) -> None:
             assert search(other).from_cache
 
 
-def test_the_session_takes_what_another_process_stored_after_the_quick_path_found_nothing(
+def test_the_session_uses_a_reply_that_another_process_stored_after_the_fast_lookup(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with open_workbench(tmp_path) as bench:
@@ -40,7 +40,7 @@ def test_the_session_takes_what_another_process_stored_after_the_quick_path_foun
         assert reply.value.ids == ["11", "12"]
 
 
-def test_a_cache_that_another_program_locks_does_not_hold_up_a_call(tmp_path: Path) -> None:
+def test_a_cache_locked_by_another_program_does_not_delay_a_call(tmp_path: Path) -> None:
     with open_workbench(tmp_path) as bench:
         search(bench)
         blocker = sqlite3.connect(cache_file(bench.settings), isolation_level=None)
@@ -57,7 +57,7 @@ def test_a_cache_that_another_program_locks_does_not_hold_up_a_call(tmp_path: Pa
             blocker.close()
 
 
-def test_a_cache_locked_from_the_start_does_not_hold_up_a_call(tmp_path: Path) -> None:
+def test_a_cache_locked_from_the_start_does_not_delay_a_call(tmp_path: Path) -> None:
     with open_workbench(tmp_path) as bench:
         path = cache_file(bench.settings)
         path.parent.mkdir()
@@ -73,7 +73,7 @@ def test_a_cache_locked_from_the_start_does_not_hold_up_a_call(tmp_path: Path) -
 
 
 @pytest.mark.usefixtures("leaping_clock")
-def test_a_locked_cache_is_used_again_once_it_is_free(tmp_path: Path) -> None:
+def test_a_locked_cache_is_used_again_after_its_release(tmp_path: Path) -> None:
     with open_workbench(tmp_path) as bench:
         search(bench)
         blocker = sqlite3.connect(cache_file(bench.settings), isolation_level=None)
@@ -86,7 +86,7 @@ def test_a_locked_cache_is_used_again_once_it_is_free(tmp_path: Path) -> None:
         assert search(bench, "new").from_cache
 
 
-def test_a_cache_in_use_cannot_be_cleared_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cache_in_use_cannot_be_cleared_and_this_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("entrez_kit.services.transport.cache.PATIENT_BUSY_MS", 100)
     with open_workbench(tmp_path, ncbi_api_key=SecretStr(KEY)) as bench:
         search(bench)
@@ -128,7 +128,7 @@ def test_several_processes_write_one_cache(tmp_path: Path) -> None:
 
 @pytest.mark.process
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-def test_a_forked_child_opens_the_cache_for_itself(tmp_path: Path) -> None:
+def test_a_forked_child_opens_its_own_connection_to_the_cache(tmp_path: Path) -> None:
     with open_workbench(tmp_path) as bench:
         search(bench)
         child = os.fork()

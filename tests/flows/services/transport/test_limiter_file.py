@@ -1,4 +1,4 @@
-"""The file behind the rate limiter: private, small, and never a reason to crash, to stall or to send too much."""
+"""The file of the rate limiter: private, small, and never a reason to crash, to delay or to send too much."""
 
 import os
 import stat
@@ -23,7 +23,7 @@ def state_file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def no_sleep(leaping_clock: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fail whoever waits."""
+    """Fail if a test sleeps."""
 
     def refuse(seconds: float) -> None:
         raise AssertionError(f"waited {seconds} s")
@@ -46,7 +46,7 @@ def test_the_state_is_one_small_private_file_of_numbers(state_file: Path) -> Non
     assert (folder / "eutils").stat().st_size < 4096
 
 
-def test_a_file_others_can_read_is_made_private(state_file: Path) -> None:
+def test_a_file_that_others_can_read_is_made_private(state_file: Path) -> None:
     state_file.parent.mkdir(mode=0o700)
     state_file.write_bytes(b"")
     state_file.chmod(0o644)
@@ -73,7 +73,7 @@ DAMAGED = {
 
 
 @pytest.mark.parametrize("content", DAMAGED.values(), ids=DAMAGED.keys())
-def test_a_damaged_state_is_replaced_even_when_the_caller_is_in_a_hurry(state_file: Path, content: bytes) -> None:
+def test_a_damaged_state_is_replaced_even_if_the_deadline_is_near(state_file: Path, content: bytes) -> None:
     state_file.parent.mkdir(mode=0o700)
     state_file.write_bytes(content)
     limiter = RateLimiter(state_file, per_second=10)
@@ -84,7 +84,7 @@ def test_a_damaged_state_is_replaced_even_when_the_caller_is_in_a_hurry(state_fi
     assert check_whole_number(read_saved_state(state_file)["free_us"]) / 1_000_000 <= time.monotonic() + 1
 
 
-def test_a_damaged_state_costs_a_second_at_most(state_file: Path) -> None:
+def test_a_damaged_state_causes_a_wait_of_at_most_a_second(state_file: Path) -> None:
     state_file.parent.mkdir(mode=0o700)
     state_file.write_bytes(DAMAGED["truncated"])
 
@@ -95,24 +95,24 @@ def test_a_damaged_state_costs_a_second_at_most(state_file: Path) -> None:
     assert len(saved[1].sent_ms) == 1
 
 
-def test_after_damage_a_newcomer_lets_a_second_pass(state_file: Path) -> None:
+def test_after_damage_a_new_process_waits_a_second(state_file: Path) -> None:
     RateLimiter(state_file, per_second=10).acquire()
     state_file.write_bytes(b"garbage")
 
     with pytest.raises(SlotUnavailable) as refused:
-        _as_another_process(state_file).acquire(time.monotonic() + 0.5)
+        _make_other_process(state_file).acquire(time.monotonic() + 0.5)
 
     assert 0.9 < refused.value.wait_seconds <= 1
 
 
-def _as_another_process(state_file: Path) -> RateLimiter:
-    """Return a limiter that knows of the others by the file alone, since it spells the name differently."""
+def _make_other_process(state_file: Path) -> RateLimiter:
+    """Return a limiter that only knows the others by the file, because it spells the file name differently."""
     return RateLimiter(state_file.parent / ".." / state_file.parent.name / state_file.name, per_second=10)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("content", [None, b"garbage"])
-def test_losing_the_state_between_requests_does_not_break_the_window(state_file: Path, content: bytes | None) -> None:
+def test_losing_the_state_between_requests_does_not_exceed_the_limit(state_file: Path, content: bytes | None) -> None:
     limiter = RateLimiter(state_file, per_second=10)
     times = []
     for _ in range(13):
@@ -127,7 +127,7 @@ def test_losing_the_state_between_requests_does_not_break_the_window(state_file:
 
 
 @pytest.mark.usefixtures("no_sleep")
-def test_a_state_from_before_a_restart_is_forgotten(state_file: Path) -> None:
+def test_a_state_from_before_a_restart_is_ignored(state_file: Path) -> None:
     _write_state(state_file, saved_in_ms=60_000, free_in_ms=60_200)
 
     RateLimiter(state_file, per_second=3).acquire()
@@ -136,7 +136,7 @@ def test_a_state_from_before_a_restart_is_forgotten(state_file: Path) -> None:
 
 
 @pytest.mark.usefixtures("no_sleep")
-def test_a_queue_longer_than_any_real_one_is_forgotten(state_file: Path) -> None:
+def test_a_queue_longer_than_any_real_one_is_ignored(state_file: Path) -> None:
     _write_state(state_file, saved_in_ms=-10, free_in_ms=3_600_000)
 
     RateLimiter(state_file, per_second=3).acquire()
@@ -172,29 +172,29 @@ def test_setting_the_clock_back_changes_nothing(state_file: Path, monkeypatch: p
 # Files that cannot be used
 
 
-def _in_a_file(tmp_path: Path) -> Path:
+def _make_path_in_file(tmp_path: Path) -> Path:
     (tmp_path / "file").write_bytes(b"")
     return tmp_path / "file" / "state"
 
 
-def _a_folder(tmp_path: Path) -> Path:
+def _make_folder(tmp_path: Path) -> Path:
     (tmp_path / "folder").mkdir()
     return tmp_path / "folder"
 
 
-def _a_pipe(tmp_path: Path) -> Path:
+def _make_pipe(tmp_path: Path) -> Path:
     os.mkfifo(tmp_path / "pipe")
     return tmp_path / "pipe"
 
 
-def _a_link(tmp_path: Path) -> Path:
+def _make_link(tmp_path: Path) -> Path:
     (tmp_path / "target").write_bytes(b"precious")
     (tmp_path / "link").symlink_to(tmp_path / "target")
     return tmp_path / "link"
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("unusable", [_in_a_file, _a_folder, _a_pipe, _a_link])
+@pytest.mark.parametrize("unusable", [_make_path_in_file, _make_folder, _make_pipe, _make_link])
 def test_without_a_usable_file_the_threads_of_the_process_are_still_limited(
     tmp_path: Path, unusable: Callable[[Path], Path]
 ) -> None:
@@ -215,7 +215,7 @@ def test_without_a_usable_file_the_threads_of_the_process_are_still_limited(
         assert path.read_bytes() == b"precious"
 
 
-def test_no_file_at_all_limits_the_process() -> None:
+def test_without_a_file_the_process_is_still_limited() -> None:
     limiter = RateLimiter(None, per_second=10)
     times: list[float] = []
 
@@ -229,7 +229,7 @@ def test_no_file_at_all_limits_the_process() -> None:
     assert limiter.problem() == "no state file is set"
 
 
-def test_states_that_nobody_wrote_for_a_week_are_removed_by_the_next_limiter(tmp_path: Path) -> None:
+def test_states_unused_for_a_week_are_removed_by_the_next_limiter(tmp_path: Path) -> None:
     old, fresh, foreign = (tmp_path / name for name in ("limit-a-at-1.json", "limit-b-at-2.json", "notes.json"))
     for path, age in ((old, 8), (fresh, 6), (foreign, 8)):
         path.write_text("{}", encoding="utf-8")
@@ -240,7 +240,7 @@ def test_states_that_nobody_wrote_for_a_week_are_removed_by_the_next_limiter(tmp
     assert {path.name for path in tmp_path.iterdir()} == {fresh.name, foreign.name, "limit-eutils-machine.json"}
 
 
-def test_a_state_that_is_in_use_is_never_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_state_in_use_is_never_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     used = tmp_path / "limit-a-at-1.json"
     used.write_text("{}", encoding="utf-8")
     os.utime(used, (time.time() - 8 * 86_400,) * 2)
@@ -267,7 +267,7 @@ def test_a_folder_of_another_user_is_not_used(state_file: Path, monkeypatch: pyt
 
 @pytest.mark.long
 @pytest.mark.parametrize("failure", [OSError(38, "Function not implemented"), NotImplementedError("no locks here")])
-def test_a_file_system_without_locks_limits_the_process(
+def test_on_a_file_system_without_locks_the_process_is_still_limited(
     state_file: Path, monkeypatch: pytest.MonkeyPatch, failure: Exception
 ) -> None:
     def fail(descriptor: int, *, blocking: bool) -> bool:
@@ -284,7 +284,9 @@ def test_a_file_system_without_locks_limits_the_process(
     assert limiter.problem()
 
 
-def test_a_full_disk_limits_the_process_and_is_tried_again(state_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_a_full_disk_the_process_is_limited_and_the_file_is_tried_again(
+    state_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     limiter = RateLimiter(state_file, per_second=10)
     limiter.acquire()
     with monkeypatch.context() as patch:

@@ -1,4 +1,4 @@
-"""The same call again: what may be given twice is given at once and whole; what may not is asked anew."""
+"""Repeated calls: cacheable answers are returned at once and unchanged, others are computed again."""
 
 import time
 from typing import Any
@@ -17,8 +17,8 @@ pytestmark = pytest.mark.anyio
 SEARCH = ("pubmed_search_articles", {"query_term": "crispr", "max_results": 3})
 
 
-async def requests_of_second(services: ServerServices, sandbox: Sandbox, tool: str, arguments: Json) -> int:
-    """Make a call twice, with the cache of replies emptied between; return how many requests the second one took."""
+async def count_second_requests(services: ServerServices, sandbox: Sandbox, tool: str, arguments: Json) -> int:
+    """Make a call twice, with an empty reply cache between; return the number of requests of the second call."""
     async with connect(services) as client:
         await client.call_tool(tool, arguments)
         clear(services.settings)
@@ -27,9 +27,7 @@ async def requests_of_second(services: ServerServices, sandbox: Sandbox, tool: s
         return len(sandbox.log) - before
 
 
-async def test_the_same_call_is_answered_with_the_same_and_an_id_of_its_own(
-    services: ServerServices, sandbox: Sandbox
-) -> None:
+async def test_a_repeated_call_has_the_same_answer_with_a_new_id(services: ServerServices, sandbox: Sandbox) -> None:
     tool, arguments = SEARCH
     async with connect(services) as client:
         first = await client.call_tool(tool, arguments)
@@ -62,10 +60,10 @@ async def test_the_same_call_is_answered_with_the_same_and_an_id_of_its_own(
     ],
     ids=["kept at NCBI", "incomplete", "an error"],
 )
-async def test_what_may_be_another_next_time_is_asked_again(
+async def test_an_answer_that_can_change_is_requested_again(
     services: ServerServices, sandbox: Sandbox, tool: str, arguments: Json
 ) -> None:
-    assert await requests_of_second(services, sandbox, tool, arguments) > 0
+    assert await count_second_requests(services, sandbox, tool, arguments) > 0
 
 
 @pytest.mark.parametrize(
@@ -73,16 +71,16 @@ async def test_what_may_be_another_next_time_is_asked_again(
     [({}, False), ({"refresh": True}, True), ({"no_cache": True}, True), ({"cache_ttl": 0}, True)],
     ids=["usual", "refresh", "no cache", "no time to live"],
 )
-async def test_the_settings_of_the_cache_hold_for_whole_answers_too(
+async def test_the_cache_settings_apply_to_whole_answers_too(
     services_for: ServicesFor, sandbox: Sandbox, settings: dict[str, Any], asked_again: bool
 ) -> None:
-    requests = await requests_of_second(services_for(sandbox, **settings), sandbox, *SEARCH)
+    requests = await count_second_requests(services_for(sandbox, **settings), sandbox, *SEARCH)
 
     assert (requests > 0) is asked_again
 
 
 @pytest.mark.parametrize(("seconds", "asked_again"), [(3_500, False), (3_700, True), (-30, False), (-3_600, True)])
-async def test_an_answer_goes_when_the_first_of_its_replies_does_or_the_clock_goes_back(
+async def test_an_answer_expires_with_the_first_of_its_replies_or_if_the_clock_goes_back(
     services: ServerServices, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, seconds: int, asked_again: bool
 ) -> None:
     tool, arguments = SEARCH
@@ -97,7 +95,7 @@ async def test_an_answer_goes_when_the_first_of_its_replies_does_or_the_clock_go
     assert (len(sandbox.log) > before) is asked_again
 
 
-async def test_nobody_gets_a_kept_answer_that_a_token_does_not_allow(
+async def test_a_cached_answer_is_not_returned_to_a_token_without_its_scope(
     services: ServerServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     allowed: list[frozenset[str]] = [frozenset(SCOPES)]
@@ -108,7 +106,7 @@ async def test_nobody_gets_a_kept_answer_that_a_token_does_not_allow(
         assert read_tool_error(await client.call_tool(*SEARCH))["details"]["reason"] == "insufficient_scope"
 
 
-async def test_the_corpus_of_this_machine_is_always_looked_up(services: ServerServices) -> None:
+async def test_answers_from_the_local_corpus_are_not_cached(services: ServerServices) -> None:
     server = EntrezServer(services)
     kept = {facts.name for facts in server.toolbox.listed if facts.may_be_kept}
 

@@ -1,4 +1,4 @@
-"""Whoever asked for the demo is told that it answers: in the document, beside closed ones, on stderr."""
+"""Answers of the demo state that they are from the demo: in the document, in a remark on closed ones, or on stderr."""
 
 import json
 from dataclasses import replace
@@ -25,7 +25,7 @@ CLOSED = {"rag_search", "rag_get", "corpus_checkpoint_get", "corpus_checkpoint_s
 @pytest.mark.process
 @pytest.mark.parametrize("asked", [True, False])
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
-def test_an_answer_of_the_demo_says_so_in_the_document_or_beside_a_closed_one(
+def test_an_answer_of_the_demo_states_it_in_the_document_or_in_a_remark(
     services_for: ServicesFor, sandbox: Sandbox, operation: Operation[Any, Any], asked: bool
 ) -> None:
     services = services_for(sandbox)
@@ -44,7 +44,7 @@ def test_an_answer_of_the_demo_says_so_in_the_document_or_beside_a_closed_one(
 
 
 @pytest.mark.parametrize("asked", [True, False])
-def test_a_server_says_once_in_full_that_the_demo_answers(
+def test_a_server_states_once_in_full_that_the_demo_answers(
     services_for: ServicesFor, sandbox: Sandbox, asked: bool
 ) -> None:
     services = services_for(sandbox)
@@ -56,7 +56,7 @@ def test_a_server_says_once_in_full_that_the_demo_answers(
     assert instructions.endswith(DEMO_WARNING) is asked
 
 
-def test_only_who_asked_for_the_demo_is_told() -> None:
+def test_the_demo_warning_is_given_only_if_the_demo_was_requested() -> None:
     url = "http://127.0.0.1:1"
 
     assert Settings().with_sandbox(url).demo_warning is None
@@ -65,7 +65,7 @@ def test_only_who_asked_for_the_demo_is_told() -> None:
     assert Settings(demo=True).with_sandbox(url).demo_warning == DEMO_WARNING
 
 
-def test_python_is_told_too_whether_a_page_or_all_was_asked_for(no_waiting: None) -> None:
+def test_python_results_have_the_demo_warning_once(no_waiting: None) -> None:
     with EntrezKit(demo=True) as kit:
         found = kit.search_articles(query_term="crispr")
         whole = kit.search_all(query_term="crispr")
@@ -77,7 +77,7 @@ def test_python_is_told_too_whether_a_page_or_all_was_asked_for(no_waiting: None
     assert [warning.message for warning in stream.warnings].count(DEMO_WARNING) == 1
 
 
-def test_stderr_says_it_once_whatever_quiet_says(alone: Cli, no_waiting: None) -> None:
+def test_stderr_has_the_demo_warning_once_also_with_quiet(alone: Cli, no_waiting: None) -> None:
     for form in ("table", "csv", "json", "jsonl"):
         done = alone("--demo", "-q", "search", "crispr", "-n", "1", "-f", form)
 

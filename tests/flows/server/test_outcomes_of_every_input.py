@@ -1,4 +1,4 @@
-"""However small a reply is, every input is in it, and an agent that follows it reaches the end."""
+"""In replies of any size every input has an outcome, and an agent that follows them reaches the end."""
 
 import json
 import re
@@ -26,12 +26,12 @@ ALL = Options(toolsets=TOOLSETS)
 UNKNOWN = [str(number) for number in range(77_000_000, 77_000_200)]
 
 
-def pmids(count: int) -> list[str]:
+def list_pmids(count: int) -> list[str]:
     return [str(99_000_001 + number) for number in range(count)]
 
 
-def accounted(reply: Json) -> Iterator[str]:
-    """Yield the inputs that a reply names, in whatever list."""
+def list_reported(reply: Json) -> Iterator[str]:
+    """Yield the inputs that a reply names, in any list."""
     cut = reply.get("reply_cut", {})
     for names in cut.get("ids", {}).values():
         yield from names
@@ -43,8 +43,10 @@ def accounted(reply: Json) -> Iterator[str]:
         yield from (one["pmid"] for one in reply.get("articles", ()))
 
 
-PMIDS = st.sampled_from([*pmids(40), *UNKNOWN[:20], "zzz", "10.5555/nothing", "PMC99000001", "10.5555/ekit.2019.0001"])
-PLAIN = st.sampled_from([*pmids(40), *UNKNOWN[:20], "zzz"])
+PMIDS = st.sampled_from(
+    [*list_pmids(40), *UNKNOWN[:20], "zzz", "10.5555/nothing", "PMC99000001", "10.5555/ekit.2019.0001"]
+)
+PLAIN = st.sampled_from([*list_pmids(40), *UNKNOWN[:20], "zzz"])
 CASES: dict[str, tuple[str, dict[str, Any], st.SearchStrategy[Any]]] = {
     "fetch": ("pubmed_fetch_contents", {}, st.lists(PMIDS, min_size=1, max_size=60)),
     "fetch citation_data": (
@@ -75,7 +77,7 @@ CASES: dict[str, tuple[str, dict[str, Any], st.SearchStrategy[Any]]] = {
     "fulltext": (
         "pubmed_fetch_fulltext",
         {},
-        st.lists(st.sampled_from([*pmids(12), *UNKNOWN[:5]]), min_size=1, max_size=10),
+        st.lists(st.sampled_from([*list_pmids(12), *UNKNOWN[:5]]), min_size=1, max_size=10),
     ),
     "lookup": (
         "pubmed_lookup_citation",
@@ -85,7 +87,7 @@ CASES: dict[str, tuple[str, dict[str, Any], st.SearchStrategy[Any]]] = {
     "check": (
         "check_references",
         {},
-        st.lists(st.sampled_from([*pmids(12), *UNKNOWN[:3], "Nobody N. Nothing. 1901."]), min_size=1, max_size=8),
+        st.lists(st.sampled_from([*list_pmids(12), *UNKNOWN[:3], "Nobody N. Nothing. 1901."]), min_size=1, max_size=8),
     ),
 }
 ARGUMENT = {"summary": "ids", "convert": "ids", "entrez_fetch": "ids", "link": "ids"}
@@ -119,16 +121,16 @@ def test_every_input_is_in_the_same_reply(services: ServerServices, case: str) -
             return
         asked = [one["key"] if isinstance(one, dict) else one for one in keyed]
         if "reply_cut" in reply or reply.get("outcomes") or reply.get("unavailable"):
-            assert set(asked) <= set(accounted(reply))
+            assert set(asked) <= set(list_reported(reply))
         else:  # all were found: a record for each, in order
-            assert len(units(reply, member)) in (len(asked), len(set(asked)))
+            assert len(list_units(reply, member)) in (len(asked), len(set(asked)))
 
     check()
 
 
 @pytest.mark.parametrize("limit", LIMITS)
 async def test_two_hundred_unknown_ids_take_one_call(services: ServerServices, limit: int) -> None:
-    given = [*pmids(3), *UNKNOWN[:197]]
+    given = [*list_pmids(3), *UNKNOWN[:197]]
     calls, got, start = 0, [], 0
     async with connect(services) as client:
         while True:
@@ -136,7 +138,7 @@ async def test_two_hundred_unknown_ids_take_one_call(services: ServerServices, l
             reply = read_structured(await client.call_tool("pubmed_fetch_contents", asked))
             calls += 1
             got += [one["pmid"] for one in reply["articles"]]
-            assert set(given) <= set(accounted(reply))
+            assert set(given) <= set(list_reported(reply))
             if (following := reply["reply_cut"].get("next_start")) is None:
                 break
             start = following
@@ -146,15 +148,15 @@ async def test_two_hundred_unknown_ids_take_one_call(services: ServerServices, l
 
 
 @pytest.mark.parametrize("limit", LIMITS)
-async def test_ten_full_texts_lose_no_id(services: ServerServices, limit: int) -> None:
-    given = [*pmids(6), *UNKNOWN[:4]]
+async def test_no_id_of_ten_full_texts_is_lost(services: ServerServices, limit: int) -> None:
+    given = [*list_pmids(6), *UNKNOWN[:4]]
     got: list[str] = []
     start: int | None = 0
     async with connect(services) as client:
         while start is not None:
             asked = {"pmids": given, "reply_limit": limit, "reply_start": start}
             reply = (await client.call_tool("pubmed_fetch_fulltext", asked)).structured_content or {}
-            assert set(given) <= set(accounted(reply))
+            assert set(given) <= set(list_reported(reply))
             got += [one["pmid"] for one in reply["articles"]]
             start = reply.get("reply_cut", {}).get("next_start")
             missing = [one["id"] for one in reply["unavailable"]]
@@ -181,11 +183,11 @@ WALKS: dict[str, tuple[str, Json, str]] = {
     ),
     "entrez_search": ("entrez_search", {"db": "pubmed", "term": "all[sb]", "max_results": 100}, "ids"),
     "mesh": ("pubmed_lookup_mesh", {"query": "gen*[word]", "max_results": 9}, "results"),
-    "fetch": ("pubmed_fetch_contents", {"pmids": pmids(30)}, "articles"),
-    "cite": ("pubmed_format_citations", {"pmids": pmids(30), "citation_styles": ["ris"]}, "citations"),
-    "summary": ("entrez_summary", {"db": "pubmed", "ids": pmids(30)}, "summaries"),
-    "link": ("entrez_link", {"source": "pubmed", "target": "pubmed", "ids": pmids(12)}, "linksets"),
-    "fulltext": ("pubmed_fetch_fulltext", {"pmids": pmids(5)}, "articles"),
+    "fetch": ("pubmed_fetch_contents", {"pmids": list_pmids(30)}, "articles"),
+    "cite": ("pubmed_format_citations", {"pmids": list_pmids(30), "citation_styles": ["ris"]}, "citations"),
+    "summary": ("entrez_summary", {"db": "pubmed", "ids": list_pmids(30)}, "summaries"),
+    "link": ("entrez_link", {"source": "pubmed", "target": "pubmed", "ids": list_pmids(12)}, "linksets"),
+    "fulltext": ("pubmed_fetch_fulltext", {"pmids": list_pmids(5)}, "articles"),
     "europepmc": ("europepmc_search", {"query": "crispr OR gene OR wheat", "page_size": 9}, "articles"),
     "genes": ("search_genes", {"query": "a*[sym] OR b*[sym] OR t*[sym]", "page_size": 4}, "items"),
     "related": ("pubmed_article_relationships", {"source_pmid": "99000004", "max_related_results": 50}, ""),
@@ -195,24 +197,24 @@ WALKS: dict[str, tuple[str, Json, str]] = {
     "rag": ("rag_search", {"query": "editing OR crispr OR gene", "top_k": 100}, "results"),
     "audit": ("corpus_audit", {"query_key": "c"}, "works"),
     "claims": ("pubmed_verify_claims", {"claims": [{"text": "Rice is blue.", "ids": ["99000001"]}] * 9}, "claims"),
-    "check": ("check_references", {"references": pmids(9)}, "references"),
-    "raw xml": ("pubmed_fetch_contents", {"pmids": pmids(9), "detail_level": "full_xml", **RAW}, "content"),
-    "entrez_fetch": ("entrez_fetch", {"db": "pubmed", "ids": pmids(9)}, "content"),
+    "check": ("check_references", {"references": list_pmids(9)}, "references"),
+    "raw xml": ("pubmed_fetch_contents", {"pmids": list_pmids(9), "detail_level": "full_xml", **RAW}, "content"),
+    "entrez_fetch": ("entrez_fetch", {"db": "pubmed", "ids": list_pmids(9)}, "content"),
 }
 
 
-def pmids_in(content: str) -> list[str]:
-    """Return the PMID of each record of a text, which is a valid document."""
+def read_pmids(content: str) -> list[str]:
+    """Return the PMID of each record of a text, which must be a valid document."""
     if content.lstrip().startswith("<"):
         return [str(one.findtext(".//PMID")) for one in ElementTree.fromstring(content.encode())]
     return re.findall(r"^PMID- (\d+)", content, re.MULTILINE)
 
 
-def units(reply: Json, member: str) -> list[str]:
-    """Return what tells the records of a reply apart."""
+def list_units(reply: Json, member: str) -> list[str]:
+    """Return what distinguishes the records of a reply."""
     held = reply.get(member, [])
     if isinstance(held, str):
-        return pmids_in(held)
+        return read_pmids(held)
     names = ("pmid", "uid", "source_id", "mesh_ui", "ui", "entrez_id", "id", "db", "name", "key", "claim", "doc_id")
     return [one if isinstance(one, str) else next((str(one[n]) for n in names if n in one), str(one)) for one in held]
 
@@ -242,7 +244,7 @@ async def test_an_agent_that_follows_the_replies_reads_every_record_once(
                 assert not result.is_error, result.structured_content
                 reply: Json = result.structured_content or {}
                 cut = reply.get("reply_cut") or (result.meta or {}).get("reply_cut") or {}
-                got += units(reply, member or "related_articles")
+                got += list_units(reply, member or "related_articles")
                 got += [name.split()[0] for name in cut.get("ids", {}).get("too_large", [])]
                 got += re.findall(r"number (\d+) \(", cut.get("message", ""))
                 sizes.append(count_characters(reply))
@@ -271,7 +273,7 @@ async def test_an_agent_that_follows_the_replies_reads_every_record_once(
 
 @pytest.mark.parametrize("argument", ["retstart", "reply_start"])
 @pytest.mark.parametrize("limit", [DEFAULT_LIMIT])
-async def test_a_long_history_is_downloaded_about_once(services_for: ServicesFor, limit: int, argument: str) -> None:
+async def test_a_long_result_set_is_downloaded_about_once(services_for: ServicesFor, limit: int, argument: str) -> None:
     with Sandbox(records=300, enforce_limits=False) as sandbox:
         async with connect(services_for(sandbox)) as client:
             search = {"query_term": "all[sb]", "use_history": True}
@@ -298,10 +300,10 @@ async def test_a_long_history_is_downloaded_about_once(services_for: ServicesFor
 @pytest.mark.parametrize("tool", ["pubmed_fetch_contents", "entrez_fetch"])
 @pytest.mark.parametrize("form", ["xml", "medline"])
 @pytest.mark.parametrize("limit", [12_000, DEFAULT_LIMIT])
-async def test_a_text_of_records_is_cut_between_records(
+async def test_a_text_of_records_is_cut_only_between_records(
     services: ServerServices, tool: str, form: str, limit: int
 ) -> None:
-    given = [*pmids(7), "77"]
+    given = [*list_pmids(7), "77"]
     options: Json = {"pmids": given, "detail_level": "full_xml" if form == "xml" else "medline_text", **RAW}
     if tool == "entrez_fetch":
         options = {"db": "pubmed", "ids": given}
@@ -312,27 +314,27 @@ async def test_a_text_of_records_is_cut_between_records(
         while start is not None:
             asked = {**options, "reply_limit": limit, "reply_start": start}
             reply = (await client.call_tool(tool, asked)).structured_content or {}
-            here = pmids_in(reply["content"])
+            here = read_pmids(reply["content"])
             cut = reply.get("reply_cut", {})
             if cut:
                 ids = cut["ids"]
                 assert ids.get("returned", []) == here
                 assert ids.get("earlier", []) + ids.get("too_large", []) + here + ids.get("left", []) == given[:7]
-                assert set(given) <= set(accounted(reply))
+                assert set(given) <= set(list_reported(reply))
             got += cut.get("ids", {}).get("too_large", []) + here
             start = cut.get("next_start")
 
     assert got == given[:7]
 
 
-async def test_a_record_larger_than_a_reply_is_named_with_the_limit_it_needs(services: ServerServices) -> None:
-    options = {"pmids": pmids(3), "detail_level": "full_xml", **RAW, "reply_limit": MIN_LIMIT}
+async def test_a_record_larger_than_a_reply_is_named_with_the_limit_that_it_needs(services: ServerServices) -> None:
+    options = {"pmids": list_pmids(3), "detail_level": "full_xml", **RAW, "reply_limit": MIN_LIMIT}
     async with connect(services) as client:
         reply = read_structured(await client.call_tool("pubmed_fetch_contents", options))
         cut = reply["reply_cut"]
-        assert cut["ids"]["too_large"] == pmids(3)
+        assert cut["ids"]["too_large"] == list_pmids(3)
         needed = int(re.findall(r"99000001 \((\d+)\)", cut["message"])[0])
-        again = {**options, "pmids": pmids(1), "reply_limit": needed}
+        again = {**options, "pmids": list_pmids(1), "reply_limit": needed}
         reply = read_structured(await client.call_tool("pubmed_fetch_contents", again))
 
     assert "99000001" in reply["content"]

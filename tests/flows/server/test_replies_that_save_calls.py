@@ -1,4 +1,4 @@
-"""What saves an agent calls: brief records and counts beside a search, trees of headings, near organisms, Markdown."""
+"""Replies that save an agent calls: brief records and counts with a search, MeSH trees, similar organisms, Markdown."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ async def call_tool(services: ServerServices, era: str, tool: str, **arguments: 
         return read_structured(await client.call_tool(tool, arguments))
 
 
-async def test_a_search_brings_records_how_they_stand_and_pieces_of_their_abstracts(
+async def test_a_search_returns_records_with_their_standing_and_snippets_of_their_abstracts(
     services: ServerServices, era: str
 ) -> None:
     arguments = {"query_term": "crispr", "fetch_brief_summaries": 3, "snippet_characters": 120}
@@ -28,7 +28,9 @@ async def test_a_search_brings_records_how_they_stand_and_pieces_of_their_abstra
         assert 0 < len(record["snippet"]) <= 120
 
 
-async def test_summaries_have_types_comments_and_on_request_registrations(services: ServerServices, era: str) -> None:
+async def test_summaries_have_types_comments_and_on_request_trial_registrations(
+    services: ServerServices, era: str
+) -> None:
     found = await call_tool(services, era, "pubmed_search_articles", query_term="base editing", registrations=True)
     related = await call_tool(
         services, era, "pubmed_article_relationships", source_pmid="99000001", registrations=True, max_related_results=9
@@ -52,7 +54,7 @@ async def test_one_call_counts_years_journals_types_and_headings(services: Serve
         assert all(0 < value["count"] <= counts["total_found"] for value in one["values"])
 
 
-async def test_a_tree_number_leads_to_the_heading_above_and_those_below(services: ServerServices, era: str) -> None:
+async def test_a_tree_number_gives_the_heading_above_and_those_below(services: ServerServices, era: str) -> None:
     (heading,) = (await call_tool(services, era, "pubmed_lookup_mesh", query="C18.452.394.750.149", include_tree=True))[
         "results"
     ]
@@ -62,7 +64,7 @@ async def test_a_tree_number_leads_to_the_heading_above_and_those_below(services
     assert heading["children"]
 
 
-async def test_an_organism_that_is_nearly_right_is_searched_with_a_warning(services: ServerServices, era: str) -> None:
+async def test_an_organism_with_a_small_mistake_is_searched_with_a_warning(services: ServerServices, era: str) -> None:
     page = await call_tool(services, era, "search_genes", query="TP53", organism="homo sapeins")
 
     assert [one["symbol"] for one in page["items"]] == ["TP53"]
@@ -70,14 +72,14 @@ async def test_an_organism_that_is_nearly_right_is_searched_with_a_warning(servi
     assert "txid9606" in told["message"]
 
 
-async def test_choices_ignore_case(services: ServerServices, era: str) -> None:
+async def test_choices_are_accepted_in_any_case(services: ServerServices, era: str) -> None:
     newest = await call_tool(services, era, "pubmed_search_articles", query_term="crispr", sort_by="Pub Date")
     usual = await call_tool(services, era, "pubmed_search_articles", query_term="crispr", sort_by="pub_date")
 
     assert newest["pmids"] == usual["pmids"]
 
 
-async def test_fields_that_a_record_lacks_are_empty_and_those_switched_off_are_fetched(
+async def test_requested_fields_without_a_value_are_empty_and_disabled_fields_are_fetched(
     services: ServerServices, era: str
 ) -> None:
     fields = ["grant_list", "corrections", "vernacular_title", "abstract_text"]
@@ -90,7 +92,7 @@ async def test_fields_that_a_record_lacks_are_empty_and_those_switched_off_are_f
     assert set(record) == {*fields, "pmid", "pmcid"}
 
 
-async def test_sections_come_without_the_abstract_and_affiliations(services: ServerServices, era: str) -> None:
+async def test_sections_are_returned_without_the_abstract_and_affiliations(services: ServerServices, era: str) -> None:
     arguments = {"pmids": ["99000001"], "sections": ["methods"]}
     (part,) = (await call_tool(services, era, "pubmed_fetch_fulltext", **arguments))["articles"]
     (whole,) = (await call_tool(services, era, "pubmed_fetch_fulltext", pmids=["99000001"]))["articles"]
@@ -103,7 +105,7 @@ async def test_sections_come_without_the_abstract_and_affiliations(services: Ser
     assert part["sections"]
 
 
-async def test_a_shortened_title_and_a_wrong_one_differ_in_similarity(services: ServerServices, era: str) -> None:
+async def test_a_wrong_title_has_a_lower_similarity_than_a_shortened_one(services: ServerServices, era: str) -> None:
     right = "Base editing of a cryptic splice site restores mucus transport in human airway cells"
     place = {"journal": "Ann Imaginary Genome Ed (Demo)", "year": "2019", "volume": "3", "first_page": "101"}
     titles = [right, "Base editing of a cryptic splice site", "Base edting of a cryptic splice site restores mucus"]
@@ -123,7 +125,7 @@ async def test_a_shortened_title_and_a_wrong_one_differ_in_similarity(services: 
         ("get_gene", {"entrez_id": "NCBIGene:7157"}),
     ],
 )
-async def test_what_people_read_is_markdown_and_the_rest_compact(
+async def test_results_for_people_are_markdown_and_the_others_are_compact(
     services: ServerServices, era: str, tool: str, arguments: Json
 ) -> None:
     async with connect(services, era=era) as client:
