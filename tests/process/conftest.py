@@ -1,4 +1,4 @@
-"""What tests share that start programs, servers and terminals, or wait in real time."""
+"""Fixtures of all tests that start programs, servers and terminals, or wait in real time."""
 
 import mcp.client.stdio  # noqa: F401  # what it takes for stderr is the stream of the moment it is imported
 from command_line import alone_fixture, cli_fixture, module_fixture, process_fixture, program_fixture

@@ -1,4 +1,4 @@
-"""Every command of the program once, as a user starts it: in a process of its own, over the demo."""
+"""Every command of the program once, as a user starts it: as a separate process, in the demo."""
 
 import json
 import os
@@ -68,7 +68,7 @@ def test_a_command_answers(program: Program, command: str, tmp_path: Path, monke
     assert json.loads(done.out) if "--json" in CALLS[command] else done.out.strip()
 
 
-def test_the_sandbox_serves_until_it_is_told_to_stop() -> None:
+def test_the_sandbox_serves_until_it_is_interrupted() -> None:
     with subprocess.Popen(
         [sys.executable, "-m", "entrez_kit", "sandbox", "--port", "0"],
         stdout=subprocess.PIPE,

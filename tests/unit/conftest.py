@@ -1,4 +1,4 @@
-"""What tests without a process, a socket or a wait share."""
+"""Fixtures of all tests without a process, a socket or a delay."""
 
 from command_line import alone_fixture, module_fixture
 from settings_sources import sources_fixture

@@ -1,4 +1,4 @@
-"""Scripts written for Bio.Entrez, with one changed line: as programs, on failing servers, beside Biopython itself."""
+"""Scripts written for Bio.Entrez, with one changed line, run on failing servers and compared with Biopython."""
 
 import json
 import os
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.long
 
 @pytest.fixture(scope="module", name="runs")
 def runs_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tuple[ScriptResult, ScriptResult]]]:
-    """Run every script by us, several at a time on a failing server, and by Biopython on one that is well."""
+    """Run every script with entrez-kit on a failing server, several at a time, and with Biopython without faults."""
     folder = tmp_path_factory.mktemp("scripts")
 
     def run_one(script: Path) -> tuple[str, tuple[ScriptResult, ScriptResult]]:
@@ -48,7 +48,7 @@ def runs_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str,
 
 
 @pytest.mark.parametrize("name", [script.stem for script in SCRIPTS])
-def test_a_script_prints_the_same_as_with_biopython_though_requests_fail(
+def test_a_script_prints_the_same_as_with_biopython_although_requests_fail(
     runs: dict[str, tuple[ScriptResult, ScriptResult]], name: str
 ) -> None:
     ours, plain = runs[name]
@@ -59,7 +59,7 @@ def test_a_script_prints_the_same_as_with_biopython_though_requests_fail(
     assert "Warning" not in ours.err
 
 
-def test_recorded_replies_are_read_as_biopython_reads_them_though_requests_fail(
+def test_recorded_replies_are_read_like_biopython_reads_them_although_requests_fail(
     real_data: Path, tmp_path: Path
 ) -> None:
     recordings = read_recordings(real_data)
@@ -99,7 +99,7 @@ def test_recorded_replies_are_read_as_biopython_reads_them_though_requests_fail(
             assert own <= set(mine[2]) or "URLError" in mine[2]  # a fault struck the last attempt
 
 
-def test_scripts_at_the_same_time_keep_the_limit_without_a_key(tmp_path: Path) -> None:
+def test_simultaneous_scripts_respect_the_limit_without_a_key(tmp_path: Path) -> None:
     scripts = [script for script in SCRIPTS if script.stem in ("lineages", "linked_records", "post_ids")]
     with (
         Sandbox(enforce_limits=False) as sandbox,
@@ -130,7 +130,7 @@ def test_a_script_runs_again_from_the_cache_and_offline(tmp_path: Path) -> None:
     assert first.status == again.status == offline.status == 0
 
 
-def test_a_script_answers_from_the_demo(tmp_path: Path) -> None:
+def test_a_script_is_answered_by_the_demo(tmp_path: Path) -> None:
     script = change_import(next(one for one in SCRIPTS if one.stem == "medline_authors"), tmp_path)
     ended = run_ours(script, "http://127.0.0.1:9", tmp_path / "home", ENTREZ_KIT_DEMO="1")
 
@@ -139,7 +139,7 @@ def test_a_script_answers_from_the_demo(tmp_path: Path) -> None:
     assert "invented articles" in ended.err
 
 
-def test_importing_the_package_loads_neither_biopython_nor_the_module() -> None:
+def test_importing_the_package_imports_neither_biopython_nor_the_module() -> None:
     program = (
         "import sys, entrez_kit\n"
         "assert not {'Bio', 'entrez_kit.Entrez', 'entrez_kit.base.settings'} & set(sys.modules)\n"

@@ -1,4 +1,4 @@
-"""Recorded records in six styles, judged by rules that know nothing of how a citation is made."""
+"""Recorded records in six styles, checked by rules that do not depend on the code of citations."""
 
 import gzip
 import html
@@ -21,8 +21,8 @@ AUTHORS = {"apa": 20, "mla": 2, "vancouver": 6, "ama": 6, "chicago": 6, "nature"
 
 
 @cache
-def cited(folder: Path) -> dict[str, tuple[Element, dict[str, str]]]:
-    """Return every recorded article as another parser sees it, and its citations, by PMID."""
+def cite_recorded(folder: Path) -> dict[str, tuple[Element, dict[str, str]]]:
+    """Return every recorded article as another parser reads it, and its citations, by PMID."""
     elements: dict[str, Element] = {}
     items: dict[str, Item] = {}
     for path in (path for name in ("efetch_pubmed", "baseline") for path in sorted((folder / name).iterdir())):
@@ -49,8 +49,8 @@ def cited(folder: Path) -> dict[str, tuple[Element, dict[str, str]]]:
     return {pmid: (elements[pmid], texts[pmid]) for pmid in wanted}
 
 
-def bare(text: str) -> str:
-    """Return letters and digits only, small and without accents."""
+def to_bare(text: str) -> str:
+    """Return letters and digits only, in lower case and without accents."""
     return "".join(
         letter for letter in unicodedata.normalize("NFKD", html.unescape(text)).casefold() if letter.isalnum()
     )
@@ -63,9 +63,9 @@ def read_text(element: Element, path: str) -> str:
 
 
 @pytest.mark.parametrize("style", STYLES)
-def test_authors_year_title_place_and_doi_of_every_record_are_in_its_citation(real_data: Path, style: str) -> None:
+def test_the_citation_of_every_record_has_its_authors_year_title_place_and_doi(real_data: Path, style: str) -> None:
     wrong = []
-    for pmid, (element, texts) in cited(real_data).items():
+    for pmid, (element, texts) in cite_recorded(real_data).items():
         text = texts[style]
         wanted = [
             read_text(element, "Journal/JournalIssue/PubDate/Year"),
@@ -91,15 +91,17 @@ def test_authors_year_title_place_and_doi_of_every_record_are_in_its_citation(re
         title = read_text(element, "ArticleTitle")
         if read_text(element, "Language") == "eng" and "<" not in title and not title.startswith("["):
             wanted.append(re.sub(r"(?i)^(?:the|an?) ", "", title) if title.isascii() else "")
-        wrong += [(pmid, part, text) for part in wanted if part and bare(part) not in bare(text)]
+        wrong += [(pmid, part, text) for part in wanted if part and to_bare(part) not in to_bare(text)]
 
     assert wrong == []
 
 
 @pytest.mark.parametrize("style", STYLES)
-def test_no_citation_of_a_record_has_doubled_marks_lost_words_or_open_quotes(real_data: Path, style: str) -> None:
+def test_no_citation_of_a_record_has_doubled_punctuation_missing_words_or_open_quotes(
+    real_data: Path, style: str
+) -> None:
     wrong = []
-    for pmid, (element, texts) in cited(real_data).items():
+    for pmid, (element, texts) in cite_recorded(real_data).items():
         title = read_text(element, "ArticleTitle")
         text = re.sub(r"(?:https?://|doi: ?)\S+", "", texts[style])
         marks = re.search(r"(?<!\.)\.\.(?!\.)|,,|;;|::|,\.|\( | \)|\(\)|\[\]| ,| ;|[?!]\.(?!\.)|\.”\.", text)

@@ -29,7 +29,7 @@ def review(program: Program, tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_killed_command_leaves_a_whole_folder_and_can_be_repeated(review: Path) -> None:
+def test_a_killed_command_leaves_a_complete_folder_and_can_be_repeated(review: Path) -> None:
     commands = [
         *("1", "review import --source PubMed ../pubmed.ris --quiet"),
         *("2", "review dedupe --quiet"),

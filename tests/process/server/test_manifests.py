@@ -1,4 +1,4 @@
-"""Manifests as the programs of their own hosts check them; only where npm has those at hand."""
+"""Manifests checked by the programs of their hosts; only if npm has these in its cache."""
 
 from pathlib import Path
 

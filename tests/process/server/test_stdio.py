@@ -1,4 +1,4 @@
-"""The real program over standard input and output: lines are messages, chains complete, ends are quick."""
+"""The real program over standard input and output: messages, sequences of calls, errors, and quick ends."""
 
 import json
 import os
@@ -35,7 +35,7 @@ HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"na
 
 
 @pytest.mark.anyio
-async def test_chains_of_calls_by_the_sdks_client_in_every_era(sandbox: Sandbox, era: str) -> None:
+async def test_sequences_of_calls_with_the_sdks_client_in_every_version(sandbox: Sandbox, era: str) -> None:
     from mcp import Client, StdioServerParameters
 
     command, *arguments = make_command("serve")
@@ -62,7 +62,7 @@ async def test_chains_of_calls_by_the_sdks_client_in_every_era(sandbox: Sandbox,
 
 @pytest.fixture(name="host", scope="module")
 def host_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
-    """Return a host for all tests of the wire that leave the program as it was; then the program ends well."""
+    """Return a host for all tests that do not change the program; at the end it must end well."""
     with Sandbox(enforce_limits=False) as sandbox:
         home = str(tmp_path_factory.mktemp("home"))
         host = Host.start(make_command("serve"), make_environment(sandbox, ENTREZ_KIT_HOME=home))
@@ -74,7 +74,7 @@ def host_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
             host.close()
 
 
-def test_every_line_is_a_message_whatever_is_called(host_for: HostFor) -> None:
+def test_every_line_is_a_message_for_every_call(host_for: HostFor) -> None:
     host = host_for(MCP_LOG_LEVEL="debug")
     host.greet()
     host.ask("tools/list")
@@ -92,7 +92,7 @@ def test_every_line_is_a_message_whatever_is_called(host_for: HostFor) -> None:
     assert all(isinstance(entry["message"], str) for entry in host.log())
 
 
-def test_what_libraries_print_never_reaches_the_wire(host_for: HostFor, tmp_path: Path) -> None:
+def test_text_printed_by_libraries_is_never_sent_to_the_client(host_for: HostFor, tmp_path: Path) -> None:
     script = tmp_path / "noisy.py"
     script.write_text(
         "import atexit, os, subprocess, sys\n"
@@ -139,7 +139,7 @@ def test_malformed_parameters_get_the_envelope_as_data(host: Host) -> None:
     assert "secret" not in json.dumps(error)
 
 
-def test_what_is_no_message_gets_an_error_and_the_next_is_answered(host: Host) -> None:
+def test_an_invalid_message_gets_an_error_and_the_next_is_answered(host: Host) -> None:
     for line, code, number in NO_MESSAGES:
         if b"\n" in line:  # these are two lines then
             continue
@@ -159,7 +159,7 @@ def test_a_line_that_is_too_long_gets_an_error_and_the_next_is_answered(host: Ho
     assert host.ask("ping")["result"] == {}
 
 
-def test_half_a_message_at_the_end_of_input_gets_an_error(host_for: HostFor) -> None:
+def test_an_incomplete_message_at_the_end_of_input_gets_an_error(host_for: HostFor) -> None:
     host = host_for()
     host.greet()
     assert host.process.stdin is not None
@@ -173,7 +173,7 @@ def test_half_a_message_at_the_end_of_input_gets_an_error(host_for: HostFor) -> 
 # Ends
 
 
-def test_what_a_pipe_asks_last_is_answered() -> None:
+def test_the_last_call_before_the_end_of_a_pipe_is_answered() -> None:
     requested: list[dict[str, Any]] = [
         {"id": 1, "method": "initialize", "params": HELLO},
         {"method": "notifications/initialized"},
@@ -194,7 +194,7 @@ def test_what_a_pipe_asks_last_is_answered() -> None:
 
 
 @pytest.mark.parametrize("latency_ms", [0, 1, 400])
-def test_all_that_a_pipe_sends_is_answered_when_its_input_ends_at_once(latency_ms: int) -> None:
+def test_all_calls_of_a_pipe_are_answered_if_its_input_ends_at_once(latency_ms: int) -> None:
     calls: list[tuple[str, dict[str, Any]]] = [
         *(("pubmed_search_articles", {"query_term": f"crispr {number}"}) for number in range(8)),
         *(("pubmed_spell_check", {"query": f"crisper {number}"}) for number in range(7)),
@@ -222,7 +222,7 @@ def test_all_that_a_pipe_sends_is_answered_when_its_input_ends_at_once(latency_m
     assert [number for number in range(len(calls)) if answers[number]["result"]["isError"]] == [len(calls) - 1]
 
 
-def test_a_cancelled_call_does_not_hold_up_the_end(host_for: HostFor) -> None:
+def test_a_cancelled_call_does_not_delay_the_end(host_for: HostFor) -> None:
     with SilentService() as silent:
         host = host_for(at=silent)
         host.greet()
@@ -255,7 +255,7 @@ def test_a_signal_ends_the_program_while_its_input_is_open(
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, None], ids=str)
-def test_a_call_under_way_does_not_hold_up_the_end(host_for: HostFor, number: signal.Signals | None) -> None:
+def test_a_running_call_does_not_delay_the_end(host_for: HostFor, number: signal.Signals | None) -> None:
     with SilentService() as silent:
         host = host_for(at=silent)
         host.greet()
@@ -276,7 +276,7 @@ def test_a_call_under_way_does_not_hold_up_the_end(host_for: HostFor, number: si
     assert seconds < QUICK
 
 
-def test_a_thread_does_not_hold_up_the_end_of_a_program_that_is_slow_to_exit(host_for: HostFor, tmp_path: Path) -> None:
+def test_a_thread_does_not_delay_the_end_of_a_program_that_exits_slowly(host_for: HostFor, tmp_path: Path) -> None:
     script = tmp_path / "slow_exit.py"
     script.write_text(
         "import sys, threading, time\n"
@@ -303,7 +303,7 @@ def test_a_program_that_ignores_the_end_of_its_terminal_continues(host_for: Host
     assert host.kill(signal.SIGTERM)[0] == 0
 
 
-def test_programs_that_tests_start_hear_sigint_and_sighup_under_nohup() -> None:
+def test_programs_started_by_tests_receive_sigint_and_sighup_under_nohup() -> None:
     code = "import signal, conftest; print({signal.getsignal(n) for n in (signal.SIGINT, signal.SIGHUP)})"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (ROOT / "tests", SUPPORT)))}
     done = subprocess.run(
@@ -314,7 +314,7 @@ def test_programs_that_tests_start_hear_sigint_and_sighup_under_nohup() -> None:
     assert "SIG_IGN" not in done.stdout
 
 
-def test_a_host_that_stops_reading_does_not_hold_up_the_end(host_for: HostFor) -> None:
+def test_a_host_that_stops_reading_does_not_delay_the_end(host_for: HostFor) -> None:
     import fcntl
     import termios
 
@@ -334,7 +334,7 @@ def test_a_host_that_stops_reading_does_not_hold_up_the_end(host_for: HostFor) -
     assert time.monotonic() - started < QUICK
 
 
-def test_a_host_that_is_gone_ends_the_program(host_for: HostFor) -> None:
+def test_the_program_ends_if_its_host_is_gone(host_for: HostFor) -> None:
     host = host_for()
     host.greet()
     assert host.process.stdout is not None
@@ -360,7 +360,7 @@ def test_the_demo_is_served_without_a_network(host_for: HostFor) -> None:
     assert host.leave()[0] == 0
 
 
-def test_flags_choose_tools_and_names(host_for: HostFor) -> None:
+def test_flags_select_tools_and_names(host_for: HostFor) -> None:
     host = host_for("--toolset", "pubmed", "--tool-names", "contract")
     host.greet("2025-03-26")
     names = [tool["name"] for tool in host.ask("tools/list")["result"]["tools"]]
@@ -370,7 +370,7 @@ def test_flags_choose_tools_and_names(host_for: HostFor) -> None:
     assert host.leave()[0] == 0
 
 
-def test_the_transport_may_come_from_the_environment(host_for: HostFor) -> None:
+def test_the_transport_can_be_set_in_the_environment(host_for: HostFor) -> None:
     host = host_for(MCP_TRANSPORT_TYPE="http")
     host.process.wait(60)
 
@@ -378,7 +378,7 @@ def test_the_transport_may_come_from_the_environment(host_for: HostFor) -> None:
     assert "MCP_AUTH_SECRET_KEY" in host.errors()
 
 
-def test_secrets_stay_out_of_everything(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_secrets_appear_nowhere(sandbox: Sandbox, tmp_path: Path) -> None:
     canaries = {
         "NCBI_API_KEY": "canary-key-5f1c9d",
         "NCBI_ADMIN_EMAIL": "canary@example.org",
@@ -404,7 +404,7 @@ def test_secrets_stay_out_of_everything(sandbox: Sandbox, tmp_path: Path) -> Non
         assert canary not in everything
 
 
-def test_the_answers_of_one_session_come_while_another_call_waits(host_for: HostFor) -> None:
+def test_answers_of_a_session_arrive_while_another_call_waits(host_for: HostFor) -> None:
     with SilentService() as silent:
         host = host_for(at=silent)
         host.greet()
@@ -417,17 +417,17 @@ def test_the_answers_of_one_session_come_while_another_call_waits(host_for: Host
     assert time.monotonic() - started < QUICK
 
 
-def _peak_memory(process: "subprocess.Popen[bytes]") -> int:
+def _read_peak_memory(process: "subprocess.Popen[bytes]") -> int:
     """Return the largest memory that a process has used, in bytes."""
     status = Path(f"/proc/{process.pid}/status").read_text(encoding="utf-8")
     return 1024 * int(status.partition("VmHWM:")[2].split()[0])
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs the proc file system")
-def test_a_line_without_an_end_is_refused_in_flat_memory_and_the_server_goes_on(host_for: HostFor) -> None:
+def test_a_line_without_an_end_is_refused_in_constant_memory_and_the_server_continues(host_for: HostFor) -> None:
     host = host_for()
     host.greet()
-    before = _peak_memory(host.process)
+    before = _read_peak_memory(host.process)
     assert host.process.stdin is not None
     piece = b"x" * 1_000_000
     for _ in range(200):
@@ -439,7 +439,7 @@ def test_a_line_without_an_end_is_refused_in_flat_memory_and_the_server_goes_on(
 
     host.write("the end of the line")
     assert host.ask("ping")["result"] == {}
-    assert _peak_memory(host.process) - before < 80_000_000
+    assert _read_peak_memory(host.process) - before < 80_000_000
     assert host.leave()[0] == 0
 
 

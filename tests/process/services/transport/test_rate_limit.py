@@ -1,4 +1,4 @@
-"""The limit of a service is never passed: many processes with many requests in flight, idle and on a busy machine."""
+"""The limit of a service is never exceeded by many processes with many requests, idle and on a busy machine."""
 
 import os
 from pathlib import Path
@@ -14,7 +14,7 @@ SECONDS = 3.0
     ("processes", "per_second", "threads", "busy"),
     [(1, 3, 8, False), (4, 3, 1, False), (8, 10, 8, True)],
 )
-def test_no_second_sees_more_requests_than_the_limit(
+def test_no_second_has_more_requests_than_the_limit(
     processes: int, per_second: int, threads: int, busy: bool, tmp_path: Path
 ) -> None:
     state_file = str(tmp_path / "state" / "limiter")

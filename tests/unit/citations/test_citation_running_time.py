@@ -1,4 +1,4 @@
-"""No text that a service could send keeps a citation waiting: every step is linear in its length."""
+"""The time of a citation grows in proportion to its length, for any text of a service."""
 
 import time
 
@@ -62,14 +62,14 @@ PIECES = (
 )
 
 
-def made_of(piece: str) -> str:
+def make_text(piece: str) -> str:
     return (piece * LENGTH)[:LENGTH]
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("piece", PIECES)
-def test_each_step_of_a_citation_takes_any_text_in_time(piece: str) -> None:
-    text = made_of(piece)
+def test_each_step_of_a_citation_reads_any_text_in_time(piece: str) -> None:
+    text = make_text(piece)
     item: csl.Item = {"type": "article-journal", "container-title-short": text, "note": f"Retracted. {text}"}
     for name in ("title", "container-title", "volume", "issue", "page", "publisher", "publisher-place", "edition"):
         item[name] = text
@@ -93,8 +93,8 @@ def test_each_step_of_a_citation_takes_any_text_in_time(piece: str) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("piece", PIECES)
-def test_records_of_any_text_are_written_as_files_and_compared_in_time(piece: str) -> None:
-    text = made_of(piece)
+def test_records_with_any_text_are_written_as_files_and_compared_in_time(piece: str) -> None:
+    text = make_text(piece)
     author = {"last_name": text, "first_name": text}
     journal = {"title": text, "volume": text, "pages": text}
     article = Article.model_validate(
@@ -112,7 +112,7 @@ def test_records_of_any_text_are_written_as_files_and_compared_in_time(piece: st
 @pytest.mark.process
 @pytest.mark.parametrize("piece", ["<i>", "<i ", "‘a ", "“a ", "'a ", '"a ', "<span "])
 @pytest.mark.parametrize("field", ["title", "container-title", "publisher"])
-def test_the_processor_is_not_held_up_by_markup_or_quotes_that_never_close(piece: str, field: str) -> None:
+def test_unclosed_markup_or_quotes_do_not_delay_the_processor(piece: str, field: str) -> None:
     item: csl.Item = {"type": "book", "title": "T", field: piece * 60}
     started = time.process_time()
 

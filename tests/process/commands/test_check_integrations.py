@@ -1,4 +1,4 @@
-"""Checking references where people work: the action, the hook, a Makefile; and what agents and Python are given."""
+"""Checks of references in other programs: the GitHub action, the pre-commit hook, a Makefile, agents and Python."""
 
 import json
 import re
@@ -26,12 +26,12 @@ TEXT = (
 
 
 @pytest.fixture
-def shell(alone_environment: dict[str, str], tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+def shell(clean_environment: dict[str, str], tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     def run(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             ["bash", "-e", "-o", "pipefail", "-c", script],
             cwd=tmp_path,
-            env={**alone_environment, **environment},
+            env={**clean_environment, **environment},
             capture_output=True,
             text=True,
             check=False,
@@ -42,7 +42,7 @@ def shell(alone_environment: dict[str, str], tmp_path: Path) -> Callable[..., su
 
 
 @pytest.fixture
-def alone_environment(tmp_path: Path) -> dict[str, str]:
+def clean_environment(tmp_path: Path) -> dict[str, str]:
     return {
         "PATH": f"{ROOT / '.venv' / 'bin'}:/usr/bin:/bin",
         "HOME": str(tmp_path),
@@ -53,7 +53,7 @@ def alone_environment(tmp_path: Path) -> dict[str, str]:
 
 @pytest.mark.skipif(not (ROOT / ".venv" / "bin" / "entrez-kit").exists(), reason="the program stands elsewhere")
 @pytest.mark.parametrize(("content", "status"), [(GOOD, 0), (RETRACTED, 4)])
-def test_the_action_fails_on_what_it_is_told_to_and_writes_a_summary(
+def test_the_action_fails_on_the_chosen_findings_and_writes_a_summary(
     shell: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path, content: str, status: int
 ) -> None:
     action = (ROOT / ".github/actions/check-references/action.yml").read_text(encoding="utf-8")
@@ -92,29 +92,29 @@ def test_the_hook_runs_on_a_file_and_fails_on_a_retraction(
     assert "refs.bib" in both.stdout + both.stderr
 
 
-def test_an_agent_gives_a_text_or_a_list_and_gets_rows(sandbox: Sandbox, kit_for: Callable[..., EntrezKit]) -> None:
+def test_an_agent_sends_a_text_or_a_list_and_gets_rows(sandbox: Sandbox, kit_for: Callable[..., EntrezKit]) -> None:
     operation = next(one for one in OPERATIONS if one.name == "check_references")
     services: Any = kit_for(sandbox).services
 
-    def rows(**arguments: Any) -> list[tuple[str, str, str | None]]:
+    def get_rows(**arguments: Any) -> list[tuple[str, str, str | None]]:
         (content, *_) = Toolbox([operation]).call(services, operation.name, arguments).content
         found = json.loads(content.text)["references"]  # type: ignore[union-attr]
         return [(one["key"], one["status"], one.get("pmid")) for one in found]
 
-    assert rows(text=TEXT) == [("line 1", "retracted", "99000050"), ("line 2", "not_found", None)]
+    assert get_rows(text=TEXT) == [("line 1", "retracted", "99000050"), ("line 2", "not_found", None)]
     listed = [TEXT.splitlines()[1], "PMID: 99000050", "10.5555/ekit.2019.0001", {"key": "own", "pmid": "99000002"}]
     listed.append({"key": "text", "text": TEXT.splitlines()[0]})
-    assert [status for _, status, _ in rows(references=listed)] == [
+    assert [status for _, status, _ in get_rows(references=listed)] == [
         "not_found",
         "retracted",
         "verified",
         "verified",
         "retracted",
     ]
-    assert [key for key, _, _ in rows(references=listed)][3:] == ["own", "text"]
+    assert [key for key, _, _ in get_rows(references=listed)][3:] == ["own", "text"]
 
 
-def test_python_takes_the_same(sandbox: Sandbox, kit_for: Callable[..., EntrezKit]) -> None:
+def test_python_accepts_the_same_input(sandbox: Sandbox, kit_for: Callable[..., EntrezKit]) -> None:
     kit = kit_for(sandbox)
 
     found = kit.check_references(text=TEXT, only="problems", sources=["pubmed"])

@@ -1,4 +1,4 @@
-"""What starts with the program: a run loads what it needs, and no more than that."""
+"""Imports at the start of the program: a run loads only what it needs."""
 
 import json
 import os
@@ -32,8 +32,8 @@ TELLING = (
 MAX_OF_OURS = 36
 
 
-def run(*arguments: str, eutils: str = "http://127.0.0.1:9/eutils") -> tuple[str, set[str]]:
-    """Run the program in a process of its own; return what it printed and the modules it loaded."""
+def run_program(*arguments: str, eutils: str = "http://127.0.0.1:9/eutils") -> tuple[str, set[str]]:
+    """Run the program as a separate process; return its output and the modules that it loaded."""
     ended = subprocess.run(
         [sys.executable, "-c", TELLING, *arguments],
         env={**os.environ, "ENTREZ_KIT_EUTILS_URL": eutils},
@@ -48,12 +48,12 @@ def run(*arguments: str, eutils: str = "http://127.0.0.1:9/eutils") -> tuple[str
 @pytest.mark.parametrize(
     "arguments", [["search", "cancer", "--json"], ["fetch", "99000030", "-f", "json"], ["spell", "cancer", "--json"]]
 )
-def test_a_cached_answer_is_the_same_and_loads_few_modules_and_nothing_that_sends_or_cites(
+def test_a_cached_answer_is_the_same_and_loads_few_modules_and_none_that_sends_or_cites(
     sandbox: "Sandbox", arguments: list[str]
 ) -> None:
     address = f"{sandbox.url}/entrez/eutils"
-    requested, sending = run(*arguments, eutils=address)
-    cached, loaded = run(*arguments, eutils=address)
+    requested, sending = run_program(*arguments, eutils=address)
+    cached, loaded = run_program(*arguments, eutils=address)
 
     assert json.loads(cached) == json.loads(requested)
     assert sending >= SENDING
@@ -63,7 +63,7 @@ def test_a_cached_answer_is_the_same_and_loads_few_modules_and_nothing_that_send
 
 
 def test_help_loads_no_model() -> None:
-    page, loaded = run("--help")
+    page, loaded = run_program("--help")
 
     assert "Search PubMed and see how it understood the query." in page
     assert not loaded & {"pydantic", "sqlite3"}
@@ -85,19 +85,21 @@ def test_help_and_the_server_leave_the_modules_and_models_of_libraries_unchanged
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
 
 
-def test_a_server_lists_its_tools_without_any_operation_and_imports_them_when_one_is_called(sandbox: "Sandbox") -> None:
-    def said(method: str, number: int | None = None, **params: object) -> str:
+def test_a_server_lists_its_tools_without_any_operation_and_imports_an_operation_when_it_is_called(
+    sandbox: "Sandbox",
+) -> None:
+    def write_message(method: str, number: int | None = None, **params: object) -> str:
         return json.dumps({"jsonrpc": "2.0", "method": method, "params": params, **({"id": number} if number else {})})
 
     client = {"name": "test", "version": "1"}
     greeting = [
-        said("initialize", 1, protocolVersion="2025-06-18", capabilities={}, clientInfo=client),
-        said("notifications/initialized"),
-        said("tools/list", 2),
+        write_message("initialize", 1, protocolVersion="2025-06-18", capabilities={}, clientInfo=client),
+        write_message("notifications/initialized"),
+        write_message("tools/list", 2),
     ]
-    search = said("tools/call", 3, name="pubmed_search_articles", arguments={"query_term": "cancer"})
+    search = write_message("tools/call", 3, name="pubmed_search_articles", arguments={"query_term": "cancer"})
 
-    def talk(*lines: str) -> tuple[list[dict[str, Any]], set[str]]:
+    def talk_to_server(*lines: str) -> tuple[list[dict[str, Any]], set[str]]:
         process = subprocess.Popen(
             [sys.executable, "-c", TELLING.replace("sys.exit(status)", "sys.stderr.flush()"), "serve"],
             env={**os.environ, "ENTREZ_KIT_EUTILS_URL": f"{sandbox.url}/entrez/eutils"},
@@ -117,8 +119,8 @@ def test_a_server_lists_its_tools_without_any_operation_and_imports_them_when_on
         _, reported = process.communicate(timeout=60)
         return replies, set(reported.splitlines()[-1].split())
 
-    first, listing = talk(*greeting)
-    second, calling = talk(*greeting, search)
+    first, listing = talk_to_server(*greeting)
+    second, calling = talk_to_server(*greeting, search)
 
     domain = {
         "entrez_kit.python.catalogue",
@@ -141,7 +143,7 @@ def test_a_server_lists_its_tools_without_any_operation_and_imports_them_when_on
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="what is set is glibc's")
-def test_the_room_of_large_replies_goes_back_to_the_system_as_they_are_freed() -> None:
+def test_memory_of_large_replies_is_returned_to_the_system() -> None:
     program = (
         "from pathlib import Path\n"
         "from entrez_kit.__main__ import main\n"
@@ -161,7 +163,7 @@ def test_the_room_of_large_replies_goes_back_to_the_system_as_they_are_freed() -
 
 
 @pytest.mark.parametrize("lacking", ["sys.modules['ctypes'] = None", "import ctypes; ctypes.CDLL = lambda _: object()"])
-def test_the_program_runs_where_memory_cannot_be_told_to_go_back(lacking: str) -> None:
+def test_the_program_runs_on_systems_that_cannot_return_memory(lacking: str) -> None:
     program = f"import sys\n{lacking}\nfrom entrez_kit.__main__ import main\nsys.exit(main())"
     ended = subprocess.run(
         [sys.executable, "-c", program, "--help"], check=True, timeout=60, capture_output=True, text=True

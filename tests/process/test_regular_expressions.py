@@ -1,6 +1,6 @@
-"""Every regular expression of the project takes time in proportion to the text, whatever the text.
+"""Every regular expression of the project takes time in proportion to the text, for any text.
 
-Patterns are collected from the source: what is compiled in a module, and every pattern that is handed to `re`.
+Patterns are collected from the source: those compiled in a module, and every pattern passed to `re`.
 """
 
 import ast
@@ -33,33 +33,33 @@ ANYWHERE: Final = USES - {"match", "fullmatch"}
 
 
 @cache
-def modules() -> tuple[ModuleType, ...]:
+def list_modules() -> tuple[ModuleType, ...]:
     names = [name for _, name, _ in pkgutil.walk_packages(entrez_kit.__path__, "entrez_kit.") if "__main__" not in name]
     return tuple(importlib.import_module(name) for name in names)
 
 
 @cache
-def trees() -> dict[str, ast.Module]:
+def read_trees() -> dict[str, ast.Module]:
     return {
         module.__name__: ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
-        for module in modules()
+        for module in list_modules()
         if module.__file__
     }
 
 
-def calls(tree: ast.AST) -> Iterator[tuple[ast.expr, str, ast.Call]]:
-    """Return the calls of methods patterns have: what they are called on, the method, the call."""
+def list_calls(tree: ast.AST) -> Iterator[tuple[ast.expr, str, ast.Call]]:
+    """Return the calls of methods of patterns: the object, the method, the call."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             yield node.func.value, node.func.attr, node
 
 
 @cache
-def methods() -> dict[tuple[str, str], set[str]]:
-    """Return how a pattern is used, by module and name; a public name in whatever module it is used in."""
+def map_methods() -> dict[tuple[str, str], set[str]]:
+    """Return how a pattern is used, by module and name; a public name in any module that uses it."""
     found: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for module, tree in trees().items():
-        for owner, method, _ in calls(tree):
+    for module, tree in read_trees().items():
+        for owner, method, _ in list_calls(tree):
             while isinstance(owner, ast.Subscript):
                 owner = owner.value
             name = owner.id if isinstance(owner, ast.Name) else owner.attr if isinstance(owner, ast.Attribute) else None
@@ -68,30 +68,30 @@ def methods() -> dict[tuple[str, str], set[str]]:
     return found
 
 
-def compiled_in(module: ModuleType) -> Iterator[tuple[str, "re.Pattern[Any]"]]:
-    """Return the patterns a module holds, those in its tables and classes too."""
+def list_compiled(module: ModuleType) -> Iterator[tuple[str, "re.Pattern[Any]"]]:
+    """Return the patterns of a module, also those in its tables and classes."""
 
-    def within(name: str, value: object, depth: int = 0) -> Iterator[tuple[str, "re.Pattern[Any]"]]:
+    def walk(name: str, value: object, depth: int = 0) -> Iterator[tuple[str, "re.Pattern[Any]"]]:
         if isinstance(value, re.Pattern):
             yield name, value
         elif isinstance(value, dict) and depth < 4:
             for one in (*value.keys(), *value.values()):
-                yield from within(name, one, depth + 1)
+                yield from walk(name, one, depth + 1)
         elif isinstance(value, (tuple, list, set, frozenset)) and depth < 4:
             for one in value:
-                yield from within(name, one, depth + 1)
+                yield from walk(name, one, depth + 1)
         elif isinstance(value, type) and value.__module__ == module.__name__ and depth < 2:
             for one in vars(value).values():
-                yield from within(name, one, depth + 1)
+                yield from walk(name, one, depth + 1)
 
     for name, value in vars(module).items():
-        yield from within(name, value)
+        yield from walk(name, value)
 
 
-def handed_to_re(module: ModuleType) -> Iterator[tuple[str, "re.Pattern[Any] | None"]]:
-    """Return the patterns a module hands to `re`; None where one is made of what only the running code knows."""
-    at_once = {id(owner): used for owner, used, _ in calls(trees()[module.__name__]) if used in USES}
-    for owner, method, call in calls(trees()[module.__name__]):
+def list_passed_to_re(module: ModuleType) -> Iterator[tuple[str, "re.Pattern[Any] | None"]]:
+    """Return the patterns that a module passes to `re`; None if one is known only at run time."""
+    at_once = {id(owner): used for owner, used, _ in list_calls(read_trees()[module.__name__]) if used in USES}
+    for owner, method, call in list_calls(read_trees()[module.__name__]):
         if not (isinstance(owner, ast.Name) and owner.id == "re" and method in USES | {"compile"}):
             continue
         flags = next((k.value for k in call.keywords if k.arg == "flags"), None)
@@ -180,7 +180,7 @@ EXCUSED: Final = {
 
 
 @cache
-def patterns() -> dict[str, Pattern]:
+def list_patterns() -> dict[str, Pattern]:
     found: dict[str, Pattern] = {}
     unknown: list[str] = []
 
@@ -193,18 +193,18 @@ def patterns() -> dict[str, Pattern]:
                 where, text, isinstance(source, bytes), pattern.flags, kind
             )
 
-    for module in modules():
+    for module in list_modules():
         short = module.__name__.removeprefix("entrez_kit.")
         at_hand = set()
-        for name, pattern in compiled_in(module):
+        for name, pattern in list_compiled(module):
             at_hand.add(pattern.pattern)
             how = (
                 {"match"}
                 if f"{short} {name}" in AT_THE_BEGINNING
-                else methods().get((module.__name__ if name.startswith("_") else "", name), set())
+                else map_methods().get((module.__name__ if name.startswith("_") else "", name), set())
             )
             add(f"{short} {name}", pattern, how)
-        for what, made in handed_to_re(module):
+        for what, made in list_passed_to_re(module):
             if made is None and (example := MADE_OF_WORDS.get((short, what))):
                 made = re.compile(example)
             if made is None and (short, what) not in HELD_BY_THE_MODULE:
@@ -216,7 +216,7 @@ def patterns() -> dict[str, Pattern]:
 
 
 def find_problems(wanted: list[Pattern]) -> dict[str, str]:
-    """Return what is wrong with patterns, judged by a process that can be ended."""
+    """Return the problems of patterns, found by a process that can be ended."""
     wrong: dict[str, str] = {}
     while wanted:
         with subprocess.Popen(
@@ -240,53 +240,55 @@ def find_problems(wanted: list[Pattern]) -> dict[str, str]:
     return wrong
 
 
-def test_the_judge_tells_linear_from_worse() -> None:
-    def wrong(source: str, method: str = "search") -> str | None:
+def test_the_measurement_distinguishes_linear_from_worse_growth() -> None:
+    def measure_wrong(source: str, method: str = "search") -> str | None:
         return find_problem(Pattern("here", source, False, 0, method))
 
-    assert wrong(r"[a-z]++!") is not None, "every place looked at again"
-    assert wrong(r"([a-z]+)*!", "match") is not None, "exponential"
-    assert wrong(r"\s*x?\s*y", "fullmatch") is not None
-    assert wrong(r"<!--.*?-->") is not None
-    assert wrong(r'"(?:\\.|[^"])*"', "match") is not None, "a backslash read two ways"
-    assert wrong(r"<item\b[^>]*/>") is not None, "quadratic by a small constant"
-    assert wrong(r"x.{0,200}y") is None, "slow by a constant"
-    assert wrong(r'"(?:\\.|[^"\\])*+"?') is None
-    assert wrong(r"<[^<>]*>") is None
-    assert wrong(r"(?<![a-z])[a-z]++!") is None
+    assert measure_wrong(r"[a-z]++!") is not None, "every place looked at again"
+    assert measure_wrong(r"([a-z]+)*!", "match") is not None, "exponential"
+    assert measure_wrong(r"\s*x?\s*y", "fullmatch") is not None
+    assert measure_wrong(r"<!--.*?-->") is not None
+    assert measure_wrong(r'"(?:\\.|[^"])*"', "match") is not None, "a backslash read two ways"
+    assert measure_wrong(r"<item\b[^>]*/>") is not None, "quadratic by a small constant"
+    assert measure_wrong(r"x.{0,200}y") is None, "slow by a constant"
+    assert measure_wrong(r'"(?:\\.|[^"\\])*+"?') is None
+    assert measure_wrong(r"<[^<>]*>") is None
+    assert measure_wrong(r"(?<![a-z])[a-z]++!") is None
 
 
 @pytest.mark.parametrize("nanoseconds", [0.001, 0.1, 10.0])
-def test_the_judge_tells_growth_on_a_busy_machine(nanoseconds: float) -> None:
+def test_the_measurement_works_on_a_busy_machine(nanoseconds: float) -> None:
     numbers = Random(7)
 
-    def busy(seconds: float) -> float:
+    def measure_busy(seconds: float) -> float:
         return seconds * numbers.choice((1, 1, 1.1, 1.3, 1.9)) + numbers.choice((0, 0, 2e-6, 2e-5))
 
     for _ in range(200):
-        assert measure_growth(lambda n: busy(100 * n * nanoseconds * 1e-9)) is None, "linear"
-        assert measure_growth(lambda n: busy(n * min(n, 600) * nanoseconds * 1e-9)) is None, "a bounded repeat"
+        assert measure_growth(lambda n: measure_busy(100 * n * nanoseconds * 1e-9)) is None, "linear"
+        assert measure_growth(lambda n: measure_busy(n * min(n, 600) * nanoseconds * 1e-9)) is None, "a bounded repeat"
     for _ in range(200):
-        assert nanoseconds < 0.1 or measure_growth(lambda n: busy(n * n * nanoseconds * 1e-9)) is not None, "quadratic"
+        assert nanoseconds < 0.1 or measure_growth(lambda n: measure_busy(n * n * nanoseconds * 1e-9)) is not None, (
+            "quadratic"
+        )
 
 
 def test_every_pattern_is_linear() -> None:
-    wanted = [one for one in patterns().values() if one.where not in EXCUSED]
+    wanted = [one for one in list_patterns().values() if one.where not in EXCUSED]
     wrong = find_problems(wanted)
     assert not wrong, "\n".join(f"{name}\n    {found}" for name, found in wrong.items())
 
 
 def repeats_a_group_possessively(source: str) -> bool:
-    """Tell whether a pattern has ``(...)*+`` or the like; ``(?>(?:...)*)`` says the same."""
+    """Return whether a pattern has ``(...)*+`` or similar; ``(?>(?:...)*)`` is equivalent."""
     plain = re.sub(r"\[\^?\]?[^\]]*\]", "x", re.sub(r"\\.", "x", source, flags=re.DOTALL))
     return re.search(r"\)(?:[*+?]|\{[0-9,]+\})\+", plain) is not None
 
 
 def test_no_pattern_repeats_a_group_possessively() -> None:
-    """Python before 3.11.5 gets that wrong, and finds nothing."""
+    """Python before 3.11.5 evaluates it incorrectly, and finds nothing."""
     assert repeats_a_group_possessively(r"(?:[^<]++|<(?!/a))*+</a>")
     assert not repeats_a_group_possessively(r"(?>(?:[^<]++|<(?!/a))*)[)*+]\)++</a>")
-    assert [one.where for one in patterns().values() if repeats_a_group_possessively(one.source)] == []
+    assert [one.where for one in list_patterns().values() if repeats_a_group_possessively(one.source)] == []
 
 
 HOSTILE: Final = """

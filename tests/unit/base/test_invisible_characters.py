@@ -1,4 +1,4 @@
-"""Characters nobody sees are kept as data and dropped from text for people."""
+"""Invisible characters: unchanged in data, and removed from text for people."""
 
 import json
 import unicodedata
@@ -13,21 +13,21 @@ from entrez_kit.base.invisible import escape_json, strip_marks, visible
 @pytest.mark.parametrize(
     "mark", [chr(code) for code in (0x00, 0x07, 0x1B, 0x7F, 0x9B, 0xAD, 0x200B, 0x200E, 0x202E, 0x2060, 0x2066, 0xFEFF)]
 )
-def test_what_nobody_sees_is_dropped_for_people(mark: str) -> None:
+def test_invisible_characters_are_removed_for_people(mark: str) -> None:
     assert visible(f"a{mark}b") == "ab"
 
 
 @pytest.mark.parametrize("text", ["می\u200cخواهم", "क्\u200dष", "line\nline\tcell", "α→β ⁶₂ é 日本 👩"])
-def test_what_belongs_to_a_text_stays(text: str) -> None:
+def test_visible_characters_and_needed_joiners_stay(text: str) -> None:
     assert visible(text) == text
 
 
-def test_joiners_between_latin_letters_hide_and_go() -> None:
+def test_joiners_between_latin_letters_are_removed() -> None:
     assert visible("pay\u200dpal\u200c.com") == "paypal.com"
 
 
 @given(st.text())
-def test_nothing_that_unicode_calls_a_control_or_a_format_is_left_but_joiners(text: str) -> None:
+def test_no_control_or_format_character_of_unicode_is_left_but_joiners(text: str) -> None:
     left = {character for character in visible(text) if unicodedata.category(character) in ("Cc", "Zl", "Zp")}
 
     assert left <= {"\n", "\t"}
@@ -35,12 +35,12 @@ def test_nothing_that_unicode_calls_a_control_or_a_format_is_left_but_joiners(te
 
 
 @given(st.text())
-def test_json_is_the_same_data_after_escaping_and_shows_nothing_hidden(text: str) -> None:
+def test_escaped_json_has_the_same_data_and_no_hidden_characters(text: str) -> None:
     escaped = escape_json(json.dumps(text, ensure_ascii=False))
 
     assert json.loads(escaped) == text
     assert visible(escaped) == escaped
 
 
-def test_what_was_laid_out_keeps_the_programs_own_escapes() -> None:
+def test_formatted_text_keeps_the_escape_sequences_of_the_program() -> None:
     assert strip_marks("\x1b[31mred\u202e\x1b[0m") == "\x1b[31mred\x1b[0m"
