@@ -1,4 +1,4 @@
-"""Recorded articles of many publishers: every word of every body is in the result, in order. Judged by ElementTree."""
+"""Recorded articles of many publishers: every word of every body is in the result, in order, as in ElementTree."""
 
 import os
 import re
@@ -46,7 +46,7 @@ IN_A_SENTENCE = WITHIN_WORDS - {"inline-formula"} | {"p"}
 
 @dataclass(frozen=True)
 class Recording:
-    """A recorded document, as the library and as ElementTree read it."""
+    """A recorded document, as read by the library and by ElementTree."""
 
     articles: list[JatsArticle]
     root: ET.Element
@@ -62,7 +62,7 @@ class Recording:
 
     @cached_property
     def wanted(self) -> list[str]:
-        """The words of all bodies, as ElementTree reads them."""
+        """The words of all bodies, as read by ElementTree."""
         return [word for body in self.bodies for word in list_words(read_text(body))]
 
     @cached_property
@@ -78,7 +78,7 @@ class Recording:
         )
 
     def share(self, wanted: list[str]) -> float:
-        """Return how many of these words are in the result."""
+        """Return the share of these words that are in the result."""
         lost = Counter(wanted) - self.found
         return 1 - lost.total() / len(wanted) if wanted else 1.0
 
@@ -100,7 +100,7 @@ def test_the_words_of_every_body_are_in_the_result(recording: Recording) -> None
     assert recording.share(recording.wanted) >= SHARE
 
 
-def test_each_kind_of_element_is_there_by_itself(recording: Recording) -> None:
+def test_each_kind_of_element_is_in_the_result(recording: Recording) -> None:
     for kind in ("p", "title", "td", "th", "entry", "caption", "list-item", "label", "def", "attrib", "fn"):
         nodes = [node for body in recording.bodies for node in find_topmost(body, frozenset([kind]))]
         words = [word for node in nodes for word in list_words(read_text(node, without_math=True))]
@@ -123,13 +123,13 @@ def test_no_token_of_a_formula_is_lost_and_no_number_becomes_another(recording: 
         assert not find_lost_numbers(element, line), line
 
 
-def test_paragraphs_come_in_the_order_of_the_document(recording: Recording) -> None:
-    """Every paragraph of plain text is found word by word behind the one before it."""
+def test_paragraphs_are_in_the_order_of_the_document(recording: Recording) -> None:
+    """The words of every paragraph of plain text follow those of the previous one."""
     stream = " ".join(recording.words)
     place = checked = 0
     for article in recording.elements:
         for body in (node for node in article if get_local_name(node) == "body"):
-            for paragraph in in_the_flow(body):
+            for paragraph in list_flow(body):
                 if all(
                     get_local_name(node) in WITHIN_WORDS - {"inline-formula"}
                     for node in paragraph.iter()
@@ -143,13 +143,13 @@ def test_paragraphs_come_in_the_order_of_the_document(recording: Recording) -> N
     assert checked or not any(article.has_body for article in recording.articles)
 
 
-def in_the_flow(element: ET.Element) -> list[ET.Element]:
+def list_flow(element: ET.Element) -> list[ET.Element]:
     found: list[ET.Element] = []
     for node in element:
         if get_local_name(node) == "p":
             found.append(node)
         elif get_local_name(node) not in FLOATS:
-            found += in_the_flow(node)
+            found += list_flow(node)
     return found
 
 
@@ -157,7 +157,7 @@ def test_headings_are_titles_and_not_text(recording: Recording) -> None:
     for article, element in zip(recording.articles, recording.elements, strict=True):
         body = next((node for node in element if get_local_name(node) == "body"), None)
         tops = (
-            headings_of([node for node in body if get_local_name(node) in ("sec", "boxed-text")], 1)
+            list_headings([node for node in body if get_local_name(node) in ("sec", "boxed-text")], 1)
             if body is not None
             else []
         )
@@ -169,14 +169,14 @@ def test_headings_are_titles_and_not_text(recording: Recording) -> None:
             assert "\n" not in (section.title or "")
 
 
-def test_every_heading_stands_at_its_depth(recording: Recording) -> None:
+def test_every_heading_has_its_depth(recording: Recording) -> None:
     for article, element in zip(recording.articles, recording.elements, strict=True):
-        wanted = [pair for body in element if get_local_name(body) == "body" for pair in headings_of(body, 1)]
-        assert titles_of(article.sections, 1)[: len(wanted)] == wanted
+        wanted = [pair for body in element if get_local_name(body) == "body" for pair in list_headings(body, 1)]
+        assert list_titles(article.sections, 1)[: len(wanted)] == wanted
 
 
-def headings_of(element: Iterable[ET.Element], depth: int) -> list[tuple[int, str]]:
-    """Return the titles of sections and boxes with their depth, as ElementTree reads them."""
+def list_headings(element: Iterable[ET.Element], depth: int) -> list[tuple[int, str]]:
+    """Return the titles of sections and boxes with their depth, as read by ElementTree."""
     found: list[tuple[int, str]] = []
     for section in (node for node in element if get_local_name(node) in ("sec", "boxed-text")):
         own = [node for node in section if get_local_name(node) == "title"]
@@ -188,20 +188,20 @@ def headings_of(element: Iterable[ET.Element], depth: int) -> list[tuple[int, st
         inside = own or [node for caption in captions for node in caption if get_local_name(node) == "title"]
         titles = [" ".join(list_words(read_text(node))) for node in inside]
         found += [(depth, title) for title in titles if title]
-        found += headings_of(section, depth + 1)
+        found += list_headings(section, depth + 1)
     return found
 
 
-def titles_of(sections: list[Section], depth: int) -> list[tuple[int, str]]:
+def list_titles(sections: list[Section], depth: int) -> list[tuple[int, str]]:
     found: list[tuple[int, str]] = []
     for section in sections:
         if title := " ".join(list_words(section.title or "")):
             found.append((depth, title))
-        found += titles_of(section.subsections, depth + 1)
+        found += list_titles(section.subsections, depth + 1)
     return found
 
 
-def test_every_abstract_is_read_translations_too(recording: Recording) -> None:
+def test_every_abstract_is_read_also_translated_ones(recording: Recording) -> None:
     for article, element in zip(recording.articles, recording.elements, strict=True):
         texts = [article.front.abstract or "", *(other.text for other in article.front.other_abstracts)]
         found = set(list_words("\n".join([*texts, *list_lines(article.sections)])))
@@ -246,5 +246,5 @@ def fetch_references(element: ET.Element) -> list[ET.Element]:
     return found
 
 
-def test_a_body_is_seen_where_there_is_one(recording: Recording) -> None:
+def test_an_article_with_a_body_has_sections(recording: Recording) -> None:
     assert any(article.has_body for article in recording.articles) is (len(recording.wanted) > 0)

@@ -1,4 +1,4 @@
-"""Links between articles: what is read out of ELink's replies, recorded ones included."""
+"""Links between articles in ELink's replies, recorded ones included."""
 
 import re
 import xml.etree.ElementTree as ElementTree
@@ -17,8 +17,8 @@ RELATIONS: tuple[Relation, ...] = ("pubmed_similar_articles", "pubmed_citedin", 
 SIMILAR: Relation = "pubmed_similar_articles"
 
 
-def recordings(folder: Path) -> list[tuple[Path, str]]:
-    """Return every recorded reply with links between articles, and the article each is about."""
+def list_recordings(folder: Path) -> list[tuple[Path, str]]:
+    """Return every recorded reply with links between articles, and the article of each."""
     found = []
     for path in sorted((folder / "elink").glob("*.xml")):
         text = path.read_text(encoding="utf-8")
@@ -30,7 +30,7 @@ def recordings(folder: Path) -> list[tuple[Path, str]]:
 
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_recorded_links_are_read_without_loss_and_in_order(real_data: Path, relation: Relation) -> None:
-    replies = recordings(real_data)
+    replies = list_recordings(real_data)
     require_recordings(len(replies) >= 6)
     links = 0
     for path, source in replies:
@@ -46,7 +46,7 @@ def test_recorded_links_are_read_without_loss_and_in_order(real_data: Path, rela
     assert links > {"pubmed_similar_articles": 300, "pubmed_citedin": 40, "pubmed_references": 50}[relation]
 
 
-def test_recorded_scores_are_those_of_similar_articles_alone(real_data: Path) -> None:
+def test_only_similar_articles_have_recorded_scores(real_data: Path) -> None:
     content = (real_data / "elink" / "elink-json__sample-3.xml").read_bytes()
 
     assert read_links(content, SIMILAR, ["20210808"])["20210808"] == [
@@ -65,7 +65,7 @@ def test_recorded_replies_that_merge_articles_are_refused(real_data: Path) -> No
         read_links(content, SIMILAR, ["11812492", "11774222"])
 
 
-def test_only_the_kind_asked_for_counts() -> None:
+def test_only_links_of_the_requested_kind_are_returned() -> None:
     content = write_elink(
         write_linkset(
             "7",
@@ -81,7 +81,7 @@ def test_only_the_kind_asked_for_counts() -> None:
     assert read_links(content, SIMILAR, ["7"]) == {"7": [LinkedArticle("10"), LinkedArticle("11"), LinkedArticle("13")]}
 
 
-def test_the_article_itself_and_zeros_are_left_out() -> None:
+def test_the_article_itself_and_zeros_are_omitted() -> None:
     content = write_elink(write_linkset("7", write_group("pubmed_pubmed", ("7", 99), ("10", 50), ("0", 40), ("0", 30))))
 
     assert read_links(content, SIMILAR, ["7"]) == {"7": [LinkedArticle("10", 50)]}
@@ -102,12 +102,12 @@ def test_the_article_itself_and_zeros_are_left_out() -> None:
         pytest.param((write_linkset("7"), write_linkset("9")), id="another article beside the requested one"),
     ],
 )
-def test_a_reply_that_says_nothing_of_the_article_is_no_answer(sets: tuple[str, ...]) -> None:
+def test_a_reply_without_the_article_is_not_an_answer(sets: tuple[str, ...]) -> None:
     with pytest.raises(UpstreamError):
         read_links(write_elink(*sets), SIMILAR, ["7"])
 
 
-def test_each_article_keeps_its_own_links_whatever_their_order() -> None:
+def test_each_article_has_its_own_links_in_any_order() -> None:
     name = "pubmed_pubmed_refs"
     content = write_elink(
         write_linkset("3", write_group(name, "30")),
@@ -141,12 +141,12 @@ def test_an_error_in_a_link_set_is_a_failure_and_not_no_links(error: str) -> Non
 
 
 @pytest.mark.parametrize("content", [b"", b"<html/>", b"<eLinkResult>", b"<eSearchResult/>", b"{}"])
-def test_what_is_no_elink_reply_is_a_failure(content: bytes) -> None:
+def test_an_invalid_elink_reply_is_a_failure(content: bytes) -> None:
     with pytest.raises(UpstreamError):
         read_links(content, SIMILAR, ["1"])
 
 
-def test_scores_become_the_part_of_the_highest() -> None:
+def test_scores_become_a_share_of_the_highest() -> None:
     shown = normalize_scores(
         [LinkedArticle("1", 80), LinkedArticle("2", 40), LinkedArticle("3", 20), LinkedArticle("4")]
     )

@@ -1,4 +1,4 @@
-"""One operation for each of several inputs: in order, several at a time."""
+"""An operation over several inputs, built from one over a single input."""
 
 import threading
 
@@ -11,33 +11,33 @@ from entrez_kit.services import Services
 from entrez_kit.services.transport.in_flight import mark_sent
 
 
-class Asked(Request):
+class IdRequest(Request):
     """One id."""
 
     name: str
 
 
-class Told(Result):
-    """What is known of it."""
+class IdResult(Result):
+    """The result for one id."""
 
     name: str
 
 
-def test_several_inputs_are_asked_for_at_a_time_and_answered_in_order() -> None:
+def test_several_inputs_are_requested_at_the_same_time_and_answered_in_order() -> None:
     together = threading.Barrier(3, timeout=20)
 
-    def answer(_: Services, request: Asked) -> Told:
+    def answer(_: Services, request: IdRequest) -> IdResult:
         mark_sent()
         together.wait()  # none of three is answered before all are asked for
         if request.name == "b":
             raise EntityNotFound("There is no b.")
-        return Told(name=request.name)
+        return IdResult(name=request.name)
 
     one = Operation(
         name="told",
         function=answer,
-        request=Asked,
-        result=Told,
+        request=IdRequest,
+        result=IdResult,
         method="told",
         command=("told",),
         toolset="entrez",

@@ -1,7 +1,7 @@
-"""Every recorded PubMed document, read a second time by another parser with rules of its own.
+"""Every recorded PubMed document, compared with another parser that has its own rules.
 
-The judge is ElementTree over expat. It knows nothing of the product's reading: it walks the document, collects words,
-names and ids by its own short rules, and has to agree on every record.
+The other parser is ElementTree over expat. It shares no code with the product: it walks the document, collects words,
+names and ids by its own short rules, and must agree on every record.
 """
 
 import gzip
@@ -23,17 +23,17 @@ from entrez_kit.pubmed.xml.records import Record, iter_records
 RECORDS = ("PubmedArticle", "PubmedBookArticle")
 
 
-def _content(path: Path) -> bytes:
+def _list_content(path: Path) -> bytes:
     return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
 
 
-def _files(real_data: Path) -> list[Path]:
+def _list_files(real_data: Path) -> list[Path]:
     files = [path for name in ("efetch_pubmed", "baseline") for path in sorted((real_data / name).iterdir())]
     assert len(files) > 200
     return files
 
 
-def _judged(content: bytes) -> tuple[list[Element], list[str]]:
+def _read_with_other_parser(content: bytes) -> tuple[list[Element], list[str]]:
     """Return the records and the deleted PMIDs of a document as another parser sees them."""
     root = ElementTree.fromstring(content)
     records = [root] if root.tag in RECORDS else [element for element in root if element.tag in RECORDS]
@@ -43,12 +43,12 @@ def _judged(content: bytes) -> tuple[list[Element], list[str]]:
     return records, deleted
 
 
-def _words(*texts: str | None) -> list[str]:
+def _list_words(*texts: str | None) -> list[str]:
     return re.findall(r"\w+", " ".join(text or "" for text in texts))
 
 
-def _letters(*texts: str | None) -> str:
-    """Return letters and digits only, so that where formulas part words does not matter."""
+def _to_letters(*texts: str | None) -> str:
+    """Return letters and digits only, so that the spaces in formulas do not matter."""
     return "".join(re.findall(r"\w", unicodedata.normalize("NFKC", " ".join(text or "" for text in texts))))
 
 
@@ -89,28 +89,34 @@ def _judge(record: Element) -> _Judgement:
         formulas=any(str(element.tag).endswith("}math") for element in article.iter()),
         authors=len(authors),
         mesh=len(body.findall("MeshHeadingList/MeshHeading")),
-        dois={_bare(item.text) for item in [*ids, *locations] if "doi" in (item.get("IdType"), item.get("EIdType"))},
+        dois={
+            _remove_markup(item.text)
+            for item in [*ids, *locations]
+            if "doi" in (item.get("IdType"), item.get("EIdType"))
+        },
         pmcids={re.sub(r"\D*([0-9]+).*", r"PMC\1", item.text or "") for item in ids if item.get("IdType") == "pmc"},
         ids={(item.text or "").strip() for item in ids},
     )
 
 
-def _bare(text: str | None) -> str:
+def _remove_markup(text: str | None) -> str:
     return re.sub(r"^(https?://(dx\.)?doi\.org/|doi:\s*)", "", (text or "").strip(), flags=re.IGNORECASE)
 
 
-def _disagreements(record: Record, judgement: _Judgement) -> Iterator[str]:
+def _find_disagreements(record: Record, judgement: _Judgement) -> Iterator[str]:
     article: Article = record.article()
     if article.pmid != judgement.pmid:
         yield f"pmid {article.pmid} != {judgement.pmid}"
-    read = _letters if judgement.formulas else to_canonical
+    read = _to_letters if judgement.formulas else to_canonical
     own = " ".join(section.text for section in article.abstract_sections)
     for name, text, wanted in (("title", article.title, judgement.title), ("abstract", own, judgement.abstract)):
         if read(text) != read(wanted):
             yield f"{name} {text!r} != {wanted!r}"
         if not judgement.formulas and (bad := find_badly_written(text)):
             yield f"{name}: {bad} have characters in Unicode"
-    lost = set(_words(to_canonical(judgement.abstract))) - set(_words(to_canonical(article.abstract_text or "")))
+    lost = set(_list_words(to_canonical(judgement.abstract))) - set(
+        _list_words(to_canonical(article.abstract_text or ""))
+    )
     if not judgement.formulas and lost:
         yield f"words lost from abstract_text: {sorted(lost)[:5]}"
     if len(article.authors) != judgement.authors:
@@ -123,7 +129,7 @@ def _disagreements(record: Record, judgement: _Judgement) -> Iterator[str]:
         yield f"pmcid {article.pmcid} not in {judgement.pmcids}"
     values = "\n".join(article.article_ids.values())
     for identifier in judgement.ids:
-        if _bare(identifier) not in values and identifier.removeprefix("PMC") not in values:
+        if _remove_markup(identifier) not in values and identifier.removeprefix("PMC") not in values:
             yield f"article id {identifier} is lost"
 
 
@@ -131,9 +137,9 @@ def _disagreements(record: Record, judgement: _Judgement) -> Iterator[str]:
 def test_every_recorded_record_agrees_with_an_independent_reading(real_data: Path) -> None:
     seen = 0
     problems: list[str] = []
-    for path in _files(real_data):
-        content = _content(path)
-        elements, deleted = _judged(content)
+    for path in _list_files(real_data):
+        content = _list_content(path)
+        elements, deleted = _read_with_other_parser(content)
         if not elements and not deleted:
             continue
         records = list(iter_records(content))
@@ -144,7 +150,7 @@ def test_every_recorded_record_agrees_with_an_independent_reading(real_data: Pat
             if record.kind == "deleted":
                 continue
             seen += 1
-            problems += [f"{path.name} {record.pmid}: {text}" for text in _disagreements(record, _judge(element))]
+            problems += [f"{path.name} {record.pmid}: {text}" for text in _find_disagreements(record, _judge(element))]
 
     assert problems == []
     assert seen > 700
@@ -152,9 +158,9 @@ def test_every_recorded_record_agrees_with_an_independent_reading(real_data: Pat
 
 @pytest.mark.long
 def test_documents_without_records_are_empty_sets_or_typed_errors(real_data: Path) -> None:
-    for path in _files(real_data):
-        content = _content(path)
-        elements, deleted = _judged(content)
+    for path in _list_files(real_data):
+        content = _list_content(path)
+        elements, deleted = _read_with_other_parser(content)
         if elements or deleted:
             continue
         root = ElementTree.fromstring(content)
@@ -166,10 +172,10 @@ def test_documents_without_records_are_empty_sets_or_typed_errors(real_data: Pat
 
 
 @pytest.mark.long
-def test_a_record_keeps_its_own_bytes(real_data: Path) -> None:
-    for path in _files(real_data):
-        content = _content(path)
-        if any(_judged(content)):
+def test_a_record_has_its_unchanged_bytes(real_data: Path) -> None:
+    for path in _list_files(real_data):
+        content = _list_content(path)
+        if any(_read_with_other_parser(content)):
             for record in iter_records(content):
                 if record.kind != "deleted":
                     assert record.raw in content, path.name

@@ -1,4 +1,4 @@
-"""Documents nobody would write, and somebody does: whatever stands where, every word comes out once, in order."""
+"""Random documents: every word is read once, in order, from any arrangement of elements."""
 
 import itertools
 import re
@@ -28,13 +28,13 @@ leaves = st.sampled_from(LEAVES).map(lambda name: f"<{name}> {WORD} </{name}>")
 loose = st.sampled_from((f" {WORD} ", f"<![CDATA[ {WORD} ]]>", "<!-- a comment -->", "<?an instruction?>"))
 
 
-def around(pieces: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    """Return elements that hold some of these pieces."""
+def wrap_pieces(pieces: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    """Return elements that contain some of these pieces."""
     inner = st.lists(pieces, max_size=4).map("".join)
     return st.builds(lambda name, inside: f"<{name}>{inside}</{name}>", st.sampled_from(CONTAINERS), inner)
 
 
-elements = st.recursive(leaves | loose, around, max_leaves=25)
+elements = st.recursive(leaves | loose, wrap_pieces, max_leaves=25)
 cells = st.builds(
     lambda span, inside: f"<td{span}>{inside}</td>",
     st.sampled_from(("", ' colspan="2"', ' rowspan="2"', ' rowspan="9" colspan="3"')),
@@ -42,12 +42,12 @@ cells = st.builds(
 )
 rows = st.lists(cells, max_size=4).map(lambda row: f"<tr>{''.join(row)}</tr>")
 tables = st.lists(rows, max_size=3).map(lambda body: f"<table><tbody>{''.join(body)}</tbody></table>")
-bodies = st.lists(around(elements) | tables, max_size=8).map("".join)
+bodies = st.lists(wrap_pieces(elements) | tables, max_size=8).map("".join)
 
 
 @pytest.mark.long
 @given(bodies)
-def test_every_word_of_any_body_comes_out_once(body: str) -> None:
+def test_every_word_of_any_body_is_read_once(body: str) -> None:
     numbers = itertools.count(1)
     body = re.sub(WORD, lambda _: f"w{next(numbers)}x", body)
     words = next(numbers) - 1

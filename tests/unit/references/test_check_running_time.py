@@ -1,4 +1,4 @@
-"""The work of `check` on hostile references: it grows no faster than the text, and has a bound for each reference."""
+"""The running time of `check` on hostile references: linear in the text, with a limit for each reference."""
 
 import time
 from collections.abc import Callable
@@ -39,8 +39,8 @@ PIECES = {
 }
 
 
-def work_on(text: str) -> list[Candidates]:
-    """Read a pasted list, guess what each reference may mean, and compare it with a record."""
+def check_text(text: str) -> list[Candidates]:
+    """Read a pasted list, guess the meaning of each reference, and compare it with a record."""
     found = [Candidates(reference) for reference in split_references(text)]
     for one in found:
         assert len(one.guess.titles) <= MAX_TITLES
@@ -50,7 +50,7 @@ def work_on(text: str) -> list[Candidates]:
     return found
 
 
-def cpu_seconds(work: Callable[[], object]) -> float:
+def measure_cpu_seconds(work: Callable[[], object]) -> float:
     """Return the least CPU time of several runs."""
     times = []
     for _ in range(REPEATS):
@@ -62,15 +62,17 @@ def cpu_seconds(work: Callable[[], object]) -> float:
 
 @pytest.mark.long
 @pytest.mark.parametrize("piece", PIECES.values(), ids=PIECES)
-def test_ten_times_the_text_takes_about_ten_times_the_work(piece: str) -> None:
+def test_ten_times_the_text_takes_about_ten_times_as_long(piece: str) -> None:
     short, long = ((piece * size)[:size] for size in (SIZE, 10 * SIZE))
 
-    assert cpu_seconds(lambda: work_on(long)) <= GROWTH * max(cpu_seconds(lambda: work_on(short)), 0.005)
+    assert measure_cpu_seconds(lambda: check_text(long)) <= GROWTH * max(
+        measure_cpu_seconds(lambda: check_text(short)), 0.005
+    )
 
 
 @pytest.mark.parametrize("piece", [PIECES[name] for name in ("title", "names", "initials", "one word")])
 @pytest.mark.long
-def test_a_reference_beyond_the_bound_of_characters_needs_no_more_comparisons(
+def test_a_reference_beyond_the_limit_of_characters_needs_no_more_comparisons(
     piece: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compared: list[int] = []
@@ -81,10 +83,10 @@ def test_a_reference_beyond_the_bound_of_characters_needs_no_more_comparisons(
 
     monkeypatch.setattr(module, "text_likeness", count_comparison)
     monkeypatch.setattr(module, "likeness_bound", count_comparison)
-    work_on((piece * MAX_TEXT)[:MAX_TEXT])
+    check_text((piece * MAX_TEXT)[:MAX_TEXT])
     bound = len(compared), sum(compared)
     compared.clear()
-    work_on((piece * MAX_TEXT)[: 10 * MAX_TEXT])
+    check_text((piece * MAX_TEXT)[: 10 * MAX_TEXT])
 
     assert bound[0] > 0
     assert len(compared) <= bound[0] * 1.1

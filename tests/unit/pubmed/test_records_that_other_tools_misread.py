@@ -1,4 +1,4 @@
-"""What other tools lose or garble in PubMed records, each as a record of its own."""
+"""Parts of PubMed records that other tools lose or misread, each in one invented record."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from entrez_kit.pubmed.xml.records import Record, iter_records
 from entrez_kit.services.esummary_reply import parse_esummary
 
 
-def _document(
+def _write_document(
     article: str = "<ArticleTitle>Invented</ArticleTitle>",
     *,
     citation: str = "",
@@ -28,19 +28,19 @@ def _document(
     ).encode()
 
 
-def _article(*arguments: str, **parts: str) -> Article:
-    (record,) = list(iter_records(_document(*arguments, **parts)))
+def _write_article(*arguments: str, **parts: str) -> Article:
+    (record,) = list(iter_records(_write_document(*arguments, **parts)))
     return record.article()
 
 
-def test_unknown_tags_and_an_unreachable_dtd_do_not_matter() -> None:
-    article = _article("<BrandNew><Deep/></BrandNew><ArticleTitle>Kept</ArticleTitle><Other2030/>")
+def test_unknown_tags_and_an_unreachable_dtd_have_no_effect() -> None:
+    article = _write_article("<BrandNew><Deep/></BrandNew><ArticleTitle>Kept</ArticleTitle><Other2030/>")
 
     assert article.title == "Kept"
 
 
 def test_titles_and_abstracts_are_never_cut_at_markup() -> None:
-    article = _article(
+    article = _write_article(
         "<ArticleTitle><i>Mus <sup>x</sup></i> in H<sub>2</sub>O: <b>all</b> of it</ArticleTitle>"
         "<Abstract><AbstractText>First <i>Homo</i> then "
         '<mml:math xmlns:mml="http://www.w3.org/1998/Math/MathML"><mml:mi>x</mml:mi><mml:mo>=</mml:mo><mml:mn>3</mml:mn>'
@@ -54,8 +54,8 @@ def test_titles_and_abstracts_are_never_cut_at_markup() -> None:
     assert "3" in article.abstract_text
 
 
-def test_comparisons_survive() -> None:
-    article = _article(
+def test_comparison_signs_are_unchanged() -> None:
+    article = _write_article(
         "<ArticleTitle>P&lt;0.001 and n&gt;5</ArticleTitle>"
         "<Abstract><AbstractText>P&lt;0.001; a &lt;b&gt; c; 5 &amp;lt; 6</AbstractText></Abstract>"
     )
@@ -65,8 +65,8 @@ def test_comparisons_survive() -> None:
     assert plain_text("Effect &lt;i&gt;in vivo&lt;/i&gt; (P&lt;0.001)") == "Effect in vivo (P<0.001)"
 
 
-def test_every_section_of_a_structured_abstract_keeps_its_label() -> None:
-    article = _article(
+def test_every_section_of_a_structured_abstract_has_its_label() -> None:
+    article = _write_article(
         '<ArticleTitle>T</ArticleTitle><Abstract><AbstractText Label="AIMS" NlmCategory="OBJECTIVE">One.</AbstractText>'
         '<AbstractText>Two.</AbstractText><AbstractText Label="RESULTS" NlmCategory="RESULTS">Three.</AbstractText>'
         "</Abstract>",
@@ -84,7 +84,7 @@ def test_every_section_of_a_structured_abstract_keeps_its_label() -> None:
 
 
 def test_groups_are_authors() -> None:
-    article = _article(
+    article = _write_article(
         '<ArticleTitle>T</ArticleTitle><AuthorList CompleteYN="N"><Author ValidYN="Y"><LastName>Doe</LastName>'
         "<ForeName>Jane</ForeName><Initials>J</Initials><Suffix>Jr</Suffix></Author>"
         '<Author ValidYN="Y"><CollectiveName>The Invented Group</CollectiveName></Author>'
@@ -109,8 +109,8 @@ def test_groups_are_authors() -> None:
         ("<MedlineDate>1998 Dec-1999 Jan</MedlineDate>", {"year": 1998, "precision": "range"}),
     ],
 )
-def test_dates_are_as_precise_as_they_are_and_never_mixed(date: str, expected: dict[str, Any]) -> None:
-    article = _article(
+def test_dates_have_the_precision_of_the_record_and_are_never_mixed(date: str, expected: dict[str, Any]) -> None:
+    article = _write_article(
         '<ArticleTitle>T</ArticleTitle><ArticleDate DateType="Electronic"><Year>2020</Year><Month>12</Month>'
         "<Day>31</Day></ArticleDate>",
         journal=f"<Journal><JournalIssue><PubDate>{date}</PubDate></JournalIssue></Journal>",
@@ -143,8 +143,8 @@ def test_books_and_chapters_are_records() -> None:
     ]
 
 
-def test_all_affiliations_orcids_and_investigators_stay_with_their_person() -> None:
-    article = _article(
+def test_all_affiliations_orcids_and_investigators_belong_to_their_person() -> None:
+    article = _write_article(
         '<ArticleTitle>T</ArticleTitle><AuthorList><Author EqualContrib="Y"><LastName>Doe</LastName>'
         '<Identifier Source="ORCID">http://orcid.org/0000-0000-9900-0115</Identifier>'
         "<AffiliationInfo><Affiliation>One.</Affiliation></AffiliationInfo>"
@@ -159,8 +159,8 @@ def test_all_affiliations_orcids_and_investigators_stay_with_their_person() -> N
     assert [person.last_name for person in article.investigators] == ["Poe"]
 
 
-def test_ids_of_cited_references_are_never_the_articles_own() -> None:
-    article = _article(
+def test_ids_of_cited_references_are_never_those_of_the_article() -> None:
+    article = _write_article(
         data='<ArticleIdList><ArticleId IdType="pubmed">99000001</ArticleId></ArticleIdList><ReferenceList><Reference>'
         '<Citation>c</Citation><ArticleIdList><ArticleId IdType="doi">10.5555/cited</ArticleId>'
         '<ArticleId IdType="pmc">PMC7</ArticleId><ArticleId IdType="pubmed">7</ArticleId></ArticleIdList>'
@@ -172,14 +172,14 @@ def test_ids_of_cited_references_are_never_the_articles_own() -> None:
     assert article.article_ids == {"pubmed": "99000001"}
 
 
-def test_a_pmcid_has_one_prefix_whatever_was_sent() -> None:
-    article = _article(data='<ArticleIdList><ArticleId IdType="pmc">123</ArticleId></ArticleIdList>')
+def test_a_pmcid_has_one_prefix_for_any_input() -> None:
+    article = _write_article(data='<ArticleIdList><ArticleId IdType="pmc">123</ArticleId></ArticleIdList>')
 
     assert article.pmcid == "PMC123"
 
 
-def test_mesh_headings_with_commas_stay_whole() -> None:
-    article = _article(
+def test_mesh_headings_with_commas_are_not_split() -> None:
+    article = _write_article(
         citation='<MeshHeadingList><MeshHeading><DescriptorName UI="D030562" MajorTopicYN="N">Databases, Protein'
         '</DescriptorName><QualifierName UI="Q000639" MajorTopicYN="Y">trends</QualifierName></MeshHeading>'
         "</MeshHeadingList>"
@@ -212,13 +212,13 @@ RETRACTED_IN = (
          "", "retraction_notice"),
     ],
 )  # fmt: skip
-def test_retraction_comes_from_the_record_and_never_from_the_title(article: str, citation: str, status: str) -> None:
+def test_retraction_is_read_from_the_record_and_never_from_the_title(article: str, citation: str, status: str) -> None:
     title = "<ArticleTitle>Retracted: a sound study of retraction</ArticleTitle>"
 
-    assert _article(title + article, citation=citation).retraction_status == status
+    assert _write_article(title + article, citation=citation).retraction_status == status
 
 
-def test_deletions_are_told_apart_from_articles() -> None:
+def test_deletions_are_distinguished_from_articles() -> None:
     content = (
         b"<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID Version='2'>5</PMID><Article><ArticleTitle>T"
         b"</ArticleTitle></Article></MedlineCitation></PubmedArticle><DeleteCitation><PMID Version='1'>6</PMID>"
@@ -230,8 +230,8 @@ def test_deletions_are_told_apart_from_articles() -> None:
     assert found == [("article", "5", "2"), ("deleted", "6", "1"), ("deleted", "7", "1")]
 
 
-def test_the_journal_has_every_number_people_join_on() -> None:
-    article = _article(
+def test_the_journal_has_every_number_used_for_joins() -> None:
+    article = _write_article(
         journal='<Journal><ISSN IssnType="Electronic">1234-5679</ISSN><JournalIssue><Volume>1</Volume></JournalIssue>'
         "<Title>J</Title><ISOAbbreviation>J.</ISOAbbreviation></Journal>",
         citation="<MedlineJournalInfo><NlmUniqueID>9900001</NlmUniqueID><ISSNLinking>8765-4321</ISSNLinking>"
@@ -245,8 +245,8 @@ def test_the_journal_has_every_number_people_join_on() -> None:
 
 
 @pytest.mark.parametrize("cut", [1, 20, 60, 200])
-def test_a_cut_document_is_an_error_after_what_was_complete(cut: int) -> None:
-    whole = _document()
+def test_an_incomplete_document_is_an_error_after_its_complete_records(cut: int) -> None:
+    whole = _write_document()
     two = whole.replace(b"</PubmedArticleSet>", b"") + whole[whole.index(b"<PubmedArticle>") :]
     found: list[Record] = []
 
@@ -259,13 +259,13 @@ def test_a_cut_document_is_an_error_after_what_was_complete(cut: int) -> None:
 
 @pytest.mark.parametrize("size", [1, 7, 4096])
 def test_chunks_of_any_size_give_the_same_records(size: int) -> None:
-    content = _document("<ArticleTitle>Überall – ΔF508 &amp; 東京</ArticleTitle>")
+    content = _write_document("<ArticleTitle>Überall – ΔF508 &amp; 東京</ArticleTitle>")
     chunks = [content[start : start + size] for start in range(0, len(content), size)]
 
     assert [record.article() for record in iter_records(chunks)] == [r.article() for r in iter_records(content)]
 
 
-def test_an_entity_bomb_and_external_entities_are_refused_or_left_out() -> None:
+def test_an_entity_bomb_and_external_entities_are_refused_or_omitted() -> None:
     bomb = (
         b'<?xml version="1.0"?><!DOCTYPE PubmedArticleSet [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">'
         b'<!ENTITY x SYSTEM "file:///etc/hostname">]><PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>1</PMID>'
@@ -281,7 +281,7 @@ def test_an_entity_bomb_and_external_entities_are_refused_or_left_out() -> None:
     assert all(secret not in title for title in titles)
 
 
-def test_summaries_of_unknown_uids_are_told_apart() -> None:
+def test_summaries_of_unknown_uids_are_distinguished() -> None:
     content = (
         b'{"header":{},"result":{"uids":["5","6"],"5":{"uid":"5","title":"T","pubdate":"2024 Mar 15","source":"J Inv",'
         b'"volume":"12","issue":"3","pages":"201-12","authors":[{"name":"Doe J"},{"name":"Roe R"}],"articleids":['
@@ -307,7 +307,7 @@ def test_summaries_of_unknown_uids_are_told_apart() -> None:
 
 
 def test_chemicals_major_keywords_equal_authors_and_the_medline_abbreviation_are_read() -> None:
-    article = _article(
+    article = _write_article(
         "<ArticleTitle>T</ArticleTitle><AuthorList>"
         '<Author ValidYN="Y" EqualContrib="Y"><LastName>Doe</LastName></Author>'
         '<Author ValidYN="Y" EqualContrib="Y"><LastName>Roe</LastName></Author>'
@@ -331,8 +331,8 @@ def test_chemicals_major_keywords_equal_authors_and_the_medline_abbreviation_are
     assert article.journal_info.medline_abbreviation == "Clin Sci (Lond)"
 
 
-def test_the_same_abbreviation_is_not_listed_twice() -> None:
-    article = _article(
+def test_a_repeated_abbreviation_is_listed_once() -> None:
+    article = _write_article(
         journal="<Journal><ISOAbbreviation>J Things</ISOAbbreviation></Journal>",
         citation="<MedlineJournalInfo><MedlineTA>J Things</MedlineTA></MedlineJournalInfo>",
     )
@@ -341,8 +341,8 @@ def test_the_same_abbreviation_is_not_listed_twice() -> None:
     assert (article.journal_info.iso_abbreviation, article.journal_info.medline_abbreviation) == ("J Things", None)
 
 
-def test_italics_of_a_title_are_kept_for_styles_and_not_in_the_document() -> None:
-    article = _article("<ArticleTitle>Growth of <i>Novum exemplum</i> in <i>vitro</i></ArticleTitle>")
+def test_italics_of_a_title_are_used_in_styles_and_not_in_the_document() -> None:
+    article = _write_article("<ArticleTitle>Growth of <i>Novum exemplum</i> in <i>vitro</i></ArticleTitle>")
 
     assert article.italics == ("Novum exemplum", "vitro")
     assert "italics" not in str(article.model_dump())

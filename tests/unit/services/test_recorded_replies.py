@@ -15,15 +15,15 @@ from entrez_kit.services.esummary_reply import find_uids, parse_esummary
 from entrez_kit.services.europe_pmc import _read_page
 
 
-def files(folder: Path) -> list[Path]:
+def list_files(folder: Path) -> list[Path]:
     found = sorted(path for path in folder.iterdir() if path.is_file())
     require_recordings(found)
     return found
 
 
-def test_no_recorded_summary_is_hollow_or_of_another_record(real_data: Path) -> None:
+def test_no_recorded_summary_is_empty_or_of_another_record(real_data: Path) -> None:
     read = 0
-    for path in files(real_data / "esummary"):
+    for path in list_files(real_data / "esummary"):
         try:
             document = parse_esummary(path.read_bytes())
         except UpstreamError:
@@ -36,14 +36,14 @@ def test_no_recorded_summary_is_hollow_or_of_another_record(real_data: Path) -> 
 
 
 def test_no_recorded_link_is_refused(real_data: Path) -> None:
-    linksets = [linkset for path in files(real_data / "elink") for linkset in parse_linksets(path.read_bytes())]
+    linksets = [linkset for path in list_files(real_data / "elink") for linkset in parse_linksets(path.read_bytes())]
 
     assert any(linkset.links for linkset in linksets)
 
 
 def test_every_recorded_record_has_a_title_element(real_data: Path) -> None:
     read = 0
-    for path in (*files(real_data / "efetch_pubmed"), *files(real_data / "baseline")):
+    for path in (*list_files(real_data / "efetch_pubmed"), *list_files(real_data / "baseline")):
         content = path.read_bytes()
         content = gzip.decompress(content) if path.suffix == ".gz" else content
         try:
@@ -57,7 +57,7 @@ def test_every_recorded_record_has_a_title_element(real_data: Path) -> None:
 
 
 def test_no_recorded_page_of_europe_pmc_is_refused(real_data: Path) -> None:
-    for path in files(real_data / "europepmc"):
+    for path in list_files(real_data / "europepmc"):
         content = path.read_bytes()
         if not content.lstrip().startswith(b"{"):
             continue
@@ -67,7 +67,7 @@ def test_no_recorded_page_of_europe_pmc_is_refused(real_data: Path) -> None:
 
 
 def test_no_recorded_conversion_is_refused(real_data: Path) -> None:
-    for path in files(real_data / "idconv"):
+    for path in list_files(real_data / "idconv"):
         content = path.read_bytes()
         request = json.loads(content)["request"]
         parse_converted(content, request["idtype"] or "pmid", request["ids"])

@@ -1,7 +1,7 @@
-"""Parts of libraries that their documentation does not promise: what we use of them, and whether it is still there.
+"""Private names of libraries: the ones that the program uses, and whether they still exist.
 
-A package in this list has an upper bound in `pyproject.toml`: the series that these tests ran with. Raise a bound with
-a version for which this file passes.
+A package in this list has an upper bound in `pyproject.toml`: the series with which these tests ran. Raise a bound to
+a version with which this file passes.
 """
 
 import ast
@@ -40,7 +40,7 @@ DOCUMENTED: Final = {"_asdict", "_exit", "_make"}  # of os and of named tuples
 EUTILITIES: Final = ("ecitmatch", "efetch", "einfo", "elink", "epost", "esearch", "espell", "esummary")
 
 
-def _sources() -> Iterator[tuple[str, tuple[ast.AST, ...]]]:
+def _list_sources() -> Iterator[tuple[str, tuple[ast.AST, ...]]]:
     for folder in ("entrez_kit", "commands", "fixtures"):
         for path in sorted((ROOT / folder).rglob("*.py")):
             yield path.relative_to(ROOT).as_posix(), read_nodes(path)
@@ -50,7 +50,7 @@ def _is_private(name: str) -> bool:
     return name.startswith("_") and not name.startswith("__")
 
 
-def _requirements() -> dict[str, str]:
+def _read_requirements() -> dict[str, str]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     found = (re.match(r"[\w-]+", line) for line in project["dependencies"])
     return {name[0]: name.string[name.end() :] for name in found if name}
@@ -61,7 +61,7 @@ def test_every_private_name_of_a_library_is_listed_here() -> None:
     imports: set[tuple[str, str]] = set()
     own: set[str] = set()
     used: dict[str, str] = {}
-    for path, nodes in _sources():
+    for path, nodes in _list_sources():
         for node in nodes:
             if isinstance(node, ast.Import | ast.ImportFrom):
                 modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
@@ -87,8 +87,8 @@ def test_every_private_name_of_a_library_is_listed_here() -> None:
 
 
 @pytest.mark.parametrize("package", BOUNDED)
-def test_a_package_with_such_parts_has_an_upper_bound(package: str) -> None:
-    bound = re.search(r"<([\d.]+)", _requirements()[package])
+def test_a_package_with_private_names_has_an_upper_bound(package: str) -> None:
+    bound = re.search(r"<([\d.]+)", _read_requirements()[package])
 
     assert bound is not None
     numbers = [tuple(int(part) for part in re.findall(r"\d+", text)[:3]) for text in (version(package), bound[1])]
@@ -99,7 +99,7 @@ def test_a_package_with_such_parts_has_an_upper_bound(package: str) -> None:
 
 
 @pytest.mark.parametrize(("module", "names"), REPLACED.items())
-def test_the_names_that_are_replaced_are_at_the_top_of_biopythons_modules(module: str, names: tuple[str, ...]) -> None:
+def test_the_replaced_names_are_at_the_top_of_biopythons_modules(module: str, names: tuple[str, ...]) -> None:
     loader: Any = find_module(module).loader
     bound: set[str] = set()
     for node in ast.parse(loader.get_source(module)).body:
@@ -109,7 +109,7 @@ def test_the_names_that_are_replaced_are_at_the_top_of_biopythons_modules(module
     assert bound >= set(names)
 
 
-def _attributes(module: str, name: str) -> set[str]:
+def _list_attributes(module: str, name: str) -> set[str]:
     """Return what a module of Biopython uses of one of its names."""
     loader: Any = find_module(module).loader
     nodes = ast.walk(ast.parse(loader.get_source(module)))
@@ -120,14 +120,14 @@ def _attributes(module: str, name: str) -> set[str]:
     }
 
 
-def test_biopython_uses_no_more_of_the_names_than_their_replacements_have() -> None:
-    assert _attributes("Bio.Entrez", "time") == {"time", "sleep"} <= set(dir(InstantClock))
-    assert _attributes("Bio.Entrez", "warnings") == {"warn"}
-    assert _attributes("Bio.Entrez.Parser", "Entrez") == {"local_cache", "__path__"}
+def test_biopython_uses_no_more_attributes_of_the_names_than_their_replacements_have() -> None:
+    assert _list_attributes("Bio.Entrez", "time") == {"time", "sleep"} <= set(dir(InstantClock))
+    assert _list_attributes("Bio.Entrez", "warnings") == {"warn"}
+    assert _list_attributes("Bio.Entrez.Parser", "Entrez") == {"local_cache", "__path__"}
 
 
 @pytest.mark.parametrize("name", EUTILITIES)
-def test_a_public_function_passes_one_request_to_urlopen_and_asks_its_response_for_its_type(name: str) -> None:
+def test_a_public_function_passes_one_request_to_urlopen_and_reads_the_type_of_its_response(name: str) -> None:
     given: list[tuple[Any, ...]] = []
 
     def urlopen(*arguments: Any) -> type[Acknowledgement]:
@@ -146,7 +146,7 @@ def test_a_public_function_passes_one_request_to_urlopen_and_asks_its_response_f
     assert request.get_method() == ("POST" if name == "epost" else "GET")
 
 
-def test_biopython_that_has_moved_a_name_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_biopython_without_a_private_name_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     from entrez_kit.base.errors import NotConfigured
 
     with pytest.raises(NotConfigured, match="no_such_name"):
@@ -156,7 +156,7 @@ def test_biopython_that_has_moved_a_name_is_refused(monkeypatch: pytest.MonkeyPa
         find_module("Bio.Entrez")
 
 
-def test_the_parser_takes_a_folder_that_cannot_be_made_for_none() -> None:
+def test_the_parser_ignores_a_folder_that_cannot_be_created() -> None:
     from entrez_kit import Entrez
 
     assert Entrez.Parser.DataHandler.local_dtd_dir is None
@@ -168,7 +168,7 @@ def test_the_parser_takes_a_folder_that_cannot_be_made_for_none() -> None:
 # Uvicorn
 
 
-def test_uvicorns_protocol_has_what_the_time_limit_uses() -> None:
+def test_uvicorns_protocol_has_the_attributes_that_the_time_limit_uses() -> None:
     import uvicorn
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -180,7 +180,7 @@ def test_uvicorns_protocol_has_what_the_time_limit_uses() -> None:
     assert isinstance(uvicorn.Config(lambda: None, http=H11Protocol).http, type)
 
 
-def test_uvicorns_server_takes_signals_in_a_context_manager() -> None:
+def test_uvicorns_server_handles_signals_in_a_context_manager() -> None:
     import uvicorn
 
     assert "capture_signals()" in inspect.getsource(uvicorn.Server.serve)
@@ -190,7 +190,7 @@ def test_uvicorns_server_takes_signals_in_a_context_manager() -> None:
 # The MCP SDK
 
 
-def test_the_session_manager_asks_for_its_event_store_when_a_session_begins() -> None:
+def test_the_session_manager_reads_its_event_store_when_a_session_begins() -> None:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
     assert "self.event_store = event_store" in inspect.getsource(StreamableHTTPSessionManager.__init__)
@@ -200,20 +200,20 @@ def test_the_session_manager_asks_for_its_event_store_when_a_session_begins() ->
 # typer
 
 
-def test_typers_completion_takes_what_it_is_given() -> None:
+def test_typers_completion_accepts_our_arguments() -> None:
     from typer import _completion_shared as completion
 
-    def arguments(function: Callable[..., Any]) -> list[str]:
+    def list_arguments(function: Callable[..., Any]) -> list[str]:
         return list(inspect.signature(function).parameters)
 
-    assert arguments(completion.get_completion_script) == ["prog_name", "complete_var", "shell"]
-    assert arguments(completion.install)[:3] == ["shell", "prog_name", "complete_var"]
+    assert list_arguments(completion.get_completion_script) == ["prog_name", "complete_var", "shell"]
+    assert list_arguments(completion.install)[:3] == ["shell", "prog_name", "complete_var"]
 
 
 # requests and urllib3
 
 
-def test_the_pools_of_an_adapter_are_where_they_are_replaced() -> None:
+def test_the_pools_of_an_adapter_can_be_replaced() -> None:
     from requests.adapters import HTTPAdapter
     from urllib3 import PoolManager
 
@@ -227,13 +227,13 @@ def test_the_pools_of_an_adapter_are_where_they_are_replaced() -> None:
     assert inspect.signature(HTTPAdapter.init_poolmanager).parameters.keys() >= {"connections", "maxsize", "block"}
 
 
-def test_a_response_can_be_shut_down_while_it_is_read() -> None:
+def test_a_response_can_be_closed_while_it_is_read() -> None:
     from urllib3 import HTTPResponse
 
     assert all(callable(getattr(HTTPResponse, name)) for name in ("shutdown", "read1"))
 
 
-def test_the_cache_of_requests_has_the_parts_that_are_replaced() -> None:
+def test_the_cache_of_requests_has_the_replaced_attributes() -> None:
     from requests_cache.backends.base import BaseCache
     from requests_cache.backends.sqlite import SQLiteCache, SQLiteDict
     from requests_cache.serializers import CattrStage
