@@ -1,6 +1,6 @@
 """Measure how many citations that `cite` writes `check` verifies, by style. Run by hand, without the network:
 
-    python tests/benchmarks/citation_round_trip.py RECORDINGS [--every 1]
+    Measure the share of citations written by `cite` that `check` verifies, by style. Run by hand, without the network:
 
 The articles are those of recorded EFetch replies. The references have no identifiers: `check` finds them by title and
 place. RECORDINGS has the folders `efetch_pubmed` and `baseline`.

@@ -1,4 +1,4 @@
-"""Measure merges: wrong and missed duplicates on labelled sets, beside bib-dedupe, and the time of many records.
+"""Measure merges: wrong and missed duplicates on labelled sets, compared with bib-dedupe, and the time of many records.
 
     python tests/benchmarks/deduplication.py FOLDER         # a folder with records_pre_merged.csv in each subfolder
     python tests/benchmarks/deduplication.py --records 50000

@@ -9,8 +9,8 @@ time, size and queries. Part "scale" indexes whole records in segments of 50,000
 of a copy: each is asked three times in turn, and the fastest counts. Times of queries are CPU times. A ranked query
 finds no decoded words in memory.
 
-Exits 1 when a promise is broken; those about time and size hold from 100,000 records on. The folder keeps the texts and
-the indexes for the next run; a kept index is not built again.
+Exits 1 if a promise is broken; promises about time and size apply from 100,000 records on. The folder stores the texts
+and the indexes for the next run; an existing index is not built again.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Measure the rate limit with real processes, whose transports ask a server that stamps arrivals.
+"""Measure the rate limit with real processes, whose transports send requests to a server that records their arrivals.
 
     python tests/benchmarks/rate_limit.py
     python tests/benchmarks/rate_limit.py --threads 8 --load 2
@@ -6,7 +6,7 @@
 
 For every number of processes and rate it prints the most arrivals in any one-second window, the share of the limit
 that was used ((arrivals - 1) / span / limit, median of the runs) and the longest wait of any process for a slot as a
-multiple of its fair share (processes x threads / rate). Exits 1 when a promise is broken: the limit in any window,
+multiple of its fair share (processes x threads / rate). Exits 1 if a promise is broken: the limit in any window,
 93 % use, less than 4 fair shares.
 """
 

@@ -2,9 +2,9 @@
 
     ENTREZ_KIT_REAL_DATA=<folder of recorded replies> python tests/benchmarks/strategy_labels.py --records 100000
 
-The copy has recorded records, and records made of the words, headings and values of strategies: those of the tests, in
-the syntax of every service, and the recorded ones. Their words are near each other, at distances around those that the
-lines ask for. Each line is evaluated three times: its translation and its meaning on the index of the copy, and its
+The copy has recorded records, and records made from the words, headings and values of strategies: those of the tests,
+in the syntax of every service, and the recorded ones. Their words are near each other, at distances around those of
+the lines. Each line is evaluated three times: its translation and its meaning on the index of the copy, and its
 meaning by ``tests/support/strategy_line_matcher.py``, which reads the words of all records. A label is wrong if it
 claims that nothing is missed, or nothing is added, and a record contradicts it. ``narrower`` without a loss that widens
 claims that nothing is added.
