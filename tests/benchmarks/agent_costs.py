@@ -22,7 +22,7 @@ START: Any = import_module("start")
 """The benchmark beside this one, which speaks to servers already."""
 GREETING: bytes = START.GREETING
 Environment = dict[str, str]
-message, cpu_seconds = START.message, START.cpu_seconds
+write_message, measure_cpu = START.write_message, START.measure_cpu
 TOOLSETS = ("pubmed", "gene", "corpus", "entrez", "citations")
 CALLS: dict[str, tuple[str, dict[str, Any]]] = {
     "search": ("pubmed_search_articles", {"query_term": "crispr"}),
@@ -67,7 +67,7 @@ def measure_start(command: list[str], environment: Environment) -> float:
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        process.stdin.write(GREETING + message("tools/list", 1))
+        process.stdin.write(GREETING + write_message("tools/list", 1))
         process.stdin.flush()
         for _ in range(2):
             process.stdout.readline()
@@ -78,18 +78,18 @@ def measure_start(command: list[str], environment: Environment) -> float:
 
 def measure_version(command: list[str], environment: Environment, calls: int) -> dict[str, float]:
     """Return the costs of one version, without its start."""
-    listing, demo = message("tools/list", 1), [*command, "--demo", "serve"]
+    listing, demo = write_message("tools/list", 1), [*command, "--demo", "serve"]
     lists = {"default": [], **{name: ["--toolset", name] for name in TOOLSETS}}
     found: dict[str, float] = {}
     for name, flags in lists.items():
         found |= {f"list of {name}, bytes": size for size in get_sizes([*demo, *flags], environment, [listing])}
     asked = [
-        message("tools/call", number, name=tool, arguments=arguments)
+        write_message("tools/call", number, name=tool, arguments=arguments)
         for number, (tool, arguments) in enumerate(CALLS.values(), 1)
     ]
     get_sizes(demo, environment, asked)  # fills the cache, so that all replies are there before the input ends
     found |= {f"{name}, bytes": size for name, size in zip(CALLS, get_sizes(demo, environment, asked), strict=True)}
-    found["calls a second"] = START.stdio_rate([*command, "--demo"], environment, calls)
+    found["calls a second"] = START.measure_stdio_rate([*command, "--demo"], environment, calls)
     return found
 
 
@@ -127,11 +127,11 @@ def main() -> None:
             own["before"]["PYTHONPATH"] = str(link_package(checkout, Path(home) / "package"))
         for name, command in versions.items():
             columns[name] = measure_version(command, own[name], options.calls)
-        told = GREETING + message("tools/list", 1)
+        told = GREETING + write_message("tools/list", 1)
         best = {name: [float("inf"), float("inf")] for name in starts}
         for _ in range(options.rounds):
             for name, command in starts.items():
-                taken = cpu_seconds(command, own[name], told=told, until=2), measure_start(command, own[name])
+                taken = measure_cpu(command, own[name], told=told, until=2), measure_start(command, own[name])
                 best[name] = [min(pair) for pair in zip(best[name], taken, strict=True)]
     for name, (cpu, wall) in best.items():
         columns.setdefault(name, {}).update({"start, CPU s": cpu, "start, s": wall})
