@@ -66,7 +66,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collection_finish() -> None:
     """Collect garbage again, but only among the objects that tests create."""
     gc.freeze()
-    gc.set_threshold(20_000, 20, 20)  # as in the program
+    gc.set_threshold(20_000, 20, 20)  # the same thresholds as in the program
     gc.enable()
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 START: Any = import_module("start")
-"""The benchmark beside this one, which speaks to servers already."""
+"""The other benchmark, which already communicates with servers."""
 GREETING: bytes = START.GREETING
 Environment = dict[str, str]
 write_message, measure_cpu = START.write_message, START.measure_cpu
@@ -50,7 +50,7 @@ def get_sizes(command: list[str], environment: Environment, requests: list[bytes
         lines = [process.stdout.readline() for _ in range(1 + len(requests))]
         process.stdin.close()
     found = {}
-    for line in filter(None, lines):  # an older version may lack the toolset, and end
+    for line in filter(None, lines):  # an older version may lack the toolset and end
         reply = json.loads(line)
         if reply.get("id"):
             result = reply.get("result") or reply["error"]

@@ -28,7 +28,7 @@ from entrez_kit.sandbox.server import Sandbox
 
 RECORD = re.compile(rb"<PubmedArticle(?:\s[^<>]*)?>.*?</PubmedArticle>", re.DOTALL)
 STANDING = ("superseded", "retracted", "concern", "duplicate")
-"""Statuses of a reference that agrees with its record, whatever became of the article."""
+"""Statuses of a reference that agrees with its record, including those of retracted articles."""
 
 
 def write_corpus(recordings: Path, file: Path) -> list[Article]:

@@ -108,7 +108,7 @@ def measure_scale(number: int) -> None:
     for slot, records in enumerate(files):
         for n, record in enumerate(records, start=1):
             labels.setdefault(record.work, []).append(f"{slot}.ris#{n}")
-    del files  # the invented works are no part of a merge
+    del files  # the invented works are not part of a merge
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     started, cpu = time.perf_counter(), time.process_time()
     request = MergeRequest.model_validate(

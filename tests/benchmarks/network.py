@@ -104,7 +104,7 @@ def measure(latencies: Sequence[int], only: str | None) -> None:
                     print_line(f"fetch 10,000, {latency} ms, {key}", took, get_floor(10_000 / PER_FETCH, key))
                 if only in (None, "search"):
                     took = run_command(["search", "all[sb]", "--all", "--format", "ids"], environment, key)
-                    # the first answer and that about a sample tell what to ask
+                    # the first answer and that for a sample determine the requests
                     least = get_floor(-(-60_000 // PER_SLICE), key) + 2 * latency / 1000
                     print_line(f"search --all of 60,000, {latency} ms, {key}", took, least)
         if only in (None, "fulltext"):

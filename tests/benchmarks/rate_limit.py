@@ -38,7 +38,7 @@ def measure(processes: int, rate: int, seconds: float, threads: int, margins: li
                 client.finish(seconds + 60)
         times = server.times
         longest = max(wait for client in started for wait in client.waits)
-    # how much longer than a second it took until one request more than allowed had come
+    # how much longer than a second it took until one request more than allowed arrived
     margins += [times[index + rate] - times[index] - 1 for index in range(len(times) - rate)]
     use = (len(times) - 1) / (times[-1] - times[0]) / rate
     return count_most_in_a_second(times), use, longest / (processes * threads / rate)

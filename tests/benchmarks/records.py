@@ -147,7 +147,7 @@ from benchmark_records import own_peak
 print(seconds, own_peak() / 1024)
 sys.exit(status)
 """
-"""Runs the program, and prints what it took before anything else is loaded."""
+"""Runs the program, and prints its costs before anything else is loaded."""
 
 
 def measure_parsing(service: Service, ids: Sequence[str]) -> float:

@@ -14,7 +14,7 @@ from typing import Any
 import anyio
 
 TASKS: Any = import_module("agent_tasks")
-"""The benchmark beside this one, which asks the questions."""
+"""The other benchmark, which has the questions."""
 SEARCH, FETCH, RELATED, FULLTEXT = TASKS.SEARCH, TASKS.FETCH, TASKS.RELATED, "pubmed_fetch_fulltext"
 GENE, LINKS = "get_gene", "get_pubmed_links"
 BASE = "99000001"

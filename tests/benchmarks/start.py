@@ -126,7 +126,7 @@ def measure_stdio_rate(command: list[str], environment: Environment, calls: int)
 @contextmanager
 def serve_http(command: list[str], environment: Environment) -> Iterator[str]:
     """Run a server over HTTP; yield its address."""
-    with tempfile.TemporaryFile() as log:  # whoever read a pipe would slow down who is measured
+    with tempfile.TemporaryFile() as log:  # reading a pipe would slow down the measured process
         process = subprocess.Popen(
             [*command, "serve", "--transport", "http", "--port", "0"],
             env={**environment, "MCP_AUTH_SECRET_KEY": SECRET},
@@ -181,7 +181,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as home, Sandbox(enforce_limits=False) as sandbox:
         environment = {
             **{name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"},
-            "PYTHONPYCACHEPREFIX": str(Path(home) / "compiled"),  # every row runs what was compiled before
+            "PYTHONPYCACHEPREFIX": str(Path(home) / "compiled"),  # every row runs code that is already compiled
             "HOME": home,
             "TMPDIR": home,
             "ENTREZ_KIT_HOME": home,

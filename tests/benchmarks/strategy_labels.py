@@ -44,7 +44,7 @@ from entrez_kit.strategies.prove_strategy import LineProof, compare_records
 from entrez_kit.strategies.strategy import Strategy, read_strategy
 
 CHUNK = 10_000
-"""Records that the judge reads at a time."""
+"""Records that the matcher reads at a time."""
 FIRST_PMID = 50_000_000
 
 

@@ -24,7 +24,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-os.environ["OPENBLAS_NUM_THREADS"] = "1"  # its threads keep counting CPU seconds when there is nothing left to do
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # its threads use CPU seconds also when there is nothing to do
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
 import numpy as np
@@ -44,7 +44,7 @@ TIMED_FROM = 100_000
 MAX_OF_NAIVE = 0.2
 MAX_NARROWED = 1.2
 MAX_OF_ALL = 0.1
-"""What a search by graph may take of one that compares all."""
+"""The time of a search by graph, as a share of one that compares all."""
 LEAST_RECALL = 0.95
 EVERY = 2, 10, 100, 1_000
 
@@ -100,7 +100,7 @@ def main() -> int:
 
 def fill(connection: sqlite3.Connection, invented: InventedVectors, count: int) -> None:
     """Write and index the vectors; print the time and the size of the index."""
-    connection.execute("PRAGMA cache_size=-32000")  # as the corpus has it
+    connection.execute("PRAGMA cache_size=-32000")  # in the form of the corpus
     connection.execute("PRAGMA synchronous=OFF")
     connection.execute("BEGIN")
     put_vectors(connection, invented, count)

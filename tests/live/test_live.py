@@ -32,7 +32,7 @@ OWNERS: Mapping[str, str] = {
     or name == "TMPDIR"
     or (name.startswith("ENTREZ_KIT_") and name.endswith("_URL"))
 }
-"""Whoever runs the tests is asked for at the services; the rate limit is shared with all else this user runs."""
+"""The services get the identity of the user who runs the tests; the rate limit is shared with the user's programs."""
 IS_SANDBOX = urlsplit(OWNERS.get("ENTREZ_KIT_EUTILS_URL", "")).hostname in ("127.0.0.1", "localhost", "::1")
 X = DEMO if IS_SANDBOX else REAL
 PMIDS = X.pmids
@@ -146,11 +146,11 @@ CALLS: Mapping[str, tuple[tuple[str, ...], Check]] = {
     "corpus_checkpoint_get": (("corpus", "checkpoint", "get", "live"), lambda found: found["last_edat"]),
     "corpus_checkpoint_set": (("corpus", "checkpoint", "set", "live", "2001-01-01"), lambda found: found["ok"]),
 }
-"""One call of each operation, in the order of the catalogue but for the corpus: what is read there is synced first."""
+"""One call of each operation, in the order of the catalogue, but the corpus is synced before it is read."""
 REVIEW = {"translate_strategy", "lint_strategy", "measure_recall", "merge_references"}
-"""Called with files, below or (what asks no service) not at all."""
+"""Called with files, below or (if it sends no request) not at all."""
 BESIDE = {"pubmed_verify_claims", "check_references", "corpus_audit"} | REVIEW
-"""Called with a file, or ending with 4 where there is anything to look at, below."""
+"""Called with a file below, or ends with 4 if it finds a problem."""
 
 
 def test_every_operation_has_a_live_call() -> None:
@@ -279,7 +279,7 @@ def test_us4_scenario_1_following_the_hint_resolves_the_gene(run: Run) -> None:
 
 @_mark_live
 def test_us4_scenario_2_rate_limited_says_to_wait_or_to_add_a_key(run: Run) -> None:
-    with Sandbox(faults={"429": 1.0}, enforce_limits=False) as sandbox:  # the services are not to be provoked
+    with Sandbox(faults={"429": 1.0}, enforce_limits=False) as sandbox:  # the services must not be provoked
         ended = run(
             *("gene", "search", "TP53"),
             ENTREZ_KIT_EUTILS_URL=f"{sandbox.url}/entrez/eutils",
@@ -319,7 +319,7 @@ def test_pages_of_genes_have_no_gap_and_no_overlap(run: Run) -> None:
     assert [item["id"] for item in (*first["items"], *second["items"])] == [item["id"] for item in whole["items"]]
 
 
-# Articles and the corpus: what their specifications promise
+# Articles and the corpus: the promises of their specifications
 
 
 @_mark_live

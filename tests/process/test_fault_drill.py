@@ -76,7 +76,7 @@ def test_stored_data_from_a_wrong_clock_or_a_damaged_disk_never_yields_a_wrong_d
 
 def test_every_fault_is_tested() -> None:
     assert {fault for _, _, faults in CONTRADICTED for fault in faults} == set(CONTRADICTIONS)
-    assert len(QUICK) >= len(COMMANDS), "each command meets a fault"
+    assert len(QUICK) >= len(COMMANDS), "each command is tested with a fault"
 
 
 @pytest.mark.parametrize("fault", ["silence", "slow body"])

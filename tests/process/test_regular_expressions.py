@@ -106,7 +106,7 @@ def list_passed_to_re(module: ModuleType) -> Iterator[tuple[str, "re.Pattern[Any
             yield f"{at_once.get(id(call), method)} {source}", None
 
 
-# Patterns that are made of words at run time, with words they may be made of.
+# Patterns built from words at run time, with possible words.
 MADE_OF_WORDS: Final[dict[tuple[str, str], str]] = {
     ("query.dialects.tree", "compile ''.join((*pieces, re.escape(pattern[place:])))"): r"colo\w{0,1}r\w*",
     ("query.dialects.values", r"search f'\\b{name}\\b'"): r"\btherapy\b",
@@ -155,7 +155,7 @@ HELD_BY_THE_MODULE: Final = {
     ("databases.gene.cross_references", "compile pattern.strip('^$')"),
     ("services.transport.refusals", "compile '|'.join(alternatives)"),
 }
-"""Made of words, and collected as what the module then holds."""
+"""Patterns built from words, collected from the loaded module."""
 
 
 LEXERS: Final = (
@@ -172,7 +172,7 @@ AT_THE_BEGINNING: Final = {
     "references.files.reference_files _SIGNS",
     *(f"query.dialects.readers {name}" for name in LEXERS),
 }
-"""Tables of patterns that are matched one by one, which no name in the source tells."""
+"""Tables of patterns that are matched one after another, without a name in the source."""
 EXCUSED: Final = {
     "sandbox.pmc_text _TEXT": "it reads the demo's own texts",
     "services.transport.replies _ENDS_ELEMENT": "it sees the last 1,024 bytes of a reply",
@@ -244,11 +244,11 @@ def test_the_measurement_distinguishes_linear_from_worse_growth() -> None:
     def measure_wrong(source: str, method: str = "search") -> str | None:
         return find_problem(Pattern("here", source, False, 0, method))
 
-    assert measure_wrong(r"[a-z]++!") is not None, "every place looked at again"
+    assert measure_wrong(r"[a-z]++!") is not None, "every place is searched again"
     assert measure_wrong(r"([a-z]+)*!", "match") is not None, "exponential"
     assert measure_wrong(r"\s*x?\s*y", "fullmatch") is not None
     assert measure_wrong(r"<!--.*?-->") is not None
-    assert measure_wrong(r'"(?:\\.|[^"])*"', "match") is not None, "a backslash read two ways"
+    assert measure_wrong(r'"(?:\\.|[^"])*"', "match") is not None, "a backslash read in two ways"
     assert measure_wrong(r"<item\b[^>]*/>") is not None, "quadratic by a small constant"
     assert measure_wrong(r"x.{0,200}y") is None, "slow by a constant"
     assert measure_wrong(r'"(?:\\.|[^"\\])*+"?') is None

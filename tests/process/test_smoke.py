@@ -42,7 +42,7 @@ CALLS = {
     "guide": ("guide", "exit-codes"),
 }
 STATUS = {"match": 3}
-"""Its reference is made up."""
+"""Its reference is invented."""
 
 
 def test_every_command_has_a_call_here() -> None:

@@ -121,7 +121,7 @@ def test_the_program_returns_every_record_or_names_what_is_missing(tmp_path: Pat
         struck = sum(faulty.faults.struck.values())
 
     lines = [json.loads(line) for line in out.splitlines()]
-    assert struck, "no fault struck, so the test proves nothing"
+    assert struck, "no fault occurred, so the test proves nothing"
     assert [line.get("pmid") or line["input"] for line in lines] == requested
     failed = [line["input"] for line in lines if line.get("status")]
     if failed:

@@ -19,7 +19,7 @@ WINDOW_SECONDS = 1.0
 
 
 TIMESTAMPS: Final = 35 if sys.platform == "linux" else None
-"""Linux' SO_TIMESTAMPNS, which Python has no name for: with it the kernel says when bytes came."""
+"""Linux' SO_TIMESTAMPNS, for which Python has no name: with it the kernel reports when bytes arrived."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class ArrivalServer:
                 self.arrivals.append(Arrival(urlsplit(path).path.strip("/"), _read_arrival_time(said)))
                 begun.clear()
                 connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
-        except OSError:  # a client that was killed in the middle of a request
+        except OSError:  # a client was killed during a request
             return False
         return bool(data)
 
@@ -274,14 +274,14 @@ def run_client(
         sent = 0
         while (left := stop - time.monotonic()) > 0:
             sent += 1
-            params = (("n", f"{number}-{sent}"),)  # no two alike: these would go out once
+            params = (("n", f"{number}-{sent}"),)  # all different, because identical ones would be sent once
             limit = None if drains else max(1, round(left * 1000))
             try:
                 transport.send(Call("eutils", "esearch", url, params, Expect("any"), deadline_ms=limit))
             except (RateLimited, UpstreamError):
                 if drains:
                     raise
-                return  # the time was up
+                return  # the time was over
 
     workers = [threading.Thread(target=work, args=(number,)) for number in range(threads)]
     for worker in workers:

@@ -167,7 +167,7 @@ EXAMPLE_RESPONSES: Final[dict[str, Json]] = {
         "version": 2,
     },
 }
-"""As published; the two abbreviated uuids are written out, since the schema wants ten characters."""
+"""As published; the two abbreviated uuids are complete, because the schema requires ten characters."""
 
 
 def check_conforms(document: Any, schema: Json) -> None:

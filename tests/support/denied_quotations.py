@@ -31,7 +31,7 @@ BARE_PREDICATES: Final = (
     "reduce mortality by 12% in adults",
     "improve memory in shift workers",
 )
-"""The same behind an auxiliary verb."""
+"""The same after an auxiliary verb."""
 DENY_CLAUSE: Final = (
     "It is not true that {}.",
     "There is no evidence that {}.",

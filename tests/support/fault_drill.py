@@ -100,7 +100,7 @@ EInfo does not say how many links a database has. Crossref and OpenAlex answer a
 have with status 404, so `check` says ``not_held``.
 """
 FAILED: Final = frozenset(("UPSTREAM_ERROR", "RATE_LIMITED", "UPSTREAM", "ENTREZ", "RATE_LIMIT"))
-"""Codes that say a service failed."""
+"""Codes that report a failed service."""
 
 STORE_FAILED: Final = 9
 """The status of a run that refuses the stored data."""
@@ -142,10 +142,10 @@ STORED: Final[Mapping[str, Callable[[Path], AbstractContextManager[None]]]] = {
     "clock ahead": _set_clock_ahead,
     "bits flipped": _flip_bits,
 }
-"""What may be wrong with what an earlier run stored."""
+"""Possible defects of the data that an earlier run stored."""
 
 DEADLINE: Final = 1.5
-"""Seconds an exchange may take under a slow fault, all attempts together."""
+"""Seconds that an exchange may take under a slow fault, with all attempts."""
 HASTE: Final = {
     "NCBI_TIMEOUT_MS": "500",
     "NCBI_TOTAL_DEADLINE_MS": str(int(1000 * DEADLINE)),

@@ -37,7 +37,7 @@ Wire = Iterator[bytes | float]
 Fault = Callable[[Answer], Wire]
 
 RESET: Final = b"\x00reset"
-"""In a wire: the connection is reset here."""
+"""In a reply: the connection is reset here."""
 
 
 def _send_whole(answer: Answer) -> Wire:

@@ -33,7 +33,7 @@ def _value(part: dict[str, Any], *, neutral: bool) -> Any:
     if part["type"] == "integer":
         if not neutral:
             return part.get("maximum", 7)
-        return part.get("maximum") if part.get("minimum", 0) else 0  # as many as there may be, or none
+        return part.get("maximum") if part.get("minimum", 0) else 0  # the maximum number, or nothing
     if part["type"] == "boolean":
         return not neutral
     patterns = ("", "NCBIGene:7157", "pmid:99000001", "2024", "word")

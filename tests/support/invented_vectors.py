@@ -34,7 +34,7 @@ class InventedVectors:
             size = min(_AT_ONCE, count - start)
             matrix = self._subjects[draw.integers(0, len(self._subjects), size)]
             matrix += 0.7 * draw.standard_normal((size, self.dim), dtype=np.float32) * self._spread
-            matrix += 0.3 * self._spread  # those of models lie to one side
+            matrix += 0.3 * self._spread  # vectors of models are not centred
             yield matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
 
 

@@ -16,11 +16,11 @@ WITHIN_WORDS = frozenset(
         *("inline-supplementary-material", "related-object", "inline-graphic", "b", "i", "u", "em"),
     )
 )
-"""Markup that may stand inside a word; everything else ends one."""
+"""Markup that may be inside a word; everything else ends a word."""
 ANOTHER_PLACE = frozenset(["ref-list", "tex-math", "sec-meta", "copyright-year", "copyright-holder"])
-"""What the library keeps elsewhere, or says in another notation."""
+"""Parts that the library stores elsewhere, or in another notation."""
 FORMULA = "\ufffc"
-"""Stands for a formula that is left out."""
+"""A placeholder for a formula that is omitted."""
 MATHML = "{http://www.w3.org/1998/Math/MathML}"
 MATH = f"{MATHML}math"
 APART = frozenset(f"{MATHML}{name}" for name in ("mfrac", "mfenced", "mtable", "mtr", "mspace"))
@@ -31,7 +31,7 @@ MATH_SCRIPTS = frozenset(
 """The first element in these may continue a word; those after it are separate."""
 SCRIPTS = frozenset(("sup", "sub", "inf"))
 NOTE_MARKS = frozenset(("fn", "table-fn", "author-notes", "corresp", "aff"))
-"""Kinds of links that are marks at a word and no part of it."""
+"""Kinds of links that are marks at a word and not part of it."""
 
 
 def get_local_name(element: ET.Element) -> str:
@@ -70,7 +70,7 @@ def read_text(
     inside = (name in WITHIN_WORDS and not names) or element.tag.startswith(MATHML)
     is_mark = name == "xref" and element.get("ref-type") in NOTE_MARKS
     if is_mark or name in SCRIPTS:
-        inside = False  # a script is separated from its base, at any place
+        inside = False  # a superscript is separated from its base, at any place
     edge = "" if inside and element.tag not in APART else "\n"
     return f"{edge}{''.join(parts)}{edge}"
 

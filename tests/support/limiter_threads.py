@@ -8,7 +8,7 @@ from pathlib import Path
 
 from entrez_kit.services.transport.limiter import RateLimiter, SlotUnavailable
 
-# Long enough for a busy machine, far shorter than for ever.
+# Long enough for a busy machine, but finite.
 STALLED_SECONDS = 20.0
 
 

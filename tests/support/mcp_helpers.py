@@ -281,7 +281,7 @@ class Host:
         """Return the next message."""
         assert self.process.stdout is not None
         ready, _, _ = select.select([self.process.stdout], [], [], seconds)
-        assert ready, "the server says nothing"
+        assert ready, "the server sends nothing"
         line = self.process.stdout.readline()
         assert line, f"the server is gone: {self.errors()}"
         self.lines.append(line)

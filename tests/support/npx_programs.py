@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 HOME = os.environ.get("HOME", "")
-"""Where npm keeps packages; the tests have another home."""
+"""The folder of npm's packages; the tests have another home."""
 
 
 def run_with_npx(command: Sequence[str], timeout: float) -> "subprocess.CompletedProcess[str]":

@@ -13,7 +13,7 @@ from entrez_kit.services.transport import Call, Reply, T
 from entrez_kit.services.transport.client import Transport
 
 Answerer = Callable[[Call], bytes]
-"""Answers a call with a body, or raises."""
+"""Answers a call with a body, or raises an error."""
 
 
 def fail_down(call: Call) -> bytes:

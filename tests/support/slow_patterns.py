@@ -39,7 +39,7 @@ SAMPLES: Final = 6
 ATTACKS: Final = 30
 ANY: Final = 'a0 <>"-'
 OUTSIDE: Final = ("\x00", "\n")
-"""What spoils a match at the end of a text."""
+"""Ends of texts that prevent a match."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Pattern:
     is_bytes: bool
     flags: int
     method: str
-    """match, fullmatch, or search for all that looks at every place."""
+    """match, fullmatch, or search for all methods that search at every place."""
 
     def compiled(self) -> "re.Pattern[Any]":
         source: Any = self.source.encode("latin-1") if self.is_bytes else self.source

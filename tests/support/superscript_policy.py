@@ -73,7 +73,7 @@ def to_canonical(text: str) -> str:
     text = re.sub(r"\s+", "", text).translate(_DASHES)
     for _ in range(9):
         text = re.sub(r"([\^_])\(\(([^()]*)\)\)", r"\1(\2)", text)
-        text = re.sub(r"([\^_])\(([^()]*)[\^_]\(([^()]*)\)", r"\1(\2\3", text)  # one in another
+        text = re.sub(r"([\^_])\(([^()]*)[\^_]\(([^()]*)\)", r"\1(\2\3", text)  # one inside another
         text = re.sub(r"\^\(([^()]*)\)\^\(", r"^(\1", text)
         text = re.sub(r"_\(([^()]*)\)_\(", r"_(\1", text)
     return text

@@ -11,7 +11,7 @@ import pytest
 
 LIST = "SOURCES.md"
 SAVED = "# Replies of "
-"""How the list begins in a folder that `entrez-kit doctor --deep --save` made."""
+"""The beginning of the list in a folder that `entrez-kit doctor --deep --save` wrote."""
 
 _roots: list[str] = []
 _used: set[str] = set()
@@ -22,7 +22,7 @@ def require_recordings(found: object) -> None:
     """Reject recordings that lack the replies a test reads; skip the test if they come from a run of the doctor."""
     if not found and any(_saved):
         pytest.skip("one run of the doctor has too few of these")
-    assert found, "the recordings lack what this test is made for"
+    assert found, "the recordings lack the replies that this test needs"
 
 
 def watch(root: Path) -> None:

@@ -36,7 +36,7 @@ LAYERS = (
     ("Entrez",),
     ("server",),
 )
-"""From the ground up; a module imports only from layers below its own, or from its own room; rooms may be nested."""
+"""From the bottom up; a module imports only from layers below its own, or from its own room; rooms may be nested."""
 
 MAX_ROOMS = 23
 MAX_ARROWS = 118
@@ -279,5 +279,5 @@ def test_every_text_file_is_opened_as_utf_8() -> None:
 
 def test_files_stay_small_enough_to_read_in_one_go() -> None:
     for path in _list_modules():
-        if path.name != "kit_methods.py":  # it is written, not kept by hand
+        if path.name != "kit_methods.py":  # it is generated, not edited by hand
             assert len(path.read_text(encoding="utf-8").splitlines()) <= 900, path

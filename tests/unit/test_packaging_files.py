@@ -42,7 +42,7 @@ def test_manifests_have_the_required_members_of_their_formats() -> None:
     used = re.findall(r"\$\{user_config\.([a-z_]+)\}", json.dumps(bundle["server"]))
     assert set(used) == set(bundle["user_config"])
     assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", entry["name"])
-    assert len(entry["description"]) <= 100, "the registry takes no more"
+    assert len(entry["description"]) <= 100, "the registry accepts no more"
     assert all({"registryType", "identifier", "transport"} <= set(package) for package in entry["packages"])
     for name in ("plugin/.claude-plugin/plugin.json", "plugin/.codex-plugin/plugin.json"):
         assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", read_document(name)["name"])
@@ -102,7 +102,7 @@ ENTRY: Final = _make_record(
     },
     *("$schema", "name", "description", "version", "packages"),
 )
-"""What the registry documents for an entry, closed: no package from PyPI or npm has its schema."""
+"""The documented members of an entry, closed: no package from PyPI or npm has its schema."""
 
 
 def list_places(value: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -120,7 +120,7 @@ def test_the_registry_accepts_the_entry() -> None:
     assert [error.message for error in validator.iter_errors(entry)] == []
     package = entry["packages"][0]
     assert package["version"] == entry["version"]
-    # The registry looks for this line on the page of the package, which is the README.
+    # The registry searches this line on the page of the package, which is the README.
     assert f"mcp-name: {entry['name']} " in (ROOT / "README.md").read_text(encoding="utf-8")
     command = [package["runtimeHint"], *(one["value"] for one in package["packageArguments"])]
     assert command == [

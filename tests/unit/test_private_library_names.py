@@ -30,7 +30,7 @@ BOUNDED: Final = {
     "urllib3": "entrez_kit/services/transport/wire.py extends the connections of its pools",
     "uvicorn": "entrez_kit/server/http.py adds a time limit to H11Protocol, and takes the signals from Server",
 }
-"""Packages of which undocumented parts are used, and where."""
+"""Packages whose undocumented parts are used, and where."""
 
 PRIVATE_IMPORTS: Final = {
     ("commands/_app.py", "typer._completion_shared"),

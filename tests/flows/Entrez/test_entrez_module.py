@@ -219,7 +219,7 @@ def test_a_list_shorter_than_its_count_is_returned_with_a_warning(entrez: Any, s
     assert caught[0].filename == __file__
 
 
-# Who sends a request
+# Identity of the sender
 
 
 def test_email_key_and_tool_are_sent_and_appear_nowhere_else(entrez: Any, server: Loopback) -> None:
@@ -303,7 +303,7 @@ def test_the_number_of_attempts_can_be_set(entrez: Any, server: Loopback) -> Non
     assert len(server.seen) == 6
 
 
-# Nothing is shared
+# Nothing shared with Bio.Entrez
 
 
 def test_bio_entrez_itself_is_not_changed_and_adds_no_wait(

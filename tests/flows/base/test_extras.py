@@ -37,7 +37,7 @@ def test_the_listed_extras_are_those_in_pyproject() -> None:
 
 @pytest.mark.parametrize("extra", EXTRAS)
 def test_an_installed_extra_is_reported_as_installed(extra: str) -> None:
-    assert is_installed(extra), "the extras of development hold all the others"
+    assert is_installed(extra), "the development extra includes all other extras"
 
 
 def test_the_plain_installation_includes_no_package_of_an_extra() -> None:

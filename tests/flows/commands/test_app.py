@@ -235,7 +235,7 @@ def test_options_can_be_set_by_variables_and_the_config_file(
     assert cli("search", "crispr", "-n", "1").out.strip().isdigit()
     assert cli("search", "crispr", "-n", "1", "--json").out.startswith("{")
 
-    monkeypatch.setenv("ENTREZ_KIT_FORMAT", "nbib")  # which related does not print: a preference is no order
+    monkeypatch.setenv("ENTREZ_KIT_FORMAT", "nbib")  # related does not print this format; a preference is not a command
     assert cli("related", "99000001", "-n", "1").out.startswith("{")
 
     monkeypatch.delenv("ENTREZ_KIT_FORMAT")
@@ -384,7 +384,7 @@ def test_shell_completion_offers_commands_options_and_values(program: Program) -
 def test_the_completion_script_is_printed(program: Program) -> None:
     done = program("--show-completion", _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="")
 
-    assert done.status in (0, 1)  # 1 where no shell is found
+    assert done.status in (0, 1)  # 1 if no shell is found
     for shell in ("bash", "zsh", "fish"):
         script = program("--show-completion", shell, SHELL="/bin/bash")
         assert script.status == 0
@@ -482,7 +482,7 @@ def test_signals_end_the_program_without_partial_files(number: signal.Signals, s
         env={**os.environ},
     )
     os.write(writer, b"9")
-    while select.select([reader], [], [], 0)[0]:  # until it has read that, and waits for more
+    while select.select([reader], [], [], 0)[0]:  # until the program has read it and waits for more
         time.sleep(0.01)
     process.send_signal(number)
     _, err = process.communicate(timeout=30)

@@ -252,7 +252,7 @@ def test_the_error_about_an_unreadable_file_names_the_file_and_the_readable_suff
     error = read_error(alone("check", str(file), "--json"))
 
     assert error["details"] == {"reason": "bad_file"}
-    assert "reply" not in error["message"], "nobody answered anything"
+    assert "reply" not in error["message"], "no service answered"
     assert "this line" not in error["recovery_hint"], "the message has no line"
     if not content:
         assert error["message"] == f"{file}: the file is empty."
@@ -340,7 +340,7 @@ def test_several_files_have_separate_rows_counts_and_corrections(cli: Cli, bib: 
     swapped = json.loads(cli("check", str(ris), str(bib)).out)["references"][2:]
     assert [one.get("duplicate_of") for one in swapped] == [None, None, 1, None, None]
     table = cli("check", str(bib), str(ris), "-f", "table").out
-    assert "".join(f"{ris}: 0 of 2 verified".split()) in "".join(table.split())  # a long path is folded
+    assert "".join(f"{ris}: 0 of 2 verified".split()) in "".join(table.split())  # a long path is wrapped
     assert both["counts"] == {code: sum(one["counts"][code] for one in alone) for code in both["counts"]}
     assert [(one["file"], one["total"], one["counts"], one["corrected"]) for one in both["files"]] == [
         (str(file), one["total"], one["counts"], one["corrected"]) for file, one in zip((bib, ris), alone, strict=True)

@@ -68,7 +68,7 @@ def read_corpus_error(done: RunResult) -> dict[str, Any]:
     return found
 
 
-# Syncing
+# the term of the key is stored
 
 
 def test_later_syncs_of_a_query_update_the_corpus(cli: Cli, pubmed: Callable[..., Any]) -> None:
@@ -469,7 +469,7 @@ def test_an_export_requires_either_a_key_or_all(cli: Cli) -> None:
     assert cli("corpus", "export", "--all", "-f", "ris", "--fields", "pmid").status == 2
 
 
-# Upkeep
+# Maintenance
 
 
 def test_a_reindex_does_not_change_the_results_of_searches(cli: Cli, pubmed: Callable[..., Any]) -> None:

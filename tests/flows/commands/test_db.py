@@ -185,7 +185,7 @@ def test_text_is_ncbis_unchanged_text_in_a_pipe_and_in_a_file(cli: Cli, tmp_path
     cli(*words, "-o", str(as_json))
     assert json.loads(as_json.read_text(encoding="utf-8"))["rettype"] == "fasta"
     assert cli(*words, "-f", "text").out == piped.out
-    assert json.loads(cli(*words[:4]).out)["db"] == "nuccore"  # without a named type, the document
+    assert json.loads(cli(*words[:4]).out)["db"] == "nuccore"  # without a type, the document
 
 
 @pytest.mark.parametrize("suffix", [".fa", ".gb", ".xml", ".txt", ""])

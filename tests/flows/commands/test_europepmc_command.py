@@ -86,7 +86,7 @@ def test_csl_is_one_document_with_unique_ids(cli: Cli) -> None:
     assert len({item["id"] for item in items}) == len(items) > 5
 
 
-# As far as wanted
+# Number of records
 
 
 @pytest.mark.long
@@ -129,7 +129,7 @@ def test_the_option_for_the_next_page_is_shown(cli: Cli) -> None:
     assert not set(first.out.split()) & set(second.out.split())
 
 
-# Honesty
+# Missing records
 
 
 def answer_one_of_three(request: LocalRequest, state: LocalState) -> LocalReply:
@@ -205,7 +205,7 @@ def test_a_disabled_service_is_reported_with_the_setting_that_enables_it(
     assert json.loads(done.err)["error"]["details"]["reason"] == "europepmc_disabled"
 
 
-# What a person sees
+# Terminal output
 
 
 @pytest.mark.parametrize("columns", [60, 80, 200])

@@ -197,7 +197,7 @@ def test_every_format_of_a_command_is_written_to_a_pipe_and_to_a_file(
     documents = []
     for selected in list_formats(module, name):
         if selected.name in CONVERTED:
-            continue  # below: pandoc takes a second
+            continue  # not in the list below: pandoc takes a second
         written = b""
         if selected.suffixes:
             target = tmp_path / f"out{selected.suffixes[0]}"
@@ -213,7 +213,7 @@ def test_every_format_of_a_command_is_written_to_a_pipe_and_to_a_file(
         assert content not in (None, "", []), selected.name
         if selected.name in ("json", "yaml"):
             documents.append(content)
-        if written and name not in ("serve token", "doctor", "search"):  # those contain the time
+        if written and name not in ("serve token", "doctor", "search"):  # these contain the time
             assert written.decode() == done.out, selected.name
     if name not in ("serve token", "doctor"):
         assert all(document == documents[0] for document in documents)

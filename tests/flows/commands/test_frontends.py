@@ -15,7 +15,7 @@ from entrez_kit.core.operation import Operation
 from entrez_kit.python.catalogue import OPERATIONS
 
 TERMINAL_ONLY = {"show", "check", "sandbox", "serve", "doctor", "cache", "config", "guide", "local", "review"}
-"""Commands that are no operation."""
+"""Commands that are not an operation."""
 EVERYWHERE = {
     *("format", "json", "count", "fields", "no_header", "output"),
     *(
@@ -60,7 +60,7 @@ FLAGS_ONLY = {
         *("files", "journal", "year", "volume", "issue", "first_page", "last_page", "author_name", "title", "key")
     },
 }
-"""Parameters that are no field: what the terminal adds, and the three flags of date_range."""
+"""Parameters that are not a field: parameters of the terminal, and the three flags of date_range."""
 FIELDS_ONLY = {
     "translate_strategy": {"strategy", "words_name", "count"},
     "lint_strategy": {"strategy", "words_name"},
@@ -80,11 +80,11 @@ FIELDS_ONLY = {
     "pubmed_verify_claims": {"claims"},
     "merge_references": {"decisions", "separate"},
 }
-"""Fields without a flag of their name: date_range has three, raw_text is -f xml and -f nbib, ids say what they are."""
+"""Fields without a flag of the same name: date_range has three, raw_text is -f xml and -f nbib, ids are recognised."""
 OTHER_DEFAULTS = {
     ("pubmed_search_articles", "query_term"),  # a strategy replaces it
-    ("pubmed_search_articles", "fetch_brief_summaries"),  # tables ask for titles, json does not
-    ("pubmed_sync_delta", "term"),  # a key remembers its own
+    ("pubmed_search_articles", "fetch_brief_summaries"),  # tables request titles, json does not
+    ("pubmed_sync_delta", "term"),  # the term of a key is stored
 }
 SEVERAL_IDS = {
     ("pubmed_fetch_contents", "pmids"),
@@ -102,7 +102,7 @@ SEVERAL_IDS = {
 """Identifiers: the terminal takes several, and from files and pipes, so its parser requires none."""
 
 FROM_RUN_TO_RUN = {"pubmed_sync_delta": {"job_id"}}
-"""Members of a document that tell when it was made."""
+"""Members of a document that contain the time of its creation."""
 
 operations = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
 

@@ -216,11 +216,11 @@ def test_a_long_table_is_shown_in_the_pager_only_on_a_terminal(
     assert not paged, "a pipe is not paged"
     monkeypatch.setattr(module("_output"), "is_terminal", lambda stream: True)
     cli("search", "crispr", "-f", "table", *fields)
-    assert not paged, "nobody types"
+    assert not paged, "no input"
     monkeypatch.setattr(module("_formats.tables"), "is_terminal", lambda stream: True)
     short = cli("search", "crispr", "-n", "2", "-f", "table", *fields)
     assert "99000047" in short.out
-    assert not paged, "it fits"
+    assert not paged, "it fits into the terminal"
     done = cli("search", "crispr", "-f", "table", *fields)
 
     assert done.out == ""

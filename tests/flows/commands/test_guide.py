@@ -28,7 +28,7 @@ from entrez_kit.services.small_replies import MESSAGES
 from entrez_kit.services.transport import DAY, HOUR, NOT_FOUND_TTL, TTL, WEEK
 
 WARNINGS = ("Warn", "MatchWarning", "warn")
-"""What makes a warning: two models, and a method that adds one to related articles."""
+"""What causes a warning: two models, and a method that adds one to related articles."""
 UNUSED = ("from_ncbi", "from_mixed")
 """No warning: NCBI is the usual source, and articles of several sources have a warning for each."""
 

@@ -133,7 +133,7 @@ def test_a_file_without_an_end_is_refused_with_the_limit(
     assert done.status == 2, done.err
     error = read_error(done)
     assert error["code"] == "INVALID_INPUT"
-    if kind in ("device", "sparse file"):  # an import reads the start of a file, which says what it is
+    if kind in ("device", "sparse file"):  # an import reads the beginning of a file to find out its kind
         assert "which is the maximum" in error["message"] or error["details"]["reason"] == "unknown_file"
     if kind == "pipe":
         assert "no program wrote to this pipe" in error["message"] or call[0] == "sandbox"

@@ -88,7 +88,7 @@ def test_the_partial_file_of_a_killed_run_is_removed_by_the_next_run_and_that_of
         with module("_output").Sink(target) as sink:
             sink.data("first")
         assert part.exists()
-        running.kill()  # SIGKILL: nothing of the program runs any more
+        running.kill()  # SIGKILL: no part of the program runs any more
     assert part.exists()
 
     with module("_output").Sink(target) as sink:

@@ -301,5 +301,5 @@ def test_an_unfinished_recording_does_not_replace_the_old_file_and_the_next_one_
     assert Path("call.ekz").read_bytes() == b"old"
     assert not abandoned.exists()
     assert kit.services.recording is not None
-    kit.services.recording.close()  # as an interrupt does
+    kit.services.recording.close()  # like an interrupt
     assert {path.name for path in Path().iterdir() if "ekz" in path.name} == {"call.ekz"}

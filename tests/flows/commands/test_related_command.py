@@ -210,7 +210,7 @@ def test_a_multiline_file_format_is_rejected_as_a_table_cell(cli: Cli, form: str
 
     assert (done.status, done.out, read_error(done)["invalid_input"]) == (2, "", "style=ris")
     assert cli(*words, "--style", "apa,bibtex").status == 0
-    assert cli("related", "99000001", "-f", form).status == 0  # styles that nobody asked for are no obstacle
+    assert cli("related", "99000001", "-f", form).status == 0  # styles that were not requested are not an error
 
 
 @pytest.mark.parametrize("form", ["table", "ids", "csv", "tsv", "jsonl", "md"])

@@ -571,7 +571,7 @@ def test_a_suffix_of_an_office_program_is_rejected_with_a_format_that_it_opens(
     assert f"(-o {instead})" in read_error(done)["recovery_hint"]
 
 
-# What a search was, beside its records
+# The certificate of a search
 
 
 @pytest.mark.clock

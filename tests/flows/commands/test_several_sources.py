@@ -12,7 +12,7 @@ from entrez_kit.core.per_input import MAX_FAILURES
 from entrez_kit.sandbox.server import Sandbox
 
 UNDER_WAY = 6
-"""So many requests may be in flight to NCBI without a key."""
+"""Maximum number of simultaneous requests to NCBI without a key."""
 
 
 def read_rows(text: str) -> list[dict[str, str]]:
@@ -93,7 +93,7 @@ def test_no_more_ids_are_requested_after_several_failures_of_a_service(
     assert done.status == 5
     assert requested <= 6 * MAX_FAILURES
     assert done.out.count("Not tried, because requests before it failed: ") >= 20 - MAX_FAILURES - UNDER_WAY
-    assert "failed: Not tried" not in done.out, "the reason is told once"
+    assert "failed: Not tried" not in done.out, "the reason is reported once"
 
 
 @pytest.mark.parametrize("form", ["csv", "ids", "jsonl", "md", "table"])
@@ -114,4 +114,4 @@ def test_offline_cached_records_are_returned_after_any_number_of_uncached_ones(c
 
     assert done.status == 4
     assert [line.get("symbol") for line in lines] == [None] * 4 + ["BRCA1"]
-    assert all("--offline" in line["error"]["recovery_hint"] for line in lines[:4]), "each says what to do"
+    assert all("--offline" in line["error"]["recovery_hint"] for line in lines[:4]), "each has advice"

@@ -121,7 +121,7 @@ def test_a_sync_under_a_clock_that_was_ahead_hides_no_revision_from_the_next_one
 
     assert first.updated == 1
     assert any("in the future" in warning for warning in first.warnings)
-    assert not second.warnings, "the wrong time is still there"
+    assert not second.warnings, "the wrong time is still stored"
 
 
 def test_records_withdrawn_after_a_sync_under_a_clock_that_was_ahead_are_noticed(world: ChangingPubMed) -> None:

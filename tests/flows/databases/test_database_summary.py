@@ -73,7 +73,7 @@ def test_an_accession_that_ncbi_refuses_does_not_fail_the_others(sandbox: Sandbo
     assert requested == [
         "990000101,990000102",
         *["ZZ1.1"] * 3,
-    ]  # what NCBI refuses is heard again before it is believed
+    ]  # a refusal of NCBI is requested again before it is accepted
     assert len(numbers.summaries) == 2
 
 

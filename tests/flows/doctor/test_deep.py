@@ -35,7 +35,7 @@ pytestmark = pytest.mark.usefixtures("no_waiting")
 KEY = "c4narykey0123456789abcdefc4narykey01"
 EMAIL = "canary.person+tag@example.org"
 OTHERS = {"EInfo of PubMed", "EPost"}
-"""Asked in every case, to see that a change at one endpoint is not found at another."""
+"""Requested in every case, to check that a change at one endpoint is not reported for another."""
 
 
 def find_probes(*names: str) -> list[Probe]:
@@ -377,7 +377,7 @@ def test_real_records_are_requested_if_the_service_is_not_the_sandbox() -> None:
     with Services(load_settings({})) as services:
         assert (
             _choose_examples(services, ()) is REAL
-        )  # and nothing is asked to find out: a test reaches no other machine
+        )  # and no request is sent to find out: a test reaches no other machine
     assert all(getattr(REAL, name) for name in REAL.__slots__)
 
 
@@ -409,7 +409,7 @@ def test_saved_replies_are_unchanged_and_listed(sandbox: Sandbox, tmp_path: Path
             if one.probe.service == "eutils" and not one.refused:
                 assert kept == one.exchanges[-1].incoming.body
             assert f"| {one.comparison.file} |" in listed
-    assert sandbox.url not in listed  # which may be the address of somebody's own mirror
+    assert sandbox.url not in listed  # which may be the address of a private mirror
     assert "GET eutils:/esearch.fcgi?db=pubmed&term=crispr" in listed
     files = [path for path in (tmp_path / "replies").rglob("*") if path.is_file()]
     assert len(files) == listed.count("| GET ") + listed.count("| POST ") + 1

@@ -12,7 +12,7 @@ from entrez_kit.sandbox.server import Sandbox
 
 KitFor = Callable[..., EntrezKit]
 WRITTEN = "99000001"
-"""Its text is part of the demo corpus; the sandbox's PMC passes it on."""
+"""Its text is part of the demo corpus and returned by the sandbox's PMC."""
 FRONT_ONLY = "99000004"
 """In PMC with front matter only; the bucket has a text."""
 NOT_IN_BUCKET = "99000006"
@@ -188,7 +188,7 @@ def test_if_one_source_is_down_the_others_are_requested(kit_for: KitFor, sandbox
     assert FRONT_ONLY in found
     assert result.unavailable[0].id == "99000008" or broken == "efetch"
     if broken == "unpaywall":
-        assert result.unavailable[0].tried_tiers[-1].outcome == "no-oa"  # 404 is Unpaywall's word for an unknown DOI
+        assert result.unavailable[0].tried_tiers[-1].outcome == "no-oa"  # Unpaywall answers 404 for an unknown DOI
 
 
 @pytest.mark.parametrize("fault", ["500", "html", "truncate", "error200", "cut"])

@@ -177,7 +177,7 @@ def test_more_ids_than_the_converter_accepts_are_sent_in_batches(kit_for: KitFor
     assert [one.pmid for one in result.records] == ids
 
 
-# Replies the sandbox does not give
+# Replies that the sandbox does not give
 
 
 class PreparedConverter:

@@ -48,7 +48,7 @@ def list_keys(result: Any) -> list[str]:
     return [article.key for article in result.articles]
 
 
-# What is found
+# Results
 
 
 def test_a_search_finds_articles_and_preprints(kit: EntrezKit) -> None:
@@ -295,7 +295,7 @@ def test_a_walk_has_one_page_in_memory(kit_for: KitFor, many: Sandbox) -> None:
     assert len(list(records)) == 900
 
 
-# Honesty
+# Missing records
 
 
 class PreparedPages:
@@ -417,7 +417,7 @@ def test_errors_of_the_request_have_one_code(kit: EntrezKit) -> None:
     assert caught.value.code == "INVALID_INPUT"
 
 
-# Pages ahead
+# Pages requested in advance
 
 
 def test_the_next_page_is_requested_in_advance_but_no_page_beyond_the_requested_records() -> None:
@@ -438,6 +438,6 @@ def test_the_next_page_is_requested_in_advance_but_no_page_beyond_the_requested_
 
     assert next(records).epmc_id == "10"
     assert begun[2].wait(20)
-    assert not begun[3].is_set()  # its cursor stands in the second page, which nobody has looked at yet
+    assert not begun[3].is_set()  # its cursor is in the second page, which was not read yet
     assert [record.epmc_id for record in records] == ["11", "20", "21", "30"]
     assert [call.param("pageSize") for call in bench.calls] == ["2", "2", "1"]

@@ -115,7 +115,7 @@ def test_records_that_do_not_arrive_are_a_partial_result(
 
     assert (result.records_counted, result.complete) == (2, False)
     assert result.missing_error() is not None
-    assert not isinstance(result.missing_error(), UpstreamError), "PubMed says that it has no such record"
+    assert not isinstance(result.missing_error(), UpstreamError), "PubMed does not have this record"
 
 
 def test_facets_of_a_broadened_query_have_the_warnings_of_a_search(sandbox: Sandbox, kit_for: KitFor) -> None:

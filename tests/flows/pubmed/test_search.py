@@ -300,7 +300,7 @@ def test_the_request_has_the_parameters_that_ncbi_documents(kit_for: KitFor) -> 
     assert result.total_found == 0
 
 
-# What must be known before the results are read
+# Warnings before the results
 
 
 def find_warning(result: SearchResult, code: str) -> str:

@@ -39,7 +39,7 @@ def test_no_heading_of_an_audit_is_cut_in_a_terminal_of_any_width(
     out = cli("corpus", "audit", "editing", "-f", "table").out
 
     assert out.split()[:4] == ["Status", "PMID", "Title", "Findings"]
-    assert {"Twin", "editing", "protoplasts."} <= set(out.split()), "words of the title are whole"
+    assert {"Twin", "editing", "protoplasts."} <= set(out.split()), "words of the title are not cut"
     assert max(map(len, out.splitlines())) <= int(width)
 
 

@@ -70,7 +70,7 @@ def read_demo_records() -> Iterator[Article]:
         yield from (record.article() for record in iter_records(path.read_bytes()) if record.kind != "deleted")
 
 
-# What we write ourselves is verified by us
+# References that the program writes are verified by it
 
 
 @pytest.mark.long
@@ -102,7 +102,7 @@ def test_references_written_from_recorded_articles_agree_with_them(real_data: Pa
     require_recordings(count > 100)
 
 
-# Pain 46: made-up references
+# Invented references
 
 
 def test_an_existing_doi_with_another_title_is_another_work_and_never_verified(kit: EntrezKit) -> None:
@@ -269,7 +269,7 @@ def test_and_others_represents_the_omitted_authors(kit: EntrezKit) -> None:
     assert wrong.status == "mismatch"
 
 
-# What people rightly write otherwise (pains 22, 28, 29)
+# Correct variants of references
 
 
 @pytest.mark.parametrize(
@@ -373,7 +373,7 @@ def test_the_year_may_be_that_of_the_issue_or_of_the_electronic_publication() ->
     assert [one.record for one in differences(make_reference(year="2018"), record)] == ["2020"]
 
 
-# Pain 40: retractions
+# Retractions
 
 
 def test_a_retracted_article_is_reported_with_any_fields(kit: EntrezKit) -> None:
@@ -405,7 +405,7 @@ def test_an_expression_of_concern_is_a_finding_but_not_a_retraction(kit: EntrezK
     assert [one.status for one in outcomes] == ["concern", "verified"]
 
 
-# Finding
+# Searching
 
 
 def test_a_reference_without_an_identifier_is_found_by_place_or_by_title(kit: EntrezKit) -> None:

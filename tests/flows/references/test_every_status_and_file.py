@@ -149,7 +149,7 @@ def test_a_missing_reference_is_reported_with_its_fields(cli: Cli, file: Callabl
     assert all(INVENTED[:60] in one["detail"] for one in (by_doi, by_text))
 
 
-# How works stand
+# The standing of works
 
 STANDING_ROWS: Final[Mapping[str, tuple[str, str, str]]] = {
     "retracted": ("RetractionIn", "", "retracted"),
@@ -326,7 +326,7 @@ def test_the_command_reads_each_kind_of_file(cli: Cli, file: Callable[..., str],
 
     assert list_rows(done) == list(found)
     assert done.status == 4
-    if name not in ("ids.csv", "ids.tsv"):  # of a table without a name nobody knows the columns
+    if name not in ("ids.csv", "ids.tsv"):  # the columns of a table without a name are unknown
         piped = cli("check", "-", "--sources", "pubmed", "--json", stdin=Path(path).read_bytes())
         assert list_rows(piped) == list(found)
 

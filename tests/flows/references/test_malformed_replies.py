@@ -161,4 +161,6 @@ def test_a_check_ends_with_a_verdict_for_any_reply_of_crossref_about_a_doi(
 
     assert statuses.keys() == {"error", "retracted", "verified"}
     assert len(statuses["error"]) > len(cases) / 3
-    assert all(where.startswith("message.updated-by") for where in statuses["verified"]), "nothing says of a retraction"
+    assert all(where.startswith("message.updated-by") for where in statuses["verified"]), (
+        "no result mentions a retraction"
+    )

@@ -235,7 +235,7 @@ def test_a_manuscript_is_read_from_standard_input(cli: Cli, file: Callable[..., 
     assert read_rows(done) == [("paragraph 2", "verified", "99000040")]
 
 
-# Word files as they come to an editorial office
+# Word files as editorial offices receive them
 
 
 def write_tracked_change(kind: str, text: str) -> str:
@@ -546,7 +546,7 @@ def test_a_reference_that_is_too_long_is_a_row(cli: Cli, file: Callable[..., str
     assert "too long" in json.loads(done.out)["references"][0]["detail"]
 
 
-# Calls in the text
+# Citations in the text
 
 
 def list_findings(manuscript: Manuscript) -> set[tuple[str, str]]:
@@ -768,7 +768,7 @@ def test_findings_in_the_text_are_in_every_format_and_end_with_status_4(cli: Cli
     assert cli("check", paper, "--sources", "pubmed", "--json").status == 0
 
 
-# Fields and their like
+# Fields of word processors
 
 
 def test_a_damaged_field_does_not_affect_the_others() -> None:

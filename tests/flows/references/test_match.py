@@ -223,7 +223,7 @@ def test_faults_do_not_change_the_result(kit_for: KitFor, reference: dict[str, s
     assert [one.status for one in result.results] == ["matched"] * 60 + ["not_found"]
 
 
-# A matcher that misbehaves
+# A matcher with errors
 
 
 class PreparedMatcher:

@@ -44,7 +44,7 @@ def rows(text: str) -> list[str]:
 
 
 def as_read(references: Sequence[str]) -> list[str]:
-    # A note about the standing of a work is no part of the reference.
+    # A note about the standing of a work is not part of the reference.
     return [list_words(split_references(reference)[0].text or "") for reference in references]
 
 

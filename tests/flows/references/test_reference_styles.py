@@ -35,7 +35,7 @@ from entrez_kit.references.files.references import Reference
 from entrez_kit.sandbox.server import Sandbox
 
 GOOD = ("verified", "superseded", "retracted", "concern")
-"""What a true reference to a work may come to."""
+"""The allowed results for a correct reference."""
 RECORD = re.compile(rb"<PubmedArticle(?:\s[^<>]*)?>.*?</PubmedArticle>", re.DOTALL)
 
 
@@ -65,7 +65,7 @@ class ServedArticles:
     kit: EntrezKit
 
     def checked(self, references: Sequence[Reference]) -> list[CheckedReference]:
-        # How a work stands is another matter.
+        # The standing of a work does not depend on its style.
         return CHECK.run(self.kit.services, {"references": list(references), "sources": ["pubmed"]}).references
 
 
@@ -100,7 +100,7 @@ def test_references_in_many_styles_are_found_in_text_and_in_word_without_false_r
     served_articles: ServedArticles,
 ) -> None:
     total = right = verified = 0
-    # Each style is that of every other article, and read from a text or from a Word file.
+    # Each style has every other article, and is read from a text or from a Word file.
     for number, style in enumerate((*STYLES, *DIALECTS)):
         articles = list(served_articles.articles)[number % 2 :: 2]
         texts = render_references(style, articles)
@@ -206,7 +206,7 @@ def test_a_missing_reference_is_reported_with_the_most_similar_work_and_its_simi
     assert (far.status, far.nearest) == ("not_found", None)
 
 
-# Dividing
+# Splitting
 
 
 @pytest.mark.parametrize(

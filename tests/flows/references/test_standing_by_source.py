@@ -49,7 +49,7 @@ def retraction_watch(tmp_path: Path) -> Callable[..., Path]:
     return write
 
 
-# Services that say what a test wants
+# Services with the statements that a test sets
 
 
 class SourceWorld:
@@ -152,7 +152,7 @@ CROSSREF = (*STATES, "says by notice", "down late", "odd")
 def list_combinations() -> Iterator[tuple[int, dict[str, str]]]:
     for number, (crossref, openalex, europepmc) in enumerate(product(CROSSREF, STATES, STATES)):
         others = {"pubmed": ("says", "silent", "404")[number % 3], "watch": ("says", "silent", "off")[number // 3 % 3]}
-        if number % 4:  # mostly those that settle nothing, so that the asked ones decide
+        if number % 4:  # mostly statements that decide nothing, so that the requested sources decide
             others = {"pubmed": ("silent", "404")[number % 2], "watch": ("silent", "off")[number // 2 % 2]}
         yield number, {"crossref": crossref, "openalex": openalex, "europepmc": europepmc, **others}
 

@@ -22,8 +22,8 @@ from entrez_kit.sandbox.server import Sandbox
 KitFor = Callable[..., EntrezKit]
 
 CITED = "99000001"  # in PMC, cited by others, with references
-NOT_IN_PMC = "99000003"  # its references stand in its record alone
-ALONE = "99000061"  # nobody cites it, and it has no reference list
+NOT_IN_PMC = "99000003"  # only its record has its references
+ALONE = "99000061"  # it is not cited, and has no reference list
 
 
 def fetch_related(
@@ -101,7 +101,7 @@ def test_invalid_arguments_are_rejected_by_name(arguments: dict[str, Any], field
     assert caught.value.details["errors"][0]["field"].startswith(field)
 
 
-# What NCBI knows
+# Links of NCBI
 
 
 def test_similar_articles_have_scores_and_the_most_similar_are_first(sandbox: Sandbox, kit_for: KitFor) -> None:
@@ -157,7 +157,7 @@ def test_many_articles_are_summarized_in_batches(kit_for: KitFor) -> None:
     assert all(article.title for article in result.related_articles)
 
 
-# Pain 32: what does not exist gets no links
+# Ids that do not exist get no links
 
 
 def test_a_pmid_that_does_not_exist_gets_no_links(sandbox: Sandbox, kit_for: KitFor, monkeypatch: Any) -> None:
@@ -187,7 +187,7 @@ def test_a_pmid_that_does_not_exist_is_distinguished_from_one_without_links(
         fetch_related(kit_for(sandbox), "12", relation, depth=depth)
 
 
-# Pain 33: references of articles outside PMC
+# References of articles outside of PMC
 
 
 def test_references_of_an_article_outside_of_pmc_are_read_from_its_record(sandbox: Sandbox, kit_for: KitFor) -> None:
@@ -218,7 +218,10 @@ def test_references_missing_in_ncbi_are_requested_from_europe_pmc(sandbox: Sandb
     assert list_sent(sandbox) == ["neighbor", "esummary", "efetch", "europepmc", "esummary"]
     assert (result.provenance, list_codes(result)) == ("europepmc", ["from_europepmc"])
     first, preprint, book, words, doi = result.related_articles
-    assert (first.pmid, first.title and first.title[:12]) == ("99000001", "Base editing")  # PubMed's title, not theirs
+    assert (first.pmid, first.title and first.title[:12]) == (
+        "99000001",
+        "Base editing",
+    )  # the title of PubMed, not of Europe PMC
     assert (preprint.pmid, preprint.epmc_source, preprint.epmc_id) == (None, "PPR", "PPR77")
     assert (preprint.authors, preprint.pub_date) == ("Doe J, Smith A", "2020")
     assert preprint.link_url == "https://europepmc.org/article/PPR/PPR77"
@@ -242,7 +245,9 @@ def test_citing_articles_of_europe_pmc_are_returned_page_by_page(sandbox: Sandbo
         ("1", "1000"),
         ("2", "1000"),
     ]
-    assert few.related_articles[0].title == "Title of 99100000"  # PubMed does not have it here, so theirs stays
+    assert (
+        few.related_articles[0].title == "Title of 99100000"
+    )  # PubMed does not have it here, so the title of Europe PMC is returned
 
 
 @pytest.mark.parametrize(
@@ -285,7 +290,7 @@ def test_an_outage_of_europe_pmc_makes_the_answer_incomplete(sandbox: Sandbox, k
     assert missing_error.details["partial"] is True
 
 
-# Pain 34: scores that never come, and an ELink that is down
+# Scores that do not arrive, and an outage of ELink
 
 
 def set_scores_deadline(monkeypatch: pytest.MonkeyPatch, milliseconds: int) -> None:
@@ -315,7 +320,7 @@ def test_the_wait_for_a_slot_counts_for_the_deadline(
 ) -> None:
     set_scores_deadline(monkeypatch, 300)
     with EntrezKit(sandbox.settings(tmp_path, ncbi_request_delay_ms=900)) as kit:
-        kit.eutils.einfo(db="pubmed")  # the next slot is 0.9 seconds away, later than the scores may take
+        kit.eutils.einfo(db="pubmed")  # the next slot is in 0.9 seconds, later than the deadline of the scores
         result = fetch_related(kit)
 
     assert [entry.get("cmd") for entry in sandbox.entries("elink")] == ["neighbor"]
@@ -418,7 +423,7 @@ def test_a_full_queue_is_reported_at_once(sandbox: Sandbox, kit_for: KitFor, mon
     assert requested == ["neighbor_score", "neighbor"]
 
 
-# Titles are a service, not a condition
+# An outage of the summaries is not an error
 
 
 def test_without_summaries_pmids_and_a_warning_are_returned(sandbox: Sandbox, kit_for: KitFor) -> None:
@@ -473,7 +478,7 @@ def test_an_article_is_written_in_every_requested_style(sandbox: Sandbox, kit_fo
     result = fetch_related(kit_for(sandbox), relation="citation_formats", citation_styles=[*styles, "csl"])
 
     assert list_sent(sandbox) == ["efetch"]
-    assert list(result.citations) == styles  # under the names they were asked for by, each once
+    assert list(result.citations) == styles  # under their requested names, each once
     assert result.citations["apa_string"].startswith("Marrowby, T. J., Fenwick-Achebe, I., Luo, Q., & Thistlewood")
     assert "10.5555/ekit.2019.0001" in result.citations["mla_string"]
     assert json.loads(result.citations["csl"])[0]["DOI"] == "10.5555/ekit.2019.0001"

@@ -35,7 +35,7 @@ class CitationGraph:
         self.asked: list[list[str]] = []
         self.settings = Settings(europepmc_enabled=False)
         self.eutils = self
-        self.europepmc = EuropePMC(Transport(self.settings), self.settings)  # switched off, so it sends nothing
+        self.europepmc = EuropePMC(Transport(self.settings), self.settings)  # disabled, so it sends nothing
 
     def elink(self, *, ids: list[str], cmd: str, linkname: str, read: Any, **_: Any) -> Reply:
         assert (cmd, linkname) == ("neighbor", "pubmed_pubmed_citedin")
@@ -113,7 +113,7 @@ def test_an_exhausted_budget_is_reported_with_the_remaining_articles_and_the_nee
     assert "budget=4" in result.warnings[0].message
     assert result.snowball is not None
     assert (result.snowball.followed, result.snowball.not_followed) == ([1, BATCH], [0, 2 * BATCH])
-    assert result.missing_error() is None  # a budget is a wish, not a failure
+    assert result.missing_error() is None  # an exhausted budget is not a failure
     assert list_codes(CitationGraph(graph).run_snowball(budget=4)) == []
 
 
@@ -196,7 +196,7 @@ def test_references_of_references_are_read_from_records_if_ncbi_has_no_links(san
 
     assert result.provenance in ("pubmed_record", "mixed")
     assert {pmid for pmid, one in found.items() if one.depth == 1} == {"99000001", "99000005", "99000007", "99900018"}
-    assert found["99900007"].via == ["99000007"]  # 99000007 is not in PMC, so only its record knows
+    assert found["99900007"].via == ["99000007"]  # 99000007 is not in PMC, so only its record has the references
     assert result.related_articles[0].pmid == "99000007"
     assert result.related_articles[0].source_count == 3
 
@@ -235,6 +235,8 @@ def test_a_repeated_snowball_returns_the_same_document(sandbox: Sandbox, kit_for
     kit = kit_for(sandbox)
     first = run_snowball(kit, "99000001", "similar", max_related_results=30)
 
-    assert run_snowball(kit, "99000001", "similar", max_related_results=30) == first  # from the cache, budget and all
+    assert (
+        run_snowball(kit, "99000001", "similar", max_related_results=30) == first
+    )  # from the cache, within the budget
     assert first.snowball is not None
     assert first.snowball.requests <= 3

@@ -156,7 +156,7 @@ def read_crate() -> dict[str, dict[str, Any]]:
         assert one["@type"]
         for name, value in one.items():
             for part in value if isinstance(value, list) else [value]:
-                if isinstance(part, dict):  # entities are flat: a value is a reference
+                if isinstance(part, dict):  # entities are flat: a nested value is a reference
                     assert set(part) == {"@id"}
                     assert part["@id"] in entities or name in ("conformsTo", "actionStatus"), part
                 else:

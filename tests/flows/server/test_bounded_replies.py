@@ -111,7 +111,7 @@ async def test_a_reply_has_a_limit_and_states_what_was_cut(
             }
             cut = reply.get("reply_cut") or (result.meta or {}).get("reply_cut")
             if "reply_limit" not in shown["properties"]:
-                assert cut is None, f"{operation.name} cuts and has no argument for more"
+                assert cut is None, f"{operation.name} is cut and has no argument for more"
                 continue
             more = await client.call_tool(operation.name, {**arguments, "reply_limit": 10_000_000})
             whole = more.structured_content or {}
@@ -121,7 +121,7 @@ async def test_a_reply_has_a_limit_and_states_what_was_cut(
             assert cut, operation.name
             named = re.findall(r"with (\w+) \d+ for the rest", cut["message"])
             assert named or "a reply_limit over" in cut["message"]
-            assert set(named) <= set(shown["properties"]), "how to go on is an argument that is shown"
+            assert set(named) <= set(shown["properties"]), "the argument for more is in the schema"
 
 
 def test_the_largest_answer_of_every_tool_is_requested() -> None:

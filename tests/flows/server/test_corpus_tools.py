@@ -132,7 +132,7 @@ async def test_an_incomplete_sync_reports_the_missing_records_with_its_result(se
                 if "error" not in document and "incomplete" in (result.meta or {}):
                     break
             else:
-                pytest.fail("no sync came back with a part of the records")
+                pytest.fail("no sync returned a part of the records")
 
     check_conforms(document, RESPONSES["pubmed_sync_delta"])
     assert document["warnings"]

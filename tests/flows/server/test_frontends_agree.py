@@ -74,7 +74,7 @@ NOTHING_FOUND: list[tuple[tuple[str, ...], str, dict[str, Any]]] = [
     (("db", "link", "999999", "--from", "gene"), "entrez_link", {"ids": ["999999"], "source": "gene"}),
     (("fulltext", "12"), "pubmed_fetch_fulltext", {"pmids": ["12"]}),
 ]
-"""Calls whose result is a document that says what is missing, with the error beside it."""
+"""Calls whose result is a document that lists what is missing, together with the error."""
 TOOL_NAMES = {name for operation in OPERATIONS for name in (operation.name, *operation.aliases)}
 
 
@@ -101,7 +101,7 @@ async def test_the_terminal_and_agents_get_the_same_document(
             assert not (await client.call_tool("pubmed_sync_delta", CORPUS)).is_error
         for arguments, fields in EXAMPLES[operation.name]:
             done = cli(*operation.command, *arguments, "--json")
-            # The whole is asked for, as the terminal knows no other, and what it has by default.
+            # The whole document is requested, because the terminal has no other, with its default fields.
             whole = {"reply_limit": 10_000_000} if operation.agents.portions else {}
             usual = {name: operation.request.model_fields[name].default for name in operation.agents.defaults}
             result = await client.call_tool(operation.name, {**usual, **fields, **whole})

@@ -41,7 +41,7 @@ PAGE: Final = (
 PDF: Final = write_pdf([*(line for line in LINES if line.isascii()), *write_prose(120)], title=f"# {MARK}")
 COPIES: Final = {"pdf": LocalReply(PDF, "application/pdf"), "page": LocalReply(PAGE, HTML)}
 CONTROLS: Final = "\x9b\x9d\u202e\u2066\u200b"
-"""Controls that XML allows."""
+"""Control characters that XML allows."""
 
 
 def write_article(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:

@@ -115,7 +115,7 @@ def test_every_input_is_in_the_same_reply(services: ServerServices, case: str) -
         bound = {} if case == "convert" else {"reply_limit": limit}
         result = toolbox.call(services, tool, {**options, name: keyed, **bound})
         reply: Json = result.structured_content or {}
-        if result.is_error:  # none of them exists, which the error says
+        if result.is_error:  # none of them exists, as the error states
             missing = reply["error"]["details"].get("missing")
             assert missing
             return
@@ -164,7 +164,7 @@ async def test_no_id_of_ten_full_texts_is_lost(services: ServerServices, limit: 
     assert got + missing == given
 
 
-# Walks: an agent that feeds back what a reply says
+# Sequences of calls: an agent that follows the replies
 
 RAW = {"output_format": "raw_text"}
 WALKS: dict[str, tuple[str, Json, str]] = {

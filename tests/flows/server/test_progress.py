@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.long]
 
 PMIDS = [str(99_000_001 + number) for number in range(200)]
 HISTORY: Json = {}
-"""Stands for the arguments of a result set."""
+"""A placeholder for the arguments of a result set."""
 
 CALLS: dict[str, tuple[str, Json, int]] = {
     "records of a result set": ("pubmed_fetch_contents", HISTORY, 450),
@@ -43,7 +43,7 @@ CALLS: dict[str, tuple[str, Json, int]] = {
 
 
 EVERY_ERA = ("records of a result set", "full text")
-"""Their progress is followed in each era of the protocol, that of the others in the latest."""
+"""Their progress is followed in each version of the protocol, that of the others in the latest."""
 
 
 @pytest.mark.parametrize(

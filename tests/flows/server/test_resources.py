@@ -37,7 +37,7 @@ async def read_resource(client: Any, uri: str) -> Any:
     return json.loads(second.text)
 
 
-# What the server is
+# Information about the server
 
 
 @pytest.mark.long

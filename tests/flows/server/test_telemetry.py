@@ -286,7 +286,7 @@ def test_without_an_endpoint_no_exporter_is_created() -> None:
         "import sys\n"
         "assert set_up_exporter(load_settings(environ={'HOME': '/nonexistent'})) is None\n"
         "assert type(trace.get_tracer_provider()).__name__ == 'ProxyTracerProvider'\n"
-        "assert 'mcp.shared' not in sys.modules\n"  # where the SDK asks for its tracer
+        "assert 'mcp.shared' not in sys.modules\n"  # where the SDK gets its tracer
         "assert 'opentelemetry.sdk' not in sys.modules\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, encoding="utf-8")

@@ -35,7 +35,7 @@ from entrez_kit.server.trimming import is_request_detail
 
 MAX_LISTING = 45_000
 MAX_TOKENS = 4_700
-"""Of names, descriptions and input schemas, which a model reads before each task; a token is taken for four bytes."""
+"""Tokens of names, descriptions and input schemas, which a model reads before each task; a token is four bytes."""
 HIDDEN: dict[str, dict[str, Any]] = {
     "pubmed_search_articles": {"retrieve_all": True, "explain": True},
     "pubmed_format_citations": {"markup": "html"},
@@ -50,7 +50,7 @@ HIDDEN: dict[str, dict[str, Any]] = {
 }
 """Fields for the other front ends."""
 OTHER_NAMES = {"ids", "max_results"}
-"""Which of them are also other names of what agents may give."""
+"""Those that are also other names of arguments of agents."""
 
 pytestmark = pytest.mark.anyio
 
@@ -106,7 +106,7 @@ async def test_a_tool_has_a_title_and_is_marked_as_read_only(services: ServerSer
         assert tool.description is not None
         assert (tool.title or hints.title) == operation.title
         assert hints.read_only_hint is operation.read_only
-        # Left out, these two mean what is so: who only reads neither destroys nor does it twice.
+        # Without these two their defaults apply: a tool that only reads neither destroys nor repeats anything.
         assert (hints.destructive_hint, hints.idempotent_hint) == (
             (None, None) if operation.read_only else (False, True)
         )
@@ -309,7 +309,7 @@ def test_a_member_that_may_be_null_has_its_type(operation: Operation[Any, Any]) 
     nullable = {name: kind - {"null"} for name, kind in kinds.items() if "null" in kind and len(kind) == 2}
     for name, (kind,) in ((name, tuple(kind)) for name, kind in nullable.items()):
         left_out = operation.result.model_fields[name].exclude_if is not None
-        if kind is not None:  # the type of what it refers to, then
+        if kind is not None:  # the type of the referenced schema
             assert properties[name]["type"] == (kind if left_out else [kind, "null"]), name
         assert properties[name]["type"], name
 

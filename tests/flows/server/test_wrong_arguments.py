@@ -50,7 +50,7 @@ def test_every_invalid_argument_is_named_in_the_words_of_tools(
         said = [error["message"], error.get("recovery_hint") or error["details"]["recovery_hint"]]
         said += [problem["message"] for problem in error.get("details", {}).get("errors", [])]
         if "not asked" in said[0]:
-            continue  # what the model takes for good
+            continue  # values that the model accepts
         refused += 1
         assert not OF_A_TERMINAL.search(json.dumps(said)), said
         assert said[1], arguments
@@ -115,7 +115,7 @@ async def test_long_arguments_are_not_repeated_in_errors(
                 assert count_characters(error) < 10_000, name
             assert count_characters(reply) <= DEFAULT_LIMIT, name
 
-    assert refused or operation.name == "corpus_checkpoint_get", "which takes any key"
+    assert refused or operation.name == "corpus_checkpoint_get", "it accepts any key"
     assert max((len(record.getMessage()) for record in caplog.records), default=0) < 10_000
 
 

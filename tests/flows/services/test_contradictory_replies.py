@@ -190,8 +190,8 @@ def test_a_contradictory_reply_is_requested_again_refused_and_never_cached(
 
     assert caught.value.reason in ("invalid_response", "incomplete")
     assert attempts >= 3
-    assert requested == attempts + 1, "the second call did not ask the service"
-    assert (again, len(bench.server.seen)) == (whole, requested), "a good reply was not cached"
+    assert requested == attempts + 1, "the second call sent no request"
+    assert (again, len(bench.server.seen)) == (whole, requested), "a valid reply was not cached"
 
 
 def make_services(bench: TransportBench) -> Services:

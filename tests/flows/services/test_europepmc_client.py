@@ -77,7 +77,7 @@ def test_replies_are_cached_and_errors_are_not(tmp_path: Path) -> None:
     assert len(server.seen) == 2
 
 
-# A reply of status 200 that is none (pains 2, 13)
+# Invalid replies of status 200
 
 
 def test_a_reply_with_only_a_version_is_requested_again(tmp_path: Path) -> None:

@@ -93,10 +93,10 @@ def test_recorded_replies_are_read_like_biopython_reads_them_although_requests_f
     for mine, other in zip(read, theirs, strict=True):
         if other[1] != "error":
             assert mine == other
-        else:  # we may refuse sooner what Biopython cannot read, by an error that is one of its own
+        else:  # we may refuse earlier what Biopython cannot read, with our own error
             assert mine[1] == "error"
             own = {"RuntimeError", "ValueError", "HTTPError"} & set(other[2])
-            assert own <= set(mine[2]) or "URLError" in mine[2]  # a fault struck the last attempt
+            assert own <= set(mine[2]) or "URLError" in mine[2]  # a fault occurred in the last attempt
 
 
 def test_simultaneous_scripts_respect_the_limit_without_a_key(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from entrez_kit.citations.style.format_entries import STYLES, format_citations
 from entrez_kit.pubmed.xml.records import iter_records
 
 AUTHORS = {"apa": 20, "mla": 2, "vancouver": 6, "ama": 6, "chicago": 6, "nature": 5}
-"""How many authors a style names before it shortens the list."""
+"""The number of authors that a style names before it shortens the list."""
 
 
 @cache
@@ -86,7 +86,7 @@ def test_the_citation_of_every_record_has_its_authors_year_title_place_and_doi(r
         if first := re.match(r"[A-Za-z]{0,3}[0-9]+", pages or ("" if "(" in number else number)):
             wanted.append(first[0])
         doi = read_text(element, "ELocationID[@EIdType='doi'][@ValidYN='Y']")
-        if style != "nature":  # which gives it only of what has no volume
+        if style != "nature":  # which has it only for articles without a volume
             wanted.append(doi)
         title = read_text(element, "ArticleTitle")
         if read_text(element, "Language") == "eng" and "<" not in title and not title.startswith("["):

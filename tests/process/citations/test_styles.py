@@ -243,7 +243,7 @@ def test_an_incomplete_list_of_authors_in_pubmed_ends_with_et_al(style: str) -> 
     for text in format_citations(items, style):
         assert text.count("et al") == 1
         assert "others" not in text
-        assert "…" not in text  # which would claim to know the last one
+        assert "…" not in text  # which would mean that the last one is known
         assert text.startswith("Doe00")
 
 
@@ -304,10 +304,10 @@ def test_initials_are_those_of_pubmed() -> None:
     assert format_citation(style_item(article), "apa").startswith(
         "Ioan, J. P. A., Soa, N. de F. F., Iv, Iu. A., & Khan, K."
     )
-    assert "initials" not in str(csl_item(article))  # which is no part of CSL
+    assert "initials" not in str(csl_item(article))  # which is not part of CSL
 
 
-# What the data of real records needs
+# Peculiarities of real records
 
 
 def format_item(style: str, **fields: Any) -> str:

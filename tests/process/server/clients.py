@@ -45,7 +45,7 @@ CLIENTS: Final = {
     "typescript1": ("@modelcontextprotocol/sdk@1", ("legacy",)),
     "typescript2": ("@modelcontextprotocol/client@2", ("legacy", "modern")),
 }
-"""What is installed for each, and its eras: with a handshake (to 2025-11-25) and without (from 2026-07-28)."""
+"""The package and protocol versions of each client: with a handshake (to 2025-11-25), without (from 2026-07-28)."""
 BAD: Final[tuple[tuple[str, Json], ...]] = (
     ("no_such_tool", {}),
     ("pubmed_search_articles", {}),
@@ -187,7 +187,7 @@ def _write_row(
         return f"{client:14} {era:7} {by:6} did not connect", False
     reported, lost = {"good": [0, 0], "bad": [0, 0]}, []
     for call, answer in zip(calls, said, strict=True):
-        if answer is None:  # the client has no way to call it
+        if answer is None:  # the client cannot call it
             continue
         kind = reported["bad" if call.code else "good"]
         kind[1] += 1

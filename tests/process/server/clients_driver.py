@@ -12,9 +12,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 Answer = tuple[bool, str]
-"""Whether the client says that it is an error, and everything it says."""
+"""Whether the client reports an error, and its whole text."""
 Call = Callable[[str, dict[str, Any]], Awaitable[Answer | None]]
-"""None where the client has no way to make such a call."""
+"""None if the client cannot make such a call."""
 
 
 def import_module(name: str) -> Any:
@@ -181,7 +181,7 @@ async def main() -> None:
         for name, arguments in given["calls"]:
             try:
                 answers.append(await call(name, arguments))
-            except Exception as exc:  # however the client says that a call failed
+            except Exception as exc:  # however the client reports a failed call
                 answers.append((True, f"{type(exc).__name__}: {exc}"))
         sys.stdout.write("\n" + json.dumps(answers) + "\n")
         sys.stdout.flush()

@@ -59,4 +59,4 @@ def test_the_suite_finds_only_expected_failures(address: str, era: str, tmp_path
     listed = {name for names in EXPECTED[era].values() for name in names}
 
     assert {name: why for name, why in wrong.items() if name not in listed} == {}
-    assert listed - set(wrong) == set(), "these pass now: take them out of the list"
+    assert listed - set(wrong) == set(), "these pass now: remove them from the list"

@@ -61,7 +61,7 @@ INITIALIZE = {
 }
 
 
-# Chains
+# Sequences of calls
 
 
 @pytest.mark.anyio
@@ -102,7 +102,7 @@ async def test_progress_reaches_the_client_in_every_version(http_host_for: HttpH
                 await client.call_tool("pubmed_search_articles", {"query_term": "all[sb]", "use_history": True})
             )
             arguments = {"query_key": found["query_key"], "web_env": found["web_env"], "retmax": 600}
-            arguments["detail_level"] = "citation_data"  # the SDK's client takes a megabyte and no more
+            arguments["detail_level"] = "citation_data"  # the SDK's client accepts at most a megabyte
             await client.call_tool("pubmed_fetch_contents", arguments, progress_callback=record_progress)
         return seen
 
@@ -142,7 +142,7 @@ async def hang_up(host: HttpHost, sandbox: Sandbox, era: str) -> None:
         assert not (await client.call_tool("pubmed_search_articles", {"query_term": "all[sb]"})).is_error
 
 
-# Streams that break off
+# Interrupted streams
 
 
 def make_call(session: str, number: int, era: str = "2025-11-25") -> tuple[Json, dict[str, str]]:
@@ -246,7 +246,7 @@ def test_a_stream_continues_after_any_of_its_events_and_has_no_events_of_others(
             tasks.start_soon(session.replay_events_after, ids[1], record_late_progress)
             await anyio.wait_all_tasks_blocked()
             assert [number for number, _ in whole] == ids
-            for _ in range(40):  # what is forgotten meanwhile was sent
+            for _ in range(40):  # the omitted events were sent
                 await other.store_event("3", None)
             ids.append(await session.store_event("1", answer))
         assert [number for number, _ in whole] == ids
@@ -260,7 +260,7 @@ def test_a_stream_continues_after_any_of_its_events_and_has_no_events_of_others(
     assert late == [news, answer]
 
 
-# Refused: who asks
+# Refusals by identity
 
 
 def make_unsigned_token() -> str:
@@ -427,7 +427,7 @@ def test_tools_and_resources_outside_of_the_scopes_are_not_named(http_host: Http
         "pubmed": [one for one in OPERATIONS if one.toolset != "pubmed"],
     }
     for scope, messages in reported.items():
-        text = json.dumps(messages[:-2] if scope == "pubmed" else messages)  # the last two name what was asked for
+        text = json.dumps(messages[:-2] if scope == "pubmed" else messages)  # the last two name the requested path
         for operation in beyond[scope]:
             assert operation.name not in text, f"{scope}: {operation.name}"
     assert "pubmed-connect://stats" not in json.dumps(reported["gene"])
@@ -456,7 +456,7 @@ def test_a_session_can_be_used_only_by_the_subject_that_opened_it(http_host: Htt
     assert http_host.request(body=ping, Mcp_Session_Id="0" * 32).status == 404
 
 
-# Refused: where from, whereto, how much
+# Refusals by origin, host and size
 
 
 @pytest.mark.parametrize(
@@ -698,7 +698,7 @@ async def run_lifespan(app: Any) -> AsyncIterator[None]:
                 yield
 
 
-# Elsewhere
+# Other addresses
 
 
 def test_health_needs_no_token(http_host: HttpHost) -> None:
@@ -831,7 +831,7 @@ async def test_a_running_call_and_open_streams_do_not_delay_the_end(http_host_fo
                 async def call() -> None:
                     try:
                         await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
-                    except Exception:  # however the SDK says that the connection is gone
+                    except Exception:  # however the SDK reports that the connection is gone
                         return
 
                 tasks.start_soon(call)

@@ -31,7 +31,7 @@ def make_flags(environment: dict[str, str]) -> list[str]:
 def test_the_inspector_lists_searches_and_fetches(sandbox: Sandbox, http_host_for: HttpHostFor, transport: str) -> None:
     script = Path(sys.executable).with_name("entrez-kit")
     if not script.exists():
-        pytest.skip("the program is not installed beside Python")
+        pytest.skip("the program is not installed next to Python")
     flags, target = make_flags(make_environment(sandbox)), [str(script), "serve"]
     if transport == "http":
         if "--header" not in run_inspector("--help").stdout:

@@ -57,7 +57,7 @@ async def test_sequences_of_calls_with_the_sdks_client_in_every_version(sandbox:
     assert links["pmids"]
 
 
-# The wire
+# Messages
 
 
 @pytest.fixture(name="host", scope="module")
@@ -141,7 +141,7 @@ def test_malformed_parameters_get_the_envelope_as_data(host: Host) -> None:
 
 def test_an_invalid_message_gets_an_error_and_the_next_is_answered(host: Host) -> None:
     for line, code, number in NO_MESSAGES:
-        if b"\n" in line:  # these are two lines then
+        if b"\n" in line:  # these are two lines
             continue
         host.write(line)
         answer = host.receive()
@@ -170,7 +170,7 @@ def test_an_incomplete_message_at_the_end_of_input_gets_an_error(host_for: HostF
     assert json.loads(host.lines[-1])["error"]["code"] == -32700
 
 
-# Ends
+# Ends of the program
 
 
 def test_the_last_call_before_the_end_of_a_pipe_is_answered() -> None:
@@ -262,7 +262,7 @@ def test_a_running_call_does_not_delay_the_end(host_for: HostFor, number: signal
         for term in ("crispr", "insulin", "malaria"):
             host.send("tools/call", {"name": "pubmed_search_articles", "arguments": {"query_term": term}})
         silent.wait_for_caller()
-        if number is None:  # the host is gone: without it nobody waits for the answers
+        if number is None:  # the host is gone, so no client waits for the answers
             assert host.process.stdout is not None
             assert host.process.stdin is not None
             host.process.stdout.close()

@@ -35,9 +35,9 @@ ELSEWHERE = (
     "citations/style/",
     "citations/pandoc.py",
 )
-"""What only commands of the terminal use, and how pandoc is called."""
+"""Words that only commands of the terminal use, and the names of pandoc."""
 ABOUT_TOOLS = ("server/app.py", "server/prompts.py", "server/resources.py")
-"""What only MCP clients read."""
+"""Words that only MCP clients read."""
 PYDANTIC = re.compile(
     r"Input should|should (have|be)|Extra inputs|Field required|not permitted|valid (string|integer|list)"
 )

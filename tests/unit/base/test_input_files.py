@@ -27,7 +27,7 @@ OTHERS = (
         "entrez_kit/base/settings.py",
     ),
 )
-"""Modules that read files of this project, files that they wrote, members of a package, or a bounded stream."""
+"""Modules that read files of this project, files that they wrote, members of a package, or a limited stream."""
 
 
 def test_a_file_up_to_the_limit_is_read_and_a_larger_one_rejected(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def test_a_folder_or_file_of_another_user_is_refused(tmp_path: Path, monkeypatch
     file = tmp_path / "folder" / "file"
     os.close(open_private(file))
     stranger = os.geteuid() + 4242
-    if os.geteuid() == 0:  # what the system owns is trusted as a folder
+    if os.geteuid() == 0:  # folders of the system are trusted
         os.chown(file.parent, 4243, 4243)
     monkeypatch.setattr(os, "geteuid", lambda: stranger)
 

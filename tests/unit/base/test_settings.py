@@ -579,7 +579,7 @@ def test_the_sandbox_gets_its_own_addresses_and_folders(sources: Sources) -> Non
     assert all(getattr(demo, name) == getattr(loaded, name) / "demo" for name in folders)
     changed = {item.name for item in fields(Settings) if getattr(demo, item.name) != getattr(loaded, item.name)}
     assert changed == {"demo", "origins", "unpaywall_email"} | folders | addresses
-    kept_away = {"embeddings", "weaviate_url"}  # the demo talks to nobody but the sandbox
+    kept_away = {"embeddings", "weaviate_url"}  # the demo sends requests only to the sandbox
     named = changed - {"demo", "origins", "state_dir"}
     assert {name for name, origin in demo.origins.items() if origin == "sandbox"} == named | kept_away
     assert demo.origins["ncbi_api_key"] == loaded.origins["ncbi_api_key"]

@@ -119,4 +119,4 @@ def test_unclosed_markup_or_quotes_do_not_delay_the_processor(piece: str, field:
     cited = format_citation(item, "apa")
 
     assert time.process_time() - started < SECONDS
-    assert cited.count("<") == (60 if "<" in piece else 0)  # text is shown as it is
+    assert cited.count("<") == (60 if "<" in piece else 0)  # text is shown unchanged

@@ -57,7 +57,7 @@ def test_recorded_articles_give_valid_csl_json(real_data: Path) -> None:
                     count += 1
                     assert find_breaches(csl_item(record.article())) == [], record.pmid
         except UpstreamError:
-            continue  # some recordings are no records, or cut
+            continue  # some recordings are not records, or are cut
 
     assert count > 500
 

@@ -97,7 +97,7 @@ def expect_ris(record: Article) -> dict[str, Any]:
     names = [_join_name(name) for name in item.get("author", ())]
     editors = [_join_name(name) for name in item.get("editor", ())]
     dates = item.get("issued", {}).get("date-parts", [[]])
-    # "Own title [English title]" of the styles; both titles are lines of their own here.
+    # "Own title [English title]" of the styles; both titles have separate lines here.
     title = re.fullmatch(r"(.+) \[(.+)\]", item.get("title", "")) if record.vernacular_title else None
     both = (title[2], title[1]) if title else None
     found: dict[str, Any] = {
@@ -523,7 +523,7 @@ def test_a_file_has_every_entry_and_ends_with_a_line_end(style: str, difficult_r
 def test_suffixes_and_groups_are_csl_names(difficult_records: list[Article]) -> None:
     kinds = {key for record in difficult_records for name in csl_names(record.authors) for key in name}
 
-    assert {"literal", "suffix", "non-dropping-particle"} <= kinds  # so the tests above have met them
+    assert {"literal", "suffix", "non-dropping-particle"} <= kinds  # so the tests above include them
 
 
 HOSTILE_BEGINNINGS = {
@@ -598,7 +598,7 @@ def test_a_doi_and_an_address_in_bibtex_have_no_tex_commands() -> None:
 
     assert "doi = {10.5555/a%5Eb%25c%7Bd%7De%253Cf}" in text
     assert "url = {https://example.org/a%5Eb%20c%25d}" in text
-    (read,) = BibtexFile(text, "refs.bib").references  # and check reads the DOI back
+    (read,) = BibtexFile(text, "refs.bib").references  # and check reads the DOI from it
     assert read.doi == "10.5555/a^b%c{d}e%3Cf"
 
 

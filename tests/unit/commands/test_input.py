@@ -60,7 +60,7 @@ PROSE = (
     "99000001 nonsense",
     "=5 :6",
 )
-"""Lines that hold numbers and are no lists of identifiers."""
+"""Lines with numbers that are not lists of identifiers."""
 
 
 @pytest.mark.parametrize("prose", PROSE)

@@ -28,7 +28,7 @@ def test_several_inputs_are_requested_at_the_same_time_and_answered_in_order() -
 
     def answer(_: Services, request: IdRequest) -> IdResult:
         mark_sent()
-        together.wait()  # none of three is answered before all are asked for
+        together.wait()  # none of the three is answered before all are requested
         if request.name == "b":
             raise EntityNotFound("There is no b.")
         return IdResult(name=request.name)

@@ -47,7 +47,7 @@ LOOKUPS = (
     ("fails", "no record"),
     ("fails", "fails"),
 )
-"""What the ID Converter and PubMed say about the ids."""
+"""The answers of the ID Converter and PubMed about the ids."""
 PMC = ("found", "miss", "no-body", "parse-failed", "service-error")
 BUCKET = PMC
 EUROPEPMC = ("found", "off", "miss", "no-fulltext", "no-body", "parse-failed", "service-error")
@@ -85,7 +85,7 @@ def list_pairs(some: list[Case]) -> set[frozenset[tuple[str, str]]]:
     return {frozenset(two) for case in some for two in itertools.combinations(asdict(case).items(), 2)}
 
 
-# The oracle
+# The expected results
 
 
 def compute_expected(case: Case) -> tuple[str | None, list[tuple[str, str]]]:
@@ -109,7 +109,7 @@ def compute_expected(case: Case) -> tuple[str | None, list[tuple[str, str]]]:
         tried.append(("unpaywall", "miss" if doi == "no-doi" and is_unknown_everywhere(case, tried) else doi))
     elif case.unpaywall == "found":
         return "unpaywall", tried
-    elif case.unpaywall == "no-oa":  # the answer to a DOI that Unpaywall has never heard of
+    elif case.unpaywall == "no-oa":  # the answer for a DOI that Unpaywall does not know
         tried.append(("unpaywall", "miss" if is_unknown_everywhere(case, tried) else "no-oa"))
     else:
         tried.append(("unpaywall", case.unpaywall))
@@ -121,7 +121,7 @@ def is_unknown_everywhere(case: Case, tried: list[tuple[str, str]]) -> bool:
     outcomes = {outcome for _, outcome in tried}
     if case.converter == "knows" or outcomes & {"no-fulltext", "no-body", "parse-failed"}:
         return False
-    if case.converter == "fails" or case.kind == "pmid":  # then PubMed was asked
+    if case.converter == "fails" or case.kind == "pmid":  # then PubMed was requested
         if case.pubmed in ("full", "without pmcid"):
             return False
         if case.kind == "pmid" and case.pubmed == "no record":
@@ -139,7 +139,7 @@ def find_lookup_failure(case: Case) -> str | None:
         return None
     if case.pubmed == "without pmcid":
         return "not-attempted"
-    if case.pubmed == "no record":  # of a PMID that is final; a DOI may be in PMC all the same
+    if case.pubmed == "no record":  # final for a PMID; a DOI may still be in PMC
         return "miss" if case.kind == "pmid" else "service-error"
     return "service-error"
 

@@ -277,7 +277,7 @@ def test_back_matter_floats_and_letters_are_after_the_body() -> None:
     ]
 
 
-# What stands in sections
+# Content of sections
 
 
 def test_floats_are_after_the_paragraph_with_their_anchor() -> None:

@@ -10,7 +10,7 @@ from entrez_kit.fulltext.jats.article import JatsArticle, iter_jats
 
 MATHML = 'xmlns:mml="http://www.w3.org/1998/Math/MathML"'
 DEEP = 1800
-"""Elements in one another; the XML library refuses more than 2,048."""
+"""Nested elements; the XML library refuses more than 2,048."""
 
 
 def write_article(body: str = "<p>x</p>", back: str = "", meta: str = "", title: str = "T") -> bytes:

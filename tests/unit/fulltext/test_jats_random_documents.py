@@ -23,7 +23,7 @@ LEAVES = ("title", "label", "p", "verse-line", "speaker", "kwd", "td", "bold", "
 
 
 WORD = "#"
-"""Stands for a word until the body is whole; then each is a word of its own."""
+"""A placeholder for a word until the body is complete; then each is a separate word."""
 leaves = st.sampled_from(LEAVES).map(lambda name: f"<{name}> {WORD} </{name}>")
 loose = st.sampled_from((f" {WORD} ", f"<![CDATA[ {WORD} ]]>", "<!-- a comment -->", "<?an instruction?>"))
 

@@ -38,7 +38,7 @@ FILES: list[Path | None] = [
 ] or [None]
 SHARE = 0.999
 FLOATS = frozenset(("fig", "fig-group", "table-wrap", "boxed-text", "fn", "p", "supplementary-material", "media"))
-"""What is only anchored where it stands, and paragraphs themselves."""
+"""Elements that are only anchored at their place, and paragraphs themselves."""
 
 
 IN_A_SENTENCE = WITHIN_WORDS - {"inline-formula"} | {"p"}
@@ -96,7 +96,7 @@ def test_the_words_of_every_body_are_in_the_result(recording: Recording) -> None
     prose = [word for body in recording.bodies for word in list_words(read_text(body, without_math=True))]
 
     assert recording.share(prose) == 1
-    # Formulas are written on one line: some of what is one word to ElementTree ("ifX") is two there.
+    # Formulas are written on one line: some words of ElementTree ("ifX") are two words there.
     assert recording.share(recording.wanted) >= SHARE
 
 
@@ -137,7 +137,7 @@ def test_paragraphs_are_in_the_order_of_the_document(recording: Recording) -> No
                 ):
                     words = " ".join(list_words(read_text(paragraph)))
                     at = stream.find(words, place)
-                    assert at >= 0, f"not behind the one before it: {words[:200]}"
+                    assert at >= 0, f"not after the previous one: {words[:200]}"
                     place = at + len(words)
                     checked += 1
     assert checked or not any(article.has_body for article in recording.articles)
@@ -207,7 +207,7 @@ def test_every_abstract_is_read_also_translated_ones(recording: Recording) -> No
         found = set(list_words("\n".join([*texts, *list_lines(article.sections)])))
         for abstract in (node for node in element.iter() if get_local_name(node) in ("abstract", "trans-abstract")):
             words = [word for word in list_words(read_text(abstract, without_math=True)) if word not in found]
-            assert len(words) <= 3, words  # "Abstract" and the like as its heading
+            assert len(words) <= 3, words  # "Abstract" and similar words as its heading
 
 
 def test_front_matter_is_complete(recording: Recording) -> None:

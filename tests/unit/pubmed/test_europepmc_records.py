@@ -18,17 +18,17 @@ from entrez_kit.pubmed.europepmc.europepmc_records import authors_of, kind_of, p
 from entrez_kit.pubmed.models import Article
 
 LEFT_OUT = {
-    "authorIdList",  # each stands with its author
+    "authorIdList",  # each is next to its author
     "journalIssueId",
     "monthOfPublication",  # in dateOfPublication
     "printPublicationDate",  # a month with a made-up day
     "orderIn",
-    "abbreviation",  # of a subheading, beside its name
+    "abbreviation",  # of a subheading, next to its name
     "availabilityCode",
     "code",
     "registrant",
 }
-"""What says nothing that is not said elsewhere in the record."""
+"""Values that repeat other values of the record."""
 
 
 def make_record(**fields: Any) -> EuropePMCArticle:

@@ -68,7 +68,7 @@ def test_entities_are_decoded_as_often_as_they_were_encoded() -> None:
     assert unescape_entities("<i>&alpha;</i>") == "<i>α</i>"
 
 
-# Abstracts (pain 21)
+# Abstracts
 
 
 def test_a_structured_abstract_has_all_its_sections_and_labels() -> None:

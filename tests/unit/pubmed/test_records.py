@@ -80,7 +80,7 @@ def _read_titles(content: bytes) -> list[str]:
     return [record.article().title for record in iter_records(content)]
 
 
-# both ways
+# both ways of reading
 
 
 @pytest.mark.long
@@ -342,7 +342,7 @@ def test_a_document_without_records_is_an_upstream_error(content: bytes) -> None
 )
 def test_one_defect_anywhere_stops_the_reading_after_the_records_before_it(old: str, new: str) -> None:
     bad = _write_record(2).replace(old, new)
-    head = '<?xml version="1.0"?>\n'  # without a document type, an entity nobody declared is a defect
+    head = '<?xml version="1.0"?>\n'  # without a document type, an undeclared entity is a defect
 
     found, error = _read_until_defect(_write_set(_write_record(1), bad, _write_record(3), head=head))
 
@@ -412,7 +412,7 @@ def test_text_in_place_of_bytes_is_rejected_with_a_clear_error() -> None:
         list(iter_records(io.StringIO("<PubmedArticleSet/>")))  # type: ignore[arg-type]
 
 
-# sources, memory, records that are kept
+# sources, memory, stored records
 
 
 @pytest.mark.parametrize("size", [1, 3, 64, 1000, 100_000])

@@ -112,6 +112,6 @@ def test_any_markup_is_read_like_by_the_second_implementation(text: str) -> None
 
     (record,) = iter_records(RECORD.format(text=f"x{text}x").encode())
     wanted = mark_scripts(etree.fromstring(f"<t>x{text}x</t>"))
-    nested = re.search(r"<su[bp]>(?:(?!</su[bp]>).)*<su[bp]>", text)  # how two in one are written is shown above
+    nested = re.search(r"<su[bp]>(?:(?!</su[bp]>).)*<su[bp]>", text)  # the form of nested ones is tested above
     if not nested:
         assert to_canonical(record.article().title) == to_canonical(wanted)

@@ -14,7 +14,7 @@ from entrez_kit.pubmed.xml.records import iter_records
 PLACE = "J Invent Res. 2021 Jun 3;9(6):600. doi: 10.5555/notice.1."
 
 STANDINGS: dict[str, tuple[StandingStatus | None, str]] = {
-    # NLM's RefType: how the work that has it stands, and its retraction_status
+    # NLM's RefType: the standing of the work that has it, and its retraction_status
     "RetractionIn": ("retracted", "retracted"),
     "RetractedandRepublishedIn": ("retracted", "retracted"),
     "PartialRetractionIn": ("partially_retracted", "retracted"),
@@ -28,7 +28,7 @@ STANDINGS: dict[str, tuple[StandingStatus | None, str]] = {
     "CorrectedandRepublishedIn": ("republished", "none"),
     "PreprintOf": ("preprint_published", "none"),
     "ErratumIn": ("corrected", "none"),
-    # these say nothing about how the work itself stands
+    # these do not affect the standing of the work itself
     "RetractedandRepublishedFrom": (None, "none"),
     "CorrectedandRepublishedFrom": (None, "none"),
     "RepublishedFrom": (None, "none"),

@@ -13,7 +13,7 @@ from entrez_kit.references.check.pasted_lists import MAX_TEXT, split_references
 
 SIZE = 1_000
 GROWTH = 15
-"""Ten times the text may take so many times the work."""
+"""The maximum factor of the time for ten times the text."""
 REPEATS = 2
 ARTICLE = Article(
     pmid="1",

@@ -117,7 +117,7 @@ def test_each_article_has_its_own_links_in_any_order() -> None:
     found = read_links(content, "pubmed_references", ["1", "2", "3", "4"])
 
     assert found == {"3": [LinkedArticle("30")], "1": [LinkedArticle("10"), LinkedArticle("11")], "2": []}
-    assert "4" not in found  # nobody answered about it, which is not the same as no links
+    assert "4" not in found  # there was no answer about it, which is not the same as no links
 
 
 @pytest.mark.parametrize(

@@ -498,7 +498,7 @@ def test_files_follow_nlms_dtd(name: str) -> None:
     dtds = sorted((Path(location.origin).parent / "DTDs").glob("pubmed_2?0101.dtd"))
     if not dtds:
         pytest.skip("this Biopython ships no DTD of PubMed")
-    dtd = etree.DTD(str(dtds[-1]))  # by name, so that it finds the part about formulas beside it
+    dtd = etree.DTD(str(dtds[-1]))  # by name, so that it finds the part about formulas next to it
     root = etree.fromstring(FILES[name].read_bytes(), etree.XMLParser(load_dtd=False, no_network=True))
 
     assert dtd.validate(root), str(dtd.error_log)

@@ -93,12 +93,12 @@ def test_schemas_obey_the_rules_of_the_large_hosts(tool: str) -> None:
 
     assert schema["type"] == "object"
     for part in list_parts(schema):
-        assert not {"oneOf", "anyOf", "allOf", "not", "if", "$ref"} & set(part), "refused at the top, ignored below"
+        assert not {"oneOf", "anyOf", "allOf", "not", "if", "$ref"} & set(part), "rejected at the top, ignored below"
         assert isinstance(part["type"], str)
         assert part["type"] != "array" or "items" in part
         assert part["type"] != "object" or part["additionalProperties"] is False
         assert all(isinstance(value, str) and value for value in part.get("enum", ["x"])), (
-            "Gemini takes no empty choice"
+            "Gemini accepts no empty choice"
         )
         assert all(name.replace("_", "").isalnum() and len(name) <= 64 for name in part.get("properties", ()))
 

@@ -22,7 +22,7 @@ ONLY_FOR_PEOPLE = (
     *("server/run.py", "server/shutdown.py", "server/http.py", "server/auth.py"),
     "corpus/sync.py",  # the contract: a first sync of very many records is refused with the command for it
 )
-"""Parts that no tool reaches, or that speak before there is a server."""
+"""Parts that no tool reaches, or that run before there is a server."""
 TEXTS = {"message", "recovery_hint", "default_hint", "detail", "unanswered"}
 OF_A_TERMINAL = re.compile(
     r"(?<![\w/.-])--?[a-z][a-z-]+\b|(?:run |`)entrez-kit [a-z]|\bterminal\b|\bcommand line\b", re.IGNORECASE

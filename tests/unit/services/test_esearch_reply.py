@@ -215,7 +215,7 @@ def test_a_translation_shows_used_terms_only_if_every_term_has_a_field() -> None
     assert find_fate('"a"[Title] AND "zzqq"[Title]') == "kept"
     assert find_fate('"a"[Title] AND #1 AND zzqq[All Fields]') == "kept"
     assert find_fate('"a"[Title]') == "dropped"
-    assert find_fate("a[ti] AND zzqq") == "dropped"  # the query as it was sent
+    assert find_fate("a[ti] AND zzqq") == "dropped"  # the query that was sent
 
 
 def test_a_recorded_translation_equal_to_the_query_shows_no_used_terms(real_data: Path) -> None:

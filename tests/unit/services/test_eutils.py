@@ -358,7 +358,7 @@ def test_invalid_arguments_of_the_id_converter_are_rejected(ids: list[str], sett
         request_conversion(settings, ["1"], idtype="isbn")
 
 
-# What it costs
+# Costs
 
 
 @pytest.mark.process

@@ -94,7 +94,7 @@ def test_a_defect_of_a_query_of_pubmed_is_found(query: str, code: str) -> None:
 
 
 LATER = {"count-mismatch", "filter-for-central"}
-"""Codes with a test of their own below."""
+"""Codes with a separate test below."""
 ONLINE = {"not-mesh", "no-hits", "dropped-phrase", "explosion-of-hits", "not-removes-known"}
 """Codes that need records; the tests of the commands find them by line."""
 

@@ -180,7 +180,7 @@ def test_edge_case_a_temporary_rate_limit_does_not_fail_the_call(genes: Genes) -
     assert genes.sandbox.requests("efetch") == 3
 
 
-# Every code, and what its hint leads to when it is followed to the letter
+# Every code, and the result of following its hint literally
 
 
 def _parse_call(hint: str) -> tuple[str, dict[str, Any]]:

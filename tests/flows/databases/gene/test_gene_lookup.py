@@ -216,7 +216,7 @@ def test_several_ids_give_one_outcome_each_in_order(genes: Genes) -> None:
     error = batch.missing_error()
     assert isinstance(error, EntityNotFound)
     assert error.details["partial"] is True
-    assert genes.sandbox.requests("efetch") == 5  # "not found" is heard three times before it is believed
+    assert genes.sandbox.requests("efetch") == 5  # "not found" is accepted after the third answer
 
 
 def test_a_complete_batch_has_no_outcomes(genes: Genes) -> None:

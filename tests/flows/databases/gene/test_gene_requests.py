@@ -36,7 +36,7 @@ def _strict(tmp_path: Path) -> Callable[..., Any]:
 
 def _count_busiest_second(genes: Genes) -> int:
     times = sorted(entry.at for entry in genes.sandbox.entries())
-    # A tenth of a second is left for the way from the limiter to the server on a busy machine.
+    # A tenth of a second is allowed between the limiter and the server on a busy machine.
     return max(sum(1 for other in times if 0 <= other - start < 0.9) for start in times)
 
 

@@ -300,7 +300,7 @@ def test_a_name_of_several_taxa_is_ambiguous_and_the_hint_names_one(genes: Genes
     assert 'organism="txid53747"' in caught.value.recovery_hint
 
 
-# What NCBI may answer, in canned form
+# Possible answers of NCBI, prepared
 
 
 def _run_search(services: Canned, query: str, **arguments: object) -> GenePage:
@@ -500,7 +500,7 @@ def test_a_wrong_exclusion_is_corrected_by_further_searches() -> None:
     symbols = _write_not_found('"two words"[Preferred Symbol]')
     services = Canned(
         esearch=[
-            write_esearch_xml(1, [1]),  # a symbol of two words, after all
+            write_esearch_xml(1, [1]),  # it is a symbol of two words
             write_esearch_xml(2, [1, 2]),
             write_esearch_xml(3, [1, 2, 3]),
             write_esearch_xml(1, [2]),

@@ -80,7 +80,7 @@ def test_every_format_of_a_list_with_missing_genes_leads_to_the_same_articles(cl
     done = cli("gene", "search", "-", "-f", form, stdin="NOSUCH1\nTP53\nBRCA1\nOsDEMO1\n")
 
     assert done.status == 4
-    assert all(one in done.err for one in ("NOSUCH1", "BRCA1")), done.err  # BRCA1 is a gene of man and mouse
+    assert all(one in done.err for one in ("NOSUCH1", "BRCA1")), done.err  # BRCA1 is a gene of humans and mice
     found = cli("gene", "pubmed", "-", "-f", "ids", stdin=done.out)
     assert found.status == 0, found.err
     named = ("NCBIGene:7157", "NCBIGene:990000002")

@@ -130,7 +130,7 @@ def test_the_next_checked_address_is_tried_if_one_does_not_answer(internet: Simu
     with Site({"/a": Answer()}) as site:
         internet.add(HOST, site, "93.184.216.35")
         internet.names[HOST] = [ADDRESS, "93.184.216.35"]
-        internet.servers[ADDRESS, 80] = 9  # nobody listens there
+        internet.servers[ADDRESS, 80] = 9  # a closed port
         found = fetch(internet)
 
     assert found.kind == "html"

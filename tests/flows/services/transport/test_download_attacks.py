@@ -43,7 +43,7 @@ def get_failure(internet: SimulatedInternet, start: bytes, drip: bytes = b"", de
         return get_reason(internet, deadline_s=deadline_s)
 
 
-# Where a redirect leads
+# Targets of redirects
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_a_page_with_a_refresh_element_is_not_followed(internet: SimulatedIntern
     assert [host for host, _ in internet.connected] == [ADDRESS]
 
 
-# How a reply is written
+# The form of a reply
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ def test_many_interim_replies_end_at_the_time_limit(internet: SimulatedInternet)
     assert threading.active_count() < 50
 
 
-# How a body is packed
+# The compression of a body
 
 
 def _make_bomb(coding: str, megabytes: int) -> bytes:

@@ -63,7 +63,7 @@ def test_no_second_has_more_requests_than_allowed(
             client.finish(STALLED_SECONDS)
 
         assert count_most_in_a_second(server.times) <= per_second
-        # the limit is used, not only kept; the benchmark measures how much of it
+        # the limit is also used; the benchmark measures how much of it
         assert len(server.times) >= 2 * per_second * 0.8
         fair_share = processes * threads / per_second
         assert max(wait for client in started for wait in client.waits) < 4 * fair_share
@@ -90,7 +90,7 @@ def test_processes_killed_at_any_moment_delay_no_other_process(state_file: Path)
         took = time.monotonic() - killed_at
 
         assert count_most_in_a_second(server.times) <= 10
-        assert took < 4, f"eight requests of the survivors took {took:.1f} s"
+        assert took < 4, f"eight requests of the other processes took {took:.1f} s"
 
 
 @pytest.mark.process
@@ -128,9 +128,9 @@ def test_a_process_stopped_while_it_has_the_lock_delays_no_other_process(
             limiter.acquire()
             times.append(time.monotonic())
 
-        assert times[2] - times[0] >= 0.2, "requests of this process are still spaced"
+        assert times[2] - times[0] >= 0.2, "requests of this process are still limited"
         assert "lock" in (limiter.problem() or "")
-    assert limiter.problem() is None, "the file is used again when it can be"
+    assert limiter.problem() is None, "the file is used again if possible"
 
 
 def test_a_file_removed_while_others_wait_for_it_is_no_longer_used(state_file: Path) -> None:
@@ -142,7 +142,7 @@ def test_a_file_removed_while_others_wait_for_it_is_no_longer_used(state_file: P
     waiting.join(STALLED_SECONDS)
 
     assert not waiting.is_alive()
-    assert state_file.exists(), "the state is where those who come now look for it"
+    assert state_file.exists(), "the state is where new processes read it"
 
 
 # Threads, and limiters that share a file
@@ -255,7 +255,7 @@ def test_threads_whose_slot_would_be_too_late_are_refused_at_once(state_file: Pa
     time.sleep(0.05)
     requested = time.monotonic()
     with pytest.raises(SlotUnavailable) as refused:
-        limiter.acquire(requested + 1.2)  # the thread in front has the slot after 1 s, the next comes after 2 s
+        limiter.acquire(requested + 1.2)  # the first thread has the slot after 1 s, the next one after 2 s
     assert first.is_alive()
     assert refused.value.wait_seconds > 1.2
     first.join(STALLED_SECONDS)
@@ -264,7 +264,7 @@ def test_threads_whose_slot_would_be_too_late_are_refused_at_once(state_file: Pa
 def test_a_thread_whose_deadline_passes_in_the_queue_is_refused(state_file: Path) -> None:
     limiter = RateLimiter(state_file, per_second=2)
     limiter.acquire()
-    other = RateLimiter(state_file, per_second=2, min_interval_ms=1500)  # needs longer than the queue can know
+    other = RateLimiter(state_file, per_second=2, min_interval_ms=1500)  # it takes longer than the queue can know
     first = threading.Thread(target=other.acquire)
     first.start()
     time.sleep(0.05)

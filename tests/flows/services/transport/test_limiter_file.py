@@ -253,7 +253,7 @@ def test_a_state_in_use_is_never_removed(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_a_folder_of_another_user_is_not_used(state_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     state_file.parent.mkdir()
-    if os.geteuid() == 0:  # a folder of the system's own will do
+    if os.geteuid() == 0:  # a folder of the system is accepted
         os.chown(state_file.parent, 4243, 4243)
     stranger = os.geteuid() + 1
     monkeypatch.setattr(os, "geteuid", lambda: stranger)
@@ -304,4 +304,4 @@ def test_on_a_full_disk_the_process_is_limited_and_the_file_is_tried_again(
     limiter.acquire()
 
     assert read_saved_state(state_file)["sent_ms"] == list(limiter._shared.seen.sent_ms)
-    assert set(known) <= set(limiter._shared.seen.sent_ms), "what was sent meanwhile counts"
+    assert set(known) <= set(limiter._shared.seen.sent_ms), "requests in the meantime count"

@@ -235,5 +235,5 @@ def test_the_size_of_the_queue_can_be_set_later(tmp_path: Path) -> None:
 def _wait_until(condition: Callable[[], bool]) -> None:
     limit = time.monotonic() + 5
     while not condition():
-        assert time.monotonic() < limit, "it never came to that"
+        assert time.monotonic() < limit, "the condition was never true"
         time.sleep(0.005)

@@ -46,7 +46,7 @@ def search(bench: TransportBench, term: str = "asthma") -> bytes:
     return bench.eutils.esearch(db="pubmed", term=term).content
 
 
-# What passes when asked again
+# Temporary failures
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_retry_after_as_a_date_is_obeyed(leaping_clock: None, tmp_path: Path) ->
         assert 0.8 <= second.at - first.at < 4
 
 
-# What is final
+# Final failures
 
 
 def test_after_the_last_attempt_the_error_describes_the_failure(tmp_path: Path) -> None:
@@ -273,7 +273,7 @@ def test_the_real_limiter_enforces_the_rate(leaping_clock: None, tmp_path: Path)
             assert list((tmp_path / "state").iterdir()) != []
 
 
-# Where connections fail
+# Failures of connections
 
 
 def test_a_closed_port_is_tried_few_times(tmp_path: Path) -> None:
@@ -495,7 +495,7 @@ def test_a_redirect_without_the_arguments_is_refused_and_its_answer_is_not_read(
     assert caught.value.reason == "redirected"
 
 
-# What is told about a call
+# The trace of a call
 
 
 def test_the_trace_has_every_exchange(tmp_path: Path) -> None:
@@ -566,7 +566,7 @@ def test_a_service_with_a_limit_of_simultaneous_requests_gets_no_more(tmp_path: 
             thread.join()
 
     assert len(bench.server.seen) == 12
-    assert most[0] <= 5  # four in flight, and one whose place was given back before this test counted it
+    assert most[0] <= 5  # four in flight, and one whose place was released before this test counted it
 
 
 # The whole exchange
@@ -608,5 +608,5 @@ def test_text_cut_by_a_wrong_content_length_is_detected(tmp_path: Path) -> None:
                     once.eutils.efetch(db="pubmed", ids=["99000001", "99000002"], rettype="medline", retmode="text")
                 except UpstreamError:
                     continue
-            # What passes is whole: a record with its last field, and a line that ends.
+            # A complete reply: a record with its last field, and a line that ends.
             assert record[:length].endswith((b"1(1):1.\n", b"1(1):1.\n\n")) or length < 7, record[:length]

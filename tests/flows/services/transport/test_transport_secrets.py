@@ -126,8 +126,8 @@ def test_no_failure_reveals_key_or_email(
             ask(bench)
         except EntrezKitError as exc:
             said = list_error_texts(exc)
-        assert said, "a failure was taken for an answer"
-        assert bench.server.seen[0].params["email"] == EMAIL  # it was told, so it could have been revealed
+        assert said, "a failure was accepted as an answer"
+        assert bench.server.seen[0].params["email"] == EMAIL  # it was sent, so it could have been revealed
         logged = log.getvalue()
 
         assert find_secrets(said) == []
@@ -167,7 +167,7 @@ def test_no_success_reveals_key_or_email(tmp_path: Path) -> None:
 
         assert [find_secrets(repr(reply)) for reply in replies] == [[]] * 4
         assert find_secrets(log.getvalue()) == []
-        assert b"sent_ms" in bench.cache_bytes()  # the limiter's state is among what is looked through
+        assert b"sent_ms" in bench.cache_bytes()  # the limiter's state is also searched
         assert find_secrets(bench.cache_bytes()) == []
         assert find_secrets(str(sorted(tmp_path.rglob("*")))) == []
         assert bench.server.seen[0].params["api_key"] == KEY
@@ -282,7 +282,7 @@ def test_no_text_of_a_service_makes_the_redactor_slow() -> None:
         "\n        Redactor(['a secret']).quote_text(start + run * 60_000)\n"
         "print(time.process_time())"
     )
-    # In a process of its own: a regular expression that goes wrong cannot be interrupted otherwise.
+    # In a separate process, because a slow regular expression cannot be interrupted otherwise.
     reported = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
 
     assert float(reported.stdout) < 20, "40 texts of up to 480,000 characters, the start of the program included"

@@ -109,7 +109,7 @@ def test_recorded_cross_references_match_the_registry_and_belong_to_the_gene(rea
     for key, value in references.items():
         for one in value if isinstance(value, list) else [value]:
             assert re.fullmatch(XREF_PATTERNS[key].strip("^$"), one), key
-    assert references["biogrid"] == "110822"  # not one of the hundreds of partners
+    assert references["biogrid"] == "110822"  # not one of the hundreds of interaction partners
     assert references["omim"] == "162280"  # not one of its phenotypes
     assert references["uniprot"][0] == "P07196"  # the current entry before its secondary accessions
 
@@ -372,4 +372,4 @@ def test_a_slim_gene_has_four_fields_and_the_schema_requires_no_more() -> None:
     for mode in ("serialization", "validation"):
         schema = Gene.model_json_schema(mode=mode)
         assert schema["required"] == ["id", "symbol", "name", "organism"]
-        assert set(schema["properties"]) | {"warnings"} == set(Gene.model_fields)  # those are the demo's alone
+        assert set(schema["properties"]) | {"warnings"} == set(Gene.model_fields)  # those are only in the demo

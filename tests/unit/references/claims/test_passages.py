@@ -173,7 +173,7 @@ def test_any_text_contains_its_own_words_and_offsets_are_inside(text: str, data:
     find_nearest(text, data.draw(st.text(max_size=100)))
 
 
-# Sentences of real articles, typeset otherwise, and mutants of them
+# Sentences of real articles with other typesetting, and changed ones
 
 SENTENCE_END = re.compile(r"(?<=[a-z)]\.)\s+(?=[A-Z])")
 UNITS = {"mg": "µg", "ml": "l", "mM": "µM", "%": "‰", "days": "weeks", "years": "months", "kg": "g", "cm": "mm"}
@@ -268,7 +268,7 @@ def test_sentences_of_real_articles_are_found_and_changed_ones_are_not(real_data
             for mutant in _list_mutants(sentence):
                 mutants += 1
                 accepted += [mutant] if find(_typeset(mutant, chance)) else []
-            if _to_letters(sentence) not in another:  # a journal's standing words are in many of its articles
+            if _to_letters(sentence) not in another:  # the standard phrases of a journal are in many of its articles
                 accepted += [sentence] if other(sentence) else []
         body = _to_letters(" ".join(_list_texts(article)))
         for reference in article.references[:2]:

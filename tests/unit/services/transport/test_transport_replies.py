@@ -125,7 +125,7 @@ def test_every_recorded_error_is_an_error(real_data: Path) -> None:
         kinds[path.name.partition("__")[0]] = raised.error if isinstance(raised, Retryable) else raised
     require_recordings({"biomcp", "sul_pub"} <= kinds.keys())
     assert isinstance(kinds["biomcp"], RateLimited)
-    # Its request named no id at all: what NCBI says of an id, it says to a request that was sent without one.
+    # Its request had no id: NCBI gives such an error also to a request without ids.
     assert isinstance(kinds["sul_pub"], UpstreamError)
 
 
@@ -141,7 +141,7 @@ def test_no_recorded_document_is_accepted_if_it_is_cut(real_data: Path, at: floa
         assert isinstance(get_refusal(_make_recorded_call(path, body), cut), Retryable | EntityNotFound), path.name
 
 
-# Shapes
+# Forms of documents
 
 
 @pytest.mark.parametrize(
