@@ -51,32 +51,32 @@ def _write_record(chance: random.Random) -> Iterator[bytes]:
     def text(count: int) -> str:
         return " ".join(chance.choice(words) for _ in range(count))
 
-    def repeated(count: int, make: Callable[[int], str]) -> str:
+    def repeat(count: int, make: Callable[[int], str]) -> str:
         return "".join(make(index) for index in range(count))
 
     for number in range(99_100_000, 99_100_400):
-        authors = repeated(
+        authors = repeat(
             chance.randint(1, 12),
             lambda index: (
                 f'<Author ValidYN="Y"><LastName>Name{index}</LastName><ForeName>Given</ForeName>'
                 f"<Initials>G</Initials><AffiliationInfo><Affiliation>{text(12)}</Affiliation></AffiliationInfo></Author>"
             ),
         )
-        mesh = repeated(
+        mesh = repeat(
             chance.choice((0, 8, 12, 18)),
             lambda index: (
                 f'<MeshHeading><DescriptorName UI="D{index:06}" MajorTopicYN="N">{text(2)}</DescriptorName>'
                 f'<QualifierName UI="Q000001" MajorTopicYN="Y">{text(1)}</QualifierName></MeshHeading>'
             ),
         )
-        references = repeated(
+        references = repeat(
             chance.choice((0, 0, 25)),
             lambda index: (
                 f"<Reference><Citation>{text(20)}</Citation><ArticleIdList>"
                 f'<ArticleId IdType="pubmed">{index}</ArticleId></ArticleIdList></Reference>'
             ),
         )
-        steps = repeated(4, lambda index: _STEP)
+        steps = repeat(4, lambda index: _STEP)
         yield (
             f'<PubmedArticle><MedlineCitation Status="MEDLINE" Owner="NLM"><PMID Version="1">{number}</PMID>'
             "<DateRevised><Year>2020</Year><Month>2</Month><Day>3</Day></DateRevised>"

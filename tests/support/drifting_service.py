@@ -18,10 +18,10 @@ def drift(sandbox: Sandbox, endpoint: str, change: Change) -> None:
     """Make an endpoint answer differently from now on."""
 
     def changed(original: Endpoint) -> Endpoint:
-        def answer(request: LocalRequest, state: LocalState) -> LocalReply:
+        def change_reply(request: LocalRequest, state: LocalState) -> LocalReply:
             return change(original(request, state), request)
 
-        return answer
+        return change_reply
 
     for path, (name, original) in list(sandbox._routes.items()):
         if name == endpoint:

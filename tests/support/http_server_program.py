@@ -141,7 +141,7 @@ class HttpHost:
             connection.close()
 
     @asynccontextmanager
-    async def connected(self, era: str, authorization: str | None = None) -> "AsyncIterator[Client]":
+    async def connect(self, era: str, authorization: str | None = None) -> "AsyncIterator[Client]":
         """Connect the SDK's client in an era."""
         import httpx2
         from mcp import Client

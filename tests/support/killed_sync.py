@@ -128,12 +128,12 @@ def _run_sync(
 
     connect = database.sqlite3.connect  # type: ignore[attr-defined]
 
-    def traced(*arguments: Any, **more: Any) -> sqlite3.Connection:
+    def record_statement(*arguments: Any, **more: Any) -> sqlite3.Connection:
         connection: sqlite3.Connection = connect(*arguments, **more)
         connection.set_trace_callback(trace)
         return connection
 
-    database.sqlite3.connect = traced  # type: ignore[attr-defined]
+    database.sqlite3.connect = record_statement  # type: ignore[attr-defined]
     settings = replace(
         load_settings({"home": folder}).with_sandbox(url), demo=False, data_dir=folder, state_dir=folder / "state",
         no_cache=True, embeddings="hf",

@@ -107,7 +107,7 @@ class SimulatedInternet:
         self.connected: list[tuple[str, int]] = []
         connect = socket.socket.connect
 
-        def routed(sock: socket.socket, address: Any) -> None:
+        def connect_routed(sock: socket.socket, address: Any) -> None:
             host, port = str(address[0]), int(address[1])
             self.connected.append((host, port))
             if (host, port) in self.servers:
@@ -115,7 +115,7 @@ class SimulatedInternet:
                 return
             connect(sock, address)
 
-        monkeypatch.setattr(socket.socket, "connect", routed)
+        monkeypatch.setattr(socket.socket, "connect", connect_routed)
 
     def resolve(self, host: str, port: int) -> Sequence[str]:
         """Look a name up in the table."""

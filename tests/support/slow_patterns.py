@@ -177,13 +177,13 @@ def find_problem(pattern: Pattern) -> str | None:
     for before, piece in list_attacks(pattern):
         for after in OUTSIDE:
 
-            def taken(length: int, text: tuple[str, str, str] = (before, piece, after)) -> float:
+            def measure(length: int, text: tuple[str, str, str] = (before, piece, after)) -> float:
                 return measure_seconds(pattern, compiled, text[0] + text[1] * (length // len(text[1])) + text[2])
 
             shown = f"{before!r} + {piece!r} * n + {after!r}"
             try:
                 with _limit_seconds():
-                    found = measure_growth(taken)
+                    found = measure_growth(measure)
             except TimeoutError:
                 return f"{shown} takes more than {GIVEN_UP_SECONDS:.0f} s"
             if found:

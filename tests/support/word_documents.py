@@ -106,15 +106,15 @@ def write_endnote(records: str, shown: str) -> str:
 def write_endnote_record(number: int, *, title: str, authors: Sequence[str], journal: str, year: str, doi: str) -> str:
     """Return one record of EndNote, in the form of documents and exports."""
 
-    def styled(text: str) -> str:
+    def add_style(text: str) -> str:
         return f'<style face="normal" font="default" size="100%">{escape(text)}</style>'
 
-    people = "".join(f"<author>{styled(name)}</author>" for name in authors)
+    people = "".join(f"<author>{add_style(name)}</author>" for name in authors)
     return (
         f"<Cite><record><rec-number>{number}</rec-number><ref-type name='Journal Article'>17</ref-type>"
-        f"<contributors><authors>{people}</authors></contributors><titles><title>{styled(title)}</title>"
-        f"<secondary-title>{styled(journal)}</secondary-title></titles><dates><year>{styled(year)}</year></dates>"
-        f"<electronic-resource-num>{styled(doi)}</electronic-resource-num></record></Cite>"
+        f"<contributors><authors>{people}</authors></contributors><titles><title>{add_style(title)}</title>"
+        f"<secondary-title>{add_style(journal)}</secondary-title></titles><dates><year>{add_style(year)}</year></dates>"
+        f"<electronic-resource-num>{add_style(doi)}</electronic-resource-num></record></Cite>"
     )
 
 

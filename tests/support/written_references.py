@@ -16,11 +16,11 @@ _IDS = re.compile(r"https?://\S+|doi:\s?\S+|PM(?:C)?ID:? ?(?:PMC)?\d+\.?", re.IG
 
 
 def write_initials(article: Article, *, add_full_stops: bool = False, comma: bool = False) -> list[str]:
-    def short(text: str) -> str:
+    def shorten(text: str) -> str:
         return ". ".join(text) + "." if add_full_stops else text
 
     return [
-        who.collective_name or f"{who.last_name}{',' if comma else ''} {short(who.initials or '')}".strip(" ,")
+        who.collective_name or f"{who.last_name}{',' if comma else ''} {shorten(who.initials or '')}".strip(" ,")
         for who in article.authors
     ]
 

@@ -1,4 +1,4 @@
-"""Following a query: entries, revisions, deletions, and what happens when something fails on the way."""
+"""Syncs of a query: new, revised and deleted records, and failures during a sync."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -30,7 +30,7 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _fail(monkeypatch: pytest.MonkeyPatch, pmids: Iterable[int], error: EntrezKitError | None) -> None:
-    """Let PubMed not deliver some records: with an error, or as if they did not exist."""
+    """Make PubMed not deliver some records: with an error, or as if they did not exist."""
     real, lost = Retrieval.batch, {str(pmid) for pmid in pmids}
 
     def batch(self: Retrieval, asked: list[str]) -> Any:
@@ -58,7 +58,7 @@ def test_a_first_sync_fetches_the_whole_query(world: ChangingPubMed) -> None:
         assert [move.note for move in state.store.checkpoint_log("fish").entries] == [result.job_id]
 
 
-def test_a_second_sync_looks_at_the_overlap_and_changes_nothing(world: ChangingPubMed) -> None:
+def test_a_second_sync_reads_the_overlap_and_changes_nothing(world: ChangingPubMed) -> None:
     with world.with_records(make_series(30)) as state:
         state.sync()
         before = read_contents(state.store)
@@ -73,7 +73,7 @@ def test_a_second_sync_looks_at_the_overlap_and_changes_nothing(world: ChangingP
 
 
 @pytest.mark.parametrize(("overlap", "first"), [(0, "2024/01/30"), (29, "2024/01/01"), (10**30, "0001/01/01")])
-def test_the_overlap_is_as_long_as_asked_for(world: ChangingPubMed, overlap: int, first: str) -> None:
+def test_the_overlap_has_the_requested_length(world: ChangingPubMed, overlap: int, first: str) -> None:
     with world.with_records(make_series(30)) as state:
         state.sync()
         state.sync(overlap_days=overlap)
@@ -109,7 +109,7 @@ def test_a_revision_of_an_old_record_is_found_by_its_date_of_modification(world:
         assert state.checkpoint() == "2024-01-30T00:00:00Z"
 
 
-def test_a_sync_under_a_clock_that_was_ahead_hides_no_revision_from_the_next_one(world: ChangingPubMed) -> None:
+def test_a_sync_with_a_clock_that_was_ahead_hides_no_revision_from_the_next_one(world: ChangingPubMed) -> None:
     papers = make_series(30)
     world.clock.move(days=300)
     with world.with_records(papers) as state:
@@ -124,7 +124,7 @@ def test_a_sync_under_a_clock_that_was_ahead_hides_no_revision_from_the_next_one
     assert not second.warnings, "the wrong time is still stored"
 
 
-def test_records_withdrawn_after_a_sync_under_a_clock_that_was_ahead_are_noticed(world: ChangingPubMed) -> None:
+def test_records_withdrawn_after_a_sync_with_a_clock_that_was_ahead_are_found(world: ChangingPubMed) -> None:
     papers = make_series(30)
     world.clock.move(days=300)
     with world.with_records(papers) as state:
@@ -136,7 +136,7 @@ def test_records_withdrawn_after_a_sync_under_a_clock_that_was_ahead_are_noticed
     assert any("Withdrawn" in warning for warning in result.warnings)
 
 
-def test_what_an_interrupted_sync_fetched_under_a_clock_that_was_ahead_is_fetched_again(world: ChangingPubMed) -> None:
+def test_records_fetched_by_an_interrupted_sync_with_a_clock_ahead_are_fetched_again(world: ChangingPubMed) -> None:
     papers = make_series(30)
     world.clock.move(days=300)
     with world.with_records(papers) as state:
@@ -151,7 +151,7 @@ def test_what_an_interrupted_sync_fetched_under_a_clock_that_was_ahead_is_fetche
         assert state.sync().updated == 30
 
 
-def test_a_new_retraction_is_told_and_listed(world: ChangingPubMed) -> None:
+def test_a_new_retraction_is_reported_and_listed(world: ChangingPubMed) -> None:
     papers = make_series(30)
     with world.with_records(papers) as state:
         state.sync()
@@ -166,7 +166,7 @@ def test_a_new_retraction_is_told_and_listed(world: ChangingPubMed) -> None:
         assert (found.pmid, found.retraction_status) == ("1001", "retracted")
 
 
-def test_an_old_record_that_comes_to_match_when_it_is_indexed_is_found(world: ChangingPubMed) -> None:
+def test_an_old_record_that_matches_after_it_was_indexed_is_found(world: ChangingPubMed) -> None:
     papers = make_series(30)
     unindexed = Paper(500, abstract="About fish.", entered="2024-01-02")
     with world.with_records([*papers, unindexed]) as state:
@@ -176,7 +176,7 @@ def test_an_old_record_that_comes_to_match_when_it_is_indexed_is_found(world: Ch
         assert get_counts(state.sync()) == (1, 0, 6)
 
 
-def test_a_withdrawn_record_is_marked_and_told(world: ChangingPubMed) -> None:
+def test_a_withdrawn_record_is_marked_and_reported(world: ChangingPubMed) -> None:
     papers = make_series(30)
     with world.with_records(papers) as state:
         state.sync()
@@ -190,7 +190,7 @@ def test_a_withdrawn_record_is_marked_and_told(world: ChangingPubMed) -> None:
         assert get_counts(state.sync()) == (0, 0, 5)
 
 
-def test_a_record_that_no_longer_matches_stays_and_is_brought_up_to_date(world: ChangingPubMed) -> None:
+def test_a_record_that_no_longer_matches_stays_and_is_updated(world: ChangingPubMed) -> None:
     papers = make_series(30)
     with world.with_records(papers) as state:
         state.sync()
@@ -203,7 +203,7 @@ def test_a_record_that_no_longer_matches_stays_and_is_brought_up_to_date(world: 
         assert state.store.stats("fish").documents == 30
 
 
-def test_a_query_that_finds_nothing_is_complete(world: ChangingPubMed) -> None:
+def test_a_query_without_results_is_complete(world: ChangingPubMed) -> None:
     with world.with_records(make_series(3)) as state:
         result = state.sync(term="unicorns")
 
@@ -214,7 +214,7 @@ def test_a_query_that_finds_nothing_is_complete(world: ChangingPubMed) -> None:
         assert get_counts(state.sync(term="unicorns")) == (0, 0, 0)
 
 
-def test_what_ncbi_left_out_of_the_query_is_told(world: ChangingPubMed) -> None:
+def test_query_parts_that_ncbi_dropped_are_reported(world: ChangingPubMed) -> None:
     with world.with_records(make_series(3)) as state:
         result = state.sync(term="zebrafish AND sharks[nofield]")
 
@@ -222,7 +222,7 @@ def test_what_ncbi_left_out_of_the_query_is_told(world: ChangingPubMed) -> None:
         assert any("broader than the query" in warning and "'nofield'" in warning for warning in result.warnings)
 
 
-def test_a_record_dated_ahead_is_kept_and_hides_nothing(world: ChangingPubMed) -> None:
+def test_a_record_with_a_future_date_is_stored_and_hides_no_other(world: ChangingPubMed) -> None:
     papers = make_series(5, first="2025-12-30")
     with world.with_records([*papers, Paper(8, entered="2031-01-01")]) as state:
         assert get_counts(state.sync()) == (6, 0, 0)
@@ -232,7 +232,7 @@ def test_a_record_dated_ahead_is_kept_and_hides_nothing(world: ChangingPubMed) -
         assert state.sync().inserted == 1
 
 
-def test_the_cache_is_passed_by(world: ChangingPubMed) -> None:
+def test_a_sync_does_not_read_the_cache(world: ChangingPubMed) -> None:
     papers = make_series(3)
     with world.with_records(papers) as state:
         state.kit.fetch_contents(pmids=["1001", "1002", "1003"])
@@ -245,7 +245,7 @@ def test_the_cache_is_passed_by(world: ChangingPubMed) -> None:
     assert "1001" in state.fetched[1]
 
 
-def test_two_keys_share_records_and_keep_their_own_books(world: ChangingPubMed) -> None:
+def test_two_keys_share_records_and_have_separate_checkpoints(world: ChangingPubMed) -> None:
     with world.with_records([*make_series(5), Paper(50, title="Sharks", abstract="Sharks eat zebrafish.")]) as state:
         state.sync("fish")
         result = state.sync("sharks", "sharks")
@@ -258,7 +258,7 @@ def test_two_keys_share_records_and_keep_their_own_books(world: ChangingPubMed) 
 # terms
 
 
-def test_another_term_for_a_key_is_refused_and_changes_nothing(world: ChangingPubMed) -> None:
+def test_another_term_for_a_key_is_rejected_and_changes_nothing(world: ChangingPubMed) -> None:
     with world.with_records(make_series(5)) as state:
         state.sync()
         before = read_contents(state.store)
@@ -271,7 +271,7 @@ def test_another_term_for_a_key_is_refused_and_changes_nothing(world: ChangingPu
         assert state.sync(term="  zebrafish ").inserted == 0
 
 
-def test_a_term_can_be_replaced_and_the_audit_remembers_it(world: ChangingPubMed) -> None:
+def test_a_term_can_be_replaced_and_the_audit_records_it(world: ChangingPubMed) -> None:
     with world.with_records([*make_series(5), Paper(60, abstract="About mice.", entered="2020-05-05")]) as state:
         state.sync()
         result = state.sync(term="mice", replace_term=True)
@@ -289,7 +289,7 @@ def test_a_term_can_be_replaced_and_the_audit_remembers_it(world: ChangingPubMed
         assert state.store.stats().documents == 6
 
 
-def test_a_term_is_not_replaced_when_pubmed_does_not_answer(world: ChangingPubMed) -> None:
+def test_a_term_is_not_replaced_if_pubmed_does_not_answer(world: ChangingPubMed) -> None:
     with world.with_records(make_series(5), ncbi_max_retries=0) as state:
         state.sync()
         before = read_contents(state.store)
@@ -302,7 +302,7 @@ def test_a_term_is_not_replaced_when_pubmed_does_not_answer(world: ChangingPubMe
 
 
 @pytest.mark.parametrize("term", ["(zebrafish", '"zebrafish', "zebrafish)"])
-def test_a_term_whose_brackets_do_not_pair_up_is_refused(world: ChangingPubMed, term: str) -> None:
+def test_a_term_with_unbalanced_brackets_is_rejected(world: ChangingPubMed, term: str) -> None:
     with world.with_records(make_series(5)) as state, pytest.raises(InvalidInput) as caught:
         state.sync(term=term)
 
@@ -310,7 +310,7 @@ def test_a_term_whose_brackets_do_not_pair_up_is_refused(world: ChangingPubMed, 
     assert state.sandbox.requests() == 0
 
 
-def test_a_checkpoint_set_back_by_hand_makes_the_sync_look_again(world: ChangingPubMed) -> None:
+def test_a_checkpoint_set_back_by_hand_makes_the_sync_start_there(world: ChangingPubMed) -> None:
     with world.with_records(make_series(30)) as state:
         state.sync()
         before = read_contents(state.store)
@@ -320,7 +320,7 @@ def test_a_checkpoint_set_back_by_hand_makes_the_sync_look_again(world: Changing
         assert read_contents(state.store) == before
 
 
-def test_a_checkpoint_set_before_the_first_sync_is_where_it_starts(world: ChangingPubMed) -> None:
+def test_a_checkpoint_set_before_the_first_sync_is_its_start(world: ChangingPubMed) -> None:
     with world.with_records(make_series(30)) as state:
         state.store.set_checkpoint("fish", "2024-01-20")
 
@@ -364,7 +364,7 @@ def test_a_plan_counts_and_changes_nothing(world: ChangingPubMed) -> None:
         assert read_contents(state.store) == before
 
 
-def test_windows_that_are_too_large_are_split_and_followed_oldest_first(
+def test_windows_that_are_too_large_are_split_and_read_oldest_first(
     world: ChangingPubMed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(slices, "MAX_PUBMED_RESULTS", 12)
@@ -392,7 +392,7 @@ def test_a_single_day_that_is_too_large_is_split_by_its_other_dates(
         assert get_counts(state.sync()) == (0, 0, 30)
 
 
-def test_more_records_than_pubmed_lists_are_told_and_the_checkpoint_stays(
+def test_more_records_than_pubmed_lists_are_reported_and_the_checkpoint_stays(
     world: ChangingPubMed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(slices, "MAX_PUBMED_RESULTS", 12)
@@ -412,7 +412,7 @@ def test_more_records_than_pubmed_lists_are_told_and_the_checkpoint_stays(
 
 
 @pytest.mark.usefixtures("small_batches")
-def test_a_failed_batch_holds_the_checkpoint_back_and_is_fetched_next_time(
+def test_a_failed_batch_keeps_the_checkpoint_and_is_fetched_next_time(
     world: ChangingPubMed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(slices, "MAX_PUBMED_RESULTS", 25)
@@ -445,7 +445,7 @@ def test_a_failed_batch_holds_the_checkpoint_back_and_is_fetched_next_time(
 
 
 @pytest.mark.usefixtures("small_batches")
-def test_a_failed_batch_is_fetched_even_when_the_next_sync_comes_late(
+def test_a_failed_batch_is_fetched_even_if_the_next_sync_is_late(
     world: ChangingPubMed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with world.with_records(make_series(60)) as state:
@@ -459,7 +459,7 @@ def test_a_failed_batch_is_fetched_even_when_the_next_sync_comes_late(
 
 
 @pytest.mark.usefixtures("small_batches")
-def test_batches_that_fail_one_after_the_other_cost_no_other_record(
+def test_consecutive_failed_batches_lose_no_other_record(
     world: ChangingPubMed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with world.with_records(make_series(60)) as state:
@@ -475,7 +475,7 @@ def test_batches_that_fail_one_after_the_other_cost_no_other_record(
 
 
 @pytest.mark.usefixtures("small_batches")
-def test_when_nothing_comes_the_error_is_raised_and_the_key_stays_free(
+def test_if_no_record_arrives_the_error_is_raised_and_the_key_stays_free(
     world: ChangingPubMed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with world.with_records(make_series(60)) as state:
@@ -488,7 +488,7 @@ def test_when_nothing_comes_the_error_is_raised_and_the_key_stays_free(
         assert list_rows(state.store, "SELECT status FROM jobs") == [("failed",)]
 
 
-def test_a_search_that_fails_on_the_way_leaves_what_came_and_the_checkpoint_before_it(
+def test_a_search_that_fails_after_some_records_stores_them_and_the_checkpoint_before_the_failure(
     world: ChangingPubMed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(slices, "MAX_PUBMED_RESULTS", 12)
@@ -517,7 +517,7 @@ def test_a_search_that_fails_on_the_way_leaves_what_came_and_the_checkpoint_befo
         assert state.store.stats("fish").documents == 40
 
 
-def test_records_listed_but_not_delivered_are_told_and_asked_for_until_they_come(
+def test_records_listed_but_not_delivered_are_reported_and_requested_until_they_arrive(
     world: ChangingPubMed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with world.with_records(make_series(30)) as state:
@@ -541,7 +541,7 @@ def test_records_listed_but_not_delivered_are_told_and_asked_for_until_they_come
         assert state.store.stats("fish").documents == 30
 
 
-def test_a_record_that_never_comes_is_given_up_after_a_month(
+def test_a_record_that_never_arrives_is_abandoned_after_a_month(
     world: ChangingPubMed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with world.with_records(make_series(30)) as state:
@@ -553,9 +553,7 @@ def test_a_record_that_never_comes_is_given_up_after_a_month(
         assert state.sync().warnings == []
 
 
-def test_a_record_that_cannot_be_read_does_not_sink_the_others(
-    world: ChangingPubMed, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unreadable_record_does_not_fail_the_others(world: ChangingPubMed, monkeypatch: pytest.MonkeyPatch) -> None:
     from entrez_kit.corpus.documents import Doc
 
     real = Doc.of
@@ -576,7 +574,7 @@ def test_a_record_that_cannot_be_read_does_not_sink_the_others(
 
 
 @pytest.mark.long
-def test_a_full_store_ends_the_sync_and_the_next_one_goes_on(
+def test_a_full_disk_ends_the_sync_and_the_next_one_continues(
     world: ChangingPubMed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sync, "BATCH", 100)
@@ -601,7 +599,9 @@ def test_a_full_store_ends_the_sync_and_the_next_one_goes_on(
 
 @pytest.mark.usefixtures("small_batches")
 @pytest.mark.parametrize("how", ["ctrl-c", "cancelled"])
-def test_an_interrupted_sync_keeps_what_came_and_the_next_one_fetches_the_rest(world: ChangingPubMed, how: str) -> None:
+def test_an_interrupted_sync_stores_its_records_and_the_next_one_fetches_the_others(
+    world: ChangingPubMed, how: str
+) -> None:
     with world.with_records(make_series(60)) as state:
 
         def stop_at(done: int, total: int | None) -> None:
@@ -630,7 +630,7 @@ def test_an_interrupted_sync_keeps_what_came_and_the_next_one_fetches_the_rest(w
         assert state.checkpoint() == "2024-02-29T00:00:00Z"
 
 
-def test_progress_is_told_and_reaches_the_total(world: ChangingPubMed, small_batches: None) -> None:
+def test_progress_is_reported_up_to_the_total(world: ChangingPubMed, small_batches: None) -> None:
     reported: list[tuple[int, int | None]] = []
     watch = Watch(wanted=lambda: True, progress=lambda done, total: reported.append((done, total)))
     with world.with_records(make_series(60)) as state, watch_calls(watch):
@@ -649,7 +649,7 @@ def test_a_second_sync_of_a_key_is_refused_while_one_runs_and_other_keys_are_not
         assert state.sync().skipped == 5
 
 
-def test_the_lock_is_given_back_after_a_failure(world: ChangingPubMed) -> None:
+def test_the_lock_is_released_after_a_failure(world: ChangingPubMed) -> None:
     with world.with_records(make_series(5), ncbi_max_retries=0) as state:
         state.sandbox.fail_next("500", "esearch")
         with pytest.raises(UpstreamError):

@@ -1,4 +1,4 @@
-"""Records that PubMed takes away, takes back and gives again, long after a query has found them."""
+"""Records that PubMed withdraws, retracts and restores long after a query has found them."""
 
 from pathlib import Path
 
@@ -37,7 +37,7 @@ def _changes(found: CorpusDiff) -> dict[str, str]:
     }
 
 
-def test_an_old_record_that_was_withdrawn_is_marked_and_told(world: ChangingPubMed) -> None:
+def test_an_old_record_that_was_withdrawn_is_marked_and_reported(world: ChangingPubMed) -> None:
     papers = make_series(30)
     with world.with_records(papers) as state:
         state.sync()
@@ -54,7 +54,7 @@ def test_an_old_record_that_was_withdrawn_is_marked_and_told(world: ChangingPubM
         assert not any(str(OLD) in ids for ids in state.fetched[requested:])
 
 
-def test_nothing_is_listed_again_while_the_numbers_agree(world: ChangingPubMed) -> None:
+def test_no_record_is_listed_again_while_the_numbers_agree(world: ChangingPubMed) -> None:
     with world.with_records(make_series(30)) as state:
         state.sync()
         state.sync()
@@ -67,7 +67,7 @@ def test_nothing_is_listed_again_while_the_numbers_agree(world: ChangingPubMed) 
         assert older.get("retmax") == "0"
 
 
-def test_an_old_record_that_no_longer_matches_is_told_once_and_kept(world: ChangingPubMed) -> None:
+def test_an_old_record_that_no_longer_matches_is_reported_once_and_stays(world: ChangingPubMed) -> None:
     papers = make_series(30)
     with world.with_records(papers) as state:
         state.sync()
@@ -87,7 +87,7 @@ def test_an_old_record_that_no_longer_matches_is_told_once_and_kept(world: Chang
 
 
 @pytest.mark.long
-def test_in_a_large_corpus_only_the_days_that_differ_are_listed(
+def test_in_a_large_corpus_only_the_days_with_differences_are_listed(
     world: ChangingPubMed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in (sync, slices):
@@ -105,7 +105,7 @@ def test_in_a_large_corpus_only_the_days_that_differ_are_listed(
         assert sorted(doubted) == sorted([[str(OLD)]] * 2 + [["1050"]] * 2), "what lacks is asked for once more"
 
 
-def test_where_pubmed_fails_to_count_the_sync_says_so_and_the_next_one_looks(
+def test_a_failed_count_is_reported_and_repeated_by_the_next_sync(
     world: ChangingPubMed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     papers = make_series(30)
@@ -128,7 +128,7 @@ def test_where_pubmed_fails_to_count_the_sync_says_so_and_the_next_one_looks(
         assert state.sync().warnings == [f"Withdrawn from PubMed: PMID {OLD}."]
 
 
-def test_a_diff_follows_a_record_through_retraction_and_withdrawal_and_back(world: ChangingPubMed) -> None:
+def test_a_diff_follows_a_record_through_retraction_withdrawal_and_return(world: ChangingPubMed) -> None:
     papers = make_series(30)
     retracted = papers[28].change_with(retracted_in="J Invent. 2026", revised="2026-01-20")
     with world.with_records(papers) as state:

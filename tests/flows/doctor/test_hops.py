@@ -99,11 +99,11 @@ def test_a_name_without_addresses_is_a_dns_failure(settings: Settings) -> None:
 
 
 def test_a_numeric_address_needs_no_name_server(settings: Settings) -> None:
-    def unused(host: str, port: int) -> Sequence[str]:
+    def fail(host: str, port: int) -> Sequence[str]:
         raise AssertionError
 
     with serve_connections(serve_nothing) as port:
-        report = run_doctor(point_at(settings, f"http://127.0.0.1:{port}"), resolver=unused)
+        report = run_doctor(point_at(settings, f"http://127.0.0.1:{port}"), resolver=fail)
 
     assert find_check(report, "dns").status == "ok"
     assert find_check(report, "tls").detail == "the URL is http, without encryption"

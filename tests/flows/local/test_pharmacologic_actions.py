@@ -75,7 +75,7 @@ def _find(local: Cli, query: str) -> set[int]:
     return {int(pmid) for pmid in local("search", query, "--local", "c", "-f", "ids").out.split()}
 
 
-def test_a_search_by_action_finds_headings_and_substances_that_have_it(local: Cli, tmp_path: Path) -> None:
+def test_a_search_by_action_finds_headings_and_substances_with_the_action(local: Cli, tmp_path: Path) -> None:
     members = [("D005839", "Gentamicins"), ("C999000010", "imaginomycin")]
     actions = _write_actions(
         tmp_path,
@@ -97,7 +97,7 @@ def test_a_search_by_action_finds_headings_and_substances_that_have_it(local: Cl
     assert _find(local, '"Trehalose Action"[pa]') == set()
 
 
-def test_actions_of_a_later_year_replace_the_earlier_ones_and_count_for_the_hash(local: Cli, tmp_path: Path) -> None:
+def test_actions_of_a_later_year_replace_the_earlier_ones_and_change_the_hash(local: Cli, tmp_path: Path) -> None:
     first = local("local", "import", "c", str(_write_actions(tmp_path, 2025, _write_action("D000900", ANTIBACTERIAL))))
     later = _write_actions(tmp_path, 2027, _write_action("D000900", ANTIBACTERIAL, ("D015780", "Carbapenems")))
     desc = (tmp_path / "desc2026.xml").rename(tmp_path / "desc2027.xml")

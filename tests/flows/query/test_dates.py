@@ -1,4 +1,4 @@
-"""What is not a date is refused by its name, in every front end."""
+"""Text that is not a date is rejected by its name, in every front end."""
 
 from collections.abc import Callable
 from typing import Any
@@ -37,7 +37,7 @@ def test_a_number_is_not_a_year_and_a_month(kit: EntrezKit, sandbox: Sandbox, bo
 
 
 @pytest.mark.parametrize("option", ["--min-date", "--max-date"])
-def test_commands_refuse_it_too(cli: Cli, option: str) -> None:
+def test_commands_reject_it_too(cli: Cli, option: str) -> None:
     for command in (("search", "trial"), ("db", "search", "pubmed", "trial", "--date-type", "pdat")):
         done = cli(*command, option, "2020.5", "--json")
 
@@ -45,7 +45,7 @@ def test_commands_refuse_it_too(cli: Cli, option: str) -> None:
         assert "2020.5" in read_error(done)["invalid_input"]
 
 
-def test_the_e_utilities_refuse_it_too(kit: EntrezKit, sandbox: Sandbox) -> None:
+def test_the_e_utilities_reject_it_too(kit: EntrezKit, sandbox: Sandbox) -> None:
     with pytest.raises(InvalidInput) as caught:
         kit.eutils.esearch(db="pubmed", term="trial", datetype="pdat", mindate="2020.5", maxdate="2021")
 

@@ -1,4 +1,4 @@
-"""Generated records: valid, labelled, the same for a seed, and indexed as if they had been parsed."""
+"""Generated records: valid, labelled, the same for a seed, and indexed like parsed ones."""
 
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
@@ -41,14 +41,14 @@ def test_records_are_valid_by_the_dtd_of_pubmed(generated: GeneratedCollection) 
         assert judge.validate(etree.fromstring(generated.raw(number))), judge.error_log
 
 
-def test_records_say_that_they_are_invented(generated: GeneratedCollection) -> None:
+def test_records_state_that_they_are_invented(generated: GeneratedCollection) -> None:
     for number in range(0, COUNT, 7):
         root = ElementTree.fromstring(generated.raw(number))
         assert "invented" in "".join(root.find(".//ArticleTitle").itertext())  # type: ignore[union-attr]
         assert root.findtext(".//PMID") == str(FIRST_PMID + number)
 
 
-def test_the_seed_decides_everything(generated: GeneratedCollection) -> None:
+def test_the_same_seed_gives_the_same_records(generated: GeneratedCollection) -> None:
     again, other = GeneratedCollection(COUNT, seed=3), GeneratedCollection(COUNT, seed=4)
 
     assert all(again.raw(number) == generated.raw(number) for number in range(0, COUNT, 50))
@@ -202,7 +202,7 @@ def test_biopython_reads_generated_records(many: Client) -> None:
         assert len(citation["Article"]["AuthorList"]) == len(text.get("AU", [])) + len(text.get("CN", []))
 
 
-def test_no_records_at_all_can_be_served() -> None:
+def test_the_sandbox_can_serve_zero_records() -> None:
     with serve(records=0) as client:
         assert client.search("asthma")["count"] == "0"
         assert client.search("2020[dp]")["count"] == "0"

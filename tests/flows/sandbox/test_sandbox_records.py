@@ -1,4 +1,4 @@
-"""The sandbox's ESummary and EFetch, judged by readers that are not ours."""
+"""The sandbox's ESummary and EFetch, read with independent readers."""
 
 import gzip
 import html
@@ -35,16 +35,16 @@ def many() -> Iterator[Client]:
         yield client
 
 
-def as_plain(element: ElementTree.Element) -> Any:
-    """Turn summary XML into what its JSON looks like."""
+def to_plain(element: ElementTree.Element) -> Any:
+    """Convert summary XML to the form of its JSON."""
     if not len(element):
         return element.text or ""
     if len({child.tag for child in element}) == 1 and element.tag not in ("Author", "Reference"):
-        return [as_plain(child) for child in element]
-    return {child.tag.lower(): as_plain(child) for child in element}
+        return [to_plain(child) for child in element]
+    return {child.tag.lower(): to_plain(child) for child in element}
 
 
-def test_summaries_in_xml_and_json_say_the_same(shelf: Client) -> None:
+def test_summaries_in_xml_and_json_have_the_same_content(shelf: Client) -> None:
     root = shelf.xml("esummary", db="pubmed", id="101,102,103,104", version="2.0")
     found = json.loads(shelf.post("esummary", db="pubmed", id="101,102,103,104", retmode="json").content)["result"]
 
@@ -53,7 +53,7 @@ def test_summaries_in_xml_and_json_say_the_same(shelf: Client) -> None:
         entry = found[summary.get("uid", "")]
         assert [child.tag.lower() for child in summary] == list(entry)[1:]
         for child in summary:
-            value = as_plain(child)
+            value = to_plain(child)
             listed = entry[child.tag.lower()]
             if isinstance(listed, list):
                 value = [] if value.__class__ is str else value
@@ -62,7 +62,7 @@ def test_summaries_in_xml_and_json_say_the_same(shelf: Client) -> None:
                 assert str(value) == str(listed), child.tag
 
 
-def test_a_summary_has_what_pubmed_puts_there(shelf: Client) -> None:
+def test_a_summary_has_the_fields_of_pubmeds(shelf: Client) -> None:
     found = shelf.get("esummary", db="pubmed", id="101,104", retmode="json").json()["result"]
     entry = found["101"]
 
@@ -84,7 +84,7 @@ def test_a_summary_has_what_pubmed_puts_there(shelf: Client) -> None:
     ]
 
 
-def test_titles_in_summaries_keep_their_markup_as_text(shelf: Client) -> None:
+def test_titles_in_summaries_have_their_markup_as_text(shelf: Client) -> None:
     root = shelf.xml("esummary", db="pubmed", id="102", version="2.0")
 
     title = root.findtext("DocumentSummarySet/DocumentSummary/Title") or ""
@@ -113,7 +113,7 @@ def test_each_unknown_id_has_an_error_in_its_place(shelf: Client) -> None:
     assert old.findtext("ERROR") == "UID=999: cannot get document summary"
 
 
-def test_an_id_that_is_none_is_named_with_its_position(shelf: Client) -> None:
+def test_an_invalid_id_is_reported_with_its_position(shelf: Client) -> None:
     found = shelf.get("esummary", db="pubmed", id="101,abc", retmode="json").json()
 
     assert found["error"] == "Invalid uid abc at position= 4"
@@ -143,14 +143,14 @@ def test_summaries_of_a_history_page(many: Client) -> None:
     assert page["result"]["uids"] == found["idlist"][10:15]
 
 
-def test_summaries_without_ids_are_refused(shelf: Client) -> None:
+def test_summaries_without_ids_are_rejected(shelf: Client) -> None:
     assert shelf.xml("esummary", db="pubmed").findtext("ERROR") == "Empty id list - nothing todo"
 
 
 # efetch
 
 
-def test_records_are_sent_as_they_are_in_the_corpus(shelf: Client) -> None:
+def test_records_are_sent_unchanged(shelf: Client) -> None:
     body = shelf.get("efetch", db="pubmed", id="103,101", retmode="xml").text
 
     sent = re.findall(r"<PubmedArticle>.*?</PubmedArticle>", body, re.DOTALL)
@@ -161,7 +161,7 @@ def test_records_are_sent_as_they_are_in_the_corpus(shelf: Client) -> None:
     assert body.startswith('<?xml version="1.0" ?>\n<!DOCTYPE PubmedArticleSet PUBLIC')
 
 
-def test_unknown_ids_are_left_out_and_known_ones_come_once(shelf: Client) -> None:
+def test_unknown_ids_are_omitted_and_known_ones_are_returned_once(shelf: Client) -> None:
     root = shelf.xml("efetch", db="pubmed", id="999,102,999999999,102,00101")
 
     assert [one.text for one in root.iterfind("PubmedArticle/MedlineCitation/PMID")] == ["102", "101"]
@@ -169,14 +169,14 @@ def test_unknown_ids_are_left_out_and_known_ones_come_once(shelf: Client) -> Non
 
 
 @pytest.mark.parametrize("bad", ["abc", "0", "99999999999999999999999"])
-def test_ids_that_are_none_are_a_bad_request(shelf: Client, bad: str) -> None:
+def test_invalid_ids_are_a_bad_request(shelf: Client, bad: str) -> None:
     response = shelf.get("efetch", db="pubmed", id=bad)
 
     assert response.status_code == 400
     assert ElementTree.fromstring(response.content).findtext("ERROR", "").startswith("ID list is empty!")
 
 
-def test_no_ids_at_all_is_an_error_with_http_200(shelf: Client) -> None:
+def test_a_request_without_ids_is_an_error_with_http_200(shelf: Client) -> None:
     response = shelf.get("efetch", db="pubmed", id="")
 
     assert response.status_code == 200
@@ -231,7 +231,7 @@ def test_lists_and_abstracts_in_text(shelf: Client) -> None:
     assert "PMCID: PMC501\nPMID: 101 [Indexed for MEDLINE]\n" in text
 
 
-def test_a_history_page_holds_exactly_its_records(many: Client) -> None:
+def test_a_history_page_has_exactly_its_records(many: Client) -> None:
     found = many.search("asthma", usehistory="y", retmax=100)
     history = {"WebEnv": found["webenv"], "query_key": found["querykey"], "db": "pubmed"}
 
@@ -240,7 +240,7 @@ def test_a_history_page_holds_exactly_its_records(many: Client) -> None:
     assert [one.findtext("MedlineCitation/PMID") for one in root] == found["idlist"][20:50]
 
 
-def test_history_beyond_the_ceiling_is_refused_and_the_page_across_it_is_cut(many: Client) -> None:
+def test_history_beyond_the_maximum_is_refused_and_the_page_across_it_is_cut(many: Client) -> None:
     found = many.search("all[sb]", usehistory="y", retmax=0)
     history = {"WebEnv": found["webenv"], "query_key": found["querykey"], "db": "pubmed", "rettype": "uilist"}
 
@@ -266,14 +266,14 @@ def test_an_expired_history_is_an_error(tmp_path: Path) -> None:
     assert ElementTree.fromstring(summaries.content).findtext("ERROR") == "Unable to obtain query #1"
 
 
-def test_at_most_10000_records_come_at_once(many: Client) -> None:
+def test_at_most_10000_records_are_returned_at_once(many: Client) -> None:
     ids = ",".join(str(99_100_001 + place) for place in range(10_500))
 
     assert len(many.post("efetch", db="pubmed", id=ids, rettype="uilist", retmode="text").text.split()) == 10_000
 
 
 @pytest.mark.long
-def test_recorded_records_come_back_byte_for_byte(real_data: Path) -> None:
+def test_recorded_records_are_returned_byte_for_byte(real_data: Path) -> None:
     folder = real_data / "efetch_pubmed"
     with serve(corpus=[folder]) as client:
         corpus = client.sandbox.collection
@@ -294,7 +294,7 @@ def test_recorded_records_come_back_byte_for_byte(real_data: Path) -> None:
     assert summaries.find(".//error") is None
 
 
-def test_medline_text_and_searches_keep_exponents(tmp_path: Path) -> None:
+def test_medline_text_and_searches_have_exponents(tmp_path: Path) -> None:
     text = write_article_set(
         write_article(7, "Growth at 10<sup>6</sup> cells", abstract="CO<sub>2</sub> and T<sub>H</sub>17.")
     )

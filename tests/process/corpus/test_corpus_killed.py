@@ -1,4 +1,4 @@
-"""A sync that is killed at any statement loses nothing; two syncs at once lose nothing either."""
+"""Syncs that are killed at any statement, and two syncs at once, lose no data."""
 
 import json
 import os
@@ -21,7 +21,7 @@ from entrez_kit.sandbox.server import Sandbox, parse_faults
 MIX = "429=.05,500=.02,truncate=.05,html=.1,error200=.05,cut=.02"
 
 
-def _killed(folder: Path, *arguments: str) -> dict[str, object]:
+def _is_killed(folder: Path, *arguments: str) -> dict[str, object]:
     done = subprocess.run(
         [sys.executable, str(SUPPORT / "killed_sync.py"), str(folder), *arguments],
         capture_output=True,
@@ -38,7 +38,7 @@ def _killed(folder: Path, *arguments: str) -> dict[str, object]:
 def test_a_first_sync_killed_at_any_statement_loses_nothing(tmp_path: Path) -> None:
     path = write_file(tmp_path / "pubmed", make_series(60))
     with Sandbox(corpus=[path], enforce_limits=False) as sandbox:
-        found = _killed(tmp_path / "killed", sandbox.url)
+        found = _is_killed(tmp_path / "killed", sandbox.url)
 
     assert found["problems"] == []
     assert isinstance(found["tried"], int)
@@ -61,7 +61,7 @@ def test_a_later_sync_killed_at_any_statement_loses_nothing(tmp_path: Path) -> N
     before = write_file(tmp_path / "before", papers)
     after = write_file(tmp_path / "after", changed)
     with Sandbox(corpus=[before], enforce_limits=False) as old, Sandbox(corpus=[after], enforce_limits=False) as new:
-        found = _killed(tmp_path / "killed", new.url, old.url)
+        found = _is_killed(tmp_path / "killed", new.url, old.url)
 
     assert found["problems"] == []
     assert isinstance(found["tried"], int)
@@ -112,7 +112,7 @@ print(json.dumps(killed))
 @pytest.mark.parametrize(
     ("older", "every"), [("corpus-format-2.db.gz", 200), ("corpus-format-4.db.gz", 200), ("corpus-format-6.db.gz", 20)]
 )
-def test_a_corpus_whose_migration_is_killed_at_any_moment_opens_and_has_everything(
+def test_a_corpus_whose_migration_is_killed_at_any_moment_opens_with_all_its_data(
     older: str, every: int, tmp_path: Path
 ) -> None:
     done = subprocess.run(
@@ -152,7 +152,7 @@ with EntrezKit(settings) as kit:
 """
 
 
-def _at_once(folder: Path, sandbox: Sandbox, keys: list[str]) -> list[str]:
+def _run_at_once(folder: Path, sandbox: Sandbox, keys: list[str]) -> list[str]:
     running = [
         subprocess.Popen(
             [sys.executable, "-c", SYNC, str(folder), sandbox.url, key],
@@ -170,19 +170,19 @@ def _at_once(folder: Path, sandbox: Sandbox, keys: list[str]) -> list[str]:
 def test_two_processes_that_sync_the_same_key_lose_nothing_and_one_is_refused(tmp_path: Path) -> None:
     path = write_file(tmp_path / "pubmed", make_series(120))
     with Sandbox(corpus=[path], enforce_limits=False, latency_ms=40) as sandbox:
-        outcomes = _at_once(tmp_path / "data", sandbox, ["fish", "fish"])
+        outcomes = _run_at_once(tmp_path / "data", sandbox, ["fish", "fish"])
 
         assert sorted(outcomes) == ["done 120", "refused sync_running"]
-        assert _at_once(tmp_path / "data", sandbox, ["fish"]) == ["done 6"]
+        assert _run_at_once(tmp_path / "data", sandbox, ["fish"]) == ["done 6"]
     store = Store(tmp_path / "data" / "corpus.db")
     assert list_rows(store, "SELECT count(*), max(version) FROM documents") == [(120, 1)]
     store.close()
 
 
-def test_two_processes_sync_different_keys_side_by_side(tmp_path: Path) -> None:
+def test_two_processes_sync_different_keys_at_the_same_time(tmp_path: Path) -> None:
     path = write_file(tmp_path / "pubmed", make_series(120))
     with Sandbox(corpus=[path], enforce_limits=False) as sandbox:
-        assert _at_once(tmp_path / "data", sandbox, ["a", "b", "c"]) == ["done 120"] * 3
+        assert _run_at_once(tmp_path / "data", sandbox, ["a", "b", "c"]) == ["done 120"] * 3
     store = Store(tmp_path / "data" / "corpus.db")
     assert list_rows(store, "SELECT count(*), max(version) FROM documents") == [(120, 1)]
     assert list_rows(store, "SELECT query_key, count(*) FROM membership GROUP BY 1") == [
@@ -197,7 +197,7 @@ def test_two_processes_sync_different_keys_side_by_side(tmp_path: Path) -> None:
 # the whole thing under faults
 
 
-def test_records_arrive_whole_from_a_failing_service_and_stay_as_they_are(
+def test_records_arrive_complete_from_a_failing_service_and_are_not_changed(
     kit_for: Callable[..., EntrezKit], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("entrez_kit.pubmed.date_slices.MAX_PUBMED_RESULTS", 1_500)  # so that there are several slices

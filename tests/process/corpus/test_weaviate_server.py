@@ -1,4 +1,4 @@
-"""The corpus beside a real Weaviate server, started from the binary that ``WEAVIATE_BIN`` names or PATH has."""
+"""The corpus with a real Weaviate server, started from the binary that ``WEAVIATE_BIN`` names or that is in PATH."""
 
 import json
 import os

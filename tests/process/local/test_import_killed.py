@@ -1,4 +1,4 @@
-"""An import that is killed at any moment and run again gives the same copy as one that nobody disturbed."""
+"""An import that is killed at any moment and run again gives the same copy as an uninterrupted one."""
 
 import random
 import signal

@@ -66,7 +66,7 @@ INITIALIZE = {
 
 @pytest.mark.anyio
 async def test_search_and_fetch_with_the_sdks_client_in_every_version(demo_host: HttpHost, era: str) -> None:
-    async with demo_host.connected(era) as client:
+    async with demo_host.connect(era) as client:
         await client.list_tools()
         found = read_structured(await client.call_tool("pubmed_search_articles", {"query_term": "crispr"}))
         fetched = read_structured(await client.call_tool("pubmed_fetch_contents", {"pmids": found["pmids"][:2]}))
@@ -78,7 +78,7 @@ async def test_search_and_fetch_with_the_sdks_client_in_every_version(demo_host:
 
 @pytest.mark.anyio
 async def test_from_a_symbol_to_articles_with_the_sdks_client_in_every_version(demo_host: HttpHost, era: str) -> None:
-    async with demo_host.connected(era) as client:
+    async with demo_host.connect(era) as client:
         await client.list_tools()
         page = read_structured(await client.call_tool("search_genes", {"query": "TP53", "organism": "human"}))
         gene = read_structured(await client.call_tool("get_gene", {"entrez_id": page["items"][0]["id"]}))
@@ -97,7 +97,7 @@ async def test_progress_reaches_the_client_in_every_version(http_host_for: HttpH
         async def record_progress(progress: float, total: float | None, message: str | None) -> None:
             seen.append(progress)
 
-        async with host.connected(era) as client:
+        async with host.connect(era) as client:
             found = read_structured(
                 await client.call_tool("pubmed_search_articles", {"query_term": "all[sb]", "use_history": True})
             )
@@ -126,7 +126,7 @@ async def test_a_client_that_disconnects_stops_its_call(http_host_for: HttpHostF
 async def hang_up(host: HttpHost, sandbox: Sandbox, era: str) -> None:
     """Call for five pages of records, disconnect after the first request, and check that the rest is not requested."""
     before = sandbox.requests("efetch")
-    async with host.connected(era) as client:
+    async with host.connect(era) as client:
         found = read_structured(
             await client.call_tool("pubmed_search_articles", {"query_term": "all[sb]", "use_history": True})
         )
@@ -376,7 +376,7 @@ def test_a_call_outside_of_the_scopes_is_refused_within_the_protocol_in_every_ve
 
 @pytest.mark.anyio
 async def test_a_session_continues_after_a_refused_call_in_every_version(demo_host: HttpHost, era: str) -> None:
-    async with demo_host.connected(era, make_bearer(scope="entrez-kit:gene")) as client:
+    async with demo_host.connect(era, make_bearer(scope="entrez-kit:gene")) as client:
         refused = read_tool_error(await client.call_tool("pubmed_search_articles", {"query_term": "crispr"}))
         page = read_structured(await client.call_tool("search_genes", {"query": "TP53", "organism": "human"}))
         instructions = str(client.instructions)
@@ -826,7 +826,7 @@ async def test_a_running_call_and_open_streams_do_not_delay_the_end(http_host_fo
         host = http_host_for(at=silent)
         ended: list[tuple[int, float]] = []
         with anyio.CancelScope() as scope:
-            async with host.connected(era) as client, anyio.create_task_group() as tasks:
+            async with host.connect(era) as client, anyio.create_task_group() as tasks:
 
                 async def call() -> None:
                     try:

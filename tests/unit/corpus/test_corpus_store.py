@@ -1,4 +1,4 @@
-"""Store: versions, membership, chunks, the outbox, checkpoints and what can be asked about them."""
+"""The store: versions, membership, chunks, the outbox, checkpoints, and reports about them."""
 
 import json
 from pathlib import Path
@@ -35,7 +35,7 @@ def _version(store: Store, pmid: int = 1001) -> int:
 # documents
 
 
-def test_a_record_is_kept_as_pubmed_has_it(store: Store) -> None:
+def test_a_record_is_stored_with_the_values_of_pubmed(store: Store) -> None:
     paper = Paper(
         1001,
         title="On 10² and P<0.001",
@@ -112,7 +112,7 @@ def test_neither_other_headings_nor_an_earlier_date_make_a_version(store: Store,
     assert _version(store) == 1
 
 
-def test_the_order_of_publication_types_is_no_content(store: Store) -> None:
+def test_the_order_of_publication_types_does_not_count_as_content(store: Store) -> None:
     store.upsert_pubmed_docs([PAPER.change_with(types=("Review", "Meta-Analysis")).article()])
 
     assert store.upsert_pubmed_docs([PAPER.change_with(types=("Meta-Analysis", "Review")).article()]).skipped == [1001]
@@ -135,7 +135,7 @@ def test_the_content_hash_is_that_of_the_canonical_json() -> None:
     )
 
 
-def test_a_later_date_is_not_lost_to_an_older_copy(store: Store) -> None:
+def test_a_later_date_is_not_replaced_by_an_older_copy(store: Store) -> None:
     store.upsert_pubmed_docs([PAPER.article()])
     store.upsert_pubmed_docs([PAPER.change_with(title="Older copy", revised="2024-03-01").article()])
 
@@ -148,7 +148,7 @@ def test_a_record_given_twice_at_once_counts_once(store: Store) -> None:
     assert store.upsert_pubmed_docs([PAPER.article(), PAPER.article()]).inserted == [1001]
 
 
-def test_a_new_retraction_is_told_from_other_revisions(store: Store) -> None:
+def test_a_new_retraction_is_distinguished_from_other_revisions(store: Store) -> None:
     store.upsert_pubmed_docs([paper.article() for paper in make_series(3)])
 
     done = store.upsert_pubmed_docs(
@@ -166,7 +166,7 @@ def test_a_new_retraction_is_told_from_other_revisions(store: Store) -> None:
     ]
 
 
-def test_whole_articles_come_back_by_query(store: Store) -> None:
+def test_whole_articles_are_returned_by_query(store: Store) -> None:
     papers = make_series(4)
     store.upsert_pubmed_docs([paper.article() for paper in papers[:3]], "a")
     store.upsert_pubmed_docs([papers[3].article()], "b")
@@ -176,7 +176,7 @@ def test_whole_articles_come_back_by_query(store: Store) -> None:
     assert list(store.articles("b")) == [papers[3].article()]
 
 
-def test_the_highest_date_of_entry_is_told(store: Store) -> None:
+def test_the_highest_date_of_entry_is_returned(store: Store) -> None:
     done = store.upsert_pubmed_docs([paper.article() for paper in make_series(3)])
 
     assert done.max_edat_seen == "2024-01-03T00:00:00Z"
@@ -185,7 +185,7 @@ def test_the_highest_date_of_entry_is_told(store: Store) -> None:
 # deletions
 
 
-def test_a_withdrawn_record_keeps_its_text_and_leaves_every_index(store: Store) -> None:
+def test_a_withdrawn_record_has_its_text_and_is_in_no_index(store: Store) -> None:
     store.upsert_pubmed_docs([PAPER.article()], "k")
 
     assert mark_deleted(store, [1001, 4711]) == [1001]
@@ -200,7 +200,7 @@ def test_a_withdrawn_record_keeps_its_text_and_leaves_every_index(store: Store) 
     assert list(store.articles()) == []
 
 
-def test_a_withdrawn_record_that_is_back_is_added_again(store: Store) -> None:
+def test_a_withdrawn_record_that_returns_is_added_again(store: Store) -> None:
     store.upsert_pubmed_docs([PAPER.article()])
     mark_deleted(store, [1001])
 
@@ -216,7 +216,7 @@ def test_a_withdrawn_record_that_is_back_is_added_again(store: Store) -> None:
 LONG = [("METHODS", "We looked at zebrafish. " * 40), ("RESULTS", "They swam very well. " * 40)]
 
 
-def test_chunks_that_stay_the_same_keep_their_vectors(store: Store) -> None:
+def test_unchanged_chunks_have_their_vectors(store: Store) -> None:
     store.upsert_pubmed_docs([PAPER.change_with(abstract=LONG).article()])
     with store.writing() as connection:
         connection.execute("INSERT INTO vectors SELECT id, 'm', 1, x'00000000' FROM chunks")
@@ -231,7 +231,7 @@ def test_chunks_that_stay_the_same_keep_their_vectors(store: Store) -> None:
     ]
 
 
-def test_chunks_a_revision_has_no_more_are_deleted_everywhere(store: Store) -> None:
+def test_chunks_missing_in_a_revision_are_deleted_everywhere(store: Store) -> None:
     store.upsert_pubmed_docs([PAPER.change_with(abstract=LONG).article()])
     with store.writing() as connection:
         connection.execute("INSERT INTO vectors SELECT id, 'm', 1, x'00000000' FROM chunks")
@@ -248,7 +248,7 @@ def test_chunks_a_revision_has_no_more_are_deleted_everywhere(store: Store) -> N
     }
 
 
-def test_the_outbox_holds_the_latest_word_on_each_chunk_and_its_numbers_only_grow(store: Store) -> None:
+def test_the_outbox_has_the_latest_state_of_each_chunk_and_its_numbers_only_grow(store: Store) -> None:
     store.upsert_pubmed_docs([PAPER.article()])
     [(first,)] = list_rows(store, "SELECT id FROM outbox")
     store.upsert_pubmed_docs([PAPER.change_with(revised="2024-05-01").article()])
@@ -258,7 +258,7 @@ def test_the_outbox_holds_the_latest_word_on_each_chunk_and_its_numbers_only_gro
     assert operation == "upsert"
 
 
-def test_what_is_made_of_records_is_made_anew_without_a_version(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_derived_data_are_computed_again_without_a_version(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     from entrez_kit.corpus import documents
     from entrez_kit.corpus.chunking import Chunk, chunk_article
     from entrez_kit.corpus.quality import Lasting
@@ -291,7 +291,7 @@ def test_what_is_made_of_records_is_made_anew_without_a_version(store: Store, mo
 
 @pytest.mark.parametrize("indexed", [True, False], ids=["written", "queued"])
 def test_the_full_text_index_follows_the_records(store: Store, indexed: bool) -> None:
-    def found(word: str) -> list[int]:
+    def find(word: str) -> list[int]:
         if indexed:
             store.index_words()
         with store.reading() as connection:
@@ -300,19 +300,19 @@ def test_the_full_text_index_follows_the_records(store: Store, indexed: bool) ->
     store.upsert_pubmed_docs(
         [PAPER.change_with(mesh=("Osteoporosis",)).article(), Paper(5, abstract="About mice.").article()]
     )
-    assert (found("zebrafish"), found("osteoporosis"), found("mice")) == ([1001], [1001], [5])
+    assert (find("zebrafish"), find("osteoporosis"), find("mice")) == ([1001], [1001], [5])
     store.upsert_pubmed_docs([PAPER.change_with(abstract="About sharks.").article()])
-    assert (found("zebrafish"), found("osteoporosis"), found("sharks")) == ([], [], [1001])
+    assert (find("zebrafish"), find("osteoporosis"), find("sharks")) == ([], [], [1001])
     mark_deleted(store, [1001])
-    assert (found("sharks"), found("mice")) == ([], [5])
+    assert (find("sharks"), find("mice")) == ([], [5])
     store.reindex()
-    assert (found("sharks"), found("mice")) == ([], [5])
+    assert (find("sharks"), find("mice")) == ([], [5])
 
 
 # checkpoints
 
 
-def test_a_checkpoint_set_by_hand_goes_anywhere_and_is_audited(store: Store, clock: Clock) -> None:
+def test_a_checkpoint_set_by_hand_may_have_any_time_and_is_audited(store: Store, clock: Clock) -> None:
     store.set_checkpoint("k", "2025-08-17T15:59:02Z")
     clock.move(hours=1)
     store.set_checkpoint("k", "2020-01-01", note="backfill")
@@ -338,7 +338,7 @@ def test_a_checkpoint_set_by_hand_goes_anywhere_and_is_audited(store: Store, clo
     ]
 
 
-def test_a_checkpoint_that_a_sync_moves_never_goes_back(store: Store) -> None:
+def test_a_checkpoint_moved_by_a_sync_never_goes_back(store: Store) -> None:
     job = store.start_job("k", "zebrafish")
     store.commit_batch(job, [], advance_to="2024-05-01T00:00:00Z")
     store.commit_batch(job, [], advance_to="2024-04-01T00:00:00Z")
@@ -350,7 +350,7 @@ def test_a_checkpoint_that_a_sync_moves_never_goes_back(store: Store) -> None:
     assert [move.kind for move in store.checkpoint_log("k").entries] == ["automatic"]
 
 
-def test_a_record_dated_ahead_does_not_take_the_checkpoint_into_the_future(store: Store) -> None:
+def test_a_record_with_a_future_date_does_not_move_the_checkpoint_into_the_future(store: Store) -> None:
     store.commit_batch(store.start_job("k", "zebrafish"), [], advance_to="2031-01-01T00:00:00Z")
 
     found = store.get_checkpoint("k")
@@ -368,7 +368,7 @@ def test_a_record_dated_ahead_does_not_take_the_checkpoint_into_the_future(store
         (" 2025-08-17 ", "2025-08-17T00:00:00Z"),
     ],
 )
-def test_moments_are_read_in_the_forms_of_iso_8601(store: Store, given: str, kept: str) -> None:
+def test_times_are_read_in_the_forms_of_iso_8601(store: Store, given: str, kept: str) -> None:
     store.set_checkpoint("k", given)
 
     found = store.get_checkpoint("k")
@@ -379,7 +379,7 @@ def test_moments_are_read_in_the_forms_of_iso_8601(store: Store, given: str, kep
 @pytest.mark.parametrize(
     "given", ["", "yesterday", "2025-13-01", "2025-02-30", "20250817", "2025-08-17T25:00Z", "0000-01-01"]
 )
-def test_what_is_no_moment_is_refused_by_name(store: Store, given: str) -> None:
+def test_an_invalid_time_is_rejected_by_name(store: Store, given: str) -> None:
     with pytest.raises(InvalidInput, match="last_edat") as caught:
         store.set_checkpoint("k", given)
 
@@ -395,12 +395,12 @@ def test_a_checkpoint_in_the_future_is_refused(store: Store) -> None:
 # jobs
 
 
-def test_a_job_is_named_after_its_beginning_and_no_two_alike(store: Store) -> None:
+def test_a_job_has_a_unique_name_from_its_start(store: Store) -> None:
     assert store.start_job("a", "zebrafish").job_id == "sync_2026-01-05T12:00:00Z"
     assert store.start_job("b", "zebrafish").job_id == "sync_2026-01-05T12:00:01Z"
 
 
-def test_a_job_knows_what_the_unfinished_ones_before_it_fetched(store: Store, clock: Clock) -> None:
+def test_a_job_knows_the_records_that_unfinished_earlier_ones_fetched(store: Store, clock: Clock) -> None:
     docs = [Doc.of(paper.article()) for paper in make_series(2)]
     first = store.start_job("k", "zebrafish")
     store.commit_batch(first, docs[:1])
@@ -423,7 +423,7 @@ def test_a_job_knows_what_the_unfinished_ones_before_it_fetched(store: Store, cl
     ]
 
 
-def test_what_was_fetched_more_than_a_day_ago_is_fetched_again(store: Store, clock: Clock) -> None:
+def test_records_fetched_more_than_a_day_ago_are_fetched_again(store: Store, clock: Clock) -> None:
     store.commit_batch(store.start_job("k", "zebrafish"), [Doc.of(PAPER.article())])
     clock.move(hours=25)
 
@@ -446,7 +446,7 @@ def test_a_job_that_cannot_commit_counts_nothing(store: Store) -> None:
 # reports
 
 
-def test_differences_are_listed_by_what_happened_to_a_record(store: Store, clock: Clock) -> None:
+def test_differences_are_grouped_by_the_kind_of_change(store: Store, clock: Clock) -> None:
     old = make_series(6)
     store.upsert_pubmed_docs([paper.article() for paper in old], "k")
     store.set_checkpoint("k", "2024-01-06")
@@ -476,25 +476,25 @@ def test_differences_are_listed_by_what_happened_to_a_record(store: Store, clock
     assert found.added[1].retraction_status == "retracted"
 
 
-def test_differences_before_the_day_asked_for_are_left_out(store: Store, clock: Clock) -> None:
+def test_differences_before_the_requested_day_are_omitted(store: Store, clock: Clock) -> None:
     store.upsert_pubmed_docs([PAPER.article()], "k")
     store.set_checkpoint("k", "2024-01-06")
     clock.move(days=1)
     store.upsert_pubmed_docs([PAPER.change_with(title="Revised").article()], "k")
     clock.move(days=1)
 
-    def numbers(since: str) -> tuple[int, int]:
+    def list_numbers(since: str) -> tuple[int, int]:
         found = store.diff("k", since)
         return len(found.added), len(found.revised)
 
-    assert numbers("2026-01-05") == (1, 0)
-    assert numbers("2026-01-06") == (0, 1)
-    assert numbers("2026-01-06T12:00:00Z") == (0, 1)
-    assert numbers("2026-01-06T12:00:01Z") == (0, 0)
-    assert numbers("2027-01-01") == (0, 0)
+    assert list_numbers("2026-01-05") == (1, 0)
+    assert list_numbers("2026-01-06") == (0, 1)
+    assert list_numbers("2026-01-06T12:00:00Z") == (0, 1)
+    assert list_numbers("2026-01-06T12:00:01Z") == (0, 0)
+    assert list_numbers("2027-01-01") == (0, 0)
 
 
-def test_a_record_another_query_brought_is_new_to_the_one_that_finds_it_later(store: Store, clock: Clock) -> None:
+def test_a_record_of_another_query_is_new_to_the_query_that_finds_it_later(store: Store, clock: Clock) -> None:
     store.upsert_pubmed_docs([PAPER.article()], "a")
     clock.move(days=5)
     store.upsert_pubmed_docs([PAPER.article()], "b")
@@ -505,7 +505,7 @@ def test_a_record_another_query_brought_is_new_to_the_one_that_finds_it_later(st
     assert store.diff("a", "2026-01-08").added == []
 
 
-def test_what_was_withdrawn_before_a_query_found_it_is_no_news(store: Store, clock: Clock) -> None:
+def test_a_record_withdrawn_before_a_query_found_it_is_not_a_difference(store: Store, clock: Clock) -> None:
     store.upsert_pubmed_docs([PAPER.article()], "k")
     store.set_checkpoint("k", "2024-01-01")
     clock.move(days=1)
@@ -517,7 +517,7 @@ def test_what_was_withdrawn_before_a_query_found_it_is_no_news(store: Store, clo
     assert [item.pmid for item in store.diff("k", "2026-01-06").deleted] == ["1001"]
 
 
-def test_numbers_are_told_for_all_and_for_one_query(store: Store) -> None:
+def test_counts_are_returned_for_all_and_for_one_query(store: Store) -> None:
     store.upsert_pubmed_docs([paper.article() for paper in make_series(3)], "a")
     store.upsert_pubmed_docs([Paper(5, abstract="", published=(1999, "Jan", 1)).article()], "b")
     mark_deleted(store, [1001])
@@ -558,7 +558,7 @@ def test_lists_in_the_tables_are_json(store: Store) -> None:
     assert json.loads(mesh) == []
 
 
-def test_what_a_version_said_is_kept_when_the_next_one_comes(store: Store, clock: Clock) -> None:
+def test_the_content_of_a_version_is_stored_when_the_next_one_arrives(store: Store, clock: Clock) -> None:
     for title in ("First", "Second", "Third"):
         store.upsert_pubmed_docs([PAPER.change_with(title=title, abstract=f"{title} abstract.").article()])
         clock.move(days=1)

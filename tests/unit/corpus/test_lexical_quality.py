@@ -1,4 +1,4 @@
-"""The search is better than a plain one where people judged."""
+"""The search ranks better than a plain one, by the judgements of people."""
 
 import sqlite3
 import statistics
@@ -20,7 +20,7 @@ from entrez_kit.corpus.search.terms import words_of
 @pytest.mark.parametrize(
     ("read", "least"), [(read_cystic_fibrosis, 0.54), (read_medlars, 0.76)], ids=["cystic fibrosis", "medlars"]
 )
-def test_judged_queries_are_answered_better_than_by_plain_fts5(
+def test_judged_queries_have_better_results_than_plain_fts5(
     real_data: Path, read: Callable[[Path], Collection], least: float
 ) -> None:
     if not (real_data / "retrieval").is_dir():

@@ -1,4 +1,4 @@
-"""Words and stems are the ones SQLite's tokenizer finds."""
+"""Words and stems are those of SQLite's tokenizer."""
 
 import random
 import re
@@ -30,7 +30,7 @@ WORDS = """
 """.split()  # noqa: SIM905
 
 
-def seen_by_sqlite(texts: Sequence[str]) -> list[list[str]]:
+def read_sqlite_words(texts: Sequence[str]) -> list[list[str]]:
     connection = sqlite3.connect(":memory:")
     connection.execute("CREATE VIRTUAL TABLE texts USING fts5(text, content='', columnsize=0, tokenize='porter ascii')")
     connection.executemany("INSERT INTO texts (rowid, text) VALUES (?, ?)", enumerate(texts))
@@ -48,7 +48,7 @@ def test_stems_are_those_of_sqlite() -> None:
     words = [*WORDS, "a" * 70, "x" * 63 + "s", *(start + chooser.choice(ENDINGS) for start in starts)]
     words = sorted({word for word in map(plain, words) if word.isalnum()})
 
-    assert seen_by_sqlite(words) == [[stem] for stem in stems_of(words)]
+    assert read_sqlite_words(words) == [[stem] for stem in stems_of(words)]
 
 
 @given(st.text(), st.sampled_from(ENDINGS))
@@ -61,8 +61,8 @@ def test_each_word_of_any_script_has_a_stem(text: str, ending: str) -> None:
     assert stems_of(["running"]) == ["run"]
 
 
-def test_a_sqlite_that_cannot_search_texts_is_called_that(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is no damage to the corpus."""
+def test_a_sqlite_without_full_text_search_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not a damaged corpus."""
     opened = sqlite3.connect(":memory:")
     opened.set_authorizer(lambda action, *_: sqlite3.SQLITE_DENY if action == sqlite3.SQLITE_CREATE_VTABLE else 0)
     terms._stemmer.cache_clear()
@@ -77,7 +77,7 @@ def test_a_sqlite_that_cannot_search_texts_is_called_that(monkeypatch: pytest.Mo
 
 
 def test_stems_share_their_beginning_with_the_word() -> None:
-    """Scoring relies on it to leave most words alone."""
+    """Scoring relies on it to skip most words."""
     chooser = random.Random(2)
     words = [
         "".join(chooser.choices("aeiouybcdlst", k=chooser.randrange(1, 6))) + chooser.choice(ENDINGS)
@@ -89,7 +89,7 @@ def test_stems_share_their_beginning_with_the_word() -> None:
         assert stemmed[:same] == word[:same], word
 
 
-def test_words_are_those_of_sqlite_whatever_the_script() -> None:
+def test_words_are_those_of_sqlite_in_any_script() -> None:
     chooser = random.Random(3)
     ranges = ((1, 128), (128, 0x300), (0x300, 0x3000), (0x3000, 0xD7FF), (0xE000, 0x10FFFF))
     texts = [
@@ -98,7 +98,7 @@ def test_words_are_those_of_sqlite_whatever_the_script() -> None:
     ]
     texts += ["a\0b", "\ud800 x", "_x_", "x" * 5_000, "İstanbul ½ ① Ⅳ ªº", "हिन्दी", ""]
 
-    assert seen_by_sqlite(list(map(plain, texts))) == [stems_of(words_of(text)) for text in texts]
+    assert read_sqlite_words(list(map(plain, texts))) == [stems_of(words_of(text)) for text in texts]
 
 
 @pytest.mark.parametrize(
@@ -114,12 +114,12 @@ def test_words_are_those_of_sqlite_whatever_the_script() -> None:
         ("¶ § †", ""),
     ],
 )
-def test_letters_lose_their_marks_and_greek_ones_are_named(text: str, words: str) -> None:
+def test_letters_lose_their_accents_and_greek_ones_are_named(text: str, words: str) -> None:
     assert words_of(text) == words.split()
     assert words_of(plain(text)) == words.split()
 
 
 @pytest.mark.parametrize("text", ["T_(H)17", "PM_(2.5) x", "IFNAR^(-/-)", "10^6 CFU", "α_(max)"])
-def test_scripts_in_brackets_stand_on_the_line(text: str) -> None:
+def test_superscripts_in_brackets_are_written_on_the_line(text: str) -> None:
     assert not re.search(r"[\^_(]", plain(text))
     assert plain(plain(text)) == plain(text)

@@ -1,4 +1,4 @@
-"""A file index has the results of the index in memory, for any number of segments, merged ones and removed records."""
+"""A file index gives the results of the index in memory, with any segments, merged ones and removed records."""
 
 import random
 from collections.abc import Iterator
@@ -105,7 +105,7 @@ def compare(records: Records, expected: SortedIndex, index: SortedIndex, removed
         assert not absent
 
 
-def test_segments_give_what_the_index_in_memory_gives(segments: list[Path]) -> None:
+def test_segments_give_the_results_of_the_index_in_memory(segments: list[Path]) -> None:
     compare(read_records(), memory_index(False), FileIndex(segments), BitMap())
 
 
