@@ -57,7 +57,7 @@ def main() -> int:
     """Print the figures; return whether a promise was broken."""
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--records", type=int, default=200_000)
-    arguments.add_argument("--large", type=int, default=0, help="records of a second, larger index of ours alone")
+    arguments.add_argument("--large", type=int, default=0, help="records of a second, larger index of our search")
     arguments.add_argument("--queries", type=int, default=105)
     arguments.add_argument("--judged", type=int, default=35, help="queries that are also answered by the book")
     arguments.add_argument("--folder", type=Path, help="where to make the files, which are then kept")

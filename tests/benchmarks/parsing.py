@@ -76,7 +76,7 @@ def compare(name: str, records: list[bytes], path: Path, megabytes: int, rounds:
 
 
 def measure(contender: str, path: Path) -> tuple[float, float]:
-    """Return the CPU seconds and the peak memory (MB) of one contender, in a process of its own."""
+    """Return the CPU seconds and the peak memory (MB) of one contender, in a separate process."""
     command = [sys.executable, __file__, "--child", contender, str(path)]
     seconds, kilobytes = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
     return float(seconds), int(kilobytes) / 1024

@@ -1,7 +1,7 @@
 """Measure how well the corpus's search finds the records that people judged relevant. Run by hand:
 
     python tests/benchmarks/retrieval.py            # before and after, on both collections
-    python tests/benchmarks/retrieval.py --tune     # find the parameters anew on each, and report on the other
+    python tests/benchmarks/retrieval.py --tune     # find the parameters on each, and report on the other
     ENTREZ_KIT_EMBEDDINGS=hf python tests/benchmarks/retrieval.py --meaning
 
 The folder of recorded data is ENTREZ_KIT_REAL_DATA, or ../shared/real next to the project. "before" is a plain FTS5

@@ -55,7 +55,7 @@ def main() -> int:
     arguments.add_argument("--vectors", type=int, default=200_000)
     arguments.add_argument("--dim", type=int, default=256)
     arguments.add_argument("--queries", type=int, default=20)
-    arguments.add_argument("--graph", action="store_true", help="make a graph whatever the number of vectors")
+    arguments.add_argument("--graph", action="store_true", help="make a graph for any number of vectors")
     arguments.add_argument("--folder", type=Path, help="where to make the file, which is then kept")
     options = arguments.parse_args()
     if options.graph:

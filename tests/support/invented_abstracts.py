@@ -2,7 +2,7 @@
 
 Word frequencies follow a Zipf-Mandelbrot law whose share of records per rank was compared with MEDLARS records (rank
 200: 6 %, 500: 3 %, 1000: 1.5 %, 2000: 0.7 %), over a head of real English words. Every record has a topic, whose words
-it repeats, and some words of its own, so that frequencies within a record cluster as they do in texts.
+it repeats, and some other words, so that frequencies within a record cluster as they do in texts.
 """
 
 import math

@@ -23,7 +23,7 @@ from entrez_kit.base.bio_entrez import REPLACED, Acknowledgement, InstantClock, 
 
 BOUNDED: Final = {
     "biopython": "entrez_kit/base/bio_entrez.py replaces names at the top of Bio.Entrez and its parser",
-    "mcp": "entrez_kit/server/http.py gives each session of the session manager a store of its own",
+    "mcp": "entrez_kit/server/http.py gives each session of the session manager a separate store",
     "requests": "entrez_kit/services/transport/wire.py makes the pools of the adapter watched ones",
     "requests-cache": "entrez_kit/services/transport/cached_session.py gives its SQLite table another connection",
     "typer": "commands/_app.py uses what typer's completion options call",

@@ -74,7 +74,7 @@ def test_records_in_another_order_and_merged_ids_are_accepted() -> None:
 
 
 def write_sample(uid: str, accession: str, title: str = "x") -> str:
-    """Return a record in the form of BioSample, whose root element has no rule of its own."""
+    """Return a record in the form of BioSample, whose root element has no specific rule."""
     return (
         f'<BioSample id="{uid}" accession="{accession}" access="public"><Title>{title}</Title><n>12345</n></BioSample>'
     )

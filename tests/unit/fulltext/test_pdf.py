@@ -14,7 +14,7 @@ from entrez_kit.fulltext.pdf import join_hyphenated, pdf_to_text
 
 
 def get_refusal(content: bytes, seconds: float = 10) -> str:
-    """Return what is wrong with a file that cannot be read."""
+    """Return the reason why a file cannot be read."""
     with pytest.raises(UpstreamError) as caught:
         pdf_to_text(content, seconds=seconds)
     assert caught.value.reason == "parse_failed"

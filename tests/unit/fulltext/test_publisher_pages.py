@@ -18,7 +18,7 @@ PARAGRAPH = "The gut of the imaginary mouse was studied for forty nights without
 
 
 def write_article(*, head: str = "", body: str = "", paragraphs: int = 12) -> bytes:
-    """Return a page with an article of so many paragraphs among menus."""
+    """Return a page with menus and an article of this number of paragraphs."""
     text = "".join(f"<p>{number}. {PARAGRAPH * 3}</p>" for number in range(paragraphs))
     return (
         f"<!DOCTYPE html><html><head><meta charset='utf-8'><title>T | Journal</title>{head}</head><body>"
@@ -34,7 +34,7 @@ def read(content: bytes, charset: str | None = None) -> WebPage:
 
 
 def get_refusal(content: bytes) -> str:
-    """Return what is wrong with a page that is no article."""
+    """Return the reason why a page is not an article."""
     with pytest.raises(UpstreamError) as caught:
         read(content)
     assert caught.value.reason == "parse_failed"

@@ -99,7 +99,7 @@ def test_the_article_itself_and_zeros_are_omitted() -> None:
         ),
         pytest.param((write_linkset("7", write_group("pubmed_pubmed", "10", "")),), id="a link to nobody among others"),
         pytest.param((write_linkset("7", write_group("pubmed_pubmed", "10", "10")),), id="a link twice"),
-        pytest.param((write_linkset("7"), write_linkset("9")), id="another article beside the requested one"),
+        pytest.param((write_linkset("7"), write_linkset("9")), id="another article next to the requested one"),
     ],
 )
 def test_a_reply_without_the_article_is_not_an_answer(sets: tuple[str, ...]) -> None:

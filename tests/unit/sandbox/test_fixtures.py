@@ -230,7 +230,7 @@ KINDS: dict[str, Check] = {
     "no linking ISSN": _all(ARTICLE, _no(".//ISSNLinking")),
     # identifiers
     "two electronic locations": _many(".//Article/ELocationID[@ValidYN='Y']", 2),
-    "an invalid DOI beside the valid one": _all(
+    "an invalid DOI next to the valid one": _all(
         _has(".//ELocationID[@EIdType='doi'][@ValidYN='N']"), _has(".//ELocationID[@EIdType='doi'][@ValidYN='Y']")
     ),
     "a PMCID": _has(f"{OWN}[@IdType='pmc']"),

@@ -18,7 +18,7 @@ def make_trace(*until: float) -> Trace:
 
 
 def make_answer(characters: int) -> CallToolResult:
-    """Return an answer of so many characters."""
+    """Return an answer of this number of characters."""
     return CallToolResult(content=[TextContent(type="text", text="x" * characters)])
 
 
