@@ -143,8 +143,8 @@ try:
 except SystemExit as exc:
     status = exc.code
 seconds = time.process_time()
-from benchmark_records import own_peak
-print(seconds, own_peak() / 1024)
+from benchmark_records import read_own_peak
+print(seconds, read_own_peak() / 1024)
 sys.exit(status)
 """
 """Runs the program, and prints its costs before anything else is loaded."""

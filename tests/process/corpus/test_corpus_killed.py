@@ -71,15 +71,15 @@ def test_a_later_sync_killed_at_any_statement_loses_nothing(tmp_path: Path) -> N
 MIGRATION = """
 import gzip, json, os, signal, sqlite3, sys
 from pathlib import Path
-from invented_papers import contents, rows
+from invented_papers import list_rows, read_contents
 from entrez_kit.corpus.store.schema import prepare
 from entrez_kit.corpus.store.store import Store
 folder, old = Path(sys.argv[1]), gzip.decompress(Path(sys.argv[2]).read_bytes())
 
 def opened(place):
     store = Store(place)
-    held = contents(store), rows(store, "PRAGMA integrity_check"), rows(store, "PRAGMA user_version")
-    held[0]["said"] = rows(store, "SELECT * FROM versions ORDER BY pmid, version")
+    held = read_contents(store), list_rows(store, "PRAGMA integrity_check"), list_rows(store, "PRAGMA user_version")
+    held[0]["said"] = list_rows(store, "SELECT * FROM versions ORDER BY pmid, version")
     store.close()
     return held
 
