@@ -1,7 +1,7 @@
-"""Fixtures for every test: only loopback connections, no settings from outside, separate folders; and the lanes.
+"""Fixtures for every test: only loopback connections, no settings from outside, separate folders.
 
-The folder of a test is its lane: `unit` (no process, no socket, no wait), `flows` (in this process, against servers on
-loopback) or `process` (programs, terminals, real time). The mark `process` moves a single test to that lane.
+The kind of a test is its folder: `unit` (no process, no socket, no wait), `flows` (in this process, with servers on
+loopback) or `process` (programs, terminals, real time). The mark `process` gives a single test the kind `process`.
 """
 
 import gc
@@ -46,19 +46,19 @@ if IN_MEMORY.is_dir() and os.access(IN_MEMORY, os.W_OK) and shutil.disk_usage(IN
 # All objects that the collection of tests creates live until the end of the run: garbage collection would find nothing.
 gc.disable()
 
-LANES = ("unit", "flows", "process")
-pytest_plugins = ("recordings",)
+KINDS = ("unit", "flows", "process")
+pytest_plugins = ("used_recordings",)
 LOOPBACK = {"127.0.0.1", "::1", "localhost", "0.0.0.0", "::"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that the README's line runs as `fast`: quick tests of two lanes, one smoke test a command."""
+    """Mark the tests that the README's line runs as `fast`: quick tests of two kinds, one smoke test per command."""
     # Files of `process` take longest. Started first, they do not keep one worker busy at the end of the run.
-    items.sort(key=lambda item: folder_of(item.path) != "process")
+    items.sort(key=lambda item: find_folder(item.path) != "process")
     for item in items:
         if "real_data" in getattr(item, "fixturenames", ()):
             item.add_marker("recorded")
-        slow = lane_of(item) == "process" or any(item.get_closest_marker(name) for name in ("long", "recorded"))
+        slow = find_kind(item) == "process" or any(item.get_closest_marker(name) for name in ("long", "recorded"))
         if not slow or item.get_closest_marker("smoke"):
             item.add_marker("fast")
 
@@ -66,37 +66,37 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collection_finish() -> None:
     """Collect garbage again, but only among the objects that tests create."""
     gc.freeze()
-    gc.set_threshold(20_000, 20, 20)  # as in the program
+    gc.set_threshold(20_000, 20, 20)  # the same thresholds as in the program
     gc.enable()
 
 
 @cache
-def folder_of(path: Path) -> str:
+def find_folder(path: Path) -> str:
     """Return the folder of `tests` that contains a file."""
     return path.relative_to(Path(__file__).parent).parts[0]
 
 
-def lane_of(item: pytest.Item) -> str:
-    """Return the lane of a test."""
-    folder = folder_of(item.path)
-    return "process" if item.get_closest_marker("process") or folder not in LANES else folder
+def find_kind(item: pytest.Item) -> str:
+    """Return the kind of a test."""
+    folder = find_folder(item.path)
+    return "process" if item.get_closest_marker("process") or folder not in KINDS else folder
 
 
 @pytest.fixture(autouse=True)
-def _own_lane(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Enforce the lane of a test: only `process` starts programs, and `unit` opens no connections."""
-    lane = lane_of(request.node)
+def _own_kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Enforce the kind of a test: only `process` starts programs, and `unit` opens no connections."""
+    kind = find_kind(request.node)
 
     def refuse(what: str) -> Callable[..., None]:
-        def refused(*_: Any, **__: Any) -> None:
-            raise AssertionError(f"a test of the lane `{lane}` {what}; move it, or mark it `process`")
+        def fail(*_: Any, **__: Any) -> None:
+            raise AssertionError(f"a test of the kind `{kind}` {what}; move it, or mark it `process`")
 
-        return refused
+        return fail
 
-    if lane != "process":
+    if kind != "process":
         monkeypatch.setattr("subprocess.Popen.__init__", refuse("starts a program"))
         monkeypatch.setattr("multiprocessing.process.BaseProcess.start", refuse("starts a process"))
-    if lane == "unit":
+    if kind == "unit":
         monkeypatch.setattr("socketserver.TCPServer.server_bind", refuse("starts a server"))
         monkeypatch.setattr(socket, "create_connection", refuse("opens a connection"))
 
@@ -106,13 +106,13 @@ def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     """Refuse every connection that leaves this machine."""
     connect = socket.socket.connect
 
-    def guarded(self: socket.socket, address: Any) -> None:
+    def connect_to_loopback(self: socket.socket, address: Any) -> None:
         host = address[0] if isinstance(address, tuple) else address
         if isinstance(address, tuple) and str(host) not in LOOPBACK and not str(host).startswith("127."):
             raise AssertionError(f"a test tried to reach {host!r}")
         connect(self, address)
 
-    monkeypatch.setattr(socket.socket, "connect", guarded)
+    monkeypatch.setattr(socket.socket, "connect", connect_to_loopback)
 
 
 _empty_homes: list[Path] = []
@@ -131,7 +131,7 @@ def _own_environment(
             monkeypatch.delenv(name)
     for name in ("LOGS_DIR", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES"):
         monkeypatch.delenv(name, raising=False)
-    homes = tmp_path_factory.getbasetemp() / "homes"  # apart, and not numbered: pytest reads every folder here
+    homes = tmp_path_factory.getbasetemp() / "homes"  # not in the numbered folders, because pytest reads all of these
     homes.mkdir(exist_ok=True)
     if _empty_homes:
         home = _empty_homes.pop()
@@ -143,7 +143,7 @@ def _own_environment(
     monkeypatch.setattr("tempfile.tempdir", None)
     monkeypatch.setattr("entrez_kit.base.private_files.SHARED_TEMPORARY", home / "tmp")
     yield home
-    if lane_of(request.node) == "unit" and [inside for _, *inside in os.walk(home)] == [[["tmp"], []], [[], []]]:
+    if find_kind(request.node) == "unit" and [inside for _, *inside in os.walk(home)] == [[["tmp"], []], [[], []]]:
         _empty_homes.append(home)
     else:  # at the end of the run, one process would delete all of them
         shutil.rmtree(home, ignore_errors=True)
@@ -163,7 +163,7 @@ def real_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     `ENTREZ_KIT_REAL_DATA` may list several folders, as PATH does: the first folder that has a file is used for it. The
     run lists the opened files at its end.
     """
-    import recordings
+    import used_recordings
 
     named = os.environ.get("ENTREZ_KIT_REAL_DATA", "").split(os.pathsep)
     folders = [Path(name).resolve() for name in named if name and Path(name).is_dir()]
@@ -177,7 +177,7 @@ def real_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
             place.parent.mkdir(parents=True, exist_ok=True)
             place.unlink(missing_ok=True)
             place.symlink_to(path)
-    recordings.watch(root)
+    used_recordings.watch(root)
     return root
 
 
@@ -192,7 +192,7 @@ def sandbox() -> "Iterator[Sandbox]":
 
 @pytest.fixture
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wait neither for slots nor between retries."""
+    """Do not wait for slots or between retries."""
     monkeypatch.setattr("entrez_kit.services.transport.limiter.RateLimiter.acquire", lambda self, deadline=None: None)
     monkeypatch.setattr("entrez_kit.services.transport.retry.Backoff.seconds", lambda self, failures, asked: 0.001)
     monkeypatch.setattr("entrez_kit.core.batches.PROBE_WAITS", (0.001, 0.001, 0.001))

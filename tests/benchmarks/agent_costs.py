@@ -1,10 +1,10 @@
-"""What the server costs an agent: its lists of tools, typical replies, its start, calls a second. Run by hand:
+"""Measure the costs of the server for an agent: lists of tools, typical replies, start, calls per second. Run by hand:
 
     python tests/benchmarks/agent_costs.py [--command entrez-kit] [--before CHECKOUT] [--peer node server.mjs]
 
-Each command is asked over standard input and output, with the demo behind it. Before is another version: a checkout,
-which is run by this Python with what is installed for it, or a program. A token is taken for four bytes. The peer is
-any other server, for its start alone. CPU seconds and seconds of the clock are the best of some rounds.
+Each command is called over standard input and output with the demo. "Before" is another version: a checkout, run by
+this Python with its installed packages, or a program. A token is counted as four bytes. The peer is any other server,
+of which only the start is measured. CPU seconds and seconds of the clock are the best of several rounds.
 """
 
 import argparse
@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 
 START: Any = import_module("start")
-"""The benchmark beside this one, which speaks to servers already."""
+"""The other benchmark, which already communicates with servers."""
 GREETING: bytes = START.GREETING
 Environment = dict[str, str]
-message, cpu_seconds = START.message, START.cpu_seconds
+write_message, measure_cpu = START.write_message, START.measure_cpu
 TOOLSETS = ("pubmed", "gene", "corpus", "entrez", "citations")
 CALLS: dict[str, tuple[str, dict[str, Any]]] = {
     "search": ("pubmed_search_articles", {"query_term": "crispr"}),
@@ -38,8 +38,8 @@ CALLS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-def sizes(command: list[str], environment: Environment, requests: list[bytes]) -> list[int]:
-    """Return how many bytes the results of requests have; what a host shows twice, as text and as data, counts once."""
+def get_sizes(command: list[str], environment: Environment, requests: list[bytes]) -> list[int]:
+    """Return the number of bytes of the results; content that is sent both as text and as data counts once."""
     with subprocess.Popen(
         command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as process:
@@ -50,7 +50,7 @@ def sizes(command: list[str], environment: Environment, requests: list[bytes]) -
         lines = [process.stdout.readline() for _ in range(1 + len(requests))]
         process.stdin.close()
     found = {}
-    for line in filter(None, lines):  # an older version may lack the toolset, and end
+    for line in filter(None, lines):  # an older version may lack the toolset and end
         reply = json.loads(line)
         if reply.get("id"):
             result = reply.get("result") or reply["error"]
@@ -59,15 +59,15 @@ def sizes(command: list[str], environment: Environment, requests: list[bytes]) -
     return [found[number] for number in sorted(found)]
 
 
-def wall_seconds(command: list[str], environment: Environment) -> float:
-    """Return how long a server takes from its start to its list of tools."""
+def measure_start(command: list[str], environment: Environment) -> float:
+    """Return the seconds from the start of a server to its list of tools."""
     started = time.monotonic()
     with subprocess.Popen(
         command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        process.stdin.write(GREETING + message("tools/list", 1))
+        process.stdin.write(GREETING + write_message("tools/list", 1))
         process.stdin.flush()
         for _ in range(2):
             process.stdout.readline()
@@ -76,25 +76,25 @@ def wall_seconds(command: list[str], environment: Environment) -> float:
     return seconds
 
 
-def figures(command: list[str], environment: Environment, calls: int) -> dict[str, float]:
-    """Return what one version costs, start left out."""
-    listing, demo = message("tools/list", 1), [*command, "--demo", "serve"]
+def measure_version(command: list[str], environment: Environment, calls: int) -> dict[str, float]:
+    """Return the costs of one version, without its start."""
+    listing, demo = write_message("tools/list", 1), [*command, "--demo", "serve"]
     lists = {"default": [], **{name: ["--toolset", name] for name in TOOLSETS}}
     found: dict[str, float] = {}
     for name, flags in lists.items():
-        found |= {f"list of {name}, bytes": size for size in sizes([*demo, *flags], environment, [listing])}
+        found |= {f"list of {name}, bytes": size for size in get_sizes([*demo, *flags], environment, [listing])}
     asked = [
-        message("tools/call", number, name=tool, arguments=arguments)
+        write_message("tools/call", number, name=tool, arguments=arguments)
         for number, (tool, arguments) in enumerate(CALLS.values(), 1)
     ]
-    sizes(demo, environment, asked)  # fills the cache, so that all replies are there before the input ends
-    found |= {f"{name}, bytes": size for name, size in zip(CALLS, sizes(demo, environment, asked), strict=True)}
-    found["calls a second"] = START.stdio_rate([*command, "--demo"], environment, calls)
+    get_sizes(demo, environment, asked)  # fills the cache, so that all replies are there before the input ends
+    found |= {f"{name}, bytes": size for name, size in zip(CALLS, get_sizes(demo, environment, asked), strict=True)}
+    found["calls a second"] = START.measure_stdio_rate([*command, "--demo"], environment, calls)
     return found
 
 
-def package_of(checkout: Path, folder: Path) -> Path:
-    """Return a folder with the package of a checkout as it is installed: two of its folders stand at the top level."""
+def link_package(checkout: Path, folder: Path) -> Path:
+    """Return a folder with the package of a checkout as it is installed, with two of its folders at the top level."""
     package = folder / "entrez_kit"
     package.mkdir(parents=True)
     for path in (*(checkout / "entrez_kit").iterdir(), checkout / "commands", checkout / "fixtures"):
@@ -124,14 +124,14 @@ def main() -> None:
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
         own = {name: {**environment, "ENTREZ_KIT_HOME": f"{home}/{name}"} for name in starts}
         if checkout:
-            own["before"]["PYTHONPATH"] = str(package_of(checkout, Path(home) / "package"))
+            own["before"]["PYTHONPATH"] = str(link_package(checkout, Path(home) / "package"))
         for name, command in versions.items():
-            columns[name] = figures(command, own[name], options.calls)
-        told = GREETING + message("tools/list", 1)
+            columns[name] = measure_version(command, own[name], options.calls)
+        told = GREETING + write_message("tools/list", 1)
         best = {name: [float("inf"), float("inf")] for name in starts}
         for _ in range(options.rounds):
             for name, command in starts.items():
-                taken = cpu_seconds(command, own[name], told=told, until=2), wall_seconds(command, own[name])
+                taken = measure_cpu(command, own[name], told=told, until=2), measure_start(command, own[name])
                 best[name] = [min(pair) for pair in zip(best[name], taken, strict=True)]
     for name, (cpu, wall) in best.items():
         columns.setdefault(name, {}).update({"start, CPU s": cpu, "start, s": wall})

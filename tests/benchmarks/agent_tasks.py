@@ -1,10 +1,10 @@
-"""Fifty questions about the demo, asked of an MCP server by a scripted client: solved, calls, bytes, tokens.
+"""Fifty questions about the demo for an MCP server, from a scripted client: solved tasks, calls, bytes, tokens.
 
     python tests/benchmarks/agent_tasks.py [--kinds] [--plans FILE] [--command ...]
 
-The answers come from the fixtures themselves, read here with the standard library; a task is solved when the replies to
-its calls hold them. A plan is a list of calls; ``"$0.pmids.0"`` stands for what the reply to the first call has there.
-For another server (``--command node server.js``) a file of plans says how its tools are called: an object of lists of
+The answers are read from the fixtures with the standard library. A task is solved if the replies to its calls contain
+them. A plan is a list of calls; ``"$0.pmids.0"`` represents the value at this path in the reply to the first call.
+For another server (``--command node server.js``) a file of plans gives the calls of its tools: an object of lists of
 ``{"tool", "arguments"}`` by the name of the task, which ``--kinds`` prints with the question. Tokens are bytes by four;
 the table has them by kind of task.
 """
@@ -34,7 +34,7 @@ Step = tuple[str, dict[str, Any]]
 
 @dataclass(frozen=True)
 class Task:
-    """A question, what an answer must hold, and the calls that lead there. Its name is the kind, a colon, and which."""
+    """A question, the text that an answer must contain, and the calls for it. Its name is the kind and a label."""
 
     name: str
     question: str
@@ -47,137 +47,165 @@ class Task:
         return self.name.partition(":")[0]
 
 
-def text_of(node: ElementTree.Element | None) -> str:
+def read_text(node: ElementTree.Element | None) -> str:
     """Return all text of an element in one line."""
     return " ".join("".join(node.itertext()).split()) if node is not None else ""
 
 
-def articles() -> list[ElementTree.Element]:
-    """Return the demo's articles that have what the questions ask for."""
+def read_articles() -> list[ElementTree.Element]:
+    """Return the demo's articles with the fields that the questions need."""
     roots = (ElementTree.parse(path).getroot() for path in sorted((FIXTURES / "pubmed").glob("*.xml")))
     found = [article for root in roots for article in root.iter("PubmedArticle")]
     plain = [one for one in found if (title := one.find(".//ArticleTitle")) is not None and not list(title)]
-    return sorted(plain, key=lambda one: int(text_of(one.find("MedlineCitation/PMID"))))
+    return sorted(plain, key=lambda one: int(read_text(one.find("MedlineCitation/PMID"))))
 
 
-def tasks() -> list[Task]:
+def make_tasks() -> list[Task]:
     """Return the tasks, the same ones in the same order every time."""
-    return [task for group in (_articles(), _topics(), _genes(), _mesh(), _elsewhere(), _fulltext()) for task in group]
-
-
-def _articles() -> Iterator[Task]:
-    """Yield what is asked of single articles."""
-    usable = [one for one in articles() if one.find(".//Author/LastName") is not None and _doi(one) and _title(one)]
-    usable = [one for one in usable if text_of(one.find(".//Volume")) and text_of(one.find(".//MedlinePgn"))]
-    for one in usable[:2]:
-        search: Step = (SEARCH, {"query_term": f"{_title(one).rstrip('.')}[ti]", "fetch_brief_summaries": 1})
-        yield Task(f"doi:{_pmid(one)}", f"Which DOI has the article “{_title(one)}”?", (_doi(one),), (search,))
-    for one in [one for one in usable if one.find(".//AbstractText") is not None][3:5]:
-        search = (SEARCH, {"query_term": f"{_title(one).rstrip('.')}[ti]", "snippet_characters": 200})
-        begins = (text_of(one.find(".//AbstractText"))[:60],)
-        yield Task(f"abstract:{_pmid(one)}", f"How does the abstract of “{_title(one)}” begin?", begins, (search,))
-    for one in [one for one in usable if one.find(".//MeshHeading") is not None][3:5]:
-        names = tuple(text_of(node) for node in one.iterfind(".//MeshHeading/DescriptorName"))
-        yield _fetched("mesh", "Which MeSH terms has", one, names, "mesh_terms.descriptor_name")
-    for one in usable[5:7]:
-        names = tuple(text_of(node) for node in one.iterfind(".//AuthorList/Author/LastName"))
-        step: Step = (FETCH, {"pmids": [_doi(one)], "fields": ["authors.last_name"]})
-        yield Task(f"authors:{_pmid(one)}", f"Who wrote {_doi(one)}?", names, (step,))
-    for one in [one for one in usable if one.find(".//Identifier[@Source='ORCID']") is not None][:2]:
-        orcid = text_of(one.find(".//Identifier[@Source='ORCID']")).rpartition("/")[2]
-        yield _fetched("orcid", "What are the ORCIDs of the authors of", one, (orcid,), "authors.orcid")
-    for one in [one for one in usable if one.find(".//Keyword") is not None][:2]:
-        words = tuple(text_of(node) for node in one.iterfind(".//Keyword"))
-        yield _fetched("keywords", "Which keywords has", one, words, "keywords")
-    for one in [one for one in articles() if one.find(".//GrantID") is not None][:2]:
-        step = (FETCH, {"pmids": [_pmid(one)], "include_grant_info": True, "fields": ["grant_list"]})
-        yield Task(
-            f"grants:{_pmid(one)}", f"Who paid for PMID {_pmid(one)}?", (text_of(one.find(".//GrantID")),), (step,)
+    return [
+        task
+        for group in (
+            _make_article_tasks(),
+            _make_topic_tasks(),
+            _make_gene_tasks(),
+            _make_mesh_tasks(),
+            _make_other_tasks(),
+            _make_fulltext_tasks(),
         )
-    for one in [one for one in articles() if one.find(".//DataBank/AccessionNumberList") is not None][:2]:
-        number = (text_of(one.find(".//AccessionNumber")),)
-        yield _fetched("registration", "Under which numbers is the study registered of", one, number, "data_banks")
+        for task in group
+    ]
+
+
+def _make_article_tasks() -> Iterator[Task]:
+    """Yield the questions about single articles."""
+    usable = [
+        one
+        for one in read_articles()
+        if one.find(".//Author/LastName") is not None and _read_doi(one) and _read_title(one)
+    ]
+    usable = [one for one in usable if read_text(one.find(".//Volume")) and read_text(one.find(".//MedlinePgn"))]
+    for one in usable[:2]:
+        search: Step = (SEARCH, {"query_term": f"{_read_title(one).rstrip('.')}[ti]", "fetch_brief_summaries": 1})
+        yield Task(
+            f"doi:{_read_pmid(one)}", f"Which DOI has the article “{_read_title(one)}”?", (_read_doi(one),), (search,)
+        )
+    for one in [one for one in usable if one.find(".//AbstractText") is not None][3:5]:
+        search = (SEARCH, {"query_term": f"{_read_title(one).rstrip('.')}[ti]", "snippet_characters": 200})
+        begins = (read_text(one.find(".//AbstractText"))[:60],)
+        yield Task(
+            f"abstract:{_read_pmid(one)}", f"How does the abstract of “{_read_title(one)}” begin?", begins, (search,)
+        )
+    for one in [one for one in usable if one.find(".//MeshHeading") is not None][3:5]:
+        names = tuple(read_text(node) for node in one.iterfind(".//MeshHeading/DescriptorName"))
+        yield _make_fetch_task("mesh", "Which MeSH terms has", one, names, "mesh_terms.descriptor_name")
+    for one in usable[5:7]:
+        names = tuple(read_text(node) for node in one.iterfind(".//AuthorList/Author/LastName"))
+        step: Step = (FETCH, {"pmids": [_read_doi(one)], "fields": ["authors.last_name"]})
+        yield Task(f"authors:{_read_pmid(one)}", f"Who wrote {_read_doi(one)}?", names, (step,))
+    for one in [one for one in usable if one.find(".//Identifier[@Source='ORCID']") is not None][:2]:
+        orcid = read_text(one.find(".//Identifier[@Source='ORCID']")).rpartition("/")[2]
+        yield _make_fetch_task("orcid", "What are the ORCIDs of the authors of", one, (orcid,), "authors.orcid")
+    for one in [one for one in usable if one.find(".//Keyword") is not None][:2]:
+        words = tuple(read_text(node) for node in one.iterfind(".//Keyword"))
+        yield _make_fetch_task("keywords", "Which keywords has", one, words, "keywords")
+    for one in [one for one in read_articles() if one.find(".//GrantID") is not None][:2]:
+        step = (FETCH, {"pmids": [_read_pmid(one)], "include_grant_info": True, "fields": ["grant_list"]})
+        yield Task(
+            f"grants:{_read_pmid(one)}",
+            f"Who paid for PMID {_read_pmid(one)}?",
+            (read_text(one.find(".//GrantID")),),
+            (step,),
+        )
+    for one in [one for one in read_articles() if one.find(".//DataBank/AccessionNumberList") is not None][:2]:
+        number = (read_text(one.find(".//AccessionNumber")),)
+        yield _make_fetch_task(
+            "registration", "Under which numbers is the study registered of", one, number, "data_banks"
+        )
     for one in usable[2:4]:
         reference = {
-            "journal": text_of(one.find(".//ISOAbbreviation")) or text_of(one.find(".//Journal/Title")),
-            "year": text_of(one.find(".//JournalIssue/PubDate/Year")),
-            "volume": text_of(one.find(".//Volume")),
-            "first_page": text_of(one.find(".//MedlinePgn")).partition("-")[0],
+            "journal": read_text(one.find(".//ISOAbbreviation")) or read_text(one.find(".//Journal/Title")),
+            "year": read_text(one.find(".//JournalIssue/PubDate/Year")),
+            "volume": read_text(one.find(".//Volume")),
+            "first_page": read_text(one.find(".//MedlinePgn")).partition("-")[0],
         }
         step = ("pubmed_lookup_citation", {"citations": [reference]})
-        yield Task(f"match:{_pmid(one)}", f"Which PMID is {' '.join(reference.values())}?", (_pmid(one),), (step,))
+        yield Task(
+            f"match:{_read_pmid(one)}", f"Which PMID is {' '.join(reference.values())}?", (_read_pmid(one),), (step,)
+        )
     for one in usable[:2]:
-        first = text_of(one.find(".//AuthorList/Author/LastName"))
-        year = text_of(one.find(".//JournalIssue/PubDate/Year"))
-        step = ("pubmed_format_citations", {"pmids": [_pmid(one)], "citation_styles": ["apa"]})
-        yield Task(f"cite:{_pmid(one)}", f"Cite PMID {_pmid(one)} in APA.", (first, year, _doi(one)), (step,))
-    for one in [one for one in articles() if one.find(".//ArticleId[@IdType='pmc']") is not None][:2]:
-        pmcid = text_of(one.find("PubmedData/ArticleIdList/ArticleId[@IdType='pmc']"))
-        step = ("pubmed_convert_ids", {"ids": [_pmid(one)]})
-        yield Task(f"pmcid:{_pmid(one)}", f"Which PMCID has PMID {_pmid(one)}?", (pmcid,), (step,))
-    for one in [one for one in articles() if _retracted(one)][:2]:
-        notice = text_of(one.find(".//CommentsCorrections[@RefType='RetractionIn']/PMID"))
-        step = (FETCH, {"pmids": [_pmid(one)], "fields": ["retraction_status", "corrections"]})
-        yield Task(f"standing:{_pmid(one)}", f"Does PMID {_pmid(one)} stand?", ("retracted", notice), (step,))
+        first = read_text(one.find(".//AuthorList/Author/LastName"))
+        year = read_text(one.find(".//JournalIssue/PubDate/Year"))
+        step = ("pubmed_format_citations", {"pmids": [_read_pmid(one)], "citation_styles": ["apa"]})
+        yield Task(
+            f"cite:{_read_pmid(one)}", f"Cite PMID {_read_pmid(one)} in APA.", (first, year, _read_doi(one)), (step,)
+        )
+    for one in [one for one in read_articles() if one.find(".//ArticleId[@IdType='pmc']") is not None][:2]:
+        pmcid = read_text(one.find("PubmedData/ArticleIdList/ArticleId[@IdType='pmc']"))
+        step = ("pubmed_convert_ids", {"ids": [_read_pmid(one)]})
+        yield Task(f"pmcid:{_read_pmid(one)}", f"Which PMCID has PMID {_read_pmid(one)}?", (pmcid,), (step,))
+    for one in [one for one in read_articles() if _is_retracted(one)][:2]:
+        notice = read_text(one.find(".//CommentsCorrections[@RefType='RetractionIn']/PMID"))
+        step = (FETCH, {"pmids": [_read_pmid(one)], "fields": ["retraction_status", "corrections"]})
+        yield Task(f"standing:{_read_pmid(one)}", f"Does PMID {_read_pmid(one)} stand?", ("retracted", notice), (step,))
     cited = ".//ReferenceList/Reference/ArticleIdList/ArticleId[@IdType='pubmed']"
-    known = {_pmid(one) for one in articles()}
-    for one in [one for one in articles() if any(text_of(node) in known for node in one.iterfind(cited))][:2]:
-        found = tuple(pmid for pmid in dict.fromkeys(text_of(node) for node in one.iterfind(cited)) if pmid in known)
-        step = (RELATED, {"source_pmid": _pmid(one), "relationship_type": "references", "max_related_results": 50})
-        yield Task(f"references:{_pmid(one)}", f"Which works cites PMID {_pmid(one)}?", found, (step,))
+    known = {_read_pmid(one) for one in read_articles()}
+    for one in [one for one in read_articles() if any(read_text(node) in known for node in one.iterfind(cited))][:2]:
+        found = tuple(pmid for pmid in dict.fromkeys(read_text(node) for node in one.iterfind(cited)) if pmid in known)
+        step = (RELATED, {"source_pmid": _read_pmid(one), "relationship_type": "references", "max_related_results": 50})
+        yield Task(f"references:{_read_pmid(one)}", f"Which works cites PMID {_read_pmid(one)}?", found, (step,))
         step = (RELATED, {"source_pmid": found[0], "relationship_type": "citedin", "max_related_results": 50})
-        yield Task(f"cited-by:{found[0]}", f"Which works cite PMID {found[0]}?", (_pmid(one),), (step,))
+        yield Task(f"cited-by:{found[0]}", f"Which works cite PMID {found[0]}?", (_read_pmid(one),), (step,))
 
 
-def _fetched(kind: str, question: str, one: ElementTree.Element, answers: tuple[str, ...], field: str) -> Task:
-    step: Step = (FETCH, {"pmids": [_pmid(one)], "fields": [field]})
-    return Task(f"{kind}:{_pmid(one)}", f"{question} PMID {_pmid(one)}?", answers, (step,))
+def _make_fetch_task(kind: str, question: str, one: ElementTree.Element, answers: tuple[str, ...], field: str) -> Task:
+    step: Step = (FETCH, {"pmids": [_read_pmid(one)], "fields": [field]})
+    return Task(f"{kind}:{_read_pmid(one)}", f"{question} PMID {_read_pmid(one)}?", answers, (step,))
 
 
-def _topics() -> Iterator[Task]:
-    """Yield what is asked of everything about a subject."""
+def _make_topic_tasks() -> Iterator[Task]:
+    """Yield the questions about all articles on a subject."""
     by_heading: dict[str, list[ElementTree.Element]] = {}
-    for one in articles():
+    for one in read_articles():
         for node in one.iterfind(".//MeshHeading/DescriptorName"):
-            by_heading.setdefault(text_of(node), []).append(one)
+            by_heading.setdefault(read_text(node), []).append(one)
     for heading in ("Gene Editing", "Sleep"):
-        journals = Counter(text_of(one.find(".//ISOAbbreviation")) for one in by_heading.get(heading, ()))
+        journals = Counter(read_text(one.find(".//ISOAbbreviation")) for one in by_heading.get(heading, ()))
         asked: dict[str, Any] = {"query_term": f'"{heading}"[mh:noexp]', "facets": ["journal"]}
         most = tuple(name for name, number in journals.items() if name and number == max(journals.values()))
         yield Task(f"journals:{heading}", f"Which journal has most on {heading}?", most, ((FACETS, asked),))
-        years = {text_of(one.find(".//JournalIssue/PubDate/Year")) for one in by_heading.get(heading, ())} - {""}
+        years = {read_text(one.find(".//JournalIssue/PubDate/Year")) for one in by_heading.get(heading, ())} - {""}
         asked = {"query_term": f'"{heading}"[mh:noexp]', "facets": ["year"], "top": 30}
         answers = tuple(sorted(years))
         yield Task(f"years:{heading}", f"In which years was {heading} written about?", answers, ((FACETS, asked),))
-    bad = tuple(_pmid(one) for one in articles() if _retracted(one))[:5]
+    bad = tuple(_read_pmid(one) for one in read_articles() if _is_retracted(one))[:5]
     step: Step = (SEARCH, {"query_term": "retracted publication[pt]", "max_results": 50})
     yield Task("retracted:all", "Which articles were retracted?", bad, (step,))
     one = next(one for one in by_heading["Gene Editing"] if one.find(".//AbstractText") is not None)
-    words = _title(one).rstrip(".")
+    words = _read_title(one).rstrip(".")
     sync: Step = ("pubmed_sync_delta", {"query_key": "editing", "term": '"Gene Editing"[mh]'})
     look: Step = ("rag_search", {"query": words, "top_k": 3, "details": True})
-    year = text_of(one.find(".//JournalIssue/PubDate/Year"))
+    year = read_text(one.find(".//JournalIssue/PubDate/Year"))
     question = f"Collect what there is on gene editing; which of it says “{words}”, and of which year is it?"
-    yield Task("corpus:editing", question, (_pmid(one), year), (sync, look))
+    yield Task("corpus:editing", question, (_read_pmid(one), year), (sync, look))
 
 
-def _retracted(one: ElementTree.Element) -> bool:
-    return any(text_of(node) == "Retracted Publication" for node in one.iterfind(".//PublicationType"))
+def _is_retracted(one: ElementTree.Element) -> bool:
+    return any(read_text(node) == "Retracted Publication" for node in one.iterfind(".//PublicationType"))
 
 
-def _pmid(one: ElementTree.Element) -> str:
-    return text_of(one.find("MedlineCitation/PMID"))
+def _read_pmid(one: ElementTree.Element) -> str:
+    return read_text(one.find("MedlineCitation/PMID"))
 
 
-def _title(one: ElementTree.Element) -> str:
-    return text_of(one.find(".//ArticleTitle"))
+def _read_title(one: ElementTree.Element) -> str:
+    return read_text(one.find(".//ArticleTitle"))
 
 
-def _doi(one: ElementTree.Element) -> str:
-    return text_of(one.find("PubmedData/ArticleIdList/ArticleId[@IdType='doi']"))
+def _read_doi(one: ElementTree.Element) -> str:
+    return read_text(one.find("PubmedData/ArticleIdList/ArticleId[@IdType='doi']"))
 
 
-def _genes() -> Iterator[Task]:
+def _make_gene_tasks() -> Iterator[Task]:
     root = ElementTree.parse(FIXTURES / "gene" / "human.xml").getroot()
     records = json.loads((FIXTURES / "entrez" / "gene.json").read_text(encoding="utf-8"))["records"]
     links = {one["uid"]: one["links"]["gene_pubmed"] for one in records if "gene_pubmed" in one["links"]}
@@ -197,7 +225,7 @@ def _genes() -> Iterator[Task]:
             yield Task(f"organism:{symbol}", "Which taxid has mus musclus (sic)?", ("Mus musculus", "10090"), (wrong,))
 
 
-def _mesh() -> Iterator[Task]:
+def _make_mesh_tasks() -> Iterator[Task]:
     headings = json.loads((FIXTURES / "mesh" / "headings.json").read_text(encoding="utf-8"))
     for heading in headings[:2]:
         name = heading["name"]
@@ -214,8 +242,8 @@ def _mesh() -> Iterator[Task]:
         yield Task(f"broader:{name}", f"Under which headings stands {name}?", (above["ui"], above["name"]), (step,))
 
 
-def _elsewhere() -> Iterator[Task]:
-    """Yield what is asked of others than PubMed."""
+def _make_other_tasks() -> Iterator[Task]:
+    """Yield the questions for other services than PubMed."""
     preprints = json.loads((FIXTURES / "europepmc" / "preprints.json").read_text(encoding="utf-8"))["records"]
     for one in [one for one in preprints if "<" not in one["title"]][:2]:
         title = one["title"].rstrip(".")
@@ -225,22 +253,22 @@ def _elsewhere() -> Iterator[Task]:
     yield Task("spelling:crisper", "How would NCBI spell crisper?", ("crispr",), (step,))
 
 
-def _fulltext() -> Iterator[Task]:
+def _make_fulltext_tasks() -> Iterator[Task]:
     for path in sorted((FIXTURES / "pmc").glob("*.xml"))[:2]:
         section = ElementTree.parse(path).getroot().find(".//body/sec")
         if section is not None:
-            title = text_of(section.find("title"))
+            title = read_text(section.find("title"))
             step = ("pubmed_fetch_fulltext", {"pmcids": [path.stem], "sections": [title]})
-            words = text_of(section.find("p"))[:40]
+            words = read_text(section.find("p"))[:40]
             yield Task(f"section:{path.stem}", f"What says {path.stem} under {title}?", (words,), (step,))
 
 
-def filled(value: Any, replies: list[Any]) -> Any:
-    """Return arguments with what earlier replies have in the places they name."""
+def fill_in(value: Any, replies: list[Any]) -> Any:
+    """Return arguments with the values of earlier replies in place of their paths."""
     if isinstance(value, dict):
-        return {name: filled(inner, replies) for name, inner in value.items()}
+        return {name: fill_in(inner, replies) for name, inner in value.items()}
     if isinstance(value, list):
-        return [filled(inner, replies) for inner in value]
+        return [fill_in(inner, replies) for inner in value]
     if not (isinstance(value, str) and value.startswith("$")):
         return value
     place: Any = replies
@@ -249,8 +277,8 @@ def filled(value: Any, replies: list[Any]) -> Any:
     return place
 
 
-async def run(command: list[str], wanted: list[Task]) -> Counter[str]:
-    """Ask every question; return how many were solved, in how many calls and bytes. Names what was not solved."""
+async def run_tasks(command: list[str], wanted: list[Task]) -> Counter[str]:
+    """Run every task; return the number of solved ones, of calls and of bytes. Prints the unsolved tasks."""
     counted: Counter[str] = Counter()
     parameters = StdioServerParameters(command=command[0], args=command[1:])
     with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
@@ -268,7 +296,7 @@ async def ask(connecting: Client, wanted: list[Task], counted: Counter[str]) -> 
             heard = ""
             try:
                 for tool, arguments in task.plan:
-                    result = await client.call_tool(tool, filled(arguments, replies))
+                    result = await client.call_tool(tool, fill_in(arguments, replies))
                     text = "\n".join(block.text for block in result.content if block.type == "text")
                     replies.append(result.structured_content or text)
                     heard += text
@@ -291,7 +319,7 @@ def main() -> int:
     parser.add_argument("--plans", type=Path, help="a JSON file of plans for another server")
     parser.add_argument("--command", nargs=argparse.REMAINDER, help="the server; this project's over the demo")
     options = parser.parse_args()
-    wanted = tasks()
+    wanted = make_tasks()
     if options.kinds:
         for task in wanted:
             print(f"{task.name}\t{task.question}")
@@ -301,7 +329,7 @@ def main() -> int:
         steps = {name: tuple((step["tool"], step["arguments"]) for step in plan) for name, plan in plans.items()}
         wanted = [Task(task.name, task.question, task.answers, steps.get(task.name, ())) for task in wanted]
     kinds = Counter(task.kind for task in wanted)
-    counted = anyio.run(run, options.command or [sys.executable, "-m", "entrez_kit", "--demo", "serve"], wanted)
+    counted = anyio.run(run_tasks, options.command or [sys.executable, "-m", "entrez_kit", "--demo", "serve"], wanted)
     for kind, number in sorted(kinds.items()):
         calls, size = counted[f"calls {kind}"], counted[f"bytes {kind}"]
         print(f"  {kind:14} {number:2} tasks {calls:2} calls {size:6} bytes {size // 4:5} tokens")

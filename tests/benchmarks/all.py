@@ -3,8 +3,8 @@
     python tests/benchmarks/all.py             # below ten minutes on two processors
     python tests/benchmarks/all.py start parsing
 
-Each benchmark is a process of its own, one after another, and prints its own report, which `--raw` shows. A ratio is
-read from the report: if a report has no such line, the program says so and exits 1.
+Each benchmark runs as a separate process, one after another, and prints its own report, which `--raw` shows. A ratio
+is read from the report: if a report has no such line, the program prints that and exits 1.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Measure how many citations that `cite` writes `check` verifies, by style. Run by hand, without the network:
 
-    python tests/benchmarks/citation_round_trip.py RECORDINGS [--every 1]
+    Measure the share of citations written by `cite` that `check` verifies, by style. Run by hand, without the network:
 
 The articles are those of recorded EFetch replies. The references have no identifiers: `check` finds them by title and
 place. RECORDINGS has the folders `efetch_pubmed` and `baseline`.
@@ -17,7 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
-from written_references import as_text, render_references
+from written_references import render_references, write_as_text
 
 from entrez_kit import EntrezKit, load_settings
 from entrez_kit.citations.style.format_entries import STYLES
@@ -28,7 +28,7 @@ from entrez_kit.sandbox.server import Sandbox
 
 RECORD = re.compile(rb"<PubmedArticle(?:\s[^<>]*)?>.*?</PubmedArticle>", re.DOTALL)
 STANDING = ("superseded", "retracted", "concern", "duplicate")
-"""Statuses of a reference that agrees with its record, whatever became of the article."""
+"""Statuses of a reference that agrees with its record, including those of retracted articles."""
 
 
 def write_corpus(recordings: Path, file: Path) -> list[Article]:
@@ -59,7 +59,7 @@ def main() -> None:
             settings = load_settings({"home": Path(folder)}).with_sandbox(sandbox.url)
             with EntrezKit(replace(settings, demo=False, state_dir=Path(folder))) as kit:
                 for style in STYLES:
-                    references = as_text(render_references(style, articles))
+                    references = write_as_text(render_references(style, articles))
                     rows = CHECK.run(kit.services, {"references": references, "sources": ["pubmed"]}).references
                     statuses: Counter[str] = Counter()
                     for article, row in zip(articles, rows, strict=True):

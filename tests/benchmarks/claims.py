@@ -2,8 +2,8 @@
 
     python tests/benchmarks/claims.py [--articles 1000] [--claims 1000]
 
-The articles are in memory, as after they were fetched: reading, indexing and matching are measured. The claims are of
-five statuses in equal parts, each citing one article. CPU seconds of this process and its peak memory are printed. The
+The articles are in memory, as after a fetch: reading, indexing and matching are measured. The claims have five
+statuses in equal parts, and each cites one article. CPU seconds of this process and its peak memory are printed. The
 goal is 100 CPU seconds for 1,000 claims on 1,000 articles.
 """
 

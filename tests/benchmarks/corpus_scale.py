@@ -4,13 +4,13 @@
     python tests/benchmarks/corpus_scale.py --large 1000000            # and our index alone at 1,000,000
     python tests/benchmarks/corpus_scale.py --records 5000 --queries 35
 
-"plain" is an FTS5 table over the same rows with `porter unicode61 remove_diacritics 2`, asked for any of the words
-(`"a" OR "b" ...`), `ORDER BY bm25(...) LIMIT 10`; "plain, fewer words" is asked without the stop words that our search
-leaves out, too. "by the book" reads every record, counts its words and applies the formula, without index or feedback;
-our search is compared with it without feedback. CPU seconds are counted, rows and queries go to the contenders in turn,
-and every query is asked three times, of which the fastest counts.
+"plain" is an FTS5 table over the same rows with `porter unicode61 remove_diacritics 2`, searched for any of the words
+(`"a" OR "b" ...`), `ORDER BY bm25(...) LIMIT 10`; "plain, fewer words" omits the stop words that our search omits, too.
+"by the book" reads every record, counts its words and applies the formula, without index or feedback; our search is
+compared with it without feedback. CPU seconds are counted, the contenders get rows and queries in turn, and every query
+is run three times, of which the fastest counts.
 
-Exits 1 when a promise is broken; those about time hold from 100,000 records on.
+Exits 1 if a promise is broken; promises about time apply from 100,000 records on.
 """
 
 import argparse
@@ -29,8 +29,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
-from abstracts import SIZES, Abstract, Abstracts, Question
-from indexed import index, join, open_corpus, put
+from indexed_corpus import index, join, open_corpus, put
+from invented_abstracts import SIZES, Abstract, Abstracts, Question
 
 from entrez_kit.corpus.search import words
 from entrez_kit.corpus.search.index import find_corpus_file, open_index, read_terms, rows_of
@@ -58,7 +58,7 @@ def main() -> int:
     """Print the figures; return whether a promise was broken."""
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--records", type=int, default=200_000)
-    arguments.add_argument("--large", type=int, default=0, help="records of a second, larger index of ours alone")
+    arguments.add_argument("--large", type=int, default=0, help="records of a second, larger index of our search")
     arguments.add_argument("--queries", type=int, default=105)
     arguments.add_argument("--judged", type=int, default=35, help="queries that are also answered by the book")
     arguments.add_argument("--folder", type=Path, help="where to make the files, which are then kept")
@@ -67,12 +67,15 @@ def main() -> int:
     broken: list[str] = []
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.folder or Path(temporary)
-        ours, plain = connect(folder / "ours.db"), sqlite3.connect(fresh(folder / "plain.db"), isolation_level=None)
+        ours, plain = (
+            connect(folder / "ours.db"),
+            sqlite3.connect(remove_file(folder / "plain.db"), isolation_level=None),
+        )
         speed = fill(abstracts.rows(options.records), ours, plain)
         questions = [abstracts.question(number, options.records) for number in range(options.queries)]
         took = compare(ours, plain, questions)
-        lost = recall(ours, plain, questions, options.judged)
-        slower = narrowed(ours, questions)
+        lost = measure_recall(ours, plain, questions, options.judged)
+        slower = measure_narrowed(ours, questions)
         print(f"peak memory of this process {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
         if options.records >= TIMED_FROM:
             if speed < LEAST_SPEED:
@@ -89,8 +92,8 @@ def main() -> int:
             questions = [abstracts.question(number, options.large) for number in range(options.queries)]
             grown = compare(large, None, questions)["ours"] / took["ours"]
             print(f"{options.records:,} -> {options.large:,} records: p50 x {grown:.2f} (less than {MAX_GROWTH})")
-            lost = recall(large, None, questions, options.judged)
-            slower = narrowed(large, questions)
+            lost = measure_recall(large, None, questions, options.judged)
+            slower = measure_narrowed(large, questions)
             if grown >= MAX_GROWTH:
                 broken.append(f"p50 grows {grown:.2f} times")
             if slower > MAX_NARROWED:
@@ -102,8 +105,8 @@ def main() -> int:
     return bool(broken)
 
 
-def fresh(path: Path) -> str:
-    """Make room for a new file."""
+def remove_file(path: Path) -> str:
+    """Delete a file."""
     for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
         path.with_name(name).unlink(missing_ok=True)
     return str(path)
@@ -111,7 +114,7 @@ def fresh(path: Path) -> str:
 
 def connect(path: Path) -> sqlite3.Connection:
     """Open an empty corpus."""
-    connection = open_corpus(fresh(path))
+    connection = open_corpus(remove_file(path))
     connection.execute("PRAGMA synchronous=NORMAL")
     return connection
 
@@ -126,10 +129,10 @@ def fill(rows: Iterator[Abstract], ours: sqlite3.Connection, plain: sqlite3.Conn
     count = 0
     while batch := list(islice(rows, AT_ONCE)):
         count += len(batch)
-        cpu(ours, lambda batch=batch: put(ours, batch))  # type: ignore[misc]
-        seconds["ours"] += cpu(ours, lambda: index(ours))
+        measure_cpu(ours, lambda batch=batch: put(ours, batch))  # type: ignore[misc]
+        seconds["ours"] += measure_cpu(ours, lambda: index(ours))
         if plain is not None:
-            seconds["plain"] += cpu(plain, lambda batch=batch: plain.executemany(INTO_PLAIN, batch))  # type: ignore[misc]
+            seconds["plain"] += measure_cpu(plain, lambda batch=batch: plain.executemany(INTO_PLAIN, batch))  # type: ignore[misc]
     place = find_corpus_file(ours)
     listed = ours.execute("SELECT name FROM lexical_segments").fetchall()
     size = sum(place.with_name(f"{place.name}.words-{name}").stat().st_size for (name,) in listed) if place else 0
@@ -143,7 +146,7 @@ def fill(rows: Iterator[Abstract], ours: sqlite3.Connection, plain: sqlite3.Conn
     return speed
 
 
-def cpu(connection: sqlite3.Connection, work: Callable[[], object]) -> float:
+def measure_cpu(connection: sqlite3.Connection, work: Callable[[], object]) -> float:
     """Return the CPU seconds of a transaction."""
     start = time.process_time()
     connection.execute("BEGIN IMMEDIATE")
@@ -189,17 +192,19 @@ def ask_plain(connection: sqlite3.Connection, query: str, without: frozenset[str
     return [row[0] for row in connection.execute(FROM_PLAIN, (match, TOP))]
 
 
-def recall(ours: sqlite3.Connection, plain: sqlite3.Connection | None, questions: list[Question], judged: int) -> float:
-    """Print which share of what a search by the book finds we find, and how often the record asked for.
+def measure_recall(
+    ours: sqlite3.Connection, plain: sqlite3.Connection | None, questions: list[Question], judged: int
+) -> float:
+    """Print the share of the results of a search by the book that we find, and of the records of the queries.
 
     Returns:
-        Which share of the first ten of a search by the book is lost.
+        The share of the first ten of a search by the book that is missing.
     """
     found = [pmid in [hit.pmid for hit in words.search(ours, query, TOP)] for pmid, query in questions]
     found_by_plain = [pmid in ask_plain(plain, query) for pmid, query in questions] if plain is not None else []
     asked = [query for _, query in questions[:judged]]
     shared = []
-    for query, expected in zip(asked, by_the_book(ours, asked), strict=True):
+    for query, expected in zip(asked, rank_by_the_book(ours, asked), strict=True):
         hits = words.search(ours, query, TOP, profile=UNFED)
         shared.append(
             sum(expected.get(hit.pmid, 0.0) >= min(expected.values()) - 1e-6 for hit in hits) / max(1, len(hits))
@@ -210,7 +215,7 @@ def recall(ours: sqlite3.Connection, plain: sqlite3.Connection | None, questions
     return 1 - statistics.mean(shared)
 
 
-def by_the_book(connection: sqlite3.Connection, queries: list[str]) -> list[dict[int, float]]:
+def rank_by_the_book(connection: sqlite3.Connection, queries: list[str]) -> list[dict[int, float]]:
     """Return the first ten of each query and their scores, from every word of every record."""
     with open_index(connection) as index:
         asked = [
@@ -260,11 +265,11 @@ def by_the_book(connection: sqlite3.Connection, queries: list[str]) -> list[dict
     return found
 
 
-def narrowed(ours: sqlite3.Connection, questions: list[Question]) -> float:
+def measure_narrowed(ours: sqlite3.Connection, questions: list[Question]) -> float:
     """Print the median CPU time of a search within corpora of several sizes; return the worst as a share of all."""
     for every in (2, 10, 100, 1000):
         pmids = ours.execute("SELECT pmid FROM documents WHERE abs(pmid * 40503 % 1009) < 1009.0 / ?", (every,))
-        cpu(ours, lambda every=every, pmids=pmids: join(ours, str(every), [row[0] for row in pmids]))  # type: ignore[misc]
+        measure_cpu(ours, lambda every=every, pmids=pmids: join(ours, str(every), [row[0] for row in pmids]))  # type: ignore[misc]
     corpora = (None, "2", "10", "100", "1000")
     fastest = {(corpus, query): float("inf") for corpus in corpora for _, query in questions[:35]}
     for corpus, query in [*fastest] * ROUNDS:

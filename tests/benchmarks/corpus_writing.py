@@ -1,11 +1,11 @@
-"""Measure what it costs to write records into the corpus, and what room they take. Run by hand:
+"""Measure the cost of writing records into the corpus, and their size. Run by hand:
 
     ENTREZ_KIT_REAL_DATA=<folder of recorded replies> python tests/benchmarks/corpus_writing.py
     python tests/benchmarks/corpus_writing.py --records 50000
 
-Records are recorded ones under PMIDs of their own (without the folder: records of a realistic mix, made up), parsed
-beforehand, and written as a sync writes them: batches of 500, chunks, versions, membership and the full-text index
-included. CPU seconds are counted; the yardstick is pydantic writing the same records as JSON and nothing else.
+The records are recorded ones with new PMIDs (without the folder: invented records of a realistic mix), parsed in
+advance, and written like by a sync: batches of 500, chunks, versions, membership and the full-text index included. CPU
+seconds are counted. They are compared with pydantic writing the same records as JSON and nothing else.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
-from record_mix import HEAD, TAIL, made_up, own_peak, read_recorded
+from benchmark_records import HEAD, TAIL, invent_records, read_own_peak, read_recorded
 
 from entrez_kit.corpus.documents import Doc
 from entrez_kit.corpus.store.store import Store
@@ -36,13 +36,13 @@ def main() -> None:
     arguments.add_argument("--records", type=int, default=20_000)
     options = arguments.parse_args()
     real = os.environ.get("ENTREZ_KIT_REAL_DATA")
-    given = parse_records((read_recorded(Path(real), "*") if real else []) or made_up())
+    given = parse_records((read_recorded(Path(real), "*") if real else []) or invent_records())
     with tempfile.TemporaryDirectory() as folder:
         store = Store(Path(folder) / "corpus.db")
         job = store.start_job("k", "all[sb]")
         writing = dumping = 0.0
         for start in range(0, options.records, BATCH):
-            batch = [numbered(given, start + place) for place in range(min(BATCH, options.records - start))]
+            batch = [renumber(given, start + place) for place in range(min(BATCH, options.records - start))]
             began = time.process_time()
             store.commit_batch(job, [Doc.of(article) for article in batch])
             between = time.process_time()
@@ -54,11 +54,11 @@ def main() -> None:
         store.finish_job(job, "complete")
         writing += time.process_time() - began
         store.close()
-        size, tables = sizes(store.path)
+        size, tables = read_sizes(store.path)
     count = options.records
     print(f"{count:,} records of {len(given):,}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
     print(f"written at {count / writing:,.0f} a CPU second, {writing / dumping:.1f} times what their JSON alone takes")
-    print(f"{size / count / 1e3:.1f} kB a record; peak memory {own_peak() / 1024:.0f} MB")
+    print(f"{size / count / 1e3:.1f} kB a record; peak memory {read_own_peak() / 1024:.0f} MB")
     for name, taken in tables:
         print(f"  {name:28} {taken / count / 1e3:6.2f} kB a record")
     print(f"aims: {AIMS}")
@@ -69,13 +69,13 @@ def parse_records(records: list[bytes]) -> list[Article]:
     return [record.article() for record in iter_records(HEAD + b"\n".join(records) + TAIL)]
 
 
-def numbered(given: list[Article], number: int) -> Article:
-    """Return one of the records, under a PMID of its own."""
+def renumber(given: list[Article], number: int) -> Article:
+    """Return one of the records, with a new PMID."""
     return given[number % len(given)].model_copy(update={"pmid": str(FIRST_PMID + number)})
 
 
-def sizes(path: Path) -> tuple[int, list[tuple[str, int]]]:
-    """Return the size of the file, and what each table and index takes of it, where SQLite can tell."""
+def read_sizes(path: Path) -> tuple[int, list[tuple[str, int]]]:
+    """Return the size of the file, and the sizes of its tables and indexes, if SQLite has them."""
     connection = sqlite3.connect(path)
     try:
         rows = connection.execute("SELECT name, sum(pgsize) FROM dbstat GROUP BY name ORDER BY 2 DESC").fetchall()

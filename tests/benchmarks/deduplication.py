@@ -1,4 +1,4 @@
-"""Measure merges: wrong and missed duplicates on labelled sets, beside bib-dedupe, and the time of many records.
+"""Measure merges: wrong and missed duplicates on labelled sets, compared with bib-dedupe, and the time of many records.
 
     python tests/benchmarks/deduplication.py FOLDER         # a folder with records_pre_merged.csv in each subfolder
     python tests/benchmarks/deduplication.py --records 50000
@@ -18,7 +18,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
-from review_records import Invented, invent_works, ris_file, vary
+from review_records import InventedRecord, invent_works, vary, write_ris_file
 
 from entrez_kit.references.files.references import parse_name
 from entrez_kit.references.merge.grouping import compare_records, link_records
@@ -94,7 +94,7 @@ def measure_labelled(folder: Path) -> None:
 def measure_scale(number: int) -> None:
     """Print time and memory of a merge of invented records in three files, and its errors."""
     chance = random.Random(1)
-    files: list[list[Invented]] = [[], [], []]
+    files: list[list[InventedRecord]] = [[], [], []]
     total = 0
     for record in invent_works(number):
         copies = chance.choice((1, 1, 2, 2, 3))
@@ -103,12 +103,12 @@ def measure_scale(number: int) -> None:
         total += copies
         if total >= number:
             break
-    texts = [ris_file(records) for records in files]
+    texts = [write_ris_file(records) for records in files]
     labels: dict[str, list[str]] = {}
     for slot, records in enumerate(files):
         for n, record in enumerate(records, start=1):
             labels.setdefault(record.work, []).append(f"{slot}.ris#{n}")
-    del files  # the invented works are no part of a merge
+    del files  # the invented works are not part of a merge
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     started, cpu = time.perf_counter(), time.process_time()
     request = MergeRequest.model_validate(

@@ -1,9 +1,9 @@
-"""Measure how long a gene search takes at NCBI's usual latency: a mix of symbols, aliases, names, misses, organisms.
+"""Measure the time of a gene search at NCBI's usual latency: a mix of symbols, aliases, names, misses, organisms.
 
     python tests/benchmarks/gene_search.py
     python tests/benchmarks/gene_search.py --latency 400 --keyed
 
-The sandbox runs in a process of its own and enforces NCBI's rate limit. Each search starts with an empty cache and with
+The sandbox runs as a separate process and enforces NCBI's rate limit. Each search starts with an empty cache and with
 an unused rate limit, as the first search of an agent does. The goal of the specification is a 95th percentile under
 two seconds.
 """
@@ -30,8 +30,8 @@ KINDS: dict[str, list[tuple[str, str | None]]] = {
 }
 
 
-def seconds_of(query: str, organism: str | None, environment: dict[str, str], *, keyed: bool) -> float:
-    """Search once with an empty cache and an unused rate limit; return how long it took."""
+def measure_search(query: str, organism: str | None, environment: dict[str, str], *, keyed: bool) -> float:
+    """Search once with an empty cache and an unused rate limit; return the seconds."""
     with tempfile.TemporaryDirectory() as folder:
         given = {"home": Path(folder), "eutils_url": environment["ENTREZ_KIT_EUTILS_URL"]}
         settings = replace(load_settings(given), state_dir=Path(folder) / "state")
@@ -51,12 +51,12 @@ def main() -> None:
     given = asked.parse_args()
     every: list[float] = []
     with sandbox("--latency-ms", str(given.latency)) as environment:
-        seconds_of("TP53", None, environment, keyed=given.keyed)  # the first call imports what the others use
+        measure_search("TP53", None, environment, keyed=given.keyed)  # the first call imports what the others use
         for kind, searches in KINDS.items():
             took = []
             for query, organism in searches:
                 time.sleep(1.1)  # the sandbox counts the requests of the search before
-                took.append(seconds_of(query, organism, environment, keyed=given.keyed))
+                took.append(measure_search(query, organism, environment, keyed=given.keyed))
             every += took
             print(f"{kind:18} {' '.join(f'{one:5.2f}' for one in took)}", flush=True)
     cuts = quantiles(every, n=100, method="inclusive")

@@ -21,8 +21,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
-from copy_files import settings_at
-from record_mix import HEAD, TAIL, made_up, read_recorded
+from benchmark_records import HEAD, TAIL, invent_records, read_recorded
+from pubmed_files import settings_at
 
 from entrez_kit.local.copies import copy_folder
 from entrez_kit.local.importing import import_files
@@ -41,7 +41,7 @@ def main() -> None:
     arguments.add_argument("--records", type=int, default=5000, help="records per file")
     options = arguments.parse_args()
     real = os.environ.get("ENTREZ_KIT_REAL_DATA")
-    records = read_recorded(Path(real), "baseline") if real else made_up()
+    records = read_recorded(Path(real), "baseline") if real else invent_records()
     with tempfile.TemporaryDirectory() as folder:
         paths = write_files(Path(folder), records, options.files, options.records)
         total = options.files * options.records

@@ -9,8 +9,8 @@ time, size and queries. Part "scale" indexes whole records in segments of 50,000
 of a copy: each is asked three times in turn, and the fastest counts. Times of queries are CPU times. A ranked query
 finds no decoded words in memory.
 
-Exits 1 when a promise is broken; those about time and size hold from 100,000 records on. The folder keeps the texts and
-the indexes for the next run; a kept index is not built again.
+Exits 1 if a promise is broken; promises about time and size apply from 100,000 records on. The folder stores the texts
+and the indexes for the next run; an existing index is not built again.
 """
 
 import argparse
@@ -33,9 +33,9 @@ from typing import Any, Protocol
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
-from abstracts import FUNCTION_WORDS, GENERAL_WORDS, Abstract, Abstracts
+from benchmark_records import read_own_peak
+from invented_abstracts import FUNCTION_WORDS, GENERAL_WORDS, Abstract, Abstracts
 from pyroaring import BitMap
-from record_mix import own_peak
 from scale_records import ScaleRecords, add_texts, find_day, read_rows, read_vocabulary
 
 from entrez_kit.query.mesh import Vocabulary
@@ -533,7 +533,7 @@ def _build_whole(path: Path, texts: Path, size: int) -> dict[str, Any]:
         "CPU us per record to merge": 1e6 * merging / size,
         "bytes per record": merged.size / size,
         "bytes per record by list": {name: round(total / size, 1) for name, total in by_list.most_common()},
-        "peak MB": own_peak() / 1024,
+        "peak MB": read_own_peak() / 1024,
     }
 
 

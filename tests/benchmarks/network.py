@@ -1,11 +1,11 @@
-"""Measure what many requests in flight are worth: whole commands against the sandbox, as ratios to their floor.
+"""Measure the benefit of many simultaneous requests: whole commands with the sandbox, as ratios to their minimum.
 
     python tests/benchmarks/network.py
     python tests/benchmarks/network.py --latencies 1500 --only fetch
 
-The sandbox runs in a process of its own, answers late and refuses what comes faster than NCBI allows. The floor of a
-command is the time in which its requests may leave, one latency, and the start of a program, which is that of a fetch
-of one record in the same run. CPU seconds are those of the command; on a busy machine they tell what the wait does not.
+The sandbox runs as a separate process, answers with a delay and refuses requests faster than NCBI's limit. The minimum
+time of a command is the time in which the limit allows its requests, one latency, and the start of a program, which is
+that of a fetch of one record in the same run. CPU seconds are those of the command.
 """
 
 import argparse
@@ -45,8 +45,10 @@ def sandbox(*arguments: str) -> Iterator[dict[str, str]]:
         process.wait()
 
 
-def run(arguments: Sequence[str], environment: dict[str, str], key: str, text: str = "") -> tuple[float, float, float]:
-    """Run a command with a cache of its own; return its seconds, its CPU seconds and its peak memory in MB."""
+def run_command(
+    arguments: Sequence[str], environment: dict[str, str], key: str, text: str = ""
+) -> tuple[float, float, float]:
+    """Run a command with a separate cache; return its seconds, its CPU seconds and its peak memory in MB."""
     with tempfile.TemporaryDirectory() as folder:
         places = {name: str(Path(folder) / name) for name in FOLDERS}
         variables = {**os.environ, **environment, **places}
@@ -72,14 +74,14 @@ def run(arguments: Sequence[str], environment: dict[str, str], key: str, text: s
     return seconds, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
 
 
-def line(what: str, took: tuple[float, float, float], floor: float) -> None:
+def print_line(what: str, took: tuple[float, float, float], floor: float) -> None:
     """Print one line of the table."""
     seconds, processor, peak = took
     print(f"{what:44} {seconds:8.2f} {floor:8.2f} {seconds / floor:7.2f} {processor:7.2f} {peak:8.0f}", flush=True)
 
 
-def numbers(count: int) -> str:
-    """Return so many PMIDs of generated records, one per line."""
+def list_numbers(count: int) -> str:
+    """Return this number of PMIDs of generated records, one per line."""
     return "\n".join(str(FIRST + number) for number in range(count))
 
 
@@ -89,32 +91,32 @@ def measure(latencies: Sequence[int], only: str | None) -> None:
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
     print(f"{'':44} {'seconds':>8} {'floor':>8} {'ratio':>7} {'CPU s':>7} {'peak MB':>8}")
     with sandbox("--records", "60000") as environment:
-        start = min(run(["fetch", str(FIRST), "--format", "jsonl"], environment, "keyed")[0] for _ in range(3))
+        start = min(run_command(["fetch", str(FIRST), "--format", "jsonl"], environment, "keyed")[0] for _ in range(3))
     for latency in latencies:
         with sandbox("--records", "60000", "--latency-ms", str(latency)) as environment:
 
-            def floor(requests: float, key: str, latency: int = latency) -> float:
+            def get_floor(requests: float, key: str, latency: int = latency) -> float:
                 return start + (requests - 1) / PER_SECOND[key] + latency / 1000
 
             for key in PER_SECOND:
                 if only in (None, "fetch"):
-                    took = run(fetch, environment, key, numbers(10_000))
-                    line(f"fetch 10,000, {latency} ms, {key}", took, floor(10_000 / PER_FETCH, key))
+                    took = run_command(fetch, environment, key, list_numbers(10_000))
+                    print_line(f"fetch 10,000, {latency} ms, {key}", took, get_floor(10_000 / PER_FETCH, key))
                 if only in (None, "search"):
-                    took = run(["search", "all[sb]", "--all", "--format", "ids"], environment, key)
-                    # the first answer and that about a sample tell what to ask
-                    least = floor(-(-60_000 // PER_SLICE), key) + 2 * latency / 1000
-                    line(f"search --all of 60,000, {latency} ms, {key}", took, least)
+                    took = run_command(["search", "all[sb]", "--all", "--format", "ids"], environment, key)
+                    # the first answer and that for a sample determine the requests
+                    least = get_floor(-(-60_000 // PER_SLICE), key) + 2 * latency / 1000
+                    print_line(f"search --all of 60,000, {latency} ms, {key}", took, least)
         if only in (None, "fulltext"):
             with sandbox("--latency-ms", str(latency)) as environment:
-                one = run(["fulltext", "99000001", "--format", "json"], environment, "keyless")[0]
+                one = run_command(["fulltext", "99000001", "--format", "json"], environment, "keyless")[0]
                 ten = [str(99_000_001 + number) for number in range(10)]
-                took = run(["fulltext", *ten, "--format", "json"], environment, "keyless")
-                line(f"ten full texts, {latency} ms (floor: one)", took, one)
+                took = run_command(["fulltext", *ten, "--format", "json"], environment, "keyless")
+                print_line(f"ten full texts, {latency} ms (floor: one)", took, one)
     if only in (None, "memory"):
         with sandbox("--records", "60000") as environment:
-            took = run(fetch, environment, "keyed", numbers(50_000))
-            line("fetch 50,000, keyed", took, start + (50_000 / PER_FETCH - 1) / PER_SECOND["keyed"])
+            took = run_command(fetch, environment, "keyed", list_numbers(50_000))
+            print_line("fetch 50,000, keyed", took, start + (50_000 / PER_FETCH - 1) / PER_SECOND["keyed"])
 
 
 if __name__ == "__main__":

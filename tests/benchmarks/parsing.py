@@ -1,8 +1,8 @@
-"""Compare the record parser with lxml reading the same file and extracting nothing. Run by hand:
+"""Compare the record parser with lxml reading the same file without extraction. Run by hand:
 
     ENTREZ_KIT_REAL_DATA=<folder of recorded replies> python tests/benchmarks/parsing.py
 
-A large file is made by repeating the recorded records (without the folder: records of a realistic mix, made up here).
+A large file repeats the recorded records (without the folder: invented records of a realistic mix).
 Two yardsticks are measured, both without extraction: `iterparse` over the records, freeing each (constant memory, like
 ours), and a plain `etree.parse` of the whole file (six times the file in memory). "ours" is `iter_records` and the full
 `Article` of every record; "ours, JSON" also writes each as JSON. Rounds alternate between all of them. Each reads the
@@ -27,7 +27,7 @@ from entrez_kit.pubmed.xml.records import iter_records
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
-from record_mix import HEAD, TAIL, made_up, own_peak, read_recorded
+from benchmark_records import HEAD, TAIL, invent_records, read_own_peak, read_recorded
 
 DESCRIPTOR = re.compile(rb"<DescriptorName[^>]*>")
 TARGET, TARGET_JSON = 0.60, 0.50
@@ -42,13 +42,13 @@ def main() -> None:
     arguments.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
     options = arguments.parse_args()
     if options.child:
-        child(CONTENDERS[options.child[0]], Path(options.child[1]))
+        run_child(CONTENDERS[options.child[0]], Path(options.child[1]))
         return
     real = os.environ.get("ENTREZ_KIT_REAL_DATA")
     mixes = (
         {"recorded": read_recorded(Path(real), "*"), "baseline": read_recorded(Path(real), "baseline")} if real else {}
     )
-    mixes = {name: records for name, records in mixes.items() if records} or {"made up": made_up()}
+    mixes = {name: records for name, records in mixes.items() if records} or {"made up": invent_records()}
     with tempfile.TemporaryDirectory() as folder:
         for name, records in mixes.items():
             compare(name, records, Path(folder) / "speed.xml", options.megabytes, options.rounds)
@@ -76,20 +76,20 @@ def compare(name: str, records: list[bytes], path: Path, megabytes: int, rounds:
 
 
 def measure(contender: str, path: Path) -> tuple[float, float]:
-    """Return the CPU seconds and the peak memory (MB) of one contender, in a process of its own."""
+    """Return the CPU seconds and the peak memory (MB) of one contender, in a separate process."""
     command = [sys.executable, __file__, "--child", contender, str(path)]
     seconds, kilobytes = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
     return float(seconds), int(kilobytes) / 1024
 
 
-def child(function: Callable[[Path], int], path: Path) -> None:
-    """Read the file once, and print what it took: nothing is known of its records before."""
+def run_child(function: Callable[[Path], int], path: Path) -> None:
+    """Read the file once, and print the costs: no record is known in advance."""
     started = time.process_time()
     assert function(path) > 0
-    print(time.process_time() - started, own_peak())
+    print(time.process_time() - started, read_own_peak())
 
 
-def freeing(path: Path) -> int:
+def read_freeing(path: Path) -> int:
     """Read the records with lxml's iterparse, freeing each, and extract nothing."""
     count = 0
     for _, element in etree.iterparse(path, events=("end",), tag="PubmedArticle"):
@@ -100,12 +100,12 @@ def freeing(path: Path) -> int:
     return count
 
 
-def whole(path: Path) -> int:
+def read_tree(path: Path) -> int:
     """Read the whole file into one tree."""
     return len(etree.parse(path).getroot())
 
 
-def ours(path: Path) -> int:
+def read_articles(path: Path) -> int:
     """Read every record into an Article."""
     count = 0
     with path.open("rb") as file:
@@ -115,7 +115,7 @@ def ours(path: Path) -> int:
     return count
 
 
-def ours_json(path: Path) -> int:
+def write_articles_json(path: Path) -> int:
     """Read every record into an Article and write it as JSON."""
     count = 0
     with path.open("rb") as file:
@@ -125,10 +125,10 @@ def ours_json(path: Path) -> int:
 
 
 CONTENDERS: dict[str, Callable[[Path], int]] = {
-    "iterparse": freeing,
-    "parse": whole,
-    "ours": ours,
-    "ours, JSON": ours_json,
+    "iterparse": read_freeing,
+    "parse": read_tree,
+    "ours": read_articles,
+    "ours, JSON": write_articles_json,
 }
 
 
@@ -138,15 +138,15 @@ def write(path: Path, records: list[bytes], megabytes: int) -> Path:
     with path.open("wb") as file:
         file.write(HEAD)
         for number, record in enumerate(itertools.cycle(records)):
-            size += file.write(with_new_headings(record, number // len(records)) + b"\n")
+            size += file.write(add_new_headings(record, number // len(records)) + b"\n")
             if size >= megabytes * 1e6:
                 break
         file.write(TAIL)
     return path
 
 
-def with_new_headings(record: bytes, repetition: int) -> bytes:
-    """Rename one MeSH heading in four, so that a repeated record brings headings the parser has not met.
+def add_new_headings(record: bytes, repetition: int) -> bytes:
+    """Rename one MeSH heading in four, so that a repeated record has headings that are new to the parser.
 
     In the recorded files that many are new after 800 records, and in a file of 30,000 there are fewer.
     """

@@ -1,4 +1,4 @@
-"""Measure the rate limit with real processes, whose transports ask a server that stamps arrivals.
+"""Measure the rate limit with real processes, whose transports send requests to a server that records their arrivals.
 
     python tests/benchmarks/rate_limit.py
     python tests/benchmarks/rate_limit.py --threads 8 --load 2
@@ -6,7 +6,7 @@
 
 For every number of processes and rate it prints the most arrivals in any one-second window, the share of the limit
 that was used ((arrivals - 1) / span / limit, median of the runs) and the longest wait of any process for a slot as a
-multiple of its fair share (processes x threads / rate). Exits 1 when a promise is broken: the limit in any window,
+multiple of its fair share (processes x threads / rate). Exits 1 if a promise is broken: the limit in any window,
 93 % use, less than 4 fair shares.
 """
 
@@ -20,7 +20,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
-from arrivals import arrival_server, busy_cores, clients, most_in_a_second
+from arrival_server import arrival_server, count_most_in_a_second, keep_cores_busy, start_clients
 
 LEAST_USE = 0.93
 MAX_FAIR_SHARES = 4.0
@@ -31,17 +31,17 @@ def measure(processes: int, rate: int, seconds: float, threads: int, margins: li
     with tempfile.TemporaryDirectory() as folder, arrival_server() as server:
         state_file = str(Path(folder) / "state" / "limiter")
         options = {"state_file": state_file, "per_second": rate, "seconds": seconds, "threads": threads}
-        with clients(processes, server, **options) as started:
+        with start_clients(processes, server, **options) as started:
             for client in started:
                 client.go()
             for client in started:
                 client.finish(seconds + 60)
         times = server.times
         longest = max(wait for client in started for wait in client.waits)
-    # how much longer than a second it took until one request more than allowed had come
+    # how much longer than a second it took until one request more than allowed arrived
     margins += [times[index + rate] - times[index] - 1 for index in range(len(times) - rate)]
     use = (len(times) - 1) / (times[-1] - times[0]) / rate
-    return most_in_a_second(times), use, longest / (processes * threads / rate)
+    return count_most_in_a_second(times), use, longest / (processes * threads / rate)
 
 
 def main() -> int:
@@ -55,7 +55,7 @@ def main() -> int:
     parser.add_argument("--load", type=int, default=0, help="processes that keep the machine busy meanwhile")
     arguments = parser.parse_args()
     kept = True
-    with busy_cores(arguments.load):
+    with keep_cores_busy(arguments.load):
         print(
             f"{os.cpu_count()} cores, {arguments.runs} runs of {arguments.seconds:g} s, {arguments.load} busy processes"
         )

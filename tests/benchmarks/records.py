@@ -1,11 +1,11 @@
-"""Measure what it costs to hand on cached records: `entrez-kit fetch` as a whole process, in every format. Run by hand:
+"""Measure the cost of returning cached records: `entrez-kit fetch` as a whole process, in every format. Run by hand:
 
     ENTREZ_KIT_REAL_DATA=<folder of recorded replies> python tests/benchmarks/records.py
 
-A loopback service answers EFetch with recorded records under the PMIDs that are asked for (without the folder: records
-of a realistic mix, made up). The first run fills the cache, the others read it. "start" is the same command for one
-record: what is left of the CPU seconds after it belongs to the records. The yardstick is lxml building the trees of the
-same replies and nothing else. CPU seconds are counted, rounds alternate, and the best one of each counts.
+A loopback service answers EFetch with recorded records under the requested PMIDs (without the folder: invented records
+of a realistic mix). The first run fills the cache, the others read it. "start" is the same command for one record: the
+CPU seconds above it are those of the records. They are compared with lxml building the trees of the same replies and
+nothing else. CPU seconds are counted, rounds alternate, and the best one of each counts.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from lxml import etree
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
-from record_mix import HEAD, TAIL, made_up, read_recorded
+from benchmark_records import HEAD, TAIL, invent_records, read_recorded
 
 FORMATS = ("jsonl", "json", "csv", "ids", "ris", "xml")
 AIMS = "jsonl 3,000 records a second, json of 5,000 records in 120 MB"
@@ -41,7 +41,7 @@ def main() -> None:
     arguments.add_argument("--formats", nargs="+", default=FORMATS, choices=FORMATS)
     options = arguments.parse_args()
     real = os.environ.get("ENTREZ_KIT_REAL_DATA")
-    records = (read_recorded(Path(real), "*") if real else []) or made_up()
+    records = (read_recorded(Path(real), "*") if real else []) or invent_records()
     with tempfile.TemporaryDirectory() as folder, Service(records) as service:
         bench = Bench(Path(folder), service)
         ids = [str(FIRST_PMID + number) for number in range(options.records)]
@@ -51,7 +51,7 @@ def main() -> None:
         best = dict.fromkeys(options.formats, (float("inf"), 0.0))
         trees = float("inf")
         for _ in range(options.rounds):
-            trees = min(trees, parsed(service, ids))
+            trees = min(trees, measure_parsing(service, ids))
             for name in options.formats:
                 best[name] = min(best[name], bench.fetch(name, ids))
     mean = sum(map(len, records)) / len(records) / 1e3
@@ -86,7 +86,7 @@ class Service:
                 self.wfile.write(body)
 
             def log_message(self, format: str, *args: object) -> None:
-                """Say nothing."""
+                """Print nothing."""
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self._server.server_port}/entrez/eutils"
@@ -107,7 +107,7 @@ class Service:
 
 
 class Bench:
-    """The program, with folders of its own."""
+    """The program, with separate folders."""
 
     def __init__(self, folder: Path, service: Service) -> None:
         self._folder = folder
@@ -143,14 +143,14 @@ try:
 except SystemExit as exc:
     status = exc.code
 seconds = time.process_time()
-from record_mix import own_peak
-print(seconds, own_peak() / 1024)
+from benchmark_records import read_own_peak
+print(seconds, read_own_peak() / 1024)
 sys.exit(status)
 """
-"""Runs the program, and prints what it took before anything else is loaded."""
+"""Runs the program, and prints its costs before anything else is loaded."""
 
 
-def parsed(service: Service, ids: Sequence[str]) -> float:
+def measure_parsing(service: Service, ids: Sequence[str]) -> float:
     """Return the CPU seconds that lxml takes for the trees of the replies."""
     replies = [service.reply(ids[start : start + 200]) for start in range(0, len(ids), 200)]
     started = time.process_time()

@@ -25,7 +25,7 @@ from urllib.request import urlopen
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
-from record_mix import HEAD, TAIL, read_recorded
+from benchmark_records import HEAD, TAIL, read_recorded
 
 from entrez_kit import EntrezKit, load_settings
 from entrez_kit.pubmed.models import Article
@@ -45,7 +45,7 @@ def main() -> None:
     parser.add_argument("--only", choices=("cold", "altered"))
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        paths = corpus(Path(folder))
+        paths = list_corpus(Path(folder))
         articles = [
             record.article() for path in paths for record in iter_records(path.read_bytes()) if record.kind == "article"
         ]
@@ -56,7 +56,7 @@ def main() -> None:
     print(f"load {os.getloadavg()[0]:.1f}", file=sys.stderr)
 
 
-def corpus(folder: Path) -> list[Path]:
+def list_corpus(folder: Path) -> list[Path]:
     """Return files of PubMed XML: of recorded records, or of the sandbox."""
     real = os.environ.get("ENTREZ_KIT_REAL_DATA")
     if real and (records := read_recorded(Path(real), "*")):
@@ -85,7 +85,7 @@ def check_cold(articles: Sequence[Article], paths: Sequence[Path], count: int, l
 
 def check_altered(articles: Sequence[Article], paths: Sequence[Path], count: int) -> None:
     """Check altered references twice; the cache answers the second time."""
-    made = list(itertools.islice(altered(articles), count))
+    made = list(itertools.islice(alter_references(articles), count))
     with Sandbox(corpus=paths, enforce_limits=False) as sandbox, kit_for(sandbox) as kit:
         request: dict[str, Any] = {"references": made, "sources": ["pubmed"]}
         CHECK.run(kit.services, request)
@@ -107,7 +107,7 @@ def kit_for(sandbox: Sandbox, keyed: bool = False) -> EntrezKit:
     return EntrezKit(replace(settings, demo=False, state_dir=home / "state"))
 
 
-def altered(articles: Sequence[Article]) -> Iterator[Reference]:
+def alter_references(articles: Sequence[Article]) -> Iterator[Reference]:
     """Yield references as text, each with one mistake."""
     for mistake in range(5):
         for article in articles:

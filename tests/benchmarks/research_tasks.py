@@ -14,7 +14,7 @@ from typing import Any
 import anyio
 
 TASKS: Any = import_module("agent_tasks")
-"""The benchmark beside this one, which asks the questions."""
+"""The other benchmark, which has the questions."""
 SEARCH, FETCH, RELATED, FULLTEXT = TASKS.SEARCH, TASKS.FETCH, TASKS.RELATED, "pubmed_fetch_fulltext"
 GENE, LINKS = "get_gene", "get_pubmed_links"
 BASE = "99000001"
@@ -248,7 +248,7 @@ PLANS: tuple[tuple[str, str, tuple[str, ...], tuple[Step, ...]], ...] = (
 
 def build_tasks() -> list[Any]:
     """Return the tasks; the retracted article is the first of the demo."""
-    retracted = next(TASKS._pmid(one) for one in TASKS.articles() if TASKS._retracted(one))
+    retracted = next(TASKS._read_pmid(one) for one in TASKS.read_articles() if TASKS._is_retracted(one))
 
     def place(value: Any) -> Any:
         if isinstance(value, dict):
@@ -269,7 +269,9 @@ def main() -> int:
     parser.add_argument("--command", nargs=argparse.REMAINDER, help="the server; this project's over the demo")
     options = parser.parse_args()
     wanted = build_tasks()
-    counted = anyio.run(TASKS.run, options.command or [sys.executable, "-m", "entrez_kit", "--demo", "serve"], wanted)
+    counted = anyio.run(
+        TASKS.run_tasks, options.command or [sys.executable, "-m", "entrez_kit", "--demo", "serve"], wanted
+    )
     for task in wanted:
         print(f"  {task.name:14} {counted[f'calls {task.name}']:2} calls {counted[f'bytes {task.name}']:6} bytes")
     print(f"solved {counted['solved']} of {len(wanted)}")

@@ -1,20 +1,20 @@
-"""Measure how well the corpus's search finds what people judged relevant. Run by hand:
+"""Measure how well the corpus's search finds the records that people judged relevant. Run by hand:
 
     python tests/benchmarks/retrieval.py            # before and after, on both collections
-    python tests/benchmarks/retrieval.py --tune     # find the parameters anew on each, and report on the other
+    python tests/benchmarks/retrieval.py --tune     # find the parameters on each, and report on the other
     ENTREZ_KIT_EMBEDDINGS=hf python tests/benchmarks/retrieval.py --meaning
 
 The folder of recorded data is ENTREZ_KIT_REAL_DATA, or ../shared/real next to the project. "before" is a plain FTS5
-table (`porter unicode61 remove_diacritics 2`) over the same rows, asked for any of the words, ordered by `bm25()`.
+table (`porter unicode61 remove_diacritics 2`) over the same rows, searched for any of the words, ordered by `bm25()`.
 
-"titles" asks for every fourth record by its title, in an index of the records without titles: there is one right answer
-to each, and recall@10 tells how often it is found. Feedback helps where much is relevant and must not hurt here.
+"titles" searches every fourth record by its title, in an index of the records without titles: each has one right
+answer, and recall@10 is the share that is found. Feedback helps if many records are relevant and must not hurt here.
 
-"meaning" makes a corpus of the records with the embeddings that the settings name, as `corpus reindex` does, and asks
-by words, by meaning (the nearest passages alone) and by both (as `corpus search --no-quality` does).
+"meaning" makes a corpus of the records with the embeddings of the settings, like `corpus reindex`, and searches by
+words, by meaning (the nearest passages only) and by both (like `corpus search --no-quality`).
 
-Tuning goes through the parameters one by one and keeps what raises nDCG@10 by more than chance would, until nothing
-does. The parameters we ship were found on Cystic Fibrosis, so MEDLARS is the collection to look at.
+Tuning changes one parameter after another and accepts changes that raise nDCG@10 significantly, until none does. The
+released parameters were found on Cystic Fibrosis, so MEDLARS is the collection to compare.
 """
 
 import argparse
@@ -33,9 +33,9 @@ from entrez_kit.corpus.store import store_of
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
-from corpus_bench import Paper
-from indexed import index_rows
-from judged import Collection, Judged, cystic_fibrosis, medlars, ndcg, recall
+from indexed_corpus import index_rows
+from invented_papers import Paper
+from judged_collections import Collection, JudgedQuery, compute_ndcg, compute_recall, read_cystic_fibrosis, read_medlars
 
 from entrez_kit import EntrezKit, load_settings
 from entrez_kit.corpus.embeddings import embedder_of
@@ -72,38 +72,47 @@ def main() -> int:
     if not folder.is_dir():
         print(f"no collections in {folder}")
         return 1
-    collections = (cystic_fibrosis(folder), medlars(folder))
+    collections = (read_cystic_fibrosis(folder), read_medlars(folder))
     if options.meaning:
         for collection in collections:
-            meaning(collection)
+            measure_meaning(collection)
         return 0
     indexes = {collection.name: index_rows(collection.rows) for collection in collections}
-    befores = {collection.name: before(collection) for collection in collections}
+    befores = {collection.name: measure_plain(collection) for collection in collections}
     worse = False
     print(f"shipped parameters, tuned on {collections[0].name}:\n  {DEFAULT}")
     for collection in collections:
-        after = figures(indexes[collection.name], collection, DEFAULT)
-        show(collection, befores[collection.name], after, "tuned here" if collection is collections[0] else "not tuned")
+        after = measure_ours(indexes[collection.name], collection, DEFAULT)
+        print_figures(
+            collection, befores[collection.name], after, "tuned here" if collection is collections[0] else "not tuned"
+        )
         worse |= any(new < old for new, old in zip(after, befores[collection.name], strict=True))
-    for collection in map(by_title, collections):
-        show(collection, before(collection), figures(index_rows(collection.rows), collection, DEFAULT), "not tuned")
+    for collection in map(make_title_collection, collections):
+        print_figures(
+            collection,
+            measure_plain(collection),
+            measure_ours(index_rows(collection.rows), collection, DEFAULT),
+            "not tuned",
+        )
     for tuned_on, other in (collections, collections[::-1]) if options.tune else ():
         profile = tune(indexes[tuned_on.name], tuned_on)
         print(f"tuned on {tuned_on.name}:\n  {profile}")
         for collection in (tuned_on, other):
-            after = figures(indexes[collection.name], collection, profile)
-            show(collection, befores[collection.name], after, "tuned here" if collection is tuned_on else "not tuned")
+            after = measure_ours(indexes[collection.name], collection, profile)
+            print_figures(
+                collection, befores[collection.name], after, "tuned here" if collection is tuned_on else "not tuned"
+            )
     return int(worse)
 
 
-def by_title(collection: Collection) -> Collection:
-    """Make a collection of records without titles, asked for by their titles."""
+def make_title_collection(collection: Collection) -> Collection:
+    """Make a collection of records without titles, with queries of their titles."""
     rows = [row for row in collection.rows if row.title and row.abstract]
-    queries = [Judged(row.title, {row.pmid: 1}) for row in rows[::4]]
+    queries = [JudgedQuery(row.title, {row.pmid: 1}) for row in rows[::4]]
     return Collection(f"{collection.name}, titles", [row._replace(title="") for row in rows], queries)
 
 
-def before(collection: Collection) -> Figures:
+def measure_plain(collection: Collection) -> Figures:
     """Return the figures of a plain FTS5 table."""
     connection = sqlite3.connect(":memory:")
     connection.execute(
@@ -120,7 +129,7 @@ def before(collection: Collection) -> Figures:
     return score_rankings(collection, rankings)
 
 
-def figures(connection: sqlite3.Connection, collection: Collection, profile: Profile) -> Figures:
+def measure_ours(connection: sqlite3.Connection, collection: Collection, profile: Profile) -> Figures:
     """Return the figures of our search."""
     rankings = [
         [hit.pmid for hit in words.search(connection, query.text, TOP, profile=profile)] for query in collection.queries
@@ -128,7 +137,7 @@ def figures(connection: sqlite3.Connection, collection: Collection, profile: Pro
     return score_rankings(collection, rankings)
 
 
-def meaning(collection: Collection) -> None:
+def measure_meaning(collection: Collection) -> None:
     """Print the figures of words, meaning and both, through a corpus of the collection's records."""
     with tempfile.TemporaryDirectory() as folder, EntrezKit(load_settings({"home": folder})) as kit:
         services = kit.services
@@ -161,25 +170,27 @@ def meaning(collection: Collection) -> None:
 def score_rankings(collection: Collection, rankings: list[list[int]]) -> Figures:
     """Return the mean nDCG@10 and recall@10."""
     pairs = list(zip(rankings, (query.gains for query in collection.queries), strict=True))
-    return statistics.mean(ndcg(*pair) for pair in pairs), statistics.mean(recall(*pair) for pair in pairs)
+    return statistics.mean(compute_ndcg(*pair) for pair in pairs), statistics.mean(
+        compute_recall(*pair) for pair in pairs
+    )
 
 
 def tune(connection: sqlite3.Connection, collection: Collection) -> Profile:
-    """Return the parameters that serve a collection best, found one by one from plain BM25 on."""
-    found, best = START, figures(connection, collection, START)[0]
+    """Return the best parameters for a collection, changed one after another from plain BM25 on."""
+    found, best = START, measure_ours(connection, collection, START)[0]
     improved = True
     while improved:
         improved = False
         for name, values in GRID.items():
             for value in values:
                 tried = replace(found, **{name: value})
-                reached = figures(connection, collection, tried)[0]
+                reached = measure_ours(connection, collection, tried)[0]
                 if reached > best + LEAST_GAIN:
                     found, best, improved = tried, reached, True
     return found
 
 
-def show(collection: Collection, old: Figures, new: Figures, note: str) -> None:
+def print_figures(collection: Collection, old: Figures, new: Figures, note: str) -> None:
     """Print one collection's figures."""
     print(f"{collection.name:24} {len(collection.rows):,} records, {len(collection.queries)} queries, {note}")
     for name, was, is_ in zip((f"nDCG@{TOP}", f"recall@{TOP}"), old, new, strict=True):

@@ -3,9 +3,9 @@
     python tests/benchmarks/review_killed.py
     python tests/benchmarks/review_killed.py --records 5000 --kills 1
 
-A sandbox in a process of its own serves generated records. `review search` is killed at random moments, then runs to
+A sandbox in a separate process serves generated records. `review search` is killed at random moments, then runs to
 its end with `--record`. Its records are compared with the PMIDs that the sandbox serves. The recordings are replayed
-without the sandbox, each with folders of its own, and with single flipped bits. It takes about four minutes.
+without the sandbox, each with separate folders, and with single flipped bits. It takes about four minutes.
 """
 
 import argparse
@@ -29,7 +29,7 @@ REPLAYS = 2
 
 
 class Home:
-    """Folders of a user who has nothing yet, with the commands of this user."""
+    """Folders of a new user, with the commands of this user."""
 
     def __init__(self, folder: Path, environment: dict[str, str]) -> None:
         self.folder = folder
@@ -77,7 +77,7 @@ def kill_search(home: Home, chance: random.Random) -> float:
 
 
 def check_records(home: Home, expected: int) -> bool:
-    """Print what the review has and lacks; return whether each record is there once."""
+    """Print the number of records of the review and of the missing ones; return whether each record is there once."""
     lines = (home.folder / "review" / "records.jsonl").read_text(encoding="utf-8").splitlines()
     found = Counter(json.loads(line)["pmid"] for line in lines)
     wanted = {str(FIRST + number) for number in range(expected)}

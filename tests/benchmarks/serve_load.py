@@ -1,10 +1,10 @@
-"""Load on `entrez-kit serve` over HTTP: many callers for a minute. No call is lost, the limit holds, memory stays.
+"""Load on `entrez-kit serve` over HTTP: many callers for a minute. Every call is answered within limit and memory.
 
     python tests/benchmarks/serve_load.py [--callers 64] [--seconds 60] [--pause 1.0] [--command ...]
 
-Half of the callers hold a session (2025-11-25), half send requests that stand alone (2026-07-28). Most ask what others
-ask too, so that the cache answers; one call in ten is a new question and has to wait for its slot. The sandbox refuses
-what comes faster than NCBI allows, and every request is timed there as well. Linux only: it reads /proc.
+Half of the callers use a session (2025-11-25), half send independent requests (2026-07-28). Most questions are repeated
+by others, so that the cache answers; one call in ten is a new question and must wait for its slot. The sandbox refuses
+requests faster than NCBI's limit, and records the time of every request. Linux only: it reads /proc.
 """
 
 import argparse
@@ -42,7 +42,7 @@ SHARES = {"p50": 0.5, "p95": 0.95, "max": 1.0}
 
 
 class Tally:
-    """What became of all calls."""
+    """The results of all calls."""
 
     def __init__(self) -> None:
         self.begun = 0
@@ -51,11 +51,11 @@ class Tally:
 
     @property
     def lost(self) -> int:
-        """Calls that never came to an answer."""
+        """Calls without an answer."""
         return self.begun - sum(self.outcomes.values())
 
 
-def resident_kb(process: int) -> int:
+def read_resident_kb(process: int) -> int:
     """Return the memory a process occupies."""
     for line in Path(f"/proc/{process}/status").read_text(encoding="utf-8").splitlines():
         if line.startswith("VmRSS:"):
@@ -63,8 +63,10 @@ def resident_kb(process: int) -> int:
     raise RuntimeError("no VmRSS")
 
 
-async def caller(number: int, url: str, token: str, pmids: list[str], tally: Tally, until: float, pause: float) -> None:
-    """Connect, and call tools until the time is up."""
+async def run_caller(
+    number: int, url: str, token: str, pmids: list[str], tally: Tally, until: float, pause: float
+) -> None:
+    """Connect, and call tools until the time is over."""
     chance = random.Random(number)
     async with AsyncExitStack() as stack:
         timeout = httpx2.Timeout(30, read=120)
@@ -77,7 +79,7 @@ async def caller(number: int, url: str, token: str, pmids: list[str], tally: Tal
         turn = 0
         while time.monotonic() < until:
             turn += 1
-            tool, arguments = question(chance, number, turn, pmids)
+            tool, arguments = make_question(chance, number, turn, pmids)
             tally.begun += 1
             started = time.monotonic()
             result = await client.call_tool(tool, arguments)
@@ -87,7 +89,7 @@ async def caller(number: int, url: str, token: str, pmids: list[str], tally: Tal
             await anyio.sleep(pause * chance.uniform(0.5, 1.5))
 
 
-async def known_pmids(url: str, token: str) -> list[str]:
+async def list_known_pmids(url: str, token: str) -> list[str]:
     """Return PMIDs that exist."""
     headers = {"Authorization": f"Bearer {token}"}
     async with (
@@ -99,8 +101,8 @@ async def known_pmids(url: str, token: str) -> list[str]:
         return pmids
 
 
-def question(chance: random.Random, caller: int, turn: int, pmids: list[str]) -> tuple[str, dict[str, Any]]:
-    """Return a call: mostly one that others make too."""
+def make_question(chance: random.Random, caller: int, turn: int, pmids: list[str]) -> tuple[str, dict[str, Any]]:
+    """Return a call, usually one that others make too."""
     if chance.random() < 0.1:
         return "pubmed_search_articles", {"query_term": f"cancer OR caller{caller}turn{turn}", "max_results": 50}
     if chance.random() < 0.5:
@@ -108,7 +110,7 @@ def question(chance: random.Random, caller: int, turn: int, pmids: list[str]) ->
     return "pubmed_fetch_contents", {"pmids": [chance.choice(pmids)]}
 
 
-def busiest_second(times: list[float]) -> int:
+def count_busiest_second(times: list[float]) -> int:
     """Return the largest number of requests that arrived within any second."""
     most, first = 0, 0
     for last, at in enumerate(times):
@@ -118,8 +120,8 @@ def busiest_second(times: list[float]) -> int:
     return most
 
 
-def stand_in(ours: Any) -> None:
-    """Serve generated records from a process of its own, whose clock is not held up by the callers' work."""
+def serve_records(ours: Any) -> None:
+    """Serve generated records from a separate process, whose clock does not depend on the callers' work."""
     with Sandbox(records=2_000, enforce_limits=True) as sandbox:
         ours.send(sandbox.url)
         ours.recv()
@@ -127,25 +129,25 @@ def stand_in(ours: Any) -> None:
 
 
 @contextmanager
-def sandbox_elsewhere() -> Iterator[tuple[str, Any]]:
-    """Run the sandbox in a process of its own; yield its address and what returns its log when called."""
+def run_sandbox() -> Iterator[tuple[str, Any]]:
+    """Run the sandbox as a separate process; yield its address and a function that returns its log."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=stand_in, args=(theirs,), daemon=True)
+    process = context.Process(target=serve_records, args=(theirs,), daemon=True)
     process.start()
 
-    def log() -> list[tuple[float, int]]:
+    def read_log() -> list[tuple[float, int]]:
         ours.send(None)
         found: list[tuple[float, int]] = sorted(ours.recv())
         return found
 
     try:
-        yield ours.recv(), log
+        yield ours.recv(), read_log
     finally:
         process.join(5)
 
 
-def start(command: list[str], sandbox_url: str, home: str) -> tuple["subprocess.Popen[bytes]", str]:
+def start_server(command: list[str], sandbox_url: str, home: str) -> tuple["subprocess.Popen[bytes]", str]:
     """Start the server; return it and its address."""
     environment = {
         **os.environ,
@@ -173,25 +175,25 @@ def start(command: list[str], sandbox_url: str, home: str) -> tuple["subprocess.
     raise RuntimeError("the server did not start")
 
 
-async def run(options: argparse.Namespace, url: str, process: int, tally: Tally) -> list[tuple[float, int]]:
-    """Let all callers loose; return the server's memory over time."""
+async def run_callers(options: argparse.Namespace, url: str, process: int, tally: Tally) -> list[tuple[float, int]]:
+    """Run all callers; return the server's memory over time."""
     settings = load_settings({"mcp_auth_secret_key": SECRET})
     token = issue_token(settings, subject="load", ttl=3_600, scopes=SCOPES).token
-    pmids = await known_pmids(url, token)
+    pmids = await list_known_pmids(url, token)
     began = time.monotonic()
     memory: list[tuple[float, int]] = []
     async with anyio.create_task_group() as tasks:
         for number in range(options.callers):
-            tasks.start_soon(caller, number, url, token, pmids, tally, began + options.seconds, options.pause)
+            tasks.start_soon(run_caller, number, url, token, pmids, tally, began + options.seconds, options.pause)
         while (elapsed := time.monotonic() - began) < options.seconds:
-            memory.append((elapsed, resident_kb(process)))
+            memory.append((elapsed, read_resident_kb(process)))
             await anyio.sleep(min(1.0, options.seconds - elapsed + 0.01))
-        memory.append((time.monotonic() - began, resident_kb(process)))
+        memory.append((time.monotonic() - began, read_resident_kb(process)))
     return memory
 
 
 def main() -> int:
-    """Run the load and print what came of it."""
+    """Run the load and print the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--callers", type=int, default=64)
     parser.add_argument("--seconds", type=float, default=60.0)
@@ -199,15 +201,15 @@ def main() -> int:
     parser.add_argument("--command", nargs="+", default=[sys.executable, "-m", "entrez_kit"])
     options = parser.parse_args()
     tally = Tally()
-    with tempfile.TemporaryDirectory() as home, sandbox_elsewhere() as (sandbox_url, log):
-        process, url = start(options.command, sandbox_url, home)
+    with tempfile.TemporaryDirectory() as home, run_sandbox() as (sandbox_url, log):
+        process, url = start_server(options.command, sandbox_url, home)
         try:
-            memory = anyio.run(run, options, url, process.pid, tally)
+            memory = anyio.run(run_callers, options, url, process.pid, tally)
         finally:
             process.terminate()
             status = process.wait(10)
         arrived = log()
-    busiest = busiest_second([at for at, _ in arrived])
+    busiest = count_busiest_second([at for at, _ in arrived])
     refused = sum(http_status == 429 for _, http_status in arrived)
     early = next(kb for at, kb in memory if at >= min(EARLY, options.seconds / 2))
     late = memory[-1][1]

@@ -1,11 +1,11 @@
-"""What starting the program costs, and what a call costs a server that runs. Run by hand:
+"""Measure the start of the program, and a call to a running server. Run by hand:
 
     python tests/benchmarks/start.py [--rounds 9] [--calls 2000] [--command entrez-kit]
 
-The sandbox answers once, the cache from then on. CPU seconds of whole processes, children included; rounds alternate
-between all rows, and the best of each counts, since everything else on a machine only adds. Ratios are to a bare start
-of the same interpreter, so they mean the same on a slow machine. `serve` is started, asked for its tools and ended.
-Calls a second are counted from outside, one after another, over 20 questions that come again and again.
+The sandbox answers once, then the cache. CPU seconds of whole processes, children included; rounds alternate between
+all rows, and the best of each counts, because other programs only add time. Ratios are to a bare start of the same
+interpreter, so they are the same on a slow machine. `serve` is started, lists its tools, and is ended.
+Calls per second are counted from outside, one after another, over 20 repeated questions.
 """
 
 import argparse
@@ -34,8 +34,8 @@ SEARCH, FETCH = ["search", "cancer", "--json"], ["fetch", "-f", "json"]
 Environment = dict[str, str]
 
 
-def cpu_seconds(command: list[str], environment: Environment, *, told: bytes = b"", until: int = 0) -> float:
-    """Run a program to its end and return its CPU seconds; told something, it is ended after so many lines of reply."""
+def measure_cpu(command: list[str], environment: Environment, *, told: bytes = b"", until: int = 0) -> float:
+    """Run a program to its end and return its CPU seconds; with input, it is ended after this number of reply lines."""
     with tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(
             command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, bufsize=0
@@ -57,35 +57,35 @@ def cpu_seconds(command: list[str], environment: Environment, *, told: bytes = b
     return used.ru_utime + used.ru_stime
 
 
-def message(method: str, number: int | None = None, **params: Any) -> bytes:
+def write_message(method: str, number: int | None = None, **params: Any) -> bytes:
     """Return a message of the protocol as a line."""
     said: dict[str, Any] = {"jsonrpc": "2.0", "method": method, "params": params}
     return json.dumps(said if number is None else {**said, "id": number}).encode() + b"\n"
 
 
-GREETING = message(
+GREETING = write_message(
     "initialize",
     0,
     protocolVersion="2025-06-18",
     capabilities={},
     clientInfo={"name": "benchmark", "version": "1"},
-) + message("notifications/initialized")
+) + write_message("notifications/initialized")
 
 
-def call(number: int, arguments: dict[str, Any]) -> bytes:
+def write_call(number: int, arguments: dict[str, Any]) -> bytes:
     """Return a call of the search tool."""
-    return message("tools/call", number, name="pubmed_search_articles", arguments=arguments)
+    return write_message("tools/call", number, name="pubmed_search_articles", arguments=arguments)
 
 
 def expect_answer(line: bytes, number: int) -> None:
-    """Refuse anything but a good answer."""
+    """Reject an invalid answer."""
     reply = json.loads(line)
     if reply.get("id") != number or reply["result"].get("isError"):
         raise RuntimeError(f"no answer to call {number}: {line[:500]!r}")
 
 
-def rate(ask: Callable[[int, dict[str, Any]], bytes], calls: int) -> float:
-    """Return how many calls a second are answered, one after another."""
+def measure_rate(ask: Callable[[int, dict[str, Any]], bytes], calls: int) -> float:
+    """Return how many calls per second are answered, one after another."""
     for number, question in enumerate(QUESTIONS, 1):
         expect_answer(ask(number, question), number)
     questions = cycle(QUESTIONS)
@@ -95,8 +95,8 @@ def rate(ask: Callable[[int, dict[str, Any]], bytes], calls: int) -> float:
     return calls / (time.monotonic() - started)
 
 
-def stdio_rate(command: list[str], environment: Environment, calls: int) -> float:
-    """Return how many calls a second a server answers over stdio."""
+def measure_stdio_rate(command: list[str], environment: Environment, calls: int) -> float:
+    """Return how many calls per second a server answers over stdio."""
     process = subprocess.Popen(
         [*command, "serve"],
         env=environment,
@@ -112,11 +112,11 @@ def stdio_rate(command: list[str], environment: Environment, calls: int) -> floa
     output.readline()
 
     def ask(number: int, arguments: dict[str, Any]) -> bytes:
-        source.write(call(number, arguments))
+        source.write(write_call(number, arguments))
         return output.readline()
 
     try:
-        return rate(ask, calls)
+        return measure_rate(ask, calls)
     finally:
         source.close()
         output.read()
@@ -124,9 +124,9 @@ def stdio_rate(command: list[str], environment: Environment, calls: int) -> floa
 
 
 @contextmanager
-def http_server(command: list[str], environment: Environment) -> Iterator[str]:
+def serve_http(command: list[str], environment: Environment) -> Iterator[str]:
     """Run a server over HTTP; yield its address."""
-    with tempfile.TemporaryFile() as log:  # whoever read a pipe would slow down who is measured
+    with tempfile.TemporaryFile() as log:  # reading a pipe would slow down the measured process
         process = subprocess.Popen(
             [*command, "serve", "--transport", "http", "--port", "0"],
             env={**environment, "MCP_AUTH_SECRET_KEY": SECRET},
@@ -145,9 +145,9 @@ def http_server(command: list[str], environment: Environment) -> Iterator[str]:
             process.wait(10)
 
 
-def http_rate(command: list[str], environment: Environment, calls: int) -> float:
-    """Return how many calls a second a server answers over HTTP, in one session."""
-    with http_server(command, {**environment, "MCP_LOG_LEVEL": "info"}) as url:
+def measure_http_rate(command: list[str], environment: Environment, calls: int) -> float:
+    """Return how many calls per second a server answers over HTTP, in one session."""
+    with serve_http(command, {**environment, "MCP_LOG_LEVEL": "info"}) as url:
         token = issue_token(load_settings({"mcp_auth_secret_key": SECRET}), subject="b", ttl=600, scopes=SCOPES).token
         parts = urlsplit(url)
         connection = http.client.HTTPConnection(parts.hostname or "", parts.port)
@@ -168,7 +168,7 @@ def http_rate(command: list[str], environment: Environment, calls: int) -> float
 
         for line in GREETING.splitlines():
             post(line)
-        return rate(lambda number, arguments: post(call(number, arguments)), calls)
+        return measure_rate(lambda number, arguments: post(write_call(number, arguments)), calls)
 
 
 def main() -> None:
@@ -181,7 +181,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as home, Sandbox(enforce_limits=False) as sandbox:
         environment = {
             **{name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"},
-            "PYTHONPYCACHEPREFIX": str(Path(home) / "compiled"),  # every row runs what was compiled before
+            "PYTHONPYCACHEPREFIX": str(Path(home) / "compiled"),  # every row runs code that is already compiled
             "HOME": home,
             "TMPDIR": home,
             "ENTREZ_KIT_HOME": home,
@@ -190,14 +190,14 @@ def main() -> None:
         }
         found = subprocess.run([*options.command, *SEARCH], env=environment, check=True, stdout=subprocess.PIPE)
         pmid = json.loads(found.stdout)["pmids"][0]
-        listing = GREETING + message("tools/list", 1)
+        listing = GREETING + write_message("tools/list", 1)
         rows: dict[str, Callable[[], float]] = {
-            "bare interpreter": lambda: cpu_seconds([sys.executable, "-c", "pass"], environment),
-            "import typer": lambda: cpu_seconds([sys.executable, "-c", "import typer"], environment),
-            "--help": lambda: cpu_seconds([*options.command, "--help"], environment),
-            "search --json, cached": lambda: cpu_seconds([*options.command, *SEARCH], environment),
-            "fetch of one, cached": lambda: cpu_seconds([*options.command, *FETCH, pmid], environment),
-            "serve to tools/list": lambda: cpu_seconds([*options.command, "serve"], environment, told=listing, until=2),
+            "bare interpreter": lambda: measure_cpu([sys.executable, "-c", "pass"], environment),
+            "import typer": lambda: measure_cpu([sys.executable, "-c", "import typer"], environment),
+            "--help": lambda: measure_cpu([*options.command, "--help"], environment),
+            "search --json, cached": lambda: measure_cpu([*options.command, *SEARCH], environment),
+            "fetch of one, cached": lambda: measure_cpu([*options.command, *FETCH, pmid], environment),
+            "serve to tools/list": lambda: measure_cpu([*options.command, "serve"], environment, told=listing, until=2),
         }
         best = dict.fromkeys(rows, float("inf"))
         for turn in range(1 + options.rounds):
@@ -209,8 +209,8 @@ def main() -> None:
         for name, seconds in best.items():
             ratios = f"{seconds / best['bare interpreter']:6.1f} {seconds / best['import typer']:6.1f}"
             print(f"{name:24} {seconds:7.3f} {ratios}")
-        print(f"{'calls/s over stdio':24} {stdio_rate(options.command, environment, options.calls):7.0f}")
-        print(f"{'calls/s over HTTP':24} {http_rate(options.command, environment, options.calls):7.0f}")
+        print(f"{'calls/s over stdio':24} {measure_stdio_rate(options.command, environment, options.calls):7.0f}")
+        print(f"{'calls/s over HTTP':24} {measure_http_rate(options.command, environment, options.calls):7.0f}")
 
 
 if __name__ == "__main__":

@@ -2,10 +2,10 @@
 
     ENTREZ_KIT_REAL_DATA=<folder of recorded replies> python tests/benchmarks/strategy_labels.py --records 100000
 
-The copy has recorded records, and records made of the words, headings and values of strategies: those of the tests, in
-the syntax of every service, and the recorded ones. Their words are near each other, at distances around those that the
-lines ask for. Each line is evaluated three times: its translation and its meaning on the index of the copy, and its
-meaning by the judge of ``tests/support/line_judge.py``, which reads the words of all records. A label is wrong if it
+The copy has recorded records, and records made from the words, headings and values of strategies: those of the tests,
+in the syntax of every service, and the recorded ones. Their words are near each other, at distances around those of
+the lines. Each line is evaluated three times: its translation and its meaning on the index of the copy, and its
+meaning by ``tests/support/strategy_line_matcher.py``, which reads the words of all records. A label is wrong if it
 claims that nothing is missed, or nothing is added, and a record contradicts it. ``narrower`` without a loss that widens
 claims that nothing is added.
 """
@@ -25,10 +25,10 @@ from xml.sax.saxutils import escape
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
 import strategy_files
-from copy_files import settings_at
-from line_judge import LineJudge, UnjudgedError
+from benchmark_records import HEAD, RECORD, TAIL, read_own_peak
+from pubmed_files import settings_at
 from pyroaring import BitMap
-from record_mix import HEAD, RECORD, TAIL, own_peak
+from strategy_line_matcher import LineMatcher, UnmatchedError
 from strategy_records import FILLERS, list_parts, write_text
 
 from entrez_kit.local.copies import Copy, open_copy
@@ -44,7 +44,7 @@ from entrez_kit.strategies.prove_strategy import LineProof, compare_records
 from entrez_kit.strategies.strategy import Strategy, read_strategy
 
 CHUNK = 10_000
-"""Records that the judge reads at a time."""
+"""Records that the matcher reads at a time."""
 FIRST_PMID = 50_000_000
 
 
@@ -83,7 +83,7 @@ def main() -> None:
             print(f"\n{name}:")
             judges = name == "distances"
             report([read_strategy(text, proximity=proximity, words=words) for text in texts], copy, judges=judges)
-    print(f"peak memory {own_peak() / 1024:.0f} MB")
+    print(f"peak memory {read_own_peak() / 1024:.0f} MB")
 
 
 def read_texts(real: Path | None) -> Iterator[str]:
@@ -239,7 +239,7 @@ def judge_all(proofs: Iterable[tuple[list[LineProof], dict[int, str]]], copy: Co
             found = search(query, copy.index, copy.read_vocabulary()).records & inside
             return [chunk.index(number) for number in found]
 
-        judge = LineJudge(records, find, RENAMED, MERGED)
+        judge = LineMatcher(records, find, RENAMED, MERGED)
         for strategy, found in enumerate(listed):
             lines: dict[int, set[int]] = {}
             for one in found:
@@ -248,7 +248,7 @@ def judge_all(proofs: Iterable[tuple[list[LineProof], dict[int, str]]], copy: Co
                 assert one.line.node is not None
                 try:
                     lines[number] = judge.judge(one.line.node, lines)
-                except (UnjudgedError, KeyError):
+                except (UnmatchedError, KeyError):
                     unjudged.add((strategy, number))
                     continue
                 totals.setdefault((strategy, number), set()).update(chunk[place] for place in lines[number])

@@ -1,15 +1,15 @@
-"""Measure how quickly the corpus's vectors are compared with a query. Run by hand:
+"""Measure the speed of comparing the corpus's vectors with a query. Run by hand:
 
     python tests/benchmarks/vectors.py                     # 200,000 vectors of 256 dimensions, a minute
     python tests/benchmarks/vectors.py --vectors 1000000   # some minutes and 3 GB of disk
     python tests/benchmarks/vectors.py --vectors 20000 --dim 768
-    python tests/benchmarks/vectors.py --graph             # as if so few were many
+    python tests/benchmarks/vectors.py --graph             # with a graph also for few vectors
 
-"naive" reads every vector's row, some thousand at a time, and multiplies; "ours" compares all, is asked in turn with
-it, and has to give the same records in the same order. Past 500,000 vectors "by graph" asks as a search does then; what
-share of the nearest it finds is printed. CPU seconds are counted, of every query the fastest of three.
+"naive" reads every vector's row, some thousand at a time, and multiplies. "ours" compares all, runs in turn with it,
+and must return the same records in the same order. Above 500,000 vectors "by graph" searches like the program does
+then; the share of the nearest that it finds is printed. CPU seconds are counted, of every query the fastest of three.
 
-Exits 1 when a promise is broken; those about time hold from 100,000 vectors on.
+Exits 1 if a promise is broken; promises about time apply from 100,000 vectors on.
 """
 
 import argparse
@@ -24,12 +24,12 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-os.environ["OPENBLAS_NUM_THREADS"] = "1"  # its threads keep counting CPU seconds when there is nothing left to do
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # its threads use CPU seconds also when there is nothing to do
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
 import numpy as np
-from indexed import index, join, open_corpus
-from invented_vectors import MODEL, PASSAGES, Floats, Invented, index_vectors, put_vectors
+from indexed_corpus import index, join, open_corpus
+from invented_vectors import MODEL, PASSAGES, Floats, InventedVectors, index_vectors, put_vectors
 
 from entrez_kit.corpus.search import neighbours, vectors
 from entrez_kit.corpus.search.ranking import Candidate
@@ -44,7 +44,7 @@ TIMED_FROM = 100_000
 MAX_OF_NAIVE = 0.2
 MAX_NARROWED = 1.2
 MAX_OF_ALL = 0.1
-"""What a search by graph may take of one that compares all."""
+"""The time of a search by graph, as a share of one that compares all."""
 LEAST_RECALL = 0.95
 EVERY = 2, 10, 100, 1_000
 
@@ -55,30 +55,33 @@ def main() -> int:
     arguments.add_argument("--vectors", type=int, default=200_000)
     arguments.add_argument("--dim", type=int, default=256)
     arguments.add_argument("--queries", type=int, default=20)
-    arguments.add_argument("--graph", action="store_true", help="make a graph whatever the number of vectors")
+    arguments.add_argument("--graph", action="store_true", help="make a graph for any number of vectors")
     arguments.add_argument("--folder", type=Path, help="where to make the file, which is then kept")
     options = arguments.parse_args()
     if options.graph:
         setattr(reading, "MANY", 1)  # noqa: B010 - a constant, lowered for once
     many = options.vectors >= reading.MANY
-    invented = Invented(options.dim)
+    invented = InventedVectors(options.dim)
     queries = [query for matrix in invented.vectors(options.queries, seed=0) for query in matrix]
     broken: list[str] = []
     with tempfile.TemporaryDirectory() as temporary:
         path = (options.folder or Path(temporary)) / "vectors.db"
         connection = open_corpus(str(path))
         fill(connection, invented, options.vectors)
-        exactly = partial(nearest, connection, walk=False)
+        exactly = partial(find_nearest, connection, walk=False)
         for query in queries:
-            if [near.pmid for near in exactly(query)] != naive(connection, query):
+            if [near.pmid for near in exactly(query)] != compare_rows(connection, query):
                 broken.append("ours finds others than naive")
-        contenders: dict[str, Callable[[Floats], object]] = {"naive": partial(naive, connection), "ours": exactly}
+        contenders: dict[str, Callable[[Floats], object]] = {
+            "naive": partial(compare_rows, connection),
+            "ours": exactly,
+        }
         for every in EVERY:
             contenders[f"ours, 1 record in {every}"] = partial(exactly, corpus=str(every))
         if many:
-            contenders["by graph"] = partial(nearest, connection)
+            contenders["by graph"] = partial(find_nearest, connection)
             for every in EVERY:
-                contenders[f"by graph, 1 in {every}"] = partial(nearest, connection, corpus=str(every))
+                contenders[f"by graph, 1 in {every}"] = partial(find_nearest, connection, corpus=str(every))
             broken += make_graph(path, connection, queries)
         took = compare(contenders, queries)
         connection.close()
@@ -95,9 +98,9 @@ def main() -> int:
     return bool(broken)
 
 
-def fill(connection: sqlite3.Connection, invented: Invented, count: int) -> None:
-    """Write and index the vectors; print how long the index took and how large it is."""
-    connection.execute("PRAGMA cache_size=-32000")  # as the corpus has it
+def fill(connection: sqlite3.Connection, invented: InventedVectors, count: int) -> None:
+    """Write and index the vectors; print the time and the size of the index."""
+    connection.execute("PRAGMA cache_size=-32000")  # in the form of the corpus
     connection.execute("PRAGMA synchronous=OFF")
     connection.execute("BEGIN")
     put_vectors(connection, invented, count)
@@ -117,7 +120,7 @@ def fill(connection: sqlite3.Connection, invented: Invented, count: int) -> None
 
 
 def make_graph(path: Path, connection: sqlite3.Connection, queries: list[Floats]) -> list[str]:
-    """Make the graph; print what it costs and finds, and return whether that is too little."""
+    """Make the graph; print its cost and results, and return whether too few of the nearest are found."""
     start = time.process_time()
     store = Store(path)
     neighbours.keep_up(store, MODEL)
@@ -129,8 +132,8 @@ def make_graph(path: Path, connection: sqlite3.Connection, queries: list[Floats]
     print(f"graph: {time.process_time() - start:,.0f} CPU s to make, {size / 1e6:,.0f} MB", end=", ")
     shares: dict[int, list[float]] = {10: [], WANTED: []}
     for query in queries:
-        found = [near.pmid for near in nearest(connection, query)]
-        expected = [near.pmid for near in nearest(connection, query, walk=False)]
+        found = [near.pmid for near in find_nearest(connection, query)]
+        expected = [near.pmid for near in find_nearest(connection, query, walk=False)]
         for first, known in shares.items():
             known.append(len({*found[:first]} & {*expected[:first]}) / first)
     recall = {first: statistics.mean(known) for first, known in shares.items()}
@@ -138,10 +141,10 @@ def make_graph(path: Path, connection: sqlite3.Connection, queries: list[Floats]
     return [] if recall[10] >= LEAST_RECALL else [f"less than {LEAST_RECALL} of the nearest 10 is found"]
 
 
-def nearest(
+def find_nearest(
     connection: sqlite3.Connection, query: Floats, corpus: str | None = None, *, walk: bool = True
 ) -> list[Candidate]:
-    """Ask ours, as a search does: inside a transaction."""
+    """Search like the program: inside a transaction."""
     connection.execute("BEGIN")
     try:
         return vectors._nearest(connection, MODEL, query, WANTED, corpus, [], walk=walk)
@@ -149,7 +152,7 @@ def nearest(
         connection.execute("ROLLBACK")
 
 
-def naive(connection: sqlite3.Connection, query: Floats) -> list[int]:
+def compare_rows(connection: sqlite3.Connection, query: Floats) -> list[int]:
     """Compare every row."""
     best: dict[int, float] = {}
     rows = connection.execute(

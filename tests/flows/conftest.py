@@ -1,9 +1,10 @@
-"""What tests share that run whole flows in this process, against servers on loopback."""
+"""Fixtures of all tests that run whole flows in this process, against servers on loopback."""
 
-from doctor_bench import home_fixture, settings_fixture
-from gene_bench import genes_fixture, genes_of_fixture
+from command_line import alone_fixture, cli_fixture, module_fixture, process_fixture, program_fixture
+from failing_servers import home_fixture, settings_fixture
+from gene_helpers import genes_fixture, genes_of_fixture
 from manuscript_files import file_fixture
-from serving import (
+from mcp_helpers import (
     anyio_backend_fixture,
     era_fixture,
     host_for_fixture,
@@ -11,7 +12,6 @@ from serving import (
     services_for_fixture,
 )
 from settings_sources import sources_fixture
-from terminal import alone_fixture, cli_fixture, module_fixture, process_fixture, program_fixture
 
 __all__ = [
     "alone_fixture",

@@ -1,8 +1,8 @@
-"""The real program against the real services: ``ENTREZ_KIT_LIVE=1 pytest -m live``, off by default, never in .ci/run.
+"""The real program with the real services: ``ENTREZ_KIT_LIVE=1 pytest -m live``, off by default, never in .ci/run.
 
-Every acceptance scenario of the specifications, one call of each operation, and the doctor. What is checked cannot
-change from one day to the next: ids, symbols, species, codes. With the addresses of a sandbox in the environment it is
-the sandbox that answers, with records of its own.
+Every acceptance scenario of the specifications, one call of each operation, and the doctor. The checked values do not
+change from one day to the next: ids, symbols, species, codes. With the addresses of a sandbox in the environment the
+sandbox answers, with its own records.
 """
 
 import json
@@ -32,7 +32,7 @@ OWNERS: Mapping[str, str] = {
     or name == "TMPDIR"
     or (name.startswith("ENTREZ_KIT_") and name.endswith("_URL"))
 }
-"""Whoever runs the tests is asked for at the services; the rate limit is shared with all else this user runs."""
+"""The services get the identity of the user who runs the tests; the rate limit is shared with the user's programs."""
 IS_SANDBOX = urlsplit(OWNERS.get("ENTREZ_KIT_EUTILS_URL", "")).hostname in ("127.0.0.1", "localhost", "::1")
 X = DEMO if IS_SANDBOX else REAL
 PMIDS = X.pmids
@@ -42,23 +42,23 @@ CLAIM = "GenBank is a comprehensive database that contains publicly available nu
 
 
 @dataclass(frozen=True)
-class Ended:
-    """How a call of the program ended."""
+class RunResult:
+    """The result of a call of the program."""
 
     status: int
     document: Any
     error: Any
 
 
-Run = Callable[..., Ended]
+Run = Callable[..., RunResult]
 
 
 @pytest.fixture(name="run", scope="module")
 def run_fixture(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """Run the program as its user does, with folders of this run and an empty cache."""
+    """Return a function that runs the program as a user does, with new folders and an empty cache."""
     home = tmp_path_factory.mktemp("live")
 
-    def run(*arguments: str, given: str = "", **environment: str) -> Ended:
+    def run(*arguments: str, given: str = "", **environment: str) -> RunResult:
         done = subprocess.run(
             [sys.executable, "-m", "entrez_kit", *arguments, "--json"],
             input=given.encode(),
@@ -69,7 +69,7 @@ def run_fixture(tmp_path_factory: pytest.TempPathFactory) -> Run:
         )
         errors = [line for line in done.stderr.decode().splitlines() if line.startswith('{"success": false')]
         assert b"Traceback" not in done.stderr, done.stderr.decode()
-        return Ended(
+        return RunResult(
             done.returncode,
             json.loads(done.stdout) if done.stdout.strip() else None,
             json.loads(errors[-1])["error"] if errors else None,
@@ -146,26 +146,26 @@ CALLS: Mapping[str, tuple[tuple[str, ...], Check]] = {
     "corpus_checkpoint_get": (("corpus", "checkpoint", "get", "live"), lambda found: found["last_edat"]),
     "corpus_checkpoint_set": (("corpus", "checkpoint", "set", "live", "2001-01-01"), lambda found: found["ok"]),
 }
-"""One call of each operation, in the order of the catalogue but for the corpus: what is read there is synced first."""
+"""One call of each operation, in the order of the catalogue, but the corpus is synced before it is read."""
 REVIEW = {"translate_strategy", "lint_strategy", "measure_recall", "merge_references"}
-"""Called with files, below or (what asks no service) not at all."""
+"""Called with files, below or (if it sends no request) not at all."""
 BESIDE = {"pubmed_verify_claims", "check_references", "corpus_audit"} | REVIEW
-"""Called with a file, or ending with 4 where there is anything to look at, below."""
+"""Called with a file below, or ends with 4 if it finds a problem."""
 
 
 def test_every_operation_has_a_live_call() -> None:
     assert {operation.name for operation in OPERATIONS} == {*CALLS, *BESIDE}
 
 
-def _marked(function: Callable[..., None]) -> Callable[..., None]:
+def _mark_live(function: Callable[..., None]) -> Callable[..., None]:
     for mark in live:
         function = mark(function)
     return function
 
 
-@_marked
+@_mark_live
 @pytest.mark.parametrize("name", CALLS)
-def test_an_operation_answers(run: Run, name: str) -> None:
+def test_an_operation_returns_a_result(run: Run, name: str) -> None:
     arguments, check = CALLS[name]
 
     ended = run(*arguments)
@@ -174,15 +174,15 @@ def test_an_operation_answers(run: Run, name: str) -> None:
     assert check(ended.document), ended.document
 
 
-@_marked
-def test_claims_are_looked_up(run: Run) -> None:
+@_mark_live
+def test_claims_are_verified(run: Run) -> None:
     ended = run("verify", "-", given=f"claim,id\n{CLAIM},{X.in_pmc}\n")
 
     assert ended.status in (0, 4), ended
     assert X.in_pmc in json.dumps(ended.document)
 
 
-@_marked
+@_mark_live
 def test_references_are_checked(run: Run) -> None:
     ended = run("check", "-", given=f"TY  - JOUR\nAN  - {PMIDS[0]}\nER  - \n")
 
@@ -190,7 +190,7 @@ def test_references_are_checked(run: Run) -> None:
     assert [row["pmid"] for row in ended.document["references"]] == [PMIDS[0]]
 
 
-@_marked
+@_mark_live
 def test_a_corpus_is_audited(run: Run) -> None:
     assert run("corpus", "sync", "audited", f"{PMIDS[0]}[uid]").status == 0
 
@@ -203,7 +203,7 @@ def test_a_corpus_is_audited(run: Run) -> None:
 # Genes: the acceptance scenarios and edge cases
 
 
-@_marked
+@_mark_live
 def test_us1_scenario_1_brca1_gives_ranked_candidates_with_ids(run: Run) -> None:
     found = run("gene", "search", "BRCA1").document
 
@@ -214,14 +214,14 @@ def test_us1_scenario_1_brca1_gives_ranked_candidates_with_ids(run: Run) -> None
     assert found["pagination"]["total_count"] >= len(scores) == (len(scores) if IS_SANDBOX else 50)
 
 
-@_marked
+@_mark_live
 def test_us1_scenario_2_words_give_several_candidates(run: Run) -> None:
     found = run("gene", "search", "tumor suppressor", "--page-size", "10").document
 
     assert found["pagination"]["total_count"] >= len(found["items"]) >= (2 if IS_SANDBOX else 10)
 
 
-@_marked
+@_mark_live
 def test_us1_scenario_3_only_human_genes(run: Run) -> None:
     found = run("gene", "search", "TP53", "--organism", "human").document
 
@@ -229,7 +229,7 @@ def test_us1_scenario_3_only_human_genes(run: Run) -> None:
     assert {item["organism"].split()[0] for item in found["items"]} == {"Homo"}
 
 
-@_marked
+@_mark_live
 def test_us2_scenario_1_a_gene_is_complete(run: Run) -> None:
     gene = run("gene", "get", "NCBIGene:7157").document
 
@@ -243,15 +243,15 @@ def test_us2_scenario_1_a_gene_is_complete(run: Run) -> None:
     assert told["omim"] == "191170"
 
 
-@_marked
-def test_us2_scenario_2_a_symbol_is_unresolved_and_the_hint_leads_on(run: Run) -> None:
+@_mark_live
+def test_us2_scenario_2_a_symbol_is_unresolved_and_the_hint_leads_to_the_gene(run: Run) -> None:
     ended = run("gene", "get", "BRCA1")
 
     assert (ended.status, ended.error["code"]) == (2, "UNRESOLVED_ENTITY")
     assert "gene search BRCA1" in ended.error["recovery_hint"]
 
 
-@_marked
+@_mark_live
 @pytest.mark.parametrize("command", ["get", "pubmed"])
 def test_us2_scenario_3_an_id_without_a_gene_is_not_found(run: Run, command: str) -> None:
     ended = run("gene", command, "NCBIGene:999999999")
@@ -259,15 +259,15 @@ def test_us2_scenario_3_an_id_without_a_gene_is_not_found(run: Run, command: str
     assert (ended.status, ended.error["code"]) == (3, "ENTITY_NOT_FOUND")
 
 
-@_marked
-def test_us3_scenarios_1_and_2_a_gene_has_literature_and_the_limit_holds(run: Run) -> None:
+@_mark_live
+def test_us3_scenarios_1_and_2_a_gene_has_literature_and_the_limit_is_respected(run: Run) -> None:
     whole, limited = (run("gene", "pubmed", "NCBIGene:7157", "--limit", limit).document for limit in ("20", "1"))
 
     assert len(limited["pmids"]) == 1 <= len(whole["pmids"]) <= 20
     assert limited["total_count"] == whole["total_count"] >= (2 if IS_SANDBOX else 1000)
 
 
-@_marked
+@_mark_live
 def test_us4_scenario_1_following_the_hint_resolves_the_gene(run: Run) -> None:
     hint = run("gene", "get", "BRCA1").error["recovery_hint"]
     command = hint.partition("`entrez-kit ")[2].partition("`")[0].split()
@@ -277,9 +277,9 @@ def test_us4_scenario_1_following_the_hint_resolves_the_gene(run: Run) -> None:
     assert run("gene", "get", found["items"][0]["id"]).document["symbol"] == "BRCA1"
 
 
-@_marked
+@_mark_live
 def test_us4_scenario_2_rate_limited_says_to_wait_or_to_add_a_key(run: Run) -> None:
-    with Sandbox(faults={"429": 1.0}, enforce_limits=False) as sandbox:  # the services are not to be provoked
+    with Sandbox(faults={"429": 1.0}, enforce_limits=False) as sandbox:  # the services must not be provoked
         ended = run(
             *("gene", "search", "TP53"),
             ENTREZ_KIT_EUTILS_URL=f"{sandbox.url}/entrez/eutils",
@@ -291,8 +291,8 @@ def test_us4_scenario_2_rate_limited_says_to_wait_or_to_add_a_key(run: Run) -> N
     assert "NCBI_API_KEY" in ended.error["recovery_hint"]
 
 
-@_marked
-def test_us4_scenario_3_a_service_that_is_away_is_an_upstream_error(run: Run) -> None:
+@_mark_live
+def test_us4_scenario_3_an_unreachable_service_is_an_upstream_error(run: Run) -> None:
     ended = run(
         *("gene", "search", "TP53"), ENTREZ_KIT_EUTILS_URL="http://127.0.0.1:9/entrez/eutils", NCBI_MAX_RETRIES="0"
     )
@@ -301,7 +301,7 @@ def test_us4_scenario_3_a_service_that_is_away_is_an_upstream_error(run: Run) ->
     assert ended.error["recovery_hint"]
 
 
-@_marked
+@_mark_live
 def test_edge_cases_of_gene_search(run: Run) -> None:
     empty = run("gene", "search", "qqzzxxyvvkkw")
     assert (empty.status, empty.document["items"], empty.document["pagination"]["total_count"]) == (0, [], 0)
@@ -310,8 +310,8 @@ def test_edge_cases_of_gene_search(run: Run) -> None:
         assert (unclear.status, unclear.error["code"]) == (2, "AMBIGUOUS_QUERY"), organism
 
 
-@_marked
-def test_pages_of_genes_join_without_gap_or_overlap(run: Run) -> None:
+@_mark_live
+def test_pages_of_genes_have_no_gap_and_no_overlap(run: Run) -> None:
     arguments = ("gene", "search", "tumor suppressor", "--organism", "human", "--page-size")
     whole, first = (run(*arguments, size).document for size in ("2", "1"))
     second = run(*arguments, "1", "--cursor", first["pagination"]["cursor"]).document
@@ -319,11 +319,11 @@ def test_pages_of_genes_join_without_gap_or_overlap(run: Run) -> None:
     assert [item["id"] for item in (*first["items"], *second["items"])] == [item["id"] for item in whole["items"]]
 
 
-# Articles and the corpus: what their specifications promise
+# Articles and the corpus: the promises of their specifications
 
 
-@_marked
-def test_an_unknown_id_is_named_beside_those_that_exist(run: Run) -> None:
+@_mark_live
+def test_an_unknown_id_is_named_together_with_existing_ones(run: Run) -> None:
     ended = run("fetch", PMIDS[0], UNKNOWN_PMID)
 
     assert ended.status == 4
@@ -331,16 +331,16 @@ def test_an_unknown_id_is_named_beside_those_that_exist(run: Run) -> None:
     assert UNKNOWN_PMID in json.dumps(ended.document.get("not_found_pmids") or ended.error)
 
 
-@_marked
-def test_a_retraction_cannot_be_overlooked(run: Run) -> None:
+@_mark_live
+def test_a_retraction_is_marked(run: Run) -> None:
     (article,) = run("fetch", X.retracted).document["articles"]
 
     assert article["retraction_status"] == "retracted"
     assert article["standing"]["status"] == "retracted"
 
 
-@_marked
-def test_a_sync_that_is_played_again_changes_nothing(run: Run) -> None:
+@_mark_live
+def test_a_repeated_sync_changes_nothing(run: Run) -> None:
     term = " OR ".join(f"{pmid}[uid]" for pmid in PMIDS)
     first, again = (run("corpus", "sync", "again", term, "--overlap-days", "9").document for _ in range(2))
 
@@ -348,13 +348,13 @@ def test_a_sync_that_is_played_again_changes_nothing(run: Run) -> None:
     assert (again["inserted"], again["updated"]) == (0, 0)
 
 
-@_marked
+@_mark_live
 def test_agents_are_served(run: Run) -> None:
     assert run("serve", "--check").status == 0
 
 
-@_marked
-def test_the_services_answer_as_they_are_known_to(run: Run, tmp_path: Path) -> None:
+@_mark_live
+def test_the_services_answer_as_expected(run: Run, tmp_path: Path) -> None:
     ended = run("doctor", "--deep", "--save", str(tmp_path / "replies"))
 
     verdicts = {one["name"]: one["verdict"] for one in ended.document["comparisons"]}

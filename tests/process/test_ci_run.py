@@ -1,24 +1,24 @@
-"""`.ci/run` ends well only when tests ran, all of them passed, and nothing warned; and it ends."""
+"""`.ci/run` succeeds only if tests ran, all of them passed, and nothing warned; and it ends in time."""
 
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from terminal import Done
+from command_line import RunResult
 
 ROOT = Path(__file__).parents[2]
 PASSED = "echo '=== 3 passed, 2 skipped in 0.1s ==='"
-Run = Callable[..., Done]
+Run = Callable[..., RunResult]
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
-    """Run the script in a folder whose test line, linters and other tests are shell scripts."""
+    """Return a function that runs the script in a folder whose test line, linters and other tests are shell scripts."""
 
     def call(
         line: str = PASSED, lint: str = "true", rest: str = PASSED, types: str = "echo types", limit: str = "60"
-    ) -> Done:
+    ) -> RunResult:
         (tmp_path / ".ci").mkdir()
         (tmp_path / ".ci" / "run").write_bytes((ROOT / ".ci" / "run").read_bytes())
         readme = f"<!-- test-line -->\n```sh\n{line}\n```\n<!-- /test-line -->\n"
@@ -40,12 +40,12 @@ def run(tmp_path: Path) -> Run:
             timeout=50,
             check=False,
         )
-        return Done(done.returncode, done.stdout, done.stderr)
+        return RunResult(done.returncode, done.stdout, done.stderr)
 
     return call
 
 
-def test_when_all_is_well_everything_was_run_in_order(run: Run) -> None:
+def test_on_success_every_step_was_run_in_order(run: Run) -> None:
     done = run(line=f"echo line; {PASSED}")
 
     assert done.status == 0, done.err
@@ -68,21 +68,21 @@ def test_when_all_is_well_everything_was_run_in_order(run: Run) -> None:
     ],
 )
 @pytest.mark.parametrize("stage", ["line", "rest"])
-def test_tests_that_do_not_all_pass_are_a_failure(run: Run, stage: str, ending: str) -> None:
+def test_failing_skipped_or_missing_tests_are_a_failure(run: Run, stage: str, ending: str) -> None:
     done = run(**{stage: ending})
 
     assert done.status not in (0, 124)
     assert ("rest" in done.out.splitlines()) == (stage == "rest")
 
 
-def test_lint_comes_before_the_other_tests_and_stops_them(run: Run) -> None:
+def test_lint_runs_before_the_other_tests_and_stops_them(run: Run) -> None:
     done = run(lint="exit 1")
 
     assert done.status == 1
     assert "rest" not in done.out.splitlines()
 
 
-def test_wrong_types_are_a_failure_though_all_tests_pass(run: Run) -> None:
+def test_type_errors_are_a_failure_although_all_tests_pass(run: Run) -> None:
     done = run(types="echo found an error; exit 1")
 
     assert done.status == 1
@@ -90,13 +90,13 @@ def test_wrong_types_are_a_failure_though_all_tests_pass(run: Run) -> None:
 
 
 @pytest.mark.parametrize("stage", ["line", "lint", "rest", "types"])
-def test_what_hangs_is_ended(run: Run, stage: str) -> None:
+def test_a_step_that_hangs_is_ended(run: Run, stage: str) -> None:
     done = run(**{stage: "sleep 45"}, limit="1")
 
     assert done.status == 124
 
 
-def test_a_readme_without_the_line_is_a_failure(run: Run) -> None:
+def test_a_readme_without_the_test_line_is_a_failure(run: Run) -> None:
     done = run(line="")
 
     assert done.status == 1

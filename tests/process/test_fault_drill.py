@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from fault_drill import COMMANDS, STORED, Drill, running_drill
+from fault_drill import COMMANDS, STORED, Drill, run_drill
 from fault_proxy import CONTRADICTIONS, FAULTS, SLOW
 
 QUICK = [fault for fault in FAULTS if fault not in SLOW and fault not in CONTRADICTIONS]
@@ -19,8 +19,8 @@ every_command = pytest.mark.parametrize("command", COMMANDS, ids=lambda text: te
 
 @pytest.fixture(scope="module")
 def drill(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Drill]:
-    """Run a sandbox and the proxy before it."""
-    with running_drill(tmp_path_factory.mktemp("drill")) as drill:
+    """Run a sandbox and the proxy in front of it."""
+    with run_drill(tmp_path_factory.mktemp("drill")) as drill:
         yield drill
 
 
@@ -66,7 +66,7 @@ def test_a_reply_that_contradicts_itself_or_the_request_never_yields_a_wrong_doc
 
 @pytest.mark.parametrize("fault", sorted(STORED))
 @pytest.mark.parametrize("command", COMMANDS[7::12], ids=lambda text: text.replace("/", "|"))
-def test_stored_data_from_a_wrong_clock_or_a_bad_disk_never_yields_a_wrong_document(
+def test_stored_data_from_a_wrong_clock_or_a_damaged_disk_never_yields_a_wrong_document(
     drill: Drill, command: str, fault: str
 ) -> None:
     verdict = drill.judge_stored(command, fault)
@@ -76,17 +76,17 @@ def test_stored_data_from_a_wrong_clock_or_a_bad_disk_never_yields_a_wrong_docum
 
 def test_every_fault_is_tested() -> None:
     assert {fault for _, _, faults in CONTRADICTED for fault in faults} == set(CONTRADICTIONS)
-    assert len(QUICK) >= len(COMMANDS), "each command meets a fault"
+    assert len(QUICK) >= len(COMMANDS), "each command is tested with a fault"
 
 
 @pytest.mark.parametrize("fault", ["silence", "slow body"])
-def test_a_slow_service_is_given_up_at_the_deadline(drill: Drill, fault: str) -> None:
+def test_a_slow_service_is_abandoned_at_the_deadline(drill: Drill, fault: str) -> None:
     verdict = drill.judge("fetch 99000001 99000050 --detail medline_text --json", "efetch", fault)
 
     assert not verdict.wrong, str(verdict)
 
 
-def test_a_packed_answer_is_as_good_as_any(drill: Drill) -> None:
+def test_a_compressed_answer_gives_the_same_result(drill: Drill) -> None:
     harmless = drill.judge("spell crisper --json", "espell", "gzip well")
 
     assert not harmless.wrong

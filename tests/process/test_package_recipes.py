@@ -48,7 +48,7 @@ def test_hadolint_refuses_a_dockerfile_with_a_mistake(before: str, after: str, c
     assert code in find_problems(DOCKERFILE.replace(before, after))
 
 
-def render(recipe: str) -> Any:
+def render_recipe(recipe: str) -> Any:
     """Return the recipe as rattler-build renders it."""
     rattler = pytest.importorskip("rattler_build")
     # It writes the text into a folder of the recipe, so it gets none.
@@ -58,7 +58,7 @@ def render(recipe: str) -> Any:
 
 
 def test_rattler_build_renders_the_recipe_with_all_dependencies() -> None:
-    recipe = render(RECIPE.read_text(encoding="utf-8"))
+    recipe = render_recipe(RECIPE.read_text(encoding="utf-8"))
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
     assert (recipe["package"]["name"], str(recipe["package"]["version"])) == ("entrez-kit", __version__)
@@ -84,4 +84,4 @@ def test_rattler_build_refuses_a_recipe_with_a_mistake(before: str, after: str) 
     recipe = RECIPE.read_text(encoding="utf-8")
     assert before in recipe
     with pytest.raises(rattler.RattlerBuildError):
-        render(recipe.replace(before, after))
+        render_recipe(recipe.replace(before, after))

@@ -1,4 +1,4 @@
-"""The README and the guides say what is so."""
+"""The README and the guides are correct: their examples run, and the names in them exist."""
 
 import re
 import shlex
@@ -7,14 +7,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from places import ROOT
-from terminal import Cli
-from word_files import heading, paragraph, word
+from command_line import Cli
+from project_paths import ROOT
+from word_documents import write_heading, write_paragraph, write_word
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def _run(line: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def _run_example(line: str, **environment: str) -> subprocess.CompletedProcess[str]:
     import os
 
     command = [sys.executable, "-m", "entrez_kit", *shlex.split(line)[1:]]
@@ -23,24 +23,24 @@ def _run(line: str, **environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_picture_in_the_readme_is_what_the_command_prints() -> None:
+def test_the_picture_in_the_readme_shows_the_output_of_the_command() -> None:
     block = re.search(r"```console\n\$ (.*?)\n(.*?)```", README, re.DOTALL)
     assert block is not None
 
-    shown = _run(f"{block[1]} -f table", COLUMNS="78")
+    shown = _run_example(f"{block[1]} -f table", COLUMNS="78")
 
     assert [line.rstrip() for line in shown.stdout.splitlines()] == block[2].splitlines()
 
 
-def _examples() -> list[str]:
-    return [line for block in _blocks("sh") for line in block.splitlines() if line.startswith("entrez-kit ")]
+def _list_examples() -> list[str]:
+    return [line for block in _list_blocks("sh") for line in block.splitlines() if line.startswith("entrez-kit ")]
 
 
-def _blocks(language: str) -> list[str]:
+def _list_blocks(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
 
 
-@pytest.mark.parametrize("line", _examples())
+@pytest.mark.parametrize("line", _list_examples())
 def test_every_example_runs_in_the_demo(line: str, tmp_path: Path) -> None:
     import os
 
@@ -59,14 +59,19 @@ def test_every_example_runs_in_the_demo(line: str, tmp_path: Path) -> None:
 
 
 def test_every_example_with_a_manuscript_runs_in_the_demo(tmp_path: Path) -> None:
-    """The thesis cites one article that the demo has, by its PMID; the year in refs.bib is wrong."""
+    """The thesis cites one article of the demo by its PMID; the year in refs.bib is wrong."""
     cited = "Base editing of a cryptic splice site restores mucus transport in human airway cells."
     entry = (
         f"1. Marrowby TJ, Fenwick-Achebe I, et al. {cited} Ann Imaginary Genome Ed. 2019;3(2):101-12. PMID: 99000001"
     )
-    text = (heading("Results"), paragraph(f"{cited[:-1]} (1)."), heading("References"), paragraph(entry))
-    (tmp_path / "thesis.docx").write_bytes(word(*text))
-    examples = [line.partition("#")[0] for block in _blocks("text") for line in block.splitlines()]
+    text = (
+        write_heading("Results"),
+        write_paragraph(f"{cited[:-1]} (1)."),
+        write_heading("References"),
+        write_paragraph(entry),
+    )
+    (tmp_path / "thesis.docx").write_bytes(write_word(*text))
+    examples = [line.partition("#")[0] for block in _list_blocks("text") for line in block.splitlines()]
     wrong = f"@article{{a, title={{{cited}}}, author={{Marrowby, T. J.}}, year={{2018}}, pmid={{99000001}}}}"
     (tmp_path / "refs.bib").write_text(wrong, encoding="utf-8")
 
@@ -97,20 +102,20 @@ def test_the_python_example_runs_against_the_sandbox() -> None:
 
 
 def test_every_subcommand_is_in_the_readme() -> None:
-    listed = set(re.findall(r"^│ ([a-z]+)  ", _run("entrez-kit --help", COLUMNS="100").stdout, re.MULTILINE))
+    listed = set(re.findall(r"^│ ([a-z]+)  ", _run_example("entrez-kit --help", COLUMNS="100").stdout, re.MULTILINE))
     assert {"search", "fetch", "show", "guide"} <= listed
     for name in listed:
         assert f"`{name}" in README, name
 
 
-def test_the_gate_finds_both_lines_in_the_readme() -> None:
+def test_the_readme_has_the_two_lines_that_ci_run_reads() -> None:
     for mark in ("demo-line", "test-line"):
         block = re.search(rf"<!-- {mark} -->\n```sh\n(.+)\n```\n<!-- /{mark} -->", README)
         assert block is not None
         assert "\n" not in block[1]
 
 
-def test_the_readme_is_short_and_starts_with_what_a_reader_must_know() -> None:
+def test_the_readme_is_short_and_begins_with_the_most_important_facts() -> None:
     lines = README.splitlines()
 
     assert len(lines) <= 150
@@ -122,7 +127,7 @@ def test_options_and_guides_in_the_readme_exist(alone: Cli, monkeypatch: pytest.
     from entrez_kit.guides import TOPICS
 
     assert set(re.findall(r"entrez-kit guide ([a-z][\w-]*)", README)) <= set(TOPICS)
-    calls = re.findall(r"^entrez-kit ([a-z]+)(.*?)(?:#.*)?$", "\n".join(_blocks("text")), re.MULTILINE)
+    calls = re.findall(r"^entrez-kit ([a-z]+)(.*?)(?:#.*)?$", "\n".join(_list_blocks("text")), re.MULTILINE)
     assert calls
     monkeypatch.setenv("COLUMNS", "120")
     for command, rest in calls:

@@ -1,4 +1,4 @@
-"""Every command of the program once, as a user starts it: in a process of its own, over the demo."""
+"""Every command of the program once, as a user starts it: as a separate process, in the demo."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from terminal import Program
+from command_line import Program
 
 pytestmark = pytest.mark.smoke
 
@@ -42,7 +42,7 @@ CALLS = {
     "guide": ("guide", "exit-codes"),
 }
 STATUS = {"match": 3}
-"""Its reference is made up."""
+"""Its reference is invented."""
 
 
 def test_every_command_has_a_call_here() -> None:
@@ -68,7 +68,7 @@ def test_a_command_answers(program: Program, command: str, tmp_path: Path, monke
     assert json.loads(done.out) if "--json" in CALLS[command] else done.out.strip()
 
 
-def test_the_sandbox_serves_until_it_is_told_to_stop() -> None:
+def test_the_sandbox_serves_until_it_is_interrupted() -> None:
     with subprocess.Popen(
         [sys.executable, "-m", "entrez_kit", "sandbox", "--port", "0"],
         stdout=subprocess.PIPE,

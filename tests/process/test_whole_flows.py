@@ -1,4 +1,4 @@
-"""Whole flows through the real program: secrets, faults, start-up, pipes."""
+"""Whole flows through the real program: secrets, faults, pipes, processes."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from terminal import Cli
+from command_line import Cli
 
 from entrez_kit.base.settings import DEMO_WARNING
 from entrez_kit.sandbox.server import Sandbox
@@ -21,7 +21,7 @@ EMAIL = "canary.person@example.org"
 MIX = {"429": 0.05, "500": 0.02, "truncate": 0.05, "html": 0.10, "error200": 0.05, "cut": 0.05}
 
 
-def _program(*arguments: str, environment: dict[str, str], stdin: bytes = b"") -> tuple[int, bytes, bytes]:
+def _run_program(*arguments: str, environment: dict[str, str], stdin: bytes = b"") -> tuple[int, bytes, bytes]:
     done = subprocess.run(
         [sys.executable, "-m", "entrez_kit", *arguments],
         input=stdin,
@@ -33,7 +33,7 @@ def _program(*arguments: str, environment: dict[str, str], stdin: bytes = b"") -
     return done.returncode, done.stdout, done.stderr
 
 
-def _at(sandbox: Sandbox) -> dict[str, str]:
+def _make_environment(sandbox: Sandbox) -> dict[str, str]:
     return {
         "ENTREZ_KIT_EUTILS_URL": f"{sandbox.url}/entrez/eutils",
         "ENTREZ_KIT_IDCONV_URL": f"{sandbox.url}/idconv",
@@ -73,7 +73,7 @@ def _files(*folders: Path) -> Iterator[Path]:
     ids=["healthy", "429", "500", "html", "truncate", "error200", "cut"],
 )
 def test_key_and_email_appear_nowhere(fault: dict[str, float], statuses: set[int], tmp_path: Path, here: Call) -> None:
-    call = here if fault else _program
+    call = here if fault else _run_program
     logs = tmp_path / "logs"
     environment = {
         "NCBI_API_KEY": KEY,
@@ -85,7 +85,7 @@ def test_key_and_email_appear_nowhere(fault: dict[str, float], statuses: set[int
     }
     with Sandbox(faults=fault, enforce_limits=False) as sandbox:
         outputs = [
-            call(*command, environment=environment | _at(sandbox))
+            call(*command, environment=environment | _make_environment(sandbox))
             for command in (
                 ("search", "crispr", "--summaries", "3", "--history", "-v"),
                 ("fetch", "99000001", "PMC99000002", "10.5555/no.such", "-v"),
@@ -93,8 +93,8 @@ def test_key_and_email_appear_nowhere(fault: dict[str, float], statuses: set[int
             )
         ]
         keyed = [entry.keyed for entry in sandbox.log]
-        outputs.append(call("config", "show", "-v", environment=environment | _at(sandbox)))
-        outputs.append(call("cache", "info", "-v", environment=environment | _at(sandbox)))
+        outputs.append(call("config", "show", "-v", environment=environment | _make_environment(sandbox)))
+        outputs.append(call("cache", "info", "-v", environment=environment | _make_environment(sandbox)))
 
     assert outputs[0][0] in statuses
     assert any(keyed), "the key never reached the service, so the test proves nothing"
@@ -108,7 +108,7 @@ def test_key_and_email_appear_nowhere(fault: dict[str, float], statuses: set[int
 def test_the_program_returns_every_record_or_names_what_is_missing(tmp_path: Path) -> None:
     requested = [str(number) for number in range(99_100_001, 99_103_001)]
     with Sandbox(records=3_000, enforce_limits=False, faults=MIX, seed=6, most_faults_in_a_row=3) as faulty:
-        status, out, err = _program(
+        status, out, err = _run_program(
             "fetch",
             "-",
             "-f",
@@ -116,12 +116,12 @@ def test_the_program_returns_every_record_or_names_what_is_missing(tmp_path: Pat
             "--detail",
             "citation_data",
             stdin="\n".join(requested).encode(),
-            environment={"NCBI_API_KEY": KEY, "ENTREZ_KIT_HOME": str(tmp_path), **_at(faulty)},
+            environment={"NCBI_API_KEY": KEY, "ENTREZ_KIT_HOME": str(tmp_path), **_make_environment(faulty)},
         )
         struck = sum(faulty.faults.struck.values())
 
     lines = [json.loads(line) for line in out.splitlines()]
-    assert struck, "no fault struck, so the test proves nothing"
+    assert struck, "no fault occurred, so the test proves nothing"
     assert [line.get("pmid") or line["input"] for line in lines] == requested
     failed = [line["input"] for line in lines if line.get("status")]
     if failed:
@@ -131,9 +131,9 @@ def test_the_program_returns_every_record_or_names_what_is_missing(tmp_path: Pat
         assert (status, err) == (0, b"")
 
 
-def test_nothing_invalid_is_ever_cached(tmp_path: Path, here: Call) -> None:
+def test_no_invalid_reply_is_ever_cached(tmp_path: Path, here: Call) -> None:
     with Sandbox(records=200, enforce_limits=False, faults=MIX, seed=6, most_faults_in_a_row=3) as faulty:
-        environment = {"NCBI_API_KEY": KEY, "ENTREZ_KIT_HOME": str(tmp_path), **_at(faulty)}
+        environment = {"NCBI_API_KEY": KEY, "ENTREZ_KIT_HOME": str(tmp_path), **_make_environment(faulty)}
         requested = [str(number) for number in range(99_100_001, 99_100_201)]
         for start in range(0, 200, 20):
             here("fetch", *requested[start : start + 20], "-f", "ids", environment=environment)
@@ -171,22 +171,22 @@ def test_a_pipeline_with_head_works_and_ends_quietly() -> None:
     assert set(done.stderr.splitlines()) == {f"Warning: {DEMO_WARNING}"}
 
 
-def test_the_demo_keeps_to_its_own_folder_and_leaves_no_trace_of_itself_in_the_users(tmp_path: Path) -> None:
+def test_the_demo_writes_only_to_its_own_folder(tmp_path: Path) -> None:
     for command in (["search", "crispr"], ["corpus", "get", "99000001"]):
-        status, _, _ = _program("--demo", *command, environment={"ENTREZ_KIT_HOME": str(tmp_path)})
+        status, _, _ = _run_program("--demo", *command, environment={"ENTREZ_KIT_HOME": str(tmp_path)})
         assert status == 0
 
     assert {path.relative_to(tmp_path).parts[:2] for path in _files(tmp_path)} == {("data", "demo")}
 
 
-def test_processes_at_once_stay_under_the_limit_of_the_sandbox() -> None:
+def test_simultaneous_processes_respect_the_limit_of_the_sandbox() -> None:
     with Sandbox(records=200) as strict:
         running = [
             subprocess.Popen(
                 [sys.executable, "-m", "entrez_kit", "--no-cache", "fetch", str(99_100_001 + index), "-f", "ids"],
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                env={**os.environ, **_at(strict)},
+                env={**os.environ, **_make_environment(strict)},
             )
             for index in range(5)
         ]

@@ -1,4 +1,4 @@
-"""PubMed's rules of matching without any index: every record is read again for every query.
+"""PubMed's rules of matching without an index: every record is read again for every query.
 
 This is the specification of ``entrez_kit.query``. It shares no code with it: it reads the XML with another parser,
 finds words with regular expressions in whole texts instead of splitting them, and tries every combination of positions.
@@ -22,7 +22,7 @@ _STATUS = {"MEDLINE": "medline", "PubMed-not-MEDLINE": "pubmednotmedline", "Publ
 
 
 @lru_cache(maxsize=100_000)
-def plain(text: str) -> str:
+def to_plain(text: str) -> str:
     """Return text in lower case without accents; Greek letters are spelled."""
     for letter, name in _GREEK.items():
         text = text.replace(letter, name).replace(letter.upper(), name)
@@ -33,11 +33,11 @@ def plain(text: str) -> str:
 @lru_cache(maxsize=100_000)
 def squeeze_blanks(text: str) -> str:
     """Return text whose words are separated by single spaces."""
-    return re.sub(r"[\W_]+", " ", plain(text)).strip()
+    return re.sub(r"[\W_]+", " ", to_plain(text)).strip()
 
 
 @lru_cache(maxsize=10_000)
-def sequence(words: tuple[str, ...]) -> re.Pattern[str]:
+def build_sequence(words: tuple[str, ...]) -> re.Pattern[str]:
     """Return the expression for words in sequence; ``*`` is any number of letters."""
     inner = r"[\W_]+".join(re.escape(word).replace(r"\*", f"{LETTER}*") for word in words)
     return re.compile(rf"(?<!{LETTER}){inner}(?!{LETTER})")
@@ -126,10 +126,10 @@ class Article:
     @cached_property
     def headings(self) -> list[tuple[str, list[tuple[str, bool]]]]:
         """The headings with their subheadings, and whether each is a major topic."""
-        return [(name, marks) for name, _, marks in self.marked]
+        return [(name, marks) for name, _, marks in self.is_marked]
 
     @cached_property
-    def marked(self) -> list[tuple[str, bool, list[tuple[str, bool]]]]:
+    def is_marked(self) -> list[tuple[str, bool, list[tuple[str, bool]]]]:
         found = []
         for heading in self.root.iterfind("MedlineCitation/MeshHeadingList/MeshHeading"):
             name = heading.find("DescriptorName")
@@ -288,8 +288,8 @@ Check = Callable[[Article], bool]
 
 def has_words(tag: str, words: Sequence[str]) -> Check:
     """Match words in sequence in one value of a text field; a word may have ``*``."""
-    pattern = sequence(tuple(words))
-    return lambda article: any(pattern.search(plain(value)) for value in article.texts[tag])
+    pattern = build_sequence(tuple(words))
+    return lambda article: any(pattern.search(to_plain(value)) for value in article.texts[tag])
 
 
 def has_near(tag: str, words: Sequence[str], distance: int) -> Check:
@@ -297,7 +297,7 @@ def has_near(tag: str, words: Sequence[str], distance: int) -> Check:
 
     def check(article: Article) -> bool:
         for value in article.texts[tag]:
-            all_words = re.findall(f"{LETTER}+", plain(value))
+            all_words = re.findall(f"{LETTER}+", to_plain(value))
             places = [[place for place, one in enumerate(all_words) if one == word] for word in words]
             for chosen in itertools.product(*places):
                 others = max(chosen) - min(chosen) + 1 - len(words)
@@ -312,7 +312,7 @@ def has_heading(names: set[str], *, major: bool = False) -> Check:
     """Match a heading; a major topic is marked itself or has a marked subheading."""
     return lambda article: any(
         squeeze_blanks(name) in names and (not major or star or any(mark for _, mark in marks))
-        for name, star, marks in article.marked
+        for name, star, marks in article.is_marked
     )
 
 
@@ -320,7 +320,7 @@ def has_pair(names: set[str], subheadings: set[str], *, major: bool = False) -> 
     """Match a heading with a subheading at the same place."""
     return lambda article: any(
         squeeze_blanks(name) in names and squeeze_blanks(sub) in subheadings and (not major or star or mark)
-        for name, star, marks in article.marked
+        for name, star, marks in article.is_marked
         for sub, mark in marks
     )
 
@@ -424,7 +424,7 @@ def has_filter(name: str) -> Check:
     return lambda article: name in article.filters
 
 
-def has_pmid(numbers: Iterable[int]) -> Check:
+def matches_any(numbers: Iterable[int]) -> Check:
     """Match PMIDs."""
     wanted = set(numbers)
     return lambda article: article.pmid in wanted

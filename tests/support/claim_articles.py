@@ -4,7 +4,7 @@ import random
 from collections.abc import Iterator
 from functools import cache
 
-from abstracts import Abstracts
+from invented_abstracts import Abstracts
 
 from entrez_kit.references.claims.match_claims import Paper
 from entrez_kit.references.claims.sentence_index import TextPart

@@ -1,8 +1,8 @@
-"""The server over HTTP, the demo behind it, for a suite that cannot send a token: every request gets one on its way.
+"""The server over HTTP with the demo, for a suite that cannot send a token: the server adds one to every request.
 
     python tests/support/conformance_server.py
 
-It says the address it listens on, and serves until it is ended.
+It prints the address on which it listens, and serves until it is stopped.
 """
 
 import os
@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 
 import anyio
-from http_serving import bearer
-from serving import SECRET
+from http_server_program import make_bearer
+from mcp_helpers import SECRET
 from starlette.types import Receive, Scope, Send
 
 from entrez_kit.base.settings import load_settings
@@ -34,7 +34,7 @@ def main() -> None:
 
             async def with_token(scope: Scope, receive: Receive, send: Send) -> None:
                 if scope["type"] == "http":
-                    scope = {**scope, "headers": [*scope["headers"], (b"authorization", bearer().encode())]}
+                    scope = {**scope, "headers": [*scope["headers"], (b"authorization", make_bearer().encode())]}
                 await app(scope, receive, send)
 
             sys.stdout.write(f"{http.find_url(opened)}\n")

@@ -24,8 +24,8 @@ NAME_PARTS = {"family", "given", "non-dropping-particle", "dropping-particle", "
 DATE_PARTS = {"date-parts", "season", "literal"}
 
 
-def breaches(item: dict[str, Any]) -> list[str]:
-    """Return what in an item the schema does not allow."""
+def find_breaches(item: dict[str, Any]) -> list[str]:
+    """Return the members of an item that the schema does not allow."""
     found = [f"{name} is missing" for name in ("id", "type") if name not in item]
     if item.get("type") not in TYPES:
         found.append(f"type {item.get('type')}")

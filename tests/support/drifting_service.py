@@ -1,4 +1,4 @@
-"""The sandbox with a planted change: a service that does not answer any more as it did."""
+"""The sandbox with a planted change: a service that answers differently than before."""
 
 import re
 from collections.abc import Callable
@@ -15,13 +15,13 @@ MAINTENANCE = b"<!DOCTYPE html>\n<html><head><title>Maintenance</title></head><b
 
 
 def drift(sandbox: Sandbox, endpoint: str, change: Change) -> None:
-    """Let an endpoint answer otherwise from now on."""
+    """Make an endpoint answer differently from now on."""
 
     def changed(original: Endpoint) -> Endpoint:
-        def answer(request: LocalRequest, state: LocalState) -> LocalReply:
+        def change_reply(request: LocalRequest, state: LocalState) -> LocalReply:
             return change(original(request, state), request)
 
-        return answer
+        return change_reply
 
     for path, (name, original) in list(sandbox._routes.items()):
         if name == endpoint:
@@ -29,7 +29,7 @@ def drift(sandbox: Sandbox, endpoint: str, change: Change) -> None:
 
 
 def replace_text(before: str, after: str) -> Change:
-    """Write something else wherever a regular expression matches; it has to match."""
+    """Replace the matches of a regular expression; there must be one."""
 
     def change(reply: LocalReply, request: LocalRequest) -> LocalReply:
         body, times = re.subn(before.encode(), after.encode(), reply.body)
@@ -38,7 +38,7 @@ def replace_text(before: str, after: str) -> Change:
     return change
 
 
-def reversed_records(record: str) -> Change:
+def reverse_records(record: str) -> Change:
     """Send the records in the opposite order."""
 
     def change(reply: LocalReply, request: LocalRequest) -> LocalReply:
@@ -62,16 +62,16 @@ def repeat_first_reply() -> Change:
     return change
 
 
-def status(number: int, body: bytes = b"", *headers: tuple[str, str]) -> Change:
-    """Answer with a status and nothing else that counts."""
+def send_status(number: int, body: bytes = b"", *headers: tuple[str, str]) -> Change:
+    """Answer with a status and an empty reply."""
     return lambda reply, request: LocalReply(body, HTML, number, headers)
 
 
-def page(reply: LocalReply, request: LocalRequest) -> LocalReply:
-    """Answer with a page for people."""
+def send_page(reply: LocalReply, request: LocalRequest) -> LocalReply:
+    """Answer with a web page."""
     return LocalReply(MAINTENANCE, HTML)
 
 
-def words(endpoint: str, text: str, number: int = 200) -> Change:
+def send_error(endpoint: str, text: str, number: int = 200) -> Change:
     """Answer with an error."""
     return lambda reply, request: failure(endpoint, text, retmode=request.retmode, status=number)

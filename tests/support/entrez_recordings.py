@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
-from recordings import LIST
+from used_recordings import LIST
 
 from entrez_kit.local.eutils.replies import HTML, JSON, TEXT, XML, LocalReply, plain
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
@@ -56,8 +56,8 @@ class Recorded:
 
     @property
     def key(self) -> Key:
-        """What tells this request from others."""
-        return _key(self.endpoint, self.params)
+        """The data that distinguish this request from others."""
+        return _make_key(self.endpoint, self.params)
 
     @property
     def content_type(self) -> str:
@@ -106,7 +106,7 @@ def serve_recordings(recordings: Iterable[Recorded], faults: Mapping[str, float]
     replies = {one.key: LocalReply(one.body, one.content_type, one.status) for one in recordings}
 
     def replay(request: LocalRequest, _: LocalState) -> LocalReply:
-        return replies.get(_key(request.endpoint, request.params), plain("404 Not Found\n", 404))
+        return replies.get(_make_key(request.endpoint, request.params), plain("404 Not Found\n", 404))
 
     sandbox = Sandbox(faults=faults, seed=3, enforce_limits=False, most_faults_in_a_row=3)
     for path, (name, _) in ENDPOINTS.items():
@@ -115,7 +115,7 @@ def serve_recordings(recordings: Iterable[Recorded], faults: Mapping[str, float]
     return sandbox
 
 
-def _key(endpoint: str, params: Iterable[tuple[str, str]]) -> Key:
+def _make_key(endpoint: str, params: Iterable[tuple[str, str]]) -> Key:
     """Return a key that is the same whether ids come in one parameter or in several."""
     requested: dict[str, list[str]] = {}
     for name, value in params:

@@ -1,4 +1,4 @@
-"""Scripts written for Bio.Entrez: run with one changed line, and by Biopython itself as a judge."""
+"""Scripts written for Bio.Entrez: run with one changed line, and by Biopython itself for comparison."""
 
 import os
 import re
@@ -29,8 +29,8 @@ runpy.run_path(script, run_name="__main__")
 
 
 @dataclass(frozen=True)
-class Ended:
-    """How a script ended."""
+class ScriptResult:
+    """The result of a script."""
 
     status: int
     out: str
@@ -49,17 +49,17 @@ def _change_line(found: re.Match[str]) -> str:
     return f"{OURS}\nfrom Bio import {found[1]}" if found[1] else OURS
 
 
-def run_ours(script: Path, url: str, home: Path, *arguments: str, **variables: str) -> Ended:
+def run_ours(script: Path, url: str, home: Path, *arguments: str, **variables: str) -> ScriptResult:
     """Run a script with the E-utilities at an address, and all files in a folder."""
     return _run([str(script), *arguments], home, {"ENTREZ_KIT_EUTILS_URL": f"{url}/entrez/eutils", **variables})
 
 
-def run_plain(script: Path, url: str, home: Path, *arguments: str) -> Ended:
+def run_plain(script: Path, url: str, home: Path, *arguments: str) -> ScriptResult:
     """Run a script with Biopython's own Bio.Entrez."""
     return _run(["-c", PLAIN, f"{url}/entrez/eutils", str(script), *arguments], home, {})
 
 
-def _run(arguments: list[str], home: Path, variables: dict[str, str]) -> Ended:
+def _run(arguments: list[str], home: Path, variables: dict[str, str]) -> ScriptResult:
     temporary = home / f"tmp-{Path(arguments[-1]).stem}-{len(arguments)}"
     temporary.mkdir(parents=True, exist_ok=True)
     ended = subprocess.run(
@@ -71,4 +71,4 @@ def _run(arguments: list[str], home: Path, variables: dict[str, str]) -> Ended:
         timeout=300,
         check=False,
     )
-    return Ended(ended.returncode, ended.stdout, ended.stderr)
+    return ScriptResult(ended.returncode, ended.stdout, ended.stderr)

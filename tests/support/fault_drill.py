@@ -1,7 +1,7 @@
-"""Every command under every fault of the services it asks, judged against its answer where nothing fails.
+"""Every command under every fault of the services it calls, compared with its answer without faults.
 
 ``python tests/support/fault_drill.py [--command WORDS] [--fault NAME] [--endpoint NAME] [--contradictions]`` runs all
-of it, or a part, and prints what went wrong; the tests run a part that meets each command and each fault.
+cases, or a part, and prints the problems; the tests run a part that includes each command and each fault.
 """
 
 import argparse
@@ -100,14 +100,14 @@ EInfo does not say how many links a database has. Crossref and OpenAlex answer a
 have with status 404, so `check` says ``not_held``.
 """
 FAILED: Final = frozenset(("UPSTREAM_ERROR", "RATE_LIMITED", "UPSTREAM", "ENTREZ", "RATE_LIMIT"))
-"""Codes that say a service failed."""
+"""Codes that report a failed service."""
 
 STORE_FAILED: Final = 9
 """The status of a run that refuses the stored data."""
 
 
 @contextmanager
-def _clock_ahead(home: Path) -> Iterator[None]:
+def _set_clock_ahead(home: Path) -> Iterator[None]:
     """Put the clock of the program, and that of requests-cache, three years forward."""
     now, ahead = time.time, 3 * 365 * 24 * 3600
 
@@ -124,7 +124,7 @@ def _clock_ahead(home: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _flipped(home: Path) -> Iterator[None]:
+def _flip_bits(home: Path) -> Iterator[None]:
     """Flip bits of the files that hold replies and records."""
     yield
     chance = random.Random(3)
@@ -139,13 +139,13 @@ def _flipped(home: Path) -> Iterator[None]:
 
 
 STORED: Final[Mapping[str, Callable[[Path], AbstractContextManager[None]]]] = {
-    "clock ahead": _clock_ahead,
-    "bits flipped": _flipped,
+    "clock ahead": _set_clock_ahead,
+    "bits flipped": _flip_bits,
 }
-"""What may be wrong with what an earlier run stored."""
+"""Possible defects of the data that an earlier run stored."""
 
 DEADLINE: Final = 1.5
-"""Seconds an exchange may take under a slow fault, all attempts together."""
+"""Seconds that an exchange may take under a slow fault, with all attempts."""
 HASTE: Final = {
     "NCBI_TIMEOUT_MS": "500",
     "NCBI_TOTAL_DEADLINE_MS": str(int(1000 * DEADLINE)),
@@ -160,8 +160,8 @@ ENVIRONMENT: Final = {
 
 
 @dataclass(frozen=True)
-class Ended:
-    """How one run of the program ended."""
+class RunResult:
+    """The result of one run of the program."""
 
     status: int
     out: bytes
@@ -177,7 +177,7 @@ class Ended:
 
 @dataclass
 class Verdict:
-    """The result of one case of the drill: the problems found; empty if all is well."""
+    """The result of one case of the drill: the problems found; empty if there is no problem."""
 
     command: str
     endpoint: str
@@ -202,14 +202,14 @@ class Drill:
         self._homes = 0
         self._bib = folder / "drill.bib"
         self._bib.write_text(BIB, encoding="utf-8")
-        self._clean: dict[str, tuple[Ended, list[str]]] = {}
-        self._down: dict[tuple[str, str], Ended] = {}
+        self._clean: dict[str, tuple[RunResult, list[str]]] = {}
+        self._down: dict[tuple[str, str], RunResult] = {}
 
     def endpoints(self, command: str) -> list[str]:
-        """Return the endpoints a command asks when nothing fails."""
+        """Return the endpoints that a command requests without faults."""
         return self._well(command)[1]
 
-    def _well(self, command: str) -> tuple[Ended, list[str]]:
+    def _well(self, command: str) -> tuple[RunResult, list[str]]:
         if command not in self._clean:
             self.proxy.heal()
             self.proxy.asked.clear()
@@ -219,7 +219,7 @@ class Drill:
         return self._clean[command]
 
     def judge(self, command: str, endpoint: str, fault: str) -> Verdict:
-        """Run a command under a fault that lasts, then once the service is well; and under one that passes."""
+        """Run a command under a permanent fault and again without it; then under a temporary fault."""
         verdict = Verdict(command, endpoint, fault)
         clean, requested = self._well(command)
         home = self._home()
@@ -253,7 +253,7 @@ class Drill:
         return verdicts + [self.judge_stored(command, fault) for fault in STORED]
 
     def judge_stored(self, command: str, fault: str) -> Verdict:
-        """Run a command, spoil what it stored or the clock under which it did so, and run it again."""
+        """Run a command, damage its stored data or the clock that it used, and run it again."""
         verdict = Verdict(command, "what is stored", fault)
         clean, _ = self._well(command)
         home = self._home()
@@ -267,7 +267,7 @@ class Drill:
             verdict.wrong += self._differences(final, clean)
         return verdict
 
-    def _without(self, command: str, endpoint: str) -> Ended:
+    def _without(self, command: str, endpoint: str) -> RunResult:
         """Return the result of a command while one endpoint is down."""
         key = (command, endpoint)
         if key not in self._down:
@@ -276,34 +276,36 @@ class Drill:
             self.proxy.heal()
         return self._down[key]
 
-    def _judge_failing(self, command: str, home: Path, ended: Ended, clean: Ended, endpoint: str) -> Iterator[str]:
+    def _judge_failing(
+        self, command: str, home: Path, ended: RunResult, clean: RunResult, endpoint: str
+    ) -> Iterator[str]:
         if "Traceback" in ended.err or ended.status == 1:
             yield f"a defect: status {ended.status}, {ended.err[-300:]}"
         final = self._final(command, home, ended)
         same = not list(self._differences(final, clean))
         if same or ended.status in (5, 7):
             if not same and not any(error["code"] in FAILED for error in ended.errors):
-                yield f"status {ended.status} without its envelope: {_words(ended)}"
+                yield f"status {ended.status} without its envelope: {_read_words(ended)}"
             return
         if command.startswith("fulltext") and not list(self._differences(ended, self._without(command, endpoint))):
             return  # the next source has it, too
         if ended.status == 4:
-            if command.startswith("check") and _unchecked(ended) > _unchecked(clean):
+            if command.startswith("check") and _count_unchecked(ended) > _count_unchecked(clean):
                 return
             if not any(error["details"].get("missing") or error["details"].get("partial") for error in ended.errors):
-                yield f"status 4 does not say what is missing: {_words(ended)}"
+                yield f"status 4 does not say what is missing: {_read_words(ended)}"
             return
-        if ended.status == 0 and _warnings(ended) - _warnings(clean):
+        if ended.status == 0 and _list_warnings(ended) - _list_warnings(clean):
             return
-        yield f"status {ended.status}: {_words(ended)}"
+        yield f"status {ended.status}: {_read_words(ended)}"
 
-    def _differences(self, ended: Ended, clean: Ended) -> Iterator[str]:
+    def _differences(self, ended: RunResult, clean: RunResult) -> Iterator[str]:
         if ended.status != clean.status:
-            yield f"status {ended.status} in place of {clean.status}: {_words(ended)}"
-        elif _stable(ended.out) != _stable(clean.out):
-            yield f"another answer: {_difference(_stable(ended.out), _stable(clean.out))}"
+            yield f"status {ended.status} in place of {clean.status}: {_read_words(ended)}"
+        elif _remove_unstable(ended.out) != _remove_unstable(clean.out):
+            yield f"another answer: {_describe_difference(_remove_unstable(ended.out), _remove_unstable(clean.out))}"
 
-    def _final(self, command: str, home: Path, ended: Ended) -> Ended:
+    def _final(self, command: str, home: Path, ended: RunResult) -> RunResult:
         return self._run(AFTERWARDS[command], home) if command in AFTERWARDS and ended.status == 0 else ended
 
     def _home(self) -> Path:
@@ -312,7 +314,7 @@ class Drill:
         home.mkdir()
         return home
 
-    def _run(self, command: str, home: Path, haste: Mapping[str, str] | None = None) -> Ended:
+    def _run(self, command: str, home: Path, haste: Mapping[str, str] | None = None) -> RunResult:
         words = shlex.split(command.replace("{bib}", str(self._bib)))
         url = self.proxy.url
         environment = {
@@ -342,7 +344,7 @@ class Drill:
             err.flush()
         seconds = time.monotonic() - started
         printed = (out.buffer.getvalue(), err.buffer.getvalue().decode())
-        return Ended(status, printed[0], printed[1], seconds)
+        return RunResult(status, printed[0], printed[1], seconds)
 
 
 _RUN_TO_RUN: Final = re.compile(
@@ -353,51 +355,51 @@ _RUN_TO_RUN: Final = re.compile(
 """The text that differs between correct runs: times, addresses, and white space around records."""
 
 
-def _words(ended: Ended) -> str:
+def _read_words(ended: RunResult) -> str:
     said = [f"{error['code']} {error['message'][:100]}" for error in ended.errors]
     return "; ".join(said) or f"{ended.out[:80]!r} {ended.err[-80:]!r}"
 
 
-def _unchecked(ended: Ended) -> int:
-    """Return how many references were not checked, and how many sources gave no answer about one."""
-    documents = list(_documents(ended.out))
+def _count_unchecked(ended: RunResult) -> int:
+    """Return how many references were not checked, and how many sources did not answer for one."""
+    documents = list(_read_documents(ended.out))
     rows = [row for document in documents for row in document["references"]]
     failed = len([said for row in rows for said in row.get("sources", ()) if said["says"] == "failed"])
     return failed + sum(int(document["counts"]["unchecked"]) for document in documents)
 
 
-def _warnings(ended: Ended) -> set[str]:
+def _list_warnings(ended: RunResult) -> set[str]:
     """Return what a run warned of, in its document or on stderr."""
-    return {*ended.err.splitlines(), *(json.dumps(found) for found in _warned(list(_documents(ended.out))))}
+    return {*ended.err.splitlines(), *(json.dumps(found) for found in _has_warned(list(_read_documents(ended.out))))}
 
 
-def _documents(out: bytes) -> Iterator[Any]:
+def _read_documents(out: bytes) -> Iterator[Any]:
     for text in [out] if out.startswith(b"{\n") else out.splitlines():
         with suppress(ValueError):
             yield json.loads(text)
 
 
-def _warned(value: Any) -> Iterator[Any]:
+def _has_warned(value: Any) -> Iterator[Any]:
     if isinstance(value, list):
         for item in value:
-            yield from _warned(item)
+            yield from _has_warned(item)
     elif isinstance(value, dict):
         yield from value.get("warnings") or []
         for item in value.values():
-            yield from _warned(item)
+            yield from _has_warned(item)
 
 
-def _stable(out: bytes) -> bytes:
+def _remove_unstable(out: bytes) -> bytes:
     return _RUN_TO_RUN.sub(b"", out)
 
 
-def _difference(one: bytes, other: bytes) -> str:
+def _describe_difference(one: bytes, other: bytes) -> str:
     at = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
     return f"{one[max(0, at - 20) : at + 30]!r} in place of {other[max(0, at - 20) : at + 30]!r}"
 
 
 @contextmanager
-def running_drill(folder: Path) -> Iterator[Drill]:
+def run_drill(folder: Path) -> Iterator[Drill]:
     """Run a sandbox and the proxy before it; nothing waits for a slot or to retry."""
     from entrez_kit.sandbox.server import Sandbox
 
@@ -415,7 +417,7 @@ def running_drill(folder: Path) -> Iterator[Drill]:
 
 
 def main() -> int:
-    """Run the drill and print the cases that are not well."""
+    """Run the drill and print the cases with problems."""
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("command", "fault", "endpoint"):
         parser.add_argument(f"--{name}", default="")
@@ -423,7 +425,7 @@ def main() -> int:
     chosen = parser.parse_args()
     faults = CONTRADICTIONS if chosen.contradictions else tuple(FAULTS)
     done = bad = silent = 0
-    with tempfile.TemporaryDirectory() as folder, running_drill(Path(folder)) as drill:
+    with tempfile.TemporaryDirectory() as folder, run_drill(Path(folder)) as drill:
         for command in COMMANDS:
             if chosen.command not in command:
                 continue

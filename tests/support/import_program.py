@@ -6,7 +6,7 @@ python import_program.py HOME NAME FILE...
 import sys
 from pathlib import Path
 
-from copy_files import settings_at
+from pubmed_files import settings_at
 
 from entrez_kit.local import importing, manifest
 

@@ -1,10 +1,10 @@
-"""Vectors as models make them, without a model: thousands of subjects, and most of the variance in few dimensions."""
+"""Vectors like those of models, without a model: thousands of subjects, and most of the variance in few dimensions."""
 
 import sqlite3
 from collections.abc import Iterator
 
 import numpy as np
-from indexed import put
+from indexed_corpus import put
 from numpy.typing import NDArray
 
 from entrez_kit.corpus.search import vector_index
@@ -19,7 +19,7 @@ _INTO_CHUNKS = "INSERT INTO chunks (id, pmid, chunk_id, uuid, text, tokens) VALU
 _INTO_VECTORS = "INSERT INTO vectors (chunk_id, model, dim, vector) VALUES (?, ?, ?, ?)"
 
 
-class Invented:
+class InventedVectors:
     """Invented vectors of one dimension; the same for the same seed."""
 
     def __init__(self, dim: int, subjects: int = 2_000) -> None:
@@ -34,11 +34,11 @@ class Invented:
             size = min(_AT_ONCE, count - start)
             matrix = self._subjects[draw.integers(0, len(self._subjects), size)]
             matrix += 0.7 * draw.standard_normal((size, self.dim), dtype=np.float32) * self._spread
-            matrix += 0.3 * self._spread  # those of models lie to one side
+            matrix += 0.3 * self._spread  # vectors of models are not centred
             yield matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
 
 
-def put_vectors(connection: sqlite3.Connection, invented: Invented, count: int, *, first: int = 1) -> None:
+def put_vectors(connection: sqlite3.Connection, invented: InventedVectors, count: int, *, first: int = 1) -> None:
     """Write this number of passages with their vectors, without indexing them; ``first`` is the number of the first."""
     number = first
     for matrix in invented.vectors(count, seed=first):
@@ -55,6 +55,6 @@ def put_vectors(connection: sqlite3.Connection, invented: Invented, count: int, 
 
 
 def index_vectors(connection: sqlite3.Connection) -> None:
-    """Take in all vectors that are queued."""
+    """Index all queued vectors."""
     while vector_index.catch_up(connection):
         pass

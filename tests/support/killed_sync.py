@@ -1,7 +1,7 @@
-"""Kill a sync at chosen SQL statements, run it again, and compare the result with an undisturbed sync.
+"""Kill a sync at chosen SQL statements, run it again, and compare the result with an uninterrupted sync.
 
-The tests run it as a program with one thread, so that it can fork: each attempt is a child that dies by
-SIGKILL at its k-th statement, followed by one that is left in peace.
+The tests run it as a program with one thread, so that it can fork: each attempt is a child that is killed by
+SIGKILL at its k-th statement, followed by one that is not killed.
 
     python killed_sync.py FOLDER URL [URL_BEFORE] [--every]
 """
@@ -23,7 +23,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from corpus_bench import Clock, contents, rows
+from invented_papers import Clock, list_rows, read_contents
 
 from entrez_kit import EntrezKit, load_settings
 from entrez_kit.corpus import embeddings, indexing, models, sync
@@ -39,7 +39,7 @@ ATTEMPTS = 7
 SEED = 5
 
 
-class Letters:
+class LetterModel:
     """A model that counts letters."""
 
     name = "test:letters"
@@ -57,7 +57,7 @@ def main(folder: Path, url: str, url_before: str | None, *, every: bool) -> dict
     setattr(vector_index, "AT_ONCE", 16)  # noqa: B010 - and that of the vectors
     setattr(vector_index, "BLOCK", 8)  # noqa: B010
     setattr(vectors, "BATCH", 20)  # noqa: B010
-    setattr(embeddings, "embedder_of", lambda settings: embeddings.Embedder(Letters()))  # noqa: B010
+    setattr(embeddings, "embedder_of", lambda settings: embeddings.Embedder(LetterModel()))  # noqa: B010
     setattr(sync, "BATCH", 8)  # noqa: B010 - small, so that few records make many batches
     setattr(slices, "MAX_PUBMED_RESULTS", 25)  # noqa: B010 - and several slices
     limiter.RateLimiter.acquire = lambda self, deadline=None: nullcontext()  # type: ignore[method-assign]  # no waiting
@@ -65,30 +65,30 @@ def main(folder: Path, url: str, url_before: str | None, *, every: bool) -> dict
     before = folder / "before"
     before.mkdir(parents=True)
     if url_before:
-        _in_child(partial(_sync, before, url_before, minutes=0))
+        _run_in_child(partial(_run_sync, before, url_before, minutes=0))
     calm = folder / "calm"
     shutil.copytree(before, calm)
-    _in_child(partial(_sync, calm, url, minutes=60, statements=folder / "statements.json"))
-    expected = _state(calm)
+    _run_in_child(partial(_run_sync, calm, url, minutes=60, statements=folder / "statements.json"))
+    expected = _read_state(calm)
     statements: list[str] = json.loads((folder / "statements.json").read_text(encoding="utf-8"))
-    tried = list(range(1, len(statements) + 1)) if every else _chosen(statements)
+    tried = list(range(1, len(statements) + 1)) if every else _choose_statements(statements)
     problems = []
     place = folder / "attempt"
     for kill_at in tried:
         shutil.copytree(before, place)
-        status = _in_child(partial(_sync, place, url, minutes=60, kill_at=kill_at))
+        status = _run_in_child(partial(_run_sync, place, url, minutes=60, kill_at=kill_at))
         if not os.WIFSIGNALED(status) or os.WTERMSIG(status) != signal.SIGKILL:
             problems.append(f"{kill_at}: was not killed")
-        problems += [f"{kill_at}: {problem}" for problem in _wrong(place)]
-        if _in_child(partial(_sync, place, url, minutes=90)):
+        problems += [f"{kill_at}: {problem}" for problem in _find_errors(place)]
+        if _run_in_child(partial(_run_sync, place, url, minutes=90)):
             problems.append(f"{kill_at}: the sync after it failed")
-        if _state(place) != expected:
+        if _read_state(place) != expected:
             problems.append(f"{kill_at}: other contents, killed before {statements[kill_at - 1][:80]!r}")
         shutil.rmtree(place)
     return {"statements": len(statements), "tried": len(tried), "problems": problems}
 
 
-def _chosen(statements: Sequence[str]) -> list[int]:
+def _choose_statements(statements: Sequence[str]) -> list[int]:
     """Take the beginnings and ends of transactions, what follows them, and some others."""
     borders = [
         number + after
@@ -102,8 +102,8 @@ def _chosen(statements: Sequence[str]) -> list[int]:
     return sorted({*chance.sample(borders, min(ATTEMPTS, len(borders))), *others})
 
 
-def _in_child(work: Callable[[], None]) -> int:
-    """Do something in a forked child and return how it ended."""
+def _run_in_child(work: Callable[[], None]) -> int:
+    """Run a function in a forked child and return how it ended."""
     child = os.fork()
     if child == 0:
         status = 1
@@ -115,8 +115,10 @@ def _in_child(work: Callable[[], None]) -> int:
     return os.waitpid(child, 0)[1]
 
 
-def _sync(folder: Path, url: str, *, minutes: int, kill_at: int | None = None, statements: Path | None = None) -> None:
-    """Sync once; die at the k-th statement, or note all of them."""
+def _run_sync(
+    folder: Path, url: str, *, minutes: int, kill_at: int | None = None, statements: Path | None = None
+) -> None:
+    """Sync once; stop at the k-th statement, or record all of them."""
     seen: list[str] = []
 
     def trace(statement: str) -> None:
@@ -126,12 +128,12 @@ def _sync(folder: Path, url: str, *, minutes: int, kill_at: int | None = None, s
 
     connect = database.sqlite3.connect  # type: ignore[attr-defined]
 
-    def traced(*arguments: Any, **more: Any) -> sqlite3.Connection:
+    def record_statement(*arguments: Any, **more: Any) -> sqlite3.Connection:
         connection: sqlite3.Connection = connect(*arguments, **more)
         connection.set_trace_callback(trace)
         return connection
 
-    database.sqlite3.connect = traced  # type: ignore[attr-defined]
+    database.sqlite3.connect = record_statement  # type: ignore[attr-defined]
     settings = replace(
         load_settings({"home": folder}).with_sandbox(url), demo=False, data_dir=folder, state_dir=folder / "state",
         no_cache=True, embeddings="hf",
@@ -144,57 +146,61 @@ def _sync(folder: Path, url: str, *, minutes: int, kill_at: int | None = None, s
         if (problem := indexing.index_new(kit.services)) is not None:
             raise problem
         with store_of(kit.services).reading() as connection:
-            assert vectors.count_missing(connection, Letters.name) == 0
+            assert vectors.count_missing(connection, LetterModel.name) == 0
     if statements is not None:
         statements.write_text(json.dumps(seen), encoding="utf-8")
 
 
-def _state(folder: Path) -> str:
+def _read_state(folder: Path) -> str:
     """Return a fingerprint of everything that must be the same."""
     store = Store(folder / "corpus.db")
-    held = contents(store)
+    held = read_contents(store)
     store.close()
     return hashlib.sha256(json.dumps(held).encode()).hexdigest()
 
 
-def _wrong(folder: Path) -> list[str]:
+def _find_errors(folder: Path) -> list[str]:
     """Return the problems of a store right after its sync was killed: there must be none."""
     store = Store(folder / "corpus.db")
     found = []
-    [(integrity,)] = rows(store, "PRAGMA integrity_check")
+    [(integrity,)] = list_rows(store, "PRAGMA integrity_check")
     if integrity != "ok":
         found.append(f"integrity: {integrity}")
-    current = {row[0] for row in rows(store, "SELECT pmid FROM documents WHERE status = 'current'")}
-    queued = {row[0] for row in rows(store, "SELECT pmid FROM lexical_queue")}
-    indexed = set(contents(store)["words"][0][0]["records"])
+    current = {row[0] for row in list_rows(store, "SELECT pmid FROM documents WHERE status = 'current'")}
+    queued = {row[0] for row in list_rows(store, "SELECT pmid FROM lexical_queue")}
+    indexed = set(read_contents(store)["words"][0][0]["records"])
     if indexed - queued != current - queued:
         found.append("the full-text index and its queue have other records than there are")
     with store.reading() as connection:
-        (query,) = embeddings.Embedder(Letters()).matrices(["aei"])
-        near = {one.uuid for one in vectors.nearest(connection, Letters.name, query[0], 1, also=sorted(current))}
-        blocks = list(vector_index.blocks(connection, Letters.name, 4))
-        waiting = set(vector_index.queued_of(connection, Letters.name))
+        (query,) = embeddings.Embedder(LetterModel()).matrices(["aei"])
+        near = {one.uuid for one in vectors.nearest(connection, LetterModel.name, query[0], 1, also=sorted(current))}
+        blocks = list(vector_index.blocks(connection, LetterModel.name, 4))
+        waiting = set(vector_index.queued_of(connection, LetterModel.name))
     held = {chunk for one in blocks for chunk in one.chunks[slice(None) if one.kept is None else one.kept].tolist()}
-    embedded = {row[0] for row in rows(store, "SELECT chunk_id FROM vectors")}
+    embedded = {row[0] for row in list_rows(store, "SELECT chunk_id FROM vectors")}
     if held - waiting != embedded - waiting:
         found.append("the index of the vectors and its queue have other passages than there are")
     if len(near) != len(
-        {row[0] for row in rows(store, "SELECT pmid FROM chunks AS c JOIN vectors AS v ON v.chunk_id = c.id")}
+        {row[0] for row in list_rows(store, "SELECT pmid FROM chunks AS c JOIN vectors AS v ON v.chunk_id = c.id")}
     ):
         found.append("a search by meaning misses records that have vectors")
-    if rows(store, "PRAGMA foreign_key_check"):
+    if list_rows(store, "PRAGMA foreign_key_check"):
         found.append("something hangs on a record that is not there")
-    if rows(store, "SELECT pmid FROM documents WHERE status = 'current' AND pmid NOT IN (SELECT pmid FROM chunks)"):
+    if list_rows(
+        store, "SELECT pmid FROM documents WHERE status = 'current' AND pmid NOT IN (SELECT pmid FROM chunks)"
+    ):
         found.append("a record without chunks")
-    if rows(
+    if list_rows(
         store, "SELECT d.pmid FROM documents AS d LEFT JOIN versions AS v USING (pmid, version) WHERE v.pmid IS NULL"
     ):
         found.append("a record whose version is not among its versions")
     # Records were entered a day apart, so that those up to the checkpoint are known.
-    [(reached,)] = rows(store, "SELECT max(last_edat) FROM checkpoints")
+    [(reached,)] = list_rows(store, "SELECT max(last_edat) FROM checkpoints")
     if reached is not None:
-        [(days,)] = rows(store, "SELECT count(DISTINCT substr(edat, 1, 10)) FROM documents WHERE edat <= ?", reached)
-        [(expected,)] = rows(
+        [(days,)] = list_rows(
+            store, "SELECT count(DISTINCT substr(edat, 1, 10)) FROM documents WHERE edat <= ?", reached
+        )
+        [(expected,)] = list_rows(
             store,
             "SELECT julianday(substr(?, 1, 10)) - julianday(min(substr(edat, 1, 10))) + 1 FROM documents",
             reached,

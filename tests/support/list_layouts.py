@@ -1,4 +1,4 @@
-"""Write reference lists as people paste them: marks, widths, indents, empty lines, numbers, pages."""
+"""Writes reference lists as people paste them: marks, widths, indents, empty lines, numbers, pages."""
 
 import textwrap
 from collections.abc import Callable, Sequence
@@ -61,7 +61,7 @@ def line_numbered(text: str, step: int, *, first: int = 1) -> str:
 
 @dataclass(frozen=True)
 class Layout:
-    """How a list is written; ``unmarked`` are the places of references without their mark."""
+    """How a list is written; ``unmarked`` are the numbers of the references without a mark."""
 
     mark: str = ""
     width: int = 0
@@ -74,7 +74,7 @@ class Layout:
 
     @property
     def shows_every_reference(self) -> bool:
-        """Whether a mark, an empty line, an indent or a separate line shows where each reference begins."""
+        """Whether a mark, an empty line, an indent or a separate line shows the beginning of each reference."""
         marked = bool(self.mark) and not self.unmarked
         return marked or not self.width or bool(self.indent) or (not self.mark and self.blank in ("between", "two"))
 

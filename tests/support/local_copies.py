@@ -1,9 +1,9 @@
-"""Copies of PubMed in tests, with the records of the demo and its headings as NLM's files have them."""
+"""Copies of PubMed for tests, with the records of the demo and its headings in the format of NLM's files."""
 
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from places import ROOT
+from project_paths import ROOT
 
 from entrez_kit.base.settings import load_settings
 from entrez_kit.local.eutils.mesh import Heading, read_demo_headings

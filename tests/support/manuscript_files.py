@@ -1,11 +1,11 @@
-"""Lists of references in every kind of file, with references from the demo and invented ones."""
+"""Writes reference lists in every kind of file, with references from the demo and invented ones."""
 
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from word_files import endnote_record
+from word_documents import write_endnote_record
 
 TRUE = (
     "Dozewell P, Nattergal A. Sleep deprivation among resident physicians and the spelling of drug names. "
@@ -45,7 +45,7 @@ JATS = """<?xml version="1.0"?>
 2021.</mixed-citation></ref></ref-list></back></article>"""
 ENDNOTE = (
     '<?xml version="1.0" encoding="UTF-8"?><xml><records>'
-    + endnote_record(
+    + write_endnote_record(
         7,
         title=ITEM["title"],
         authors=["Mondschein, S.", "Umbracht, V."],
@@ -93,7 +93,7 @@ BIBER = r"""\entry{moon}{article}{}
 
 @pytest.fixture(name="file")
 def file_fixture(tmp_path: Path) -> Callable[[str, bytes | str], str]:
-    """Return what writes a file by its name and content, and returns its path."""
+    """Return a function that writes a file by its name and content, and returns its path."""
 
     def write(name: str, content: bytes | str) -> str:
         path = tmp_path / name

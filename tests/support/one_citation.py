@@ -1,4 +1,4 @@
-"""One reference as text, as most tests of styles want it."""
+"""One reference as text, for the tests of styles."""
 
 from collections.abc import Sequence
 

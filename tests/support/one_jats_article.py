@@ -1,4 +1,4 @@
-"""The one article of a JATS document, as most tests of the reader want it."""
+"""The only article of a JATS document, for the tests of the reader."""
 
 from entrez_kit.fulltext.jats.article import JatsArticle, iter_jats
 from entrez_kit.fulltext.models import ENDPOINT

@@ -1,4 +1,4 @@
-"""A reply of prepared bytes, read as the clients of the services have it read."""
+"""A reply of prepared bytes, as the clients of the services read it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +12,7 @@ READERS: dict[str, Callable[[bytes], Any]] = {
     "espell": parse_espell,
     "esummary": parse_esummary,
 }
-"""What the clients make of a reply before the caller reads it."""
+"""How the clients process a reply before the caller reads it."""
 
 
 def prepare_reply(endpoint: str, content: bytes, read: Callable[[Any], Any] | None = None) -> Reply:

@@ -1,4 +1,4 @@
-"""A publisher of PubMed files on loopback, as NLM's server is, with the faults that a test asks for."""
+"""A publisher of PubMed files on loopback, like NLM's server, with the faults that a test chooses."""
 
 import gzip
 import hashlib
@@ -8,7 +8,7 @@ from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Self
 
-from copy_files import article_set
+from pubmed_files import article_set
 
 
 class Publisher:

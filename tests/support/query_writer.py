@@ -1,4 +1,4 @@
-"""Write random queries about given records, each as text in PubMed's language and as a condition of ``brute_force``."""
+"""Random queries about given records, each as text in PubMed's language and as a condition of ``brute_force``."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -15,8 +15,8 @@ STOP_WORDS = PUBMED_STOP_WORDS | {"and", "or", "not"}
 
 
 @dataclass(frozen=True)
-class Written:
-    """A query, and what it means."""
+class WrittenQuery:
+    """A query and its meaning."""
 
     text: str
     check: Check
@@ -41,10 +41,10 @@ class QueryWriter:
         self.actions = actions
         self.kinds = [name for name in dir(self) if name.startswith("write_")]
 
-    def query(self, depth: int = 0) -> Written:
+    def query(self, depth: int = 0) -> WrittenQuery:
         """Return a query with up to three levels of parentheses."""
         count = self.pick.choice((1, 2, 2, 3, 4) if depth else (1, 2, 2, 3, 4, 6))
-        parts: list[tuple[str, Written, str]] = []
+        parts: list[tuple[str, WrittenQuery, str]] = []
         for place in range(count):
             nested = depth < 3 and self.pick.random() < 0.25
             part = self.query(depth + 1) if nested else self.term()
@@ -68,15 +68,15 @@ class QueryWriter:
             return found
 
         fields = frozenset().union(*(part.fields for _, part, _ in parts))
-        return Written(" ".join(shown for _, _, shown in parts), check, fields)
+        return WrittenQuery(" ".join(shown for _, _, shown in parts), check, fields)
 
-    def term(self) -> Written:
+    def term(self) -> WrittenQuery:
         """Return one term of any kind."""
         kind = self.pick.choice(self.kinds)
         while True:
             text, check = getattr(self, kind)()
             if text:
-                return Written(text, check, frozenset((kind.removeprefix("write_"),)))
+                return WrittenQuery(text, check, frozenset((kind.removeprefix("write_"),)))
             kind = self.pick.choice(self.kinds)
 
     # helpers
@@ -118,7 +118,7 @@ class QueryWriter:
         tag = self.pick.choice(("ti", "tiab", "tw", "ot", "tt", "ad", "gr", "cois"))
         words = [word for word in self._words(tag, 1) if word not in STOP_WORDS]
         if not words:
-            return "", never
+            return "", match_nothing
         word = self.pick.choice([*words, *words, "zzqqxx"])
         return f"{self._case(word)}{self._tag(tag)}", brute.has_words(tag, [word])
 
@@ -131,7 +131,7 @@ class QueryWriter:
         tag = self.pick.choice(("ti", "tiab", "tw", "ad", "ot", "all"))
         run = self._run(tag, 2, 5)
         if not run:
-            return "", never
+            return "", match_nothing
         text = self.pick.choice((" ", "-", ", ")).join(run)
         return f'"{self._case(text)}"{self._tag(tag)}', brute.has_words(tag, run)
 
@@ -139,7 +139,7 @@ class QueryWriter:
         tag = self.pick.choice(("ti", "tiab", "tw", "ad"))
         words = [word for word in self._words(tag, 1) if len(word) > 4]
         if not words:
-            return "", never
+            return "", match_nothing
         word = self.pick.choice(words)
         cut = self.pick.randint(4, len(word))
         pattern = self.pick.choice((f"{word[:cut]}*", f"{word[:4]}*{word[cut:]}", f"{word[:4]}*{word[cut:]}*"))
@@ -153,7 +153,7 @@ class QueryWriter:
     def write_wildcard_phrase(self) -> tuple[str, Check]:
         run = self._run("tiab", 2, 3)
         if not run:
-            return "", never
+            return "", match_nothing
         pattern = [f"{word[:4]}*" if len(word) > 4 and self.pick.random() < 0.7 else word for word in run]
         return f'"{" ".join(pattern)}"[tiab]', brute.has_words("tiab", pattern)
 
@@ -161,7 +161,7 @@ class QueryWriter:
         tag = self.pick.choice(("ti", "tiab", "ad"))
         words = self._words(tag, 3)
         if not words:
-            return "", never
+            return "", match_nothing
         start = self.pick.randrange(len(words) - 2)
         near = words[start : start + 8]
         chosen = self.pick.sample(near, min(len(near), self.pick.choice((2, 2, 3, 4))))
@@ -179,24 +179,24 @@ class QueryWriter:
 
     def write_entry_term(self) -> tuple[str, Check]:
         if not self.tree.entry_terms:
-            return "", never
+            return "", match_nothing
         term = self.pick.choice(list(self.tree.entry_terms))
         return f'"{term}"[mh]', brute.has_heading(self.tree.below(term, explodes=True))
 
     def write_heading_pattern(self) -> tuple[str, Check]:
         names = [brute.squeeze_blanks(name) for name, _ in self._article().headings]
         if not names:
-            return "", never
+            return "", match_nothing
         name = self.pick.choice(names)
         if len(name) < 5 or " " in name[:4]:
-            return "", never
+            return "", match_nothing
         known = {brute.squeeze_blanks(one) for article in self.articles for one, _ in article.headings}
         return f"{name[:4]}*[mh]", brute.has_heading({one for one in known if one.startswith(name[:4])})
 
     def write_pair(self) -> tuple[str, Check]:
         pairs = [(name, sub) for name, marks in self._article().headings for sub, _ in marks]
         if not pairs:
-            return "", never
+            return "", match_nothing
         name, sub = self.pick.choice(pairs)
         explodes, major = self.pick.random() < 0.6, self.pick.random() < 0.4
         names, subs = self.tree.below(name, explodes), self.subheadings.below(sub, explodes)
@@ -206,7 +206,7 @@ class QueryWriter:
     def write_subheading(self) -> tuple[str, Check]:
         subs = [sub for _, marks in self._article().headings for sub, _ in marks]
         if not subs:
-            return "", never
+            return "", match_nothing
         sub = self.pick.choice(subs)
         return f'"{sub}"{self._tag("sh")}', brute.has_subheading(self.subheadings.below(sub, explodes=True))
 
@@ -218,7 +218,7 @@ class QueryWriter:
     def write_author(self) -> tuple[str, Check]:
         people = [name for name in self._article().authors if name[1]]
         if not people:
-            return "", never
+            return "", match_nothing
         short, full = self.pick.choice(people)
         where, tag = self.pick.choice((("authors", "au"), ("authors", "Author"), ("first", "1au"), ("last", "lastau")))
         plain = brute.squeeze_blanks(short)
@@ -226,7 +226,7 @@ class QueryWriter:
             (plain, plain[: plain.rindex(" ") + 2] if " " in plain else plain, plain.split()[0], full)
         )
         if brute.squeeze_blanks(text) in STOP_WORDS or not brute.squeeze_blanks(text):
-            return "", never
+            return "", match_nothing
         quoted = self.pick.random() < 0.4 and text != full
         shown = f'"{text}"' if quoted else text
         return f"{shown}[{tag}]", brute.has_name(text, quoted=quoted, where=where)
@@ -234,7 +234,7 @@ class QueryWriter:
     def write_full_name(self) -> tuple[str, Check]:
         names = [full for _, full in self._article().authors if " " in brute.squeeze_blanks(full)]
         if not names:
-            return "", never
+            return "", match_nothing
         name = self.pick.choice(names)
         return f"{name}[fau]", brute.has_full_name(name)
 
@@ -243,13 +243,13 @@ class QueryWriter:
             if article.investigators:
                 short, _ = self.pick.choice(article.investigators)
                 return f'"{short}"[ir]', brute.has_name(short, quoted=True, where="investigators")
-        return "", never
+        return "", match_nothing
 
     def write_subject(self) -> tuple[str, Check]:
         for article in self.pick.sample(self.articles, len(self.articles)):
             for short, _ in article._people(".//PersonalNameSubject"):
                 return f'"{short}"[ps]', brute.has_subject(short)
-        return "", never
+        return "", match_nothing
 
     def write_accession(self) -> tuple[str, Check]:
         for article in self.pick.sample(self.articles, len(self.articles)):
@@ -257,13 +257,13 @@ class QueryWriter:
                 name, number = bank.findtext("DataBankName") or "", bank.findtext(".//AccessionNumber") or ""
                 text = self.pick.choice((name, number, f"{name}/{number}"))
                 return f'"{text}"[si]', brute.has_accession(text)
-        return "", never
+        return "", match_nothing
 
     def write_author_identifier(self) -> tuple[str, Check]:
         path = "MedlineCitation/Article/AuthorList/Author/Identifier"
         known = self._article()._all(path)
         if not known:
-            return "", never
+            return "", match_nothing
         number = self.pick.choice(known).strip().rsplit("/", 1)[-1]
         text = self.pick.choice((number, f"orcid {number}", f"https://orcid.org/{number}"))
         check = lambda article: any(one.strip().endswith(number) for one in article._all(path))  # noqa: E731
@@ -273,13 +273,13 @@ class QueryWriter:
         path = "MedlineCitation/Article/ELocationID"
         known = self._article()._all(path)
         if not known:
-            return "", never
+            return "", match_nothing
         one = self.pick.choice(known)
         return f'"{one}"[lid]', lambda article: one.casefold() in map(str.casefold, article._all(path))
 
     def write_action(self) -> tuple[str, Check]:
         if not self.actions:
-            return "", never
+            return "", match_nothing
         name = self.pick.choice(list(self.actions))
         members = {brute.squeeze_blanks(member) for member in self.actions[name]}
         substances = [
@@ -292,7 +292,7 @@ class QueryWriter:
     def write_group(self) -> tuple[str, Check]:
         groups = [name for name, full in self._article().authors if not full]
         if not groups:
-            return "", never
+            return "", match_nothing
         name = self.pick.choice(groups)
         path = "MedlineCitation/Article/AuthorList/Author/CollectiveName"
         return f'"{name}"[cn]', brute.has_value(path, name)
@@ -308,7 +308,9 @@ class QueryWriter:
             )
         )
         name = root.findtext(path) or ""
-        return (f'"{name}"{self._tag("ta", "journal", "jour")}', brute.has_journal(name)) if name else ("", never)
+        return (
+            (f'"{name}"{self._tag("ta", "journal", "jour")}', brute.has_journal(name)) if name else ("", match_nothing)
+        )
 
     def write_value(self) -> tuple[str, Check]:
         base = "MedlineCitation/Article/"
@@ -322,18 +324,18 @@ class QueryWriter:
             )
         )
         value = self._article().root.findtext(path) or ""
-        return (f'"{value}"[{tag}]', brute.has_value(path, value)) if value else ("", never)
+        return (f'"{value}"[{tag}]', brute.has_value(path, value)) if value else ("", match_nothing)
 
     def write_page(self) -> tuple[str, Check]:
         page = self._article().first_page
         check = lambda article: brute.squeeze_blanks(article.first_page) == brute.squeeze_blanks(page)  # noqa: E731
-        return (f"{page}[pg]", check) if brute.squeeze_blanks(page).isalnum() else ("", never)
+        return (f"{page}[pg]", check) if brute.squeeze_blanks(page).isalnum() else ("", match_nothing)
 
     def write_substance(self) -> tuple[str, Check]:
         path = ".//ChemicalList/Chemical/NameOfSubstance"
         names = self._article()._all(path)
         if not names:
-            return "", never
+            return "", match_nothing
         name = self.pick.choice(names)
         checks = [brute.has_value(one, name) for one in (path, ".//SupplMeshList/SupplMeshName")]
         return f'"{name}"[nm]', brute.any_of(checks)
@@ -341,14 +343,14 @@ class QueryWriter:
     def write_registry(self) -> tuple[str, Check]:
         numbers = self._article().registry
         if not numbers:
-            return "", never
+            return "", match_nothing
         number = self.pick.choice(numbers)
         return f'"{number}"[rn]', lambda article: number in article.registry
 
     def write_identifier(self) -> tuple[str, Check]:
         known = self._article().identifiers
         if not known:
-            return "", never
+            return "", match_nothing
         one = self.pick.choice(known)
         return f'"{one}"[aid]', brute.has_identifier(one)
 
@@ -356,7 +358,7 @@ class QueryWriter:
         tag = self.pick.choice(("dp", "edat", "crdt", "mhda", "lr", "dcom", "ppdat", "epdat"))
         days = self._article().dates[tag]
         if not days:
-            return "", never
+            return "", match_nothing
         day = self.pick.choice(days)
         year, month = day // 10000, day // 100 % 100
         column = "single" if tag == "dp" else tag
@@ -378,7 +380,7 @@ class QueryWriter:
         tag = self.pick.choice(("dp", "edat", "crdt", "mhda", "lr", "dcom"))
         days = self._article().dates[tag]
         if not days:
-            return "", never
+            return "", match_nothing
         start = self.pick.choice(days)
         year = start // 10000 + self.pick.randint(0, 4)
         shown = f"{start // 10000}/{start // 100 % 100:02}/{start % 100:02}"
@@ -401,7 +403,7 @@ class QueryWriter:
     def write_pmids(self) -> tuple[str, Check]:
         numbers = [self._article().pmid for _ in range(self.pick.randint(1, 3))]
         forms = (" ".join(map(str, numbers)), f"{','.join(map(str, numbers))}[uid]")
-        return self.pick.choice(forms), brute.has_pmid(numbers)
+        return self.pick.choice(forms), brute.matches_any(numbers)
 
     def write_pmid_range(self) -> tuple[str, Check]:
         low = self._article().pmid
@@ -409,6 +411,6 @@ class QueryWriter:
         return f"{low}:{high}[uid]", lambda article: low <= article.pmid <= high
 
 
-def never(article: Article) -> bool:
+def match_nothing(article: Article) -> bool:
     """Match no record."""
     return False

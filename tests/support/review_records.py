@@ -1,4 +1,4 @@
-"""Invent the records of several databases: the same works with the differences that databases and exporters make.
+"""Invented records of several databases: the same works with the differences that databases and exporters make.
 
 Each work has its own words, so that two works have the same title only if a test wants it. The label of a record is
 its work; a merge is right if its groups are the labels.
@@ -34,7 +34,7 @@ JOURNALS: Final = (
 
 
 @dataclass(frozen=True)
-class Invented:
+class InventedRecord:
     """A record with its label."""
 
     work: str
@@ -64,18 +64,18 @@ class Invented:
         return "\n".join([*(f"{tag}  - {value}" for tag, value in fields if value), "ER  - ", ""])
 
 
-def ris_file(records: Sequence[Invented]) -> str:
+def write_ris_file(records: Sequence[InventedRecord]) -> str:
     """Return records as a RIS file."""
     return "\n".join(record.ris() for record in records)
 
 
-def invent_works(number: int, seed: int = 0) -> Iterator[Invented]:
+def invent_works(number: int, seed: int = 0) -> Iterator[InventedRecord]:
     """Yield complete records of different works."""
     chance = random.Random(seed)
     for n in range(number):
         words = ["".join(chance.choices(_SYLLABLES, k=chance.randint(2, 4))) for _ in range(chance.randint(5, 11))]
         first = chance.randint(1, 900)
-        yield Invented(
+        yield InventedRecord(
             work=f"w{n}",
             title=f"{' '.join(words).capitalize()}: {chance.choice(_STUDIES)}",
             authors=tuple((chance.choice(_FAMILIES), chance.choice(_GIVEN)) for _ in range(chance.randint(1, 8))),
@@ -91,7 +91,7 @@ def invent_works(number: int, seed: int = 0) -> Iterator[Invented]:
         )
 
 
-def vary(record: Invented, chance: random.Random) -> Invented:
+def vary(record: InventedRecord, chance: random.Random) -> InventedRecord:
     """Return a record as another database has it: other spellings, missing fields, typing mistakes."""
     authors = tuple((family, "".join(f"{word[0]}." for word in given.split())) for family, given in record.authors)
     title, pages = record.title, record.pages
@@ -128,10 +128,10 @@ def vary(record: Invented, chance: random.Random) -> Invented:
     )
 
 
-def invent_files(works: int, seed: int = 0) -> tuple[dict[str, list[Invented]], int]:
+def invent_files(works: int, seed: int = 0) -> tuple[dict[str, list[InventedRecord]], int]:
     """Return the records of three files by name, and the number of works. Some works are twice in a file."""
     chance = random.Random(seed)
-    files: dict[str, list[Invented]] = {"pubmed.ris": [], "embase.ris": [], "scopus.ris": []}
+    files: dict[str, list[InventedRecord]] = {"pubmed.ris": [], "embase.ris": [], "scopus.ris": []}
     for record in invent_works(works, seed):
         names = chance.sample(sorted(files), chance.randint(1, 3))
         for name in names:

@@ -1,4 +1,4 @@
-"""Invented PubMed records by the million, as searchable terms: texts of ``abstracts`` and realistic coded fields."""
+"""Invented PubMed records by the million, as searchable terms: invented abstracts and realistic coded fields."""
 
 import random
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Final
 
-from abstracts import Abstract, Abstracts
+from invented_abstracts import Abstract, Abstracts
 
 from entrez_kit.query.mesh import Heading, Vocabulary
 from entrez_kit.query.record_terms import RecordTerms, SortKeys

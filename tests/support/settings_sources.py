@@ -46,5 +46,5 @@ class Sources:
 
 @pytest.fixture(name="sources")
 def sources_fixture(tmp_path: Path) -> Sources:
-    """Return sources that hold nothing yet."""
+    """Return sources without any setting."""
     return Sources(tmp_path)

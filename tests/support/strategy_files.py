@@ -1,4 +1,4 @@
-"""Invented strategies as people print them, in the syntax of every service."""
+"""Invented strategies as published, in the syntax of every service."""
 
 OVID = """Database: Ovid MEDLINE(R) ALL <1946 to March 01, 2021>
 Search Strategy:

@@ -48,7 +48,7 @@ def make_word(pattern: str, chance: random.Random) -> str:
 
 
 def write_text(node: Node, chance: random.Random) -> str:
-    """Return a text that matches words or a proximity search, or nearly does."""
+    """Return a text that matches words or a proximity search, or almost matches."""
     if isinstance(node, Words):
         return " ".join(make_word(pattern, chance) for pattern in node.patterns)
     if isinstance(node, Near):
@@ -65,7 +65,7 @@ def write_text(node: Node, chance: random.Random) -> str:
 
 
 def list_records(strategies: Iterable[Strategy], count: int, seed: int = 1) -> list[RecordTerms]:
-    """Make records in which the words, headings and values of strategies occur, near each other and in all fields."""
+    """Make records with the words, headings and values of strategies, near each other and in all fields."""
     chance = random.Random(seed)
     texts, headings, values = list_parts(strategies)
     return [_make_record(number, texts, headings, values, chance) for number in range(count)]

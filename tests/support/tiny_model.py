@@ -1,4 +1,4 @@
-"""A model2vec model small enough to be made in a test."""
+"""A small model2vec model that a test can build."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ MEANINGS = {
 }
 
 
-def tiny_model(folder: Path, dim: int = 3) -> Path:
+def build_tiny_model(folder: Path, dim: int = 3) -> Path:
     """Make a static model of eleven words; words of one meaning have one vector."""
     import numpy as np
     from model2vec import StaticModel

@@ -1,7 +1,7 @@
-"""A stand-in for a Weaviate server on loopback: REST for the schema, gRPC for data, as far as needed.
+"""A simulated Weaviate server on loopback: REST for the schema, gRPC for data, as much as the tests need.
 
-The tests in ``test_weaviate`` run against it and against a real server. It fails on request, and remembers what it was
-sent.
+The tests in ``test_weaviate`` run against it and against a real server. It fails if a test wants it to, and records
+the requests.
 """
 
 import json
@@ -39,7 +39,7 @@ _ONE_VECTOR = base_pb2.Vectors.VECTOR_TYPE_SINGLE_FP32
 
 
 @dataclass
-class Stored:
+class StoredObject:
     """One object."""
 
     properties: dict[str, Any]
@@ -51,7 +51,7 @@ class Collection:
     """One collection: the schema that the server returns, and its objects by uuid."""
 
     schema: dict[str, Any]
-    objects: dict[str, Stored] = field(default_factory=dict)
+    objects: dict[str, StoredObject] = field(default_factory=dict)
     dim: int | None = None
 
     def kind(self, name: str) -> str:
@@ -63,7 +63,7 @@ class WeaviateDouble:
     """The server. Attributes beginning with ``fail`` make it misbehave.
 
     Args:
-        key: the only key that is accepted; None lets everybody in.
+        key: the only accepted key; None accepts every caller.
     """
 
     def __init__(self, key: str | None = None) -> None:
@@ -79,7 +79,7 @@ class WeaviateDouble:
         self._lock = threading.RLock()
 
     def __enter__(self) -> "WeaviateDouble":
-        self._http = LoopbackServer(_handler_of(self))
+        self._http = LoopbackServer(_make_handler(self))
         self._http.start()
         self.port = self._http.server_port
         self.start_grpc()
@@ -126,7 +126,7 @@ class WeaviateDouble:
         if (method, path) == ("GET", "/v1/meta"):
             return 200, {"hostname": self.url, "version": self.version, "grpcMaxMessageSize": 104858000, "modules": {}}
         if (method, path) == ("POST", "/v1/schema"):
-            made = _completed(body)
+            made = _complete_schema(body)
             self.collections[made["class"]] = Collection(made)
             return 200, made
         name = path.removeprefix("/v1/schema/")
@@ -140,7 +140,7 @@ class WeaviateDouble:
     # gRPC
 
     def receive(self, name: str, request: Any, context: grpc.ServicerContext) -> Collection:
-        """Note a call, misbehave as asked, and return its collection."""
+        """Record a call, fail if requested, and return its collection."""
         self.requests.append((name, request))
         if self.fail_slow:
             time.sleep(self.fail_slow)
@@ -155,7 +155,7 @@ class WeaviateDouble:
         return self.collections[wanted]
 
     def insert(self, collection: Collection, item: Any) -> str | None:
-        """Write an object; return why it cannot be written."""
+        """Write an object; return the reason if it cannot be written."""
         with self._lock:
             requested = self.fail_objects(item.uuid)
             if requested is not None:
@@ -166,7 +166,7 @@ class WeaviateDouble:
             for name, value in properties.items():
                 if collection.kind(name) == "date" and not _is_moment(value):
                     return f"invalid date property {name!r}: requires a string with a RFC3339 formatted date"
-            vector = _unpacked(item.vectors[0].vector_bytes) if item.vectors else None
+            vector = _unpack(item.vectors[0].vector_bytes) if item.vectors else None
             if vector is not None:
                 collection.dim = collection.dim or len(vector)
                 if len(vector) != collection.dim:
@@ -174,22 +174,24 @@ class WeaviateDouble:
                         f"new node has a vector with length {len(vector)}. Existing nodes have vectors with length "
                         f"{collection.dim}: vector dimensions do not match the index dimensions"
                     )
-            collection.objects[item.uuid] = Stored(properties, vector)
+            collection.objects[item.uuid] = StoredObject(properties, vector)
             return None
 
-    def search(self, collection: Collection, request: Any) -> Iterator[tuple[str, Stored, dict[str, float]]]:
-        """Yield what a search finds, best first, with its numbers."""
+    def search(self, collection: Collection, request: Any) -> Iterator[tuple[str, StoredObject, dict[str, float]]]:
+        """Yield the results of a search, best first, with their numbers."""
         limit = request.limit or USUAL_RESULTS
         with self._lock:
-            among = {uuid: item for uuid, item in collection.objects.items() if _passes(request, uuid, item)}
+            among = {uuid: item for uuid, item in collection.objects.items() if _is_match(request, uuid, item)}
             if request.HasField("bm25_search"):
-                scores = _bm25(request.bm25_search.query, collection.objects)
+                scores = _compute_bm25(request.bm25_search.query, collection.objects)
                 found = sorted((-scores[uuid], uuid) for uuid in among if uuid in scores)
                 for score, uuid in found[:limit]:
                     yield uuid, among[uuid], {"score": -score}
             elif request.HasField("near_vector"):
-                vector = _unpacked(request.near_vector.vectors[0].vector_bytes)
-                near = sorted((_distance(vector, item.vector), uuid) for uuid, item in among.items() if item.vector)
+                vector = _unpack(request.near_vector.vectors[0].vector_bytes)
+                near = sorted(
+                    (_compute_distance(vector, item.vector), uuid) for uuid, item in among.items() if item.vector
+                )
                 for distance, uuid in near[:limit]:
                     yield uuid, among[uuid], {"distance": distance}
             else:
@@ -206,7 +208,7 @@ class _Servicer(weaviate_pb2_grpc.WeaviateServicer):
         if request.limit > MAX_RESULTS:
             context.abort(grpc.StatusCode.UNKNOWN, "invalid pagination params: query maximum results exceeded")
         if request.HasField("near_vector") and collection.dim:
-            given = len(_unpacked(request.near_vector.vectors[0].vector_bytes))
+            given = len(_unpack(request.near_vector.vectors[0].vector_bytes))
             if given != collection.dim:
                 context.abort(
                     grpc.StatusCode.UNKNOWN,
@@ -222,9 +224,9 @@ class _Servicer(weaviate_pb2_grpc.WeaviateServicer):
                 setattr(result.metadata, name, number)
                 setattr(result.metadata, f"{name}_present", True)
             if request.metadata.vector and item.vector is not None:
-                result.metadata.vectors.add(name="default", vector_bytes=_packed(item.vector), type=_ONE_VECTOR)
+                result.metadata.vectors.add(name="default", vector_bytes=_pack(item.vector), type=_ONE_VECTOR)
             for name in request.properties.non_ref_properties:
-                value = _value(collection.kind(name), item.properties.get(name))
+                value = _get_value(collection.kind(name), item.properties.get(name))
                 result.properties.non_ref_props.fields[name].CopyFrom(value)
         return reply
 
@@ -241,7 +243,7 @@ class _Servicer(weaviate_pb2_grpc.WeaviateServicer):
         collection = self.double.receive("BatchDelete", request, context)
         reply = batch_delete_pb2.BatchDeleteReply()
         for uuid, item in list(collection.objects.items()):
-            if _passes(request, uuid, item):
+            if _is_match(request, uuid, item):
                 why = self.double.fail_objects(uuid)
                 reply.objects.add(uuid=UUID(uuid).bytes, successful=why is None, error=why or "")
                 reply.matches += 1
@@ -257,16 +259,16 @@ class _Servicer(weaviate_pb2_grpc.WeaviateServicer):
         return reply
 
 
-def _healthy(request: bytes, context: grpc.ServicerContext) -> bytes:
+def _report_health(request: bytes, context: grpc.ServicerContext) -> bytes:
     return b"\x08\x01"  # status: SERVING
 
 
 _HEALTH = grpc.method_handlers_generic_handler(
-    "grpc.health.v1.Health", {"Check": grpc.unary_unary_rpc_method_handler(_healthy)}
+    "grpc.health.v1.Health", {"Check": grpc.unary_unary_rpc_method_handler(_report_health)}
 )
 
 
-def _handler_of(double: WeaviateDouble) -> type[BaseHTTPRequestHandler]:
+def _make_handler(double: WeaviateDouble) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def _serve(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
@@ -285,7 +287,7 @@ def _handler_of(double: WeaviateDouble) -> type[BaseHTTPRequestHandler]:
         do_GET = do_POST = do_DELETE = _serve  # noqa: N815 - named by http.server
 
         def log_message(self, format: str, *args: Any) -> None:
-            """Stay silent."""
+            """Print nothing."""
 
         def handle(self) -> None:
             try:
@@ -299,8 +301,8 @@ def _handler_of(double: WeaviateDouble) -> type[BaseHTTPRequestHandler]:
 # How it thinks -------------------------------------------------------------------------------------------------------
 
 
-def _completed(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a schema with what the server adds."""
+def _complete_schema(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a schema with the defaults of the server."""
     properties = [
         {
             "indexFilterable": True,
@@ -359,7 +361,7 @@ def _completed(given: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _passes(request: Any, uuid: str, item: Stored) -> bool:
+def _is_match(request: Any, uuid: str, item: StoredObject) -> bool:
     if not request.HasField("filters"):
         return True
     wanted = request.filters
@@ -368,7 +370,7 @@ def _passes(request: Any, uuid: str, item: Stored) -> bool:
     return (uuid if name == "_id" else item.properties.get(name)) in wanted.value_text_array.values
 
 
-def _value(kind: str, value: Any) -> properties_pb2.Value:
+def _get_value(kind: str, value: Any) -> properties_pb2.Value:
     if value is None:
         return properties_pb2.Value(null_value="NULL_VALUE")
     if kind == "int":
@@ -376,9 +378,9 @@ def _value(kind: str, value: Any) -> properties_pb2.Value:
     return properties_pb2.Value(text_value=value)
 
 
-def _bm25(query: str, objects: Mapping[str, Stored]) -> dict[str, float]:
-    requested = set(_words(query))
-    texts = {uuid: Counter(_words(str(item.properties.get("text", "")))) for uuid, item in objects.items()}
+def _compute_bm25(query: str, objects: Mapping[str, StoredObject]) -> dict[str, float]:
+    requested = set(_list_words(query))
+    texts = {uuid: Counter(_list_words(str(item.properties.get("text", "")))) for uuid, item in objects.items()}
     mean = sum(map(Counter.total, texts.values())) / max(1, len(texts))
     scores: dict[str, float] = {}
     for word in requested:
@@ -391,19 +393,19 @@ def _bm25(query: str, objects: Mapping[str, Stored]) -> dict[str, float]:
     return scores
 
 
-def _words(text: str) -> list[str]:
+def _list_words(text: str) -> list[str]:
     return re.findall(r"\w+", text.lower())
 
 
-def _unpacked(raw: bytes) -> list[float]:
+def _unpack(raw: bytes) -> list[float]:
     return list(struct.unpack(f"<{len(raw) // 4}f", raw))
 
 
-def _packed(vector: list[float]) -> bytes:
+def _pack(vector: list[float]) -> bytes:
     return struct.pack(f"<{len(vector)}f", *vector)
 
 
-def _distance(one: list[float], other: list[float] | None) -> float:
+def _compute_distance(one: list[float], other: list[float] | None) -> float:
     assert other is not None
     lengths = math.hypot(*one) * math.hypot(*other)
     return 1 - sum(a * b for a, b in zip(one, other, strict=True)) / lengths

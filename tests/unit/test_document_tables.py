@@ -36,7 +36,7 @@ def test_the_guide_has_every_setting_once_with_its_values() -> None:
 
 
 @pytest.mark.parametrize("lost", [("ncbi_max_retries",), ("embeddings", "embeddings_model"), ("format",)])
-def test_a_setting_that_the_guide_lacks_follows_the_setting_before_it(
+def test_a_setting_missing_in_the_guide_follows_the_setting_before_it(
     lost: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     complete = document_tables.write_settings_guide()

@@ -1,4 +1,4 @@
-"""Who may import whom, read from the syntax tree of every module."""
+"""The allowed imports of every module, read from its syntax tree."""
 
 import ast
 import re
@@ -10,7 +10,7 @@ from importlib.util import resolve_name
 from pathlib import Path
 
 import pytest
-from places import ROOT
+from project_paths import ROOT
 from syntax_trees import read_nodes, read_tree
 
 LAYERS = (
@@ -36,7 +36,7 @@ LAYERS = (
     ("Entrez",),
     ("server",),
 )
-"""From the ground up; a module imports only from layers below its own, or from its own room; rooms may be nested."""
+"""From the bottom up; a module imports only from layers below its own, or from its own room; rooms may be nested."""
 
 MAX_ROOMS = 23
 MAX_ARROWS = 118
@@ -82,13 +82,13 @@ HEAVY = {
 }
 
 
-def _modules() -> list[Path]:
+def _list_modules() -> list[Path]:
     return sorted(path for folder in ("entrez_kit", "commands", "fixtures") for path in (ROOT / folder).rglob("*.py"))
 
 
 @dataclass(frozen=True)
-class _Read:
-    """What the tests here need of a module."""
+class _Module:
+    """The parts of a module that these tests need."""
 
     imports: list[ast.Import | ast.ImportFrom]
     top_level: list[ast.Import | ast.ImportFrom]
@@ -97,40 +97,40 @@ class _Read:
 
 
 @cache
-def _read(path: Path) -> _Read:
+def _read_module(path: Path) -> _Module:
     tree = read_tree(path)
     nodes = read_nodes(path)
-    return _Read(
+    return _Module(
         imports=[node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)],
         top_level=[node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)],
         for_types={
             id(inner)
             for node in nodes
-            if isinstance(node, ast.If) and "TYPE_CHECKING" in _names_of(node.test)
+            if isinstance(node, ast.If) and "TYPE_CHECKING" in _list_names(node.test)
             for inner in ast.walk(node)
         },
         calls=[
-            (node.lineno, _dotted(node.func), {word.arg for word in node.keywords})
+            (node.lineno, _write_dotted(node.func), {word.arg for word in node.keywords})
             for node in nodes
             if isinstance(node, ast.Call)
         ],
     )
 
 
-def _names_of(condition: ast.expr) -> set[str]:
+def _list_names(condition: ast.expr) -> set[str]:
     nodes = list(ast.walk(condition))
     attributes = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
     return attributes | {node.id for node in nodes if isinstance(node, ast.Name)}
 
 
-def _dotted(called: ast.expr) -> str:
+def _write_dotted(called: ast.expr) -> str:
     if isinstance(called, ast.Attribute):
-        return f"{_dotted(called.value)}.{called.attr}"
+        return f"{_write_dotted(called.value)}.{called.attr}"
     return called.id if isinstance(called, ast.Name) else ""
 
 
-def _imports(path: Path, *, top_level_only: bool = False) -> Iterator[str]:
-    read = _read(path)
+def _list_imports(path: Path, *, top_level_only: bool = False) -> Iterator[str]:
+    read = _read_module(path)
     for node in read.top_level if top_level_only else read.imports:
         if id(node) in read.for_types:
             continue
@@ -143,25 +143,25 @@ def _imports(path: Path, *, top_level_only: bool = False) -> Iterator[str]:
                 yield node.module
 
 
-def _room(name: str) -> str | None:
+def _find_room(name: str) -> str | None:
     """Return the innermost room that a module is in."""
     within = f"{name.removeprefix('entrez_kit.')}."
     return max((room for layer in LAYERS for room in layer if within.startswith(f"{room}.")), key=len, default=None)
 
 
-def _layer(room: str) -> int:
+def _find_layer(room: str) -> int:
     return next(rank for rank, rooms in enumerate(LAYERS) if room in rooms)
 
 
-def test_modules_import_only_from_below_and_libraries_stay_in_their_rooms() -> None:
-    assert [fault for path in _modules() for fault in _faults_of(path)] == []
+def test_modules_import_only_from_rooms_above_and_libraries_are_imported_only_in_their_rooms() -> None:
+    assert [fault for path in _list_modules() for fault in _list_faults(path)] == []
 
 
-def _faults_of(path: Path) -> Iterator[str]:
-    """Yield what is wrong with the imports of a module."""
+def _list_faults(path: Path) -> Iterator[str]:
+    """Yield the problems of the imports of a module."""
     relative = path.relative_to(ROOT).as_posix()
     own = relative.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-    for name in _imports(path):
+    for name in _list_imports(path):
         library = name.split(".")[0]
         if library in ONLY_IN and not relative.startswith(ONLY_IN[library]):
             yield f"{relative} imports {library}"
@@ -172,18 +172,19 @@ def _faults_of(path: Path) -> Iterator[str]:
             and name.startswith("entrez_kit.")
             and own not in ("entrez_kit", "entrez_kit.__main__")
         ):
-            mine, other = _room(own), _room(name)
+            mine, other = _find_room(own), _find_room(name)
             if mine is None or other is None:
                 yield f"{own if mine is None else name} is in no room"
-            elif mine != other and _layer(other) >= _layer(mine):
+            elif mine != other and _find_layer(other) >= _find_layer(mine):
                 yield f"{relative} imports {name} from above or beside"
 
 
-def test_no_import_runs_in_a_circle_not_even_one_for_types() -> None:
+def test_no_imports_form_a_circle_not_even_those_for_types() -> None:
     modules = {
-        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in _modules()
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in _list_modules()
     }
-    imported = {name: set(_own_imports(name, path, modules)) - {name} for name, path in modules.items()}
+    imported = {name: set(_list_own_imports(name, path, modules)) - {name} for name, path in modules.items()}
 
     try:
         TopologicalSorter(imported).prepare()
@@ -191,10 +192,10 @@ def test_no_import_runs_in_a_circle_not_even_one_for_types() -> None:
         pytest.fail(" <- ".join(exc.args[1]))
 
 
-def _own_imports(name: str, path: Path, modules: Collection[str]) -> Iterator[str]:
-    """Yield those of a module's imports, wherever they stand in it, that are modules of the project."""
+def _list_own_imports(name: str, path: Path, modules: Collection[str]) -> Iterator[str]:
+    """Yield the imports of a module that are modules of the project."""
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-    for node in _read(path).imports:
+    for node in _read_module(path).imports:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in modules)
         else:
@@ -204,7 +205,7 @@ def _own_imports(name: str, path: Path, modules: Collection[str]) -> Iterator[st
                 yield from {inner if inner in modules else base} & set(modules)
 
 
-def _place(name: str) -> str:
+def _find_folder(name: str) -> str:
     """Return the room of a module, or the top-level folder that it is in."""
     parts = name.split(".")
     return parts[1] if parts[0] == "entrez_kit" and len(parts) > 1 else parts[0]
@@ -212,14 +213,15 @@ def _place(name: str) -> str:
 
 def test_rooms_are_few_and_import_few_other_rooms() -> None:
     modules = {
-        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in _modules()
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in _list_modules()
     }
-    rooms = {_place(name) for name in modules if name != "entrez_kit"}
+    rooms = {_find_folder(name) for name in modules if name != "entrez_kit"}
     arrows = {
-        (_place(name), _place(other))
+        (_find_folder(name), _find_folder(other))
         for name, path in modules.items()
-        for other in _own_imports(name, path, modules)
-        if other != "entrez_kit" and _place(name) != _place(other)
+        for other in _list_own_imports(name, path, modules)
+        if other != "entrez_kit" and _find_folder(name) != _find_folder(other)
     }
 
     assert len(rooms) <= MAX_ROOMS, sorted(rooms)
@@ -248,12 +250,12 @@ def test_modules_that_start_early_do_not_import_heavy_libraries() -> None:
     ):
         path = ROOT / "entrez_kit" / name
         module = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-        for imported in _imports(module, top_level_only=True):
+        for imported in _list_imports(module, top_level_only=True):
             assert imported.split(".")[0] not in HEAVY, f"{name} imports {imported}"
 
 
-def test_only_settings_reads_the_environment() -> None:
-    for path in _modules():
+def test_only_the_settings_module_reads_the_environment() -> None:
+    for path in _list_modules():
         if path.name == "settings.py":
             continue
         text = path.read_text(encoding="utf-8")
@@ -261,21 +263,21 @@ def test_only_settings_reads_the_environment() -> None:
 
 
 def test_the_library_never_prints_or_exits() -> None:
-    for path in _modules():
+    for path in _list_modules():
         if not path.is_relative_to(ROOT / "entrez_kit") or path.name == "__main__.py":
             continue
-        for line, called, _ in _read(path).calls:
+        for line, called, _ in _read_module(path).calls:
             assert called not in ("print", "exit", "quit", "sys.exit", "os._exit"), f"{path}:{line} calls {called}"
 
 
-def test_every_text_is_opened_as_utf_8() -> None:
-    for path in _modules():
-        for line, called, words in _read(path).calls:
+def test_every_text_file_is_opened_as_utf_8() -> None:
+    for path in _list_modules():
+        for line, called, words in _read_module(path).calls:
             if called.endswith((".read_text", ".write_text")):
                 assert "encoding" in words, f"{path}:{line}"
 
 
 def test_files_stay_small_enough_to_read_in_one_go() -> None:
-    for path in _modules():
-        if path.name != "kit_methods.py":  # it is written, not kept by hand
+    for path in _list_modules():
+        if path.name != "kit_methods.py":  # it is generated, not edited by hand
             assert len(path.read_text(encoding="utf-8").splitlines()) <= 900, path

@@ -66,12 +66,12 @@ VALUES: Final = st.recursive(
 )
 
 
-def places(value: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+def list_places(value: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """Yield the path of every place in a document."""
     yield above
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, inner in items:
-        yield from places(inner, (*above, key))
+        yield from list_places(inner, (*above, key))
 
 
 def replace_at(document: Any, path: tuple[Any, ...], value: Any) -> Any:
@@ -90,7 +90,7 @@ def replace_at(document: Any, path: tuple[Any, ...], value: Any) -> Any:
 @given(data=st.data())
 def test_any_value_at_any_place_is_an_answer_or_a_typed_error(service: str, data: st.DataObject) -> None:
     document, read = READERS[service]
-    path = data.draw(st.sampled_from(list(places(document))))
+    path = data.draw(st.sampled_from(list(list_places(document))))
     content = json.dumps(replace_at(document, path, data.draw(VALUES))).encode()
     with suppress(UpstreamError):
         read(content)

@@ -1,4 +1,4 @@
-"""The package list, the public names and what the project may contain."""
+"""The package list, the public names, and the files of the project."""
 
 import ast
 import re
@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Iterable
 
 import pytest
-from places import ROOT
+from project_paths import ROOT
 
 import entrez_kit
 
@@ -27,7 +27,7 @@ def test_every_package_on_disk_is_listed() -> None:
 
 
 @pytest.mark.process
-def test_the_top_level_holds_only_what_was_agreed() -> None:
+def test_the_top_level_has_only_the_agreed_files() -> None:
     allowed = {"pyproject.toml", "entrez_kit", "commands", "tests", "fixtures", "README.md", "CHANGELOG.md", "LICENSE"}
     tracked = subprocess.run(
         ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False, encoding="utf-8"
@@ -38,7 +38,7 @@ def test_the_top_level_holds_only_what_was_agreed() -> None:
 
 
 def test_the_changelog_has_one_short_entry_for_each_change() -> None:
-    """A merge of two branches can bring removed text back: then a heading is there twice, or an entry is long."""
+    """A merge of two branches can restore removed text: then a heading appears twice, or an entry is long."""
     lines = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").splitlines()
     headings = [line for line in lines if line.startswith("#")]
     entries = re.findall(r"^- .*(?:\n  .*)*", "\n".join(lines), re.MULTILINE)
@@ -65,18 +65,18 @@ CARD_OF_TESTS = {"pytest": "pytest", "responses": "responses"}
 
 
 def _import_each(packages: Iterable[str], *folders: str) -> bool:
-    """Tell whether code of these folders imports each package when it runs, not for types only."""
+    """Return whether code of these folders imports each package when it runs, not only for types."""
     missing = set(packages)
     for path in (path for folder in folders for path in (ROOT / folder).rglob("*.py")):
         text = path.read_text(encoding="utf-8")
         if any(re.search(rf"(?:import|from) {name}\b", text) for name in missing):
-            missing -= _imported(ast.parse(text))
+            missing -= _list_imported(ast.parse(text))
         if not missing:
             return True
     return False
 
 
-def _imported(tree: ast.Module) -> set[str]:
+def _list_imported(tree: ast.Module) -> set[str]:
     """Return the packages that a module imports when it runs."""
     found = set()
     for_types = {
@@ -96,14 +96,14 @@ def _imported(tree: ast.Module) -> set[str]:
     return found
 
 
-def test_every_package_of_the_card_is_a_dependency_that_the_program_or_its_tests_import() -> None:
+def test_every_required_package_is_a_dependency_that_the_program_or_its_tests_import() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
-    def required(lines: list[str]) -> set[str]:
+    def list_required(lines: list[str]) -> set[str]:
         return {re.split(r"[<>=!~;\[ ]", line, maxsplit=1)[0] for line in lines}
 
-    assert set(CARD) <= required(project["dependencies"])
-    assert set(CARD_OF_TESTS) <= required(project["optional-dependencies"]["dev"])
+    assert set(CARD) <= list_required(project["dependencies"])
+    assert set(CARD_OF_TESTS) <= list_required(project["optional-dependencies"]["dev"])
     assert _import_each(CARD.values(), "entrez_kit", "commands")
     assert _import_each(CARD_OF_TESTS.values(), "tests")
     assert not _import_each(["no_such_package"], "entrez_kit", "commands")

@@ -20,21 +20,21 @@ def test_every_public_name_still_exists() -> None:
     assert removed_names() == [], "users rely on these names"
 
 
-def test_a_generated_file_says_so_or_is_in_the_generated_folder() -> None:
-    """Of documents, only a table or a list is generated."""
+def test_a_generated_file_states_it_or_is_in_the_generated_folder() -> None:
+    """In documents, only a table or a list is generated."""
     for path, text in generated_files().items():
         if path.suffix != ".md" or path.is_relative_to(FOLDER):
             assert path.is_relative_to(FOLDER) or GENERATED in "".join(text.splitlines()[:2]), path
 
 
-def _first_facts() -> Iterator[str]:
+def _list_first_lines() -> Iterator[str]:
     """Yield one saved line of each kind of public name."""
     kinds = ("argument", "command", "error", "exit status", "formats", "result", "setting", "tool", "EUtils")
     for kind in kinds:
         yield next(line for line in SAVED.splitlines() if line.startswith(kind))
 
 
-@pytest.mark.parametrize("line", list(_first_facts()), ids=lambda line: line.partition(":")[0])
+@pytest.mark.parametrize("line", list(_list_first_lines()), ids=lambda line: line.partition(":")[0])
 def test_a_removed_name_is_reported_and_stays_saved(line: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (*_, lost) = sorted(public_surface.read_facts(line))
     facts = public_surface.list_facts() - {lost}
@@ -44,7 +44,7 @@ def test_a_removed_name_is_reported_and_stays_saved(line: str, monkeypatch: pyte
     assert lost in public_surface.read_facts(generated_files()[public_surface.SAVED])
 
 
-def test_a_new_name_makes_the_saved_names_stale(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_name_makes_the_saved_names_outdated(monkeypatch: pytest.MonkeyPatch) -> None:
     facts = public_surface.list_facts() | {("formats", "parquet")}
     monkeypatch.setattr(public_surface, "list_facts", lambda: facts)
 

@@ -14,8 +14,8 @@ from urllib.error import HTTPError, URLError
 import Bio.Entrez
 import pytest
 import responses
-from loopback import ESEARCH, HTML, RATE_LIMIT, Answer, Loopback
-from workbench import free_port
+from loopback_server import ESEARCH, HTML, RATE_LIMIT, Answer, Loopback
+from loopback_transport import find_free_port
 
 from entrez_kit import Entrez, load_settings
 from entrez_kit.base.errors import NotConfigured
@@ -49,7 +49,7 @@ def server_fixture() -> Iterator[Loopback]:
 
 @pytest.fixture(name="entrez")
 def entrez_fixture(server: Loopback, no_waiting: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Point the module at the server, with settings of its own and two retries."""
+    """Point the module at the server, with its own settings and two retries."""
     monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", server.eutils_url)
     monkeypatch.setenv("NCBI_MAX_RETRIES", "2")
     usual = {
@@ -79,7 +79,7 @@ def entrez_fixture(server: Loopback, no_waiting: None, monkeypatch: pytest.Monke
         ("text/html; charset=UTF-8", b"<html><title>A record</title></html>", HTTPResponse),
     ],
 )
-def test_a_stream_is_text_or_binary_as_biopython_decides_from_the_cache_too(
+def test_a_stream_is_text_or_binary_as_in_biopython_also_from_the_cache(
     entrez: Any, server: Loopback, kind: str, body: bytes, type_: Any
 ) -> None:
     server.always = Answer(body, headers={"Content-Type": kind})
@@ -104,7 +104,7 @@ def test_a_binary_stream_has_the_status_and_the_headers_of_a_response(entrez: An
     assert b"".join(stream).endswith(b"</eSearchResult>\n")
 
 
-def test_keywords_pass_as_they_are_and_long_requests_go_by_post(entrez: Any, server: Loopback) -> None:
+def test_keywords_are_sent_unchanged_and_long_requests_use_post(entrez: Any, server: Loopback) -> None:
     entrez.esearch(db="gds", term="x", report="full", anything="else", nothing=None).close()
     many = ",".join(map(str, range(1, 151)))
     server.always = Answer(FASTA, headers=TEXT)
@@ -132,7 +132,7 @@ def test_requests_that_use_the_history_are_never_cached(entrez: Any, server: Loo
 
 
 @pytest.mark.parametrize(("status", "body"), [(429, RATE_LIMIT), (500, HTML), (503, b""), (400, b"unexplained")])
-def test_an_error_status_is_raised_after_our_retries_alone(
+def test_an_error_status_is_raised_after_our_retries_only(
     entrez: Any, server: Loopback, status: int, body: bytes
 ) -> None:
     server.always = Answer(body, status)
@@ -146,7 +146,7 @@ def test_an_error_status_is_raised_after_our_retries_alone(
     assert "attempts" in caught.value.__notes__[0]
 
 
-def test_a_request_that_is_at_fault_is_sent_once(entrez: Any, server: Loopback) -> None:
+def test_an_invalid_request_is_sent_once(entrez: Any, server: Loopback) -> None:
     server.always = Answer(REFUSED, 400)
     with pytest.raises(HTTPError, match="400: Bad Request") as caught:
         entrez.efetch(db="nosuch", id="1")
@@ -155,16 +155,14 @@ def test_a_request_that_is_at_fault_is_sent_once(entrez: Any, server: Loopback) 
     assert "nosuch" in caught.value.__notes__[0]
 
 
-def test_an_error_text_with_status_200_reaches_the_reader(entrez: Any, server: Loopback) -> None:
+def test_an_error_text_with_status_200_is_returned_to_the_reader(entrez: Any, server: Loopback) -> None:
     server.always = Answer(REFUSED.replace(b"eFetchResult", b"eSearchResult"))
     with pytest.raises(ValueError, match="DTD"):  # it has none, so Biopython cannot read it
         entrez.read(entrez.esearch(db="nosuch", term="x"))
 
 
 @pytest.mark.parametrize("body", [HTML, ESEARCH[:200], b"", b"<eLinkResult/>"])
-def test_a_reply_that_is_not_an_answer_is_requested_again_and_then_an_error(
-    entrez: Any, server: Loopback, body: bytes
-) -> None:
+def test_an_invalid_reply_is_requested_again_and_then_an_error(entrez: Any, server: Loopback, body: bytes) -> None:
     server.then(Answer(body))
     assert entrez.read(entrez.esearch(db="pubmed", term="once"))["Count"] == "2"
     server.always = Answer(body)
@@ -176,8 +174,8 @@ def test_a_reply_that_is_not_an_answer_is_requested_again_and_then_an_error(
     assert len(server.seen) == 2 + 3
 
 
-def test_no_network_is_a_url_error(entrez: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", f"http://127.0.0.1:{free_port()}/entrez/eutils")
+def test_a_failed_connection_is_a_url_error(entrez: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", f"http://127.0.0.1:{find_free_port()}/entrez/eutils")
     with pytest.raises(URLError) as caught:
         entrez.einfo()
 
@@ -197,13 +195,13 @@ def test_offline_only_cached_replies_are_returned(
     assert len(server.seen) == 1
 
 
-def test_a_setting_that_cannot_be_used_says_so(entrez: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_setting_is_reported_by_name(entrez: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NCBI_MAX_RETRIES", "many")
     with pytest.raises(NotConfigured, match="NCBI_MAX_RETRIES"):
         entrez.einfo()
 
 
-def test_an_empty_text_is_returned_with_a_warning_when_ncbi_repeats_it(entrez: Any, server: Loopback) -> None:
+def test_an_empty_text_is_returned_with_a_warning_if_ncbi_repeats_it(entrez: Any, server: Loopback) -> None:
     server.always = Answer(b"\n", headers=TEXT)
     with pytest.warns(UserWarning, match="was empty"):
         stream = entrez.efetch(db="nuccore", id="1", rettype="fasta_cds_na", retmode="text")
@@ -212,7 +210,7 @@ def test_an_empty_text_is_returned_with_a_warning_when_ncbi_repeats_it(entrez: A
     assert len(server.seen) == 3
 
 
-def test_a_list_that_stays_shorter_than_its_count_is_returned_with_a_warning(entrez: Any, server: Loopback) -> None:
+def test_a_list_shorter_than_its_count_is_returned_with_a_warning(entrez: Any, server: Loopback) -> None:
     server.always = Answer(ESEARCH.replace(b"<Count>2<", b"<Count>3<"))
     with pytest.warns(UserWarning, match="esearch") as caught:
         stream = entrez.esearch(db="pubmed", term="x")
@@ -221,10 +219,10 @@ def test_a_list_that_stays_shorter_than_its_count_is_returned_with_a_warning(ent
     assert caught[0].filename == __file__
 
 
-# Who sends a request
+# Identity of the sender
 
 
-def test_the_attributes_name_the_sender_and_appear_nowhere_else(entrez: Any, server: Loopback) -> None:
+def test_email_key_and_tool_are_sent_and_appear_nowhere_else(entrez: Any, server: Loopback) -> None:
     entrez.email, entrez.api_key, entrez.tool = EMAIL, KEY, "reader"
     stream = entrez.esearch(db="pubmed", term="x")
     server.always = Answer(b'{"error":"API key invalid","api-key":"' + KEY.encode() + b'"}', 400)
@@ -241,7 +239,7 @@ def test_the_attributes_name_the_sender_and_appear_nowhere_else(entrez: Any, ser
         assert secret.encode() not in files
 
 
-def test_arguments_of_a_call_go_before_the_attributes_and_these_before_the_settings(
+def test_arguments_have_precedence_over_attributes_and_attributes_over_settings(
     entrez: Any, server: Loopback, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NCBI_API_KEY", "of-the-settings")
@@ -260,14 +258,14 @@ def test_arguments_of_a_call_go_before_the_attributes_and_these_before_the_setti
     ]
 
 
-def test_who_asks_makes_no_difference_to_the_cache(entrez: Any, server: Loopback) -> None:
+def test_the_cache_does_not_depend_on_the_key(entrez: Any, server: Loopback) -> None:
     for entrez.api_key in ("one-key", "another-key", None):
         entrez.esearch(db="pubmed", term="x")
 
     assert len(server.seen) == 1
 
 
-def test_a_mirror_is_told_nothing(entrez: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_email_and_key_are_not_sent_to_a_mirror(entrez: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", "https://mirror.example.org/entrez/eutils")
     entrez.email, entrez.api_key = EMAIL, KEY
     with responses.RequestsMock() as net:
@@ -277,7 +275,7 @@ def test_a_mirror_is_told_nothing(entrez: Any, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize(("setting", "warned"), [(None, 1), (EMAIL, 0)])
-def test_a_missing_email_is_warned_of_if_ncbi_gets_none(
+def test_a_missing_email_causes_a_warning_if_ncbi_gets_none(
     entrez: Any, monkeypatch: pytest.MonkeyPatch, setting: str | None, warned: int
 ) -> None:
     monkeypatch.delenv("ENTREZ_KIT_EUTILS_URL")
@@ -305,10 +303,10 @@ def test_the_number_of_attempts_can_be_set(entrez: Any, server: Loopback) -> Non
     assert len(server.seen) == 6
 
 
-# Nothing is shared
+# Nothing shared with Bio.Entrez
 
 
-def test_bio_entrez_itself_stays_as_it_is_and_adds_no_wait(
+def test_bio_entrez_itself_is_not_changed_and_adds_no_wait(
     entrez: Any, server: Loopback, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Bio.Entrez, "email", "somebody.else@example.org")
@@ -349,7 +347,7 @@ def test_threads_get_their_own_replies(entrez: Any, server: Loopback) -> None:
 # The parser
 
 
-def test_a_missing_dtd_is_requested_once_and_written_only_into_the_cache(
+def test_a_missing_dtd_is_requested_once_and_written_only_to_the_cache(
     entrez: Any, server: Loopback, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.by_endpoint = {
@@ -376,7 +374,9 @@ def test_a_missing_dtd_is_requested_once_and_written_only_into_the_cache(
         "https://dtd.nlm.nih.gov/ncbi/pubmed/out/pubmed_990101.dtd",
     ],
 )
-def test_a_dtd_that_cannot_be_had_is_the_error_of_biopython(entrez: Any, server: Loopback, address: str) -> None:
+def test_a_dtd_that_cannot_be_downloaded_raises_the_error_of_biopython(
+    entrez: Any, server: Loopback, address: str
+) -> None:
     server.always = Answer(b"not found", 404)
     with pytest.raises(RuntimeError, match="Failed to access"):
         entrez.read(io.BytesIO(f'<?xml version="1.0"?><!DOCTYPE a SYSTEM "{address}"><a/>'.encode()))
@@ -405,7 +405,7 @@ def test_the_parser_is_an_attribute_and_a_module(entrez: Any) -> None:
 
 
 @pytest.mark.parametrize("ids", ["7,7", "7+8", ["NC_1", "7"]])
-def test_summaries_of_ids_that_cannot_be_counted_are_returned_as_they_came(
+def test_summaries_of_ids_that_cannot_be_counted_are_returned_unchanged(
     entrez: Any, server: Loopback, ids: Any
 ) -> None:
     one = b"<DocSum><Id>7</Id><Item Name='a' Type='String'>b</Item></DocSum>"

@@ -1,4 +1,4 @@
-"""What is not in the plain install says which extra brings it."""
+"""Features that need an extra package name the extra that installs it."""
 
 import json
 import tomllib
@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 import pytest
-from places import ROOT
+from project_paths import ROOT
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import NotConfigured
@@ -19,8 +19,8 @@ KitFor = Callable[..., EntrezKit]
 
 
 @pytest.fixture
-def bare(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let no extra be installed, nor pandoc by other ways."""
+def no_extras(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hide all extras and pandoc."""
     import_module("entrez_kit.citations.pandoc").find_pandoc.cache_clear()
     import_module("entrez_kit.citations.style.adaptation").adapt_style.cache_clear()
     import_module("entrez_kit.base.bio_entrez")  # binds find_spec for the rest of the process
@@ -29,7 +29,7 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
 
 
-def test_the_extras_are_those_that_can_be_installed() -> None:
+def test_the_listed_extras_are_those_in_pyproject() -> None:
     offered = set(PROJECT["optional-dependencies"]) - {"all", "dev", "packaging"}
 
     assert set(EXTRAS) == offered
@@ -37,11 +37,11 @@ def test_the_extras_are_those_that_can_be_installed() -> None:
 
 
 @pytest.mark.parametrize("extra", EXTRAS)
-def test_an_extra_that_is_installed_is_known_to_be(extra: str) -> None:
-    assert is_installed(extra), "the extras of development hold all the others"
+def test_an_installed_extra_is_reported_as_installed(extra: str) -> None:
+    assert is_installed(extra), "the development extra includes all other extras"
 
 
-def test_the_plain_install_has_nothing_of_an_extra() -> None:
+def test_the_plain_installation_includes_no_package_of_an_extra() -> None:
     plain = " ".join(PROJECT["dependencies"]).lower()
 
     for package in [
@@ -57,8 +57,8 @@ def test_the_plain_install_has_nothing_of_an_extra() -> None:
         assert package not in plain
 
 
-@pytest.mark.usefixtures("bare")
-def test_a_style_without_its_extra_names_the_line_that_installs_it(sandbox: Sandbox, kit_for: KitFor) -> None:
+@pytest.mark.usefixtures("no_extras")
+def test_a_style_without_its_extra_names_the_command_that_installs_it(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox)
     with pytest.raises(NotConfigured) as caught:
         kit.format_citations(pmids=["99000001"], citation_styles=["apa"])
@@ -67,8 +67,8 @@ def test_a_style_without_its_extra_names_the_line_that_installs_it(sandbox: Sand
     assert kit.format_citations(pmids=["99000001"], citation_styles=["ris", "csl"]).citations
 
 
-@pytest.mark.usefixtures("bare")
-def test_full_text_without_its_extra_has_what_pmc_has_and_says_what_was_not_tried(
+@pytest.mark.usefixtures("no_extras")
+def test_full_text_without_its_extra_returns_pmc_texts_and_lists_the_tier_that_was_not_tried(
     sandbox: Sandbox, kit_for: KitFor
 ) -> None:
     found = kit_for(sandbox, unpaywall_email="reader@entrez-kit.invalid").fetch_fulltext(pmids=["99000001", "99000006"])
@@ -79,8 +79,8 @@ def test_full_text_without_its_extra_has_what_pmc_has_and_says_what_was_not_trie
     assert "pip install 'entrez-kit[fulltext]'" in str(tried["unpaywall"].detail)
 
 
-@pytest.mark.usefixtures("bare")
-def test_the_terminal_ends_with_the_status_of_what_is_not_configured(
+@pytest.mark.usefixtures("no_extras")
+def test_a_missing_extra_ends_with_status_8(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", f"{sandbox.url}/entrez/eutils")

@@ -1,4 +1,4 @@
-"""The program as a whole: help, options anywhere, errors of usage, and every way to end."""
+"""The program as a whole: help, options in any position, usage errors, and every way to end."""
 
 import json
 import os
@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.text import Text
-from terminal import (
+from command_line import (
     Cli,
-    Done,
     Module,
     Program,
+    RunResult,
 )
+from rich.text import Text
 
 from commands._app import COMMANDS, load_command
 from entrez_kit.base.settings import DEMO_WARNING
@@ -27,7 +27,7 @@ from entrez_kit.base.settings import DEMO_WARNING
 HEAVY = ("requests", "Bio", "lxml", "mcp", "numpy", "pyrate_limiter", "entrez_kit.pubmed")
 
 
-def envelope(done: Done) -> dict[str, Any]:
+def read_envelope(done: RunResult) -> dict[str, Any]:
     """Return the error of the one line on stderr."""
     assert done.err.count("\n") == 1, done.err
     document = json.loads(done.err)
@@ -37,8 +37,8 @@ def envelope(done: Done) -> dict[str, Any]:
     return error
 
 
-def loaded_by(code: str) -> list[str]:
-    """Return which heavy libraries a piece of code loads in a fresh interpreter."""
+def list_loaded(code: str) -> list[str]:
+    """Return the heavy libraries that a piece of code loads in a fresh interpreter."""
     script = f"import sys\n{code}\nprint([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, encoding="utf-8")
     return list(json.loads(done.stderr.strip().splitlines()[-1].replace("'", '"')))
@@ -62,7 +62,7 @@ def test_help_shows_the_brackets_of_queries() -> None:
 
 
 @pytest.mark.process
-def test_version_is_answered_before_anything_is_imported(program: Program) -> None:
+def test_version_is_printed_before_anything_is_imported(program: Program) -> None:
     code = "import sys; sys.argv = ['entrez-kit', '--version']; from entrez_kit.__main__ import main; main()"
     code += "; print([name for name in sys.modules if name.startswith('entrez_kit')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, encoding="utf-8")
@@ -76,17 +76,17 @@ def test_version_is_answered_before_anything_is_imported(program: Program) -> No
 def test_help_loads_no_heavy_library() -> None:
     code = "sys.argv = ['entrez-kit', '-h']; from entrez_kit.__main__ import main; main()"
 
-    assert loaded_by(code) == []
+    assert list_loaded(code) == []
 
 
 @pytest.mark.process
 def test_help_of_a_command_loads_no_heavy_library() -> None:
     code = "sys.argv = ['entrez-kit', 'search', '--help']; from entrez_kit.__main__ import main; main()"
 
-    assert set(loaded_by(code)) <= {"entrez_kit.pubmed"}
+    assert set(list_loaded(code)) <= {"entrez_kit.pubmed"}
 
 
-def test_help_lists_every_command_with_its_line(alone: Cli, module: Module) -> None:
+def test_help_lists_every_command_with_its_summary(alone: Cli, module: Module) -> None:
     done = alone("--help")
 
     assert done.status == 0
@@ -96,22 +96,22 @@ def test_help_lists_every_command_with_its_line(alone: Cli, module: Module) -> N
 
 
 @pytest.mark.parametrize("words", [(), ("search",), ("gene", "search"), ("corpus",)])
-def test_help_as_a_command_is_the_same_as_the_option(alone: Cli, words: tuple[str, ...]) -> None:
+def test_the_command_help_prints_the_same_as_the_option(alone: Cli, words: tuple[str, ...]) -> None:
     wanted = alone(*words, "--help")
 
     assert wanted.status == 0
     assert alone("help", *words) == alone("-q", "help", *words) == alone("help", *words, "--help") == wanted
 
 
-def test_help_about_an_unknown_command_names_the_near_one(alone: Cli) -> None:
+def test_help_about_an_unknown_command_suggests_a_similar_name(alone: Cli) -> None:
     done = alone("help", "serch")
 
     assert done.status == 2
-    assert envelope(done)["message"].endswith("Did you mean search?")
+    assert read_envelope(done)["message"].endswith("Did you mean search?")
 
 
 @pytest.mark.long
-def test_every_command_has_a_module_help_and_the_options_of_all(alone: Cli, module: Module) -> None:
+def test_every_command_has_a_module_and_help_and_the_common_options(alone: Cli, module: Module) -> None:
     for name in module("_app").COMMANDS:
         command = module("_app").load_command(name)
         leaves = list(getattr(command, "commands", {}).values()) or [command]
@@ -125,14 +125,14 @@ def test_every_command_has_a_module_help_and_the_options_of_all(alone: Cli, modu
         assert "Usage: entrez-kit" in done.out
 
 
-def test_help_says_which_formats_a_command_prints(alone: Cli) -> None:
+def test_help_lists_the_formats_of_a_command(alone: Cli) -> None:
     assert "table, json, yaml, jsonl, csv, tsv, ids, md" in " ".join(
         alone("search", "--help").out.replace("│", " ").split()
     )
 
 
 @pytest.mark.parametrize("command", ["search", "fetch", "check", "verify", "facets", "spell"])
-def test_help_promises_a_file_of_ids_where_a_command_prints_ids(alone: Cli, command: str) -> None:
+def test_help_mentions_a_file_of_ids_if_a_command_prints_ids(alone: Cli, command: str) -> None:
     text = " ".join(alone(command, "--help").out.replace("│", " ").split())
     formats = text.partition("Output format: ")[2].partition(". ")[0].split(", ")
 
@@ -140,7 +140,7 @@ def test_help_promises_a_file_of_ids_where_a_command_prints_ids(alone: Cli, comm
 
 
 @pytest.mark.process
-def test_help_fits_the_columns_it_is_given(program: Program) -> None:
+def test_help_is_not_wider_than_the_terminal(program: Program) -> None:
     for columns in (60, 80, 200):
         out = program("search", "--help", COLUMNS=str(columns)).out
         assert max(len(line) for line in out.splitlines()) <= columns
@@ -150,16 +150,16 @@ def test_help_fits_the_columns_it_is_given(program: Program) -> None:
 # Usage
 
 
-def test_without_a_command_a_machine_gets_an_envelope(alone: Cli) -> None:
+def test_a_call_without_a_command_prints_an_envelope_for_machines(alone: Cli) -> None:
     done = alone()
 
     assert done.status == 2
     assert done.out == ""
-    assert envelope(done)["message"] == "Missing command."
+    assert read_envelope(done)["message"] == "Missing command."
 
 
-def test_an_unknown_command_names_the_near_one(alone: Cli) -> None:
-    error = envelope(done := alone("serch", "crispr"))
+def test_an_unknown_command_suggests_a_similar_name(alone: Cli) -> None:
+    error = read_envelope(done := alone("serch", "crispr"))
 
     assert done.status == 2
     assert error["code"] == "INVALID_INPUT"
@@ -185,17 +185,19 @@ def test_an_unknown_command_names_the_near_one(alone: Cli) -> None:
         (("-f", "csv", "-f", "ids", "search", "crispr"), "was given 2: csv, ids"),
     ],
 )
-def test_bad_usage_ends_with_2_and_says_what_is_wrong(alone: Cli, arguments: tuple[str, ...], words: str) -> None:
+def test_a_usage_error_ends_with_status_2_and_an_explanation(
+    alone: Cli, arguments: tuple[str, ...], words: str
+) -> None:
     done = alone(*arguments)
 
     assert done.status == 2
     assert done.out == ""
-    error = envelope(done)
+    error = read_envelope(done)
     assert words in error["message"]
     assert error["recovery_hint"]
 
 
-def test_people_get_a_message_and_a_hint(alone: Cli) -> None:
+def test_a_terminal_shows_a_message_and_a_hint(alone: Cli) -> None:
     done = alone("search", "ab", "-f", "table")
 
     assert done.status == 2
@@ -204,9 +206,9 @@ def test_people_get_a_message_and_a_hint(alone: Cli) -> None:
     assert hint.startswith("Hint: ")
 
 
-def test_people_read_the_names_of_flags_and_machines_those_of_fields(alone: Cli) -> None:
+def test_a_terminal_shows_names_of_flags_and_json_shows_names_of_fields(alone: Cli) -> None:
     assert alone("search", "crispr", "--sort", "size", "-f", "table").err.startswith("Error: --sort ")
-    assert envelope(alone("search", "crispr", "--sort", "size"))["invalid_input"] == "sort_by=size"
+    assert read_envelope(alone("search", "crispr", "--sort", "size"))["invalid_input"] == "sort_by=size"
 
 
 def test_options_are_accepted_before_and_after_the_command(cli: Cli) -> None:
@@ -220,18 +222,20 @@ def test_options_are_accepted_before_and_after_the_command(cli: Cli) -> None:
         assert len(done.out.split()) == 2
 
 
-def test_an_option_can_repeat_its_value_and_a_flag_can_be_repeated(cli: Cli) -> None:
+def test_an_option_may_be_repeated_with_the_same_value_and_a_flag_too(cli: Cli) -> None:
     done = cli("search", "crispr", "-n", "2", "-q", "-q", "--max-results", "2", "-f", "ids", "-f", "ids")
 
     assert (done.status, len(done.out.split())) == (0, 2), done.err
 
 
-def test_options_have_variables(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_options_can_be_set_by_variables_and_the_config_file(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("ENTREZ_KIT_FORMAT", "ids")
     assert cli("search", "crispr", "-n", "1").out.strip().isdigit()
     assert cli("search", "crispr", "-n", "1", "--json").out.startswith("{")
 
-    monkeypatch.setenv("ENTREZ_KIT_FORMAT", "nbib")  # which related does not print: a preference is no order
+    monkeypatch.setenv("ENTREZ_KIT_FORMAT", "nbib")  # related does not print this format; a preference is not a command
     assert cli("related", "99000001", "-n", "1").out.startswith("{")
 
     monkeypatch.delenv("ENTREZ_KIT_FORMAT")
@@ -240,46 +244,46 @@ def test_options_have_variables(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_p
     assert cli("search", "crispr", "-n", "1", "--config", str(config)).out.strip().isdigit()
 
 
-def test_a_setting_that_cannot_be_used_ends_with_8(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_setting_ends_with_status_8(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NCBI_MAX_RETRIES", "many")
 
     done = cli("search", "crispr")
 
     assert done.status == 8
-    assert envelope(done)["code"] == "NOT_CONFIGURED"
-    assert "NCBI_MAX_RETRIES" in envelope(done)["message"]
+    assert read_envelope(done)["code"] == "NOT_CONFIGURED"
+    assert "NCBI_MAX_RETRIES" in read_envelope(done)["message"]
 
 
 def test_a_defect_is_reported_with_a_request_id_and_no_internals(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*args: object, **kwargs: object) -> None:
+    def fail(*args: object, **kwargs: object) -> None:
         raise ZeroDivisionError("internal detail")
 
-    monkeypatch.setattr("entrez_kit.pubmed.search.read_query", broken)
+    monkeypatch.setattr("entrez_kit.pubmed.search.read_query", fail)
     done = cli("search", "crispr")
 
     assert done.status == 1
-    error = envelope(done)
+    error = read_envelope(done)
     assert error["code"] == "INTERNAL_ERROR"
     assert error["details"]["request_id"]
     assert "internal detail" not in done.err
     assert "internal detail" in cli("search", "crispr", "-v").err
 
 
-def test_a_defect_of_the_front_end_itself_is_reported_the_same_way(
+def test_a_defect_of_the_front_end_is_reported_the_same_way(
     cli: Cli, module: Module, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(*args: object, **kwargs: object) -> None:
+    def fail(*args: object, **kwargs: object) -> None:
         raise ZeroDivisionError("internal detail")
 
-    monkeypatch.setattr(module("_pipeline"), "writer_for", broken)
+    monkeypatch.setattr(module("_pipeline"), "writer_for", fail)
     done = cli("search", "crispr")
 
     assert done.status == 1
-    assert envelope(done)["code"] == "INTERNAL_ERROR"
+    assert read_envelope(done)["code"] == "INTERNAL_ERROR"
     assert "internal detail" not in done.err
 
 
-def test_verbose_tells_requests_cache_and_time_on_stderr(cli: Cli) -> None:
+def test_verbose_reports_requests_cache_hits_and_time_on_stderr(cli: Cli) -> None:
     first = cli("search", "crispr", "-v").err
     second = cli("search", "crispr", "-v").err
 
@@ -291,16 +295,16 @@ def test_verbose_tells_requests_cache_and_time_on_stderr(cli: Cli) -> None:
 # Logs
 
 
-def test_logs_are_json_lines_that_only_their_owner_can_read(
+def test_logs_are_json_lines_that_only_the_owner_can_read(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("LOGS_DIR", str(tmp_path / "logs"))
     monkeypatch.setenv("NCBI_API_KEY", "canary-0123456789abcdef")
 
-    def broken(*args: object, **kwargs: object) -> None:
+    def fail(*args: object, **kwargs: object) -> None:
         raise ZeroDivisionError("api_key=canary-0123456789abcdef")
 
-    monkeypatch.setattr("entrez_kit.pubmed.search.read_query", broken)
+    monkeypatch.setattr("entrez_kit.pubmed.search.read_query", fail)
     done = cli("search", "crispr", "-v")
 
     file = tmp_path / "logs" / "entrez-kit.log"
@@ -311,7 +315,7 @@ def test_logs_are_json_lines_that_only_their_owner_can_read(
     assert "canary" not in file.read_text(encoding="utf-8") + done.err + done.out
 
 
-def test_a_log_folder_that_cannot_be_written_costs_a_note(
+def test_a_log_folder_that_cannot_be_written_causes_a_note(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
@@ -326,7 +330,9 @@ def test_a_log_folder_that_cannot_be_written_costs_a_note(
 # Secrets
 
 
-def test_keys_and_addresses_appear_nowhere(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_keys_and_email_addresses_never_appear_in_output(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("NCBI_API_KEY", "canary0123456789abcdef0123456789abcd")
     monkeypatch.setenv("NCBI_ADMIN_EMAIL", "canary.bird@example.org")
     monkeypatch.setenv("LOGS_DIR", str(tmp_path / "logs"))
@@ -365,7 +371,7 @@ def complete(program: Program, words: str) -> list[str]:
 
 
 @pytest.mark.process
-def test_shells_complete_commands_options_and_values(program: Program) -> None:
+def test_shell_completion_offers_commands_options_and_values(program: Program) -> None:
     assert complete(program, "entrez-kit sea") == ["search"]
     assert "--mesh" in complete(program, "entrez-kit search --me")
     assert complete(program, "entrez-kit search --sort pub") == ["pub_date"]
@@ -375,10 +381,10 @@ def test_shells_complete_commands_options_and_values(program: Program) -> None:
 
 
 @pytest.mark.process
-def test_the_completion_script_is_shown(program: Program) -> None:
+def test_the_completion_script_is_printed(program: Program) -> None:
     done = program("--show-completion", _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="")
 
-    assert done.status in (0, 1)  # 1 where no shell is found
+    assert done.status in (0, 1)  # 1 if no shell is found
     for shell in ("bash", "zsh", "fish"):
         script = program("--show-completion", shell, SHELL="/bin/bash")
         assert script.status == 0
@@ -387,7 +393,7 @@ def test_the_completion_script_is_shown(program: Program) -> None:
 
 
 @pytest.mark.process
-def test_completion_is_installed_for_the_shell_that_is_named(program: Program, tmp_path: Path) -> None:
+def test_completion_is_installed_for_the_named_shell(program: Program, tmp_path: Path) -> None:
     done = program("--install-completion", "zsh", HOME=str(tmp_path), SHELL="/bin/bash")
 
     assert done.status == 0, done.err
@@ -398,7 +404,7 @@ def test_completion_is_installed_for_the_shell_that_is_named(program: Program, t
 
 
 @pytest.mark.process
-def test_a_console_of_another_encoding_is_no_obstacle(program: Program) -> None:
+def test_output_works_on_a_console_with_another_encoding(program: Program) -> None:
     done = program("--demo", "fetch", "99000031", "-f", "md", PYTHONIOENCODING="cp1252", PYTHONUTF8="0")
 
     assert done.status == 0, done.err
@@ -406,7 +412,7 @@ def test_a_console_of_another_encoding_is_no_obstacle(program: Program) -> None:
 
 
 @pytest.mark.process
-def test_arguments_that_are_no_text_do_not_crash(program: Program) -> None:
+def test_arguments_that_are_not_text_do_not_crash_the_program(program: Program) -> None:
     done = subprocess.run(
         [sys.executable.encode(), b"-m", b"entrez_kit", b"--demo", b"search", b"caf\xe9 crispr"],
         capture_output=True,
@@ -419,7 +425,7 @@ def test_arguments_that_are_no_text_do_not_crash(program: Program) -> None:
     assert b"Traceback" not in done.stderr
 
 
-def pipe(command: str) -> subprocess.CompletedProcess[str]:
+def run_in_pipe(command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         ["bash", "-c", f"set -o pipefail; {command.replace('entrez-kit', f'{sys.executable} -m entrez_kit')}"],
         capture_output=True,
@@ -432,14 +438,14 @@ def pipe(command: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.process
-def test_a_reader_that_leaves_ends_the_pipe_quietly() -> None:
+def test_a_pipe_ends_quietly_if_its_reader_closes_it() -> None:
     for command in (
         "entrez-kit --help | head -1",
         "entrez-kit --demo search crispr -f ids | entrez-kit --demo fetch - -f jsonl | head -1",
         "entrez-kit --demo fetch $(seq 99000001 99000060) -f xml | head -1",
         "entrez-kit --demo fetch $(seq 99000001 99000060) -f table | head -1",
     ):
-        done = pipe(command)
+        done = run_in_pipe(command)
         assert set(done.stderr.splitlines()) <= {f"Warning: {DEMO_WARNING}"}, command
         assert done.returncode == 0, command
         assert done.stdout.strip() or "help" in command
@@ -447,7 +453,7 @@ def test_a_reader_that_leaves_ends_the_pipe_quietly() -> None:
 
 @pytest.mark.process
 def test_a_closed_standard_output_does_not_crash() -> None:
-    done = pipe("entrez-kit --demo search crispr -f ids >&-")
+    done = run_in_pipe("entrez-kit --demo search crispr -f ids >&-")
 
     assert done.returncode == 0
     assert "Traceback" not in done.stderr
@@ -455,9 +461,9 @@ def test_a_closed_standard_output_does_not_crash() -> None:
 
 @pytest.mark.process
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_a_full_disk_ends_with_9() -> None:
+def test_a_full_disk_ends_with_status_9() -> None:
     for form in ("table", "jsonl"):
-        done = pipe(f"entrez-kit --demo search crispr -f {form} >/dev/full")
+        done = run_in_pipe(f"entrez-kit --demo search crispr -f {form} >/dev/full")
         assert done.returncode == 9, done.stderr
         assert "standard output cannot be written" in done.stderr
         assert "Traceback" not in done.stderr
@@ -466,9 +472,7 @@ def test_a_full_disk_ends_with_9() -> None:
 
 @pytest.mark.process
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_signals_end_the_program_without_a_trace_of_half_done_work(
-    number: signal.Signals, status: int, tmp_path: Path
-) -> None:
+def test_signals_end_the_program_without_partial_files(number: signal.Signals, status: int, tmp_path: Path) -> None:
     reader, writer = os.pipe()
     process = subprocess.Popen(
         [sys.executable, "-m", "entrez_kit", "--demo", "fetch", "-", "-f", "jsonl", "-o", str(tmp_path / "out.jsonl")],
@@ -478,7 +482,7 @@ def test_signals_end_the_program_without_a_trace_of_half_done_work(
         env={**os.environ},
     )
     os.write(writer, b"9")
-    while select.select([reader], [], [], 0)[0]:  # until it has read that, and waits for more
+    while select.select([reader], [], [], 0)[0]:  # until the program has read it and waits for more
         time.sleep(0.01)
     process.send_signal(number)
     _, err = process.communicate(timeout=30)
@@ -498,7 +502,7 @@ def test_signals_end_the_program_without_a_trace_of_half_done_work(
         (("-q",), ""),
     ],
 )
-def test_an_interrupt_at_work_says_how_to_go_on(
+def test_an_interrupt_during_a_request_shows_how_to_continue(
     alone: Cli, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...], said: str
 ) -> None:
     def interrupt(*arguments: Any) -> None:
@@ -514,8 +518,8 @@ def test_an_interrupt_at_work_says_how_to_go_on(
 @pytest.mark.process
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 @pytest.mark.parametrize("command", ["--help", "search --help", "guide output"])
-def test_help_on_a_full_disk_ends_with_9(command: str) -> None:
-    done = pipe(f"entrez-kit {command} >/dev/full")
+def test_help_on_a_full_disk_ends_with_status_9(command: str) -> None:
+    done = run_in_pipe(f"entrez-kit {command} >/dev/full")
 
     assert done.returncode == 9, done.stderr
     assert done.stderr.count("standard output cannot be written") == 1
@@ -530,7 +534,7 @@ def test_help_on_a_full_disk_ends_with_9(command: str) -> None:
         *("cache info", "cache clear", "cache prune", "gene search", "gene get", "gene pubmed"),
     ],
 )
-def test_help_shows_an_example_on_a_line_of_its_own(alone: Cli, command: str) -> None:
+def test_help_shows_an_example_on_a_separate_line(alone: Cli, command: str) -> None:
     shown = [line.strip() for line in alone(*command.split(), "--help").out.splitlines()]
 
     examples = [line for line in shown if line.startswith(f"entrez-kit {command}")]
@@ -552,7 +556,7 @@ def test_help_shows_an_example_on_a_line_of_its_own(alone: Cli, command: str) ->
         (("gene", "lookup"), None),
     ],
 )
-def test_what_does_not_exist_is_answered_with_what_is_near_or_nothing(
+def test_an_unknown_name_is_answered_with_a_similar_one_or_none(
     alone: Cli, words: tuple[str, ...], meant: str | None
 ) -> None:
     message = json.loads(alone(*words, "--json").err)["error"]["message"]
@@ -569,9 +573,7 @@ def test_what_does_not_exist_is_answered_with_what_is_near_or_nothing(
         (("gene", "get", "--entrez-id", "1"), "gene get ID"),
     ],
 )
-def test_an_argument_typed_as_a_flag_is_answered_with_where_it_stands(
-    alone: Cli, words: tuple[str, ...], usage: str
-) -> None:
+def test_an_argument_typed_as_a_flag_is_answered_with_the_usage(alone: Cli, words: tuple[str, ...], usage: str) -> None:
     message = json.loads(alone(*words, "--json").err)["error"]["message"]
 
     assert message.endswith(f" is given without a name: entrez-kit {usage}")

@@ -1,4 +1,4 @@
-"""`entrez-kit check`: whole flows over the demo corpus, and files that are not what they should be."""
+"""`entrez-kit check`: whole flows over the demo corpus, and files that cannot be checked."""
 
 import csv
 import io
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from terminal import Cli, envelope
+from command_line import Cli, read_error
 
 from entrez_kit.sandbox.server import Sandbox
 
@@ -34,7 +34,7 @@ def bib(tmp_path: Path) -> Path:
     return file
 
 
-def test_the_status_is_0_when_all_are_verified_and_4_on_any_finding(cli: Cli, bib: Path, tmp_path: Path) -> None:
+def test_the_status_is_0_if_all_are_verified_and_4_if_there_is_a_finding(cli: Cli, bib: Path, tmp_path: Path) -> None:
     good = tmp_path / "good.bib"
     good.write_text(GOOD, encoding="utf-8")
 
@@ -52,7 +52,7 @@ def test_the_status_is_0_when_all_are_verified_and_4_on_any_finding(cli: Cli, bi
     }
 
 
-def test_every_format_has_every_reference_in_order(cli: Cli, bib: Path) -> None:
+def test_every_format_lists_every_reference_in_order(cli: Cli, bib: Path) -> None:
     keys = ["good", "madeup", "wrong", "moon", "nobody"]
 
     rows = list(csv.DictReader(io.StringIO(cli("check", str(bib), "-f", "csv").out)))
@@ -68,7 +68,7 @@ def test_every_format_has_every_reference_in_order(cli: Cli, bib: Path) -> None:
     assert [table.index(key) for key in worst_first] == sorted(table.index(key) for key in keys)
 
 
-def test_fix_writes_a_corrected_copy_beside_the_file_and_names_what_is_left(cli: Cli, bib: Path) -> None:
+def test_fix_writes_a_corrected_copy_next_to_the_file_and_lists_what_it_left_unchanged(cli: Cli, bib: Path) -> None:
     before = bib.read_bytes()
 
     done = cli("check", str(bib), "--fix")
@@ -95,7 +95,7 @@ def test_fix_writes_a_corrected_copy_beside_the_file_and_names_what_is_left(cli:
     assert "madeup (another work); wrong (duplicate); nobody (not found)" in done.err
 
 
-def test_a_dry_run_says_every_change_and_writes_nothing(cli: Cli, bib: Path) -> None:
+def test_a_dry_run_lists_every_change_and_writes_nothing(cli: Cli, bib: Path) -> None:
     bib.with_name("refs.fixed.bib").write_text("mine", encoding="utf-8")
 
     done = cli("check", str(bib), "--fix", "--dry-run")
@@ -110,8 +110,8 @@ def test_a_dry_run_says_every_change_and_writes_nothing(cli: Cli, bib: Path) -> 
     assert cli("check", str(bib), "--dry-run").out == done.out
 
 
-def test_every_change_of_a_fixed_file_is_told(cli: Cli, tmp_path: Path) -> None:
-    """What differs between the two files is what stderr and the document say, and nothing else."""
+def test_every_change_of_a_corrected_file_is_listed(cli: Cli, tmp_path: Path) -> None:
+    """The differences between the two files are exactly those in stderr and the document."""
     file = tmp_path / "refs.ris"
     text = cli("fetch", "99000001", "99000004", "99000031", "-f", "ris").out
     file.write_text(text.replace("PY  - 2024", "PY  - 2020").replace("VL  - ", "VL  - 9"), encoding="utf-8")
@@ -126,21 +126,21 @@ def test_every_change_of_a_fixed_file_is_told(cli: Cli, tmp_path: Path) -> None:
     assert all(f"{one['field']}: {one['old']} -> {one['new']}" in done.err for one in changes)
 
 
-def test_fix_never_overwrites_what_it_wrote_before_unless_told(cli: Cli, bib: Path, sandbox: Sandbox) -> None:
+def test_fix_overwrites_its_earlier_output_only_on_request(cli: Cli, bib: Path, sandbox: Sandbox) -> None:
     fixed = bib.with_name("refs.fixed.bib")
     fixed.write_text("mine", encoding="utf-8")
 
     done = cli("check", str(bib), "--fix")
 
     assert done.status == 2
-    assert "exists already" in envelope(done)["message"]
+    assert "exists already" in read_error(done)["message"]
     assert fixed.read_text(encoding="utf-8") == "mine"
     assert sandbox.requests() == 0
     assert cli("check", str(bib), "--fix", "--force").status == 4
     assert fixed.read_text(encoding="utf-8") != "mine"
 
 
-def test_nothing_to_fix_writes_nothing(cli: Cli, tmp_path: Path) -> None:
+def test_fix_writes_nothing_if_there_is_nothing_to_correct(cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "good.bib"
     file.write_text(GOOD + NOBODY, encoding="utf-8")
 
@@ -151,7 +151,7 @@ def test_nothing_to_fix_writes_nothing(cli: Cli, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["ris", "bibtex", "csl", "nbib"])
-def test_what_fetch_writes_is_verified(cli: Cli, tmp_path: Path, form: str) -> None:
+def test_references_that_fetch_writes_are_verified(cli: Cli, tmp_path: Path, form: str) -> None:
     ids = ("99000001", "99000004", "99000031", "99000070")
     content = cli("fetch", *ids, "-f", form).out
 
@@ -212,7 +212,7 @@ def test_a_key_used_twice_is_reported_and_both_are_checked(cli: Cli, tmp_path: P
         ("a.xyz", b"hello", None),
     ],
 )
-def test_a_file_that_cannot_be_read_ends_with_2_and_names_the_line(
+def test_an_unreadable_file_ends_with_status_2_and_names_the_line(
     alone: Cli, tmp_path: Path, name: str, content: bytes, line: int | None
 ) -> None:
     file = tmp_path / name
@@ -222,14 +222,14 @@ def test_a_file_that_cannot_be_read_ends_with_2_and_names_the_line(
 
     assert done.status == 2, done.err
     assert done.out == ""
-    error = envelope(done)
+    error = read_error(done)
     assert str(file) in error["message"]
     assert error["details"] == {"reason": "bad_file", **({"line": line} if line else {})}
     assert line is None or f", line {line}: " in error["message"]
 
 
 @pytest.mark.parametrize(("name", "content"), [("a.json", b"[" * 100_000), ("a.txt", b"\n# only a comment\n")])
-def test_a_file_with_nested_lists_or_without_ids_ends_with_2(
+def test_a_file_with_nested_lists_or_without_ids_ends_with_status_2(
     alone: Cli, tmp_path: Path, name: str, content: bytes
 ) -> None:
     file = tmp_path / name
@@ -238,21 +238,21 @@ def test_a_file_with_nested_lists_or_without_ids_ends_with_2(
     done = alone("check", str(file), "--json")
 
     assert (done.status, done.out) == (2, "")
-    assert str(file) in envelope(done)["message"]
+    assert str(file) in read_error(done)["message"]
 
 
 @pytest.mark.parametrize("suffix", [".bib", ".md", ".tex", ".docx", ".pdf", ".xml", ".txt"])
 @pytest.mark.parametrize("content", [b"", b"\x00\x01 \xff"])
-def test_what_cannot_be_read_blames_the_file_and_names_all_that_is_read(
+def test_the_error_about_an_unreadable_file_names_the_file_and_the_readable_suffixes(
     alone: Cli, tmp_path: Path, suffix: str, content: bytes
 ) -> None:
     file = tmp_path / f"a{suffix}"
     file.write_bytes(content)
 
-    error = envelope(alone("check", str(file), "--json"))
+    error = read_error(alone("check", str(file), "--json"))
 
     assert error["details"] == {"reason": "bad_file"}
-    assert "reply" not in error["message"], "nobody answered anything"
+    assert "reply" not in error["message"], "no service answered"
     assert "this line" not in error["recovery_hint"], "the message has no line"
     if not content:
         assert error["message"] == f"{file}: the file is empty."
@@ -260,40 +260,40 @@ def test_what_cannot_be_read_blames_the_file_and_names_all_that_is_read(
 
 
 @pytest.mark.parametrize(("flags", "named"), [(["--fix"], "fix"), (["--dry-run"], "dry_run")])
-def test_a_list_that_is_not_corrected_names_the_option_that_was_given(
+def test_the_error_about_a_list_of_ids_names_the_correction_option_that_was_given(
     alone: Cli, tmp_path: Path, flags: list[str], named: str
 ) -> None:
     file = tmp_path / "ids.txt"
     file.write_text("99000001\n")
 
-    assert envelope(alone("check", str(file), *flags))["invalid_input"] == named
+    assert read_error(alone("check", str(file), *flags))["invalid_input"] == named
 
 
-def test_a_file_that_is_missing_or_a_folder_ends_with_2(alone: Cli, tmp_path: Path) -> None:
+def test_a_missing_file_or_a_folder_ends_with_status_2(alone: Cli, tmp_path: Path) -> None:
     for path in (tmp_path / "none.bib", tmp_path):
         done = alone("check", str(path))
         assert done.status == 2
-        assert "cannot be read" in envelope(done)["message"]
+        assert "cannot be read" in read_error(done)["message"]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_without_permission_ends_with_2(alone: Cli, bib: Path) -> None:
+def test_a_file_without_read_permission_ends_with_status_2(alone: Cli, bib: Path) -> None:
     bib.chmod(0)
 
     assert alone("check", str(bib)).status == 2
 
 
 @pytest.mark.long
-def test_nothing_that_could_be_checked_ends_with_5_and_says_nothing_of_not_found(alone: Cli, bib: Path) -> None:
+def test_no_reference_checked_ends_with_status_5_and_never_reports_not_found(alone: Cli, bib: Path) -> None:
     done = alone("check", str(bib), "--json")
 
     assert done.status == 5
     assert done.out == ""
-    assert envelope(done)["code"] == "UPSTREAM_ERROR"
+    assert read_error(done)["code"] == "UPSTREAM_ERROR"
     assert not bib.with_name("refs.fixed.bib").exists()
 
 
-def test_old_encodings_are_read_and_written_back(cli: Cli, tmp_path: Path) -> None:
+def test_files_in_old_encodings_are_read_and_written_back_in_them(cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "old.bib"
     text = WRONG.replace("year", "mynote = {Über Größe},\r\nyear")
     file.write_bytes(text.encode("cp1252"))
@@ -302,7 +302,7 @@ def test_old_encodings_are_read_and_written_back(cli: Cli, tmp_path: Path) -> No
     assert file.with_name("old.fixed.bib").read_bytes() == text.replace("1999", "2019").encode("cp1252")
 
 
-def test_control_characters_of_a_file_never_reach_the_terminal(cli: Cli, tmp_path: Path) -> None:
+def test_control_characters_of_a_file_are_never_printed_to_a_terminal(cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "evil.bib"
     file.write_text("@article{\x1b[31mkey\x07, title = {\x1b]0;owned\x07 Words of nobody here}}\n", encoding="utf-8")
 
@@ -323,7 +323,7 @@ def test_check_works_in_the_demo(program: Any, tmp_path: Path) -> None:
     assert [json.loads(line)["status"] for line in done.out.splitlines()] == ["verified", "another_work"]
 
 
-def test_several_files_have_rows_counts_and_corrections_of_their_own(cli: Cli, bib: Path) -> None:
+def test_several_files_have_separate_rows_counts_and_corrections(cli: Cli, bib: Path) -> None:
     ris = bib.with_name("b.ris")
     record = cli("fetch", "99000001", "99000050", "-f", "ris").out
     ris.write_text(record.replace("PY  - 2019", "PY  - 1999"), encoding="utf-8")
@@ -340,7 +340,7 @@ def test_several_files_have_rows_counts_and_corrections_of_their_own(cli: Cli, b
     swapped = json.loads(cli("check", str(ris), str(bib)).out)["references"][2:]
     assert [one.get("duplicate_of") for one in swapped] == [None, None, 1, None, None]
     table = cli("check", str(bib), str(ris), "-f", "table").out
-    assert "".join(f"{ris}: 0 of 2 verified".split()) in "".join(table.split())  # a long path is folded
+    assert "".join(f"{ris}: 0 of 2 verified".split()) in "".join(table.split())  # a long path is wrapped
     assert both["counts"] == {code: sum(one["counts"][code] for one in alone) for code in both["counts"]}
     assert [(one["file"], one["total"], one["counts"], one["corrected"]) for one in both["files"]] == [
         (str(file), one["total"], one["counts"], one["corrected"]) for file, one in zip((bib, ris), alone, strict=True)
@@ -352,7 +352,7 @@ def test_several_files_have_rows_counts_and_corrections_of_their_own(cli: Cli, b
 
 
 @pytest.mark.parametrize("place", ["file", "comment", "table"])
-def test_accepted_findings_do_not_fail_again(cli: Cli, bib: Path, place: str) -> None:
+def test_accepted_findings_are_not_failures_in_later_runs(cli: Cli, bib: Path, place: str) -> None:
     text = (
         "madeup another_work\nwrong mismatch, duplicate  # the year of the print\nmoon: retracted\nnobody not_found\n"
     )
@@ -381,7 +381,7 @@ def test_accepted_findings_do_not_fail_again(cli: Cli, bib: Path, place: str) ->
     assert json.loads(cli(*command, "--only", "problems").out)["references"] == []
 
 
-def test_an_accepted_finding_does_not_hide_another_one(cli: Cli, bib: Path) -> None:
+def test_an_accepted_finding_does_not_hide_another_finding(cli: Cli, bib: Path) -> None:
     accepted = bib.with_name("accepted.txt")
     accepted.write_text("wrong mismatch\nmoon mismatch\nmadeup another_work\nnobody not_found\n", encoding="utf-8")
 
@@ -396,17 +396,17 @@ def test_an_accepted_finding_does_not_hide_another_one(cli: Cli, bib: Path) -> N
 
 
 @pytest.mark.parametrize("line", ["wrong", "wrong mistake", "mismatch", "retracted mismatch-ish"])
-def test_an_accepted_line_without_a_key_or_a_code_is_refused(cli: Cli, bib: Path, line: str) -> None:
+def test_an_accepted_line_without_a_key_or_a_code_is_rejected(cli: Cli, bib: Path, line: str) -> None:
     accepted = bib.with_name("accepted.txt")
     accepted.write_text(f"# reviewed\n{line}\n", encoding="utf-8")
 
     done = cli("check", str(bib), "--accept", str(accepted))
 
     assert done.status == 2
-    assert envelope(done)["details"]["line"] == 2
+    assert read_error(done)["details"]["line"] == 2
 
 
-def test_all_references_with_findings_that_stay_are_named(cli: Cli, tmp_path: Path) -> None:
+def test_all_references_with_remaining_findings_are_listed(cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "many.bib"
     many = "".join(NOBODY.replace("nobody", f"nobody{number}") for number in range(30))
     file.write_text(f"% entrez-kit: accept nobody7 not_found\n{WRONG}{many}", encoding="utf-8")
@@ -419,7 +419,7 @@ def test_all_references_with_findings_that_stay_are_named(cli: Cli, tmp_path: Pa
     assert all(f"{one['key']} (not found" in done.err for one in left)
 
 
-def test_fix_leaves_accepted_findings_as_they_are(cli: Cli, tmp_path: Path) -> None:
+def test_fix_does_not_change_accepted_findings(cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "refs.bib"
     text = f"% entrez-kit: accept wrong mismatch\n% entrez-kit: accept moon retracted\n{WRONG}{RETRACTED}"
     file.write_text(text + WRONG.replace("wrong", "other"), encoding="utf-8")
@@ -442,7 +442,7 @@ PUBLISHED = "99000010"
         ("json", "csl", ('"genre":', '"custom": "mine.pdf",\n"genre":', '"custom": "mine.pdf"')),
     ],
 )
-def test_fix_newer_replaces_a_preprint_by_its_published_version(
+def test_fix_newer_replaces_a_preprint_with_its_published_version(
     cli: Cli, tmp_path: Path, suffix: str, form: str, own: tuple[str, str, str]
 ) -> None:
     file, fixed = (tmp_path / f"{name}.{suffix}" for name in ("refs", "refs.fixed"))
@@ -487,7 +487,7 @@ def test_fix_unique_writes_each_work_once(cli: Cli, tmp_path: Path, suffix: str,
     ]
 
 
-def test_an_accepted_duplicate_or_preprint_is_kept(cli: Cli, tmp_path: Path) -> None:
+def test_an_accepted_duplicate_or_preprint_is_not_removed(cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "refs.bib"
     accepted = "% entrez-kit: accept wrong duplicate, mismatch\n% entrez-kit: accept pre superseded\n"
     preprint = f"@misc{{pre, pmid = {{{PREPRINT}}}}}\n"
@@ -501,15 +501,17 @@ def test_an_accepted_duplicate_or_preprint_is_kept(cli: Cli, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("flag", ["--newer", "--unique"])
-def test_an_option_of_fix_is_refused_without_it(alone: Cli, bib: Path, flag: str) -> None:
+def test_an_option_of_fix_is_rejected_without_fix(alone: Cli, bib: Path, flag: str) -> None:
     done = alone("check", str(bib), flag)
 
     assert done.status == 2
-    assert envelope(done)["invalid_input"] == flag.removeprefix("--")
+    assert read_error(done)["invalid_input"] == flag.removeprefix("--")
 
 
 @pytest.mark.parametrize("name", ["10.5555/ekit.0000.0000", "Nobody wrote this. Seven words", "2", "[2]"])
-def test_a_reference_of_a_pasted_list_stays_accepted_when_the_list_changes(cli: Cli, tmp_path: Path, name: str) -> None:
+def test_a_reference_of_a_pasted_list_stays_accepted_after_the_list_changes(
+    cli: Cli, tmp_path: Path, name: str
+) -> None:
     file, accepted = tmp_path / "list.txt", tmp_path / "accepted.txt"
     good = "1. Marrowby TJ, et al. Base editing of a cryptic splice site restores mucus transport in human airway cells. Ann Imaginary Genome Ed. 2019;3(2):101-112."  # noqa: E501  # one line
     bad = "2. Nobody wrote this. Seven words of a title nobody knows. J Nowhere. 2020;1:1. doi:10.5555/ekit.0000.0000"

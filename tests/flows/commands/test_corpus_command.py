@@ -1,4 +1,4 @@
-"""`entrez-kit corpus`: queries kept in step, searched, compared and exported, from the terminal."""
+"""`entrez-kit corpus` in the terminal: queries are synced, searched, compared and exported."""
 
 import csv
 import io
@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 import rispy
-from corpus_bench import Paper, write
-from local_program import on_terminal
-from terminal import Cli, Done, Module
-from tiny_model import tiny_model
+from command_line import Cli, Module, RunResult
+from invented_papers import Paper, write_file
+from program_streams import on_terminal
+from tiny_model import build_tiny_model
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.pubmed.record_fetcher import Retrieval
@@ -43,45 +43,45 @@ SYNC = ("corpus", "sync", "fish", "zebrafish")
 
 @pytest.fixture
 def pubmed(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Any]:
-    """Let the program face a PubMed with these records while a block runs."""
+    """Return a function that points the program at a PubMed with these records while a block runs."""
     numbers = iter(range(100))
 
     @contextmanager
-    def facing(*papers: Paper, **options: Any) -> Iterator[Sandbox]:
+    def serve(*papers: Paper, **options: Any) -> Iterator[Sandbox]:
         folder = tmp_path / f"pubmed{next(numbers)}"
         if papers:
-            options["corpus"] = [write(folder, papers)]
+            options["corpus"] = [write_file(folder, papers)]
         with Sandbox(enforce_limits=False, **options) as sandbox:
             monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", f"{sandbox.url}/entrez/eutils")
             yield sandbox
 
-    return facing
+    return serve
 
 
-def document(done: Done) -> Any:
+def read_document(done: RunResult) -> Any:
     assert done.status == 0, done.err
     return json.loads(done.out)
 
 
-def error(done: Done) -> dict[str, Any]:
+def read_corpus_error(done: RunResult) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(done.err.splitlines()[-1])["error"]
     return found
 
 
-# Syncing
+# the term of the key is stored
 
 
-def test_a_query_is_kept_in_step_from_sync_to_sync(cli: Cli, pubmed: Callable[..., Any]) -> None:
-    changed = OTHERS[0].but(title="Scales of the zebrafish", revised="2026-01-02")
-    retracted = OTHERS[1].but(retracted_in="J Invent. 2026", revised="2026-01-02")
+def test_later_syncs_of_a_query_update_the_corpus(cli: Cli, pubmed: Callable[..., Any]) -> None:
+    changed = OTHERS[0].change_with(title="Scales of the zebrafish", revised="2026-01-02")
+    retracted = OTHERS[1].change_with(retracted_in="J Invent. 2026", revised="2026-01-02")
     new = Paper(1005, title="Zebrafish eyes", entered="2024-03-05")
     with pubmed(FISH, *OTHERS):
-        first = document(cli(*SYNC, "--json"))
-        again = document(cli("corpus", "sync", "fish", "--json"))  # the key knows its term
+        first = read_document(cli(*SYNC, "--json"))
+        again = read_document(cli("corpus", "sync", "fish", "--json"))  # the key knows its term
     with pubmed(FISH, changed, retracted, new):
-        later = document(cli(*SYNC, "--overlap-days", "30", "--json"))
-        moment = document(cli("corpus", "stats", "fish", "--json"))
-    difference = document(cli("corpus", "diff", "fish", "--since", "2020-01-01", "--json"))
+        later = read_document(cli(*SYNC, "--overlap-days", "30", "--json"))
+        moment = read_document(cli("corpus", "stats", "fish", "--json"))
+    difference = read_document(cli("corpus", "diff", "fish", "--since", "2020-01-01", "--json"))
 
     assert (first["inserted"], first["updated"], first["skipped"]) == (4, 0, 0)
     assert (again["inserted"], again["updated"]) == (0, 0)
@@ -93,7 +93,7 @@ def test_a_query_is_kept_in_step_from_sync_to_sync(cli: Cli, pubmed: Callable[..
 
 
 @pytest.mark.long
-def test_a_diff_names_what_has_changed_since(
+def test_a_diff_lists_the_changes_since_a_date(
     cli: Cli, pubmed: Callable[..., Any], next_second: Callable[[], str]
 ) -> None:
     with pubmed(FISH, *OTHERS):
@@ -101,12 +101,12 @@ def test_a_diff_names_what_has_changed_since(
     since = next_second()
     after = (
         FISH,
-        OTHERS[0].but(title="Scales anew", revised="2026-01-02"),
-        OTHERS[1].but(retracted_in="J Invent. 2026", revised="2026-01-02"),
+        OTHERS[0].change_with(title="Scales anew", revised="2026-01-02"),
+        OTHERS[1].change_with(retracted_in="J Invent. 2026", revised="2026-01-02"),
     )
     with pubmed(*after, Paper(1005, title="Zebrafish eyes", entered="2024-03-05")):
         cli(*SYNC, "--overlap-days", "30")
-    found = document(cli("corpus", "diff", "fish", "--since", since, "--json"))
+    found = read_document(cli("corpus", "diff", "fish", "--since", since, "--json"))
     lines = [
         json.loads(line) for line in cli("corpus", "diff", "fish", "--since", since, "-f", "jsonl").out.split("\n")[:-1]
     ]
@@ -124,7 +124,7 @@ def test_a_diff_names_what_has_changed_since(
 
 @pytest.fixture
 def next_second(monkeypatch: pytest.MonkeyPatch) -> Callable[[], str]:
-    """Put the clock forward and return the new second: a moment given to ``--since`` is read to the second."""
+    """Return a function that puts the clock forward to the next second; ``--since`` is read to the second."""
 
     class Clock(datetime):
         ahead = timedelta()
@@ -141,54 +141,54 @@ def next_second(monkeypatch: pytest.MonkeyPatch) -> Callable[[], str]:
     return advance
 
 
-def test_a_dry_run_counts_and_changes_nothing(cli: Cli, pubmed: Callable[..., Any]) -> None:
+def test_a_dry_run_counts_records_and_changes_nothing(cli: Cli, pubmed: Callable[..., Any]) -> None:
     with pubmed(FISH, *OTHERS) as sandbox:
-        plan = document(cli(*SYNC, "--dry-run", "--json"))
+        plan = read_document(cli(*SYNC, "--dry-run", "--json"))
         shown = cli(*SYNC, "--dry-run", "-f", "table").out
         assert sandbox.requests("efetch") == 0
 
     assert (plan["entries"], plan["first_sync"]) == (4, True)
     assert plan["seconds"] >= 1
     assert "nothing was fetched" in shown
-    assert document(cli("corpus", "list", "--json"))["corpora"] == []
+    assert read_document(cli("corpus", "list", "--json"))["corpora"] == []
 
 
-def test_another_term_is_refused_until_it_is_wanted(cli: Cli, pubmed: Callable[..., Any]) -> None:
+def test_another_term_for_a_key_is_rejected_without_replace_term(cli: Cli, pubmed: Callable[..., Any]) -> None:
     with pubmed(FISH, *OTHERS):
         cli(*SYNC)
         refused = cli("corpus", "sync", "fish", "danio", "--json")
-        replaced = document(cli("corpus", "sync", "fish", "danio", "--replace-term", "--json"))
-    moves = document(cli("corpus", "checkpoint", "log", "fish", "--json"))["entries"]
+        replaced = read_document(cli("corpus", "sync", "fish", "danio", "--replace-term", "--json"))
+    moves = read_document(cli("corpus", "checkpoint", "log", "fish", "--json"))["entries"]
 
     assert refused.status == 2
-    assert error(refused)["code"] == "VALIDATION"
-    assert "--replace-term" in error(refused)["details"]["recovery_hint"]
+    assert read_corpus_error(refused)["code"] == "VALIDATION"
+    assert "--replace-term" in read_corpus_error(refused)["details"]["recovery_hint"]
     assert replaced["pmids_processed"] == 1
     assert [move["kind"] for move in moves] == ["automatic", "replace_term", "automatic"]
 
 
-def test_a_key_without_a_term_is_told_so(cli: Cli) -> None:
+def test_a_new_key_without_a_term_is_rejected(cli: Cli) -> None:
     done = cli("corpus", "sync", "nothing")
 
     assert done.status == 2
-    assert error(done)["details"]["reason"] == "term_missing"
-    assert error(done)["code"] == "VALIDATION"
+    assert read_corpus_error(done)["details"]["reason"] == "term_missing"
+    assert read_corpus_error(done)["code"] == "VALIDATION"
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("command", [("sync", "k"), ("search", "x"), ("get", "1"), ("checkpoint", "get", "k")])
-def test_a_damaged_corpus_is_told_in_the_envelope_of_the_contract(cli: Cli, command: Sequence[str]) -> None:
-    place = Path(document(cli("corpus", "stats"))["path"])
+def test_a_damaged_corpus_is_reported_in_the_envelope_of_the_contract(cli: Cli, command: Sequence[str]) -> None:
+    place = Path(read_document(cli("corpus", "stats"))["path"])
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_text("no database", encoding="utf-8")
 
     done = cli("corpus", *command)
 
     assert (done.status, json.loads(done.err).keys()) == (9, {"error"})
-    assert (error(done)["code"], error(done)["details"]["reason"]) == ("STORE", "corrupt")
+    assert (read_corpus_error(done)["code"], read_corpus_error(done)["details"]["reason"]) == ("STORE", "corrupt")
 
 
-def test_a_key_is_written_as_a_shell_takes_it(cli: Cli, pubmed: Callable[..., Any]) -> None:
+def test_a_key_in_a_suggested_command_is_quoted_for_the_shell(cli: Cli, pubmed: Callable[..., Any]) -> None:
     with pubmed(FISH):
         done = cli("corpus", "sync", "my fish", "zebrafish", "-f", "table")
 
@@ -196,36 +196,36 @@ def test_a_key_is_written_as_a_shell_takes_it(cli: Cli, pubmed: Callable[..., An
     assert "corpus sync 'other fish'" in cli("corpus", "checkpoint", "get", "other fish", "-f", "table").out
 
 
-def test_a_sync_that_lacks_records_ends_with_4_and_the_next_one_completes_it(
+def test_an_incomplete_sync_ends_with_status_4_and_the_next_one_completes_it(
     cli: Cli, pubmed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = Retrieval.batch
 
-    def lacking(self: Retrieval, pmids: Sequence[str]) -> Any:
+    def fetch_without_one(self: Retrieval, pmids: Sequence[str]) -> Any:
         records, errors = whole(self, [pmid for pmid in pmids if pmid != "1003"])
         return records, {**errors, "1003": UpstreamError("The connection was cut.")}
 
     with pubmed(FISH, *OTHERS):
         with monkeypatch.context() as patch:
-            patch.setattr(Retrieval, "batch", lacking)
+            patch.setattr(Retrieval, "batch", fetch_without_one)
             partial = cli(*SYNC, "--json")
-        complete = document(cli(*SYNC, "--json"))
+        complete = read_document(cli(*SYNC, "--json"))
 
     assert partial.status == 4
     assert json.loads(partial.out)["inserted"] == 3
-    assert error(partial)["code"] == "UPSTREAM"
-    assert error(partial)["details"]["missing"] == ["1003"]
+    assert read_corpus_error(partial)["code"] == "UPSTREAM"
+    assert read_corpus_error(partial)["details"]["missing"] == ["1003"]
     assert complete["inserted"] == 1
 
 
 @pytest.mark.long
-def test_an_interrupted_sync_ends_with_130_and_is_taken_up_again(
+def test_an_interrupted_sync_ends_with_status_130_and_the_next_one_continues_it(
     cli: Cli, pubmed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = Retrieval.batch
     fetched: list[int] = []
 
-    def interrupted(self: Retrieval, pmids: Sequence[str]) -> Any:
+    def interrupt(self: Retrieval, pmids: Sequence[str]) -> Any:
         if fetched:
             raise KeyboardInterrupt
         fetched.append(len(pmids))
@@ -233,11 +233,11 @@ def test_an_interrupted_sync_ends_with_130_and_is_taken_up_again(
 
     with pubmed(records=1_100) as sandbox:
         with monkeypatch.context() as patch:
-            patch.setattr(Retrieval, "batch", interrupted)
+            patch.setattr(Retrieval, "batch", interrupt)
             broken = cli("corpus", "sync", "all", "all[sb]", "--json")
-        so_far = document(cli("corpus", "stats", "--json"))["documents"]
+        so_far = read_document(cli("corpus", "stats", "--json"))["documents"]
         before = sandbox.requests("efetch")
-        resumed = document(cli("corpus", "sync", "all", "--json"))
+        resumed = read_document(cli("corpus", "sync", "all", "--json"))
         efetches = sandbox.requests("efetch") - before
 
     assert (broken.status, broken.out) == (130, "")
@@ -247,7 +247,7 @@ def test_an_interrupted_sync_ends_with_130_and_is_taken_up_again(
 
 
 @needs_model2vec
-def test_a_sync_embeds_what_is_new_and_a_failure_there_loses_nothing(
+def test_a_sync_embeds_new_records_and_loses_none_if_embedding_fails(
     cli: Cli, pubmed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("ENTREZ_KIT_EMBEDDINGS", "hf")
@@ -256,23 +256,23 @@ def test_a_sync_embeds_what_is_new_and_a_failure_there_loses_nothing(
     with pubmed(FISH, *OTHERS):
         partial = cli(*SYNC, "--json")
         searched = cli("corpus", "search", "zebrafish", "--json")
-        monkeypatch.setenv("ENTREZ_KIT_EMBEDDINGS_MODEL", str(tiny_model(tmp_path / "tiny")))
+        monkeypatch.setenv("ENTREZ_KIT_EMBEDDINGS_MODEL", str(build_tiny_model(tmp_path / "tiny")))
         missing = cli("corpus", "search", "zebrafish", "--json")
         again = cli(*SYNC, "--json")
-    found = document(cli("corpus", "search", "danio", "-n", "2", "--json"))["results"]
+    found = read_document(cli("corpus", "search", "danio", "-n", "2", "--json"))["results"]
 
     assert partial.status == 4
     assert json.loads(partial.out)["inserted"] == 4
     assert "Not every passage has a vector" in json.loads(partial.out)["warnings"][-1]
-    assert "corpus reindex" in error(partial)["details"]["recovery_hint"]
-    assert (searched.status, error(searched)["code"]) == (9, "EMBEDDINGS")
-    assert (missing.status, error(missing)["code"]) == (9, "EMBEDDINGS")
+    assert "corpus reindex" in read_corpus_error(partial)["details"]["recovery_hint"]
+    assert (searched.status, read_corpus_error(searched)["code"]) == (9, "EMBEDDINGS")
+    assert (missing.status, read_corpus_error(missing)["code"]) == (9, "EMBEDDINGS")
     assert again.status == 0
-    assert document(cli("corpus", "stats", "--json"))["vectors"]
+    assert read_document(cli("corpus", "stats", "--json"))["vectors"]
     assert all(hit["sim"] is not None for hit in found)
 
 
-def test_what_the_last_sync_brought_goes_into_a_file_for_a_reference_manager(
+def test_records_of_the_last_sync_can_be_exported_for_a_reference_manager(
     cli: Cli, pubmed: Callable[..., Any], next_second: Callable[[], str], tmp_path: Path
 ) -> None:
     target = tmp_path / "new.ris"
@@ -300,17 +300,17 @@ def test_what_the_last_sync_brought_goes_into_a_file_for_a_reference_manager(
 
 
 @pytest.mark.long
-def test_a_search_can_be_narrowed_to_a_key_and_is_printed_in_any_form(cli: Cli, pubmed: Callable[..., Any]) -> None:
+def test_a_search_can_be_limited_to_a_key_and_printed_in_every_format(cli: Cli, pubmed: Callable[..., Any]) -> None:
     with pubmed(FISH, *OTHERS) as sandbox:
         cli(*SYNC)
         cli("corpus", "sync", "danio", "danio")
         before = sandbox.requests()
-        everything = document(cli("corpus", "search", "zebrafish", "--json"))["results"]
-        narrowed = document(cli("corpus", "search", "zebrafish", "--corpus", "danio", "--json"))["results"]
+        everything = read_document(cli("corpus", "search", "zebrafish", "--json"))["results"]
+        narrowed = read_document(cli("corpus", "search", "zebrafish", "--corpus", "danio", "--json"))["results"]
         lines = cli("corpus", "search", "zebrafish", "-f", "jsonl").out.splitlines()
         ids = cli("corpus", "search", "zebrafish", "-f", "ids", "-n", "2").out.split()
         table = list(csv.DictReader(io.StringIO(cli("corpus", "search", "zebrafish", "-f", "csv").out)))
-        offline = document(cli("--offline", "corpus", "search", "zebrafish", "--json"))["results"]
+        offline = read_document(cli("--offline", "corpus", "search", "zebrafish", "--json"))["results"]
         assert sandbox.requests() == before
 
     assert [hit["doc_id"] for hit in narrowed] == ["pmid:1004"]
@@ -322,10 +322,10 @@ def test_a_search_can_be_narrowed_to_a_key_and_is_printed_in_any_form(cli: Cli, 
     assert {"title", "journal", "year", "score"} <= set(table[0])
 
 
-def test_a_table_shows_titles_and_the_passage_where_there_is_room(
+def test_a_table_shows_titles_and_the_passage_if_there_is_room(
     cli: Cli, pubmed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pubmed(FISH, OTHERS[0].but(retracted_in="J. 2025")):
+    with pubmed(FISH, OTHERS[0].change_with(retracted_in="J. 2025")):
         cli(*SYNC)
     monkeypatch.setenv("COLUMNS", "180")
     wide = cli("corpus", "search", "zebrafish", "fins", "-f", "table").out
@@ -341,7 +341,7 @@ def test_a_table_shows_titles_and_the_passage_where_there_is_room(
     assert max(len(line) for line in narrow.splitlines()) <= 80
 
 
-def test_a_key_that_is_not_there_is_named_with_those_that_are(cli: Cli, pubmed: Callable[..., Any]) -> None:
+def test_an_unknown_key_is_rejected_with_the_list_of_known_keys(cli: Cli, pubmed: Callable[..., Any]) -> None:
     with pubmed(FISH):
         cli(*SYNC)
     for command in (
@@ -355,17 +355,17 @@ def test_a_key_that_is_not_there_is_named_with_those_that_are(cli: Cli, pubmed: 
     assert "fish" in cli("corpus", "stats", "f").err
 
 
-def test_an_empty_corpus_finds_nothing_and_says_how_to_fill_it(cli: Cli) -> None:
+def test_a_search_of_an_empty_corpus_finds_nothing_and_explains_how_to_fill_it(cli: Cli) -> None:
     done = cli("corpus", "search", "zebrafish", "--json")
 
-    assert document(done) == {"results": []}
+    assert read_document(done) == {"results": []}
     assert "corpus sync KEY TERM" in done.err
 
 
 def test_a_record_is_shown_by_any_form_of_its_pmid(cli: Cli, pubmed: Callable[..., Any]) -> None:
     with pubmed(FISH):
         cli(*SYNC)
-    shown = [document(cli("corpus", "get", name)) for name in ("1001", "pmid:1001", "PMID: 1001")]
+    shown = [read_document(cli("corpus", "get", name)) for name in ("1001", "pmid:1001", "PMID: 1001")]
 
     assert shown[0] == shown[1] == shown[2]
     assert "design 2" in cli("corpus", "get", "1001", "-f", "table").out
@@ -377,13 +377,13 @@ def test_a_record_is_shown_by_any_form_of_its_pmid(cli: Cli, pubmed: Callable[..
 
 
 @pytest.mark.long
-def test_a_checkpoint_is_read_set_and_its_log_shown(cli: Cli, pubmed: Callable[..., Any]) -> None:
+def test_a_checkpoint_can_be_read_and_set_and_its_log_is_shown(cli: Cli, pubmed: Callable[..., Any]) -> None:
     with pubmed(FISH, *OTHERS):
         cli(*SYNC)
-        before = document(cli("corpus", "checkpoint", "get", "fish"))
-        done = document(cli("corpus", "checkpoint", "set", "fish", "2024-03-02", "--note", "once more"))
-        again = document(cli(*SYNC, "--overlap-days", "0"))
-    log = document(cli("corpus", "checkpoint", "log", "fish"))["entries"]
+        before = read_document(cli("corpus", "checkpoint", "get", "fish"))
+        done = read_document(cli("corpus", "checkpoint", "set", "fish", "2024-03-02", "--note", "once more"))
+        again = read_document(cli(*SYNC, "--overlap-days", "0"))
+    log = read_document(cli("corpus", "checkpoint", "log", "fish"))["entries"]
 
     assert before["last_edat"] == "2024-03-04T00:00:00Z"
     assert done == {"ok": True}
@@ -430,13 +430,13 @@ def test_an_export_for_reference_managers_is_what_cite_writes(cli: Cli, pubmed: 
 
 
 @needs_pyarrow
-def test_an_export_to_parquet_has_a_column_for_each_thing(
+def test_an_export_to_parquet_has_a_column_for_each_field(
     cli: Cli, pubmed: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import pyarrow.parquet as pq
 
     monkeypatch.setattr("entrez_kit.commands._formats.parquet.PAGE", 3)
-    with pubmed(FISH.but(mesh=("Zebrafish", "Fins")), *OTHERS):
+    with pubmed(FISH.change_with(mesh=("Zebrafish", "Fins")), *OTHERS):
         cli(*SYNC)
     target = tmp_path / "fish.parquet"
     assert cli("corpus", "export", "fish", "-o", str(target)).status == 0
@@ -449,7 +449,7 @@ def test_an_export_to_parquet_has_a_column_for_each_thing(
     assert first["abstract"].startswith("Background: Fins")
 
 
-def test_without_pyarrow_parquet_says_what_to_install_and_leaves_the_file(
+def test_an_export_to_parquet_without_pyarrow_names_the_package_and_leaves_the_file_unchanged(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("entrez_kit.base.extras.is_installed", lambda name: False)
@@ -458,25 +458,25 @@ def test_without_pyarrow_parquet_says_what_to_install_and_leaves_the_file(
     done = cli("corpus", "export", "--all", "-o", str(target))
 
     assert done.status == 8
-    assert "entrez-kit[parquet]" in error(done)["recovery_hint"]
+    assert "entrez-kit[parquet]" in read_corpus_error(done)["recovery_hint"]
     assert target.read_bytes() == b"before"
     assert list(tmp_path.iterdir()) == [target]
 
 
-def test_an_export_needs_a_key_or_all_and_not_both(cli: Cli) -> None:
+def test_an_export_requires_either_a_key_or_all(cli: Cli) -> None:
     assert cli("corpus", "export").status == 2
     assert cli("corpus", "export", "fish", "--all").status == 2
     assert cli("corpus", "export", "--all", "-f", "ris", "--fields", "pmid").status == 2
 
 
-# Upkeep
+# Maintenance
 
 
-def test_a_reindex_keeps_what_searches_find(cli: Cli, pubmed: Callable[..., Any]) -> None:
+def test_a_reindex_does_not_change_the_results_of_searches(cli: Cli, pubmed: Callable[..., Any]) -> None:
     with pubmed(FISH, *OTHERS):
         cli(*SYNC)
     before = cli("corpus", "search", "zebrafish").out
-    done = document(cli("corpus", "reindex"))
+    done = read_document(cli("corpus", "reindex"))
 
     assert (done["documents"], done["model"], done["vectors"]) == (4, None, 0)
     assert cli("corpus", "search", "zebrafish").out == before
@@ -487,18 +487,18 @@ def test_the_demo_has_a_corpus_from_the_start(cli: Cli) -> None:
     found = cli("--demo", "corpus", "search", "base", "editing", "--json")
     again = cli("--demo", "corpus", "search", "base", "editing", "--json")
 
-    assert document(found)["results"]
+    assert read_document(found)["results"]
     assert "invented articles were synced into it" in found.err
     assert again.out == found.out
     assert "synced" not in again.err
-    assert document(cli("corpus", "list"))["corpora"] == []
+    assert read_document(cli("corpus", "list"))["corpora"] == []
 
 
 @pytest.mark.long
-def test_nothing_of_the_corpus_is_left_open_to_others(cli: Cli, pubmed: Callable[..., Any]) -> None:
+def test_files_of_the_corpus_cannot_be_read_by_other_users(cli: Cli, pubmed: Callable[..., Any]) -> None:
     with pubmed(FISH):
         cli(*SYNC)
-    path = Path(document(cli("corpus", "stats"))["path"])
+    path = Path(read_document(cli("corpus", "stats"))["path"])
 
     assert path.stat().st_mode & 0o077 == 0
 
@@ -513,7 +513,7 @@ def test_nothing_of_the_corpus_is_left_open_to_others(cli: Cli, pubmed: Callable
         ("[Text] " + "word " * 200, "word", ("word " * 56).strip()[:278] + "…"),
     ],
 )
-def test_a_snippet_is_the_sentence_that_was_looked_for(module: Module, passage: str, query: str, shown: str) -> None:
+def test_a_snippet_is_the_sentence_that_matches_the_query(module: Module, passage: str, query: str, shown: str) -> None:
     made = module("_views.corpus").snippet(passage, query)
 
     assert made == shown or (shown.endswith("…") and made.endswith("…") and len(made) <= 280)
@@ -522,7 +522,7 @@ def test_a_snippet_is_the_sentence_that_was_looked_for(module: Module, passage: 
 @pytest.mark.long
 @needs_terminal
 @pytest.mark.parametrize("columns", [80, 200])
-def test_a_terminal_gets_a_table_no_wider_than_itself(columns: int) -> None:
+def test_a_table_is_not_wider_than_the_terminal(columns: int) -> None:
     on_terminal("--demo", "corpus", "list", columns=columns)
     ended = on_terminal("--demo", "corpus", "search", "base", "editing", "-n", "3", columns=columns)
 

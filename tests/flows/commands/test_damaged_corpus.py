@@ -1,11 +1,11 @@
-"""A corpus file with flipped bits is read as it is or refused as damaged; it is never taken for a defect of ours."""
+"""A corpus file with flipped bits gives the same answer or is refused as damaged; it never causes an internal error."""
 
 import json
 import random
 import sqlite3
 
 import pytest
-from terminal import Cli
+from command_line import Cli
 
 from entrez_kit import load_settings
 from entrez_kit.base.settings import CORPUS_FILE
@@ -20,7 +20,7 @@ COMMANDS = (
 
 
 @pytest.mark.long
-def test_flipped_bits_are_read_or_refused(cli: Cli) -> None:
+def test_a_file_with_flipped_bits_is_read_or_refused(cli: Cli) -> None:
     assert cli("corpus", "sync", "k", "crispr").status == 0
     file = load_settings().data_dir / CORPUS_FILE
     connection = sqlite3.connect(file)
@@ -48,7 +48,7 @@ def test_flipped_bits_are_read_or_refused(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
-def test_an_empty_file_is_damage_and_not_an_empty_corpus(cli: Cli, command: tuple[str, ...]) -> None:
+def test_an_empty_file_is_reported_as_damaged_and_not_as_an_empty_corpus(cli: Cli, command: tuple[str, ...]) -> None:
     assert cli("corpus", "sync", "k", "crispr").status == 0
     file = load_settings().data_dir / CORPUS_FILE
     for part in file.parent.glob(f"{CORPUS_FILE}-*"):
@@ -73,7 +73,7 @@ def test_an_empty_file_is_damage_and_not_an_empty_corpus(cli: Cli, command: tupl
         "UPDATE documents SET title = CAST(title AS BLOB)",
     ],
 )
-def test_a_difference_of_changed_content_is_not_shown(cli: Cli, change: str) -> None:
+def test_a_diff_does_not_show_content_that_was_changed_in_the_file(cli: Cli, change: str) -> None:
     assert cli("corpus", "sync", "k", "crispr").status == 0
     with sqlite3.connect(load_settings().data_dir / CORPUS_FILE) as connection:
         connection.execute(change)
@@ -85,7 +85,7 @@ def test_a_difference_of_changed_content_is_not_shown(cli: Cli, change: str) -> 
     assert not done.out
 
 
-def test_a_record_without_its_versions_is_damage(cli: Cli) -> None:
+def test_a_record_without_its_versions_is_reported_as_damage(cli: Cli) -> None:
     assert cli("corpus", "sync", "k", "crispr").status == 0
     with sqlite3.connect(load_settings().data_dir / CORPUS_FILE) as connection:
         connection.execute("DELETE FROM revisions")

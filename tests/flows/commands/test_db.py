@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from terminal import Cli, Done, Module, Program, envelope
+from command_line import Cli, Module, Program, RunResult, read_error
 
 from entrez_kit import EntrezKit
 from entrez_kit.core.operation import Operation
@@ -23,12 +23,12 @@ KitFor = Callable[..., EntrezKit]
 IDS = ("672", "999999", "7157", "TP53", "672")
 
 
-def lines(done: Done) -> list[dict[str, Any]]:
+def read_lines(done: RunResult) -> list[dict[str, Any]]:
     """Return the documents of JSON lines."""
     return [json.loads(line) for line in done.out.splitlines()]
 
 
-def rows(done: Done, delimiter: str = ",") -> list[dict[str, str]]:
+def read_rows(done: RunResult, delimiter: str = ",") -> list[dict[str, str]]:
     """Return the rows of a table of text."""
     return list(csv.DictReader(io.StringIO(done.out), delimiter=delimiter))
 
@@ -70,7 +70,7 @@ def rows(done: Done, delimiter: str = ",") -> list[dict[str, str]]:
         ),
     ],
 )
-def test_json_is_the_document_python_returns(
+def test_json_equals_the_document_of_python(
     cli: Cli, sandbox: Sandbox, kit_for: KitFor, words: tuple[str, ...], operation: Operation[Any, Any], arguments: Any
 ) -> None:
     done = cli(*words, "--json")
@@ -80,7 +80,7 @@ def test_json_is_the_document_python_returns(
     assert done.status == (4 if expected.missing_error() else 0)
 
 
-def test_lines_come_one_per_id_in_order(cli: Cli) -> None:
+def test_json_lines_have_one_line_per_id_in_order(cli: Cli) -> None:
     summaries, links = (
         cli("db", "summary", "gene", *IDS, "-f", "jsonl"),
         cli(*("db", "link", *IDS, "--from", "gene", "--to", "pubmed", "-f", "jsonl")),
@@ -88,7 +88,7 @@ def test_lines_come_one_per_id_in_order(cli: Cli) -> None:
 
     assert summaries.status == links.status == 4
     for done, key in ((summaries, "uid"), (links, "source_id")):
-        found = lines(done)
+        found = read_lines(done)
         assert [line.get(key) or (line["input"], line["status"], line["error"]["code"]) for line in found] == [
             "672",
             ("999999", "not_found", "ENTITY_NOT_FOUND"),
@@ -99,29 +99,29 @@ def test_lines_come_one_per_id_in_order(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize(("form", "delimiter"), [("csv", ","), ("tsv", "\t")])
-def test_rows_hold_what_was_found_and_stderr_names_the_rest(cli: Cli, form: str, delimiter: str) -> None:
+def test_rows_have_the_records_found_and_stderr_names_the_others(cli: Cli, form: str, delimiter: str) -> None:
     summaries = cli("db", "summary", "gene", *IDS, "-f", form)
     links = cli("db", "link", *IDS, "--from", "gene", "--to", "pubmed", "-f", form)
 
-    assert [(row["uid"], row["title"]) for row in rows(summaries, delimiter)] == [
+    assert [(row["uid"], row["title"]) for row in read_rows(summaries, delimiter)] == [
         ("672", "BRCA1"),
         ("7157", "TP53"),
         ("672", "BRCA1"),
     ]
-    assert [(row["source_id"], row["id"]) for row in rows(links, delimiter)][:4] == [
+    assert [(row["source_id"], row["id"]) for row in read_rows(links, delimiter)][:4] == [
         ("672", "99000033"),
         ("672", "99000032"),
         ("672", "99000030"),
         ("7157", "99000034"),
     ]
     for done in (summaries, links):
-        assert [item["id"] for item in envelope(done)["details"]["missing"]] == ["999999", "TP53"]
+        assert [item["id"] for item in read_error(done)["details"]["missing"]] == ["999999", "TP53"]
 
 
 @pytest.mark.long
-def test_fields_of_a_database_can_be_named(cli: Cli) -> None:
+def test_fields_of_a_database_can_be_selected(cli: Cli) -> None:
     done = cli("db", "summary", "taxonomy", "9606", "5", "-f", "csv", "--fields", "uid,scientificname,rank")
-    failed = lines(cli("db", "summary", "taxonomy", "9606", "5", "-f", "jsonl", "--fields", "uid,rank"))
+    failed = read_lines(cli("db", "summary", "taxonomy", "9606", "5", "-f", "jsonl", "--fields", "uid,rank"))
 
     assert done.out == "uid,scientificname,rank\n9606,Homo sapiens,species\n"
     assert failed[0] == {"uid": "9606", "rank": "species"}
@@ -133,7 +133,7 @@ def test_fields_of_a_database_can_be_named(cli: Cli) -> None:
     assert cli("db", "search", "mesh", "heart attack", "-f", "jsonl", "--fields", "id").out == '{"id":"68009203"}\n'
 
 
-def test_ids_feed_the_next_command(cli: Cli) -> None:
+def test_printed_ids_are_input_for_the_next_command(cli: Cli) -> None:
     found = cli("db", "search", "nuccore", "human[orgn]", "-f", "ids")
     linked = cli("db", "link", "-", "--from", "nuccore", "--to", "gene", "-f", "ids", stdin=found.out)
     pmids = cli("db", "link", "-", "--from", "gene", "--to", "pubmed", "-f", "ids", stdin=linked.out)
@@ -146,14 +146,14 @@ def test_ids_feed_the_next_command(cli: Cli) -> None:
     assert cli("db", "summary", "nuccore", "-", "-f", "ids", stdin=document.out).out == found.out
 
 
-def test_ids_come_from_files_and_arguments_together(cli: Cli, tmp_path: Path) -> None:
+def test_ids_can_come_from_files_and_arguments_together(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "ids.txt"
     path.write_text("7157, 672 # two genes\nNCBIGene:22059\n", encoding="utf-8")
 
     assert cli("db", "summary", "gene", "1", "-i", str(path), "-f", "ids").out.split() == ["1", "7157", "672", "22059"]
 
 
-def test_a_search_without_hits_before_us_in_the_pipe_is_no_failure(cli: Cli) -> None:
+def test_an_empty_search_earlier_in_a_pipe_is_not_a_failure(cli: Cli) -> None:
     for words, empty in (
         (("db", "summary", "gene", "-"), {"db": "gene", "ids": [], "summaries": [], "not_found_ids": []}),
         (("db", "link", "-"), {"source": "pubmed", "target": "pmc", "linksets": []}),
@@ -165,13 +165,13 @@ def test_a_search_without_hits_before_us_in_the_pipe_is_no_failure(cli: Cli) -> 
     assert cli("db", "fetch", "gene", "-", "-f", "text", stdin="").out == ""
     nothing = cli("db", "summary", "gene")
     assert nothing.status == 2
-    assert envelope(nothing)["details"]["reason"] == "no_identifiers"
+    assert read_error(nothing)["details"]["reason"] == "no_identifiers"
 
 
 # fetch
 
 
-def test_text_is_ncbis_own_in_a_pipe_and_in_a_file(cli: Cli, tmp_path: Path) -> None:
+def test_text_is_ncbis_unchanged_text_in_a_pipe_and_in_a_file(cli: Cli, tmp_path: Path) -> None:
     words = ("db", "fetch", "nuccore", "ZZ900001.1", "--rettype", "fasta")
     piped = cli(*words)
     path = tmp_path / "x.fasta"
@@ -185,27 +185,27 @@ def test_text_is_ncbis_own_in_a_pipe_and_in_a_file(cli: Cli, tmp_path: Path) -> 
     cli(*words, "-o", str(as_json))
     assert json.loads(as_json.read_text(encoding="utf-8"))["rettype"] == "fasta"
     assert cli(*words, "-f", "text").out == piped.out
-    assert json.loads(cli(*words[:4]).out)["db"] == "nuccore"  # without a named type, the document
+    assert json.loads(cli(*words[:4]).out)["db"] == "nuccore"  # without a type, the document
 
 
 @pytest.mark.parametrize("suffix", [".fa", ".gb", ".xml", ".txt", ""])
-def test_whatever_the_suffix_a_file_holds_ncbis_text(cli: Cli, tmp_path: Path, suffix: str) -> None:
+def test_a_file_with_any_suffix_contains_ncbis_text(cli: Cli, tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"record{suffix}"
     cli("db", "fetch", "taxonomy", "9606", "--retmode", "xml", "-o", str(path))
 
     assert path.read_text(encoding="utf-8").startswith("<?xml")
 
 
-def test_a_part_is_written_and_what_is_missing_is_named(cli: Cli, tmp_path: Path) -> None:
+def test_a_partial_result_is_written_and_missing_records_are_named(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "part.fa"
     done = cli("db", "fetch", "nuccore", "ZZ900001.1", "990000999", "--rettype", "fasta", "-o", str(path))
 
     assert done.status == 4
     assert path.read_text(encoding="utf-8").count(">") == 1
-    assert [item["id"] for item in envelope(done)["details"]["missing"]] == ["990000999"]
+    assert [item["id"] for item in read_error(done)["details"]["missing"]] == ["990000999"]
 
 
-def test_nothing_found_leaves_the_file_as_it_was(cli: Cli, tmp_path: Path) -> None:
+def test_an_empty_result_does_not_change_an_existing_file(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "kept.fa"
     path.write_text("mine\n", encoding="utf-8")
     done = cli("db", "fetch", "nuccore", "990000999", "--rettype", "fasta", "-o", str(path))
@@ -215,7 +215,7 @@ def test_nothing_found_leaves_the_file_as_it_was(cli: Cli, tmp_path: Path) -> No
     assert path.read_text(encoding="utf-8") == "mine\n"
 
 
-def test_text_has_no_fields(cli: Cli) -> None:
+def test_fields_are_rejected_for_text(cli: Cli) -> None:
     done = cli("db", "fetch", "taxonomy", "9606", "-f", "text", "--fields", "content")
 
     assert done.status == 2
@@ -248,7 +248,7 @@ def test_each_failure_has_its_status_and_envelope(cli: Cli, words: tuple[str, ..
     done = cli(*words)
 
     assert done.status == status
-    assert envelope(done)["code"] == code
+    assert read_error(done)["code"] == code
 
 
 @pytest.mark.parametrize(
@@ -269,7 +269,7 @@ def test_an_outage_ends_with_5_and_prints_no_data(
 
     assert done.status == 5
     assert done.out == ""
-    assert envelope(done)["code"] == "UPSTREAM_ERROR"
+    assert read_error(done)["code"] == "UPSTREAM_ERROR"
 
 
 def test_warnings_are_on_stderr_and_in_the_document(cli: Cli) -> None:
@@ -302,7 +302,7 @@ def test_warnings_are_on_stderr_and_in_the_document(cli: Cli) -> None:
         ),
     ],
 )
-def test_tables_fit_the_terminal(
+def test_tables_are_not_wider_than_the_terminal(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], shown: list[str], columns: str
 ) -> None:
     monkeypatch.setenv("COLUMNS", columns)
@@ -317,7 +317,7 @@ def test_tables_fit_the_terminal(
 
 
 @pytest.mark.process
-def test_a_process_of_its_own_ends_like_one_in_ours(process: Callable[..., Done]) -> None:
+def test_a_separate_process_ends_like_a_call_in_this_process(process: Callable[..., RunResult]) -> None:
     fasta = process("db", "fetch", "nuccore", "ZZ900001.1", "--rettype", "fasta", "-f", "text")
     missing = process("db", "summary", "taxonomy", "9606", "5")
 
@@ -326,7 +326,7 @@ def test_a_process_of_its_own_ends_like_one_in_ours(process: Callable[..., Done]
     assert fasta.err.startswith("Warning: Demo")
     assert missing.status == 4
     assert json.loads(missing.out)["not_found_ids"] == ["5"]
-    assert envelope(missing)["details"]["partial"] is True
+    assert read_error(missing)["details"]["partial"] is True
 
 
 def test_help_shows_examples_and_every_flag(cli: Cli, module: Module) -> None:
@@ -338,7 +338,7 @@ def test_help_shows_examples_and_every_flag(cli: Cli, module: Module) -> None:
     assert module("db").app.info.help
 
 
-def test_dropped_parts_are_warnings_and_omitted_results_are_a_note(cli: Cli) -> None:
+def test_dropped_query_parts_are_warnings_and_omitted_results_are_a_note(cli: Cli) -> None:
     err = cli("db", "search", "nuccore", "human[orgn] AND qqqzz[foo]", "-f", "table").err
     more = cli("db", "search", "mesh", "diabetes", "-n", "2", "-f", "ids")
 
@@ -347,7 +347,7 @@ def test_dropped_parts_are_warnings_and_omitted_results_are_a_note(cli: Cli) -> 
 
 
 @pytest.mark.process
-def test_the_demo_says_which_databases_it_has_and_not_that_others_do_not_exist(program: Program) -> None:
+def test_the_demo_lists_its_databases_and_does_not_deny_that_others_exist(program: Program) -> None:
     for command in (("info", "omim"), ("search", "omim", "x"), ("fetch", "omim", "1"), ("summary", "omim", "1")):
         done = program("--demo", "db", *command, "--json")
         said = json.loads(done.err.splitlines()[-1])["error"]
@@ -357,9 +357,9 @@ def test_the_demo_says_which_databases_it_has_and_not_that_others_do_not_exist(p
         assert "pubmed" in said["message"]
 
 
-def test_a_database_that_does_not_exist_is_answered_with_a_near_one_or_none(cli: Cli) -> None:
-    assert "'protein'" in envelope(cli("db", "search", "protien", "x"))["message"]
-    assert "'pubmed'" in envelope(cli("db", "info", "pubmedd"))["message"]
-    assert "mean" not in envelope(cli("db", "search", "medline", "x"))["message"]
-    named = envelope(cli("db", "search", "--db", "protein", "x"))["message"]
+def test_an_unknown_database_is_answered_with_a_similar_name_or_none(cli: Cli) -> None:
+    assert "'protein'" in read_error(cli("db", "search", "protien", "x"))["message"]
+    assert "'pubmed'" in read_error(cli("db", "info", "pubmedd"))["message"]
+    assert "mean" not in read_error(cli("db", "search", "medline", "x"))["message"]
+    named = read_error(cli("db", "search", "--db", "protein", "x"))["message"]
     assert named.endswith("db search DB QUERY")

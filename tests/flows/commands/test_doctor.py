@@ -1,4 +1,4 @@
-"""`entrez-kit doctor`: the report in every form, and the status it ends with."""
+"""`entrez-kit doctor`: the report in every format, and the exit status."""
 
 import json
 import sys
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from drifting_service import drift, replace_text
-from local_program import Program, on_terminal
+from program_streams import Program, on_terminal
 
 from entrez_kit.base.settings import DEMO_WARNING
 from entrez_kit.sandbox.server import Sandbox
@@ -32,8 +32,8 @@ def program(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.fixture
-def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Point every service at a port where nobody listens."""
+def unreachable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Point every service at a port on which no program listens."""
     monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", "http://127.0.0.1:9/entrez/eutils")
 
 
@@ -64,7 +64,7 @@ def test_the_demo_is_healthy_for_every_service(program: Program) -> None:
     ]
 
 
-def test_deep_has_every_comparison_and_what_differs_ends_with_4(
+def test_deep_lists_every_comparison_and_a_difference_ends_with_status_4(
     program: Program, monkeypatch: pytest.MonkeyPatch, no_waiting: None, tmp_path: Path
 ) -> None:
     with Sandbox(enforce_limits=False) as sandbox:
@@ -95,7 +95,7 @@ def test_deep_has_every_comparison_and_what_differs_ends_with_4(
     assert "Of 42 requests: 38 agree, 2 differ, 2 skipped." in " ".join(table.out.split())
 
 
-def test_daily_work_tells_of_a_difference_in_the_log_alone(
+def test_a_difference_from_the_known_shape_is_only_logged_during_normal_calls(
     program: Program, monkeypatch: pytest.MonkeyPatch, no_waiting: None
 ) -> None:
     monkeypatch.setattr(known_shapes, "_noticed", set())
@@ -111,7 +111,7 @@ def test_daily_work_tells_of_a_difference_in_the_log_alone(
     assert "New" not in quiet.err
 
 
-def test_save_wants_deep_and_an_empty_folder(program: Program, tmp_path: Path) -> None:
+def test_save_requires_deep_and_an_empty_folder(program: Program, tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("", encoding="utf-8")
     for flags in (("--save", str(tmp_path / "new")), ("--deep", "--save", str(tmp_path))):
         ended = program("doctor", *flags, "--demo")
@@ -121,8 +121,8 @@ def test_save_wants_deep_and_an_empty_folder(program: Program, tmp_path: Path) -
     assert not (tmp_path / "new").exists()
 
 
-@pytest.mark.usefixtures("nowhere")
-def test_a_hop_that_fails_ends_with_5_the_report_and_the_envelope(program: Program) -> None:
+@pytest.mark.usefixtures("unreachable")
+def test_a_failing_hop_ends_with_status_5_the_report_and_the_envelope(program: Program) -> None:
     ended = program("doctor")
 
     assert ended.status == 5
@@ -134,7 +134,7 @@ def test_a_hop_that_fails_ends_with_5_the_report_and_the_envelope(program: Progr
     assert ended.error["recovery_hint"] == failed["hint"]
 
 
-def test_a_setting_that_cannot_be_used_ends_with_8(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_setting_ends_with_status_8(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NCBI_TIMEOUT_MS", "soon")
     ended = program("doctor")
 
@@ -142,7 +142,7 @@ def test_a_setting_that_cannot_be_used_ends_with_8(program: Program, monkeypatch
     assert "NCBI_TIMEOUT_MS" in ended.error["message"]
 
 
-def test_a_cache_that_cannot_be_written_ends_with_9(
+def test_a_cache_that_cannot_be_written_ends_with_status_9(
     program: Program, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     file = tmp_path / "file"
@@ -154,7 +154,7 @@ def test_a_cache_that_cannot_be_written_ends_with_9(
     assert ended.error["code"] == "STORE_ERROR"
 
 
-def test_offline_only_this_machine_is_looked_at(program: Program) -> None:
+def test_offline_tests_only_this_machine(program: Program) -> None:
     ended = program("doctor", "--offline")
 
     assert ended.status == 0
@@ -162,7 +162,7 @@ def test_offline_only_this_machine_is_looked_at(program: Program) -> None:
 
 
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="those systems know the home without HOME")
-def test_warnings_alone_end_with_4_and_without_an_envelope(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_warnings_end_with_status_4_and_without_an_envelope(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/nonexistent")
     ended = program("doctor", "--offline")
 
@@ -171,8 +171,8 @@ def test_warnings_alone_end_with_4_and_without_an_envelope(program: Program, mon
     assert '"success"' not in ended.err
 
 
-@pytest.mark.usefixtures("nowhere")
-def test_no_secret_is_shown(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("unreachable")
+def test_no_secret_is_printed(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NCBI_API_KEY", "canary0123456789abcdef")
     monkeypatch.setenv("NCBI_ADMIN_EMAIL", "canary.person@example.org")
     monkeypatch.setenv("HTTPS_PROXY", "http://me:hunter2-canary@127.0.0.1:9")
@@ -186,9 +186,9 @@ def test_no_secret_is_shown(program: Program, monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.long
 @needs_terminal
-@pytest.mark.usefixtures("nowhere")
+@pytest.mark.usefixtures("unreachable")
 @pytest.mark.parametrize("columns", [80, 200])
-def test_a_terminal_gets_a_table_with_what_to_do(columns: int) -> None:
+def test_a_terminal_shows_a_table_with_advice(columns: int) -> None:
     ended = on_terminal("doctor", columns=columns)
 
     assert ended.status == 5
@@ -201,7 +201,7 @@ def test_a_terminal_gets_a_table_with_what_to_do(columns: int) -> None:
 
 @pytest.mark.long
 @needs_terminal
-def test_a_healthy_machine_is_told_so_on_a_terminal() -> None:
+def test_a_terminal_reports_that_the_machine_is_healthy() -> None:
     ended = on_terminal("doctor", "--demo")
 
     assert ended.status == 0

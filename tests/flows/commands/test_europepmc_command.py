@@ -1,4 +1,4 @@
-"""`entrez-kit europepmc`: formats, pages as far as wanted, what is missing, and what a person sees."""
+"""`entrez-kit europepmc`: formats, paging, missing records, and tables for people."""
 
 import csv
 import io
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from terminal import Cli, caller
+from command_line import Cli, make_caller
 
 from entrez_kit.citations.write_files import FILES
 from entrez_kit.local.eutils.replies import LocalReply, document
@@ -16,7 +16,7 @@ from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.sandbox.server import Sandbox
 
 
-def lines(text: str) -> list[dict[str, Any]]:
+def read_lines(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
@@ -24,17 +24,17 @@ def lines(text: str) -> list[dict[str, Any]]:
 def many(
     no_waiting: None, monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> Callable[..., Any]:
-    """Call the program over 1,200 generated records."""
+    """Return a function that calls the program over 1,200 generated records."""
 
     def call(*arguments: str, **options: Any) -> Any:
         with Sandbox(records=1_200, enforce_limits=False, **options) as sandbox:
             monkeypatch.setenv("ENTREZ_KIT_EUROPEPMC_URL", f"{sandbox.url}/europepmc")
-            return caller(monkeypatch, capsysbinary)("europepmc", *arguments), sandbox
+            return make_caller(monkeypatch, capsysbinary)("europepmc", *arguments), sandbox
 
     return call
 
 
-def test_ids_are_pmids_and_for_what_has_none_source_and_id(cli: Cli) -> None:
+def test_ids_are_pmids_or_source_and_id_if_there_is_no_pmid(cli: Cli) -> None:
     done = cli("europepmc", "crispr", "-f", "ids")
 
     assert done.status == 0
@@ -44,7 +44,7 @@ def test_ids_are_pmids_and_for_what_has_none_source_and_id(cli: Cli) -> None:
     assert "PMC:PMC99000901" in found
 
 
-def test_preprints_alone(cli: Cli) -> None:
+def test_preprints_can_be_searched_alone(cli: Cli) -> None:
     done = cli("europepmc", "crispr", "--preprints", "--json")
 
     assert {article["source"] for article in json.loads(done.out)["articles"]} == {"PPR"}
@@ -71,7 +71,7 @@ def test_markdown_pages_of_preprints_link_to_europe_pmc(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("style", list(FILES))
-def test_records_go_to_reference_managers(cli: Cli, style: str) -> None:
+def test_records_can_be_exported_for_reference_managers(cli: Cli, style: str) -> None:
     done = cli("europepmc", "crispr", "-f", style)
 
     assert done.status == 0, done.err
@@ -80,20 +80,20 @@ def test_records_go_to_reference_managers(cli: Cli, style: str) -> None:
     assert cli("europepmc", "crispr", "-f", style, "--fields", "pmid").status == 2
 
 
-def test_csl_is_one_document_with_unlike_ids(cli: Cli) -> None:
+def test_csl_is_one_document_with_unique_ids(cli: Cli) -> None:
     items = json.loads(cli("europepmc", "crispr", "-f", "csl").out)
 
     assert len({item["id"] for item in items}) == len(items) > 5
 
 
-# As far as wanted
+# Number of records
 
 
 @pytest.mark.long
-def test_n_streams_page_after_page(many: Any) -> None:
+def test_results_of_several_pages_are_streamed(many: Any) -> None:
     done, sandbox = many("PUB_YEAR:[1900 TO 2100]", "-n", "1100", "-f", "jsonl", "--detail", "brief")
 
-    records = lines(done.out)
+    records = read_lines(done.out)
     assert (done.status, len(records)) == (0, 1100)
     assert len({record["pmid"] for record in records if "pmid" in record}) > 1000
     assert sandbox.requests("europepmc_search") == 2
@@ -101,7 +101,7 @@ def test_n_streams_page_after_page(many: Any) -> None:
 
 
 @pytest.mark.long
-def test_all_of_a_search_comes_in_spite_of_faults(many: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_results_arrive_despite_faults(many: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EUROPEPMC_MAX_RETRIES", "10")
     faults = {"429": 0.1, "500": 0.1, "truncate": 0.1, "error200": 0.1, "cut": 0.1}
     done, sandbox = many("PUB_YEAR:[1900 TO 2100]", "-n", "99999", "--page-size", "100", "-f", "ids", faults=faults)
@@ -112,15 +112,15 @@ def test_all_of_a_search_comes_in_spite_of_faults(many: Any, monkeypatch: pytest
     assert sandbox.faults.struck.total() > 0
 
 
-def test_what_was_asked_for_and_is_not_there_is_no_shortage(cli: Cli) -> None:
+def test_fewer_results_than_requested_are_not_an_error(cli: Cli) -> None:
     done = cli("europepmc", "crispr", "-n", "500", "-f", "jsonl")
 
     assert done.status == 0
-    assert 0 < len(lines(done.out)) < 500
+    assert 0 < len(read_lines(done.out)) < 500
     assert done.err == ""
 
 
-def test_the_page_that_follows_is_named(cli: Cli) -> None:
+def test_the_option_for_the_next_page_is_shown(cli: Cli) -> None:
     first = cli("europepmc", "crispr", "--page-size", "3", "-f", "ids")
     cursor = first.err.split("--cursor ")[1].strip()
     second = cli("europepmc", "crispr", "--page-size", "3", "--cursor", cursor, "-f", "ids")
@@ -129,17 +129,17 @@ def test_the_page_that_follows_is_named(cli: Cli) -> None:
     assert not set(first.out.split()) & set(second.out.split())
 
 
-# Honesty
+# Missing records
 
 
-def lying(request: LocalRequest, state: LocalState) -> LocalReply:
+def answer_one_of_three(request: LocalRequest, state: LocalState) -> LocalReply:
     listed = [{"id": "1", "source": "MED", "title": "One"}] if request.get("cursorMark") == "*" else []
     return document({"version": "6.9", "hitCount": 3, "nextCursorMark": "AoI=", "resultList": {"result": listed}})
 
 
 @pytest.mark.parametrize("form", ["jsonl", "json", "csv", "ids", "md", "table"])
-def test_fewer_than_promised_is_partial_in_every_format(cli: Cli, sandbox: Sandbox, form: str) -> None:
-    sandbox.route("/europepmc/search", "europepmc_search", lying)
+def test_fewer_records_than_counted_are_a_partial_result_in_every_format(cli: Cli, sandbox: Sandbox, form: str) -> None:
+    sandbox.route("/europepmc/search", "europepmc_search", answer_one_of_three)
     done = cli("europepmc", "x", "-f", form)
 
     assert done.status == 4
@@ -147,7 +147,7 @@ def test_fewer_than_promised_is_partial_in_every_format(cli: Cli, sandbox: Sandb
     assert "1 of 3" in done.err
 
 
-def test_a_walk_that_breaks_off_keeps_its_records_and_says_how_to_go_on(cli: Cli, sandbox: Sandbox) -> None:
+def test_an_interrupted_walk_prints_its_records_and_shows_how_to_continue(cli: Cli, sandbox: Sandbox) -> None:
     first = cli("europepmc", "crispr", "--page-size", "4", "-f", "ids")
     sandbox.take_down("europepmc_search")
     done = cli("europepmc", "crispr", "--page-size", "4", "-n", "8", "-f", "ids")
@@ -159,7 +159,9 @@ def test_a_walk_that_breaks_off_keeps_its_records_and_says_how_to_go_on(cli: Cli
     assert f"--cursor {envelope['details']['next_cursor']}" in envelope["recovery_hint"]
 
 
-def test_a_search_that_fails_writes_nothing_and_keeps_the_file(cli: Cli, sandbox: Sandbox, tmp_path: Path) -> None:
+def test_a_failed_search_writes_nothing_and_does_not_change_the_file(
+    cli: Cli, sandbox: Sandbox, tmp_path: Path
+) -> None:
     target = tmp_path / "hits.csv"
     target.write_text("before", encoding="utf-8")
     sandbox.take_down("europepmc_search")
@@ -193,7 +195,9 @@ def test_wrong_arguments_are_named(
     assert sandbox.requests() == 0
 
 
-def test_switched_off_it_says_how_to_switch_it_on(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disabled_service_is_reported_with_the_setting_that_enables_it(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("EUROPEPMC_ENABLED", "false")
     done = cli("europepmc", "x", "--json")
 
@@ -201,11 +205,11 @@ def test_switched_off_it_says_how_to_switch_it_on(cli: Cli, monkeypatch: pytest.
     assert json.loads(done.err)["error"]["details"]["reason"] == "europepmc_disabled"
 
 
-# What a person sees
+# Terminal output
 
 
 @pytest.mark.parametrize("columns", [60, 80, 200])
-def test_a_table_shows_what_is_a_preprint_and_where_to_go_on(
+def test_a_table_marks_preprints_and_shows_how_to_continue(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, columns: int
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
@@ -219,13 +223,13 @@ def test_a_table_shows_what_is_a_preprint_and_where_to_go_on(
     assert "cited" in done.out.lower()
 
 
-def test_a_retraction_comes_first_in_a_table(cli: Cli) -> None:
+def test_a_table_shows_a_retraction_first(cli: Cli) -> None:
     done = cli("europepmc", "EXT_ID:99000050", "--source", "MED", "-f", "table")
 
     assert "RETRACTED" in done.out
 
 
-def test_a_table_asks_for_no_more_than_it_shows(cli: Cli, sandbox: Sandbox) -> None:
+def test_a_table_requests_only_the_records_that_it_shows(cli: Cli, sandbox: Sandbox) -> None:
     cli("europepmc", "crispr", "-f", "table")
     cli("europepmc", "wheat", "-f", "table", "--detail", "full")
     cli("europepmc", "yeast", "--json")
@@ -234,14 +238,14 @@ def test_a_table_asks_for_no_more_than_it_shows(cli: Cli, sandbox: Sandbox) -> N
 
 
 @pytest.mark.parametrize("form", ["table", "ids", "json"])
-def test_a_field_tag_of_pubmed_is_a_warning(cli: Cli, form: str) -> None:
+def test_a_field_tag_of_pubmed_causes_a_warning(cli: Cli, form: str) -> None:
     done = cli("europepmc", "crispr[ti] OR crispr", "-f", form)
 
     assert done.err.count("Warning: [ti]") == 1
     assert done.out
 
 
-def test_the_words_for_an_order_are_those_of_search(cli: Cli) -> None:
+def test_sort_orders_have_the_same_names_as_in_search(cli: Cli) -> None:
     for command in ("search", "europepmc"):
         by_one, by_other = (cli(command, "crispr", "--sort", word, "-f", "ids") for word in ("date", "pub_date"))
         assert by_one.status == 0, by_one.err

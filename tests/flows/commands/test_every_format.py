@@ -1,4 +1,4 @@
-"""Every format of the registry works in every command that accepts its family."""
+"""Every output format works in every command that accepts its family."""
 
 import csv
 import io
@@ -14,9 +14,9 @@ from zipfile import is_zipfile
 
 import pytest
 import yaml
-from copy_files import record, write_set
-from places import DATA
-from terminal import Cli, Done, Module
+from command_line import Cli, Module, RunResult
+from project_paths import DATA
+from pubmed_files import record, write_set
 
 from entrez_kit.base.extras import is_installed
 from entrez_kit.base.output_formats import BY_SUFFIX, FORMATS, Family, Format
@@ -102,7 +102,7 @@ author={Marrowby, Tamsin J}, journal={Ann Imag Genome Ed}, year={2019}, volume={
 
 @pytest.fixture(scope="module")
 def corpora(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder that keeps the corpus of the first test that needs one, for the others to copy."""
+    """Return a folder with the corpus of the first test that needs one; the others copy it."""
     return tmp_path_factory.mktemp("corpora")
 
 
@@ -133,7 +133,7 @@ def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("claims.csv").write_text('claim,id\n"pigs can fly",99000002\n', encoding="utf-8")
 
 
-def formats_of(module: Module, name: str) -> tuple[Format, ...]:
+def list_formats(module: Module, name: str) -> tuple[Format, ...]:
     group, *words = name.split()
     command = module("_app").load_command(group)
     for word in words:
@@ -142,20 +142,20 @@ def formats_of(module: Module, name: str) -> tuple[Format, ...]:
     return known
 
 
-def commands_below(command: Any, name: str) -> Iterator[tuple[str, Any]]:
+def list_commands(command: Any, name: str) -> Iterator[tuple[str, Any]]:
     inner = getattr(command, "commands", None)
     if not inner:
         yield name, command
     for word, one in (inner or {}).items():
-        yield from commands_below(one, f"{name} {word}")
+        yield from list_commands(one, f"{name} {word}")
 
 
-def call(cli: Cli, name: str, arguments: tuple[str, ...], *more: str) -> Done:
+def run_call(cli: Cli, name: str, arguments: tuple[str, ...], *more: str) -> RunResult:
     return cli(*name.split(), *arguments, *more, stdin=b"\n")
 
 
-def parsed(selected: Format, text: str) -> Any:
-    """Read the output with a reader of the format; a text that is not in the format raises."""
+def parse_output(selected: Format, text: str) -> Any:
+    """Read the output with a reader of the format; output in another format is an error."""
     if selected.name == "json":
         return json.loads(text)
     if selected.name == "yaml":
@@ -171,12 +171,12 @@ def parsed(selected: Format, text: str) -> Any:
     return text
 
 
-def test_the_calls_cover_every_command_with_a_choice_of_formats(module: Module) -> None:
+def test_the_calls_include_every_command_with_a_choice_of_formats(module: Module) -> None:
     app, state = module("_app"), module("_state")
     found = {
         name
         for group in app.COMMANDS
-        for name, command in commands_below(app.load_command(group), group)
+        for name, command in list_commands(app.load_command(group), group)
         if state.formats_of(command).accepted != state.formats_of(None).accepted
     }
 
@@ -184,7 +184,7 @@ def test_the_calls_cover_every_command_with_a_choice_of_formats(module: Module) 
 
 
 def test_every_format_is_in_a_command_and_every_suffix_selects_one_format(module: Module) -> None:
-    used = {one.name for name in CALLS for one in formats_of(module, name)}
+    used = {one.name for name in CALLS for one in list_formats(module, name)}
 
     assert used == {one.name for one in FORMATS}
     assert len(BY_SUFFIX) == sum(len(one.suffixes) for one in FORMATS)
@@ -195,25 +195,25 @@ def test_every_format_of_a_command_is_written_to_a_pipe_and_to_a_file(
     cli: Cli, module: Module, name: str, tmp_path: Path
 ) -> None:
     documents = []
-    for selected in formats_of(module, name):
+    for selected in list_formats(module, name):
         if selected.name in CONVERTED:
-            continue  # below: pandoc takes a second
+            continue  # not in the list below: pandoc takes a second
         written = b""
         if selected.suffixes:
             target = tmp_path / f"out{selected.suffixes[0]}"
-            done = call(cli, name, CALLS[name], "-o", str(target))
+            done = run_call(cli, name, CALLS[name], "-o", str(target))
             assert done.status == FINDINGS.get(name, 0), (selected.name, done.err)
             written = target.read_bytes()
             assert written
         if selected.name in BINARY:
             continue
-        done = call(cli, name, CALLS[name], "-f", selected.name)
+        done = run_call(cli, name, CALLS[name], "-f", selected.name)
         assert done.status == FINDINGS.get(name, 0), (selected.name, done.err)
-        content = parsed(selected, done.out)
+        content = parse_output(selected, done.out)
         assert content not in (None, "", []), selected.name
         if selected.name in ("json", "yaml"):
             documents.append(content)
-        if written and name not in ("serve token", "doctor", "search"):  # those contain the time
+        if written and name not in ("serve token", "doctor", "search"):  # these contain the time
             assert written.decode() == done.out, selected.name
     if name not in ("serve token", "doctor"):
         assert all(document == documents[0] for document in documents)
@@ -223,37 +223,39 @@ def test_every_format_of_a_command_is_written_to_a_pipe_and_to_a_file(
 @pytest.mark.process
 @pytest.mark.skipif(not is_installed("cite"), reason="pandoc is not installed")
 @pytest.mark.parametrize("name", CALLS)
-def test_pages_are_converted_in_every_command_that_has_them(
+def test_pages_are_converted_in_every_command_that_prints_pages(
     cli: Cli, module: Module, name: str, tmp_path: Path
 ) -> None:
-    for selected in formats_of(module, name):
+    for selected in list_formats(module, name):
         if selected.name in CONVERTED:
             target = tmp_path / f"out{selected.suffixes[0]}"
-            done = call(cli, name, CALLS[name], "-o", str(target))
+            done = run_call(cli, name, CALLS[name], "-o", str(target))
             assert done.status == FINDINGS.get(name, 0), (selected.name, done.err)
             assert is_zipfile(target) if selected.name == "docx" else "</html>" in target.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_fields_are_selected_or_refused_in_every_format(cli: Cli, module: Module, name: str) -> None:
+def test_fields_are_selected_or_rejected_in_every_format(cli: Cli, module: Module, name: str) -> None:
     if name in ("db fetch", "config path", "serve token", "guide"):
         return
     first = {"search": "title", "check": "key", "match": "key", "db info": "name", "config show": "name"}
-    path = first.get(name) or next(iter(json.loads(call(cli, name, CALLS[name], "-f", "jsonl").out.splitlines()[0])))
-    for selected in formats_of(module, name):
+    path = first.get(name) or next(
+        iter(json.loads(run_call(cli, name, CALLS[name], "-f", "jsonl").out.splitlines()[0]))
+    )
+    for selected in list_formats(module, name):
         if selected.name in (*CONVERTED, *BINARY):
             continue
         if not selected.accepts_fields:
-            done = call(cli, name, CALLS[name], "-f", selected.name, "--fields", "pmid")
+            done = run_call(cli, name, CALLS[name], "-f", selected.name, "--fields", "pmid")
             assert done.status == 2, selected.name
             assert "--fields" in done.err
             continue
-        done = call(cli, name, CALLS[name], "-f", selected.name, "--fields", path)
+        done = run_call(cli, name, CALLS[name], "-f", selected.name, "--fields", path)
         if selected.family is Family.DOCUMENT and done.status == 2:
             continue  # the document of this command has no such field, only its rows
         assert done.status == FINDINGS.get(name, 0), (selected.name, done.err)
-        assert parsed(selected, done.out) not in (None, "", []), selected.name
-        done = call(cli, name, CALLS[name], "-f", selected.name, "--fields", "no_such_field")
+        assert parse_output(selected, done.out) not in (None, "", []), selected.name
+        done = run_call(cli, name, CALLS[name], "-f", selected.name, "--fields", "no_such_field")
         if name != "db summary":  # its records have the fields of each database
             assert done.status == 2, selected.name
             assert "no_such_field" in done.err
@@ -261,30 +263,30 @@ def test_fields_are_selected_or_refused_in_every_format(cli: Cli, module: Module
 
 @pytest.mark.process  # pandoc formats the citations of cite
 @pytest.mark.parametrize("name", PARTIAL)
-def test_partial_results_end_with_4_in_every_format(cli: Cli, module: Module, name: str, tmp_path: Path) -> None:
-    for selected in formats_of(module, name):
+def test_partial_results_end_with_status_4_in_every_format(cli: Cli, module: Module, name: str, tmp_path: Path) -> None:
+    for selected in list_formats(module, name):
         if selected.name in CONVERTED:
             continue
-        done = call(cli, name, PARTIAL[name], "-f", selected.name)
+        done = run_call(cli, name, PARTIAL[name], "-f", selected.name)
 
         assert done.status == 4, (selected.name, done.err)
         assert done.out, selected.name
 
 
 @pytest.mark.parametrize("name", EMPTY)
-def test_empty_results_are_done_in_every_format(cli: Cli, module: Module, name: str) -> None:
-    for selected in formats_of(module, name):
+def test_empty_results_end_with_status_0_in_every_format(cli: Cli, module: Module, name: str) -> None:
+    for selected in list_formats(module, name):
         if selected.name in CONVERTED:
             continue
-        done = call(cli, name, EMPTY[name], "-f", selected.name)
+        done = run_call(cli, name, EMPTY[name], "-f", selected.name)
 
         assert done.status == 0, (selected.name, done.err)
-        found = parsed(selected, done.out)
+        found = parse_output(selected, done.out)
         if selected.family in (Family.ROWS, Family.IDS, Family.COUNT):
             assert not found, selected.name
 
 
-def test_a_file_has_titles_of_every_result_when_the_fields_name_them(cli: Cli, tmp_path: Path) -> None:
+def test_a_file_has_titles_for_every_result_if_the_fields_include_them(cli: Cli, tmp_path: Path) -> None:
     target = tmp_path / "hits.yaml"
 
     assert cli("search", "crispr", "-n", "3", "-o", str(target), "--fields", "pmid,title").status == 0
@@ -295,17 +297,17 @@ def test_a_file_has_titles_of_every_result_when_the_fields_name_them(cli: Cli, t
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_no_command_writes_a_cell_that_a_spreadsheet_runs(
+def test_no_command_writes_a_cell_that_a_spreadsheet_executes(
     module: Module, cli: Cli, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    given = next((one for one in formats_of(module, name) if one.has_cells), None)  # the others have the same cells
+    given = next((one for one in list_formats(module, name) if one.has_cells), None)  # the others have the same cells
     if given is None:
         return
     rows = module("_formats.rows")
     format_cell = rows.format_cell
     monkeypatch.setattr(rows, "format_cell", lambda value: f"=HYPERLINK(1) {format_cell(value)}")
 
-    ended = call(cli, name, CALLS[name], "-f", given.name)
+    ended = run_call(cli, name, CALLS[name], "-f", given.name)
 
     _, *written = csv.reader(io.StringIO(ended.out), delimiter="," if given.name == "csv" else "\t")
     assert written
@@ -315,7 +317,7 @@ def test_no_command_writes_a_cell_that_a_spreadsheet_runs(
 SIGNS: Final = ("=", "+", "-", "@", "\t=", "\r=")
 
 
-def test_hostile_records_and_files_are_text_in_a_spreadsheet(
+def test_cells_of_hostile_records_are_text_in_a_spreadsheet(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     text = (DATA / "records.xml").read_text("utf-8")

@@ -1,4 +1,4 @@
-"""`entrez-kit fetch` over the demo corpus: formats, order, what is missing."""
+"""`entrez-kit fetch` over the demo corpus: formats, order, and missing records."""
 
 import csv
 import io
@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import Cli, RunResult, read_error
 from lxml import etree
-from terminal import Cli, Done, envelope
 
 from entrez_kit.sandbox.server import Sandbox
 
@@ -19,16 +19,16 @@ MIXED = ("99000050", "12", "PMC99000001", "10.5555/ekit.2025.0006", "nonsense", 
 FORMATS = ("json", "jsonl", "csv", "tsv", "ids", "xml", "nbib", "md", "table", "ris", "bibtex", "csl")
 
 
-def lines(done: Done) -> list[dict[str, Any]]:
+def read_lines(done: RunResult) -> list[dict[str, Any]]:
     """Return the documents of JSON lines."""
     return [json.loads(line) for line in done.out.splitlines()]
 
 
-def test_one_outcome_per_input_in_order(cli: Cli) -> None:
+def test_there_is_one_outcome_per_input_in_order(cli: Cli) -> None:
     done = cli("fetch", *MIXED, "-f", "jsonl")
 
     assert done.status == 4
-    found = lines(done)
+    found = read_lines(done)
     assert [line.get("pmid") or (line["input"], line["status"]) for line in found] == [
         "99000050",
         ("12", "not_found"),
@@ -43,7 +43,7 @@ def test_one_outcome_per_input_in_order(cli: Cli) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("form", FORMATS)
-def test_a_part_ends_with_4_and_names_what_is_missing(cli: Cli, form: str) -> None:
+def test_a_partial_result_ends_with_status_4_and_names_the_missing_ids(cli: Cli, form: str) -> None:
     done = cli("fetch", *MIXED, "-f", form)
 
     assert done.status == 4
@@ -51,18 +51,18 @@ def test_a_part_ends_with_4_and_names_what_is_missing(cli: Cli, form: str) -> No
     if form == "table":
         assert "PubMed has no record for 2 of 6 inputs: 12, nonsense." in done.err
     else:
-        assert [item["input"] for item in envelope(done)["details"]["missing"]] == ["12", "nonsense"]
+        assert [item["input"] for item in read_error(done)["details"]["missing"]] == ["12", "nonsense"]
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("form", [form for form in FORMATS if form != "nbib"])  # an empty text proves nothing
-def test_nothing_found_ends_with_3_and_nothing_valid_with_2(cli: Cli, form: str) -> None:
+def test_no_record_found_ends_with_status_3_and_no_valid_id_with_status_2(cli: Cli, form: str) -> None:
     assert cli("fetch", "12", "13", "-f", form).status == 3
     assert cli("fetch", "nonsense", "-f", form).status == 2
     assert cli("fetch", "99000001", "-f", form).status == 0
 
 
-def test_rows_hold_what_was_found_with_the_columns_people_join_on(cli: Cli) -> None:
+def test_rows_have_the_records_found_with_the_columns_for_joins(cli: Cli) -> None:
     rows = list(csv.DictReader(io.StringIO(cli("fetch", *MIXED, "-f", "csv").out)))
 
     assert [row["pmid"] for row in rows] == ["99000050", "99000001", "99000006", "99000050"]
@@ -79,11 +79,11 @@ def test_rows_hold_what_was_found_with_the_columns_people_join_on(cli: Cli) -> N
     assert all("\n" not in cell for row in rows for cell in row.values())
 
 
-def test_ids_are_the_pmids_found(cli: Cli) -> None:
+def test_ids_are_the_pmids_of_the_records_found(cli: Cli) -> None:
     assert cli("fetch", *MIXED, "-f", "ids").out.split() == ["99000050", "99000001", "99000006", "99000050"]
 
 
-def test_xml_is_a_document_of_ncbis_own_bytes(cli: Cli) -> None:
+def test_xml_is_a_document_with_ncbis_unchanged_bytes(cli: Cli) -> None:
     out = cli("fetch", "99000001", "99000070", "99000060", "-f", "xml").out.encode()
 
     root = etree.fromstring(out)
@@ -101,9 +101,7 @@ def test_nbib_is_medline_text(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize(("form", "suffix"), [("ris", ".ris"), ("bibtex", ".bib"), ("csl", ".json")])
-def test_a_file_for_reference_managers_holds_every_record_once(
-    cli: Cli, tmp_path: Path, form: str, suffix: str
-) -> None:
+def test_a_file_for_reference_managers_has_every_record_once(cli: Cli, tmp_path: Path, form: str, suffix: str) -> None:
     file = tmp_path / f"refs{suffix}"
     requested = ("-f", "csl") if form == "csl" else ()
 
@@ -119,20 +117,20 @@ def test_a_file_for_reference_managers_holds_every_record_once(
     assert text == cli("fetch", *MIXED, "-f", form).out
 
 
-def test_reference_files_follow_the_switches_and_refuse_levels_without_a_record(cli: Cli) -> None:
+def test_reference_files_obey_the_flags_and_reject_detail_levels_without_a_record(cli: Cli) -> None:
     assert "Gene Editing" in cli("fetch", "99000001", "-f", "bibtex").out
     assert "Gene Editing" not in cli("fetch", "99000001", "-f", "bibtex", "--no-mesh").out
     assert cli("fetch", "99000001", "-f", "ris", "--detail", "citation_data").status == 2
     assert cli("fetch", "99000001", "-f", "ris", "--fields", "pmid").status == 2
 
 
-def test_commands_of_pmids_tell_how_those_become_a_reference_file(cli: Cli) -> None:
-    hint = envelope(cli("related", "99000001", "-f", "ris"))["recovery_hint"]
+def test_commands_that_print_pmids_show_how_to_write_a_reference_file(cli: Cli) -> None:
+    hint = read_error(cli("related", "99000001", "-f", "ris"))["recovery_hint"]
 
     assert hint.endswith("For ris, pipe PMIDs (-f ids) into `entrez-kit fetch - -f ris`.")
 
 
-def test_markdown_is_a_page_each(cli: Cli) -> None:
+def test_markdown_has_a_page_for_each_record(cli: Cli) -> None:
     out = cli("fetch", "99000050", "99000001", "-f", "md").out
 
     assert out.startswith("> **RETRACTED: this article has been retracted.**\n> Retracted by: ")
@@ -141,7 +139,7 @@ def test_markdown_is_a_page_each(cli: Cli) -> None:
     assert out.count("\n---\n") == 1
 
 
-def test_levels_and_switches_reach_the_document(cli: Cli) -> None:
+def test_detail_levels_and_flags_change_the_document(cli: Cli) -> None:
     full = json.loads(cli("fetch", "99000001", "--grants").out)["articles"][0]
     bare = json.loads(cli("fetch", "99000001", "--no-mesh").out)["articles"][0]
     cited = json.loads(cli("fetch", "99000001", "--detail", "citation_data").out)["articles"][0]
@@ -169,7 +167,7 @@ def test_levels_and_switches_reach_the_document(cli: Cli) -> None:
         ("--fields", "colour"),
     ],
 )
-def test_contradictions_are_refused_before_anything_is_asked(
+def test_contradictory_arguments_are_rejected_before_any_request(
     cli: Cli, sandbox: Sandbox, arguments: tuple[str, ...]
 ) -> None:
     done = cli("fetch", "99000001", *arguments)
@@ -179,7 +177,7 @@ def test_contradictions_are_refused_before_anything_is_asked(
     assert sandbox.requests() == 0
 
 
-def test_fields_reach_into_records(cli: Cli) -> None:
+def test_fields_can_select_nested_values(cli: Cli) -> None:
     document = json.loads(cli("fetch", "99000001", "--fields", "pmid,journal_info.title,authors.last_name").out)
     assert list(document) == ["articles"]
     assert document["articles"][0] == {
@@ -208,7 +206,7 @@ def test_identifiers_come_from_arguments_standard_input_and_files(cli: Cli, tmp_
 
 @pytest.mark.long
 @pytest.mark.parametrize("form", ["json", "jsonl", "csv", "ids", "md"])
-def test_what_search_prints_is_what_fetch_reads(cli: Cli, form: str) -> None:
+def test_fetch_reads_every_format_that_search_prints(cli: Cli, form: str) -> None:
     wanted = cli("search", "sleep", "-f", "ids").out.split()
 
     hits = cli("search", "sleep", "-f", form).out
@@ -218,17 +216,17 @@ def test_what_search_prints_is_what_fetch_reads(cli: Cli, form: str) -> None:
     assert cli("fetch", "-", "-f", "ids", stdin=hits).out.split() == wanted
 
 
-def test_failed_lines_can_be_fed_back(cli: Cli) -> None:
+def test_lines_of_failed_ids_can_be_used_as_input(cli: Cli) -> None:
     first = cli("fetch", "99000001", "12", "-f", "jsonl").out
 
-    again = lines(cli("fetch", "-", "-f", "jsonl", stdin=first))
+    again = read_lines(cli("fetch", "-", "-f", "jsonl", stdin=first))
 
     assert [line.get("pmid") or line["input"] for line in again] == ["99000001", "12"]
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("form", FORMATS)
-def test_nothing_on_standard_input_is_nothing_to_do(cli: Cli, sandbox: Sandbox, form: str) -> None:
+def test_empty_standard_input_is_not_an_error(cli: Cli, sandbox: Sandbox, form: str) -> None:
     done = cli("fetch", "-", "-f", form, stdin="")
 
     assert done.status == 0
@@ -246,17 +244,17 @@ def test_nothing_on_standard_input_is_nothing_to_do(cli: Cli, sandbox: Sandbox, 
         assert "pmid" in done.out.lower()
 
 
-def test_without_identifiers_nothing_is_read_and_nobody_waits(cli: Cli) -> None:
+def test_a_call_without_ids_does_not_wait_for_standard_input(cli: Cli) -> None:
     done = cli("fetch", stdin="99000001\n")
 
     assert done.status == 2
-    assert "- reads them from standard input" in envelope(done)["recovery_hint"]
+    assert "- reads them from standard input" in read_error(done)["recovery_hint"]
 
 
 # Result sets
 
 
-def test_a_result_set_kept_at_ncbi_is_fetched(cli: Cli) -> None:
+def test_a_result_set_on_ncbis_history_server_is_fetched(cli: Cli) -> None:
     kept = json.loads(cli("search", "crispr", "--history").out)
 
     done = cli(
@@ -277,18 +275,20 @@ def test_a_result_set_kept_at_ncbi_is_fetched(cli: Cli) -> None:
         (("1", "--retmax", "5"), "--retmax"),
     ],
 )
-def test_half_a_result_set_is_refused_naming_the_option(cli: Cli, arguments: tuple[str, ...], option: str) -> None:
+def test_incomplete_history_arguments_are_rejected_with_the_missing_option(
+    cli: Cli, arguments: tuple[str, ...], option: str
+) -> None:
     done = cli("fetch", *arguments)
 
     assert done.status == 2
-    assert option in envelope(done)["message"]
+    assert option in read_error(done)["message"]
 
 
 # Failures
 
 
 @pytest.mark.long
-def test_a_failing_service_ends_with_5_in_every_format(cli: Cli, sandbox: Sandbox, tmp_path: Path) -> None:
+def test_a_failing_service_ends_with_status_5_in_every_format(cli: Cli, sandbox: Sandbox, tmp_path: Path) -> None:
     sandbox.take_down("efetch")
     for form in FORMATS:
         target = tmp_path / f"out.{form}"
@@ -296,28 +296,28 @@ def test_a_failing_service_ends_with_5_in_every_format(cli: Cli, sandbox: Sandbo
         assert done.status == 5, form
         assert not target.exists()
     done = cli("fetch", "99000001", "-f", "jsonl")
-    assert lines(done)[0]["error"]["code"] == "UPSTREAM_ERROR"
-    assert envelope(done)["code"] == "UPSTREAM_ERROR"
+    assert read_lines(done)[0]["error"]["code"] == "UPSTREAM_ERROR"
+    assert read_error(done)["code"] == "UPSTREAM_ERROR"
 
 
 @pytest.mark.long
-def test_many_records_come_whole_and_in_order(cli: Cli) -> None:
+def test_many_records_arrive_complete_and_in_order(cli: Cli) -> None:
     ids = [str(number) for number in range(99000001, 99000050)] * 9
 
     done = cli("fetch", "-", "-f", "jsonl", stdin="\n".join(ids))
 
     assert done.status == 0
-    assert [line["pmid"] for line in lines(done)] == ids
+    assert [line["pmid"] for line in read_lines(done)] == ids
     assert json.loads(cli("fetch", "-", stdin="\n".join(ids)).out)["requested_pmids"] == ids
 
 
-def test_a_stream_and_the_document_hold_the_same_records(cli: Cli) -> None:
+def test_json_lines_and_the_document_have_the_same_records(cli: Cli) -> None:
     ids = [str(number) for number in range(99000001, 99000074)]
 
-    assert lines(cli("fetch", *ids, "-f", "jsonl")) == json.loads(cli("fetch", *ids).out)["articles"]
+    assert read_lines(cli("fetch", *ids, "-f", "jsonl")) == json.loads(cli("fetch", *ids).out)["articles"]
 
 
-def test_a_partial_file_is_kept(cli: Cli, tmp_path: Path) -> None:
+def test_a_file_with_a_partial_result_is_written(cli: Cli, tmp_path: Path) -> None:
     for form in ("json", "jsonl", "csv", "xml"):
         target = tmp_path / f"out.{form}"
         assert cli("fetch", "99000001", "12", "-o", str(target)).status == 4
@@ -325,7 +325,7 @@ def test_a_partial_file_is_kept(cli: Cli, tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-def test_lines_arrive_while_the_rest_is_still_fetched() -> None:
+def test_lines_are_printed_while_later_records_are_still_fetched() -> None:
     ids = [str(number) for number in range(99_100_001, 99_103_501)]
     with Sandbox(records=3_500, enforce_limits=False) as sandbox:
         process = subprocess.Popen(
@@ -352,7 +352,9 @@ def test_lines_arrive_while_the_rest_is_still_fetched() -> None:
 
 
 @pytest.mark.parametrize("columns", [60, 80, 120, 200])
-def test_a_table_fits_and_marks_what_must_be_seen(cli: Cli, monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
+def test_a_table_fits_the_terminal_and_marks_retractions(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
 
     out = cli("fetch", "99000050", "99000053", "99000051", "99000026", "12", "-f", "table").out
@@ -370,7 +372,7 @@ def test_a_table_fits_and_marks_what_must_be_seen(cli: Cli, monkeypatch: pytest.
     ("given", "status", "form"),
     [("99999999", 3, "csv"), ("nope", 2, "csv"), ("99999999", 3, "json"), ("nope", 2, "xml")],
 )
-def test_a_good_file_is_left_alone_when_nothing_was_found(
+def test_a_file_is_not_replaced_if_no_record_is_found(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str, status: int, form: str
 ) -> None:
     monkeypatch.setattr("entrez_kit.commands._state.State.stderr_is_terminal", True)
@@ -385,7 +387,9 @@ def test_a_good_file_is_left_alone_when_nothing_was_found(
     assert list(tmp_path.iterdir()) == [target]
 
 
-def test_a_file_is_replaced_when_a_part_was_found(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_replaced_if_some_records_are_found(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("entrez_kit.commands._state.State.stderr_is_terminal", True)
     target = tmp_path / "part.ids.txt"
     target.write_text("old\n", encoding="utf-8")
@@ -400,7 +404,7 @@ def test_a_file_is_replaced_when_a_part_was_found(cli: Cli, tmp_path: Path, monk
 @pytest.mark.parametrize(
     ("form", "mark"), [("ris", "ER  -"), ("bibtex", "@article"), ("csl", '"PMID"'), ("nbib", "PMID-")]
 )
-def test_a_record_is_written_once_to_a_file_of_references_and_the_rest_is_noted(cli: Cli, form: str, mark: str) -> None:
+def test_a_reference_file_has_each_record_once_and_a_note_names_the_duplicates(cli: Cli, form: str, mark: str) -> None:
     done = cli("fetch", "99000001", "99000001", "PMC99000001", "99000002", "-f", form)
 
     assert done.status == 0, done.err
@@ -408,11 +412,11 @@ def test_a_record_is_written_once_to_a_file_of_references_and_the_rest_is_noted(
     assert "Note: 2 identifiers name a record that was already written" in done.err
 
 
-def test_every_identifier_keeps_its_line_in_jsonl(cli: Cli) -> None:
+def test_json_lines_have_a_line_for_every_input(cli: Cli) -> None:
     assert len(cli("fetch", "99000001", "99000001", "-f", "jsonl").out.splitlines()) == 2
 
 
-def test_references_are_listed_on_request(cli: Cli) -> None:
+def test_cited_references_are_listed_on_request(cli: Cli) -> None:
     with_references = json.loads(cli("fetch", "99000001", "--references", "--json").out)["articles"][0]
     without = json.loads(cli("fetch", "99000001", "--json").out)["articles"][0]
 

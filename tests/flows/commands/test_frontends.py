@@ -1,12 +1,12 @@
-"""Every operation of the catalogue has its front ends, and they agree."""
+"""Every operation of the catalogue has its front ends, and their results agree."""
 
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from examples import CORPUS, EXAMPLES, FAILING_EXAMPLES
-from terminal import Cli, Module, envelope
+from command_line import Cli, Module, read_error
+from example_calls import CORPUS, EXAMPLES, FAILING_EXAMPLES
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntrezKitError
@@ -15,7 +15,7 @@ from entrez_kit.core.operation import Operation
 from entrez_kit.python.catalogue import OPERATIONS
 
 TERMINAL_ONLY = {"show", "check", "sandbox", "serve", "doctor", "cache", "config", "guide", "local", "review"}
-"""Commands that are no operation."""
+"""Commands that are not an operation."""
 EVERYWHERE = {
     *("format", "json", "count", "fields", "no_header", "output"),
     *(
@@ -60,7 +60,7 @@ FLAGS_ONLY = {
         *("files", "journal", "year", "volume", "issue", "first_page", "last_page", "author_name", "title", "key")
     },
 }
-"""Parameters that are no field: what the terminal adds, and the three flags of date_range."""
+"""Parameters that are not a field: parameters of the terminal, and the three flags of date_range."""
 FIELDS_ONLY = {
     "translate_strategy": {"strategy", "words_name", "count"},
     "lint_strategy": {"strategy", "words_name"},
@@ -80,11 +80,11 @@ FIELDS_ONLY = {
     "pubmed_verify_claims": {"claims"},
     "merge_references": {"decisions", "separate"},
 }
-"""Fields without a flag of their name: date_range has three, raw_text is -f xml and -f nbib, ids say what they are."""
+"""Fields without a flag of the same name: date_range has three, raw_text is -f xml and -f nbib, ids are recognised."""
 OTHER_DEFAULTS = {
     ("pubmed_search_articles", "query_term"),  # a strategy replaces it
-    ("pubmed_search_articles", "fetch_brief_summaries"),  # tables ask for titles, json does not
-    ("pubmed_sync_delta", "term"),  # a key remembers its own
+    ("pubmed_search_articles", "fetch_brief_summaries"),  # tables request titles, json does not
+    ("pubmed_sync_delta", "term"),  # the term of a key is stored
 }
 SEVERAL_IDS = {
     ("pubmed_fetch_contents", "pmids"),
@@ -102,17 +102,17 @@ SEVERAL_IDS = {
 """Identifiers: the terminal takes several, and from files and pipes, so its parser requires none."""
 
 FROM_RUN_TO_RUN = {"pubmed_sync_delta": {"job_id"}}
-"""Members of a document that tell when it was made."""
+"""Members of a document that contain the time of its creation."""
 
 operations = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
 
 
-def stable(operation: Operation[Any, Any], document: dict[str, Any]) -> dict[str, Any]:
-    """Return what has to be the same from run to run."""
+def remove_changing(operation: Operation[Any, Any], document: dict[str, Any]) -> dict[str, Any]:
+    """Return the document without what differs from run to run."""
     return {name: value for name, value in document.items() if name not in FROM_RUN_TO_RUN.get(operation.name, ())}
 
 
-def command_of(module: Module, operation: Operation[Any, Any]) -> Any:
+def find_command(module: Module, operation: Operation[Any, Any]) -> Any:
     """Return the command of an operation."""
     name, *rest = operation.command
     command = module("_app").load_command(name)
@@ -131,7 +131,7 @@ def test_every_operation_has_a_method_of_the_kit(operation: Operation[Any, Any])
 def test_every_command_has_the_fields_and_defaults_of_its_request(
     module: Module, operation: Operation[Any, Any]
 ) -> None:
-    command = command_of(module, operation)
+    command = find_command(module, operation)
     parameters = {parameter.name: parameter for parameter in command.params if parameter.name not in EVERYWHERE}
     fields = operation.request.model_fields
 
@@ -151,8 +151,8 @@ def test_every_command_has_the_fields_and_defaults_of_its_request(
 
 
 @operations
-def test_every_flag_is_explained_by_the_model(module: Module, operation: Operation[Any, Any]) -> None:
-    command = command_of(module, operation)
+def test_every_flag_has_the_description_of_its_field(module: Module, operation: Operation[Any, Any]) -> None:
+    command = find_command(module, operation)
     for parameter in command.params:
         assert parameter.help, f"{operation.name} {parameter.name}"
         field = operation.request.model_fields.get(parameter.name)
@@ -170,14 +170,14 @@ BOUNDED = [
 
 
 @pytest.mark.parametrize(("operation", "name", "bounds"), BOUNDED, ids=[f"{one[0].name}-{one[1]}" for one in BOUNDED])
-def test_numbers_beyond_their_bounds_are_refused(
+def test_numbers_outside_of_their_bounds_are_rejected(
     cli: Cli, module: Module, operation: Operation[Any, Any], name: str, bounds: dict[str, int]
 ) -> None:
     arguments, fields = EXAMPLES[operation.name][0]
     if name in ("retmax", "retstart"):
         arguments, fields = ("--query-key", "1", "--web-env", "x"), {"query_key": "1", "web_env": "x"}
     beyond = [bounds["ge"] - 1, -1, *([bounds["le"] + 1] if "le" in bounds else [])]
-    parameter = next((one for one in command_of(module, operation).params if one.name == name), None)
+    parameter = next((one for one in find_command(module, operation).params if one.name == name), None)
     given = next((place for place, word in enumerate(arguments) if parameter and word in parameter.opts), None)
     if given is not None:  # an option is given once
         arguments = (*arguments[:given], *arguments[given + 2 :])
@@ -189,16 +189,16 @@ def test_numbers_beyond_their_bounds_are_refused(
         if parameter is not None:
             done = cli(*operation.command, *arguments, max(parameter.opts, key=len), str(value), "--json")
             assert done.status == 2, value
-            assert envelope(done)["code"] == operation.error_document(refused.value)["error"]["code"]
+            assert read_error(done)["code"] == operation.error_document(refused.value)["error"]["code"]
 
 
 @pytest.mark.process
 @operations
-def test_the_terminal_and_python_give_the_same_document(
+def test_the_terminal_and_python_return_the_same_document(
     cli: Cli, kit_for: Any, sandbox: Any, operation: Operation[Any, Any]
 ) -> None:
     kit = kit_for(sandbox)
-    assert operation.name in EXAMPLES, f"{operation.name} has no example in examples.py"
+    assert operation.name in EXAMPLES, f"{operation.name} has no example in example_calls.py"
     if operation.command[0] == "corpus":
         kit.sync_delta(**CORPUS)
         assert cli("corpus", "sync", *CORPUS.values()).status == 0
@@ -206,12 +206,12 @@ def test_the_terminal_and_python_give_the_same_document(
         printed = json.loads(cli(*operation.command, *arguments, "--json").out)
         returned = getattr(kit, operation.method)(**fields).model_dump(mode="json")
 
-        assert stable(operation, printed) == stable(operation, returned), arguments
+        assert remove_changing(operation, printed) == remove_changing(operation, returned), arguments
 
 
 @pytest.mark.long
 @operations
-def test_the_terminal_and_python_give_the_same_error_each_in_its_own_words(
+def test_the_terminal_and_python_report_the_same_error_with_their_own_names(
     cli: Cli, kit_for: Any, sandbox: Any, module: Module, operation: Operation[Any, Any]
 ) -> None:
     arguments, fields = FAILING_EXAMPLES[operation.name]
@@ -219,12 +219,12 @@ def test_the_terminal_and_python_give_the_same_error_each_in_its_own_words(
         getattr(kit_for(sandbox), operation.method)(**fields)
 
     printed = json.loads(cli(*operation.command, *arguments, "--json").err)
-    command = command_of(module, operation)
+    command = find_command(module, operation)
     said = caught.value.say_in(module("_frontend").Terminal(module("_frontend").name_options(command)))
     assert printed == json.loads(json.dumps(operation.error_document(said)))
 
 
-def test_every_command_is_an_operation_or_listed_as_the_terminals_own(module: Module) -> None:
+def test_every_command_is_an_operation_or_listed_as_terminal_only(module: Module) -> None:
     commands = set(module("_app").COMMANDS)
 
     assert commands == TERMINAL_ONLY | {operation.command[0] for operation in OPERATIONS}

@@ -1,4 +1,4 @@
-"""`entrez-kit fulltext` in the terminal: formats, mixed ids, outcomes in order, exit statuses."""
+"""`entrez-kit fulltext` in the terminal: formats, mixed ids, order of outcomes, exit status."""
 
 import csv
 import io
@@ -7,13 +7,13 @@ import re
 from pathlib import Path
 
 import pytest
-from local_program import on_terminal
-from terminal import Cli, Module, envelope
+from command_line import Cli, Module, read_error
+from program_streams import on_terminal
 
 from entrez_kit.sandbox.server import Sandbox
 
 
-def test_ids_of_all_kinds_are_taken_and_answered_in_order(cli: Cli) -> None:
+def test_ids_of_all_kinds_are_accepted_and_answered_in_order(cli: Cli) -> None:
     ended = cli("fulltext", "PMC99000002", "99000001", "10.5555/EKIT.2019.0050", "PMC99000002", "--json")
     document = json.loads(ended.out)
 
@@ -50,7 +50,7 @@ def test_jsonl_has_one_line_per_input_in_order(cli: Cli) -> None:
 
 
 @pytest.mark.long
-def test_more_ids_than_an_agent_may_ask_for_come_in_batches(cli: Cli, sandbox: Sandbox) -> None:
+def test_more_ids_than_an_agent_may_request_are_fetched_in_batches(cli: Cli, sandbox: Sandbox) -> None:
     ids = [f"PMC990000{number:02}" for number in range(1, 25)]
     ended = cli("fulltext", "-", "-f", "jsonl", stdin="\n".join(ids))
 
@@ -60,7 +60,7 @@ def test_more_ids_than_an_agent_may_ask_for_come_in_batches(cli: Cli, sandbox: S
     assert [entry.method for entry in fetched] == ["POST", "POST", "GET"]
 
 
-def test_markdown_is_the_whole_article(cli: Cli) -> None:
+def test_markdown_has_the_whole_article(cli: Cli) -> None:
     page = cli("fulltext", "PMC99000001", "-f", "md").out
 
     assert page.startswith("# Base editing of a cryptic splice site")
@@ -87,7 +87,7 @@ def test_markdown_is_the_whole_article(cli: Cli) -> None:
     assert json.loads(cli("fulltext", "PMC99000001", "--json").out)["articles"][0].get("references") is None
 
 
-def test_markdown_ends_with_the_ids_without_a_text_and_what_each_source_answered(cli: Cli) -> None:
+def test_markdown_ends_with_the_ids_without_a_text_and_the_answer_of_each_source(cli: Cli) -> None:
     ended = cli("fulltext", "99000008", "PMC99000001", "rubbish", "-f", "md")
     last = ended.out.split("\n---\n\n")[-1]
 
@@ -103,18 +103,18 @@ def test_markdown_ends_with_the_ids_without_a_text_and_what_each_source_answered
     assert last.endswith("\n- **rubbish**: not a PMID, PMCID or DOI\n")
 
 
-def test_references_stand_under_the_labels_of_the_article(module: Module) -> None:
-    def shown(*labels: str | None) -> str:
+def test_references_have_the_labels_of_the_article(module: Module) -> None:
+    def render(*labels: str | None) -> str:
         references = [{"label": label, "citation": f"Work {n}."} for n, label in enumerate(labels, 1)]
         page = module("_views.fulltext").fulltext_page(
             {"source": "pmc", "via_source": "pmc", "sections": [], "references": references}
         )
         return str(page.partition("## References\n\n")[2])
 
-    assert shown("1", "[2]", "3.") == "1. Work 1.\n2. Work 2.\n3. Work 3.\n"
-    assert shown("1", "1a", "R7") == "- **1** Work 1.\n- **1a** Work 2.\n- **R7** Work 3.\n"
-    assert shown("5", "6") == "- **5** Work 1.\n- **6** Work 2.\n"
-    assert shown(None, None) == "- Work 1.\n- Work 2.\n"
+    assert render("1", "[2]", "3.") == "1. Work 1.\n2. Work 2.\n3. Work 3.\n"
+    assert render("1", "1a", "R7") == "- **1** Work 1.\n- **1a** Work 2.\n- **R7** Work 3.\n"
+    assert render("5", "6") == "- **5** Work 1.\n- **6** Work 2.\n"
+    assert render(None, None) == "- Work 1.\n- Work 2.\n"
 
 
 def test_headings_below_the_sixth_level_stay_headings(module: Module) -> None:
@@ -128,7 +128,7 @@ def test_headings_below_the_sixth_level_stay_headings(module: Module) -> None:
     ]
 
 
-def test_translated_abstracts_are_named_by_their_language(module: Module) -> None:
+def test_translated_abstracts_have_the_name_of_their_language(module: Module) -> None:
     page = module("_views.fulltext").fulltext_page(
         {
             "source": "pmc",
@@ -145,7 +145,7 @@ def test_translated_abstracts_are_named_by_their_language(module: Module) -> Non
     assert "**Text from:** Europe PMC (MED 99000001)" in page
 
 
-def test_the_text_of_a_pdf_is_text_and_no_markup(module: Module) -> None:
+def test_text_of_a_pdf_is_escaped_in_markdown(module: Module) -> None:
     content = "# 5 of 9 *mice*\n- 4 \u001b[31mred\n\n2. Methods"
     record = {
         "source": "unpaywall",
@@ -161,7 +161,7 @@ def test_the_text_of_a_pdf_is_text_and_no_markup(module: Module) -> None:
 
 
 @pytest.mark.long
-def test_on_a_terminal_the_whole_text_is_rendered_and_no_word_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_shows_the_whole_text_without_cut_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PAGER", "cat")
     columns = 60
     ended = on_terminal("--demo", "fulltext", "PMC99000001", "99000008", columns=columns)
@@ -179,7 +179,7 @@ def test_on_a_terminal_the_whole_text_is_rendered_and_no_word_is_cut(monkeypatch
     assert "Unpaywall:" in shown
 
 
-def test_a_long_text_goes_through_the_pager_and_a_short_one_does_not(
+def test_a_long_text_is_shown_in_the_pager_and_a_short_one_is_not(
     module: Module, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     reading, paged = module("_views.reading"), list[str]()
@@ -205,7 +205,7 @@ def test_a_long_text_goes_through_the_pager_and_a_short_one_does_not(
 
 
 @pytest.mark.parametrize("fields", [(), ("--fields", "pmid,title")])
-def test_a_long_table_goes_through_the_pager_on_a_terminal_only(
+def test_a_long_table_is_shown_in_the_pager_only_on_a_terminal(
     cli: Cli, module: Module, monkeypatch: pytest.MonkeyPatch, fields: tuple[str, ...]
 ) -> None:
     paged = list[str]()
@@ -216,18 +216,18 @@ def test_a_long_table_goes_through_the_pager_on_a_terminal_only(
     assert not paged, "a pipe is not paged"
     monkeypatch.setattr(module("_output"), "is_terminal", lambda stream: True)
     cli("search", "crispr", "-f", "table", *fields)
-    assert not paged, "nobody types"
+    assert not paged, "no input"
     monkeypatch.setattr(module("_formats.tables"), "is_terminal", lambda stream: True)
     short = cli("search", "crispr", "-n", "2", "-f", "table", *fields)
     assert "99000047" in short.out
-    assert not paged, "it fits"
+    assert not paged, "it fits into the terminal"
     done = cli("search", "crispr", "-f", "table", *fields)
 
     assert done.out == ""
     assert [line.rstrip() for line in re.sub(".\b", "", paged[0]).splitlines()] == plain.splitlines()
 
 
-def test_a_pipe_and_a_file_get_markdown_as_it_is(cli: Cli, tmp_path: Path) -> None:
+def test_a_pipe_and_a_file_get_unchanged_markdown(cli: Cli, tmp_path: Path) -> None:
     page = cli("fulltext", "PMC99000001", "-f", "md").out
     cli("fulltext", "PMC99000001", "-f", "md", "-o", str(tmp_path / "a.md"))
 
@@ -236,7 +236,7 @@ def test_a_pipe_and_a_file_get_markdown_as_it_is(cli: Cli, tmp_path: Path) -> No
     assert "\b" not in page
 
 
-def test_several_articles_are_several_pages_and_retractions_come_first(cli: Cli) -> None:
+def test_several_articles_are_separate_pages_and_retractions_come_first(cli: Cli) -> None:
     pages = cli("fulltext", "PMC99000026", "99000007", "-f", "md").out.split("\n---\n\n")
 
     assert len(pages) == 2
@@ -245,7 +245,7 @@ def test_several_articles_are_several_pages_and_retractions_come_first(cli: Cli)
     assert "Source: <http" in pages[1]
 
 
-def test_a_table_shows_the_outline_and_why_there_is_no_text(cli: Cli) -> None:
+def test_a_table_shows_the_outline_and_the_reason_if_there_is_no_text(cli: Cli) -> None:
     ended = cli("fulltext", "PMC99000001", "99000050", "99000008", "-f", "table")
 
     assert ended.status == 4
@@ -259,7 +259,7 @@ def test_a_table_shows_the_outline_and_why_there_is_no_text(cli: Cli) -> None:
     assert "Full text of 2 of 3 articles" in text
 
 
-def test_an_output_file_holds_the_articles_and_is_left_alone_when_there_is_none(cli: Cli, tmp_path: Path) -> None:
+def test_an_output_file_has_the_articles_and_is_not_changed_if_there_is_none(cli: Cli, tmp_path: Path) -> None:
     target = tmp_path / "article.md"
     assert cli("fulltext", "PMC99000001", "-o", str(target)).status == 0
     before = target.read_text(encoding="utf-8")
@@ -269,7 +269,7 @@ def test_an_output_file_holds_the_articles_and_is_left_alone_when_there_is_none(
     assert target.read_text(encoding="utf-8") == before
 
 
-def test_sections_budgets_and_fields_are_the_flags_of_the_terminal(cli: Cli) -> None:
+def test_sections_limits_and_fields_are_set_by_flags(cli: Cli) -> None:
     chosen = json.loads(cli("fulltext", "PMC99000001", "--section", "METHODS", "--section", "discuss", "--json").out)
     cut = json.loads(cli("fulltext", "PMC99000001", "--max-characters", "300", "--overflow", "outline", "--json").out)
     fields = json.loads(cli("fulltext", "PMC99000001", "--json", "--fields", "pmcid,sections.title").out)
@@ -284,7 +284,7 @@ def test_sections_budgets_and_fields_are_the_flags_of_the_terminal(cli: Cli) -> 
     assert fields["articles"][0]["sections"][1] == {"title": "Introduction"}
 
 
-def test_what_was_cut_is_told_where_the_format_cannot(cli: Cli) -> None:
+def test_cut_text_is_reported_on_stderr_if_the_format_cannot_show_it(cli: Cli) -> None:
     ended = cli("fulltext", "PMC99000001", "-f", "md", "--max-characters", "300", "-v")
 
     assert "PMC99000001: " in ended.err
@@ -306,11 +306,13 @@ def test_what_was_cut_is_told_where_the_format_cannot(cli: Cli) -> None:
     ],
 )
 @pytest.mark.parametrize("form", ["json", "jsonl", "md", "table"])
-def test_the_status_says_how_much_there_was(cli: Cli, arguments: tuple[str, ...], status: int, form: str) -> None:
+def test_the_status_depends_on_how_many_texts_were_found(
+    cli: Cli, arguments: tuple[str, ...], status: int, form: str
+) -> None:
     assert cli("fulltext", *arguments, "-f", form).status == status
 
 
-def test_sources_that_fail_for_every_id_are_no_absence(
+def test_failing_sources_are_an_error_and_not_a_missing_text(
     cli: Cli, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("entrez_kit.services.transport.retry.Backoff.seconds", lambda self, failures, asked: 0.001)
@@ -327,7 +329,7 @@ def test_sources_that_fail_for_every_id_are_no_absence(
 
 @pytest.mark.long
 @pytest.mark.parametrize("identifier", ["99999999", "PMC98765432", "10.5555/nobody.has.this"])
-def test_an_id_that_nobody_knows_is_not_found(cli: Cli, identifier: str) -> None:
+def test_an_unknown_id_is_not_found(cli: Cli, identifier: str) -> None:
     ended = cli("fulltext", identifier, "-f", "jsonl")
     line, error = json.loads(ended.out), json.loads(ended.err)["error"]
 
@@ -340,7 +342,7 @@ def test_an_id_that_nobody_knows_is_not_found(cli: Cli, identifier: str) -> None
     assert missing["reason"] == "not-found"
 
 
-def test_where_a_source_failed_nothing_is_said_to_be_absent(
+def test_a_text_is_not_reported_as_missing_if_a_source_failed(
     cli: Cli, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("entrez_kit.services.transport.retry.Backoff.seconds", lambda self, failures, asked: 0.001)
@@ -355,7 +357,7 @@ def test_where_a_source_failed_nothing_is_said_to_be_absent(
     assert beside.status == 4
 
 
-def test_rows_and_ids_hold_what_has_a_text(cli: Cli) -> None:
+def test_rows_and_ids_include_only_articles_with_a_text(cli: Cli) -> None:
     ids = cli("fulltext", "99000008", "PMC99000001", "rubbish", "10.5555/ekit.2017.0007", "-f", "ids")
     rows = list(csv.DictReader(io.StringIO(cli("fulltext", "99000001", "99000007", "-f", "csv").out)))
 
@@ -369,7 +371,7 @@ def test_rows_and_ids_hold_what_has_a_text(cli: Cli) -> None:
     assert all(int(row["characters"]) > 2000 for row in rows)
 
 
-def test_columns_of_rows_can_be_chosen(cli: Cli) -> None:
+def test_columns_of_rows_can_be_selected(cli: Cli) -> None:
     out = cli("fulltext", "99000001", "-f", "tsv", "--fields", "pmid,characters,authors.last_name").out
 
     assert out.splitlines()[0] == "pmid\tcharacters\tauthors.last_name"
@@ -377,7 +379,7 @@ def test_columns_of_rows_can_be_chosen(cli: Cli) -> None:
     assert out.endswith("Marrowby; Fenwick-Achebe; Luo; Thistlewood\n")
 
 
-def test_offline_the_advice_is_to_go_online(cli: Cli) -> None:
+def test_offline_mode_advises_to_go_online(cli: Cli) -> None:
     ended = cli("--offline", "fulltext", "PMC99000001")
     error = json.loads(ended.err)["error"]
 
@@ -387,7 +389,7 @@ def test_offline_the_advice_is_to_go_online(cli: Cli) -> None:
     assert not any(tried["detail"].endswith(".") for tried in error["details"]["missing"][0]["tried_tiers"])
 
 
-def test_an_empty_pipe_is_no_failure(cli: Cli) -> None:
+def test_an_empty_pipe_is_not_a_failure(cli: Cli) -> None:
     ended = cli("fulltext", "-", "--json", stdin="")
 
     assert ended.status == 0
@@ -403,10 +405,10 @@ def test_the_result_of_a_search_can_be_piped_in(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("command", ["fulltext", "fetch"])
-def test_a_pdf_file_is_refused_with_what_is_possible(alone: Cli, tmp_path: Path, command: str) -> None:
+def test_output_to_a_pdf_file_is_rejected_with_the_possible_formats(alone: Cli, tmp_path: Path, command: str) -> None:
     done = alone(command, "99000001", "-o", str(tmp_path / "paper.pdf"))
 
-    error = envelope(done)
+    error = read_error(done)
     assert (done.status, error["details"]["reason"]) == (2, "bad_usage")
     assert str(tmp_path / "paper.html") in error["recovery_hint"]
     assert ("source_url" in error["recovery_hint"]) == (command == "fulltext")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from terminal import Cli, Done, Module
+from command_line import Cli, Module, RunResult
 
 from entrez_kit import EntrezKit
 from entrez_kit.core.operation import Operation
@@ -19,12 +19,12 @@ KitFor = Callable[..., EntrezKit]
 
 @pytest.fixture(name="gene")
 def _gene(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
-    """Call `entrez-kit gene ...` in this process, its requests going to the sandbox, without waiting."""
+    """Call `entrez-kit gene ...` in this process over the sandbox, without waiting."""
     monkeypatch.setenv("COLUMNS", "120")
     return lambda *arguments, **more: cli("gene", *arguments, **more)
 
 
-def _envelope(done: Done) -> dict[str, Any]:
+def _read_envelope(done: RunResult) -> dict[str, Any]:
     document = json.loads(done.err.strip().splitlines()[-1])
     assert document["success"] is False
     error: dict[str, Any] = document["error"]
@@ -51,7 +51,7 @@ CALLS: list[tuple[Operation[Any, Any], tuple[str, ...], dict[str, Any]]] = [
 
 @pytest.mark.long
 @pytest.mark.parametrize(("operation", "words", "arguments"), CALLS)
-def test_json_is_the_document_python_gets(
+def test_json_equals_the_document_of_python(
     gene: Cli,
     sandbox: Sandbox,
     kit_for: KitFor,
@@ -79,7 +79,7 @@ def test_a_search_is_a_table_with_the_species_and_the_kind_of_match(gene: Cli) -
     assert lines[-1].strip() == "2 of 2 genes"
 
 
-def test_the_table_says_how_to_see_the_next_page_and_what_replaces_a_record(gene: Cli) -> None:
+def test_the_table_shows_the_option_for_the_next_page_and_replaced_records(gene: Cli) -> None:
     done = gene("search", "PARK4", "--include-discontinued", "--page-size", "1", "-f", "table")
 
     assert "replaced by NCBIGene:6622" in done.out
@@ -97,14 +97,14 @@ def test_tables_fit_narrow_and_wide_terminals(gene: Cli, monkeypatch: pytest.Mon
         assert max(len(line) for line in done.out.splitlines()) <= int(width)
 
 
-def test_nothing_found_is_done(gene: Cli) -> None:
+def test_a_search_without_results_ends_with_status_0(gene: Cli) -> None:
     done = gene("search", "qqzzxxy", "-f", "table")
 
     assert done.status == 0
     assert done.out.strip() == "No results."
 
 
-def test_other_formats_hold_the_candidates_and_point_to_the_rest(gene: Cli) -> None:
+def test_other_formats_have_the_candidates_and_show_how_to_get_the_others(gene: Cli) -> None:
     assert gene("search", "BRCA1", "-f", "ids").out == "NCBIGene:672\nNCBIGene:12189\n"
     assert [json.loads(line)["symbol"] for line in gene("search", "BRCA1", "-f", "jsonl").out.splitlines()] == [
         "BRCA1",
@@ -117,7 +117,7 @@ def test_other_formats_hold_the_candidates_and_point_to_the_rest(gene: Cli) -> N
     assert "--cursor eyJvZmZzZXQiOiAxfQ==" in done.err
 
 
-def test_fields_project_json(gene: Cli) -> None:
+def test_fields_select_members_of_json(gene: Cli) -> None:
     assert json.loads(gene("search", "TP53", "--json", "--fields", "id,score").out) == {
         "items": [{"id": "NCBIGene:7157", "score": 1.0}]
     }
@@ -127,7 +127,7 @@ def test_fields_project_json(gene: Cli) -> None:
     }
 
 
-def test_a_gene_is_a_page_with_everything_that_is_known(gene: Cli) -> None:
+def test_a_gene_is_a_page_with_all_known_values(gene: Cli) -> None:
     done = gene("get", "NCBIGene:7157", "-f", "table")
 
     assert done.out.startswith("TP53  tumor protein p53  Homo sapiens\n")
@@ -135,7 +135,7 @@ def test_a_gene_is_a_page_with_everything_that_is_known(gene: Cli) -> None:
         assert words in done.out
 
 
-def test_a_gene_that_is_not_current_says_so_first(gene: Cli) -> None:
+def test_the_page_of_a_gene_that_is_not_current_begins_with_its_status(gene: Cli) -> None:
     done = gene("get", "NCBIGene:60454", "-f", "table")
 
     assert done.status == 0
@@ -150,19 +150,19 @@ def test_a_slim_gene_is_two_lines(gene: Cli) -> None:
     )
 
 
-def test_several_genes_are_outcomes_in_order_and_a_part_is_status_4(gene: Cli) -> None:
+def test_several_genes_are_outcomes_in_order_and_a_partial_result_ends_with_status_4(gene: Cli) -> None:
     done = gene("get", "NCBIGene:672", "TP53", "NCBIGene:999999999", "NCBIGene:7157", "--json")
 
     document = json.loads(done.out)
     assert done.status == 4
     assert [one["symbol"] for one in document["genes"]] == ["BRCA1", "TP53"]
     assert [one["status"] for one in document["outcomes"]] == ["found", "invalid", "not_found", "found"]
-    error = _envelope(done)
+    error = _read_envelope(done)
     assert error["code"] == "ENTITY_NOT_FOUND"
     assert [one["input"] for one in error["details"]["missing"]] == ["TP53", "NCBIGene:999999999"]
 
 
-def test_several_genes_in_a_table_keep_the_place_of_what_is_missing(gene: Cli) -> None:
+def test_a_table_of_several_genes_has_a_row_for_each_missing_gene(gene: Cli) -> None:
     done = gene("get", "NCBIGene:672", "NCBIGene:999999999", "NCBIGene:7157", "-f", "table")
 
     lines = [line for line in done.out.splitlines() if "NCBIGene" in line or "not found" in line]
@@ -172,7 +172,7 @@ def test_several_genes_in_a_table_keep_the_place_of_what_is_missing(gene: Cli) -
     assert "TP53" in lines[-1]
 
 
-def test_jsonl_streams_one_line_per_input(gene: Cli) -> None:
+def test_json_lines_stream_one_line_per_input(gene: Cli) -> None:
     done = gene("get", "NCBIGene:672", "TP53", "NCBIGene:672", "-f", "jsonl")
 
     first, second, third = (json.loads(line) for line in done.out.splitlines())
@@ -184,7 +184,7 @@ def test_jsonl_streams_one_line_per_input(gene: Cli) -> None:
     assert second["error"]["code"] == "UNRESOLVED_ENTITY"
 
 
-def test_tables_for_programs_hold_what_was_found(gene: Cli) -> None:
+def test_rows_for_programs_have_the_genes_found(gene: Cli) -> None:
     done = gene("get", "NCBIGene:672", "NCBIGene:999999999", "-f", "csv", "--fields", "id,hgnc,cross_references.omim")
 
     assert done.out == "id,hgnc,cross_references.omim\nNCBIGene:672,HGNC:1100,113705\n"
@@ -219,16 +219,14 @@ def test_ids_come_from_arguments_standard_input_and_files(gene: Cli, tmp_path: P
         (("search", "TP53", "--page-size", "0"), 2, "AMBIGUOUS_QUERY"),
     ],
 )
-def test_errors_end_with_their_status_and_an_envelope(
-    gene: Cli, words: tuple[str, ...], status: int, code: str
-) -> None:
+def test_errors_have_their_status_and_an_envelope(gene: Cli, words: tuple[str, ...], status: int, code: str) -> None:
     done = gene(*words)
 
     assert done.status == status
-    assert _envelope(done)["code"] == code
+    assert _read_envelope(done)["code"] == code
 
 
-def test_upstream_failure_and_rate_limit_have_their_own_status(
+def test_upstream_failures_and_rate_limits_have_different_statuses(
     gene: Cli, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NCBI_MAX_RETRIES", "0")
@@ -271,7 +269,7 @@ def test_help_explains_every_option(gene: Cli) -> None:
 
 
 @pytest.mark.parametrize("form", ["json", "jsonl", "csv", "ids", "table"])
-def test_a_search_without_hits_may_stand_before_get(gene: Cli, form: str) -> None:
+def test_a_search_without_results_can_be_piped_into_get(gene: Cli, form: str) -> None:
     done = gene("get", "-", "-f", form, stdin="")
 
     assert done.status == 0
@@ -283,7 +281,7 @@ def test_a_search_without_hits_may_stand_before_get(gene: Cli, form: str) -> Non
 
 @pytest.mark.long
 @pytest.mark.parametrize("form", ["json", "jsonl", "ids"])
-def test_get_reads_what_search_prints(gene: Cli, form: str) -> None:
+def test_get_reads_every_format_that_search_prints(gene: Cli, form: str) -> None:
     found = gene("search", "BRCA1", "-f", form)
     listed = gene("search", "BRCA1", "-f", "ids").out
 
@@ -292,7 +290,7 @@ def test_get_reads_what_search_prints(gene: Cli, form: str) -> None:
 
 
 @pytest.mark.parametrize("form", ["table", "ids", "csv", "tsv", "jsonl"])
-def test_pubmed_notes_what_a_page_leaves_out(gene: Cli, form: str) -> None:
+def test_pubmed_notes_how_many_articles_a_page_leaves_out(gene: Cli, form: str) -> None:
     done = gene("pubmed", "NCBIGene:672", "--limit", "2", "-f", form)
 
     assert "Note: 1 more: add --offset 2, or --limit 3" in done.err

@@ -1,4 +1,4 @@
-"""`entrez-kit guide`: the texts, and that what they say is so: their examples run, their tables are complete."""
+"""`entrez-kit guide`: finding and printing guides, and the truth of their examples and tables."""
 
 import ast
 import json
@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from local_program import Program, on_terminal
-from places import ROOT
+from program_streams import Program, on_terminal
+from project_paths import ROOT
 from syntax_trees import read_nodes
 
 from entrez_kit.base import errors
@@ -28,7 +28,7 @@ from entrez_kit.services.small_replies import MESSAGES
 from entrez_kit.services.transport import DAY, HOUR, NOT_FOUND_TTL, TTL, WEEK
 
 WARNINGS = ("Warn", "MatchWarning", "warn")
-"""What makes a warning: two models, and a method that adds one to related articles."""
+"""What causes a warning: two models, and a method that adds one to related articles."""
 UNUSED = ("from_ncbi", "from_mixed")
 """No warning: NCBI is the usual source, and articles of several sources have a warning for each."""
 
@@ -48,8 +48,10 @@ def shared_sandbox() -> Iterator[Sandbox]:
 
 
 @pytest.fixture
-def answering(shared_sandbox: Sandbox, no_waiting: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Send requests to the sandbox, wait for no slot, and work in an empty folder."""
+def answering_sandbox(
+    shared_sandbox: Sandbox, no_waiting: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Send requests to the sandbox without waiting, and work in an empty folder."""
     monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", f"{shared_sandbox.url}/entrez/eutils")
     monkeypatch.setenv("ENTREZ_KIT_IDCONV_URL", f"{shared_sandbox.url}/idconv")
     monkeypatch.setenv("ENTREZ_KIT_EUROPEPMC_URL", f"{shared_sandbox.url}/europepmc")
@@ -59,12 +61,12 @@ def answering(shared_sandbox: Sandbox, no_waiting: None, monkeypatch: pytest.Mon
     monkeypatch.chdir(tmp_path)
 
 
-def blocks(topic: str, language: str) -> list[str]:
+def list_code_blocks(topic: str, language: str) -> list[str]:
     """Return the code blocks of a guide in one language."""
     return re.findall(rf"^```{language}\n(.*?)^```$", read_guide(topic).text, flags=re.DOTALL | re.MULTILINE)
 
 
-def flat(text: str) -> str:
+def join_whitespace(text: str) -> str:
     return " ".join(text.split())
 
 
@@ -91,7 +93,7 @@ def test_a_pipe_gets_markdown_and_json_on_request(program: Program, topic: str) 
     assert program("guide", topic, "-f", "md").out == text
 
 
-def test_a_topic_may_be_shortened_and_spelled_freely(program: Program) -> None:
+def test_a_topic_may_be_abbreviated_and_spelled_in_any_case(program: Program) -> None:
     for name in ("exit-codes", "exit", "Exit Codes", "exit_codes"):
         assert program("guide", name).out.startswith("# Exit codes")
 
@@ -113,7 +115,7 @@ def test_a_topic_of_two_words_needs_no_quotes(program: Program) -> None:
         (("Systematic", "Reviews"), "searching"),
     ],
 )
-def test_another_word_opens_the_guide_that_has_it_and_a_note_names_the_guide(
+def test_a_word_that_is_not_a_topic_opens_the_guide_with_that_word_and_a_note_names_it(
     program: Program, alias: tuple[str, ...], topic: str
 ) -> None:
     ended = program("guide", *alias)
@@ -136,12 +138,12 @@ def test_a_search_lists_guide_and_line_of_every_match(program: Program) -> None:
     assert {match["topic"] for match in matches} == {"searching", "review"}
     for match in matches:
         line = read_guide(match["topic"]).text.split("\n")[match["line"] - 1]
-        assert match["text"].startswith(flat(line))
+        assert match["text"].startswith(join_whitespace(line))
     printed = program("guide", "--search", "Prisma").out.splitlines()
     assert printed == [f"{match['topic']}:{match['line']}: {match['text']}" for match in matches]
 
 
-def test_a_search_finds_a_phrase_that_runs_over_the_end_of_a_line(program: Program) -> None:
+def test_a_search_finds_a_phrase_across_a_line_break(program: Program) -> None:
     lines = read_guide("rate-limits").text.split("\n")
     number = next(n for n, (one, two) in enumerate(pairwise(lines)) if " " in one and " " in two)
     phrase = f"{lines[number].split()[-1]}  {lines[number + 1].split()[0]}"
@@ -151,20 +153,20 @@ def test_a_search_finds_a_phrase_that_runs_over_the_end_of_a_line(program: Progr
     assert number + 1 in [match["line"] for match in matches]
 
 
-def test_a_search_keeps_to_the_guide_that_is_named(program: Program) -> None:
+def test_a_search_can_be_limited_to_one_guide(program: Program) -> None:
     assert {match["topic"] for match in program("guide", "--search", "retract", "--json").document} > {"corpus"}
     only = program("guide", "corpus", "--search", "retract", "--json").document
     assert {match["topic"] for match in only} == {"corpus"}
 
 
-def test_a_search_without_a_match_ends_with_3_and_an_empty_one_with_2(program: Program) -> None:
+def test_a_search_without_a_match_ends_with_status_3_and_an_empty_one_with_status_2(program: Program) -> None:
     ended = program("guide", "--search", "xylophone")
 
     assert (ended.status, ended.out, ended.error["code"]) == (3, "", "ENTITY_NOT_FOUND")
     assert program("guide", "--search", " ").status == 2
 
 
-def test_an_unknown_topic_is_refused_with_the_one_that_was_meant(program: Program) -> None:
+def test_an_unknown_topic_is_rejected_with_a_similar_one(program: Program) -> None:
     ended = program("guide", "exitcode")
     assert (ended.status, ended.out) == (2, "")
     assert ended.error["recovery_hint"] == "Did you mean exit-codes?"
@@ -184,7 +186,7 @@ def test_a_guide_can_be_written_to_a_file(program: Program, tmp_path: Path) -> N
     assert json.loads((tmp_path / "cache.json").read_text(encoding="utf-8"))["topic"] == "cache"
 
 
-def test_guides_are_there_when_nothing_else_works(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_guides_can_be_read_with_invalid_settings(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NCBI_TIMEOUT_MS", "soon")
 
     assert program("guide", "settings").status == 0
@@ -193,7 +195,7 @@ def test_guides_are_there_when_nothing_else_works(program: Program, monkeypatch:
 @pytest.mark.long
 @needs_terminal
 @pytest.mark.parametrize("columns", [80, 200])
-def test_a_terminal_gets_the_text_rendered_and_not_too_wide(columns: int) -> None:
+def test_a_terminal_shows_rendered_text_with_a_maximum_width(columns: int) -> None:
     ended = on_terminal("guide", "exit-codes", columns=columns)
 
     assert ended.status == 0
@@ -205,7 +207,7 @@ def test_a_terminal_gets_the_text_rendered_and_not_too_wide(columns: int) -> Non
 # The texts
 
 
-def test_every_text_is_a_heading_a_sentence_and_more() -> None:
+def test_every_guide_begins_with_a_heading_and_a_sentence() -> None:
     for guide in topics():
         assert re.match(r"# [A-Z][\w -]+\n\n[A-Z]", guide.text), guide.topic
         assert guide.text.endswith("\n")
@@ -220,7 +222,7 @@ def test_every_file_is_a_topic() -> None:
     assert {path.stem for path in folder.glob("*.md")} == set(TOPICS)
 
 
-def test_commands_that_are_mentioned_exist() -> None:
+def test_commands_in_guides_exist() -> None:
     known = import_module("entrez_kit.commands._app").COMMANDS
     for guide in topics():
         code = re.findall(r"^```\w+\n(.*?)^```$|`([^`\n]+)`", guide.text, re.DOTALL | re.MULTILINE)
@@ -229,36 +231,36 @@ def test_commands_that_are_mentioned_exist() -> None:
             assert name in known, f"{guide.topic}: {name}"
 
 
-def test_guides_that_are_mentioned_exist() -> None:
+def test_guides_named_in_guides_exist() -> None:
     for guide in topics():
         for name in re.findall(r"entrez-kit guide ([a-z-]+)", guide.text):
             assert name in TOPICS
 
 
-def test_the_guide_says_of_no_setting_that_nothing_uses_it() -> None:
+def test_the_guide_lists_no_setting_as_unused() -> None:
     assert "do not use them" not in read_guide("settings").text
 
 
-def test_the_exit_codes_are_all_there() -> None:
+def test_the_guide_lists_all_exit_codes() -> None:
     listed = [int(number) for number in re.findall(r"^\| (\d+) \|", read_guide("exit-codes").text, flags=re.MULTILINE)]
 
     assert listed == sorted(Exit)
 
 
-def test_the_error_codes_are_all_there_with_their_status() -> None:
-    def kinds(kind: type[EntrezKitError]) -> Iterator[type[EntrezKitError]]:
+def test_the_guide_lists_all_error_codes_with_their_status() -> None:
+    def list_kinds(kind: type[EntrezKitError]) -> Iterator[type[EntrezKitError]]:
         yield kind
         for below in kind.__subclasses__():
             if below.__module__ == errors.__name__:
-                yield from kinds(below)
+                yield from list_kinds(below)
 
     rows = re.findall(r"^\| `(\w+)` \| (\d+) \|", read_guide("errors").text, flags=re.MULTILINE)
     assert {(code, int(status)) for code, status in rows} == {
-        (kind.code, int(kind.exit_code)) for kind in kinds(EntrezKitError)
+        (kind.code, int(kind.exit_code)) for kind in list_kinds(EntrezKitError)
     }
 
 
-def test_the_times_of_the_cache_are_the_real_ones() -> None:
+def test_the_guide_lists_the_real_lifetimes_of_the_cache() -> None:
     rows = dict(re.findall(r"^\| (.+?) \| (.+?) \|$", read_guide("cache").text, flags=re.MULTILINE))
 
     assert rows["records (efetch), converted ids, MeSH"] == "7 days"
@@ -276,13 +278,13 @@ def test_the_times_of_the_cache_are_the_real_ones() -> None:
 
 # The examples
 
-EXAMPLES = [(topic, block) for topic in TOPICS for block in blocks(topic, "sh")]
+EXAMPLES = [(topic, block) for topic in TOPICS for block in list_code_blocks(topic, "sh")]
 
 
 @pytest.mark.process
-@pytest.mark.usefixtures("answering")
+@pytest.mark.usefixtures("answering_sandbox")
 @pytest.mark.parametrize(("topic", "block"), EXAMPLES, ids=[f"{topic}-{n}" for n, (topic, _) in enumerate(EXAMPLES)])
-def test_examples_run_and_find_something(program: Program, topic: str, block: str) -> None:
+def test_examples_run_and_find_records(program: Program, topic: str, block: str) -> None:
     for line in block.splitlines():
         output = b""
         for call in line.split(" | "):
@@ -302,8 +304,8 @@ def test_examples_run_and_find_something(program: Program, topic: str, block: st
                 assert ended.out.strip(), f"{topic}: {call} finds nothing"
 
 
-def test_examples_in_demo_mode_run_as_they_stand(program: Program) -> None:
-    (block,) = [block for block in blocks("getting-started", "sh") if "--demo" in block]
+def test_examples_with_the_demo_flag_run_unchanged(program: Program) -> None:
+    (block,) = [block for block in list_code_blocks("getting-started", "sh") if "--demo" in block]
     for line in block.splitlines():
         ended = program(*shlex.split(line)[1:])
 
@@ -311,16 +313,16 @@ def test_examples_in_demo_mode_run_as_they_stand(program: Program) -> None:
         assert "99000001" in ended.out
 
 
-@pytest.mark.usefixtures("answering")
-@pytest.mark.parametrize("block", [*blocks("python", "python"), *blocks("bio-entrez", "python")])
+@pytest.mark.usefixtures("answering_sandbox")
+@pytest.mark.parametrize("block", [*list_code_blocks("python", "python"), *list_code_blocks("bio-entrez", "python")])
 def test_python_examples_run(block: str, capsys: pytest.CaptureFixture[str]) -> None:
     exec(compile(block, "python.md", "exec"), {})
 
     assert capsys.readouterr().out.strip()
 
 
-@pytest.mark.usefixtures("answering")
-def test_examples_that_end_otherwise_end_as_the_guides_say(program: Program) -> None:
+@pytest.mark.usefixtures("answering_sandbox")
+def test_examples_with_another_exit_status_end_with_that_status(program: Program) -> None:
     assert program("search", "editing[nosuchfield]", "--strict").status == 2
     ended = program("fetch", "99000001", "99999999", "-f", "jsonl")
     assert ended.status == 4
@@ -328,7 +330,7 @@ def test_examples_that_end_otherwise_end_as_the_guides_say(program: Program) -> 
     assert program("fetch", "99999999").status == 3
 
 
-def test_every_file_that_the_map_names_is_there() -> None:
+def test_every_file_in_the_development_guide_exists() -> None:
     text = read_guide("development").text
     named = re.findall(r"`((?:commands|entrez_kit|tests|fixtures)/[\w./]*)`", text)
 
@@ -336,7 +338,7 @@ def test_every_file_that_the_map_names_is_there() -> None:
     assert [path for path in named if not (ROOT / path).exists()] == []
 
 
-def test_the_guide_of_warnings_has_every_code_and_no_other() -> None:
+def test_the_guide_of_warnings_lists_exactly_the_codes_that_exist() -> None:
     rows = re.findall(r"^\| (`.*?) \| ", read_guide("warnings").text, re.MULTILINE)
     listed = re.findall(r"`(\w+)`", " ".join(rows))
     families = {code for code, _ in MESSAGES} | {f"from_{one}" for one in get_args(Provenance)}

@@ -4,12 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
-from copy_files import record, write_set
+from command_line import Cli
+from pubmed_files import record, write_set
 from pubmed_publisher import Publisher
-from terminal import Cli
 
 
-def test_a_copy_from_its_import_to_its_removal(cli: Cli, tmp_path: Path) -> None:
+def test_a_copy_can_be_imported_searched_and_removed(cli: Cli, tmp_path: Path) -> None:
     path = write_set(tmp_path, "pubmed26n0001.xml.gz", record(1), record(2), md5=True)
     done = cli("local", "import", "mine", str(tmp_path))
     assert done.status == 0
@@ -29,7 +29,7 @@ def test_a_copy_from_its_import_to_its_removal(cli: Cli, tmp_path: Path) -> None
     assert cli("local", "show", "mine").status == 3
 
 
-def test_a_damaged_file_among_others_is_status_4(cli: Cli, tmp_path: Path) -> None:
+def test_a_damaged_file_among_others_ends_with_status_4(cli: Cli, tmp_path: Path) -> None:
     write_set(tmp_path, "good.xml", record(1))
     (tmp_path / "bad.xml").write_bytes(b"<PubmedArticleSet><PubmedArticle>")
 
@@ -53,11 +53,11 @@ def test_a_damaged_file_among_others_is_status_4(cli: Cli, tmp_path: Path) -> No
         (("mirror", "mine", "--topic", "a[ti]", "--from", "2020"), 2),
     ],
 )
-def test_what_cannot_be_done_has_its_status(cli: Cli, arguments: tuple[str, ...], status: int) -> None:
+def test_each_error_has_its_status(cli: Cli, arguments: tuple[str, ...], status: int) -> None:
     assert cli("local", *arguments).status == status
 
 
-def test_a_mirror_from_the_terminal(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mirror_can_be_created_and_updated(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     with Publisher() as publisher:
         publisher.publish("baseline", "pubmed26n0001", record(1, "Heart"), record(2, "Stroke"))
         monkeypatch.setenv("ENTREZ_KIT_PUBMED_FILES_URL", publisher.url)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from terminal import Cli, Done, envelope
+from command_line import Cli, RunResult, read_error
 
 from entrez_kit import EntrezKit
 from entrez_kit.core.operation import Operation
@@ -28,19 +28,19 @@ BIB = """@article{good, author={Marrowby, Tom J and Luo, Q}, title={Base editing
 """
 
 
-def lines(done: Done) -> list[dict[str, Any]]:
+def read_lines(done: RunResult) -> list[dict[str, Any]]:
     """Return the documents of JSON lines."""
     return [json.loads(line) for line in done.out.splitlines()]
 
 
-def rows(done: Done) -> list[dict[str, str]]:
+def read_rows(done: RunResult) -> list[dict[str, str]]:
     """Return the rows of a table of text."""
     return list(csv.DictReader(io.StringIO(done.out)))
 
 
 @pytest.fixture(name="bib")
 def bib_fixture(tmp_path: Path) -> Path:
-    """Write three references: one that exists, one that does not, one of which too little is known."""
+    """Write three references: one that exists, one that does not, and one with too few fields."""
     path = tmp_path / "refs.bib"
     path.write_text(BIB, encoding="utf-8")
     return path
@@ -76,7 +76,7 @@ def bib_fixture(tmp_path: Path) -> Path:
         ),
     ],
 )
-def test_json_is_the_document_python_returns(
+def test_json_equals_the_document_of_python(
     cli: Cli, sandbox: Sandbox, kit_for: KitFor, words: tuple[str, ...], operation: Operation[Any, Any], arguments: Any
 ) -> None:
     done = cli(*words, "--json")
@@ -89,9 +89,9 @@ def test_json_is_the_document_python_returns(
 # mesh and spell
 
 
-def test_headings_come_as_lines_rows_and_ids(cli: Cli) -> None:
-    assert lines(cli("mesh", "diabetes mellitus", "-f", "jsonl"))[0]["ui"] == "D003920"
-    (row,) = rows(cli("mesh", "D009203", "-f", "csv"))
+def test_headings_are_printed_as_lines_rows_and_ids(cli: Cli) -> None:
+    assert read_lines(cli("mesh", "diabetes mellitus", "-f", "jsonl"))[0]["ui"] == "D003920"
+    (row,) = read_rows(cli("mesh", "D009203", "-f", "csv"))
     assert row.pop("tree_numbers").startswith("C14.280.647.500; C14.907.585.500; ")
     assert "; drug therapy; " in row.pop("subheadings")
     assert row == {
@@ -106,11 +106,11 @@ def test_headings_come_as_lines_rows_and_ids(cli: Cli) -> None:
     assert (nothing.status, nothing.out) == (0, "")
 
 
-def test_a_suggestion_comes_in_every_format(cli: Cli) -> None:
-    assert rows(cli("spell", "crisper", "-f", "csv")) == [
+def test_a_suggestion_is_printed_in_every_format(cli: Cli) -> None:
+    assert read_rows(cli("spell", "crisper", "-f", "csv")) == [
         {"original": "crisper", "corrected": "crispr", "has_suggestion": "true"}
     ]
-    assert lines(cli("spell", "crispr", "-f", "jsonl")) == [
+    assert read_lines(cli("spell", "crispr", "-f", "jsonl")) == [
         {"original": "crispr", "corrected": "crispr", "has_suggestion": False}
     ]
     assert json.loads(cli("spell", "crisper", "--json", "--fields", "corrected").out) == {"corrected": "crispr"}
@@ -119,11 +119,13 @@ def test_a_suggestion_comes_in_every_format(cli: Cli) -> None:
 # convert
 
 
-def test_conversions_come_one_per_id_in_order(cli: Cli) -> None:
+def test_conversions_have_one_line_per_id_in_order(cli: Cli) -> None:
     done = cli("convert", *MIXED, "-f", "jsonl")
 
     assert done.status == 4
-    assert [line.get("pmid") or (line["input"], line["status"], line["error"]["code"]) for line in lines(done)] == [
+    assert [
+        line.get("pmid") or (line["input"], line["status"], line["error"]["code"]) for line in read_lines(done)
+    ] == [
         "99000001",
         ("12", "not_found", "ENTITY_NOT_FOUND"),
         "99000002",
@@ -133,17 +135,17 @@ def test_conversions_come_one_per_id_in_order(cli: Cli) -> None:
     ]
 
 
-def test_rows_and_ids_hold_what_was_found(cli: Cli) -> None:
+def test_rows_and_ids_have_the_conversions_found(cli: Cli) -> None:
     table = cli("convert", *MIXED, "-f", "csv")
     listed = cli("convert", *MIXED, "-f", "ids")
 
-    assert [row["requested_id"] for row in rows(table)] == [MIXED[0], MIXED[2], MIXED[4], MIXED[5]]
-    assert set(rows(table)[0]) == {"requested_id", "pmid", "pmcid", "doi", "note", "standing"}
+    assert [row["requested_id"] for row in read_rows(table)] == [MIXED[0], MIXED[2], MIXED[4], MIXED[5]]
+    assert set(read_rows(table)[0]) == {"requested_id", "pmid", "pmcid", "doi", "note", "standing"}
     assert listed.out.split() == ["99000001", "99000002", "99000006", "99000001"]
-    assert [item["requested_id"] for item in envelope(table)["details"]["missing"]] == ["12", "nonsense"]
+    assert [item["requested_id"] for item in read_error(table)["details"]["missing"]] == ["12", "nonsense"]
 
 
-def test_ids_to_convert_come_from_files_and_pipes_like_those_to_fetch(cli: Cli, tmp_path: Path) -> None:
+def test_ids_to_convert_are_read_from_files_and_pipes(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "dois.txt"
     path.write_text(
         "https://doi.org/10.5555/ekit.2019.0001\n# comment\ndoi: 10.5555/ekit.2025.0006\n", encoding="utf-8"
@@ -179,7 +181,7 @@ def test_each_failure_has_its_status_and_envelope(cli: Cli, words: tuple[str, ..
     done = cli(*words)
 
     assert done.status == status
-    assert envelope(done)["code"] == code
+    assert read_error(done)["code"] == code
 
 
 @pytest.mark.parametrize(
@@ -191,22 +193,22 @@ def test_each_failure_has_its_status_and_envelope(cli: Cli, words: tuple[str, ..
         (("match", "--journal", "J", "--year", "2020"), ("ecitmatch",)),
     ],
 )
-def test_an_outage_ends_with_5_and_prints_no_data(
+def test_an_outage_ends_with_status_5_and_prints_no_data(
     cli: Cli, sandbox: Sandbox, words: tuple[str, ...], endpoints: tuple[str, ...]
 ) -> None:
     sandbox.take_down(*endpoints)
     done = cli(*words)
 
     assert (done.status, done.out) == (5, "")
-    assert envelope(done)["code"] == "UPSTREAM_ERROR"
+    assert read_error(done)["code"] == "UPSTREAM_ERROR"
 
 
 # match
 
 
-def test_a_bibliography_is_matched_in_order(cli: Cli, bib: Path) -> None:
+def test_references_of_a_bibliography_are_matched_in_order(cli: Cli, bib: Path) -> None:
     done = cli("match", str(bib), "-f", "jsonl")
-    found = lines(done)
+    found = read_lines(done)
 
     assert done.status == 4
     assert (found[0]["key"], found[0]["pmid"], found[0]["status"]) == ("good", "99000001", "matched")
@@ -214,13 +216,13 @@ def test_a_bibliography_is_matched_in_order(cli: Cli, bib: Path) -> None:
         ("bad", "not_found", "ENTITY_NOT_FOUND"),
         ("thin", "invalid", "INVALID_INPUT"),
     ]
-    assert [row["key"] for row in rows(cli("match", str(bib), "-f", "csv"))] == ["good"]
+    assert [row["key"] for row in read_rows(cli("match", str(bib), "-f", "csv"))] == ["good"]
     assert cli("match", str(bib), "-f", "ids").out == "99000001\n"
 
 
-def test_a_warning_stands_in_the_row(cli: Cli) -> None:
+def test_the_row_of_a_reference_has_its_warnings(cli: Cli) -> None:
     words = [part for name, value in CITED.items() for part in (f"--{name.removeprefix('first_')}", value)]
-    row = rows(cli("match", *words, "--author", "Marowby TJ", "-f", "csv"))[0]
+    row = read_rows(cli("match", *words, "--author", "Marowby TJ", "-f", "csv"))[0]
     other = cli("match", *words, "--author", "Husain M", "-f", "json")
 
     assert row["pmid"] == "99000001"
@@ -231,21 +233,21 @@ def test_a_warning_stands_in_the_row(cli: Cli) -> None:
     assert "is not one of the" in found["findings"][0]["message"]
 
 
-def test_references_come_from_standard_input_as_bibtex_or_csv(cli: Cli, bib: Path) -> None:
+def test_references_on_standard_input_may_be_bibtex_or_csv(cli: Cli, bib: Path) -> None:
     as_csv = "key,journal,year,volume,page,author\nr1,Ann Imaginary Genome Ed (Demo),2019,3,101-12,Luo Q\n"
 
     assert cli("match", "-", "-f", "ids", stdin=BIB).out == "99000001\n"
-    assert lines(cli("match", "-", "-f", "jsonl", stdin=as_csv))[0]["key"] == "r1"
+    assert read_lines(cli("match", "-", "-f", "jsonl", stdin=as_csv))[0]["key"] == "r1"
     assert cli("match", "-", stdin=b"\xff\xfe").status == 2
     together = cli(
         "match", str(bib), "--title", "Base editing of a cryptic splice site", "--key", "first", "-f", "jsonl"
     )
-    assert [line.get("key") or line["input"] for line in lines(together)] == ["first", "good", "bad", "thin"]
+    assert [line.get("key") or line["input"] for line in read_lines(together)] == ["first", "good", "bad", "thin"]
 
 
-def test_candidates_are_shown_where_several_records_fit(cli: Cli) -> None:
+def test_candidates_are_listed_if_several_records_match(cli: Cli) -> None:
     done = cli("match", "--journal", CITED["journal"], "--author", "Luo Q", "--key", "k", "-f", "jsonl")
-    line = lines(done)[0]
+    line = read_lines(done)[0]
 
     assert done.status == 3
     assert (line["input"], line["status"], line["error"]["code"]) == ("k", "ambiguous", "AMBIGUOUS_QUERY")
@@ -281,7 +283,7 @@ def test_tables_fit_the_terminal(
 
 
 @pytest.mark.parametrize("columns", ["80", "200"])
-def test_a_table_of_references_says_what_became_of_each(
+def test_a_table_of_references_shows_the_status_of_each(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, bib: Path, columns: str
 ) -> None:
     monkeypatch.setenv("COLUMNS", columns)
@@ -309,7 +311,7 @@ def test_a_table_of_references_says_what_became_of_each(
         (("serve", "--check", "--transport", "stdio", "--port", "0"), "--port", "--transport http"),
     ],
 )
-def test_an_option_without_the_one_it_serves_is_refused_by_name(
+def test_an_option_is_rejected_without_the_option_that_it_needs(
     cli: Cli, arguments: tuple[str, ...], flag: str, other: str
 ) -> None:
     done = cli(*arguments, "--json")
@@ -318,11 +320,11 @@ def test_an_option_without_the_one_it_serves_is_refused_by_name(
     assert f"{flag} has no effect without {other}" in done.err
 
 
-def test_nothing_can_be_refreshed_offline(cli: Cli) -> None:
+def test_refresh_is_rejected_offline(cli: Cli) -> None:
     done = cli("search", "crispr", "--offline", "--refresh", "--json")
 
     assert done.status == 2
-    assert envelope(done)["invalid_input"] == "refresh"
+    assert read_error(done)["invalid_input"] == "refresh"
 
 
 @pytest.mark.parametrize(
@@ -333,8 +335,11 @@ def test_nothing_can_be_refreshed_offline(cli: Cli) -> None:
         (("fetch", "foo", "99000001"), "Not a PMID, PMCID or DOI: foo."),
     ],
 )
-def test_what_is_no_identifier_is_called_that(cli: Cli, arguments: tuple[str, ...], said: str) -> None:
+def test_an_input_that_is_not_an_identifier_is_reported_as_one(cli: Cli, arguments: tuple[str, ...], said: str) -> None:
     done = cli(*arguments, "-f", "json")
 
     assert done.status == 4
-    assert said in (envelope(done)["message"], *(one.get("message") for one in envelope(done)["details"]["missing"]))
+    assert said in (
+        read_error(done)["message"],
+        *(one.get("message") for one in read_error(done)["details"]["missing"]),
+    )

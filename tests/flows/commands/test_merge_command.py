@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from terminal import Cli
+from command_line import Cli
 
 RECORD = """TY  - JOUR
 AU  - Doe, Jane
@@ -29,7 +29,7 @@ def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("c.ris").write_text(RECORD.format(doi="a"), encoding="utf-8")
 
 
-def decide(place: Path, word: str) -> None:
+def write_decision(place: Path, word: str) -> None:
     """Write a decision in the first row of a table."""
     with place.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -40,11 +40,11 @@ def decide(place: Path, word: str) -> None:
         writer.writerows(rows)
 
 
-def test_a_person_decides_in_the_table_and_the_next_run_obeys(cli: Cli) -> None:
+def test_a_decision_in_the_table_is_applied_by_the_next_run(cli: Cli) -> None:
     first = cli("merge", "a.ris", "b.ris", "--review", "table.csv", "-o", "unique.ris")
     assert first.status == 4
     assert Path("unique.ris").read_text(encoding="utf-8").count("TY  - ") == 2
-    decide(Path("table.csv"), "same")
+    write_decision(Path("table.csv"), "same")
     second = cli("merge", "a.ris", "b.ris", "--review", "table.csv", "-o", "unique.ris")
     assert second.status == 0
     assert Path("unique.ris").read_text(encoding="utf-8").count("TY  - ") == 1
@@ -54,7 +54,7 @@ def test_a_person_decides_in_the_table_and_the_next_run_obeys(cli: Cli) -> None:
     assert json.loads(third.out)["counts"]["works"] == 1
 
 
-def test_undo_is_remembered_in_the_table(cli: Cli) -> None:
+def test_undo_is_stored_in_the_table(cli: Cli) -> None:
     merged = json.loads(cli("merge", "a.ris", "c.ris", "--json").out)
     assert merged["counts"]["works"] == 1
     undone = cli("merge", "a.ris", "c.ris", "--undo", "c.ris#1", "--review", "table.csv", "--json")
@@ -70,7 +70,7 @@ def test_a_source_names_the_database_of_a_file(cli: Cli) -> None:
     assert cli("merge", "a.ris", "--source", "Embase").status == 2
 
 
-def test_files_that_do_not_exist_or_have_no_records_are_refused(cli: Cli) -> None:
+def test_missing_files_and_files_without_records_are_rejected(cli: Cli) -> None:
     Path("empty.ris").write_text("\n", encoding="utf-8")
     assert cli("merge", "a.ris", "none.ris").status == 2
     assert cli("merge", "a.ris", "empty.ris").status == 2

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and what reaches a terminal."""
+"""Output files are written completely or not at all, and terminals get no control characters."""
 
 import io
 import json
@@ -10,19 +10,19 @@ import threading
 from pathlib import Path
 
 import pytest
-from terminal import Cli, Module
+from command_line import Cli, Module
 
 from entrez_kit.base.errors import StoreError
 
 
 class Terminal(io.TextIOWrapper):
-    """A standard output that says it is a terminal."""
+    """A standard output that reports that it is a terminal."""
 
     def isatty(self) -> bool:
         return True
 
 
-def test_a_file_appears_whole_with_the_mode_of_this_user(module: Module, tmp_path: Path) -> None:
+def test_a_file_is_written_completely_with_the_mode_of_this_user(module: Module, tmp_path: Path) -> None:
     target = tmp_path / "out.json"
     mask = os.umask(0o027)
     try:
@@ -51,7 +51,7 @@ def test_a_replaced_file_keeps_its_mode(module: Module, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("failure", [KeyboardInterrupt, RuntimeError])
-def test_a_failure_leaves_what_was_there_and_nothing_else(
+def test_a_failure_leaves_the_old_file_and_no_other_file(
     module: Module, tmp_path: Path, failure: type[BaseException]
 ) -> None:
     target = tmp_path / "out.json"
@@ -70,7 +70,7 @@ def test_a_failure_leaves_what_was_there_and_nothing_else(
 
 
 @pytest.mark.process
-def test_what_a_killed_run_left_is_removed_by_the_next_and_what_a_living_one_writes_is_not(
+def test_the_partial_file_of_a_killed_run_is_removed_by_the_next_run_and_that_of_a_running_one_is_not(
     module: Module, tmp_path: Path
 ) -> None:
     target = tmp_path / "out.json"
@@ -88,7 +88,7 @@ def test_what_a_killed_run_left_is_removed_by_the_next_and_what_a_living_one_wri
         with module("_output").Sink(target) as sink:
             sink.data("first")
         assert part.exists()
-        running.kill()  # SIGKILL: nothing of the program runs any more
+        running.kill()  # SIGKILL: no part of the program runs any more
     assert part.exists()
 
     with module("_output").Sink(target) as sink:
@@ -98,7 +98,7 @@ def test_what_a_killed_run_left_is_removed_by_the_next_and_what_a_living_one_wri
     assert target.read_text(encoding="utf-8") == "second"
 
 
-def test_a_result_that_never_came_leaves_the_file_alone(module: Module, tmp_path: Path) -> None:
+def test_a_discarded_result_does_not_change_the_file(module: Module, tmp_path: Path) -> None:
     target = tmp_path / "out.json"
     target.write_text("old", encoding="utf-8")
 
@@ -109,7 +109,7 @@ def test_a_result_that_never_came_leaves_the_file_alone(module: Module, tmp_path
     assert list(tmp_path.iterdir()) == [target]
 
 
-def test_a_link_stays_a_link(module: Module, tmp_path: Path) -> None:
+def test_a_symbolic_link_stays_a_link(module: Module, tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     real = tmp_path / "data" / "real.json"
     real.write_text("old", encoding="utf-8")
@@ -138,7 +138,7 @@ def test_a_pipe_is_written_directly(module: Module, tmp_path: Path) -> None:
     assert stat.S_ISFIFO(fifo.stat().st_mode)
 
 
-def test_two_writers_do_not_mix(module: Module, tmp_path: Path) -> None:
+def test_two_writers_do_not_mix_their_output(module: Module, tmp_path: Path) -> None:
     target = tmp_path / "out.txt"
     with module("_output").Sink(target) as first, module("_output").Sink(target) as second:
         first.data("1" * 100_000)
@@ -147,13 +147,13 @@ def test_two_writers_do_not_mix(module: Module, tmp_path: Path) -> None:
     assert set(target.read_text(encoding="utf-8")) in ({"1"}, {"2"})
 
 
-def test_a_file_that_cannot_be_made_is_an_error_of_the_store(module: Module, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_created_is_a_store_error(module: Module, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="cannot be written: File name too long"):
         module("_output").Sink(tmp_path / ("x" * 300)).__enter__()
 
 
 @pytest.fixture
-def shared(tmp_path: Path) -> Path:
+def shared_folder(tmp_path: Path) -> Path:
     """Return a folder like /tmp, where every user may create any name."""
     if not hasattr(os, "geteuid") or os.geteuid() != 0:
         pytest.skip("only root can give files away")
@@ -163,7 +163,7 @@ def shared(tmp_path: Path) -> Path:
     return folder
 
 
-def _link(at: Path, to: Path, owner: int) -> None:
+def _create_link(at: Path, to: Path, owner: int) -> None:
     at.symlink_to(to)
     os.chown(at, owner, owner, follow_symlinks=False)
 
@@ -172,49 +172,49 @@ ANOTHER_USER = 12345
 
 
 @pytest.mark.parametrize("way", ["target", "parent", "missing target", "own link to it", "pipe"])
-def test_output_follows_no_name_of_another_user_in_a_shared_folder(
-    module: Module, shared: Path, tmp_path: Path, way: str
+def test_output_does_not_follow_a_link_of_another_user_in_a_shared_folder(
+    module: Module, shared_folder: Path, tmp_path: Path, way: str
 ) -> None:
     victim = tmp_path / "mine.txt"
     victim.write_text("keep", encoding="utf-8")
-    target = shared / "out.txt"
+    target = shared_folder / "out.txt"
     if way == "target":
-        _link(target, victim, ANOTHER_USER)
+        _create_link(target, victim, ANOTHER_USER)
     elif way == "missing target":
-        _link(target, tmp_path / "new.txt", ANOTHER_USER)
+        _create_link(target, tmp_path / "new.txt", ANOTHER_USER)
     elif way == "parent":
-        _link(shared / "folder", tmp_path, ANOTHER_USER)
-        target = shared / "folder" / "mine.txt"
+        _create_link(shared_folder / "folder", tmp_path, ANOTHER_USER)
+        target = shared_folder / "folder" / "mine.txt"
     elif way == "pipe":
         os.mkfifo(target)
         os.chown(target, ANOTHER_USER, ANOTHER_USER)
     else:
-        _link(shared / "theirs", victim, ANOTHER_USER)
+        _create_link(shared_folder / "theirs", victim, ANOTHER_USER)
         target = tmp_path / "own"
-        target.symlink_to(shared / "theirs")
+        target.symlink_to(shared_folder / "theirs")
 
     with pytest.raises(StoreError) as caught, module("_output").Sink(target) as sink:
         sink.data("new")
     assert "of another user in the shared folder" in caught.value.message
-    assert str(shared) in caught.value.message
+    assert str(shared_folder) in caught.value.message
     assert victim.read_text(encoding="utf-8") == "keep"
     assert not (tmp_path / "new.txt").exists()
 
 
 @pytest.mark.parametrize("way", ["own link", "link of the folder's owner", "file", "link elsewhere"])
-def test_output_follows_links_that_another_user_cannot_place(
-    module: Module, shared: Path, tmp_path: Path, way: str
+def test_output_follows_links_that_another_user_cannot_create(
+    module: Module, shared_folder: Path, tmp_path: Path, way: str
 ) -> None:
     place = tmp_path / "mine.txt"
-    target = shared / "out.txt"
+    target = shared_folder / "out.txt"
     if way == "own link":
-        _link(target, place, os.geteuid())
+        _create_link(target, place, os.geteuid())
     elif way == "link of the folder's owner":
-        os.chown(shared, ANOTHER_USER, ANOTHER_USER)
-        _link(target, place, ANOTHER_USER)
+        os.chown(shared_folder, ANOTHER_USER, ANOTHER_USER)
+        _create_link(target, place, ANOTHER_USER)
     elif way == "link elsewhere":
-        shared.chmod(0o755)
-        _link(target, place, ANOTHER_USER)
+        shared_folder.chmod(0o755)
+        _create_link(target, place, ANOTHER_USER)
     else:
         place = target
     with module("_output").Sink(target) as sink:
@@ -223,11 +223,13 @@ def test_output_follows_links_that_another_user_cannot_place(
     assert place.read_text(encoding="utf-8") == "new"
 
 
-def test_a_command_says_why_it_does_not_write_through_such_a_link(cli: Cli, shared: Path, tmp_path: Path) -> None:
+def test_a_command_explains_why_it_does_not_write_through_such_a_link(
+    cli: Cli, shared_folder: Path, tmp_path: Path
+) -> None:
     victim = tmp_path / "mine.txt"
     victim.write_text("keep", encoding="utf-8")
-    _link(shared / "out.json", victim, ANOTHER_USER)
-    ended = cli("search", "crispr", "-o", str(shared / "out.json"))
+    _create_link(shared_folder / "out.json", victim, ANOTHER_USER)
+    ended = cli("search", "crispr", "-o", str(shared_folder / "out.json"))
 
     assert ended.status == 9
     assert "is a link of another user in the shared folder" in ended.err
@@ -235,7 +237,7 @@ def test_a_command_says_why_it_does_not_write_through_such_a_link(cli: Cli, shar
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_a_full_disk_is_an_error_of_the_store(module: Module) -> None:
+def test_a_full_disk_is_a_store_error(module: Module) -> None:
     def write() -> None:
         with module("_output").Sink(Path("/dev/full")) as sink:
             sink.data("x" * 1_000_000)
@@ -244,7 +246,7 @@ def test_a_full_disk_is_an_error_of_the_store(module: Module) -> None:
         write()
 
 
-def test_no_record_steers_a_terminal(module: Module, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_record_sends_control_sequences_to_a_terminal(module: Module, monkeypatch: pytest.MonkeyPatch) -> None:
     nasty = "a\x1b[2Jb\x9b31mc\x07d\r\ne\tf\u202eg"
     for terminal in (True, False):
         raw = io.BytesIO()
@@ -260,7 +262,7 @@ def test_no_record_steers_a_terminal(module: Module, monkeypatch: pytest.MonkeyP
 # The option
 
 
-def test_the_suffix_chooses_the_format(cli: Cli, tmp_path: Path) -> None:
+def test_the_suffix_selects_the_format(cli: Cli, tmp_path: Path) -> None:
     beginnings = {"hits.json": "{", "hits.jsonl": '{"pmid"', "hits.txt": "99", "hits": "{", "hits.ids.JSON": "{"}
     for name, beginning in beginnings.items():
         done = cli("search", "crispr", "-n", "3", "-o", str(tmp_path / name))
@@ -269,12 +271,12 @@ def test_the_suffix_chooses_the_format(cli: Cli, tmp_path: Path) -> None:
         assert (tmp_path / name).read_text(encoding="utf-8").startswith(beginning), name
 
 
-def test_the_flag_goes_before_the_suffix(cli: Cli, tmp_path: Path) -> None:
+def test_the_format_flag_has_precedence_over_the_suffix(cli: Cli, tmp_path: Path) -> None:
     assert cli("search", "crispr", "-f", "ids", "-o", str(tmp_path / "hits.json")).status == 0
     assert (tmp_path / "hits.json").read_text(encoding="utf-8").split()[0].isdigit()
 
 
-def test_a_suffix_of_a_format_the_command_lacks_is_refused(cli: Cli, tmp_path: Path) -> None:
+def test_a_suffix_of_a_format_that_the_command_does_not_have_is_rejected(cli: Cli, tmp_path: Path) -> None:
     done = cli("search", "crispr", "-o", str(tmp_path / "hits.parquet"))
 
     assert done.status == 2
@@ -282,13 +284,13 @@ def test_a_suffix_of_a_format_the_command_lacks_is_refused(cli: Cli, tmp_path: P
     assert list(tmp_path.glob("hits*")) == []
 
 
-def test_a_text_of_this_program_has_no_suffix_of_another_format(cli: Cli, tmp_path: Path) -> None:
+def test_plain_text_output_is_rejected_for_a_suffix_of_another_format(cli: Cli, tmp_path: Path) -> None:
     for name, status in {"path.csv": 2, "path.ris": 2, "path.xyz": 2, "path.txt": 0, "path": 0, "path.json": 0}.items():
         assert cli("config", "path", "-o", str(tmp_path / name)).status == status, name
         assert (tmp_path / name).exists() == (status == 0), name
 
 
-def test_a_folder_is_refused(cli: Cli, tmp_path: Path) -> None:
+def test_a_folder_as_output_is_rejected(cli: Cli, tmp_path: Path) -> None:
     assert cli("search", "crispr", "-o", str(tmp_path)).status == 2
     assert cli("search", "crispr", "-o", str(tmp_path / "none" / "hits.json")).status == 2
 
@@ -306,8 +308,8 @@ def test_an_error_leaves_no_file(cli: Cli, tmp_path: Path) -> None:
     assert list(tmp_path.glob(".*part")) == []
 
 
-def test_a_pipe_is_written_by_the_name_it_was_given(module: Module) -> None:
-    """What /dev/fd/N leads to has no path of its own."""
+def test_a_pipe_is_written_by_its_given_name(module: Module) -> None:
+    """The target of /dev/fd/N has no path."""
     reader, writer = os.pipe()
     try:
         with module("_output").Sink(Path(f"/dev/fd/{writer}")) as sink:
@@ -332,7 +334,7 @@ def test_a_pipe_is_written_by_the_name_it_was_given(module: Module) -> None:
     ],
     ids=lambda one: " ".join(one) if isinstance(one, tuple) else one,
 )
-def test_count_prints_how_many_there_are_and_nothing_else(cli: Cli, command: tuple[str, ...], path: str) -> None:
+def test_count_prints_only_the_number(cli: Cli, command: tuple[str, ...], path: str) -> None:
     document = json.loads(cli(*command, "--json").out)
     for name in path.split("."):
         document = document[name]
@@ -343,7 +345,7 @@ def test_count_prints_how_many_there_are_and_nothing_else(cli: Cli, command: tup
     assert "more: add" not in done.err
 
 
-def test_count_is_refused_where_there_is_no_total(cli: Cli) -> None:
+def test_count_is_rejected_for_a_command_without_a_total(cli: Cli) -> None:
     assert cli("fetch", "99000001", "-f", "count").status == 2
     assert cli("fetch", "99000001", "--count").status == 2
     assert cli("search", "crispr", "--count", "-f", "ids").status == 2

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from places import ROOT
-from terminal import Cli, Done, envelope
+from command_line import Cli, RunResult, read_error
+from project_paths import ROOT
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import InvalidInput, UpstreamError
@@ -76,7 +76,7 @@ def no_sockets(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(socket.socket, name, refuse)
 
 
-def _new_home(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def _make_home(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv("ENTREZ_KIT_HOME", str(Path(name).absolute()))
 
 
@@ -92,14 +92,14 @@ def _take_files() -> dict[str, bytes]:
 
 @pytest.mark.clock
 @pytest.mark.parametrize("call", CALLS, ids=" ".join)
-def test_a_replay_on_another_home_gives_the_same_bytes_without_a_connection(
+def test_a_replay_in_another_home_gives_the_same_bytes_without_a_connection(
     alone: Cli, call: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, no_sockets: None
 ) -> None:
-    _new_home(monkeypatch, "first")
+    _make_home(monkeypatch, "first")
     recorded = alone("--demo", *call, "--record", "call.ekz")
     files = _take_files()
     monkeypatch.setattr("time.time", lambda: 4_000_000_000.0)
-    _new_home(monkeypatch, "second")
+    _make_home(monkeypatch, "second")
 
     replayed = alone(*call, "--replay", "call.ekz")
 
@@ -107,7 +107,7 @@ def test_a_replay_on_another_home_gives_the_same_bytes_without_a_connection(
     assert _take_files() == files
 
 
-def test_the_readme_has_no_recipe_that_is_not_replayed_here() -> None:
+def test_every_recipe_of_the_readme_is_replayed_here() -> None:
     recipes = re.search(r"## Recipes\n(.*?)\n## ", README, re.DOTALL)
     assert recipes is not None
     lines = re.findall(r"^entrez-kit (\S+)", recipes[1], re.MULTILINE)
@@ -119,12 +119,12 @@ def test_the_readme_has_no_recipe_that_is_not_replayed_here() -> None:
 def test_a_recording_of_requests_over_http_is_replayed(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
-    _new_home(monkeypatch, "first")
+    _make_home(monkeypatch, "first")
     recorded = cli("fetch", "99000001", "99000002", "-f", "jsonl", "--record", "call.ekz")
     from_cache = cli("fetch", "99000001", "99000002", "-f", "jsonl", "--record", "cached.ekz")
     monkeypatch.delenv("ENTREZ_KIT_EUTILS_URL")
     request.getfixturevalue("no_sockets")
-    _new_home(monkeypatch, "second")
+    _make_home(monkeypatch, "second")
 
     assert cli("fetch", "99000001", "99000002", "-f", "jsonl", "--replay", "call.ekz") == recorded
     assert cli("fetch", "99000001", "99000002", "-f", "jsonl", "--replay", "cached.ekz") == from_cache
@@ -136,11 +136,11 @@ def test_a_request_that_was_not_recorded_is_named(alone: Cli, no_sockets: None) 
     done = alone("search", "malaria", "--replay", "call.ekz")
 
     assert (done.status, done.out) == (5, "")
-    assert envelope(done)["details"]["reason"] == "not_recorded"
-    assert "term=malaria" in envelope(done)["message"]
+    assert read_error(done)["details"]["reason"] == "not_recorded"
+    assert "term=malaria" in read_error(done)["message"]
 
 
-def test_a_changed_byte_anywhere_is_refused(alone: Cli) -> None:
+def test_a_recording_with_one_changed_byte_is_refused(alone: Cli) -> None:
     alone("--demo", "fetch", "99000001", "--record", "call.ekz")
     whole = Path("call.ekz").read_bytes()
     parts = {}
@@ -148,14 +148,14 @@ def test_a_changed_byte_anywhere_is_refused(alone: Cli) -> None:
         places = {one.header_offset + 60 + len(one.filename): one.filename for one in archive.infolist()}
         directory = archive.start_dir
 
-    def replay(content: bytes) -> Done:
+    def replay(content: bytes) -> RunResult:
         Path("changed.ekz").write_bytes(content)
         return alone("fetch", "99000001", "--replay", "changed.ekz")
 
     step = max(1, len(whole) // 60)
     for place in sorted({*range(0, len(whole), step), *places, directory + 3, len(whole) - 1}):
         done = replay(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
-        error = envelope(done)
+        error = read_error(done)
         assert (done.status, done.out, error["details"]["reason"]) == (9, "", "damaged_recording"), place
         parts[place] = error["details"]["part"]
     assert {place: parts[place] for place in places} == places
@@ -164,13 +164,13 @@ def test_a_changed_byte_anywhere_is_refused(alone: Cli) -> None:
 
 
 @pytest.fixture
-def forged(alone: Cli) -> Any:
+def forged_recording(alone: Cli) -> Any:
     """Write a recording with changed parts and a correct hash, and return how its replay ends."""
     alone("--demo", "search", "crispr", "--record", "call.ekz")
     with zipfile.ZipFile("call.ekz") as archive:
         parts = {name: archive.read(name) for name in archive.namelist()}
 
-    def forge(change: dict[str, bytes], manifest: dict[str, Any] | None = None) -> Done:
+    def forge(change: dict[str, bytes], manifest: dict[str, Any] | None = None) -> RunResult:
         described = {**json.loads(parts["manifest.json"]), **(manifest or {})}
         with zipfile.ZipFile("forged.ekz", "w", zipfile.ZIP_DEFLATED) as archive:
             for name, content in {**parts, **change}.items():
@@ -187,18 +187,18 @@ def forged(alone: Cli) -> Any:
     return forge
 
 
-def test_a_recording_with_hostile_parts_is_refused(forged: Any) -> None:
+def test_a_recording_with_hostile_parts_is_refused(forged_recording: Any) -> None:
     for name in ("../../etc/passwd", "/etc/passwd", "replies/x.xml", "replies/../a.xml", "code.pkl"):
-        done = forged({name: b"x"})
-        assert (done.status, envelope(done)["details"]["reason"]) == (9, "damaged_recording"), name
-    bomb = forged({f"replies/{'0' * 64}.xml": bytes(70_000_000)})
-    assert (bomb.status, envelope(bomb)["details"]["reason"]) == (9, "damaged_recording")
-    other = forged({"requests.jsonl": b'{"key": 1}\n'})
-    assert (other.status, envelope(other)["details"]["part"]) == (9, "requests.jsonl")
-    unknown = forged({}, {"version": 2})
-    assert (unknown.status, envelope(unknown)["details"]["reason"]) == (9, "unknown_version")
-    assert forged({}, {"settings": {"offline": "perhaps"}}).status == 9
-    assert forged({}, {"format": "something else"}).status == 9
+        done = forged_recording({name: b"x"})
+        assert (done.status, read_error(done)["details"]["reason"]) == (9, "damaged_recording"), name
+    bomb = forged_recording({f"replies/{'0' * 64}.xml": bytes(70_000_000)})
+    assert (bomb.status, read_error(bomb)["details"]["reason"]) == (9, "damaged_recording")
+    other = forged_recording({"requests.jsonl": b'{"key": 1}\n'})
+    assert (other.status, read_error(other)["details"]["part"]) == (9, "requests.jsonl")
+    unknown = forged_recording({}, {"version": 2})
+    assert (unknown.status, read_error(unknown)["details"]["reason"]) == (9, "unknown_version")
+    assert forged_recording({}, {"settings": {"offline": "perhaps"}}).status == 9
+    assert forged_recording({}, {"format": "something else"}).status == 9
 
 
 def test_a_file_that_cannot_be_a_recording_is_refused_before_it_is_read(alone: Cli) -> None:
@@ -239,7 +239,7 @@ def test_flags_that_contradict_a_recording_are_refused_by_name(alone: Cli) -> No
     assert not Path("new.ris").exists()
 
 
-def test_a_recording_is_described_as_a_research_object(alone: Cli) -> None:
+def test_a_recording_includes_its_description_as_a_research_object(alone: Cli) -> None:
     alone("--demo", "search", "crispr", "--record", "call.ekz")
 
     with zipfile.ZipFile("call.ekz") as archive:
@@ -267,7 +267,7 @@ def test_a_search_of_all_records_under_faults_is_replayed_with_its_certificate(
         recorded = cli("search", "all[sb]", "--all", "-o", "all.txt", "--record", "all.ekz")
     files = _take_files()
     request.getfixturevalue("no_sockets")
-    _new_home(monkeypatch, "second")
+    _make_home(monkeypatch, "second")
 
     replayed = cli("search", "all[sb]", "--all", "-o", "all.txt", "--replay", "all.ekz")
 
@@ -290,7 +290,7 @@ def test_python_records_and_replays_calls(no_sockets: None) -> None:
         EntrezKit(record="new.ekz", replay="call.ekz")
 
 
-def test_an_unfinished_recording_leaves_the_old_file_and_the_next_one_removes_its_parts() -> None:
+def test_an_unfinished_recording_does_not_replace_the_old_file_and_the_next_one_removes_its_parts() -> None:
     Path("call.ekz").write_bytes(b"old")
     abandoned = Path(f".call.ekz.{'0' * 12}.part")
     abandoned.write_bytes(b"PK")
@@ -301,5 +301,5 @@ def test_an_unfinished_recording_leaves_the_old_file_and_the_next_one_removes_it
     assert Path("call.ekz").read_bytes() == b"old"
     assert not abandoned.exists()
     assert kit.services.recording is not None
-    kit.services.recording.close()  # as an interrupt does
+    kit.services.recording.close()  # like an interrupt
     assert {path.name for path in Path().iterdir() if "ekz" in path.name} == {"call.ekz"}

@@ -1,4 +1,4 @@
-"""Files of references as the input of cite, convert and fetch: N records in, N records out, keys kept."""
+"""Files of references as the input of cite, convert and fetch: every input record is in the output, with its key."""
 
 import io
 import json
@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 import rispy
+from command_line import Cli, read_error
 from pybtex.database import parse_string
-from terminal import Cli, envelope
 
 BIBTEX = """@article{marrowby2019, title={Base editing of a cryptic splice site}, author={Marrowby, Tamsin J and Luo, Q}
  , journal={Ann Imag Genome Ed}, year={2019}, volume={3}, number={2}, pages={101--112}, doi={10.5555/ekit.2019.0001}}
@@ -26,7 +26,7 @@ def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("refs.bib").write_text(BIBTEX, encoding="utf-8")
 
 
-def test_each_record_of_a_file_is_converted_and_duplicates_stay(alone: Cli) -> None:
+def test_each_record_of_a_file_is_converted_and_duplicates_are_not_merged(alone: Cli) -> None:
     ris = alone("convert", "refs.bib", "--to", "ris")
     read = rispy.load(io.StringIO(ris.out))
     assert [one.get("primary_title") or one.get("title") for one in read] == TITLES
@@ -39,7 +39,7 @@ def test_each_record_of_a_file_is_converted_and_duplicates_stay(alone: Cli) -> N
 
 
 @pytest.mark.parametrize("by", ["ris", "csl", "bibtex"])
-def test_a_file_comes_back_through_another_format_with_its_keys(alone: Cli, by: str) -> None:
+def test_a_file_converted_to_another_format_and_back_has_the_same_keys(alone: Cli, by: str) -> None:
     suffix = {"csl": "json", "bibtex": "bib"}.get(by, by)
     Path(f"other.{suffix}").write_text(alone("convert", "refs.bib", "--to", by).out, encoding="utf-8")
 
@@ -51,13 +51,13 @@ def test_a_file_comes_back_through_another_format_with_its_keys(alone: Cli, by: 
     assert back["marrowby2019"].fields["doi"] == "10.5555/ekit.2019.0001"
 
 
-def test_a_record_in_the_wanted_format_is_written_unchanged(alone: Cli) -> None:
+def test_a_record_in_the_requested_format_is_written_unchanged(alone: Cli) -> None:
     entries = [text.strip() for text in alone("convert", "refs.bib", "--to", "bib").out.split("\n\n")]
 
     assert entries == [f"@{text.strip()}" for text in BIBTEX.split("@")[1:]]
 
 
-def test_fetch_takes_a_file_of_references_and_names_records_without_an_identifier(cli: Cli) -> None:
+def test_fetch_reads_a_file_of_references_and_names_records_without_an_identifier(cli: Cli) -> None:
     done = cli("fetch", "-i", "refs.bib", "-f", "jsonl", "--fields", "pmid")
 
     lines = [json.loads(line) for line in done.out.splitlines()]
@@ -66,7 +66,7 @@ def test_fetch_takes_a_file_of_references_and_names_records_without_an_identifie
     assert [one["input"] for one in lines[1:]] == [f"reference {key}" for key in KEYS[1:]]
 
 
-def test_ids_and_files_are_not_mixed_and_unknown_formats_and_styles_are_refused(alone: Cli) -> None:
+def test_ids_mixed_with_files_and_unknown_formats_and_styles_are_rejected(alone: Cli) -> None:
     Path("bad.csl").write_text("<style xmlns='http://purl.org/net/xbiblio/csl'/>", encoding="utf-8")
     for words in (
         ("cite", "refs.bib", "99000001"),
@@ -78,7 +78,7 @@ def test_ids_and_files_are_not_mixed_and_unknown_formats_and_styles_are_refused(
     ):
         done = alone(*words)
         assert (done.status, done.out) == (2, ""), words
-    assert "the-lancet" in envelope(alone("cite", "refs.bib", "--style", "lancett"))["message"]
+    assert "the-lancet" in read_error(alone("cite", "refs.bib", "--style", "lancett"))["message"]
 
 
 @pytest.mark.process

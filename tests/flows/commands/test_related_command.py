@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from terminal import Cli, Done, Module, envelope
+from command_line import Cli, Module, RunResult, read_error
 
 from entrez_kit import EntrezKit, InvalidInput
 from entrez_kit.local.eutils.replies import LocalReply, document
@@ -18,21 +18,21 @@ from entrez_kit.sandbox.server import Sandbox
 KitFor = Callable[..., EntrezKit]
 
 
-def lines(done: Done) -> list[dict[str, Any]]:
+def read_lines(done: RunResult) -> list[dict[str, Any]]:
     return [json.loads(line) for line in done.out.splitlines()]
 
 
-def rows(done: Done) -> list[dict[str, str]]:
+def read_rows(done: RunResult) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(done.out)))
 
 
-def test_related_articles_come_in_every_format(cli: Cli) -> None:
+def test_related_articles_are_printed_in_every_format(cli: Cli) -> None:
     words = ("related", "99000001", "--type", "citedin", "-n", "2")
 
     assert json.loads(cli(*words).out)["related_articles"][0]["pmid"] == "99000031"
-    assert [line["pmid"] for line in lines(cli(*words, "-f", "jsonl"))] == ["99000031", "99000005"]
+    assert [line["pmid"] for line in read_lines(cli(*words, "-f", "jsonl"))] == ["99000031", "99000005"]
     assert cli(*words, "-f", "ids").out == "99000031\n99000005\n"
-    (first, _) = rows(cli(*words, "-f", "csv"))
+    (first, _) = read_rows(cli(*words, "-f", "csv"))
     assert (first["pmid"], first["pub_date"], first["retraction_status"]) == ("99000031", "2022-10", "none")
     assert cli(*words, "-f", "tsv").out.startswith("pmid\ttitle\tauthors\t")
     assert cli(*words, "-f", "md").out.count("\n  [PMID 9900") == 2
@@ -42,28 +42,28 @@ def test_related_articles_come_in_every_format(cli: Cli) -> None:
     }
 
 
-def test_ids_feed_other_commands(cli: Cli) -> None:
+def test_printed_ids_are_input_for_other_commands(cli: Cli) -> None:
     found = cli("related", "99000001", "-f", "ids").out
 
     assert cli("fetch", "-", "-f", "ids", stdin=found).out == found
 
 
-def test_scores_and_the_ways_of_a_snowball_stand_in_the_rows(cli: Cli) -> None:
-    similar = rows(cli("related", "99000001", "-f", "csv"))
-    rolled = rows(cli("related", "99000004", "--type", "references", "--depth", "2", "-f", "csv"))
+def test_rows_have_the_scores_and_the_links_of_a_snowball(cli: Cli) -> None:
+    similar = read_rows(cli("related", "99000001", "-f", "csv"))
+    rolled = read_rows(cli("related", "99000004", "--type", "references", "--depth", "2", "-f", "csv"))
 
     assert similar[0]["score"] == "1.0"
     assert (rolled[0]["depth"], rolled[0]["source_count"], rolled[0]["via"]) == ("1", "2", "99000004; 99000005")
 
 
-def test_warnings_go_to_stderr_where_the_format_has_no_place_for_them(cli: Cli) -> None:
+def test_warnings_are_on_stderr_if_the_format_has_no_place_for_them(cli: Cli) -> None:
     done = cli("related", "99000003", "--type", "references", "-f", "ids")
 
     assert (done.status, done.out) == (0, "99000001\n99000002\n")
     assert "come from the PubMed record itself" in done.err
 
 
-def test_works_without_a_pmid_are_counted_where_only_pmids_are_printed(
+def test_works_without_a_pmid_are_counted_if_only_pmids_are_printed(
     cli: Cli, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     citing = [
@@ -82,7 +82,7 @@ def test_works_without_a_pmid_are_counted_where_only_pmids_are_printed(
     assert listed.out == "99000002\n"
     assert "1 work without a PMID omitted" in listed.err
     assert items.out.startswith("- A preprint. Doe J  \n  <https://europepmc.org/article/PPR/PPR1>\n- ")
-    assert [line.get("epmc_id") for line in lines(cli(*words, "-f", "jsonl"))] == ["PPR1", None]
+    assert [line.get("epmc_id") for line in read_lines(cli(*words, "-f", "jsonl"))] == ["PPR1", None]
 
 
 @pytest.mark.parametrize(
@@ -105,10 +105,10 @@ def test_each_failure_has_its_status_and_envelope(cli: Cli, words: tuple[str, ..
     done = cli("related", *words)
 
     assert (done.status, done.out) == (status, "")
-    assert envelope(done)["code"] == code
+    assert read_error(done)["code"] == code
 
 
-def test_an_outage_ends_with_5_and_an_incomplete_answer_with_4(
+def test_an_outage_ends_with_status_5_and_an_incomplete_answer_with_status_4(
     cli: Cli, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ENTREZ_KIT_EUROPEPMC_URL", f"{sandbox.url}/europepmc")
@@ -118,12 +118,12 @@ def test_an_outage_ends_with_5_and_an_incomplete_answer_with_4(
     silent = cli("related", "99000061", "--type", "citedin")
 
     assert (nothing.status, nothing.out) == (5, "")
-    assert envelope(nothing)["code"] == "UPSTREAM_ERROR"
+    assert read_error(nothing)["code"] == "UPSTREAM_ERROR"
     assert elsewhere.status == 0
     assert json.loads(elsewhere.out)["provenance"] == "europepmc"
     assert silent.status == 4
     assert json.loads(silent.out)["related_articles"] == []
-    assert envelope(silent)["details"]["partial"] is True
+    assert read_error(silent)["details"]["partial"] is True
 
 
 def test_a_snowball_can_be_interrupted(
@@ -131,10 +131,10 @@ def test_a_snowball_can_be_interrupted(
 ) -> None:
     from entrez_kit.relationships import snowball
 
-    def interrupted(*_: Any, **__: Any) -> Any:
+    def interrupt(*_: Any, **__: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(snowball, "fetch_links", interrupted)
+    monkeypatch.setattr(snowball, "fetch_links", interrupt)
     done = cli("related", "99000001", "--depth", "2")
 
     assert (done.status, done.out) == (130, "")
@@ -169,7 +169,7 @@ def test_tables_fit_the_terminal(
 
 
 @pytest.mark.process
-def test_a_whole_flow_from_a_search_to_the_network_around_its_best_hit(process: Callable[..., Done]) -> None:
+def test_a_search_can_be_followed_by_a_snowball_from_its_best_hit(process: Callable[..., RunResult]) -> None:
     first = process("search", "base", "editing", "-n", "1", "-f", "ids").out.strip()
     network = process("related", first, "--type", "citedin", "--depth", "2", "-n", "9", "--json")
     found = json.loads(network.out)
@@ -186,7 +186,7 @@ def test_a_whole_flow_from_a_search_to_the_network_around_its_best_hit(process: 
 
 @pytest.mark.process
 @pytest.mark.parametrize("columns", ["60", "200"])
-def test_a_citation_has_a_hanging_indent_and_a_file_lines_of_its_own(
+def test_a_citation_has_a_hanging_indent_and_a_file_has_its_own_lines(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, columns: str
 ) -> None:
     monkeypatch.setenv("COLUMNS", columns)
@@ -204,23 +204,23 @@ def test_a_citation_has_a_hanging_indent_and_a_file_lines_of_its_own(
 
 @pytest.mark.process
 @pytest.mark.parametrize("form", ["csv", "tsv"])
-def test_a_file_made_of_lines_is_not_squeezed_into_a_cell(cli: Cli, form: str) -> None:
+def test_a_multiline_file_format_is_rejected_as_a_table_cell(cli: Cli, form: str) -> None:
     words = ("related", "99000001", "--type", "formats", "-f", form)
     done = cli(*words)
 
-    assert (done.status, done.out, envelope(done)["invalid_input"]) == (2, "", "style=ris")
+    assert (done.status, done.out, read_error(done)["invalid_input"]) == (2, "", "style=ris")
     assert cli(*words, "--style", "apa,bibtex").status == 0
-    assert cli("related", "99000001", "-f", form).status == 0  # styles that nobody asked for are no obstacle
+    assert cli("related", "99000001", "-f", form).status == 0  # styles that were not requested are not an error
 
 
 @pytest.mark.parametrize("form", ["table", "ids", "csv", "tsv", "jsonl", "md"])
-def test_what_is_left_out_is_noted_in_every_format(cli: Cli, form: str) -> None:
+def test_the_number_of_omitted_articles_is_noted_in_every_format(cli: Cli, form: str) -> None:
     done = cli("related", "99000001", "-n", "2", "-f", form)
 
     assert re.search(r"Note: [0-9]+ more: add -n [0-9]+", done.err)
 
 
-def test_dead_summaries_end_with_4_and_name_what_is_missing(cli: Cli, sandbox: Sandbox) -> None:
+def test_failing_summaries_end_with_status_4_and_name_the_missing_information(cli: Cli, sandbox: Sandbox) -> None:
     sandbox.take_down("esummary")
     done = cli("related", "99000001", "--type", "citedin", "--json")
 
@@ -229,19 +229,21 @@ def test_dead_summaries_end_with_4_and_name_what_is_missing(cli: Cli, sandbox: S
     assert "retraction" in json.loads(done.err.strip().splitlines()[-1])["error"]["message"]
 
 
-def test_a_pmcid_or_a_doi_leads_to_what_its_article_leads_to(cli: Cli) -> None:
-    expected = rows(cli("related", "99000001", "-f", "csv"))
+def test_a_pmcid_or_a_doi_gives_the_results_of_its_pmid(cli: Cli) -> None:
+    expected = read_rows(cli("related", "99000001", "-f", "csv"))
 
-    assert rows(cli("related", "PMC99000001", "-f", "csv")) == expected
-    assert rows(cli("related", "https://doi.org/10.5555/ekit.2019.0001", "-f", "csv")) == expected
-    both = rows(cli("related", "PMC99000001", "99000004", "-f", "csv"))
+    assert read_rows(cli("related", "PMC99000001", "-f", "csv")) == expected
+    assert read_rows(cli("related", "https://doi.org/10.5555/ekit.2019.0001", "-f", "csv")) == expected
+    both = read_rows(cli("related", "PMC99000001", "99000004", "-f", "csv"))
     assert {row["source_pmid"] for row in both} == {"99000001", "99000004"}
     unknown = cli("related", "PMC1")
-    assert (unknown.status, envelope(unknown)["invalid_input"]) == (3, "PMC1")
+    assert (unknown.status, read_error(unknown)["invalid_input"]) == (3, "PMC1")
 
 
-def test_a_wrong_relation_is_answered_in_the_words_of_the_terminal(cli: Cli, kit_for: KitFor, sandbox: Sandbox) -> None:
-    said = envelope(cli("related", "99000001", "--type", "cited"))
+def test_an_invalid_relation_is_reported_with_the_names_of_the_terminal(
+    cli: Cli, kit_for: KitFor, sandbox: Sandbox
+) -> None:
+    said = read_error(cli("related", "99000001", "--type", "cited"))
 
     assert "similar, citedin, references" in said["message"]
     assert "pubmed_" not in said["message"]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import rispy
-from terminal import Cli, Done, Module, envelope
+from command_line import Cli, Module, RunResult, read_error
 
 from entrez_kit.base import __version__
 from entrez_kit.pubmed.models import BriefSummary
@@ -18,36 +18,36 @@ from entrez_kit.pubmed.search import Certificate, SearchParameters, SearchResult
 from entrez_kit.sandbox.server import Sandbox
 
 
-def document(done: Done) -> dict[str, Any]:
+def read_document(done: RunResult) -> dict[str, Any]:
     """Return the document on stdout."""
     assert done.status == 0, done.err
     found: dict[str, Any] = json.loads(done.out)
     return found
 
 
-def test_a_pipe_gets_the_document(cli: Cli) -> None:
+def test_a_pipe_gets_the_json_document(cli: Cli) -> None:
     done = cli("search", "crispr", "-n", "3")
 
-    found = document(done)
+    found = read_document(done)
     assert found["retrieved_pmid_count"] == len(found["pmids"]) == 3
     assert "brief_summaries" not in found
     assert done.err == ""
 
 
 def test_words_need_no_quotes(cli: Cli) -> None:
-    assert document(cli("search", "base", "editing"))["search_parameters"]["query_term"] == "base editing"
+    assert read_document(cli("search", "base", "editing"))["search_parameters"]["query_term"] == "base editing"
 
 
 def test_a_query_may_come_from_standard_input(cli: Cli) -> None:
-    found = document(cli("search", "-", stdin="crispr\n  AND review[pt]\n"))
+    found = read_document(cli("search", "-", stdin="crispr\n  AND review[pt]\n"))
 
     assert found["search_parameters"]["query_term"] == "crispr AND review[pt]"
     assert cli("search", "-", stdin=b"\xff\xfe\xff").status == 2
     assert cli("search", "-", stdin="").status == 2
 
 
-def test_every_flag_reaches_the_request(cli: Cli) -> None:
-    found = document(
+def test_every_flag_sets_its_field_of_the_request(cli: Cli) -> None:
+    found = read_document(
         cli(
             *("search", "crispr", "-n", "5", "--offset", "1", "--sort", "pub_date"),
             *("--min-date", "2019", "--max-date", "2025/06", "--date-type", "edat"),
@@ -81,10 +81,10 @@ def test_every_flag_reaches_the_request(cli: Cli) -> None:
 def test_ids_are_one_per_line(cli: Cli) -> None:
     listed = cli("search", "crispr", "-f", "ids")
 
-    assert listed.out.split() == document(cli("search", "crispr"))["pmids"]
+    assert listed.out.split() == read_document(cli("search", "crispr"))["pmids"]
 
 
-def test_json_lines_have_a_pmid_each_with_or_without_summaries(cli: Cli) -> None:
+def test_json_lines_have_one_pmid_each_with_or_without_summaries(cli: Cli) -> None:
     bare = [json.loads(line) for line in cli("search", "crispr", "-f", "jsonl", "-n", "3").out.splitlines()]
     full = cli("search", "crispr", "-f", "jsonl", "-n", "3", "--summaries", "1").out.splitlines()
 
@@ -103,7 +103,7 @@ def test_tables_of_text_have_titles(cli: Cli, form: str, delimiter: str) -> None
     assert {"pmid", "title", "authors", "source", "doi", "pmcid", "retraction_status"} <= set(rows[0])
 
 
-def test_rows_beyond_the_summaries_are_there_and_explained(cli: Cli) -> None:
+def test_rows_without_a_summary_are_printed_and_a_note_explains_them(cli: Cli) -> None:
     done = cli("search", "crispr", "-f", "csv", "--summaries", "2")
 
     rows = list(csv.DictReader(io.StringIO(done.out)))
@@ -119,8 +119,8 @@ def test_markdown_is_a_list_with_links(cli: Cli) -> None:
     assert "[PMID 99000050](<https://pubmed.ncbi.nlm.nih.gov/99000050/>)" in done.out
 
 
-def test_fields_are_projected_in_every_format(cli: Cli) -> None:
-    found = document(cli("search", "crispr", "-n", "2", "--summaries", "2", "--fields", "total_found,pmid,title"))
+def test_fields_are_selected_in_every_format(cli: Cli) -> None:
+    found = read_document(cli("search", "crispr", "-n", "2", "--summaries", "2", "--fields", "total_found,pmid,title"))
     assert set(found) == {"total_found", "brief_summaries"}
     assert [set(record) for record in found["brief_summaries"]] == [{"pmid", "title"}] * 2
 
@@ -130,7 +130,7 @@ def test_fields_are_projected_in_every_format(cli: Cli) -> None:
     assert "Moonlight" in cli("search", "moonlight memory", "-f", "table", "--fields", "pmid,title").out
 
 
-def test_an_unknown_field_is_refused_before_anything_is_asked(cli: Cli, sandbox: Sandbox) -> None:
+def test_an_unknown_field_is_rejected_before_any_request(cli: Cli, sandbox: Sandbox) -> None:
     for form in ("json", "jsonl", "csv", "table"):
         assert cli("search", "crispr", "-f", form, "--fields", "pmid,colour").status == 2
     assert cli("search", "crispr", "-f", "ids", "--fields", "pmid").status == 2
@@ -151,7 +151,7 @@ def test_an_unknown_field_is_refused_before_anything_is_asked(cli: Cli, sandbox:
 def test_every_format_prints_every_warning_on_stderr(cli: Cli, tmp_path: Path, form: str) -> None:
     target = ("-o", str(tmp_path / "hits.docx")) if form == "docx" else ()
     arguments = ("search", "crispr AND qqqzzz[foo]", "-n", "2", "-q", "-f", form, *target)
-    warnings = document(cli("search", "crispr AND qqqzzz[foo]", "-n", "2"))["warnings"]
+    warnings = read_document(cli("search", "crispr AND qqqzzz[foo]", "-n", "2"))["warnings"]
 
     done = cli(*arguments)
 
@@ -169,25 +169,25 @@ def test_count_prints_the_warnings_too(cli: Cli) -> None:
     assert "Warning: The results (14) are broader" in done.err
 
 
-def test_warnings_survive_projection(cli: Cli) -> None:
-    found = document(cli("search", "crispr OR qqqzzz[foo]", "--fields", "pmids"))
+def test_warnings_are_in_the_document_with_any_fields(cli: Cli) -> None:
+    found = read_document(cli("search", "crispr OR qqqzzz[foo]", "--fields", "pmids"))
 
     assert set(found) == {"pmids", "warnings"}
 
 
 def test_a_broadened_search_is_marked_before_the_pmids(cli: Cli) -> None:
-    kept = document(cli("search", "crispr AND qqqzzz", "--fields", "pmids"))
+    kept = read_document(cli("search", "crispr AND qqqzzz", "--fields", "pmids"))
 
     assert list(kept) == ["query_broadened", "strict_total", "warnings", "pmids"]
 
 
-def test_a_table_of_chosen_fields_loses_no_warning(cli: Cli) -> None:
+def test_a_table_of_selected_fields_shows_every_warning(cli: Cli) -> None:
     done = cli("search", "crispr AND qqqzzz", "-f", "table", "--fields", "pmid,title")
 
     assert "Warning: No record contains the phrase 'qqqzzz'" in done.err
 
 
-def test_warnings_name_flags_in_the_terminal_and_fields_in_the_document(cli: Cli) -> None:
+def test_warnings_name_flags_on_stderr_and_fields_in_the_document(cli: Cli) -> None:
     arguments = ("search", "crispr", "--journal", "Nobody", "--species", "humans", "--min-date", "2000")
 
     for shown in (cli(*arguments, "-f", "table").err, cli(*arguments, "-f", "ids").err):
@@ -196,47 +196,47 @@ def test_warnings_name_flags_in_the_terminal_and_fields_in_the_document(cli: Cli
         assert "`" not in text
     hidden = cli("search", "crispr", "--species", "humans", "-f", "ids").err
     assert "cannot match --species" in hidden
-    messages = " ".join(warning["message"] for warning in document(cli(*arguments))["warnings"])
+    messages = " ".join(warning["message"] for warning in read_document(cli(*arguments))["warnings"])
     assert "without `journal`: 7" in messages
     dated = cli("search", "crispr", "--max-date", "1900", "-f", "table").err
     assert "--min-date/--max-date excludes all of them" in " ".join(dated.split())
 
 
 @pytest.mark.parametrize("form", ["table", "ids", "csv", "tsv", "jsonl", "md"])
-def test_what_a_page_leaves_out_is_noted_in_every_format(cli: Cli, form: str) -> None:
+def test_the_number_of_omitted_results_is_noted_in_every_format(cli: Cli, form: str) -> None:
     assert "Note: 11 more: add --offset 3" in cli("search", "crispr", "-n", "3", "-f", form).err
 
 
-def test_strict_ends_with_2_and_still_prints_the_document(cli: Cli) -> None:
+def test_strict_ends_with_status_2_and_still_prints_the_document(cli: Cli) -> None:
     done = cli("search", "crispr OR qqqzzz[foo]", "--strict")
 
     assert done.status == 2
     assert json.loads(done.out)["pmids"]
-    error = envelope(done)
+    error = read_error(done)
     assert error["code"] == "INVALID_INPUT"
     assert error["details"]["reason"] == "strict"
     assert error["details"]["warnings"]
     assert cli("search", "crispr", "--strict").status == 0
 
 
-def test_nothing_found_is_done_and_says_so(cli: Cli) -> None:
-    assert document(cli("search", "crisper"))["pmids"] == []
+def test_a_search_without_results_ends_with_status_0_and_reports_it(cli: Cli) -> None:
+    assert read_document(cli("search", "crisper"))["pmids"] == []
     assert "No results." in cli("search", "crisper", "-f", "table").out
     assert cli("search", "crisper", "-f", "ids").out == ""
 
 
-def test_too_many_results_name_the_way_to_all(cli: Cli) -> None:
+def test_a_request_for_too_many_results_names_the_option_all(cli: Cli) -> None:
     done = cli("search", "crispr", "-n", "10000")
 
     assert done.status == 2
-    assert "--all" in envelope(done)["message"]
+    assert "--all" in read_error(done)["message"]
 
 
 # All
 
 
-def test_all_retrieves_everything_with_a_certificate(cli: Cli) -> None:
-    found = document(cli("search", "crispr OR sleep", "--all"))
+def test_all_retrieves_every_result_with_a_certificate(cli: Cli) -> None:
+    found = read_document(cli("search", "crispr OR sleep", "--all"))
 
     assert found["certificate"]["count"] == found["certificate"]["retrieved"] == len(found["pmids"])
     assert found["certificate"]["missing"] == 0
@@ -244,7 +244,7 @@ def test_all_retrieves_everything_with_a_certificate(cli: Cli) -> None:
     assert len(cli("search", "crispr OR sleep", "--all", "-f", "ids").out.split()) == len(found["pmids"])
 
 
-def test_all_and_pages_contradict_each_other(cli: Cli) -> None:
+def test_all_and_pages_together_are_rejected(cli: Cli) -> None:
     assert cli("search", "crispr", "--all", "-n", "5").status == 2
     assert cli("search", "crispr", "--all", "--offset", "5").status == 2
 
@@ -254,7 +254,7 @@ def test_all_and_pages_contradict_each_other(cli: Cli) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("columns", [60, 80, 120, 200])
-def test_a_table_fits_and_cuts_nothing(cli: Cli, monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
+def test_a_table_fits_the_terminal_and_cuts_nothing(cli: Cli, monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
     titles = [line for line in cli("search", "sleep", "-f", "csv", "--fields", "title").out.splitlines()[1:] if line]
 
@@ -274,7 +274,7 @@ def test_a_table_marks_what_is_retracted_without_colour(cli: Cli) -> None:
     assert "\x1b" not in out
 
 
-def test_a_pipe_gets_colour_if_asked_for_and_never_links(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pipe_gets_colour_on_request_and_never_links(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm-256color")
     out = cli("search", "moonlight memory shift", "-f", "table", "--color", "always").out
     assert "\x1b[" in out
@@ -290,7 +290,7 @@ def test_a_pipe_gets_colour_if_asked_for_and_never_links(cli: Cli, monkeypatch: 
     assert "\x1b[31" not in cli("search", "sleep", "-f", "table").out
 
 
-def test_a_table_says_how_many_there_are_and_how_to_go_on(cli: Cli) -> None:
+def test_a_table_shows_the_total_and_how_to_continue(cli: Cli) -> None:
     done = cli("search", "crispr", "-n", "3", "-f", "table")
 
     assert "1–3 of 14" in done.out
@@ -299,7 +299,7 @@ def test_a_table_says_how_many_there_are_and_how_to_go_on(cli: Cli) -> None:
     assert "4–5 of 14" in cli("search", "crispr", "-n", "2", "--offset", "3", "-f", "table").out
 
 
-def result(titles: list[str], **more: Any) -> SearchResult:
+def make_result(titles: list[str], **more: Any) -> SearchResult:
     """Return a search result with these titles."""
     pmids = [str(number) for number in range(1, len(titles) + 1)]
     return SearchResult(
@@ -332,22 +332,24 @@ def render_result(module: Module, found: SearchResult, width: int = 80) -> str:
     return text
 
 
-def test_titles_are_data_and_not_markup(module: Module) -> None:
-    out = render_result(module, result(["[bold]Not bold[/bold] :smile: [link=x]y[/link]", "P<0.001 \x1b[31mred\x9b2J"]))
+def test_titles_are_printed_as_data_and_not_as_markup(module: Module) -> None:
+    out = render_result(
+        module, make_result(["[bold]Not bold[/bold] :smile: [link=x]y[/link]", "P<0.001 \x1b[31mred\x9b2J"])
+    )
 
     assert "[bold]Not bold[/bold] :smile: [link=x]y[/link]" in out
     assert "P<0.001 [31mred2J" in out
 
 
-def test_authors_are_shortened_and_titles_never(module: Module) -> None:
+def test_lists_of_authors_are_shortened_and_titles_are_not(module: Module) -> None:
     long = "A very long title " * 20 + "end."
 
-    assert "Doe J, Roe R, et al." in render_result(module, result(["T"]))
-    assert "Doe J, Roe R, Poe P, et al." in " ".join(render_result(module, result(["T"]), 200).split())
-    assert "end." in render_result(module, result([long]))
+    assert "Doe J, Roe R, et al." in render_result(module, make_result(["T"]))
+    assert "Doe J, Roe R, Poe P, et al." in " ".join(render_result(module, make_result(["T"]), 200).split())
+    assert "end." in render_result(module, make_result([long]))
 
 
-def test_an_incomplete_certificate_is_told(module: Module) -> None:
+def test_an_incomplete_certificate_is_reported(module: Module) -> None:
     proof = Certificate(
         query="x",
         searched_at="2026-01-01T00:00:00Z",
@@ -360,7 +362,7 @@ def test_an_incomplete_certificate_is_told(module: Module) -> None:
         query_translation="x",
         sha256="0" * 64,
     )
-    found = result(["T"], certificate=proof)
+    found = make_result(["T"], certificate=proof)
 
     out = " ".join(render_result(module, found).split())
     assert "3 of 5 PMIDs, 2 missing, 1 slice" in out
@@ -373,7 +375,7 @@ def test_a_file_gets_the_same_table(cli: Cli, tmp_path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("form", ["table", "ids", "md", "csv", "tsv", "jsonl"])
-def test_where_a_result_set_is_kept_is_said_on_stderr(cli: Cli, form: str) -> None:
+def test_the_handles_of_a_result_set_at_ncbi_are_on_stderr(cli: Cli, form: str) -> None:
     done = cli("search", "crispr", "-n", "2", "--history", "-f", form)
 
     said = [line for line in done.err.splitlines() if line.startswith("Note: Kept at NCBI: entrez-kit fetch ")]
@@ -383,15 +385,15 @@ def test_where_a_result_set_is_kept_is_said_on_stderr(cli: Cli, form: str) -> No
     assert len(fetched.out.split()) == 2
 
 
-def test_json_holds_where_a_result_set_is_kept_and_needs_no_note(cli: Cli) -> None:
+def test_json_has_the_handles_of_a_result_set_and_no_note(cli: Cli) -> None:
     done = cli("search", "crispr", "-n", "2", "--history", "--json")
 
-    assert document(done)["web_env"]
+    assert read_document(done)["web_env"]
     assert done.err == ""
 
 
 @pytest.mark.parametrize(("columns", "widest"), [("0", 80), ("5", 20), ("1000000", 1000)])
-def test_no_width_makes_a_table_vanish_or_endless(
+def test_a_table_of_any_width_has_its_rows_and_a_limited_width(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, columns: str, widest: int
 ) -> None:
     monkeypatch.setenv("COLUMNS", columns)
@@ -412,18 +414,18 @@ def test_a_table_in_a_file_has_no_trailing_blanks(cli: Cli, tmp_path: Path) -> N
         assert [line for line in text.splitlines() if line != line.rstrip(" ")] == []
 
 
-def test_fields_of_summaries_ask_for_summaries(cli: Cli) -> None:
+def test_fields_of_summaries_request_the_summaries(cli: Cli) -> None:
     lines = [
         json.loads(line)
         for line in cli("search", "crispr", "-n", "2", "-f", "jsonl", "--fields", "title").out.splitlines()
     ]
-    whole = document(cli("search", "crispr", "-n", "2", "--json", "--fields", "pmid,title"))
+    whole = read_document(cli("search", "crispr", "-n", "2", "--json", "--fields", "pmid,title"))
 
     assert [list(line) for line in lines] == [["title"], ["title"]]
     assert [list(item) for item in whole["brief_summaries"]] == [["pmid", "title"]] * 2
 
 
-def test_rows_without_a_summary_keep_their_pmid_and_a_note_says_so(cli: Cli) -> None:
+def test_rows_without_a_summary_have_a_pmid_and_a_note_explains_them(cli: Cli) -> None:
     done = cli("search", "crispr", "-n", "3", "--summaries", "1", "-f", "jsonl", "--fields", "title")
 
     assert [list(json.loads(line)) for line in done.out.splitlines()] == [["title"], ["pmid"], ["pmid"]]
@@ -431,9 +433,7 @@ def test_rows_without_a_summary_keep_their_pmid_and_a_note_says_so(cli: Cli) -> 
 
 
 @pytest.mark.parametrize("name", ["hits.ris", "hits.csv", "hits.md", "hits.txt", "hits.bib"])
-def test_a_file_with_a_part_of_the_results_is_a_warning_that_quiet_does_not_hide(
-    cli: Cli, tmp_path: Path, name: str
-) -> None:
+def test_a_file_with_some_of_the_results_causes_a_warning_also_with_quiet(cli: Cli, tmp_path: Path, name: str) -> None:
     part = cli("search", "all[sb]", "-q", "-o", str(tmp_path / name))
     whole = cli("search", "all[sb]", "-q", "--all", "-o", str(tmp_path / name))
 
@@ -441,7 +441,7 @@ def test_a_file_with_a_part_of_the_results_is_a_warning_that_quiet_does_not_hide
     assert "Warning: " not in whole.err
 
 
-def test_the_last_page_in_a_file_is_a_part_of_the_results(cli: Cli, tmp_path: Path) -> None:
+def test_the_last_page_in_a_file_is_reported_as_incomplete(cli: Cli, tmp_path: Path) -> None:
     assert (
         "Warning: end.ris has 3 of 73 results"
         in cli("search", "all[sb]", "-q", "--offset", "70", "-o", str(tmp_path / "end.ris")).err
@@ -460,7 +460,7 @@ def test_the_last_page_in_a_file_is_a_part_of_the_results(cli: Cli, tmp_path: Pa
         "mesh disease -n 1",
     ],
 )
-def test_any_file_with_a_part_of_the_results_is_a_warning(cli: Cli, tmp_path: Path, command: str) -> None:
+def test_an_incomplete_file_of_any_format_causes_a_warning(cli: Cli, tmp_path: Path, command: str) -> None:
     words, target = command.split(), str(tmp_path / "part.csv")
     part = cli(*words, "-q", "-o", target)
 
@@ -469,7 +469,7 @@ def test_any_file_with_a_part_of_the_results_is_a_warning(cli: Cli, tmp_path: Pa
     assert cli(*words, "-q", "-f", "csv").err == ""
 
 
-def test_a_pipe_with_a_part_of_the_results_is_a_warning_unless_the_user_gave_the_number(cli: Cli) -> None:
+def test_an_incomplete_pipe_causes_a_warning_unless_the_user_gave_the_number(cli: Cli) -> None:
     assert "Warning: The output has 20 of 73 results" in cli("search", "all[sb]", "-q", "-f", "ids").err
     assert cli("search", "all[sb]", "-q", "-f", "ids", "-n", "20").err == ""
 
@@ -490,7 +490,7 @@ def test_every_row_of_a_file_has_a_title(cli: Cli, monkeypatch: pytest.MonkeyPat
     assert "have titles" not in done.err
 
 
-def test_pmids_alone_ask_for_no_summaries(cli: Cli, sandbox: Sandbox) -> None:
+def test_the_field_pmid_alone_requests_no_summaries(cli: Cli, sandbox: Sandbox) -> None:
     before = sandbox.requests()
     assert cli("search", "crispr", "-n", "2", "-f", "jsonl", "--fields", "pmid", "--no-cache").status == 0
 
@@ -499,12 +499,12 @@ def test_pmids_alone_ask_for_no_summaries(cli: Cli, sandbox: Sandbox) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["x.pdf", "x.csv.gz", "x.xlsx"])
-def test_a_suffix_that_is_no_format_is_refused_unless_the_format_is_named(cli: Cli, tmp_path: Path, name: str) -> None:
+def test_an_unknown_suffix_is_rejected_unless_the_format_is_given(cli: Cli, tmp_path: Path, name: str) -> None:
     done = cli("search", "crispr", "-o", str(tmp_path / name))
 
     assert done.status == 2
-    assert ".csv (csv)" in envelope(done)["recovery_hint"]
-    assert ".txt (ids)" in envelope(done)["recovery_hint"]
+    assert ".csv (csv)" in read_error(done)["recovery_hint"]
+    assert ".txt (ids)" in read_error(done)["recovery_hint"]
     assert list(tmp_path.iterdir()) == []
     assert cli("search", "crispr", "-f", "csv", "-o", str(tmp_path / name)).status == 0
 
@@ -515,7 +515,7 @@ def test_dev_stdout_is_standard_output(cli: Cli) -> None:
     assert (done.status, len(done.out.split())) == (0, 1)
 
 
-def test_records_that_were_found_go_into_a_file_for_a_reference_manager(cli: Cli, tmp_path: Path) -> None:
+def test_results_can_be_written_to_a_file_for_a_reference_manager(cli: Cli, tmp_path: Path) -> None:
     pmids = cli("search", "crispr", "--all", "-f", "ids").out.split()
     done = cli("search", "crispr", "--all", "-o", str(tmp_path / "hits.ris"))
 
@@ -528,14 +528,14 @@ def test_records_that_were_found_go_into_a_file_for_a_reference_manager(cli: Cli
     assert "more: add --offset 2" in cli("search", "crispr", "-n", "2", "-f", "bibtex").err
 
 
-def test_a_file_of_nothing_and_a_query_that_was_not_understood(cli: Cli) -> None:
+def test_a_file_without_results_is_empty_and_an_unknown_term_is_reported(cli: Cli) -> None:
     nothing = cli("search", "nosuchwordatall", "-f", "csl")
     assert (nothing.status, json.loads(nothing.out)) == (0, [])
     assert cli("search", "crispr OR qqqzzz[foo]", "--strict", "-f", "ris").status == 2
     assert "qqqzzz" in cli("search", "crispr OR qqqzzz[foo]", "-f", "ris").err
 
 
-def test_a_table_says_what_kind_of_study_it_is_and_where_the_full_text_is_free(cli: Cli) -> None:
+def test_a_table_shows_the_kind_of_study_and_free_full_text(cli: Cli) -> None:
     shown = cli("search", "crispr", "-n", "5", "-f", "table").out
 
     assert "Review · free full text" in shown
@@ -544,16 +544,16 @@ def test_a_table_says_what_kind_of_study_it_is_and_where_the_full_text_is_free(c
 
 
 @pytest.mark.parametrize("query", ["crispr AND", "OR crispr", "(crispr NOT) OR crispr"])
-def test_an_operator_that_joins_nothing_is_not_dropped_in_silence(cli: Cli, query: str) -> None:
+def test_an_operator_without_operands_is_reported(cli: Cli, query: str) -> None:
     (operator,) = {"AND", "OR", "NOT"} & set(query.replace(")", " ").split()[:2])
     for command in (("search",), ("db", "search", "pubmed")):
-        warnings = {one["code"]: one["message"] for one in document(cli(*command, query, "--json"))["warnings"]}
+        warnings = {one["code"]: one["message"] for one in read_document(cli(*command, query, "--json"))["warnings"]}
         assert operator in warnings["dangling_operator"]
-    assert document(cli("search", "crispr AND cas9", "--json"))["warnings"] == []
+    assert read_document(cli("search", "crispr AND cas9", "--json"))["warnings"] == []
 
 
-def test_a_typo_in_a_phrase_is_told_once_with_a_suggestion_even_where_something_is_found(cli: Cli) -> None:
-    found = document(cli("search", '"crsipr babies" OR crispr', "--json"))
+def test_a_typo_in_a_phrase_is_reported_once_with_a_suggestion_even_if_results_are_found(cli: Cli) -> None:
+    found = read_document(cli("search", '"crsipr babies" OR crispr', "--json"))
     codes = [one["code"] for one in found["warnings"]]
 
     assert found["total_found"] > 0
@@ -562,19 +562,21 @@ def test_a_typo_in_a_phrase_is_told_once_with_a_suggestion_even_where_something_
 
 
 @pytest.mark.parametrize(("name", "instead"), [("x.xlsx", "x.csv"), ("x.ods", "x.csv"), ("x.odt", "x.docx")])
-def test_a_file_of_an_office_program_is_answered_with_one_that_it_opens(cli: Cli, name: str, instead: str) -> None:
+def test_a_suffix_of_an_office_program_is_rejected_with_a_format_that_it_opens(
+    cli: Cli, name: str, instead: str
+) -> None:
     done = cli("search", "crispr", "-o", name)
 
     assert done.status == 2
-    assert f"(-o {instead})" in envelope(done)["recovery_hint"]
+    assert f"(-o {instead})" in read_error(done)["recovery_hint"]
 
 
-# What a search was, beside its records
+# The certificate of a search
 
 
 @pytest.mark.clock
 @pytest.mark.parametrize("name", ["hits.ris", "hits.csv", "hits.txt", "hits.jsonl", "hits.json", "hits.nbib"])
-def test_a_complete_search_into_a_file_writes_its_certificate_beside_it(cli: Cli, tmp_path: Path, name: str) -> None:
+def test_a_complete_search_into_a_file_writes_its_certificate_next_to_it(cli: Cli, tmp_path: Path, name: str) -> None:
     target = tmp_path / name
 
     done = cli("search", "crispr", "AND", "humans[mh]", "--all", "-o", str(target))
@@ -592,14 +594,14 @@ def test_a_complete_search_into_a_file_writes_its_certificate_beside_it(cli: Cli
     assert "pmids" not in search
 
 
-def test_a_complete_search_without_hits_writes_its_certificate_too(cli: Cli, tmp_path: Path) -> None:
+def test_a_complete_search_without_results_writes_its_certificate_too(cli: Cli, tmp_path: Path) -> None:
     assert cli("search", "1850[dp]", "AND", "crispr", "--all", "-o", str(tmp_path / "hits.ris")).status == 0
 
     search = json.loads((tmp_path / "hits.ris.search.json").read_text(encoding="utf-8"))
     assert (search["total_found"], search["certificate"]["retrieved"]) == (0, 0)
 
 
-def test_a_part_of_a_search_writes_no_certificate(cli: Cli, tmp_path: Path) -> None:
+def test_an_incomplete_search_writes_no_certificate(cli: Cli, tmp_path: Path) -> None:
     assert cli("search", "crispr", "-o", str(tmp_path / "hits.ris")).status == 0
 
     assert [path.name for path in tmp_path.iterdir()] == ["hits.ris"]
@@ -615,8 +617,8 @@ def test_a_part_of_a_search_writes_no_certificate(cli: Cli, tmp_path: Path) -> N
         ("europepmc", "crispr"),
     ],
 )
-def test_a_cached_search_keeps_the_time_at_which_it_was_answered(cli: Cli, arguments: tuple[str, ...]) -> None:
-    first, second = document(cli(*arguments, "--json")), document(cli(*arguments, "--json"))
+def test_a_cached_search_has_the_time_of_its_first_answer(cli: Cli, arguments: tuple[str, ...]) -> None:
+    first, second = read_document(cli(*arguments, "--json")), read_document(cli(*arguments, "--json"))
 
     assert re.fullmatch(r"20[0-9-]{8}T[0-9:]{8}Z", first["searched_at"])
     assert first["version"] == __version__
@@ -636,7 +638,7 @@ def test_a_cached_search_keeps_the_time_at_which_it_was_answered(cli: Cli, argum
         (("facets", "#1 AND #2"), "no_history"),
     ],
 )
-def test_a_query_that_pubmed_would_misread_is_refused_without_a_request(
+def test_a_query_that_pubmed_would_misread_is_rejected_without_a_request(
     cli: Cli, sandbox: Sandbox, arguments: tuple[str, ...], reason: str
 ) -> None:
     before = sandbox.requests()
@@ -648,14 +650,14 @@ def test_a_query_that_pubmed_would_misread_is_refused_without_a_request(
     assert sandbox.requests() == before
 
 
-def test_a_numbered_list_on_standard_input_is_refused(cli: Cli) -> None:
+def test_a_numbered_list_on_standard_input_is_rejected(cli: Cli) -> None:
     done = cli("search", "-", stdin="1. crispr\n2. sickle cell\n3. 1 and 2\n")
 
-    assert (done.status, envelope(done)["details"]["reason"]) == (2, "numbered_list")
+    assert (done.status, read_error(done)["details"]["reason"]) == (2, "numbered_list")
 
 
-def test_a_pasted_query_is_sent_with_plain_characters_and_kept_as_typed(cli: Cli) -> None:
-    found = document(cli("search", "\u201cbase editing\u201d or nothing"))
+def test_a_pasted_query_is_sent_with_plain_characters_and_shown_as_typed(cli: Cli) -> None:
+    found = read_document(cli("search", "\u201cbase editing\u201d or nothing"))
 
     assert found["search_parameters"]["query_term"] == "\u201cbase editing\u201d or nothing"
     assert found["effective_esearch_term"] == '"base editing" or nothing'
@@ -663,20 +665,20 @@ def test_a_pasted_query_is_sent_with_plain_characters_and_kept_as_typed(cli: Cli
 
 
 def test_since_searches_by_the_date_of_entry(cli: Cli) -> None:
-    since = document(cli("search", "editing", "--since", "2023/06", "-n", "100"))
-    same = document(cli("search", "editing", "--min-date", "2023/06", "--date-type", "edat", "-n", "100"))
+    since = read_document(cli("search", "editing", "--since", "2023/06", "-n", "100"))
+    same = read_document(cli("search", "editing", "--min-date", "2023/06", "--date-type", "edat", "-n", "100"))
 
     assert since["search_parameters"] == same["search_parameters"]
     assert since["search_parameters"]["date_range"]["date_type"] == "edat"
-    assert since["pmids"] == same["pmids"] != document(cli("search", "editing", "-n", "100"))["pmids"]
+    assert since["pmids"] == same["pmids"] != read_document(cli("search", "editing", "-n", "100"))["pmids"]
 
 
 @pytest.mark.parametrize("other", [("--min-date", "2020"), ("--date-type", "pdat")])
-def test_since_and_another_date_contradict_each_other(cli: Cli, other: tuple[str, str]) -> None:
+def test_since_with_another_date_option_is_rejected(cli: Cli, other: tuple[str, str]) -> None:
     done = cli("search", "editing", "--since", "2023", *other)
 
     assert done.status == 2
-    assert envelope(done)["details"]["reason"] == "bad_usage"
+    assert read_error(done)["details"]["reason"] == "bad_usage"
     assert "--since" in done.err
 
 
@@ -688,7 +690,7 @@ def test_a_table_without_its_header_has_the_same_rows(cli: Cli) -> None:
         assert bare
 
 
-def test_no_header_without_a_table_is_refused(cli: Cli) -> None:
+def test_no_header_without_a_table_is_rejected(cli: Cli) -> None:
     assert cli("search", "editing", "--no-header").status == 2
     assert cli("search", "editing", "-f", "jsonl", "--no-header").status == 2
     assert cli("fulltext", "99000001", "-f", "md", "--no-header").status == 2
@@ -708,15 +710,19 @@ def test_dates_in_tables_are_iso_dates(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("name", ["randomised", "RCT", "randomized controlled trials", "Randomized controlled-trial"])
-def test_everyday_words_name_a_publication_type(cli: Cli, name: str) -> None:
-    found = document(cli("search", "editing", "--type", name))
+def test_everyday_words_select_a_publication_type(cli: Cli, name: str) -> None:
+    found = read_document(cli("search", "editing", "--type", name))
 
     assert found["search_parameters"]["filter_by_publication_types"] == ["Randomized Controlled Trial"]
-    assert found["pmids"] == document(cli("search", "editing", "--type", "Randomized Controlled Trial"))["pmids"] != []
+    assert (
+        found["pmids"]
+        == read_document(cli("search", "editing", "--type", "Randomized Controlled Trial"))["pmids"]
+        != []
+    )
 
 
-def test_the_nearest_publication_type_is_suggested(cli: Cli) -> None:
-    found = document(cli("search", "editing", "--type", "Randomised Controled Trail"))
+def test_a_similar_publication_type_is_suggested(cli: Cli) -> None:
+    found = read_document(cli("search", "editing", "--type", "Randomised Controled Trail"))
 
     assert found["pmids"] == []
     (warning,) = [one for one in found["warnings"] if one["code"] == "unknown_publication_type"]
@@ -730,30 +736,30 @@ def test_letters_comments_and_errata_are_marked(cli: Cli) -> None:
     assert "Published Erratum" in shown
 
 
-def find_emptying(done: Done) -> list[list[str]]:
+def list_emptying_terms(done: RunResult) -> list[list[str]]:
     """Return the terms of the warnings that name the part that empties a search."""
-    return [one["terms"] for one in document(done)["warnings"] if one["code"] == "emptying_part"]
+    return [one["terms"] for one in read_document(done)["warnings"] if one["code"] == "emptying_part"]
 
 
-def test_a_pipe_is_told_the_part_that_empties_a_search_only_if_it_asks(cli: Cli, sandbox: Sandbox) -> None:
+def test_a_pipe_names_the_part_that_empties_a_search_only_on_request(cli: Cli, sandbox: Sandbox) -> None:
     query = ("search", "crispr AND review[pt] AND sleep[ti]", "--json")
 
-    assert find_emptying(cli(*query)) == []
+    assert list_emptying_terms(cli(*query)) == []
     without = sandbox.requests("esearch")
-    assert find_emptying(cli(*query, "--explain", "--no-cache")) == [["sleep[ti]"]]
+    assert list_emptying_terms(cli(*query, "--explain", "--no-cache")) == [["sleep[ti]"]]
     assert sandbox.requests("esearch") <= 2 * without + 3
 
 
 def test_the_demo_always_names_the_part_that_empties_a_search(alone: Cli) -> None:
     done = alone("--demo", "search", "crispr", "sleep", "--json")
 
-    assert find_emptying(done) == [["sleep"]]
+    assert list_emptying_terms(done) == [["sleep"]]
     assert "'sleep'" in done.err
-    assert find_emptying(alone("--demo", "search", "crispr", "moonlight", "--author", "Luo Q", "--json")) == [
+    assert list_emptying_terms(alone("--demo", "search", "crispr", "moonlight", "--author", "Luo Q", "--json")) == [
         ["moonlight"]
     ]
-    assert find_emptying(alone("--demo", "search", "crispr", "--author", "Mondschein S", "--json")) == []
-    assert find_emptying(alone("--demo", "search", "crispr", "--json")) == []
+    assert list_emptying_terms(alone("--demo", "search", "crispr", "--author", "Mondschein S", "--json")) == []
+    assert list_emptying_terms(alone("--demo", "search", "crispr", "--json")) == []
 
 
 def test_a_terminal_names_the_part_that_empties_a_search(
@@ -761,4 +767,4 @@ def test_a_terminal_names_the_part_that_empties_a_search(
 ) -> None:
     monkeypatch.setattr(module("search"), "is_terminal", lambda stream: True)
 
-    assert find_emptying(cli("search", "crispr AND sleep[ti]", "--json")) == [["sleep[ti]"]]
+    assert list_emptying_terms(cli("search", "crispr AND sleep[ti]", "--json")) == [["sleep[ti]"]]

@@ -1,47 +1,47 @@
-"""`entrez-kit show`: pages to read, and the records that must not be overlooked."""
+"""`entrez-kit show`: pages of articles, and warnings about retractions."""
 
 import json
 import re
 
 import pytest
+from command_line import Cli
 from rich.cells import cell_len
-from terminal import Cli
 
 
-def page(cli: Cli, *arguments: str) -> str:
+def show_page(cli: Cli, *arguments: str) -> str:
     """Return a page on one line."""
     done = cli("show", *arguments, "-f", "table")
     assert done.status == 0, done.err
     return " ".join(done.out.replace("▌", " ").split())
 
 
-def test_a_retraction_is_the_first_thing_on_the_page(cli: Cli) -> None:
+def test_a_retraction_is_the_first_line_of_the_page(cli: Cli) -> None:
     done = cli("show", "99000050", "-f", "table")
 
     assert done.out.split("\n")[:2] == ["", "▌ RETRACTED: this article has been retracted."]
-    text = page(cli, "99000050")
+    text = show_page(cli, "99000050")
     assert "Retracted by: J Invent Results (Demo). 2021 Jun;9(6):600." in text
     assert text.index("RETRACTED") < text.index("Moonlight exposure")
     assert "Expression of concern in:" in text
 
 
-def test_concerns_notices_and_corrections_say_what_they_are_about(cli: Cli) -> None:
-    assert page(cli, "99000053").startswith("EXPRESSION OF CONCERN: concerns about this article")
-    notice = page(cli, "99000051")
+def test_concerns_notices_and_corrections_name_the_related_article(cli: Cli) -> None:
+    assert show_page(cli, "99000053").startswith("EXPRESSION OF CONCERN: concerns about this article")
+    notice = show_page(cli, "99000051")
     assert notice.startswith("RETRACTION NOTICE: this is a notice that retracts an article.")
     assert "Retracts: J Invent Results (Demo). 2019 Feb" in notice
-    assert page(cli, "99000026").startswith("CORRECTED: a correction to this article has been published.")
+    assert show_page(cli, "99000026").startswith("CORRECTED: a correction to this article has been published.")
 
 
-def test_an_article_about_retraction_is_not_retracted(cli: Cli) -> None:
-    text = page(cli, "99000045")
+def test_an_article_about_retractions_is_not_marked_as_retracted(cli: Cli) -> None:
+    text = show_page(cli, "99000045")
 
     assert "RETRACTED:" not in text
     assert "NOTICE" not in text
 
 
 def test_a_page_has_everything_needed_to_judge_an_article(cli: Cli) -> None:
-    text = page(cli, "99000001")
+    text = show_page(cli, "99000001")
 
     for words in (
         "Base editing of a cryptic splice site restores mucus transport in human airway cells.",
@@ -59,38 +59,38 @@ def test_a_page_has_everything_needed_to_judge_an_article(cli: Cli) -> None:
 
 
 def test_verbose_adds_affiliations_grants_and_orcid(cli: Cli) -> None:
-    text = page(cli, "99000001", "-v")
+    text = show_page(cli, "99000001", "-v")
 
     assert "Tamsin J Marrowby (ORCID" in text
     assert "[1] Eastmere Institute for Genome Engineering" in text
     assert "Grants" in text
 
 
-def test_sections_of_an_abstract_keep_their_labels(cli: Cli) -> None:
-    text = page(cli, "99000050")
+def test_sections_of_an_abstract_have_their_labels(cli: Cli) -> None:
+    text = show_page(cli, "99000050")
 
     for label in ("BACKGROUND:", "METHODS:", "RESULTS:", "CONCLUSIONS:"):
         assert label in text
     assert "(P<0.00001)" in text
 
 
-def test_books_and_chapters_have_a_layout_of_their_own(cli: Cli) -> None:
-    chapter = page(cli, "99000072")
+def test_books_and_chapters_have_their_own_layout(cli: Cli) -> None:
+    chapter = show_page(cli, "99000072")
     assert "In: DemoReviews of Imaginary Disorders (demo)" in chapter
     assert "Book chapter" in chapter
     assert "https://www.ncbi.nlm.nih.gov/books/NBK" in chapter
-    assert "ISBN" in page(cli, "99000070")
+    assert "ISBN" in show_page(cli, "99000070")
 
 
-def test_other_languages_show_both_titles(cli: Cli) -> None:
-    text = page(cli, "99000060")
+def test_articles_in_other_languages_show_both_titles(cli: Cli) -> None:
+    text = show_page(cli, "99000060")
 
     assert "[Green tea and the gut microbiome" in text
     assert "绿茶与退休教师的肠道微生物组" in text
     assert "Language: Chinese" in text
 
 
-def test_several_records_are_parted_and_a_missing_one_is_named(cli: Cli) -> None:
+def test_several_records_are_separated_and_a_missing_one_is_named(cli: Cli) -> None:
     done = cli("show", "99000001", "12", "99000002", "-f", "table")
 
     assert done.status == 4
@@ -99,7 +99,7 @@ def test_several_records_are_parted_and_a_missing_one_is_named(cli: Cli) -> None
 
 
 @pytest.mark.long
-def test_other_formats_are_those_of_fetch(cli: Cli) -> None:
+def test_other_formats_are_the_same_as_those_of_fetch(cli: Cli) -> None:
     assert json.loads(cli("show", "99000001").out) == json.loads(cli("fetch", "99000001").out)
     for form in ("jsonl", "csv", "xml", "nbib", "md", "ids"):
         assert cli("show", "99000001", "-f", form).out == cli("fetch", "99000001", "-f", form).out
@@ -107,7 +107,7 @@ def test_other_formats_are_those_of_fetch(cli: Cli) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("columns", [60, 80, 200])
-def test_pages_fit(cli: Cli, monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
+def test_pages_fit_the_terminal(cli: Cli, monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
 
     out = cli("show", *(str(number) for number in range(99000001, 99000074)), "-f", "table", "-v").out

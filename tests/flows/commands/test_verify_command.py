@@ -1,4 +1,4 @@
-"""`entrez-kit verify`: claims of drafts and tables against the demo's articles, and what stands in the way."""
+"""`entrez-kit verify`: claims of drafts and tables against the demo's articles, and files that cannot be verified."""
 
 import csv
 import html
@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from denials import CLAUSES, DENY_CLAUSE, KEEP_CLAUSE, sentence
-from shelf import article, article_set
-from terminal import Cli
+from command_line import Cli
+from denied_quotations import CLAUSES, DENY_CLAUSE, KEEP_CLAUSE, write_sentence
+from sandbox_records import write_article, write_article_set
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import UpstreamError
@@ -36,7 +36,7 @@ def table(tmp_path: Path) -> Path:
     return file
 
 
-def test_every_claim_has_one_outcome_in_order_and_any_finding_is_status_4(cli: Cli, table: Path) -> None:
+def test_every_claim_has_one_outcome_in_order_and_a_finding_ends_with_status_4(cli: Cli, table: Path) -> None:
     done = cli("verify", str(table))
 
     result = json.loads(done.out)
@@ -47,7 +47,7 @@ def test_every_claim_has_one_outcome_in_order_and_any_finding_is_status_4(cli: C
     assert result["total"] == 7
 
 
-def test_an_offset_leads_to_the_passage_in_the_full_text(cli: Cli, table: Path) -> None:
+def test_the_offsets_of_a_passage_are_those_in_the_full_text(cli: Cli, table: Path) -> None:
     place = json.loads(cli("verify", str(table)).out)["claims"][0]["place"]
     article = json.loads(cli("fulltext", "99000001").out)["articles"][0]
 
@@ -57,7 +57,7 @@ def test_an_offset_leads_to_the_passage_in_the_full_text(cli: Cli, table: Path) 
     assert place["paragraph"] == 1
 
 
-def test_what_differs_and_where_it_was_looked_is_told(cli: Cli, table: Path) -> None:
+def test_an_outcome_lists_the_differences_and_the_texts_that_were_searched(cli: Cli, table: Path) -> None:
     _, altered, elsewhere, _, missing, *_ = json.loads(cli("verify", str(table)).out)["claims"]
 
     assert altered["differences"] == [{"kind": "number", "claimed": "6", "found": "5"}]
@@ -66,7 +66,7 @@ def test_what_differs_and_where_it_was_looked_is_told(cli: Cli, table: Path) -> 
     assert missing["unavailable"][0]["tried_tiers"]
 
 
-def test_all_found_is_status_0(cli: Cli, tmp_path: Path) -> None:
+def test_only_found_claims_end_with_status_0(cli: Cli, tmp_path: Path) -> None:
     draft = tmp_path / "draft.md"
     draft.write_text("Airway mucus is moved by cilia at about 5 mm per minute [@a].\n", encoding="utf-8")
     bib = tmp_path / "refs.bib"
@@ -78,7 +78,7 @@ def test_all_found_is_status_0(cli: Cli, tmp_path: Path) -> None:
     assert json.loads(done.out)["counts"]["found"] == 1
 
 
-def test_the_bibliography_that_the_head_of_a_draft_names_says_what_its_keys_cite(cli: Cli, tmp_path: Path) -> None:
+def test_the_bibliography_in_the_front_matter_of_a_draft_resolves_its_keys(cli: Cli, tmp_path: Path) -> None:
     sentence = "Airway mucus is moved by cilia at about 5 mm per minute"
     draft = tmp_path / "draft.md"
     draft.write_text(f"---\nbibliography: [refs.bib, gone.bib]\n---\n{sentence} [@a].\n", encoding="utf-8")
@@ -91,7 +91,7 @@ def test_the_bibliography_that_the_head_of_a_draft_names_says_what_its_keys_cite
     assert "gone.bib is not in the folder" in done.err
 
 
-def test_every_format_has_every_claim(cli: Cli, table: Path, tmp_path: Path) -> None:
+def test_every_format_lists_every_claim(cli: Cli, table: Path, tmp_path: Path) -> None:
     rows = list(csv.DictReader(io.StringIO(cli("verify", str(table), "-f", "csv").out)))
     lines = [json.loads(line) for line in cli("verify", str(table), "-f", "jsonl").out.splitlines()]
     shown = cli("verify", str(table), "-f", "table").out
@@ -103,7 +103,7 @@ def test_every_format_has_every_claim(cli: Cli, table: Path, tmp_path: Path) -> 
     assert page.count("**") == 2 * len(STATUSES)
 
 
-def test_a_retracted_article_is_named_beside_what_it_says(cli: Cli, tmp_path: Path) -> None:
+def test_a_claim_found_in_a_retracted_article_names_the_retraction(cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "claims.jsonl"
     file.write_text('{"claim": "Moonlight doubles memory", "id": "99000050"}\n', encoding="utf-8")
 
@@ -121,7 +121,7 @@ def test_a_retracted_article_is_named_beside_what_it_says(cli: Cli, tmp_path: Pa
         ("x.csv", "", "the file is empty"),
     ],
 )
-def test_files_that_hold_no_claim_are_refused_with_the_reason(
+def test_files_without_a_claim_are_rejected_with_the_reason(
     cli: Cli, tmp_path: Path, name: str, content: str, told: str
 ) -> None:
     file = tmp_path / name
@@ -134,7 +134,7 @@ def test_files_that_hold_no_claim_are_refused_with_the_reason(
     assert done.out == ""
 
 
-def test_a_service_that_is_down_is_an_error_and_no_verdict(sandbox: Sandbox, kit_for: Callable[..., EntrezKit]) -> None:
+def test_a_failing_service_is_an_error_and_not_a_verdict(sandbox: Sandbox, kit_for: Callable[..., EntrezKit]) -> None:
     kit = kit_for(sandbox, ncbi_max_retries=0, europepmc_max_retries=0)
     sandbox.stop()
 
@@ -149,13 +149,13 @@ def test_a_service_that_is_down_is_an_error_and_no_verdict(sandbox: Sandbox, kit
 def test_a_quotation_that_its_sentence_denies_or_questions_is_out_of_context(
     kit_for: Callable[..., EntrezKit], tmp_path: Path, templates: tuple[str, ...], status: str
 ) -> None:
-    sentences = [sentence(template, CLAUSES[number % 2]) for number, template in enumerate(templates)]
+    sentences = [write_sentence(template, CLAUSES[number % 2]) for number, template in enumerate(templates)]
     file = tmp_path / "articles.xml"
     records = (
-        article(number, "A title", abstract=html.escape(f"Mice slept. {text} The end came."))
+        write_article(number, "A title", abstract=html.escape(f"Mice slept. {text} The end came."))
         for number, text in enumerate(sentences, start=1)
     )
-    file.write_text(article_set(*records), encoding="utf-8")
+    file.write_text(write_article_set(*records), encoding="utf-8")
 
     with Sandbox(corpus=[file], enforce_limits=False) as sandbox:
         claims = [{"text": CLAUSES[number % 2], "ids": [str(number + 1)]} for number, _ in enumerate(templates)]
@@ -168,7 +168,7 @@ def test_a_quotation_that_its_sentence_denies_or_questions_is_out_of_context(
     )
 
 
-def test_a_quotation_cut_out_of_a_question_shows_the_whole_sentence_in_every_format(cli: Cli, tmp_path: Path) -> None:
+def test_a_quotation_from_a_question_shows_the_whole_sentence_in_every_format(cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "claims.csv"
     file.write_text("claim,id\na cytosine base editor could silence the donor,99000001\n", encoding="utf-8")
 
@@ -185,10 +185,10 @@ def test_a_quotation_cut_out_of_a_question_shows_the_whole_sentence_in_every_for
     assert "We asked whether" in cli("verify", str(file), "-f", "table").out
 
 
-def test_a_quotation_is_found_if_any_place_has_it_in_context(kit_for: Callable[..., EntrezKit], tmp_path: Path) -> None:
+def test_a_quotation_is_found_if_one_place_has_it_in_context(kit_for: Callable[..., EntrezKit], tmp_path: Path) -> None:
     file = tmp_path / "articles.xml"
     abstract = "It was unclear whether mice dream at night. After all we found that mice dream at night."
-    file.write_text(article_set(article(1, "A title", abstract=abstract)), encoding="utf-8")
+    file.write_text(write_article_set(write_article(1, "A title", abstract=abstract)), encoding="utf-8")
 
     with Sandbox(corpus=[file], enforce_limits=False) as sandbox:
         (claim,) = kit_for(sandbox).verify_claims(claims=[{"text": "mice dream at night", "ids": ["1"]}]).claims
@@ -209,7 +209,7 @@ def test_a_quotation_is_found_if_any_place_has_it_in_context(kit_for: Callable[.
         ("Cilia are moved by airway mucus at about 5 mm per minute", "not_in_text"),
     ],
 )
-def test_a_claim_is_found_despite_an_ellipsis_or_a_unit_and_not_if_it_says_otherwise(
+def test_a_claim_is_found_despite_an_ellipsis_or_a_unit_unless_it_differs(
     cli: Cli, tmp_path: Path, claim: str, status: str
 ) -> None:
     file = tmp_path / "claims.csv"

@@ -1,4 +1,4 @@
-"""`entrez-kit verify` reads the documents that `check` reads, and finds what each sentence cites."""
+"""`entrez-kit verify` reads the documents that `check` reads, and finds the sources of each sentence."""
 
 import json
 from collections.abc import Callable
@@ -6,8 +6,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from terminal import Cli
-from word_files import bibliography, endnote, endnote_record, heading, mendeley_cite, paragraph, run, word, zotero
+from command_line import Cli
+from word_documents import (
+    write_bibliography,
+    write_endnote,
+    write_endnote_record,
+    write_heading,
+    write_mendeley_cite,
+    write_paragraph,
+    write_run,
+    write_word,
+    write_zotero,
+)
 
 FOUND = "Airway mucus is moved by cilia at about 5 mm per minute"
 ALTERED = "Airway mucus is moved by cilia at about 6 mm per minute"
@@ -20,35 +30,43 @@ ITEM = {
 }
 NEXT = {"id": 2, "type": "article-journal", "title": "Another title", "DOI": "10.5555/ekit.2019.0050"}
 EXPECTED = [("found", ["99000001"]), ("altered", ["99000001"]), ("not_in_text", ["10.5555/ekit.2019.0050"])]
-LIST = (heading("References"), paragraph(f"1. {FIRST}"), paragraph(f"2. {SECOND}"))
+LIST = (write_heading("References"), write_paragraph(f"1. {FIRST}"), write_paragraph(f"2. {SECOND}"))
 
 WORD = {
-    "brackets": word(
-        paragraph(f"{FOUND} [1]. {ALTERED} [1]."), paragraph(f"Nothing is cited here. {OTHER} [2]."), *LIST
+    "brackets": write_word(
+        write_paragraph(f"{FOUND} [1]. {ALTERED} [1]."), write_paragraph(f"Nothing is cited here. {OTHER} [2]."), *LIST
     ),
-    "raised": word(
-        paragraph(f"{FOUND}.", run("1", raised=True), f" {ALTERED}", run("1", raised=True), ". And more."),
-        paragraph(f"{OTHER}.", run("2", raised=True)),
+    "raised": write_word(
+        write_paragraph(
+            f"{FOUND}.", write_run("1", raised=True), f" {ALTERED}", write_run("1", raised=True), ". And more."
+        ),
+        write_paragraph(f"{OTHER}.", write_run("2", raised=True)),
         *LIST,
     ),
-    "names": word(
-        paragraph(f"{FOUND} (Doe, 2019). {ALTERED} (see Doe, 2019)."), paragraph(f"{OTHER} (Roe and Poe 2020)."), *LIST
+    "names": write_word(
+        write_paragraph(f"{FOUND} (Doe, 2019). {ALTERED} (see Doe, 2019)."),
+        write_paragraph(f"{OTHER} (Roe and Poe 2020)."),
+        *LIST,
     ),
-    "zotero": word(
-        paragraph(f"{FOUND} ", zotero([ITEM], "[1]"), f". {ALTERED} ", zotero([ITEM], "[1]"), "."),
-        paragraph(f"{OTHER} ", zotero([NEXT], "[2]"), "."),
-        heading("References"),
-        bibliography(FIRST, SECOND),
+    "zotero": write_word(
+        write_paragraph(f"{FOUND} ", write_zotero([ITEM], "[1]"), f". {ALTERED} ", write_zotero([ITEM], "[1]"), "."),
+        write_paragraph(f"{OTHER} ", write_zotero([NEXT], "[2]"), "."),
+        write_heading("References"),
+        write_bibliography(FIRST, SECOND),
     ),
-    "zotero raised": word(
-        paragraph(f"{FOUND}.", zotero([ITEM], "1"), f" {ALTERED}.", zotero([ITEM], "1")),
-        paragraph(f"{OTHER}.", zotero([NEXT], "2")),
+    "zotero raised": write_word(
+        write_paragraph(f"{FOUND}.", write_zotero([ITEM], "1"), f" {ALTERED}.", write_zotero([ITEM], "1")),
+        write_paragraph(f"{OTHER}.", write_zotero([NEXT], "2")),
     ),
-    "mendeley": word(
-        paragraph(
-            f"{FOUND} ", mendeley_cite([ITEM], "(Doe, 2019)"), f". {ALTERED} ", zotero([ITEM], "(Doe, 2019)"), "."
+    "mendeley": write_word(
+        write_paragraph(
+            f"{FOUND} ",
+            write_mendeley_cite([ITEM], "(Doe, 2019)"),
+            f". {ALTERED} ",
+            write_zotero([ITEM], "(Doe, 2019)"),
+            ".",
         ),
-        paragraph(f"{OTHER} ", zotero([NEXT], "(Roe and Poe, 2020)"), "."),
+        write_paragraph(f"{OTHER} ", write_zotero([NEXT], "(Roe and Poe, 2020)"), "."),
     ),
 }
 LATEX = r"""\documentclass{article}
@@ -74,23 +92,25 @@ JATS = f"""<?xml version="1.0"?>
 <ref id="R2"><mixed-citation>{SECOND}</mixed-citation></ref></ref-list></back></article>"""
 
 
-def outcomes(cli: Cli, path: str, *more: str) -> list[tuple[str, list[str]]]:
+def read_outcomes(cli: Cli, path: str, *more: str) -> list[tuple[str, list[str]]]:
     claims: list[dict[str, Any]] = json.loads(cli("verify", path, *more).out)["claims"]
     assert [claim["claim"].rstrip(".") for claim in claims] == [FOUND, ALTERED, OTHER]
     return [(claim["status"].replace("no_text_available", "not_in_text"), claim["ids"]) for claim in claims]
 
 
 @pytest.mark.parametrize("kind", WORD)
-def test_a_word_document_is_read_however_it_calls_its_references(
+def test_a_word_document_is_read_with_any_heading_of_its_references(
     cli: Cli, file: Callable[[str, bytes | str], str], kind: str
 ) -> None:
-    assert outcomes(cli, file("paper.docx", WORD[kind])) == EXPECTED
+    assert read_outcomes(cli, file("paper.docx", WORD[kind])) == EXPECTED
 
 
 def test_a_word_document_of_endnote_is_read(cli: Cli, file: Callable[[str, bytes | str], str]) -> None:
-    record = endnote_record(7, title="A", authors=["Roe, R."], journal="J", year="2020", doi="10.5555/ekit.2019.0050")
+    record = write_endnote_record(
+        7, title="A", authors=["Roe, R."], journal="J", year="2020", doi="10.5555/ekit.2019.0050"
+    )
 
-    path = file("paper.docx", word(paragraph(f"{OTHER} ", endnote(record, "(Roe 2020)"), ".")))
+    path = file("paper.docx", write_word(write_paragraph(f"{OTHER} ", write_endnote(record, "(Roe 2020)"), ".")))
 
     (claim,) = json.loads(cli("verify", path).out)["claims"]
     assert claim["claim"].rstrip(".") == OTHER
@@ -106,10 +126,10 @@ def test_a_latex_document_is_read_with_its_list_or_its_bibliography(
 
     path = file("paper.tex", LATEX % (FOUND, ALTERED, OTHER, listed))
 
-    assert outcomes(cli, path, *([] if listed else ["--bibliography", bib])) == EXPECTED
+    assert read_outcomes(cli, path, *([] if listed else ["--bibliography", bib])) == EXPECTED
 
 
-def test_a_part_of_a_latex_document_is_read_and_a_quotation_in_it_is_a_claim(
+def test_a_part_of_a_latex_document_is_read_and_its_quotations_are_claims(
     cli: Cli, file: Callable[[str, bytes | str], str]
 ) -> None:
     file("refs.bib", BIB)
@@ -123,20 +143,20 @@ def test_a_part_of_a_latex_document_is_read_and_a_quotation_in_it_is_a_claim(
 
 @pytest.mark.parametrize("name", ["paper.xml", "paper.nxml", "paper.jats"])
 def test_an_article_in_jats_is_read(cli: Cli, file: Callable[[str, bytes | str], str], name: str) -> None:
-    assert outcomes(cli, file(name, JATS)) == EXPECTED
+    assert read_outcomes(cli, file(name, JATS)) == EXPECTED
 
 
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("paper.docx", word(paragraph("Nothing is cited here.")), "no sentence of this document cites"),
+        ("paper.docx", write_word(write_paragraph("Nothing is cited here.")), "no sentence of this document cites"),
         ("paper.tex", r"\begin{document}Nothing.\end{document}", "no sentence of this document cites"),
         ("paper.doc", b"\xd0\xcf\x11\xe0 old", "a Word document of the old format"),
         ("paper.docx", b"PK\x03\x04 broken", "cannot be opened"),
         ("paper.xml", "<article", "its XML is not well-formed"),
     ],
 )
-def test_a_document_without_claims_is_refused_with_the_reason(
+def test_a_document_without_claims_is_rejected_with_the_reason(
     cli: Cli, file: Callable[[str, bytes | str], str], name: str, content: bytes | str, said: str
 ) -> None:
     done = cli("verify", file(name, content))
@@ -145,15 +165,15 @@ def test_a_document_without_claims_is_refused_with_the_reason(
     assert said in done.err
 
 
-def test_a_number_without_an_id_is_named(cli: Cli, file: Callable[[str, bytes | str], str], tmp_path: Path) -> None:
+def test_a_number_without_an_id_is_reported(cli: Cli, file: Callable[[str, bytes | str], str], tmp_path: Path) -> None:
     body = (
-        paragraph(f"{FOUND} [1]. {OTHER} [2]."),
-        heading("References"),
-        paragraph(f"1. {FIRST}"),
-        paragraph("2. Roe R."),
+        write_paragraph(f"{FOUND} [1]. {OTHER} [2]."),
+        write_heading("References"),
+        write_paragraph(f"1. {FIRST}"),
+        write_paragraph("2. Roe R."),
     )
 
-    done = cli("verify", file("paper.docx", word(*body)))
+    done = cli("verify", file("paper.docx", write_word(*body)))
 
     assert [claim["ids"] for claim in json.loads(done.out)["claims"]] == [["99000001"]]
     assert "No PMID, PMCID or DOI is known for these citations: 2." in done.err

@@ -1,4 +1,4 @@
-"""Results as data frames, as one line and as tables of notebooks."""
+"""Results as data frames, as single lines and as tables of notebooks."""
 
 import sys
 from collections.abc import Callable
@@ -27,13 +27,13 @@ def kit(kit_for: KitFor, sandbox: Sandbox) -> EntrezKit:
 
 @pytest.fixture
 def frames(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let data frames be dictionaries of columns, so that pandas need not be there."""
+    """Replace data frames by dictionaries of columns, so that pandas is not needed."""
 
-    def frame(rows: list[list[Any]], columns: list[str]) -> dict[str, list[Any]]:
+    def make_frame(rows: list[list[Any]], columns: list[str]) -> dict[str, list[Any]]:
         return {name: [row[place] for row in rows] for place, name in enumerate(columns)}
 
     monkeypatch.setattr("entrez_kit.core.tables.require", lambda extra, what: None)
-    monkeypatch.setitem(sys.modules, "pandas", SimpleNamespace(DataFrame=frame))
+    monkeypatch.setitem(sys.modules, "pandas", SimpleNamespace(DataFrame=make_frame))
 
 
 def test_a_data_frame_has_a_row_for_each_record(kit: EntrezKit) -> None:
@@ -46,7 +46,9 @@ def test_a_data_frame_has_a_row_for_each_record(kit: EntrezKit) -> None:
     assert len(kit.search_articles(query_term="crispr", max_results=7).to_dataframe()) == 7
 
 
-def test_without_pandas_the_line_that_installs_it_is_named(kit: EntrezKit, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_pandas_is_reported_with_the_command_that_installs_it(
+    kit: EntrezKit, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("entrez_kit.base.extras.find_spec", lambda name: None)
     with pytest.raises(NotConfigured) as caught:
         kit.search_articles(query_term="crispr").to_dataframe()
@@ -55,7 +57,7 @@ def test_without_pandas_the_line_that_installs_it_is_named(kit: EntrezKit, monke
 
 
 @pytest.mark.usefixtures("frames")
-def test_columns_are_fields_by_the_way_to_them_and_lists_stay_lists(kit: EntrezKit) -> None:
+def test_columns_have_the_path_of_their_field_and_lists_stay_lists(kit: EntrezKit) -> None:
     result = kit.fetch_contents(pmids=PMIDS)
     frame: Any = result.to_dataframe()
     articles = [article for article in result.articles or [] if isinstance(article, Article)]
@@ -69,7 +71,7 @@ def test_columns_are_fields_by_the_way_to_them_and_lists_stay_lists(kit: EntrezK
 
 
 @pytest.mark.usefixtures("frames")
-def test_a_search_has_a_row_for_each_pmid_with_what_is_known_of_it(kit: EntrezKit) -> None:
+def test_a_search_has_a_row_for_each_pmid_with_its_summary(kit: EntrezKit) -> None:
     bare: Any = kit.search_articles(query_term="crispr", max_results=3).to_dataframe()
     brief: Any = kit.search_articles(query_term="crispr", max_results=3, fetch_brief_summaries=2).to_dataframe()
 
@@ -80,14 +82,14 @@ def test_a_search_has_a_row_for_each_pmid_with_what_is_known_of_it(kit: EntrezKi
 
 
 @pytest.mark.usefixtures("frames")
-def test_nothing_found_has_the_columns_of_what_was_looked_for(kit: EntrezKit) -> None:
+def test_an_empty_result_has_the_columns_of_its_records(kit: EntrezKit) -> None:
     frame: Any = kit.europepmc_search(query="qqqzzz").to_dataframe()
 
     assert frame["pmid"] == []
     assert "journal_info.title" in frame
 
 
-def test_results_of_several_shapes_have_rows_of_their_own() -> None:
+def test_results_of_different_shapes_have_rows_of_their_shape() -> None:
     linkset = LinkSet(source_id="1", status="linked", links=[Link(id="7", score=3)])
     links = LinkResult(source="gene", target="pubmed", linksets=[linkset])
     shapes = [{"uid": "1", "gene": "X"}, {"uid": "2"}]
@@ -102,7 +104,7 @@ def test_results_of_several_shapes_have_rows_of_their_own() -> None:
     assert build_table(InfoResult(databases=["snp"]).records_inside()) == (["name"], [["snp"]])
 
 
-def test_one_record_is_a_table_of_one_row(kit: EntrezKit) -> None:
+def test_one_record_is_a_table_with_one_row(kit: EntrezKit) -> None:
     columns, rows = build_table(kit.get_gene(entrez_id="NCBIGene:7157").records_inside())
 
     assert dict(zip(columns, rows[0], strict=True))["symbol"] == "TP53"
@@ -119,7 +121,7 @@ def test_a_result_is_printed_in_one_line_of_names_and_counts(kit: EntrezKit) -> 
     assert len(repr((result.articles or [])[0])) < 800
 
 
-def test_a_notebook_shows_the_first_records_and_how_many_more_there_are(kit: EntrezKit) -> None:
+def test_a_notebook_shows_the_first_records_and_the_number_of_the_others(kit: EntrezKit) -> None:
     result = kit.search_articles(query_term="all[sb]", max_results=30)
     html = result._repr_html_()
 
@@ -128,7 +130,7 @@ def test_a_notebook_shows_the_first_records_and_how_many_more_there_are(kit: Ent
     assert result.pmids[SHOWN_ROWS] not in html
 
 
-def test_titles_are_no_markup_of_the_notebook() -> None:
+def test_titles_are_escaped_in_a_notebook() -> None:
     evil = "<script>alert('x')</script>\u202e<img src=x onerror=\"y\">"
     summary = BriefSummary(pmid="1", title=evil, authors=evil, source=evil, pub_date=evil)
     article = Article.model_construct(pmid=evil, url=evil, title=evil, publication_types=[evil])

@@ -1,4 +1,4 @@
-"""The contract's own JSON Schemas against what goes in and comes out, and its examples."""
+"""The requests, results and errors of the corpus, compared with the JSON Schemas and the examples of the contract."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -6,8 +6,8 @@ from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]  # it comes with mcp, its stubs do not
 import pytest
-from contract import ALIASES, ENVELOPE, EXAMPLE_REQUESTS, EXAMPLE_RESPONSES, REQUESTS, RESPONSES, conforms
-from corpus_bench import Paper, series, write
+from corpus_contract import ALIASES, ENVELOPE, EXAMPLE_REQUESTS, EXAMPLE_RESPONSES, REQUESTS, RESPONSES, check_conforms
+from invented_papers import Paper, make_series, write_file
 from pydantic import ValidationError
 
 from entrez_kit import EntrezKit
@@ -50,14 +50,14 @@ tools = pytest.mark.parametrize("name", sorted(REQUESTS))
 
 @pytest.fixture
 def kit(kit_for: Callable[..., EntrezKit], tmp_path: Path) -> Iterator[EntrezKit]:
-    """Return a kit that faces a PubMed of a dozen records and has synced them."""
-    with Sandbox(corpus=[write(tmp_path / "pubmed", [TRIAL, *series(12)])], enforce_limits=False) as sandbox:
+    """Return a kit with a PubMed of a dozen records that it has synced."""
+    with Sandbox(corpus=[write_file(tmp_path / "pubmed", [TRIAL, *make_series(12)])], enforce_limits=False) as sandbox:
         built = kit_for(sandbox)
         built.sync_delta(query_key="all", term="all[sb]")
         yield built
 
 
-def test_the_five_tools_of_the_contract_are_there_under_both_names() -> None:
+def test_the_five_tools_of_the_contract_exist_under_both_names() -> None:
     assert set(CORPUS) == set(REQUESTS) == set(RESPONSES)
     assert {name: operation.aliases for name, operation in CORPUS.items()} == {
         name: (alias,) for name, alias in ALIASES.items()
@@ -69,7 +69,7 @@ ADDED = {"rag_search": {"corpus", "index", "details"}, "rag_get": {"details"}}
 
 
 @tools
-def test_what_agents_may_send_is_what_the_contract_says(name: str) -> None:
+def test_arguments_of_agents_are_those_of_the_contract(name: str) -> None:
     ours = AgentOperation.of(CORPUS[name]).input_schema()
     theirs = REQUESTS[name]
 
@@ -84,20 +84,20 @@ def test_what_agents_may_send_is_what_the_contract_says(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(EXAMPLE_REQUESTS))
 def test_the_examples_of_requests_are_accepted(name: str) -> None:
-    conforms(EXAMPLE_REQUESTS[name], REQUESTS[name])
+    check_conforms(EXAMPLE_REQUESTS[name], REQUESTS[name])
 
     assert CORPUS[name].build(EXAMPLE_REQUESTS[name]).model_dump() == EXAMPLE_REQUESTS[name]
 
 
 @pytest.mark.parametrize("name", sorted(EXAMPLE_RESPONSES))
-def test_the_examples_of_responses_fit_our_results(name: str) -> None:
-    conforms(EXAMPLE_RESPONSES[name], RESPONSES[name])
+def test_the_examples_of_responses_match_our_results(name: str) -> None:
+    check_conforms(EXAMPLE_RESPONSES[name], RESPONSES[name])
 
     read = CORPUS[name].result.model_validate(EXAMPLE_RESPONSES[name])
     assert read.model_dump(mode="json") == EXAMPLE_RESPONSES[name]
 
 
-def test_the_scores_of_the_example_are_what_our_search_gives_them() -> None:
+def test_the_scores_of_the_example_are_computed_by_our_formula() -> None:
     best, second = EXAMPLE_RESPONSES["rag_search"]["results"]
 
     assert round(score_of(best["sim"], best["quality"]), 2) == best["score"] == 1.37
@@ -116,7 +116,7 @@ def test_a_search_ranks_by_that_score(kit: EntrezKit) -> None:
         assert hit.score == pytest.approx(score_of(relevance[hit.doc_id], hit.quality), abs=1e-5)
 
 
-def test_a_search_of_one_corpus_has_its_records_only(kit: EntrezKit) -> None:
+def test_a_search_of_one_corpus_returns_only_its_records(kit: EntrezKit) -> None:
     kit.sync_delta(query_key="placebo", term="placebo")
 
     everywhere = {hit.doc_id for hit in kit.rag_search(query="weight OR obesity OR study", top_k=100).results}
@@ -127,7 +127,7 @@ def test_a_search_of_one_corpus_has_its_records_only(kit: EntrezKit) -> None:
     assert kit.rag_search(query="weight", corpus="all").results
 
 
-def test_camel_case_is_accepted_and_anything_else_is_not(kit: EntrezKit) -> None:
+def test_camel_case_is_accepted_and_other_names_are_not(kit: EntrezKit) -> None:
     untyped_kit: Any = kit
     assert untyped_kit.rag_search(query="weight", topK=1, qualityBias=False).results
     assert untyped_kit.corpus_checkpoint_get(queryKey="all").last_edat
@@ -150,26 +150,28 @@ WORKING: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("name", "arguments"), WORKING)
-def test_requests_and_responses_fit_the_contracts_schemas(kit: EntrezKit, name: str, arguments: dict[str, Any]) -> None:
-    conforms(arguments, REQUESTS[name])
+def test_requests_and_responses_match_the_schemas_of_the_contract(
+    kit: EntrezKit, name: str, arguments: dict[str, Any]
+) -> None:
+    check_conforms(arguments, REQUESTS[name])
 
-    conforms(CORPUS[name].run(kit.services, arguments).model_dump(mode="json"), RESPONSES[name])
+    check_conforms(CORPUS[name].run(kit.services, arguments).model_dump(mode="json"), RESPONSES[name])
 
 
-def listed_schema(name: str) -> dict[str, Any]:
-    """Return the output schema that agents are shown."""
+def get_listed_schema(name: str) -> dict[str, Any]:
+    """Return the output schema that agents get."""
     tools = Toolbox(OPERATIONS).listing(scopes=None, protocol_version="2025-11-25")
     schema = next(tool.output_schema for tool in tools if tool.name == name)
     assert schema is not None
     return schema
 
 
-def levels(document: Any) -> Iterator[dict[str, Any]]:
+def list_objects(document: Any) -> Iterator[dict[str, Any]]:
     """Return every object in a document."""
     if isinstance(document, dict):
         yield document
     for inner in document.values() if isinstance(document, dict) else document if isinstance(document, list) else ():
-        yield from levels(inner)
+        yield from list_objects(inner)
 
 
 def assert_as_closed(ours: dict[str, Any], theirs: dict[str, Any], beyond: set[str]) -> None:
@@ -191,23 +193,23 @@ def assert_as_closed(ours: dict[str, Any], theirs: dict[str, Any], beyond: set[s
 def test_output_schemas_are_as_closed_as_the_contract(name: str) -> None:
     # `standing` comes on request alone; an error has the envelope's one member.
     on_request = {"title", "year", "retraction_status", "snippet"} if name == "rag_search" else set()
-    assert_as_closed(listed_schema(name), RESPONSES[name], {"error", "standing", *on_request})
+    assert_as_closed(get_listed_schema(name), RESPONSES[name], {"error", "standing", *on_request})
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(("name", "arguments"), WORKING)
-def test_a_document_fits_its_output_schema_and_with_a_further_member_anywhere_does_not(
+def test_a_document_matches_its_output_schema_and_a_further_member_is_rejected(
     kit: EntrezKit, name: str, arguments: dict[str, Any]
 ) -> None:
     document = CORPUS[name].run(kit.services, arguments).model_dump(mode="json")
-    schema = listed_schema(name)
+    schema = get_listed_schema(name)
 
-    conforms(document, schema)
-    for place in levels(document):
+    check_conforms(document, schema)
+    for place in list_objects(document):
         place["further"] = 1
         for closed in (schema, RESPONSES[name]):
             with pytest.raises(jsonschema.ValidationError, match="further"):
-                conforms(document, closed)
+                check_conforms(document, closed)
         with pytest.raises(ValidationError, match="further"):
             CORPUS[name].result.model_validate(document)
         del place["further"]
@@ -215,8 +217,8 @@ def test_a_document_fits_its_output_schema_and_with_a_further_member_anywhere_do
 
 @pytest.mark.long
 @tools
-def test_an_output_schema_admits_the_envelope(name: str) -> None:
-    conforms(CORPUS[name].error_document(InvalidInput("no")), listed_schema(name))
+def test_an_output_schema_allows_the_envelope(name: str) -> None:
+    check_conforms(CORPUS[name].error_document(InvalidInput("no")), get_listed_schema(name))
 
 
 REFUSED: list[tuple[str, dict[str, Any]]] = [
@@ -242,13 +244,13 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.mark.long
 @pytest.mark.parametrize(("name", "arguments"), REFUSED)
-def test_what_the_contract_refuses_is_refused_in_its_envelope(
+def test_arguments_that_the_contract_rejects_are_rejected_in_its_envelope(
     kit: EntrezKit, name: str, arguments: dict[str, Any]
 ) -> None:
     with pytest.raises(jsonschema.ValidationError):
-        conforms(arguments, REQUESTS[name])
+        check_conforms(arguments, REQUESTS[name])
 
-    envelope = envelope_of(CORPUS[name], kit, arguments)
+    envelope = get_envelope(CORPUS[name], kit, arguments)
     assert envelope["error"]["code"] == "VALIDATION"
     assert envelope["error"]["details"]["recovery_hint"]
 
@@ -266,7 +268,7 @@ def test_what_the_contract_refuses_is_refused_in_its_envelope(
     ],
 )
 def test_other_errors_have_the_contracts_codes(kit: EntrezKit, name: str, arguments: dict[str, Any], code: str) -> None:
-    assert envelope_of(CORPUS[name], kit, arguments)["error"]["code"] == code
+    assert get_envelope(CORPUS[name], kit, arguments)["error"]["code"] == code
 
 
 @pytest.mark.parametrize(
@@ -286,10 +288,10 @@ def test_other_errors_have_the_contracts_codes(kit: EntrezKit, name: str, argume
     ],
 )
 @tools
-def test_every_error_of_every_tool_fits_the_envelope(name: str, error: EntrezKitError, code: str) -> None:
+def test_every_error_of_every_tool_matches_the_envelope(name: str, error: EntrezKitError, code: str) -> None:
     document = CORPUS[name].error_document(error)
 
-    conforms(document, ENVELOPE)
+    check_conforms(document, ENVELOPE)
     assert document["error"]["code"] == code
 
 
@@ -298,16 +300,18 @@ def test_a_corpus_that_cannot_be_read_is_a_store_error(kit: EntrezKit) -> None:
     store_of(kit.services).close()
     path.write_bytes(b"no database at all, but long enough to look at" * 40)
 
-    assert envelope_of(CORPUS["rag_search"], kit, {"query": "x"})["error"]["code"] == "STORE"
+    assert get_envelope(CORPUS["rag_search"], kit, {"query": "x"})["error"]["code"] == "STORE"
 
 
-def test_agents_are_refused_a_first_sync_of_very_many_records(kit: EntrezKit, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_first_sync_of_very_many_records_is_refused_for_agents(
+    kit: EntrezKit, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("entrez_kit.corpus.operations.MAX_FIRST_MCP_SYNC", 12)
     arguments: dict[str, Any] = {"query_key": "new", "term": "all[sb]"}
 
     refused = Toolbox(OPERATIONS).call(kit.services, "pubmed_sync_delta", arguments)
     assert refused.is_error
-    conforms(refused.structured_content, ENVELOPE)
+    check_conforms(refused.structured_content, ENVELOPE)
     error = (refused.structured_content or {})["error"]
     assert error["code"] == "VALIDATION"
     assert "entrez-kit corpus sync new 'all[sb]'" in error["details"]["recovery_hint"]
@@ -329,26 +333,26 @@ def test_agents_are_refused_a_first_sync_of_very_many_records(kit: EntrezKit, mo
         (1.0000001, 10.0, True, 1.0),
     ],
 )
-def test_relevance_lies_between_0_and_1_whatever_the_legs_say(
+def test_relevance_is_between_0_and_1_for_any_scores(
     sim: float | None, bm25: float | None, hybrid: bool, relevance: float
 ) -> None:
     assert relevance_of(Candidate(1, sim=sim, bm25=bm25), 10.0, hybrid=hybrid) == pytest.approx(relevance)
 
 
-def envelope_of(operation: Operation[Any, Any], kit: EntrezKit, arguments: dict[str, Any]) -> dict[str, Any]:
-    """Run an operation that fails; return what agents and pipes are shown of it, checked against the contract."""
+def get_envelope(operation: Operation[Any, Any], kit: EntrezKit, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Run an operation that fails; return the error that agents and pipes get, checked against the contract."""
     outcome = execute(operation, kit.services, arguments)
     assert outcome.result is None
     assert outcome.error is not None
     document = operation.error_document(outcome.error)
-    conforms(document, ENVELOPE)
+    check_conforms(document, ENVELOPE)
     return document
 
 
 # the internal adapters of the contract
 
 
-def test_a_sync_writes_through_the_stores_own_function(kit: EntrezKit, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sync_writes_with_the_stores_own_function(kit: EntrezKit, monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[int] = []
     upsert = Store.upsert_pubmed_docs
 
@@ -376,7 +380,7 @@ def test_summaries_of_records_have_the_fields_of_the_contract(kit: EntrezKit) ->
     assert set(type(known).model_fields) == allowed
 
 
-def _wrong_types(schema: dict[str, Any]) -> list[Any]:
+def _list_wrong_values(schema: dict[str, Any]) -> list[Any]:
     """Return values that JSON Schema does not accept for an argument, however similar they look."""
     return {
         "string": [7, 7.5, True, ["text"], {"text": "text"}],
@@ -386,7 +390,7 @@ def _wrong_types(schema: dict[str, Any]) -> list[Any]:
 
 
 @tools
-def test_an_argument_of_another_json_type_is_refused_by_name(kit: EntrezKit, name: str) -> None:
+def test_an_argument_of_another_json_type_is_rejected_by_name(kit: EntrezKit, name: str) -> None:
     schema = AgentOperation.of(CORPUS[name]).input_schema()
     valid = {
         "query": "trial",
@@ -398,7 +402,7 @@ def test_an_argument_of_another_json_type_is_refused_by_name(kit: EntrezKit, nam
     required = {field: valid[field] for field in schema["required"]}
 
     for field, part in schema["properties"].items():
-        for value in _wrong_types(part):
+        for value in _list_wrong_values(part):
             called = Toolbox([CORPUS[name]]).call(kit.services, name, {**required, field: value})
             with pytest.raises(InvalidInput) as caught:
                 getattr(kit, CORPUS[name].method)(**{**required, field: value})

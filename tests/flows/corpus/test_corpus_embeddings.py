@@ -1,4 +1,4 @@
-"""Providers of embeddings: what is asked of them, what of their answers is accepted, and what is said of failures."""
+"""Providers of embeddings: their requests, accepted and refused answers, and errors."""
 
 import json
 import math
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tiny_model import tiny_model
+from tiny_model import build_tiny_model
 
 from entrez_kit import load_settings
 from entrez_kit.base.errors import EmbeddingsError, Exit, LocalEmbeddingsError, NotConfigured
@@ -39,8 +39,8 @@ needs_model2vec = pytest.mark.skipif(find_spec("model2vec") is None, reason="the
 # What is accepted
 
 
-class Given:
-    """A provider that returns what it was given."""
+class GivenVectors:
+    """A provider that returns given vectors."""
 
     name = "test:given"
 
@@ -53,19 +53,19 @@ class Given:
         return self.answers.pop(0)
 
 
-def test_vectors_come_back_in_order_with_length_1() -> None:
-    embedder = Embedder(Given([[3.0, 4.0], [0.0, -2.0]]))
+def test_vectors_are_returned_in_order_with_length_1() -> None:
+    embedder = Embedder(GivenVectors([[3.0, 4.0], [0.0, -2.0]]))
 
     assert embedder.embed(["a", "b"]) == [pytest.approx([0.6, 0.8]), pytest.approx([0.0, -1.0])]
     assert embedder.dim == 2
 
 
-def test_the_dimension_is_found_out_where_nothing_was_embedded_yet() -> None:
-    assert Embedder(Given([[1.0, 2.0, 3.0]])).dim == 3
+def test_the_dimension_is_requested_if_no_text_was_embedded_yet() -> None:
+    assert Embedder(GivenVectors([[1.0, 2.0, 3.0]])).dim == 3
 
 
-def test_texts_go_in_batches_and_none_goes_empty() -> None:
-    provider = Given(*([[1.0, 0.0]] * number for number in (BATCH, BATCH, 7)))
+def test_texts_are_sent_in_batches_and_none_is_empty() -> None:
+    provider = GivenVectors(*([[1.0, 0.0]] * number for number in (BATCH, BATCH, 7)))
     texts = [f"text {number}" for number in range(2 * BATCH + 6)]
 
     assert len(Embedder(provider).embed(iter(["", *texts]))) == 2 * BATCH + 7
@@ -73,12 +73,12 @@ def test_texts_go_in_batches_and_none_goes_empty() -> None:
     assert provider.asked[0][0] == " "
 
 
-def test_nothing_is_asked_for_no_texts() -> None:
-    assert Embedder(Given()).embed([]) == []
+def test_no_request_is_sent_for_no_texts() -> None:
+    assert Embedder(GivenVectors()).embed([]) == []
 
 
-def test_a_text_that_points_nowhere_still_gets_a_vector_of_length_1() -> None:
-    (vector,) = Embedder(Given([[0.0, 0.0, 0.0]])).embed(["zzz"])
+def test_a_zero_vector_is_replaced_by_one_of_length_1() -> None:
+    (vector,) = Embedder(GivenVectors([[0.0, 0.0, 0.0]])).embed(["zzz"])
 
     assert math.hypot(*vector) == pytest.approx(1)
 
@@ -99,15 +99,15 @@ def test_a_text_that_points_nowhere_still_gets_a_vector_of_length_1() -> None:
         ([["a", "b"], ["c", "d"]], "not (finite )?numbers"),
     ],
 )
-def test_answers_that_cannot_be_used_are_refused(answer: Any, problem: str) -> None:
+def test_invalid_answers_are_refused(answer: Any, problem: str) -> None:
     with pytest.raises(EmbeddingsError, match=problem) as caught:
-        Embedder(Given(answer)).embed(["a", "b"])
+        Embedder(GivenVectors(answer)).embed(["a", "b"])
 
     assert caught.value.reason == "invalid_response"
 
 
-def test_a_dimension_that_changes_on_the_way_is_refused() -> None:
-    embedder = Embedder(Given([[1.0, 0.0]], [[1.0, 0.0, 0.0]]))
+def test_a_dimension_that_changes_between_batches_is_refused() -> None:
+    embedder = Embedder(GivenVectors([[1.0, 0.0]], [[1.0, 0.0, 0.0]]))
     embedder.embed(["a"])
 
     with pytest.raises(EmbeddingsError, match=r"3 dimensions .expected 2"):
@@ -117,8 +117,8 @@ def test_a_dimension_that_changes_on_the_way_is_refused() -> None:
 # OpenAI
 
 
-class OpenAI:
-    """What stands at OpenAI's address: answers as scripted, then properly; remembers what it was sent."""
+class OpenAIServer:
+    """A server at OpenAI's address: scripted answers, then correct ones; it records the requests."""
 
     def __init__(self) -> None:
         self.script: list[Callable[[dict[str, Any]], tuple[int, Any]]] = []
@@ -131,7 +131,7 @@ class OpenAI:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 outer.requests.append({"path": self.path, **body})
                 outer.keys.add(self.headers["Authorization"])
-                status, answer = outer.script.pop(0)(body) if outer.script else (200, proper(body))
+                status, answer = outer.script.pop(0)(body) if outer.script else (200, make_answer(body))
                 content = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
                 self.send_response(status)
                 self.send_header("Content-Type", "application/json")
@@ -140,27 +140,27 @@ class OpenAI:
                 self.wfile.write(content)
 
             def log_message(self, *args: Any) -> None:
-                """Say nothing."""
+                """Print nothing."""
 
         self._server = LoopbackServer(Handler)
         self.url = f"http://127.0.0.1:{self._server.server_port}/v1"
         self._server.start()
 
     def refuses(self, status: int, times: int = 1) -> None:
-        """Refuse so many requests, the key in the answer as OpenAI sometimes has it."""
+        """Refuse a number of requests, with the key in the answer as OpenAI sometimes has it."""
         error = {"error": {"message": f"Incorrect API key provided: {KEY}", "code": "nope"}}
         self.script += [lambda body: (status, error)] * times
 
     def says(self, change: Callable[[dict[str, Any]], Any]) -> None:
         """Answer one request with a changed answer."""
-        self.script.append(lambda body: (200, change(proper(body))))
+        self.script.append(lambda body: (200, change(make_answer(body))))
 
     def close(self) -> None:
         self._server.end()
 
 
-def proper(body: dict[str, Any]) -> dict[str, Any]:
-    """Answer as OpenAI does, the entries in no particular order."""
+def make_answer(body: dict[str, Any]) -> dict[str, Any]:
+    """Answer like OpenAI, with the entries in reverse order."""
     texts = body["input"]
     data = [
         {"object": "embedding", "index": place, "embedding": [float(len(text)), 1.0, 0.0]}
@@ -171,19 +171,19 @@ def proper(body: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.fixture
-def openai() -> Iterator[OpenAI]:
+def openai() -> Iterator[OpenAIServer]:
     """Run a service at OpenAI's address on this machine."""
-    running = OpenAI()
+    running = OpenAIServer()
     yield running
     running.close()
 
 
-def settings_for(openai: OpenAI | None = None, **overrides: Any) -> Settings:
+def make_settings(openai: OpenAIServer | None = None, **overrides: Any) -> Settings:
     given = {"embeddings": "openai", "openai_api_key": KEY, "ncbi_max_retries": 0, **overrides}
     return load_settings({**given, "openai_url": openai.url} if openai else given)
 
 
-def embedder_for(settings: Settings) -> Embedder:
+def make_embedder(settings: Settings) -> Embedder:
     embedder = embedder_of(settings)
     assert embedder is not None
     return embedder
@@ -191,8 +191,8 @@ def embedder_for(settings: Settings) -> Embedder:
 
 @pytest.mark.long
 @needs_openai
-def test_openai_is_asked_for_a_batch_and_its_answer_put_in_order(openai: OpenAI) -> None:
-    embedder = embedder_for(settings_for(openai))
+def test_openai_gets_a_batch_and_its_answer_is_sorted(openai: OpenAIServer) -> None:
+    embedder = make_embedder(make_settings(openai))
     first, second = embedder.embed(["a", "three words here"])
 
     assert embedder.name == f"openai:{OPENAI_MODEL}"
@@ -206,8 +206,8 @@ def test_openai_is_asked_for_a_batch_and_its_answer_put_in_order(openai: OpenAI)
 
 
 @needs_openai
-def test_another_model_is_asked_for_by_its_name(openai: OpenAI) -> None:
-    embedder = embedder_for(settings_for(openai, embeddings_model="text-embedding-3-large"))
+def test_another_model_is_requested_by_its_name(openai: OpenAIServer) -> None:
+    embedder = make_embedder(make_settings(openai, embeddings_model="text-embedding-3-large"))
     embedder.embed(["a"])
 
     assert embedder.name == "openai:text-embedding-3-large"
@@ -228,13 +228,13 @@ def test_another_model_is_asked_for_by_its_name(openai: OpenAI) -> None:
         (400, "refused", False),
     ],
 )
-def test_what_openai_refuses_is_a_typed_error_without_the_key(
-    openai: OpenAI, status: int, reason: str, retryable: bool, caplog: pytest.LogCaptureFixture
+def test_a_refusal_of_openai_is_a_typed_error_without_the_key(
+    openai: OpenAIServer, status: int, reason: str, retryable: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("DEBUG")
     openai.refuses(status)
     with pytest.raises(EmbeddingsError) as caught:
-        embedder_for(settings_for(openai)).embed(["a"])
+        make_embedder(make_settings(openai)).embed(["a"])
 
     error = caught.value
     assert (error.reason, error.retryable, error.exit_code) == (reason, retryable, Exit.UPSTREAM)
@@ -243,12 +243,14 @@ def test_what_openai_refuses_is_a_typed_error_without_the_key(
 
 
 @needs_openai
-def test_openai_is_asked_again_as_often_as_the_settings_allow(openai: OpenAI, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_requests_to_openai_are_repeated_as_often_as_the_settings_allow(
+    openai: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("openai._base_client.BaseClient._calculate_retry_timeout", lambda *args, **more: 0.01)
     openai.refuses(500)
     openai.refuses(429)
 
-    assert len(embedder_for(settings_for(openai, ncbi_max_retries=2)).embed(["a"])) == 1
+    assert len(make_embedder(make_settings(openai, ncbi_max_retries=2)).embed(["a"])) == 1
     assert len(openai.requests) == 3
 
 
@@ -269,51 +271,51 @@ def test_openai_is_asked_again_as_often_as_the_settings_allow(openai: OpenAI, mo
         (lambda answer: b"", "cannot be parsed"),
     ],
 )
-def test_what_openai_answers_is_checked(openai: OpenAI, change: Callable[[Any], Any], problem: str) -> None:
+def test_answers_of_openai_are_checked(openai: OpenAIServer, change: Callable[[Any], Any], problem: str) -> None:
     openai.says(change)
     with pytest.raises(EmbeddingsError, match=problem) as caught:
-        embedder_for(settings_for(openai)).embed(["a", "b"])
+        make_embedder(make_settings(openai)).embed(["a", "b"])
 
     assert caught.value.reason == "invalid_response"
 
 
 @needs_openai
-def test_openai_out_of_reach_is_said_so(openai: OpenAI) -> None:
-    settings = settings_for(openai)
+def test_an_unreachable_openai_is_reported(openai: OpenAIServer) -> None:
+    settings = make_settings(openai)
     openai.close()
     with pytest.raises(EmbeddingsError, match="cannot be reached") as caught:
-        embedder_for(settings).embed(["a"])
+        make_embedder(settings).embed(["a"])
 
     assert caught.value.reason == "openai_unreachable"
 
 
-def test_without_a_key_nothing_is_sent_anywhere(openai: OpenAI) -> None:
+def test_without_a_key_no_request_is_sent(openai: OpenAIServer) -> None:
     with pytest.raises(NotConfigured, match="OPENAI_API_KEY"):
-        embedder_of(settings_for(openai, openai_api_key=""))
+        embedder_of(make_settings(openai, openai_api_key=""))
 
     assert not openai.requests
 
 
 @needs_openai
-def test_the_key_goes_to_openai_and_to_this_machine_only() -> None:
+def test_the_key_is_sent_only_to_openai_and_to_this_machine() -> None:
     for url in ("https://proxy.example.org/v1", "http://api.openai.com/v1", "https://openai.com.example.org/v1"):
         with pytest.raises(NotConfigured) as caught:
-            embedder_for(settings_for(openai_url=url)).embed(["a"])
+            make_embedder(make_settings(openai_url=url)).embed(["a"])
         assert KEY not in str(caught.value.envelope())
 
 
-def test_offline_asks_nobody(openai: OpenAI) -> None:
+def test_offline_no_request_is_sent(openai: OpenAIServer) -> None:
     with pytest.raises(LocalEmbeddingsError, match="offline"):
-        embedder_of(settings_for(openai, offline=True))
+        embedder_of(make_settings(openai, offline=True))
 
     assert not openai.requests
 
 
-def test_a_package_that_is_not_there_is_named_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_is_reported_with_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("entrez_kit.base.extras.is_installed", lambda name: False)
     for embeddings, extra in (("openai", "entrez-kit[openai]"), ("hf", "entrez-kit[embeddings]")):
         with pytest.raises(NotConfigured) as caught:
-            embedder_of(settings_for(embeddings=embeddings))
+            embedder_of(make_settings(embeddings=embeddings))
         assert caught.value.reason == "extra_missing"
         assert extra in caught.value.recovery_hint
 
@@ -327,8 +329,8 @@ def test_without_a_provider_there_is_no_embedder() -> None:
 
 @needs_model2vec
 def test_a_static_model_is_read_from_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = tiny_model(tmp_path / "tiny")
-    embedder = embedder_for(load_settings({"embeddings": "hf", "embeddings_model": str(folder)}))
+    folder = build_tiny_model(tmp_path / "tiny")
+    embedder = make_embedder(load_settings({"embeddings": "hf", "embeddings_model": str(folder)}))
     fish, danio, heart = embedder.embed(["Zebrafish", "danio fish", "cardiac muscle"])
 
     assert is_static(str(folder))
@@ -341,7 +343,7 @@ def test_a_static_model_is_read_from_its_folder(tmp_path: Path, monkeypatch: pyt
 
 @needs_model2vec
 @pytest.mark.parametrize("offline", [True, False])
-def test_a_model_that_cannot_be_had_is_named(tmp_path: Path, offline: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_model_is_named(tmp_path: Path, offline: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*args: Any, **more: Any) -> Any:
         assert offline is more.get("local_files_only", False)
         raise OSError("no network")
@@ -357,7 +359,7 @@ def test_a_model_that_cannot_be_had_is_named(tmp_path: Path, offline: bool, monk
 
 @pytest.fixture
 def sentence_transformers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """Put a package in the place of sentence-transformers; return the names of the models that are loaded."""
+    """Replace sentence-transformers by another package; return the names of the loaded models."""
     package = tmp_path / "site" / "sentence_transformers"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text(
@@ -381,8 +383,8 @@ def sentence_transformers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> It
     sys.modules.pop("sentence_transformers", None)
 
 
-def test_sentence_transformers_are_used_where_they_are_installed(sentence_transformers: list[str]) -> None:
-    embedder = embedder_for(load_settings({"embeddings": "hf", "embeddings_model": "someone/some-model"}))
+def test_sentence_transformers_are_used_if_they_are_installed(sentence_transformers: list[str]) -> None:
+    embedder = make_embedder(load_settings({"embeddings": "hf", "embeddings_model": "someone/some-model"}))
 
     assert isinstance(embedder._provider, SentenceModelEmbeddings)
     assert embedder.name == "hf:someone/some-model"
@@ -399,7 +401,7 @@ MEDCPT = {
 }
 
 
-def test_queries_and_passages_have_an_encoder_each_and_the_name_tells_both(sentence_transformers: list[str]) -> None:
+def test_queries_and_passages_have_separate_encoders_and_the_name_has_both(sentence_transformers: list[str]) -> None:
     settings = load_settings(MEDCPT)
     for queries, encoder, second in (
         (False, "ncbi/MedCPT-Article-Encoder", 2.0),
@@ -414,8 +416,8 @@ def test_queries_and_passages_have_an_encoder_each_and_the_name_tells_both(sente
         assert sentence_transformers == [encoder]
 
 
-def test_medcpt_speaks_by_its_first_token(sentence_transformers: list[str]) -> None:
-    embedder = embedder_for(load_settings(MEDCPT))
+def test_medcpt_uses_the_vector_of_its_first_token(sentence_transformers: list[str]) -> None:
+    embedder = make_embedder(load_settings(MEDCPT))
 
     assert isinstance(embedder._provider, SentenceModelEmbeddings)
     pooling = embedder._provider._model[1]

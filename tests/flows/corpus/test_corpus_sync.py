@@ -1,12 +1,12 @@
-"""Following a query: entries, revisions, deletions, and what happens when something fails on the way."""
+"""Syncs of a query: new, revised and deleted records, and failures during a sync."""
 
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from corpus_bench import Paper, contents, rows, series
-from corpus_world import TERM, KitFor, World, counts
+from changing_pubmed import TERM, ChangingPubMed, KitFor, get_counts
+from invented_papers import Paper, list_rows, make_series, read_contents
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, StoreError, UpstreamError
@@ -20,8 +20,8 @@ from entrez_kit.pubmed.record_fetcher import Retrieval
 
 
 @pytest.fixture
-def world(kit_for: KitFor, tmp_path: Path) -> World:
-    return World(kit_for, tmp_path)
+def world(kit_for: KitFor, tmp_path: Path) -> ChangingPubMed:
+    return ChangingPubMed(kit_for, tmp_path)
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _fail(monkeypatch: pytest.MonkeyPatch, pmids: Iterable[int], error: EntrezKitError | None) -> None:
-    """Let PubMed not deliver some records: with an error, or as if they did not exist."""
+    """Make PubMed not deliver some records: with an error, or as if they did not exist."""
     real, lost = Retrieval.batch, {str(pmid) for pmid in pmids}
 
     def batch(self: Retrieval, asked: list[str]) -> Any:
@@ -43,11 +43,11 @@ def _fail(monkeypatch: pytest.MonkeyPatch, pmids: Iterable[int], error: EntrezKi
 # what is found
 
 
-def test_a_first_sync_fetches_the_whole_query(world: World) -> None:
-    with world.of([*series(30), Paper(9, abstract="About mice.")]) as state:
+def test_a_first_sync_fetches_the_whole_query(world: ChangingPubMed) -> None:
+    with world.with_records([*make_series(30), Paper(9, abstract="About mice.")]) as state:
         result = state.sync()
 
-        assert counts(result) == (30, 0, 0)
+        assert get_counts(result) == (30, 0, 0)
         assert result.job_id == "sync_2026-01-05T12:00:00Z"
         assert result.max_edat_seen == state.checkpoint() == "2024-01-30T00:00:00Z"
         assert (result.warnings, result.missing_error()) == ([], None)
@@ -58,50 +58,50 @@ def test_a_first_sync_fetches_the_whole_query(world: World) -> None:
         assert [move.note for move in state.store.checkpoint_log("fish").entries] == [result.job_id]
 
 
-def test_a_second_sync_looks_at_the_overlap_and_changes_nothing(world: World) -> None:
-    with world.of(series(30)) as state:
+def test_a_second_sync_reads_the_overlap_and_changes_nothing(world: ChangingPubMed) -> None:
+    with world.with_records(make_series(30)) as state:
         state.sync()
-        before = contents(state.store)
+        before = read_contents(state.store)
         world.clock.move(minutes=1)
 
         result = state.sync()
 
-        assert counts(result) == (0, 0, 6)
+        assert get_counts(result) == (0, 0, 6)
         assert result.max_edat_seen == "2024-01-30T00:00:00Z"
-        assert contents(state.store) == before
+        assert read_contents(state.store) == before
         assert state.searched[1] == '(zebrafish) AND ("2024/01/25"[edat] : "2026/01/05"[edat])'
 
 
 @pytest.mark.parametrize(("overlap", "first"), [(0, "2024/01/30"), (29, "2024/01/01"), (10**30, "0001/01/01")])
-def test_the_overlap_is_as_long_as_asked_for(world: World, overlap: int, first: str) -> None:
-    with world.of(series(30)) as state:
+def test_the_overlap_has_the_requested_length(world: ChangingPubMed, overlap: int, first: str) -> None:
+    with world.with_records(make_series(30)) as state:
         state.sync()
         state.sync(overlap_days=overlap)
 
         assert f'("{first}"[edat] :' in state.searched[1]
 
 
-def test_records_added_late_are_found_in_the_overlap(world: World) -> None:
-    papers = series(30)
-    with world.of([paper for paper in papers if paper.pmid != 1027]) as state:
+def test_records_added_late_are_found_in_the_overlap(world: ChangingPubMed) -> None:
+    papers = make_series(30)
+    with world.with_records([paper for paper in papers if paper.pmid != 1027]) as state:
         state.sync()
-    with world.of([*papers, Paper(2000, entered="2024-02-03")]) as state:
+    with world.with_records([*papers, Paper(2000, entered="2024-02-03")]) as state:
         result = state.sync()
 
-        assert counts(result) == (2, 0, 5)
+        assert get_counts(result) == (2, 0, 5)
         assert state.checkpoint() == "2024-02-03T00:00:00Z"
 
 
-def test_a_revision_of_an_old_record_is_found_by_its_date_of_modification(world: World) -> None:
-    papers = series(30)
-    with world.of(papers) as state:
+def test_a_revision_of_an_old_record_is_found_by_its_date_of_modification(world: ChangingPubMed) -> None:
+    papers = make_series(30)
+    with world.with_records(papers) as state:
         state.sync()
     world.clock.move(days=20)
-    changed = papers[2].but(title="Revised", revised="2026-01-20")
-    with world.of([papers[0], papers[1], changed, *papers[3:]]) as state:
+    changed = papers[2].change_with(title="Revised", revised="2026-01-20")
+    with world.with_records([papers[0], papers[1], changed, *papers[3:]]) as state:
         result = state.sync()
 
-        assert counts(result) == (0, 1, 6)
+        assert get_counts(result) == (0, 1, 6)
         assert state.searched[1] == (
             '((zebrafish) AND ("2025/12/31"[mdat] : "2026/01/25"[mdat])) AND ("0001/01/01"[edat] : "2024/01/24"[edat])'
         )
@@ -109,54 +109,56 @@ def test_a_revision_of_an_old_record_is_found_by_its_date_of_modification(world:
         assert state.checkpoint() == "2024-01-30T00:00:00Z"
 
 
-def test_a_sync_under_a_clock_that_was_ahead_hides_no_revision_from_the_next_one(world: World) -> None:
-    papers = series(30)
+def test_a_sync_with_a_clock_that_was_ahead_hides_no_revision_from_the_next_one(world: ChangingPubMed) -> None:
+    papers = make_series(30)
     world.clock.move(days=300)
-    with world.of(papers) as state:
+    with world.with_records(papers) as state:
         state.sync()
     world.clock.move(days=-280)
-    changed = papers[2].but(title="Revised", revised="2026-01-20")
-    with world.of([papers[0], papers[1], changed, *papers[3:]]) as state:
+    changed = papers[2].change_with(title="Revised", revised="2026-01-20")
+    with world.with_records([papers[0], papers[1], changed, *papers[3:]]) as state:
         first, second = state.sync(), state.sync()
 
     assert first.updated == 1
     assert any("in the future" in warning for warning in first.warnings)
-    assert not second.warnings, "the wrong time is still there"
+    assert not second.warnings, "the wrong time is still stored"
 
 
-def test_records_withdrawn_after_a_sync_under_a_clock_that_was_ahead_are_noticed(world: World) -> None:
-    papers = series(30)
+def test_records_withdrawn_after_a_sync_with_a_clock_that_was_ahead_are_found(world: ChangingPubMed) -> None:
+    papers = make_series(30)
     world.clock.move(days=300)
-    with world.of(papers) as state:
+    with world.with_records(papers) as state:
         state.sync()
     world.clock.move(days=-280)
-    with world.of(papers[:-1]) as state:
+    with world.with_records(papers[:-1]) as state:
         result = state.sync()
 
     assert any("Withdrawn" in warning for warning in result.warnings)
 
 
-def test_what_an_interrupted_sync_fetched_under_a_clock_that_was_ahead_is_fetched_again(world: World) -> None:
-    papers = series(30)
+def test_records_fetched_by_an_interrupted_sync_with_a_clock_ahead_are_fetched_again(world: ChangingPubMed) -> None:
+    papers = make_series(30)
     world.clock.move(days=300)
-    with world.of(papers) as state:
+    with world.with_records(papers) as state:
         state.sync()
     world.clock.move(days=-280)
-    with world.of([paper.but(title="Revised", revised="2026-01-20") for paper in papers]) as state:
+    with world.with_records([paper.change_with(title="Revised", revised="2026-01-20") for paper in papers]) as state:
         state.sandbox.take_down("efetch")
         with pytest.raises(UpstreamError):
             state.sync()
         world.clock.move(hours=1)
-    with world.of([paper.but(title="Revised", revised="2026-01-20") for paper in papers]) as state:
+    with world.with_records([paper.change_with(title="Revised", revised="2026-01-20") for paper in papers]) as state:
         assert state.sync().updated == 30
 
 
-def test_a_new_retraction_is_told_and_listed(world: World) -> None:
-    papers = series(30)
-    with world.of(papers) as state:
+def test_a_new_retraction_is_reported_and_listed(world: ChangingPubMed) -> None:
+    papers = make_series(30)
+    with world.with_records(papers) as state:
         state.sync()
     world.clock.move(days=20)
-    with world.of([papers[0].but(retracted_in="J. 2026", revised="2026-01-15"), *papers[1:]]) as state:
+    with world.with_records(
+        [papers[0].change_with(retracted_in="J. 2026", revised="2026-01-15"), *papers[1:]]
+    ) as state:
         result = state.sync()
 
         assert result.warnings == ["Newly retracted: PMID 1001."]
@@ -164,75 +166,75 @@ def test_a_new_retraction_is_told_and_listed(world: World) -> None:
         assert (found.pmid, found.retraction_status) == ("1001", "retracted")
 
 
-def test_an_old_record_that_comes_to_match_when_it_is_indexed_is_found(world: World) -> None:
-    papers = series(30)
+def test_an_old_record_that_matches_after_it_was_indexed_is_found(world: ChangingPubMed) -> None:
+    papers = make_series(30)
     unindexed = Paper(500, abstract="About fish.", entered="2024-01-02")
-    with world.of([*papers, unindexed]) as state:
+    with world.with_records([*papers, unindexed]) as state:
         state.sync()
     world.clock.move(days=20)
-    with world.of([*papers, unindexed.but(mesh=("Zebrafish",), revised="2026-01-20")]) as state:
-        assert counts(state.sync()) == (1, 0, 6)
+    with world.with_records([*papers, unindexed.change_with(mesh=("Zebrafish",), revised="2026-01-20")]) as state:
+        assert get_counts(state.sync()) == (1, 0, 6)
 
 
-def test_a_withdrawn_record_is_marked_and_told(world: World) -> None:
-    papers = series(30)
-    with world.of(papers) as state:
+def test_a_withdrawn_record_is_marked_and_reported(world: ChangingPubMed) -> None:
+    papers = make_series(30)
+    with world.with_records(papers) as state:
         state.sync()
     world.clock.move(days=1)
-    with world.of(papers[:-1]) as state:
+    with world.with_records(papers[:-1]) as state:
         result = state.sync()
 
-        assert counts(result) == (0, 1, 5)
+        assert get_counts(result) == (0, 1, 5)
         assert result.warnings == ["Withdrawn from PubMed: PMID 1030."]
         assert [item.pmid for item in state.store.diff("fish", "2026-01-06").deleted] == ["1030"]
-        assert counts(state.sync()) == (0, 0, 5)
+        assert get_counts(state.sync()) == (0, 0, 5)
 
 
-def test_a_record_that_no_longer_matches_stays_and_is_brought_up_to_date(world: World) -> None:
-    papers = series(30)
-    with world.of(papers) as state:
+def test_a_record_that_no_longer_matches_stays_and_is_updated(world: ChangingPubMed) -> None:
+    papers = make_series(30)
+    with world.with_records(papers) as state:
         state.sync()
     world.clock.move(days=1)
-    with world.of([*papers[:-1], papers[-1].but(abstract="About mice.")]) as state:
+    with world.with_records([*papers[:-1], papers[-1].change_with(abstract="About mice.")]) as state:
         result = state.sync()
 
-        assert counts(result) == (0, 1, 5)
+        assert get_counts(result) == (0, 1, 5)
         assert result.warnings == ["No longer matched by the query, but kept: PMID 1030."]
         assert state.store.stats("fish").documents == 30
 
 
-def test_a_query_that_finds_nothing_is_complete(world: World) -> None:
-    with world.of(series(3)) as state:
+def test_a_query_without_results_is_complete(world: ChangingPubMed) -> None:
+    with world.with_records(make_series(3)) as state:
         result = state.sync(term="unicorns")
 
-        assert counts(result) == (0, 0, 0)
+        assert get_counts(result) == (0, 0, 0)
         assert result.max_edat_seen is None
         assert state.checkpoint() is None
         assert state.store.corpora().corpora[0].last_status == "complete"
-        assert counts(state.sync(term="unicorns")) == (0, 0, 0)
+        assert get_counts(state.sync(term="unicorns")) == (0, 0, 0)
 
 
-def test_what_ncbi_left_out_of_the_query_is_told(world: World) -> None:
-    with world.of(series(3)) as state:
+def test_query_parts_that_ncbi_dropped_are_reported(world: ChangingPubMed) -> None:
+    with world.with_records(make_series(3)) as state:
         result = state.sync(term="zebrafish AND sharks[nofield]")
 
         assert any("nofield" in warning for warning in result.warnings)
         assert any("broader than the query" in warning and "'nofield'" in warning for warning in result.warnings)
 
 
-def test_a_record_dated_ahead_is_kept_and_hides_nothing(world: World) -> None:
-    papers = series(5, first="2025-12-30")
-    with world.of([*papers, Paper(8, entered="2031-01-01")]) as state:
-        assert counts(state.sync()) == (6, 0, 0)
+def test_a_record_with_a_future_date_is_stored_and_hides_no_other(world: ChangingPubMed) -> None:
+    papers = make_series(5, first="2025-12-30")
+    with world.with_records([*papers, Paper(8, entered="2031-01-01")]) as state:
+        assert get_counts(state.sync()) == (6, 0, 0)
         assert state.checkpoint() == "2026-01-05T12:00:00Z"
     world.clock.move(days=3)
-    with world.of([*papers, Paper(9, entered="2026-01-06")]) as state:
+    with world.with_records([*papers, Paper(9, entered="2026-01-06")]) as state:
         assert state.sync().inserted == 1
 
 
-def test_the_cache_is_passed_by(world: World) -> None:
-    papers = series(3)
-    with world.of(papers) as state:
+def test_a_sync_does_not_read_the_cache(world: ChangingPubMed) -> None:
+    papers = make_series(3)
+    with world.with_records(papers) as state:
         state.kit.fetch_contents(pmids=["1001", "1002", "1003"])
         state.kit.search_articles(query_term=TERM)
         state.sync()
@@ -243,12 +245,12 @@ def test_the_cache_is_passed_by(world: World) -> None:
     assert "1001" in state.fetched[1]
 
 
-def test_two_keys_share_records_and_keep_their_own_books(world: World) -> None:
-    with world.of([*series(5), Paper(50, title="Sharks", abstract="Sharks eat zebrafish.")]) as state:
+def test_two_keys_share_records_and_have_separate_checkpoints(world: ChangingPubMed) -> None:
+    with world.with_records([*make_series(5), Paper(50, title="Sharks", abstract="Sharks eat zebrafish.")]) as state:
         state.sync("fish")
         result = state.sync("sharks", "sharks")
 
-        assert counts(result) == (0, 0, 1)
+        assert get_counts(result) == (0, 0, 1)
         assert state.store.stats("sharks").documents == 1
         assert state.store.stats().documents == 6
 
@@ -256,27 +258,27 @@ def test_two_keys_share_records_and_keep_their_own_books(world: World) -> None:
 # terms
 
 
-def test_another_term_for_a_key_is_refused_and_changes_nothing(world: World) -> None:
-    with world.of(series(5)) as state:
+def test_another_term_for_a_key_is_rejected_and_changes_nothing(world: ChangingPubMed) -> None:
+    with world.with_records(make_series(5)) as state:
         state.sync()
-        before = contents(state.store)
+        before = read_contents(state.store)
 
         with pytest.raises(InvalidInput, match="synced with a different query: zebrafish") as caught:
             state.sync(term="mice")
 
         assert caught.value.reason == "term_changed"
-        assert contents(state.store) == before
+        assert read_contents(state.store) == before
         assert state.sync(term="  zebrafish ").inserted == 0
 
 
-def test_a_term_can_be_replaced_and_the_audit_remembers_it(world: World) -> None:
-    with world.of([*series(5), Paper(60, abstract="About mice.", entered="2020-05-05")]) as state:
+def test_a_term_can_be_replaced_and_the_audit_records_it(world: ChangingPubMed) -> None:
+    with world.with_records([*make_series(5), Paper(60, abstract="About mice.", entered="2020-05-05")]) as state:
         state.sync()
         result = state.sync(term="mice", replace_term=True)
 
-        assert counts(result) == (1, 0, 0)
+        assert get_counts(result) == (1, 0, 0)
         assert state.checkpoint() == "2020-05-05T00:00:00Z"
-        assert rows(state.store, "SELECT pmid FROM membership") == [(60,)]
+        assert list_rows(state.store, "SELECT pmid FROM membership") == [(60,)]
         moves = state.store.checkpoint_log("fish").entries
         assert [(move.kind, move.old_edat, move.new_edat) for move in moves] == [
             ("automatic", None, "2020-05-05T00:00:00Z"),
@@ -287,42 +289,42 @@ def test_a_term_can_be_replaced_and_the_audit_remembers_it(world: World) -> None
         assert state.store.stats().documents == 6
 
 
-def test_a_term_is_not_replaced_when_pubmed_does_not_answer(world: World) -> None:
-    with world.of(series(5), ncbi_max_retries=0) as state:
+def test_a_term_is_not_replaced_if_pubmed_does_not_answer(world: ChangingPubMed) -> None:
+    with world.with_records(make_series(5), ncbi_max_retries=0) as state:
         state.sync()
-        before = contents(state.store)
+        before = read_contents(state.store)
         state.sandbox.fail_next("500", "esearch")
 
         with pytest.raises(UpstreamError):
             state.sync(term="mice", replace_term=True)
 
-        assert contents(state.store) == before
+        assert read_contents(state.store) == before
 
 
 @pytest.mark.parametrize("term", ["(zebrafish", '"zebrafish', "zebrafish)"])
-def test_a_term_whose_brackets_do_not_pair_up_is_refused(world: World, term: str) -> None:
-    with world.of(series(5)) as state, pytest.raises(InvalidInput) as caught:
+def test_a_term_with_unbalanced_brackets_is_rejected(world: ChangingPubMed, term: str) -> None:
+    with world.with_records(make_series(5)) as state, pytest.raises(InvalidInput) as caught:
         state.sync(term=term)
 
     assert caught.value.invalid_input == f"term={term}"
     assert state.sandbox.requests() == 0
 
 
-def test_a_checkpoint_set_back_by_hand_makes_the_sync_look_again(world: World) -> None:
-    with world.of(series(30)) as state:
+def test_a_checkpoint_set_back_by_hand_makes_the_sync_start_there(world: ChangingPubMed) -> None:
+    with world.with_records(make_series(30)) as state:
         state.sync()
-        before = contents(state.store)
+        before = read_contents(state.store)
         state.store.set_checkpoint("fish", "2024-01-01")
 
-        assert counts(state.sync()) == (0, 0, 30)
-        assert contents(state.store) == before
+        assert get_counts(state.sync()) == (0, 0, 30)
+        assert read_contents(state.store) == before
 
 
-def test_a_checkpoint_set_before_the_first_sync_is_where_it_starts(world: World) -> None:
-    with world.of(series(30)) as state:
+def test_a_checkpoint_set_before_the_first_sync_is_its_start(world: ChangingPubMed) -> None:
+    with world.with_records(make_series(30)) as state:
         state.store.set_checkpoint("fish", "2024-01-20")
 
-        assert counts(state.sync()) == (16, 0, 0)
+        assert get_counts(state.sync()) == (16, 0, 0)
         found = state.store.get_checkpoint("fish")
         assert found is not None
         assert found.term == TERM
@@ -331,8 +333,8 @@ def test_a_checkpoint_set_before_the_first_sync_is_where_it_starts(world: World)
 # size
 
 
-def test_a_query_that_is_too_large_for_a_call_is_refused_with_the_command_to_run(world: World) -> None:
-    with world.of(series(30)) as state:
+def test_a_query_that_is_too_large_for_a_call_is_refused_with_the_command_to_run(world: ChangingPubMed) -> None:
+    with world.with_records(make_series(30)) as state:
         with pytest.raises(InvalidInput, match=r"finds 30 records.*at most 20") as caught:
             state.sync(key="my fish", max_first=20)
 
@@ -342,9 +344,9 @@ def test_a_query_that_is_too_large_for_a_call_is_refused_with_the_command_to_run
         assert state.sync(max_first=30).inserted == 30
 
 
-def test_a_plan_counts_and_changes_nothing(world: World) -> None:
-    papers = series(30)
-    with world.of(papers) as state:
+def test_a_plan_counts_and_changes_nothing(world: ChangingPubMed) -> None:
+    papers = make_series(30)
+    with world.with_records(papers) as state:
         plan = sync_plan(state.kit.services, SyncRequest(query_key="fish", term=TERM))
 
         assert (plan.first_sync, plan.entries, plan.revisions, plan.from_edat) == (True, 30, 0, None)
@@ -353,23 +355,23 @@ def test_a_plan_counts_and_changes_nothing(world: World) -> None:
         assert not state.store.path.exists()
         state.sync()
     world.clock.move(days=9)
-    with world.of([papers[0].but(revised="2026-01-10"), *papers[1:]]) as state:
-        before = contents(state.store)
+    with world.with_records([papers[0].change_with(revised="2026-01-10"), *papers[1:]]) as state:
+        before = read_contents(state.store)
         plan = sync_plan(state.kit.services, SyncRequest(query_key="fish", term=TERM))
 
         assert (plan.first_sync, plan.entries, plan.revisions, plan.from_edat) == (False, 6, 1, "2024-01-25")
         assert plan.requests == 5
-        assert contents(state.store) == before
+        assert read_contents(state.store) == before
 
 
-def test_windows_that_are_too_large_are_split_and_followed_oldest_first(
-    world: World, monkeypatch: pytest.MonkeyPatch
+def test_windows_that_are_too_large_are_split_and_read_oldest_first(
+    world: ChangingPubMed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(slices, "MAX_PUBMED_RESULTS", 12)
-    with world.of(series(40)) as state:
+    with world.with_records(make_series(40)) as state:
         result = state.sync()
 
-        assert counts(result) == (40, 0, 0)
+        assert get_counts(result) == (40, 0, 0)
         moves = [move.new_edat for move in reversed(state.store.checkpoint_log("fish").entries)]
         assert len(moves) >= 4
         assert moves == sorted(moves, key=str)
@@ -377,24 +379,25 @@ def test_windows_that_are_too_large_are_split_and_followed_oldest_first(
 
 
 def test_a_single_day_that_is_too_large_is_split_by_its_other_dates(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    world: ChangingPubMed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(slices, "MAX_PUBMED_RESULTS", 12)
     crowd = [
-        paper.but(entered="2024-01-05", published=(1990 + place, "Feb", 3)) for place, paper in enumerate(series(30))
+        paper.change_with(entered="2024-01-05", published=(1990 + place, "Feb", 3))
+        for place, paper in enumerate(make_series(30))
     ]
-    with world.of(crowd) as state:
-        assert counts(state.sync()) == (30, 0, 0)
+    with world.with_records(crowd) as state:
+        assert get_counts(state.sync()) == (30, 0, 0)
         assert state.checkpoint() == "2024-01-05T00:00:00Z"
-        assert counts(state.sync()) == (0, 0, 30)
+        assert get_counts(state.sync()) == (0, 0, 30)
 
 
-def test_more_records_than_pubmed_lists_are_told_and_the_checkpoint_stays(
-    world: World, monkeypatch: pytest.MonkeyPatch
+def test_more_records_than_pubmed_lists_are_reported_and_the_checkpoint_stays(
+    world: ChangingPubMed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(slices, "MAX_PUBMED_RESULTS", 12)
-    alike = [paper.but(entered="2024-01-05", revised="2024-01-09") for paper in series(30)]
-    with world.of(alike) as state:
+    alike = [paper.change_with(entered="2024-01-05", revised="2024-01-09") for paper in make_series(30)]
+    with world.with_records(alike) as state:
         result = state.sync()
 
         assert result.inserted == 12
@@ -409,16 +412,16 @@ def test_more_records_than_pubmed_lists_are_told_and_the_checkpoint_stays(
 
 
 @pytest.mark.usefixtures("small_batches")
-def test_a_failed_batch_holds_the_checkpoint_back_and_is_fetched_next_time(
-    world: World, monkeypatch: pytest.MonkeyPatch
+def test_a_failed_batch_keeps_the_checkpoint_and_is_fetched_next_time(
+    world: ChangingPubMed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(slices, "MAX_PUBMED_RESULTS", 25)
-    with world.of(series(60)) as state:
+    with world.with_records(make_series(60)) as state:
         with monkeypatch.context() as trouble:
             _fail(trouble, range(1026, 1030), UpstreamError("no answer", details={"reason": "ncbi_unreachable"}))
             result = state.sync()
 
-        assert counts(result) == (56, 0, 0)
+        assert get_counts(result) == (56, 0, 0)
         assert state.store.corpora().corpora[0].last_status == "partial"
         missing_error = result.missing_error()
         assert isinstance(missing_error, UpstreamError)
@@ -438,28 +441,28 @@ def test_a_failed_batch_holds_the_checkpoint_back_and_is_fetched_next_time(
         assert sorted(pmid for batch in state.fetched[requested:] for pmid in batch) == ["1026", "1027", "1028", "1029"]
         assert state.checkpoint() == "2024-02-29T00:00:00Z"
         assert state.store.stats("fish").documents == 60
-        assert rows(state.store, "SELECT max(version) FROM documents") == [(1,)]
+        assert list_rows(state.store, "SELECT max(version) FROM documents") == [(1,)]
 
 
 @pytest.mark.usefixtures("small_batches")
-def test_a_failed_batch_is_fetched_even_when_the_next_sync_comes_late(
-    world: World, monkeypatch: pytest.MonkeyPatch
+def test_a_failed_batch_is_fetched_even_if_the_next_sync_is_late(
+    world: ChangingPubMed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with world.of(series(60)) as state:
+    with world.with_records(make_series(60)) as state:
         with monkeypatch.context() as trouble:
             _fail(trouble, [1001, 1031], UpstreamError("no answer"))
             state.sync()
         assert state.checkpoint() is None
         world.clock.move(days=90)
 
-        assert counts(state.sync(overlap_days=0)) == (2, 0, 58)
+        assert get_counts(state.sync(overlap_days=0)) == (2, 0, 58)
 
 
 @pytest.mark.usefixtures("small_batches")
-def test_batches_that_fail_one_after_the_other_cost_no_other_record(
-    world: World, monkeypatch: pytest.MonkeyPatch
+def test_consecutive_failed_batches_lose_no_other_record(
+    world: ChangingPubMed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with world.of(series(60)) as state:
+    with world.with_records(make_series(60)) as state:
         with monkeypatch.context() as trouble:
             _fail(trouble, range(1001, 1051), RateLimited("too fast"))
             result = state.sync()
@@ -472,24 +475,24 @@ def test_batches_that_fail_one_after_the_other_cost_no_other_record(
 
 
 @pytest.mark.usefixtures("small_batches")
-def test_when_nothing_comes_the_error_is_raised_and_the_key_stays_free(
-    world: World, monkeypatch: pytest.MonkeyPatch
+def test_if_no_record_arrives_the_error_is_raised_and_the_key_stays_free(
+    world: ChangingPubMed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with world.of(series(60)) as state:
+    with world.with_records(make_series(60)) as state:
         with monkeypatch.context() as trouble:
             _fail(trouble, range(1001, 1061), UpstreamError("no answer"))
             with pytest.raises(UpstreamError, match="no answer"):
                 state.sync()
 
         assert state.checkpoint() is None
-        assert rows(state.store, "SELECT status FROM jobs") == [("failed",)]
+        assert list_rows(state.store, "SELECT status FROM jobs") == [("failed",)]
 
 
-def test_a_search_that_fails_on_the_way_leaves_what_came_and_the_checkpoint_before_it(
-    world: World, monkeypatch: pytest.MonkeyPatch
+def test_a_search_that_fails_after_some_records_stores_them_and_the_checkpoint_before_the_failure(
+    world: ChangingPubMed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(slices, "MAX_PUBMED_RESULTS", 12)
-    with world.of(series(40), ncbi_max_retries=0) as state:
+    with world.with_records(make_series(40), ncbi_max_retries=0) as state:
         real = slices.Slicer.ask
         calls: list[int] = []
 
@@ -509,19 +512,19 @@ def test_a_search_that_fails_on_the_way_leaves_what_came_and_the_checkpoint_befo
         assert missing_error.details["partial"] is True
         reached = state.checkpoint()
         assert reached is not None
-        assert rows(state.store, "SELECT max(edat) FROM documents") == [(reached,)]
+        assert list_rows(state.store, "SELECT max(edat) FROM documents") == [(reached,)]
         state.sync()
         assert state.store.stats("fish").documents == 40
 
 
-def test_records_listed_but_not_delivered_are_told_and_asked_for_until_they_come(
-    world: World, monkeypatch: pytest.MonkeyPatch
+def test_records_listed_but_not_delivered_are_reported_and_requested_until_they_arrive(
+    world: ChangingPubMed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with world.of(series(30)) as state:
+    with world.with_records(make_series(30)) as state:
         with monkeypatch.context() as trouble:
             _fail(trouble, [1003], None)
             result = state.sync()
-            assert counts(result) == (29, 0, 0)
+            assert get_counts(result) == (29, 0, 0)
             missing_error = result.missing_error()
             assert missing_error is not None
             assert missing_error.details == {"reason": "incomplete", "partial": True, "missing": ["1003"]}
@@ -533,13 +536,15 @@ def test_records_listed_but_not_delivered_are_told_and_asked_for_until_they_come
             assert again.missing_error() is None
 
         world.clock.move(hours=1)
-        assert counts(state.sync()) == (1, 0, 6)
+        assert get_counts(state.sync()) == (1, 0, 6)
         assert state.store.read(checkpoints.unavailable, "fish", state.store.clock()) == []
         assert state.store.stats("fish").documents == 30
 
 
-def test_a_record_that_never_comes_is_given_up_after_a_month(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    with world.of(series(30)) as state:
+def test_a_record_that_never_arrives_is_abandoned_after_a_month(
+    world: ChangingPubMed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with world.with_records(make_series(30)) as state:
         _fail(monkeypatch, [1003], None)
         state.sync()
         world.clock.move(days=29)
@@ -548,7 +553,7 @@ def test_a_record_that_never_comes_is_given_up_after_a_month(world: World, monke
         assert state.sync().warnings == []
 
 
-def test_a_record_that_cannot_be_read_does_not_sink_the_others(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_record_does_not_fail_the_others(world: ChangingPubMed, monkeypatch: pytest.MonkeyPatch) -> None:
     from entrez_kit.corpus.documents import Doc
 
     real = Doc.of
@@ -558,7 +563,7 @@ def test_a_record_that_cannot_be_read_does_not_sink_the_others(world: World, mon
             raise ValueError("odd")
         return real(article)
 
-    with world.of(series(5)) as state:
+    with world.with_records(make_series(5)) as state:
         monkeypatch.setattr(Doc, "of", of)
         result = state.sync()
 
@@ -569,9 +574,11 @@ def test_a_record_that_cannot_be_read_does_not_sink_the_others(world: World, mon
 
 
 @pytest.mark.long
-def test_a_full_store_ends_the_sync_and_the_next_one_goes_on(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_ends_the_sync_and_the_next_one_continues(
+    world: ChangingPubMed, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sync, "BATCH", 100)
-    with world.of(series(900)) as state:
+    with world.with_records(make_series(900)) as state:
         state.sync(term="1001[uid]", key="other")
         with state.store._lend(writable=True) as connection:
             before = connection.execute("PRAGMA page_count").fetchone()[0]
@@ -588,9 +595,9 @@ def test_a_full_store_ends_the_sync_and_the_next_one_goes_on(world: World, monke
 
 
 def test_a_sync_that_has_not_run_or_has_stopped_reports_no_missing_records_and_sends_no_request(
-    world: World, small_batches: None
+    world: ChangingPubMed, small_batches: None
 ) -> None:
-    with world.of(series(60)) as state:
+    with world.with_records(make_series(60)) as state:
         run = sync.Sync(state.kit.services, SyncRequest(query_key="fish", term=TERM))
         assert run.missing_error() is None
         assert state.searched == []
@@ -608,8 +615,10 @@ def test_a_sync_that_has_not_run_or_has_stopped_reports_no_missing_records_and_s
 
 @pytest.mark.usefixtures("small_batches")
 @pytest.mark.parametrize("how", ["ctrl-c", "cancelled"])
-def test_an_interrupted_sync_keeps_what_came_and_the_next_one_fetches_the_rest(world: World, how: str) -> None:
-    with world.of(series(60)) as state:
+def test_an_interrupted_sync_stores_its_records_and_the_next_one_fetches_the_others(
+    world: ChangingPubMed, how: str
+) -> None:
+    with world.with_records(make_series(60)) as state:
 
         def stop_at(done: int, total: int | None) -> None:
             if done >= 30:
@@ -621,14 +630,14 @@ def test_an_interrupted_sync_keeps_what_came_and_the_next_one_fetches_the_rest(w
         ):
             state.sync()
 
-        assert rows(state.store, "SELECT status, pmids_processed FROM jobs") == [("interrupted", 30)]
+        assert list_rows(state.store, "SELECT status, pmids_processed FROM jobs") == [("interrupted", 30)]
         assert state.checkpoint() is None
         world.clock.move(minutes=5)
         requested = len(state.fetched)
 
         result = state.sync()
 
-        assert counts(result) == (30, 0, 30)
+        assert get_counts(result) == (30, 0, 30)
         assert result.max_edat_seen == "2024-02-29T00:00:00Z"
         # A request that was under way at the interruption may end later, so ids are counted once.
         assert len({uid for batch in state.fetched[requested:] for uid in batch}) == 30
@@ -637,27 +646,27 @@ def test_an_interrupted_sync_keeps_what_came_and_the_next_one_fetches_the_rest(w
         assert state.checkpoint() == "2024-02-29T00:00:00Z"
 
 
-def test_progress_is_told_and_reaches_the_total(world: World, small_batches: None) -> None:
+def test_progress_is_reported_up_to_the_total(world: ChangingPubMed, small_batches: None) -> None:
     reported: list[tuple[int, int | None]] = []
     watch = Watch(wanted=lambda: True, progress=lambda done, total: reported.append((done, total)))
-    with world.of(series(60)) as state, watch_calls(watch):
+    with world.with_records(make_series(60)) as state, watch_calls(watch):
         state.sync()
 
     assert reported == [(done, 60) for done in range(0, 60, 10)] + [(60, 60)]
 
 
-def test_a_second_sync_of_a_key_is_refused_while_one_runs_and_other_keys_are_not(world: World) -> None:
-    with world.of(series(5)) as state, state.store.sync_lock("fish"):
+def test_a_second_sync_of_a_key_is_refused_while_one_runs_and_other_keys_are_not(world: ChangingPubMed) -> None:
+    with world.with_records(make_series(5)) as state, state.store.sync_lock("fish"):
         with pytest.raises(StoreError, match="is being synced for 'fish'") as caught:
             state.sync()
         assert caught.value.reason == "sync_running"
         assert state.sync(key="other").inserted == 5
-    with world.of(series(5)) as state:
+    with world.with_records(make_series(5)) as state:
         assert state.sync().skipped == 5
 
 
-def test_the_lock_is_given_back_after_a_failure(world: World) -> None:
-    with world.of(series(5), ncbi_max_retries=0) as state:
+def test_the_lock_is_released_after_a_failure(world: ChangingPubMed) -> None:
+    with world.with_records(make_series(5), ncbi_max_retries=0) as state:
         state.sandbox.fail_next("500", "esearch")
         with pytest.raises(UpstreamError):
             state.sync()

@@ -1,10 +1,10 @@
-"""Records that PubMed takes away, takes back and gives again, long after a query has found them."""
+"""Records that PubMed withdraws, retracts and restores long after a query has found them."""
 
 from pathlib import Path
 
 import pytest
-from corpus_bench import Paper, contents, rows, series
-from corpus_world import KitFor, World, counts
+from changing_pubmed import ChangingPubMed, KitFor, get_counts
+from invented_papers import Paper, list_rows, make_series, read_contents
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.corpus import sync
@@ -17,8 +17,8 @@ OLD = 1003
 
 
 @pytest.fixture
-def world(kit_for: KitFor, tmp_path: Path) -> World:
-    return World(kit_for, tmp_path)
+def world(kit_for: KitFor, tmp_path: Path) -> ChangingPubMed:
+    return ChangingPubMed(kit_for, tmp_path)
 
 
 def _without(papers: list[Paper], *pmids: int) -> list[Paper]:
@@ -37,25 +37,25 @@ def _changes(found: CorpusDiff) -> dict[str, str]:
     }
 
 
-def test_an_old_record_that_was_withdrawn_is_marked_and_told(world: World) -> None:
-    papers = series(30)
-    with world.of(papers) as state:
+def test_an_old_record_that_was_withdrawn_is_marked_and_reported(world: ChangingPubMed) -> None:
+    papers = make_series(30)
+    with world.with_records(papers) as state:
         state.sync()
     world.clock.move(days=30)
-    with world.of(_without(papers, OLD)) as state:
+    with world.with_records(_without(papers, OLD)) as state:
         result = state.sync()
 
         assert result.warnings == [f"Withdrawn from PubMed: PMID {OLD}."]
-        assert counts(result) == (0, 1, 6)
+        assert get_counts(result) == (0, 1, 6)
         assert [item.pmid for item in state.store.diff("fish", "2026-01-06").deleted] == [str(OLD)]
-        before, requested = contents(state.store), len(state.fetched)
+        before, requested = read_contents(state.store), len(state.fetched)
         assert state.sync().warnings == []
-        assert contents(state.store) == before
+        assert read_contents(state.store) == before
         assert not any(str(OLD) in ids for ids in state.fetched[requested:])
 
 
-def test_nothing_is_listed_again_while_the_numbers_agree(world: World) -> None:
-    with world.of(series(30)) as state:
+def test_no_record_is_listed_again_while_the_numbers_agree(world: ChangingPubMed) -> None:
+    with world.with_records(make_series(30)) as state:
         state.sync()
         state.sync()
 
@@ -67,34 +67,36 @@ def test_nothing_is_listed_again_while_the_numbers_agree(world: World) -> None:
         assert older.get("retmax") == "0"
 
 
-def test_an_old_record_that_no_longer_matches_is_told_once_and_kept(world: World) -> None:
-    papers = series(30)
-    with world.of(papers) as state:
+def test_an_old_record_that_no_longer_matches_is_reported_once_and_stays(world: ChangingPubMed) -> None:
+    papers = make_series(30)
+    with world.with_records(papers) as state:
         state.sync()
     world.clock.move(days=30)
-    about_mice = papers[2].but(abstract="About mice.")
-    with world.of(_with(papers, about_mice)) as state:
+    about_mice = papers[2].change_with(abstract="About mice.")
+    with world.with_records(_with(papers, about_mice)) as state:
         assert state.sync().warnings == [f"No longer matched by the query, but kept: PMID {OLD}."]
-        assert rows(state.store, "SELECT pmid FROM membership WHERE unmatched_at IS NOT NULL") == [(OLD,)]
+        assert list_rows(state.store, "SELECT pmid FROM membership WHERE unmatched_at IS NOT NULL") == [(OLD,)]
         assert state.store.stats("fish").documents == 30
         requested = len(state.fetched)
         assert state.sync().warnings == []
         assert not any(str(OLD) in ids for ids in state.fetched[requested:])
     world.clock.move(days=30)
-    with world.of(_with(papers, papers[2].but(revised="2026-03-01"))) as state:
-        assert counts(state.sync()) == (0, 1, 6)
-        assert rows(state.store, "SELECT pmid FROM membership WHERE unmatched_at IS NOT NULL") == []
+    with world.with_records(_with(papers, papers[2].change_with(revised="2026-03-01"))) as state:
+        assert get_counts(state.sync()) == (0, 1, 6)
+        assert list_rows(state.store, "SELECT pmid FROM membership WHERE unmatched_at IS NOT NULL") == []
 
 
 @pytest.mark.long
-def test_in_a_large_corpus_only_the_days_that_differ_are_listed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_in_a_large_corpus_only_the_days_with_differences_are_listed(
+    world: ChangingPubMed, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for module in (sync, slices):
         monkeypatch.setattr(module, "MAX_PUBMED_RESULTS", 10)
-    papers = series(100)
-    with world.of(papers) as state:
+    papers = make_series(100)
+    with world.with_records(papers) as state:
         state.sync()
     world.clock.move(days=30)
-    with world.of(_without(papers, OLD, 1050)) as state:
+    with world.with_records(_without(papers, OLD, 1050)) as state:
         requested = len(state.fetched)
         assert state.sync().warnings == [f"Withdrawn from PubMed: 2 records (PMID {OLD}, 1050)."]
         days = [ids for ids in state.fetched[requested:] if len(ids) > 1]
@@ -103,11 +105,11 @@ def test_in_a_large_corpus_only_the_days_that_differ_are_listed(world: World, mo
         assert sorted(doubted) == sorted([[str(OLD)]] * 2 + [["1050"]] * 2), "what lacks is asked for once more"
 
 
-def test_where_pubmed_fails_to_count_the_sync_says_so_and_the_next_one_looks(
-    world: World, monkeypatch: pytest.MonkeyPatch
+def test_a_failed_count_is_reported_and_repeated_by_the_next_sync(
+    world: ChangingPubMed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    papers = series(30)
-    with world.of(papers) as state:
+    papers = make_series(30)
+    with world.with_records(papers) as state:
         state.sync()
     world.clock.move(days=30)
     real = Slicer.ask
@@ -117,7 +119,7 @@ def test_where_pubmed_fails_to_count_the_sync_says_so_and_the_next_one_looks(
             raise UpstreamError("PubMed is out of order.")
         return real(self, window, retmax, retstart)
 
-    with world.of(_without(papers, OLD)) as state:
+    with world.with_records(_without(papers, OLD)) as state:
         with monkeypatch.context() as broken:
             broken.setattr(Slicer, "ask", ask)
             result = state.sync()
@@ -126,18 +128,18 @@ def test_where_pubmed_fails_to_count_the_sync_says_so_and_the_next_one_looks(
         assert state.sync().warnings == [f"Withdrawn from PubMed: PMID {OLD}."]
 
 
-def test_a_diff_follows_a_record_through_retraction_and_withdrawal_and_back(world: World) -> None:
-    papers = series(30)
-    retracted = papers[28].but(retracted_in="J Invent. 2026", revised="2026-01-20")
-    with world.of(papers) as state:
+def test_a_diff_follows_a_record_through_retraction_withdrawal_and_return(world: ChangingPubMed) -> None:
+    papers = make_series(30)
+    retracted = papers[28].change_with(retracted_in="J Invent. 2026", revised="2026-01-20")
+    with world.with_records(papers) as state:
         state.sync()
     world.clock.move(days=20)
-    with world.of(_with(_without(papers, 1030), retracted)) as state:
+    with world.with_records(_with(_without(papers, 1030), retracted)) as state:
         state.sync()
         assert _changes(state.store.diff("fish", "2026-01-06")) == {"1029": "retracted", "1030": "deleted"}
     world.clock.move(days=20)
-    reinstated = papers[28].but(revised="2026-02-10")
-    with world.of(_with(papers, reinstated, papers[29].but(title="Here again"))) as state:
+    reinstated = papers[28].change_with(revised="2026-02-10")
+    with world.with_records(_with(papers, reinstated, papers[29].change_with(title="Here again"))) as state:
         state.sync()
 
         [latest, whole] = (state.store.diff("fish", since) for since in ("2026-01-30", "2026-01-06"))

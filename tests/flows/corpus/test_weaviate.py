@@ -1,4 +1,4 @@
-"""The Weaviate index, against a stand-in and, with ``-m weaviate`` and WEAVIATE_URL, against a real server here."""
+"""The Weaviate index, with a simulated server and, with ``-m weaviate`` and WEAVIATE_URL, with a real local server."""
 
 import os
 from collections.abc import Iterator
@@ -14,9 +14,9 @@ from entrez_kit.corpus.store import store_of
 
 pytest.importorskip("weaviate", reason="the extra entrez-kit[weaviate] is not installed")
 
-from corpus_bench import Paper, mark_deleted, rows
-from weaviate_bench import FiveWords, embed, services_for, settings_for, six_words
+from invented_papers import Paper, list_rows, mark_deleted
 from weaviate_double import WeaviateDouble
+from weaviate_helpers import FiveWords, fill_vectors, make_services, make_settings, make_six_words
 
 from entrez_kit.base.errors import LocalIndexError
 from entrez_kit.base.settings import Settings
@@ -47,22 +47,22 @@ PAPERS = [
 
 @pytest.fixture(params=SERVERS)
 def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Settings]:
-    """Name a server and a collection that nobody else uses, and remove the collection afterwards."""
+    """Name a server and an unused collection, and remove the collection afterwards."""
     with ExitStack() as stack:
         if request.param == "double":
             double = stack.enter_context(WeaviateDouble())
-            given = settings_for(tmp_path, double.url, double.grpc_port)
+            given = make_settings(tmp_path, double.url, double.grpc_port)
         else:
             assert REAL_URL is not None
-            given = settings_for(tmp_path, REAL_URL, REAL_GRPC_PORT, weaviate_api_key=REAL_KEY)
+            given = make_settings(tmp_path, REAL_URL, REAL_GRPC_PORT, weaviate_api_key=REAL_KEY)
         yield given
-        with WeaviateIndex(given, six_words()) as used:
+        with WeaviateIndex(given, make_six_words()) as used:
             used._connection.collections.delete(used.name)
 
 
 @pytest.fixture
 def index(settings: Settings) -> Iterator[WeaviateIndex]:
-    with WeaviateIndex(settings, six_words()) as opened:
+    with WeaviateIndex(settings, make_six_words()) as opened:
         opened.ensure_schema()
         yield opened
 
@@ -71,16 +71,16 @@ def index(settings: Settings) -> Iterator[WeaviateIndex]:
 def services(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Services]:
     monkeypatch.setattr("entrez_kit.corpus.weaviate.delivery.embedder_of", _model_of)
     monkeypatch.setattr("entrez_kit.corpus.search.vectors.embedder_of", _model_of)
-    with services_for(settings) as opened:
+    with make_services(settings) as opened:
         yield opened
 
 
 def _model_of(settings: Settings, *, queries: bool = False) -> Embedder | None:
-    return None if settings.embeddings == "none" else six_words()
+    return None if settings.embeddings == "none" else make_six_words()
 
 
 def _chunk(pmid: int, text: str, **more: Any) -> dict[str, Any]:
-    return {"pmid": str(pmid), "chunk_id": "w0", "text": text, "vector": six_words().embed([text])[0], **more}
+    return {"pmid": str(pmid), "chunk_id": "w0", "text": text, "vector": make_six_words().embed([text])[0], **more}
 
 
 def _uuid(pmid: int) -> str:
@@ -89,37 +89,37 @@ def _uuid(pmid: int) -> str:
 
 def _fill(services: Services, papers: list[Paper] = PAPERS, key: str = "k") -> None:
     store_of(services).upsert_pubmed_docs([paper.article() for paper in papers], key)
-    embed(store_of(services))
+    fill_vectors(store_of(services))
 
 
 def _read_index(services: Services) -> dict[str, str]:
     """Return the passages in the index, by uuid."""
-    with WeaviateIndex(services.settings, six_words()) as index:
+    with WeaviateIndex(services.settings, make_six_words()) as index:
         held = index._collection.query.fetch_objects(limit=100, return_properties=["text"])
         return {str(item.uuid): str(item.properties["text"]) for item in held.objects}
 
 
 def _read_corpus(services: Services) -> dict[str, str]:
     """Return the passages of the corpus, by uuid."""
-    return dict(rows(store_of(services), "SELECT uuid, text FROM chunks"))
+    return dict(list_rows(store_of(services), "SELECT uuid, text FROM chunks"))
 
 
 def _waiting(services: Services) -> int:
-    return int(rows(store_of(services), "SELECT count(*) FROM outbox")[0][0])
+    return int(list_rows(store_of(services), "SELECT count(*) FROM outbox")[0][0])
 
 
 @pytest.mark.weaviate
 @pytest.mark.skipif(not HERE, reason="WEAVIATE_URL names no server on this machine")
 def test_the_real_server_answers(tmp_path: Path) -> None:
     assert REAL_URL is not None
-    with WeaviateIndex(settings_for(tmp_path, REAL_URL, REAL_GRPC_PORT, weaviate_api_key=REAL_KEY)) as index:
+    with WeaviateIndex(make_settings(tmp_path, REAL_URL, REAL_GRPC_PORT, weaviate_api_key=REAL_KEY)) as index:
         assert not index.exists()
 
 
 # the collection
 
 
-def test_a_collection_is_made_once_and_says_whose_vectors_it_holds(index: WeaviateIndex) -> None:
+def test_a_collection_is_created_once_and_names_the_model_of_its_vectors(index: WeaviateIndex) -> None:
     index.ensure_schema()
 
     assert (index.exists(), index.count()) == (True, 0)
@@ -141,7 +141,7 @@ def test_a_collection_of_another_model_is_refused(index: WeaviateIndex, settings
     assert "reindex --index weaviate" in caught.value.recovery_hint
 
 
-def test_an_index_of_words_may_search_vectors_of_any_model_but_not_write_among_them(
+def test_an_index_without_embeddings_may_search_vectors_of_any_model_but_not_write(
     index: WeaviateIndex, settings: Settings
 ) -> None:
     with WeaviateIndex(settings) as words:
@@ -150,8 +150,8 @@ def test_an_index_of_words_may_search_vectors_of_any_model_but_not_write_among_t
             words.check(writing=True)
 
 
-def test_a_collection_of_somebody_else_is_left_alone(settings: Settings) -> None:
-    with WeaviateIndex(settings, six_words()) as index:
+def test_a_collection_of_another_program_is_not_changed(settings: Settings) -> None:
+    with WeaviateIndex(settings, make_six_words()) as index:
         index._connection.collections.create_from_dict(
             {"class": index.name, "description": "Mine.", "vectorConfig": VECTORS, "properties": []}
         )
@@ -162,8 +162,8 @@ def test_a_collection_of_somebody_else_is_left_alone(settings: Settings) -> None
         assert index.exists()
 
 
-def test_a_collection_that_lacks_properties_is_refused_and_may_be_made_anew(settings: Settings) -> None:
-    with WeaviateIndex(settings, six_words()) as index:
+def test_a_collection_without_properties_is_refused_and_may_be_created_again(settings: Settings) -> None:
+    with WeaviateIndex(settings, make_six_words()) as index:
         index._connection.collections.create_from_dict(
             {
                 "class": index.name,
@@ -183,8 +183,8 @@ def test_a_collection_that_lacks_properties_is_refused_and_may_be_made_anew(sett
         assert index.count() == 0
 
 
-def test_a_collection_that_is_not_there_is_named(settings: Settings) -> None:
-    with WeaviateIndex(settings, six_words()) as index:
+def test_a_missing_collection_is_named(settings: Settings) -> None:
+    with WeaviateIndex(settings, make_six_words()) as index:
         with pytest.raises(LocalIndexError) as caught:
             index.check()
         index.drop()
@@ -195,7 +195,7 @@ def test_a_collection_that_is_not_there_is_named(settings: Settings) -> None:
 # passages
 
 
-def test_a_passage_is_found_under_the_uuid_it_has_in_the_corpus(index: WeaviateIndex) -> None:
+def test_a_passage_has_the_same_uuid_as_in_the_corpus(index: WeaviateIndex) -> None:
     result = index.upsert_chunks([_chunk(12345678, ABOUT_FISH, quality_total=7)])
 
     assert result.done == ["2fc98da8-dd62-5e12-bb60-1d806bd65212"]
@@ -207,7 +207,7 @@ def test_a_passage_is_found_under_the_uuid_it_has_in_the_corpus(index: WeaviateI
     assert list(index.uuids()) == result.done
 
 
-def test_everything_known_of_a_passage_is_kept(index: WeaviateIndex) -> None:
+def test_all_properties_of_a_passage_are_stored(index: WeaviateIndex) -> None:
     index.upsert_chunks(
         [
             _chunk(
@@ -241,7 +241,7 @@ def test_writing_twice_changes_nothing_and_a_new_text_replaces_the_old(index: We
     assert index.count() == 1
     assert index.by_words("zebrafish", 5) == []
     assert [hit.pmid for hit in index.by_words("mice", 5)] == [1]
-    (near,) = index.by_meaning(six_words().embed(["mice run"])[0], 5)
+    (near,) = index.by_meaning(make_six_words().embed(["mice run"])[0], 5)
     assert near.sim == pytest.approx(1, abs=0.01)
 
 
@@ -271,7 +271,7 @@ def test_passages_that_cannot_be_written_are_named_and_the_others_are_written(in
     assert index.count() == 1
 
 
-def test_a_batch_that_is_refused_as_a_whole_is_named_object_by_object(index: WeaviateIndex) -> None:
+def test_a_batch_that_is_refused_as_a_whole_is_reported_object_by_object(index: WeaviateIndex) -> None:
     result = index.upsert_chunks([_chunk(number, ABOUT_FISH, lr="soon") for number in (1, 2)])
 
     assert result.done == []
@@ -279,14 +279,14 @@ def test_a_batch_that_is_refused_as_a_whole_is_named_object_by_object(index: Wea
     assert all("invalid date property" in why for why in result.errors.values())
 
 
-def test_vectors_are_sent_at_length_one(index: WeaviateIndex) -> None:
+def test_vectors_are_sent_with_length_1(index: WeaviateIndex) -> None:
     index.upsert_chunks([_chunk(1, ABOUT_FISH) | {"vector": [3.0, 4.0, 0, 0, 0, 0]}])
 
     (stored,) = index._collection.query.fetch_objects(include_vector=True, return_properties=[]).objects
     assert stored.vector["default"] == pytest.approx([0.6, 0.8, 0, 0, 0, 0])
 
 
-def test_deleted_passages_are_gone_and_unknown_ones_count_as_done(index: WeaviateIndex) -> None:
+def test_deleted_passages_are_removed_and_unknown_ones_count_as_deleted(index: WeaviateIndex) -> None:
     index.upsert_chunks([_chunk(number, ABOUT_FISH) for number in (1, 2, 3)])
 
     result = index.delete([_uuid(1), _uuid(3), _uuid(4711)])
@@ -296,7 +296,7 @@ def test_deleted_passages_are_gone_and_unknown_ones_count_as_done(index: Weaviat
     assert index.delete([]).done == []
 
 
-def test_more_passages_than_fit_into_a_batch(index: WeaviateIndex, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_passages_than_a_batch_are_written(index: WeaviateIndex, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("entrez_kit.corpus.weaviate.collection.BATCH", 4)
 
     assert len(index.upsert_chunks(_chunk(number, ABOUT_FISH) for number in range(1, 12)).done) == 11
@@ -308,7 +308,7 @@ def test_more_passages_than_fit_into_a_batch(index: WeaviateIndex, monkeypatch: 
 # the legs
 
 
-def test_each_leg_tells_its_own_number(index: WeaviateIndex) -> None:
+def test_each_kind_of_search_returns_its_own_score(index: WeaviateIndex) -> None:
     index.upsert_chunks([_chunk(1, ABOUT_FISH), _chunk(2, ABOUT_MICE), _chunk(3, "Birds fly.")])
 
     words = index.by_words("zebrafish", 5)
@@ -321,7 +321,7 @@ def test_each_leg_tells_its_own_number(index: WeaviateIndex) -> None:
     assert near[1].sim == pytest.approx(0.02, abs=0.02)
 
 
-def test_only_records_that_are_named_are_found(index: WeaviateIndex) -> None:
+def test_only_the_given_records_are_found(index: WeaviateIndex) -> None:
     index.upsert_chunks([_chunk(number, ABOUT_FISH) for number in (1, 2, 3)])
 
     assert {hit.pmid for hit in index.by_words("zebrafish", 5, [2, 3])} == {2, 3}
@@ -329,7 +329,7 @@ def test_only_records_that_are_named_are_found(index: WeaviateIndex) -> None:
     assert len(index.by_words("zebrafish", 2)) == 2
 
 
-def test_an_index_of_words_alone_needs_no_vectors(settings: Settings) -> None:
+def test_an_index_without_embeddings_needs_no_vectors(settings: Settings) -> None:
     with WeaviateIndex(settings) as index:
         index.ensure_schema()
         index.upsert_chunks([{"pmid": "1", "chunk_id": "w0", "text": ABOUT_FISH}])
@@ -376,7 +376,7 @@ def test_a_search_of_the_corpus_is_a_hybrid_search(services: Services, monkeypat
 # delivering
 
 
-def test_what_changes_in_the_corpus_reaches_the_index(services: Services) -> None:
+def test_changes_of_the_corpus_are_sent_to_the_index(services: Services) -> None:
     _fill(services)
 
     first = drain(services)
@@ -385,9 +385,11 @@ def test_what_changes_in_the_corpus_reaches_the_index(services: Services) -> Non
     assert first.missing_error() is None
     assert _read_index(services) == _read_corpus(services)
 
-    store_of(services).upsert_pubmed_docs([PAPERS[0].but(abstract="Salmon jump.", revised="2025-01-01").article()])
+    store_of(services).upsert_pubmed_docs(
+        [PAPERS[0].change_with(abstract="Salmon jump.", revised="2025-01-01").article()]
+    )
     mark_deleted(store_of(services), [1002])
-    embed(store_of(services))
+    fill_vectors(store_of(services))
     second = drain(services)
 
     assert (second.written, second.deleted, second.waiting) == (1, 1, 0)
@@ -404,21 +406,19 @@ def test_without_a_change_nothing_is_delivered(services: Services) -> None:
     assert (again.written, again.deleted, again.waiting) == (0, 0, 0)
 
 
-def test_a_collection_that_has_gone_is_filled_again(services: Services) -> None:
+def test_a_deleted_collection_is_filled_again(services: Services) -> None:
     _fill(services)
     drain(services)
-    with WeaviateIndex(services.settings, six_words()) as index:
+    with WeaviateIndex(services.settings, make_six_words()) as index:
         index.drop()
     store_of(services).upsert_pubmed_docs([Paper(1005, abstract="Birds again.").article()])
-    embed(store_of(services))
+    fill_vectors(store_of(services))
 
     assert drain(services).written == 5
     assert _read_index(services) == _read_corpus(services)
 
 
-def test_many_changes_go_out_in_batches_and_progress_is_told(
-    services: Services, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_changes_are_sent_in_batches_with_progress(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("entrez_kit.corpus.weaviate.delivery.BATCH", 3)
     _fill(services, [Paper(2000 + number, abstract=f"Birds {number}.") for number in range(10)])
     reported: list[tuple[int, int | None]] = []
@@ -430,10 +430,10 @@ def test_many_changes_go_out_in_batches_and_progress_is_told(
     assert _read_index(services) == _read_corpus(services)
 
 
-def test_a_rebuild_delivers_everything_and_takes_out_what_is_not_in_the_corpus(services: Services) -> None:
+def test_a_rebuild_sends_everything_and_removes_passages_that_are_not_in_the_corpus(services: Services) -> None:
     _fill(services)
     drain(services)
-    with WeaviateIndex(services.settings, six_words()) as index:
+    with WeaviateIndex(services.settings, make_six_words()) as index:
         index.upsert_chunks([_chunk(4711, "A stray passage.")])
         index.delete([_uuid(1001)])
 
@@ -443,7 +443,7 @@ def test_a_rebuild_delivers_everything_and_takes_out_what_is_not_in_the_corpus(s
     assert _read_index(services) == _read_corpus(services)
 
 
-def test_a_rebuild_changes_over_to_another_model(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rebuild_changes_to_another_model(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
     _fill(services)
     drain(services)
     monkeypatch.setattr(
@@ -464,7 +464,7 @@ def test_a_rebuild_changes_over_to_another_model(services: Services, monkeypatch
 # searching the corpus
 
 
-def test_records_are_found_by_words_and_by_meaning_with_both_numbers(services: Services) -> None:
+def test_records_are_found_by_words_and_by_meaning_with_both_scores(services: Services) -> None:
     _fill(services)
     drain(services)
 
@@ -475,7 +475,7 @@ def test_records_are_found_by_words_and_by_meaning_with_both_numbers(services: S
     assert found[1001].uuid == _uuid(1001)
 
 
-def test_a_record_that_only_words_have_found_is_compared_too(services: Services) -> None:
+def test_a_record_found_only_by_words_gets_a_similarity_too(services: Services) -> None:
     _fill(services)
     drain(services)
 
@@ -486,7 +486,7 @@ def test_a_record_that_only_words_have_found_is_compared_too(services: Services)
 
 
 @pytest.mark.parametrize("most_named", [10_000, 0], ids=["asked by PMID", "sifted here"])
-def test_only_records_of_the_corpus_in_question_are_found(
+def test_only_records_of_the_requested_corpus_are_found(
     services: Services, monkeypatch: pytest.MonkeyPatch, most_named: int
 ) -> None:
     monkeypatch.setattr("entrez_kit.corpus.weaviate.delivery.MAX_NAMED", most_named)
@@ -503,20 +503,20 @@ def test_only_records_of_the_corpus_in_question_are_found(
     assert {item.pmid for item in candidates(services, "zebrafish", 5, "b")} == {1001, 1003, 1004}
 
 
-def test_an_index_that_lags_behind_shows_nothing_the_corpus_does_not_have(services: Services) -> None:
+def test_an_outdated_index_returns_no_passage_that_the_corpus_does_not_have(services: Services) -> None:
     _fill(services)
     drain(services)
     mark_deleted(store_of(services), [1001])
-    with WeaviateIndex(services.settings, six_words()) as index:
+    with WeaviateIndex(services.settings, make_six_words()) as index:
         index.upsert_chunks([_chunk(4711, ABOUT_FISH)])
 
     assert {item.pmid for item in candidates(services, "zebrafish", 2, None)} == {1002, 1003}
 
 
-def test_more_is_asked_for_where_what_came_is_not_of_the_corpus(services: Services) -> None:
+def test_more_passages_are_requested_if_some_are_not_in_the_corpus(services: Services) -> None:
     _fill(services)
     drain(services)
-    with WeaviateIndex(services.settings, six_words()) as index:
+    with WeaviateIndex(services.settings, make_six_words()) as index:
         index.upsert_chunks(_chunk(5000 + number, "Zebrafish zebrafish.") for number in range(40))
 
     assert {item.pmid for item in candidates(services, "zebrafish", 2, None)} == {1001, 1003}
@@ -530,7 +530,7 @@ def test_an_empty_corpus_finds_nothing(services: Services) -> None:
     assert candidates(services, "zebrafish", 5, "nothing") == []
 
 
-def test_results_have_the_shape_of_the_local_index(services: Services) -> None:
+def test_results_have_the_form_of_the_local_index(services: Services) -> None:
     _fill(services)
     drain(services)
 
@@ -543,7 +543,7 @@ def test_results_have_the_shape_of_the_local_index(services: Services) -> None:
     assert hits[0].score == pytest.approx(1 + hits[0].quality / 10, abs=0.01)
 
 
-def test_without_embeddings_words_alone_are_asked_and_sim_is_null(services: Services) -> None:
+def test_without_embeddings_only_words_are_searched_and_sim_is_null(services: Services) -> None:
     services.settings = replace(services.settings, embeddings="none")
     store_of(services).upsert_pubmed_docs([paper.article() for paper in PAPERS])
     drain(services)
@@ -558,10 +558,10 @@ def test_without_embeddings_words_alone_are_asked_and_sim_is_null(services: Serv
 # which index answers
 
 
-def test_with_a_server_the_search_asks_there_unless_the_request_names_the_local_index(services: Services) -> None:
+def test_with_a_server_the_search_uses_it_unless_the_request_names_the_local_index(services: Services) -> None:
     _fill(services)
     drain(services)
-    with WeaviateIndex(services.settings, six_words()) as index:
+    with WeaviateIndex(services.settings, make_six_words()) as index:
         index.delete([_uuid(1001)])
 
     unnamed = rag_search(services, RagSearchRequest(query="zebrafish"))
@@ -572,11 +572,11 @@ def test_with_a_server_the_search_asks_there_unless_the_request_names_the_local_
     assert (unnamed.cautions, local.cautions) == ([], [])
 
 
-def test_a_server_that_lacks_changed_passages_is_not_asked_unless_the_request_names_it(services: Services) -> None:
+def test_a_server_without_changed_passages_is_not_used_unless_the_request_names_it(services: Services) -> None:
     _fill(services)
     drain(services)
     store_of(services).upsert_pubmed_docs([Paper(1005, abstract="Zebrafish again.").article()])
-    embed(store_of(services))
+    fill_vectors(store_of(services))
 
     unnamed = rag_search(services, RagSearchRequest(query="zebrafish"))
     named = rag_search(services, RagSearchRequest(query="zebrafish", index="weaviate"))

@@ -1,4 +1,4 @@
-"""`entrez-kit corpus` with a Weaviate server beside it."""
+"""`entrez-kit corpus` with a Weaviate server."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -46,7 +46,7 @@ def _envelope(stderr: str) -> dict[str, Any]:
     return error
 
 
-def test_a_sync_delivers_and_a_search_asks_there(run: Run, double: WeaviateDouble) -> None:
+def test_a_sync_sends_to_the_server_and_a_search_uses_it(run: Run, double: WeaviateDouble) -> None:
     status, out, _ = run("corpus", "sync", "k", "all[sb]")
     assert status == 0
     assert not [one for one in json.loads(out)["warnings"] if "Weaviate" in one]
@@ -62,7 +62,7 @@ def test_a_sync_delivers_and_a_search_asks_there(run: Run, double: WeaviateDoubl
     assert all(set(hit) == {"doc_id", "uuid", "sim", "bm25", "quality", "score"} for hit in hits)
 
 
-def test_a_sync_beside_a_server_that_is_down_ends_well_with_a_warning(
+def test_a_sync_with_a_server_that_is_down_ends_well_with_a_warning(
     run: Run, double: WeaviateDouble, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WEAVIATE_URL", "http://127.0.0.1:9")
@@ -95,7 +95,7 @@ def test_a_search_falls_back_to_the_local_index_with_a_warning(
 
 
 @pytest.mark.long
-def test_a_search_says_what_is_missing(run: Run, double: WeaviateDouble, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_reports_missing_passages(run: Run, double: WeaviateDouble, monkeypatch: pytest.MonkeyPatch) -> None:
     status, _, err = run("corpus", "search", "--index", "weaviate", "trial")
     assert status == 9
     assert "reindex --index weaviate" in _envelope(err)["details"]["recovery_hint"]
@@ -108,7 +108,7 @@ def test_a_search_says_what_is_missing(run: Run, double: WeaviateDouble, monkeyp
 
 
 @pytest.mark.long
-def test_a_reindex_rebuilds_the_index_there(run: Run, double: WeaviateDouble) -> None:
+def test_a_reindex_rebuilds_the_index_of_the_server(run: Run, double: WeaviateDouble) -> None:
     run("corpus", "sync", "k", "all[sb]")
     (held,) = double.collections.values()
     number = len(held.objects)
@@ -125,7 +125,7 @@ def test_a_reindex_rebuilds_the_index_there(run: Run, double: WeaviateDouble) ->
     )
 
 
-def test_a_reindex_that_was_not_taken_in_full_says_so(run: Run, double: WeaviateDouble) -> None:
+def test_an_incomplete_reindex_is_reported(run: Run, double: WeaviateDouble) -> None:
     run("corpus", "sync", "k", "all[sb]")
     (held,) = double.collections.values()
     unloved = min(held.objects)
@@ -139,7 +139,7 @@ def test_a_reindex_that_was_not_taken_in_full_says_so(run: Run, double: Weaviate
 
 
 @pytest.mark.long
-def test_python_and_agents_ask_there_too(run: Run, double: WeaviateDouble) -> None:
+def test_python_and_agents_use_the_server_too(run: Run, double: WeaviateDouble) -> None:
     from entrez_kit import EntrezKit
     from entrez_kit.python.catalogue import OPERATIONS
     from entrez_kit.server.tools import Toolbox
@@ -157,7 +157,7 @@ def test_python_and_agents_ask_there_too(run: Run, double: WeaviateDouble) -> No
     assert {hit["uuid"] for hit in printed["results"]} <= held.objects.keys()
 
 
-def test_an_empty_name_of_a_corpus_is_not_all_of_them(run: Run) -> None:
+def test_an_empty_name_of_a_corpus_does_not_mean_all(run: Run) -> None:
     status, out, err = run("corpus", "search", "trial", "--corpus", "")
 
     assert (status, out) == (3, "")

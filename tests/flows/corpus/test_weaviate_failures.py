@@ -1,4 +1,4 @@
-"""What happens when Weaviate is not there, refuses or answers nonsense: errors that help, and nothing lost."""
+"""Failures of Weaviate: unreachable servers, refusals and invalid answers cause helpful errors, and no data is lost."""
 
 import traceback
 from collections.abc import Callable, Iterator
@@ -13,9 +13,9 @@ from entrez_kit.corpus.store import store_of
 pytest.importorskip("weaviate", reason="the extra entrez-kit[weaviate] is not installed")
 
 import grpc
-from corpus_bench import Paper, mark_deleted, rows
-from weaviate_bench import embed, services_for, settings_for, six_words
+from invented_papers import Paper, list_rows, mark_deleted
 from weaviate_double import WeaviateDouble
+from weaviate_helpers import fill_vectors, make_services, make_settings, make_six_words
 
 from entrez_kit.base.errors import (
     EntrezKitError,
@@ -54,16 +54,16 @@ def double() -> Iterator[WeaviateDouble]:
 
 @pytest.fixture
 def services(double: WeaviateDouble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Services]:
-    monkeypatch.setattr("entrez_kit.corpus.weaviate.delivery.embedder_of", lambda settings, **which: six_words())
-    with services_for(settings_for(tmp_path, double.url, double.grpc_port)) as opened:
+    monkeypatch.setattr("entrez_kit.corpus.weaviate.delivery.embedder_of", lambda settings, **which: make_six_words())
+    with make_services(make_settings(tmp_path, double.url, double.grpc_port)) as opened:
         store_of(opened).upsert_pubmed_docs([paper.article() for paper in PAPERS], "k")
-        embed(store_of(opened))
+        fill_vectors(store_of(opened))
         yield opened
 
 
 @pytest.fixture
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the client try again at once."""
+    """Make the client try again at once."""
     monkeypatch.setattr("weaviate.retry.time.sleep", lambda seconds: None)
 
 
@@ -72,7 +72,7 @@ def _uuid(pmid: int) -> str:
 
 
 def _waiting(services: Services) -> set[str]:
-    return {row[0] for row in rows(store_of(services), "SELECT uuid FROM outbox")}
+    return {row[0] for row in list_rows(store_of(services), "SELECT uuid FROM outbox")}
 
 
 def _set(services: Services, **changes: Any) -> None:
@@ -102,7 +102,7 @@ def _fails(call: Callable[[], object], kind: type[EntrezKitError], reason: str) 
     ],
     ids=["No Weaviate server", "a path", "a key in the clear", "one port for both", "a bad name"],
 )
-def test_settings_that_cannot_be_used_are_named(tmp_path: Path, given: dict[str, Any], reason: str) -> None:
+def test_invalid_settings_are_named(tmp_path: Path, given: dict[str, Any], reason: str) -> None:
     settings = load_settings({"home": tmp_path, **given})
 
     error = _fails(lambda: WeaviateIndex(settings), NotConfigured, reason)
@@ -132,7 +132,7 @@ def test_settings_that_cannot_be_used_are_named(tmp_path: Path, given: dict[str,
         ("https://abc.weaviate.network", None, ("abc.weaviate.network", 443, "abc.grpc.weaviate.network", 443, True)),
     ],
 )
-def test_ports_follow_from_the_address(
+def test_ports_are_derived_from_the_address(
     tmp_path: Path, url: str, port: int | None, expected: tuple[object, ...]
 ) -> None:
     settings = load_settings({"home": tmp_path, "weaviate_url": url, "weaviate_grpc_port": port})
@@ -140,19 +140,19 @@ def test_ports_follow_from_the_address(
     assert server_of(settings) == expected
 
 
-def test_the_key_may_go_to_this_machine_and_over_https(tmp_path: Path) -> None:
+def test_the_key_is_sent_only_to_this_machine_and_over_https(tmp_path: Path) -> None:
     for url in ("http://127.0.0.1:8080", "https://weaviate.example.org"):
         assert server_of(load_settings({"home": tmp_path, "weaviate_url": url, "weaviate_api_key": KEY})).host
 
 
-def test_offline_reaches_a_server_here_only(tmp_path: Path) -> None:
+def test_offline_only_a_local_server_is_used(tmp_path: Path) -> None:
     away = load_settings({"home": tmp_path, "weaviate_url": "https://weaviate.example.org", "offline": True})
 
     _fails(lambda: server_of(away), LocalIndexError, "offline")
     assert server_of(replace(away, weaviate_url="http://localhost:8080")).port == 8080
 
 
-def test_a_missing_package_is_named_with_the_command_that_installs_it(
+def test_a_missing_package_is_reported_with_the_command_that_installs_it(
     services: Services, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("entrez_kit.base.extras.is_installed", lambda name: False)
@@ -167,7 +167,7 @@ def test_a_missing_package_is_named_with_the_command_that_installs_it(
 # a server that is not there, or not quite
 
 
-def test_a_server_that_is_down_is_an_error_that_may_pass(services: Services) -> None:
+def test_a_server_that_is_down_is_a_retryable_error(services: Services) -> None:
     _set(services, weaviate_url="http://127.0.0.1:9")
 
     for call in (lambda: drain(services), lambda: rebuild(services), lambda: candidates(services, "x", 5, None)):
@@ -177,7 +177,7 @@ def test_a_server_that_is_down_is_an_error_that_may_pass(services: Services) -> 
     assert len(_waiting(services)) == 6
 
 
-def test_a_grpc_port_that_does_not_answer_is_found_out_at_once(services: Services, double: WeaviateDouble) -> None:
+def test_a_grpc_port_that_does_not_answer_is_detected_at_once(services: Services, double: WeaviateDouble) -> None:
     double.stop_grpc()
 
     error = _fails(lambda: drain(services), VectorIndexError, "grpc_unreachable")
@@ -187,7 +187,7 @@ def test_a_grpc_port_that_does_not_answer_is_found_out_at_once(services: Service
     double.start_grpc()
 
 
-def test_a_server_that_takes_too_long_is_not_waited_for(services: Services, double: WeaviateDouble) -> None:
+def test_a_server_that_takes_too_long_is_abandoned(services: Services, double: WeaviateDouble) -> None:
     drain(services)
     _set(services, weaviate_timeout_ms=300)
     double.fail_slow = 0.6
@@ -197,16 +197,16 @@ def test_a_server_that_takes_too_long_is_not_waited_for(services: Services, doub
     assert "WEAVIATE_TIMEOUT_MS" in error.recovery_hint
 
 
-def test_a_search_that_takes_too_long_is_not_waited_for(services: Services, double: WeaviateDouble) -> None:
+def test_a_search_that_takes_too_long_is_abandoned(services: Services, double: WeaviateDouble) -> None:
     drain(services)
     _set(services, weaviate_timeout_ms=300)
-    with WeaviateIndex(services.settings, six_words()) as index:
+    with WeaviateIndex(services.settings, make_six_words()) as index:
         index.check()
         double.fail_slow = 0.6
         _fails(lambda: index.by_words("zebrafish", 5), VectorIndexError, "timeout")
 
 
-def test_an_old_server_is_told_from_one_that_is_down(services: Services, double: WeaviateDouble) -> None:
+def test_an_old_server_is_distinguished_from_one_that_is_down(services: Services, double: WeaviateDouble) -> None:
     double.version = "1.20.0"
 
     error = _fails(lambda: drain(services), LocalIndexError, "server_too_old")
@@ -215,13 +215,13 @@ def test_an_old_server_is_told_from_one_that_is_down(services: Services, double:
 
 
 @pytest.mark.parametrize("body", ["<html>It works!</html>", "[]", "{}"])
-def test_something_that_is_no_weaviate_is_not_believed(services: Services, double: WeaviateDouble, body: str) -> None:
+def test_another_kind_of_server_is_refused(services: Services, double: WeaviateDouble, body: str) -> None:
     double.fail_body = body
 
     _fails(lambda: drain(services), VectorIndexError, "invalid_response")
 
 
-def test_an_error_of_the_server_is_passed_on(services: Services, double: WeaviateDouble) -> None:
+def test_an_error_of_the_server_is_reported(services: Services, double: WeaviateDouble) -> None:
     double.fail_status = 500
 
     error = _fails(lambda: drain(services), VectorIndexError, "server_error")
@@ -231,11 +231,9 @@ def test_an_error_of_the_server_is_passed_on(services: Services, double: Weaviat
 
 
 @pytest.mark.parametrize("given", [None, "CANARY-of-another-server"])
-def test_a_key_that_is_not_accepted_is_named_and_never_shown(
-    services: Services, tmp_path: Path, given: str | None
-) -> None:
+def test_a_refused_key_is_reported_and_never_shown(services: Services, tmp_path: Path, given: str | None) -> None:
     with WeaviateDouble(key=KEY) as guarded:
-        settings = settings_for(tmp_path, guarded.url, guarded.grpc_port, weaviate_api_key=given)
+        settings = make_settings(tmp_path, guarded.url, guarded.grpc_port, weaviate_api_key=given)
         services.settings = settings
         error = _fails(lambda: drain(services), LocalIndexError, "refused")
         shown = "".join(traceback.format_exception(error))
@@ -247,15 +245,15 @@ def test_a_key_that_is_not_accepted_is_named_and_never_shown(
     assert len(_waiting(services)) == 6
 
 
-def test_the_right_key_opens_rest_and_grpc(services: Services, tmp_path: Path) -> None:
+def test_the_right_key_is_accepted_by_rest_and_grpc(services: Services, tmp_path: Path) -> None:
     with WeaviateDouble(key=KEY) as guarded:
-        services.settings = settings_for(tmp_path, guarded.url, guarded.grpc_port, weaviate_api_key=KEY)
+        services.settings = make_settings(tmp_path, guarded.url, guarded.grpc_port, weaviate_api_key=KEY)
 
         assert drain(services).written == 6
         assert len(candidates(services, "zebrafish", 9, None)) == 6
 
 
-def test_a_server_that_falls_silent_in_a_search_is_unreachable(
+def test_a_server_that_stops_answering_in_a_search_is_unreachable(
     services: Services, double: WeaviateDouble, no_waiting: None
 ) -> None:
     drain(services)
@@ -267,7 +265,7 @@ def test_a_server_that_falls_silent_in_a_search_is_unreachable(
 # what was not delivered waits
 
 
-def test_passages_that_are_refused_wait_and_the_others_are_delivered(
+def test_refused_passages_stay_in_the_queue_and_the_others_are_delivered(
     services: Services, double: WeaviateDouble, caplog: pytest.LogCaptureFixture
 ) -> None:
     refused = {_uuid(1002), _uuid(1004), _uuid(1005)}
@@ -295,7 +293,7 @@ def test_passages_that_are_refused_wait_and_the_others_are_delivered(
     assert {item.uuid for request in double.sent("BatchObjects") for item in request.objects} == refused
 
 
-def test_deletions_that_are_refused_wait_too(services: Services, double: WeaviateDouble) -> None:
+def test_refused_deletions_stay_in_the_queue_too(services: Services, double: WeaviateDouble) -> None:
     drain(services)
     mark_deleted(store_of(services), [1001, 1002])
     double.fail_objects = lambda uuid: "busy" if uuid == _uuid(1001) else None
@@ -306,7 +304,7 @@ def test_deletions_that_are_refused_wait_too(services: Services, double: Weaviat
     assert _waiting(services) == {_uuid(1001)}
 
 
-def test_a_server_that_takes_nothing_is_left_in_peace_after_some_batches(
+def test_after_some_refused_batches_no_more_are_sent(
     services: Services, double: WeaviateDouble, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("entrez_kit.corpus.weaviate.delivery.BATCH", 1)
@@ -318,7 +316,7 @@ def test_a_server_that_takes_nothing_is_left_in_peace_after_some_batches(
     assert len(double.sent("BatchObjects")) == 3
 
 
-def test_a_delivery_that_breaks_off_goes_on_where_it_ended(
+def test_an_interrupted_delivery_continues_where_it_ended(
     services: Services, double: WeaviateDouble, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("entrez_kit.corpus.weaviate.delivery.BATCH", 2)
@@ -339,7 +337,7 @@ def test_a_delivery_that_breaks_off_goes_on_where_it_ended(
     assert _waiting(services) == set()
 
 
-def test_a_server_that_goes_away_in_between_loses_nothing(
+def test_a_server_that_stops_during_a_delivery_loses_no_passage(
     services: Services, double: WeaviateDouble, no_waiting: None
 ) -> None:
     double.fail_call = lambda name: (grpc.StatusCode.UNAVAILABLE, "gone") if name == "BatchObjects" else None
@@ -351,15 +349,15 @@ def test_a_server_that_goes_away_in_between_loses_nothing(
     assert drain(services).waiting == 0
 
 
-def test_a_passage_that_changes_while_it_is_delivered_is_delivered_again(
+def test_a_passage_that_changes_during_its_delivery_is_delivered_again(
     services: Services, double: WeaviateDouble
 ) -> None:
-    revised = [PAPERS[0].but(abstract="Salmon jump.", revised="2025-05-05").article()]
+    revised = [PAPERS[0].change_with(abstract="Salmon jump.", revised="2025-05-05").article()]
 
     def meanwhile(uuid: str) -> None:
         if revised:
             store_of(services).upsert_pubmed_docs([revised.pop()])
-            embed(store_of(services))
+            fill_vectors(store_of(services))
 
     double.fail_objects = meanwhile
 
@@ -370,13 +368,15 @@ def test_a_passage_that_changes_while_it_is_delivered_is_delivered_again(
     assert _waiting(services) == set()
 
 
-def test_two_deliveries_at_once_are_refused(services: Services, double: WeaviateDouble) -> None:
+def test_two_simultaneous_deliveries_are_refused(services: Services, double: WeaviateDouble) -> None:
     with _lock_delivery(store_of(services).path):
         _fails(lambda: drain(services), StoreError, "delivery_running")
     assert drain(services).waiting == 0
 
 
-def test_passages_without_a_vector_wait_until_there_is_one(services: Services, double: WeaviateDouble) -> None:
+def test_passages_without_a_vector_stay_in_the_queue_until_they_have_one(
+    services: Services, double: WeaviateDouble
+) -> None:
     store_of(services).upsert_pubmed_docs([Paper(2001, abstract="Not yet embedded.").article()])
 
     done = drain(services)
@@ -386,11 +386,13 @@ def test_passages_without_a_vector_wait_until_there_is_one(services: Services, d
     assert problem is not None
     assert problem.details["reason"] == "vectors_missing"
     assert "entrez-kit corpus reindex" in problem.recovery_hint
-    embed(store_of(services))
+    fill_vectors(store_of(services))
     assert drain(services).written == 1
 
 
-def test_a_corpus_without_vectors_of_the_model_makes_no_collection(services: Services, double: WeaviateDouble) -> None:
+def test_a_corpus_without_vectors_of_the_model_creates_no_collection(
+    services: Services, double: WeaviateDouble
+) -> None:
     with store_of(services).writing() as connection:
         connection.execute("DELETE FROM vectors")
 
@@ -400,7 +402,7 @@ def test_a_corpus_without_vectors_of_the_model_makes_no_collection(services: Ser
     assert len(_waiting(services)) == 6
 
 
-def test_a_vector_of_a_wrong_dimension_never_leaves_this_machine(services: Services, double: WeaviateDouble) -> None:
+def test_a_vector_of_a_wrong_dimension_is_never_sent(services: Services, double: WeaviateDouble) -> None:
     with store_of(services).writing() as connection:
         connection.execute("UPDATE vectors SET vector = ? WHERE chunk_id = 1", (b"\0\0\x80?" * 3,))
 
@@ -411,7 +413,7 @@ def test_a_vector_of_a_wrong_dimension_never_leaves_this_machine(services: Servi
     assert all(_uuid(1001) != item.uuid for request in double.sent("BatchObjects") for item in request.objects)
 
 
-def test_an_empty_outbox_needs_no_server(services: Services) -> None:
+def test_an_empty_queue_needs_no_server(services: Services) -> None:
     drain(services)
     _set(services, weaviate_url="http://127.0.0.1:9")
 
@@ -421,7 +423,7 @@ def test_an_empty_outbox_needs_no_server(services: Services) -> None:
 # what is sent
 
 
-def test_what_is_sent_of_a_passage(services: Services, double: WeaviateDouble) -> None:
+def test_a_passage_is_sent_with_these_properties(services: Services, double: WeaviateDouble) -> None:
     drain(services)
 
     (request,) = double.sent("BatchObjects")
@@ -444,7 +446,7 @@ def test_what_is_sent_of_a_passage(services: Services, double: WeaviateDouble) -
     ]
 
 
-def test_what_is_asked_in_a_search(services: Services, double: WeaviateDouble) -> None:
+def test_a_search_sends_this_request(services: Services, double: WeaviateDouble) -> None:
     drain(services)
     double.requests.clear()
 
@@ -460,11 +462,11 @@ def test_what_is_asked_in_a_search(services: Services, double: WeaviateDouble) -
 # beside a sync
 
 
-def test_a_sync_is_complete_whatever_weaviate_does(
+def test_a_sync_is_complete_with_any_failure_of_weaviate(
     kit_for: "Callable[..., EntrezKit]", sandbox: "Sandbox", double: WeaviateDouble, tmp_path: Path
 ) -> None:
     services = kit_for(sandbox).services
-    named = settings_for(tmp_path, double.url, double.grpc_port)
+    named = make_settings(tmp_path, double.url, double.grpc_port)
     _set(
         services,
         embeddings="none",
@@ -494,7 +496,7 @@ def test_a_sync_is_complete_whatever_weaviate_does(
     assert len(found) == 3
 
 
-def test_without_a_server_a_sync_says_nothing_of_weaviate(
+def test_without_a_server_a_sync_does_not_mention_weaviate(
     kit_for: "Callable[..., EntrezKit]", sandbox: "Sandbox"
 ) -> None:
     services = kit_for(sandbox).services
@@ -505,7 +507,7 @@ def test_without_a_server_a_sync_says_nothing_of_weaviate(
     assert _waiting(services)
 
 
-def test_refused_passages_are_a_warning_too(services: Services, double: WeaviateDouble) -> None:
+def test_refused_passages_cause_a_warning_too(services: Services, double: WeaviateDouble) -> None:
     double.fail_objects = lambda uuid: "no room" if uuid == _uuid(1001) else None
 
     warning = deliver(services)
@@ -516,7 +518,7 @@ def test_refused_passages_are_a_warning_too(services: Services, double: Weaviate
     assert deliver(services) is None
 
 
-def test_the_demo_asks_no_server(tmp_path: Path) -> None:
+def test_the_demo_uses_no_server(tmp_path: Path) -> None:
     settings: Settings = load_settings({"home": tmp_path, "weaviate_url": "http://127.0.0.1:9"})
 
     demo = settings.with_sandbox("http://127.0.0.1:1")

@@ -1,23 +1,23 @@
-"""Fetching whole records of any database in NCBI's formats."""
+"""Whole records of any database in NCBI's formats."""
 
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from database_bench import Canned, KitFor, call, run, summaries_json
+from canned_services import Canned, KitFor, call_operation, run_canned, write_summaries_json
 
 from entrez_kit.base.errors import EntityNotFound, InvalidInput, UpstreamError
 from entrez_kit.databases.fetch import FETCH
 from entrez_kit.sandbox.server import Sandbox
 
 
-def outcomes(result: Any) -> list[tuple[str, str]]:
+def list_outcomes(result: Any) -> list[tuple[str, str]]:
     return [(outcome.id, outcome.status) for outcome in result.outcomes]
 
 
-def test_fasta_is_ncbis_own_text(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_fasta_is_ncbis_unchanged_text(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox)
-    result = call(kit, FETCH, db="nuccore", ids=["990000101", "ZZ900002.2"], rettype="fasta", retmode="text")
+    result = call_operation(kit, FETCH, db="nuccore", ids=["990000101", "ZZ900002.2"], rettype="fasta", retmode="text")
 
     own = kit.eutils.efetch(db="nuccore", ids=["990000101", "ZZ900002.2"], rettype="fasta", retmode="text")
     assert result.content.encode() == own.content
@@ -43,21 +43,21 @@ def test_fasta_is_ncbis_own_text(sandbox: Sandbox, kit_for: KitFor) -> None:
         ("pmc", ["PMC99000001"], None, "xml", "<?xml"),
     ],
 )
-def test_each_database_has_formats_of_its_own(
+def test_each_database_has_its_own_formats(
     sandbox: Sandbox, kit_for: KitFor, db: str, ids: list[str], rettype: str | None, retmode: str, start: str
 ) -> None:
-    result = call(kit_for(sandbox), FETCH, db=db, ids=ids, rettype=rettype, retmode=retmode)
+    result = call_operation(kit_for(sandbox), FETCH, db=db, ids=ids, rettype=rettype, retmode=retmode)
 
     assert result.content.startswith(start)
     assert result.missing_error() is None
 
 
-def test_ids_without_a_record_are_named_and_the_others_fetched(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_ids_without_a_record_are_named_and_the_others_are_fetched(sandbox: Sandbox, kit_for: KitFor) -> None:
     ids = ["990000102", "990000999", "ZZ900001.1", "ZZ999999.9", "no id!", "990000102"]
-    result = call(kit_for(sandbox), FETCH, db="nuccore", ids=ids, rettype="acc", retmode="text")
+    result = call_operation(kit_for(sandbox), FETCH, db="nuccore", ids=ids, rettype="acc", retmode="text")
 
     assert result.content.split() == ["ZZ900002.2", "ZZ900001.1"]
-    assert outcomes(result) == list(
+    assert list_outcomes(result) == list(
         zip(ids, ["found", "not_found", "found", "not_found", "invalid", "found"], strict=True)
     )
     assert result.not_found_ids == ["990000999", "ZZ999999.9"]
@@ -67,7 +67,7 @@ def test_ids_without_a_record_are_named_and_the_others_fetched(sandbox: Sandbox,
 
 
 def test_an_accession_that_only_efetch_knows_is_fetched() -> None:
-    """SRA runs, for instance, have no summary under their accession."""
+    """For example, SRA runs have no summary under their accession."""
 
     def efetch(ids: list[str], **_: object) -> bytes:
         return "".join(f"<{uid}>\n" for uid in ids).encode()
@@ -75,39 +75,39 @@ def test_an_accession_that_only_efetch_knows_is_fetched() -> None:
     def esummary(ids: list[str], **_: object) -> bytes:
         if ids != ["1"]:
             raise EntityNotFound("Invalid uid")
-        return summaries_json(ids)
+        return write_summaries_json(ids)
 
     services = Canned(einfo=UpstreamError("down"), esummary=esummary, efetch=efetch)
-    result = run(services, FETCH, db="sra", ids=["SRR000001", "1"])
+    result = run_canned(services, FETCH, db="sra", ids=["SRR000001", "1"])
 
     assert result.content == "<SRR000001>\n<1>\n"
     assert result.outcomes == []
 
 
-def test_an_accession_that_efetch_denies_and_esummary_describes_is_a_failure_and_not_missing() -> None:
+def test_an_accession_with_a_summary_but_no_record_is_a_failure_and_not_missing() -> None:
     services = Canned(
-        esummary=lambda ids, **_: summaries_json(["8"], caption="ZZ900001", accessionversion="ZZ900001.1"),
+        esummary=lambda ids, **_: write_summaries_json(["8"], caption="ZZ900001", accessionversion="ZZ900001.1"),
         efetch=EntityNotFound("Empty id list"),
     )
     with pytest.raises(UpstreamError) as caught:
-        run(services, FETCH, db="nuccore", ids=["ZZ900001.1"], rettype="fasta", retmode="text")
+        run_canned(services, FETCH, db="nuccore", ids=["ZZ900001.1"], rettype="fasta", retmode="text")
 
     assert caught.value.reason == "contradiction"
 
 
-def test_nothing_found_raises_and_names_every_id(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_no_record_found_raises_an_error_that_names_every_id(sandbox: Sandbox, kit_for: KitFor) -> None:
     with pytest.raises(EntityNotFound) as caught:
-        call(kit_for(sandbox), FETCH, db="taxonomy", ids=["999999", "999998"])
+        call_operation(kit_for(sandbox), FETCH, db="taxonomy", ids=["999999", "999998"])
 
     assert [item["id"] for item in caught.value.details["missing"]] == ["999999", "999998"]
     assert sandbox.requests("efetch") == 0
     with pytest.raises(InvalidInput):
-        call(kit_for(sandbox), FETCH, db="taxonomy", ids=["mouse"])
+        call_operation(kit_for(sandbox), FETCH, db="taxonomy", ids=["mouse"])
 
 
-def test_a_format_that_does_not_exist_is_bad_input(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_an_unknown_format_is_invalid_input(sandbox: Sandbox, kit_for: KitFor) -> None:
     with pytest.raises(InvalidInput, match="rettype"):
-        call(kit_for(sandbox), FETCH, db="nuccore", ids=["990000101"], rettype="fastq", retmode="text")
+        call_operation(kit_for(sandbox), FETCH, db="nuccore", ids=["990000101"], rettype="fastq", retmode="text")
     with pytest.raises(InvalidInput, match="rettype"):
         FETCH.build({"db": "nuccore", "ids": ["1"], "rettype": "fa sta&x=1"})
 
@@ -117,8 +117,8 @@ def test_many_records_are_one_content_in_the_order_of_the_ids(kit_for: KitFor) -
     with Sandbox(records=650, enforce_limits=False) as big:
         kit = kit_for(big)
         ids = list(reversed(kit.search_articles(query_term="all[sb]", max_results=650).pmids))
-        xml = call(kit, FETCH, db="pubmed", ids=ids, retmode="xml")
-        text = call(kit, FETCH, db="pubmed", ids=ids, rettype="uilist", retmode="text")
+        xml = call_operation(kit, FETCH, db="pubmed", ids=ids, retmode="xml")
+        text = call_operation(kit, FETCH, db="pubmed", ids=ids, rettype="uilist", retmode="text")
 
     root = ElementTree.fromstring(xml.content)
     assert [element.findtext("MedlineCitation/PMID") for element in root] == ids
@@ -126,7 +126,7 @@ def test_many_records_are_one_content_in_the_order_of_the_ids(kit_for: KitFor) -
     assert xml.warnings == []
 
 
-def test_records_that_cannot_be_had_are_errors_and_keep_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_records_that_cannot_be_fetched_are_errors_and_the_others_are_returned(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("entrez_kit.core.batches.time.sleep", lambda seconds: None)
     ids = [str(number) for number in range(1, 401)]
 
@@ -135,24 +135,24 @@ def test_records_that_cannot_be_had_are_errors_and_keep_the_rest(monkeypatch: py
             raise UpstreamError("broke")
         return b"".join(b"x\n" for _ in ids)
 
-    services = Canned(esummary=lambda ids, **_: summaries_json(ids), efetch=efetch)
-    result = run(services, FETCH, db="gene", ids=ids, retmode="text")
+    services = Canned(esummary=lambda ids, **_: write_summaries_json(ids), efetch=efetch)
+    result = run_canned(services, FETCH, db="gene", ids=ids, retmode="text")
 
     assert result.content.count("x") == 398
     assert [outcome.id for outcome in result.outcomes if outcome.status == "error"] == ["7", "200"]
     assert isinstance(result.missing_error(), UpstreamError)
 
 
-def test_when_efetch_does_not_answer_at_all_that_is_raised() -> None:
-    services = Canned(esummary=summaries_json(["1"]), efetch=UpstreamError("down"))
+def test_an_outage_of_efetch_raises_an_error() -> None:
+    services = Canned(esummary=write_summaries_json(["1"]), efetch=UpstreamError("down"))
 
     with pytest.raises(UpstreamError, match="down"):
-        run(services, FETCH, db="gene", ids=["1"])
+        run_canned(services, FETCH, db="gene", ids=["1"])
 
 
-def test_without_summaries_all_is_fetched_and_that_nothing_was_checked_is_said() -> None:
+def test_without_summaries_all_ids_are_fetched_with_a_warning_that_they_were_not_checked() -> None:
     services = Canned(esummary=UpstreamError("down"), efetch=b"records\n")
-    result = run(services, FETCH, db="gene", ids=["1", "2"])
+    result = run_canned(services, FETCH, db="gene", ids=["1", "2"])
 
     assert result.content == "records\n"
     assert [warning.code for warning in result.warnings] == ["not_verified"]
@@ -161,14 +161,14 @@ def test_without_summaries_all_is_fetched_and_that_nothing_was_checked_is_said()
 
 def test_text_in_another_encoding_keeps_every_character() -> None:
     latin = '<?xml version="1.0" encoding="ISO-8859-1"?><R>Müller</R>'.encode("latin-1")
-    services = Canned(esummary=summaries_json(["1"]), efetch=latin)
+    services = Canned(esummary=write_summaries_json(["1"]), efetch=latin)
 
-    assert "Müller" in run(services, FETCH, db="gene", ids=["1"]).content
-    broken = Canned(esummary=summaries_json(["1"]), efetch=b"caf\xe9\n")
-    assert run(broken, FETCH, db="gene", ids=["1"]).content == "café\n"
+    assert "Müller" in run_canned(services, FETCH, db="gene", ids=["1"]).content
+    broken = Canned(esummary=write_summaries_json(["1"]), efetch=b"caf\xe9\n")
+    assert run_canned(broken, FETCH, db="gene", ids=["1"]).content == "café\n"
 
 
-def test_records_are_passed_on_before_the_last_are_asked_for() -> None:
+def test_the_first_records_are_returned_before_the_last_are_requested() -> None:
     requested: list[str] = []
 
     def efetch(ids: list[str], **_: object) -> bytes:
@@ -176,7 +176,7 @@ def test_records_are_passed_on_before_the_last_are_asked_for() -> None:
         return f"<S>{''.join(f'<R>{uid}</R>' for uid in ids)}</S>\n".encode()
 
     ids = [str(number) for number in range(1, 2101)]
-    services: Any = Canned(esummary=lambda ids, **_: summaries_json(ids), efetch=efetch)
+    services: Any = Canned(esummary=lambda ids, **_: write_summaries_json(ids), efetch=efetch)
     stream = FETCH.stream(services, {"db": "gene", "ids": ids})
     walk = iter(stream)
     assert requested == []
@@ -188,4 +188,4 @@ def test_records_are_passed_on_before_the_last_are_asked_for() -> None:
     text = first.content + "".join(item.content for item in walk)
     assert [record.text for record in ElementTree.fromstring(text)] == ids
     assert stream.warnings == []
-    assert text == run(services, FETCH, db="gene", ids=ids).content
+    assert text == run_canned(services, FETCH, db="gene", ids=ids).content

@@ -1,10 +1,10 @@
-"""Which databases there are, what is in them, and how many records answer a query."""
+"""The list of databases, their descriptions, and the number of records for a query."""
 
 from datetime import datetime
 
 import pytest
 import responses
-from database_bench import Canned, KitFor, call, einfo_xml, esearch_xml, run
+from canned_services import Canned, KitFor, call_operation, run_canned, write_einfo_xml, write_esearch_xml
 
 from entrez_kit.base.errors import EntityNotFound, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.databases.info import INFO, parse_counts
@@ -21,7 +21,7 @@ EGQUERY = (
 
 
 def test_all_databases_are_listed(sandbox: Sandbox, kit_for: KitFor) -> None:
-    result = call(kit_for(sandbox), INFO)
+    result = call_operation(kit_for(sandbox), INFO)
 
     assert {"pubmed", "pmc", "gene", "taxonomy", "mesh", "nuccore"} <= set(result.databases)
     assert result.model_dump(mode="json") == {"databases": result.databases}
@@ -31,7 +31,7 @@ def test_all_databases_are_listed(sandbox: Sandbox, kit_for: KitFor) -> None:
 def test_every_database_of_the_sandbox_describes_its_fields_and_links(
     sandbox: Sandbox, kit_for: KitFor, db: str
 ) -> None:
-    info = call(kit_for(sandbox), INFO, db=db).database
+    info = call_operation(kit_for(sandbox), INFO, db=db).database
 
     assert info.name == db
     assert info.record_count > 0
@@ -40,16 +40,16 @@ def test_every_database_of_the_sandbox_describes_its_fields_and_links(
     assert all(link.name.startswith(f"{db}_") and link.db_to for link in info.links)
 
 
-def test_a_database_that_does_not_exist_is_not_found(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_an_unknown_database_is_not_found(sandbox: Sandbox, kit_for: KitFor) -> None:
     with pytest.raises(EntityNotFound, match="Entrez has no database 'clinvra'") as caught:
-        call(kit_for(sandbox), INFO, db="clinvra")
+        call_operation(kit_for(sandbox), INFO, db="clinvra")
 
     assert caught.value.invalid_input == "db=clinvra"
     assert sandbox.requests("einfo") == 1
 
 
 def test_a_query_is_counted_in_every_database(sandbox: Sandbox, kit_for: KitFor) -> None:
-    result = call(kit_for(sandbox), INFO, term="TP53")
+    result = call_operation(kit_for(sandbox), INFO, term="TP53")
 
     assert result.counts_source == "egquery"
     assert {count.db for count in result.counts if count.count} >= {"pubmed", "gene", "nuccore"}
@@ -57,18 +57,18 @@ def test_a_query_is_counted_in_every_database(sandbox: Sandbox, kit_for: KitFor)
 
 
 def test_a_query_is_counted_in_one_database(sandbox: Sandbox, kit_for: KitFor) -> None:
-    result = call(kit_for(sandbox), INFO, db="mesh", term="diabetes")
+    result = call_operation(kit_for(sandbox), INFO, db="mesh", term="diabetes")
 
     assert [(count.db, count.count) for count in result.counts] == [("mesh", 7)]
     assert result.counts_source == "esearch"
     assert result.database.name == "mesh"
 
 
-def test_when_the_global_query_is_dead_each_database_is_asked(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_if_the_global_query_is_gone_each_database_is_searched(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox)
-    alive = call(kit, INFO, term="TP53")
+    alive = call_operation(kit, INFO, term="TP53")
     sandbox.take_down("egquery")
-    dead = call(kit_for(sandbox, no_cache=True), INFO, term="TP53")
+    dead = call_operation(kit_for(sandbox, no_cache=True), INFO, term="TP53")
 
     assert dead.counts_source == "esearch"
     served = {count.db: count.count for count in dead.counts}
@@ -76,16 +76,16 @@ def test_when_the_global_query_is_dead_each_database_is_asked(sandbox: Sandbox, 
     assert set(served) == set(dead.databases)
 
 
-def test_when_the_global_query_only_fails_each_database_is_asked(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_if_the_global_query_fails_each_database_is_searched(sandbox: Sandbox, kit_for: KitFor) -> None:
     sandbox.fail_next("500", "egquery", times=50)
-    result = call(kit_for(sandbox, ncbi_max_retries=2), INFO, term="TP53")
+    result = call_operation(kit_for(sandbox, ncbi_max_retries=2), INFO, term="TP53")
 
     assert result.counts_source == "esearch"
     assert sandbox.requests("egquery") == 3
     assert all(count.status == "Ok" for count in result.counts)
 
 
-def test_a_zero_beside_an_error_is_no_count() -> None:
+def test_a_zero_with_an_error_is_not_a_count() -> None:
     counts = parse_counts(EGQUERY)
 
     assert [(count.db, count.count, count.status) for count in counts] == [
@@ -93,7 +93,9 @@ def test_a_zero_beside_an_error_is_no_count() -> None:
         ("gene", 0, "Term or Database is not found"),
         ("snp", None, "Error"),
     ]
-    missing_error = run(Canned(einfo=einfo_xml("pubmed"), egquery=EGQUERY), INFO, term="xy").missing_error()
+    missing_error = run_canned(
+        Canned(einfo=write_einfo_xml("pubmed"), egquery=EGQUERY), INFO, term="xy"
+    ).missing_error()
     assert isinstance(missing_error, UpstreamError)
     assert missing_error.details["partial"] is True
     assert [item["db"] for item in missing_error.details["missing"]] == ["snp"]
@@ -105,14 +107,14 @@ def test_a_database_that_cannot_be_counted_is_named_and_the_others_are_counted(n
             raise InvalidInput("the query cannot be used here")
         if db == "snp":
             raise UpstreamError("the backend broke")
-        return esearch_xml(3)
+        return write_esearch_xml(3)
 
     services = Canned(
-        einfo=einfo_xml("pubmed", "gene", "snp", "omim"),
+        einfo=write_einfo_xml("pubmed", "gene", "snp", "omim"),
         egquery=UpstreamError("dead", details={"reason": "no_such_address"}),
         esearch=esearch,
     )
-    result = run(services, INFO, term="xy")
+    result = run_canned(services, INFO, term="xy")
 
     assert [(count.db, count.count) for count in result.counts] == [
         ("pubmed", 3),
@@ -123,34 +125,36 @@ def test_a_database_that_cannot_be_counted_is_named_and_the_others_are_counted(n
     assert services.requests("egquery")[0]["deadline_ms"] == 10_000
 
 
-def test_when_no_database_answers_that_is_an_error(no_waiting: None) -> None:
-    services = Canned(einfo=einfo_xml("pubmed", "gene"), egquery=UpstreamError("dead"), esearch=RateLimited("too fast"))
+def test_no_answer_from_any_database_is_an_error(no_waiting: None) -> None:
+    services = Canned(
+        einfo=write_einfo_xml("pubmed", "gene"), egquery=UpstreamError("dead"), esearch=RateLimited("too fast")
+    )
 
     with pytest.raises(RateLimited):
-        run(services, INFO, term="xy")
+        run_canned(services, INFO, term="xy")
 
 
 @pytest.mark.parametrize("body", [b"<eInfoResult/>", b"<eInfoResult><DbList/></eInfoResult>", b"<x/>", b"not xml"])
-def test_a_reply_without_databases_is_an_upstream_error_and_no_empty_list(body: bytes) -> None:
+def test_a_reply_without_databases_is_an_upstream_error_and_not_an_empty_list(body: bytes) -> None:
     with pytest.raises(UpstreamError) as caught:
-        run(Canned(einfo=body), INFO)
+        run_canned(Canned(einfo=body), INFO)
 
     assert caught.value.reason == "invalid_response"
 
 
 @responses.activate
-def test_a_list_that_ncbi_refuses_is_its_own_failure_and_names_no_database(kit_for: KitFor) -> None:
+def test_a_list_that_ncbi_refuses_is_an_upstream_error_that_names_no_database(kit_for: KitFor) -> None:
     body = b"<eInfoResult><ERROR>Invalid db name specified: </ERROR></eInfoResult>"
     responses.add(responses.GET, "http://127.0.0.1:9/entrez/eutils/einfo.fcgi", body=body)
 
     with pytest.raises(UpstreamError) as caught:
-        call(kit_for(None, ncbi_max_retries=1), INFO)
+        call_operation(kit_for(None, ncbi_max_retries=1), INFO)
 
     assert "None" not in caught.value.message
 
 
 def test_the_time_of_the_last_update_is_iso_8601(sandbox: Sandbox, kit_for: KitFor) -> None:
-    reported = call(kit_for(sandbox), INFO, db="pubmed").database.last_update
+    reported = call_operation(kit_for(sandbox), INFO, db="pubmed").database.last_update
 
     assert datetime.fromisoformat(reported).tzinfo is not None
     assert reported.endswith("Z")

@@ -3,30 +3,39 @@
 from typing import Any
 
 import pytest
-from database_bench import Canned, KitFor, call, einfo_xml, elink_xml, linkset, run, summaries_json
+from canned_services import (
+    Canned,
+    KitFor,
+    call_operation,
+    run_canned,
+    write_einfo_xml,
+    write_elink_xml,
+    write_linkset,
+    write_summaries_json,
+)
 
 from entrez_kit.base.errors import EntityNotFound, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.databases.link import LINK
 from entrez_kit.sandbox.server import Sandbox
 
 
-def statuses(result: Any) -> list[tuple[str, str]]:
+def list_statuses(result: Any) -> list[tuple[str, str]]:
     return [(item.source_id, item.status) for item in result.linksets]
 
 
-def links_by_source(result: Any) -> dict[str, list[str]]:
+def map_links(result: Any) -> dict[str, list[str]]:
     return {item.source_id: [link.id for link in item.links] for item in result.linksets}
 
 
-def test_each_source_has_a_linkset_of_its_own_in_the_order_given(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_each_source_has_its_own_linkset_in_the_given_order(sandbox: Sandbox, kit_for: KitFor) -> None:
     ids = ["672", "7157", "999999", "22059", "TP53", "NCBIGene:7157", "672"]
-    result = call(kit_for(sandbox), LINK, ids=ids, source="gene", target="pubmed")
+    result = call_operation(kit_for(sandbox), LINK, ids=ids, source="gene", target="pubmed")
 
-    assert statuses(result) == list(
+    assert list_statuses(result) == list(
         zip(ids, ["linked", "linked", "not_found", "no_links", "invalid", "linked", "linked"], strict=True)
     )
     assert result.linksets[0].links[0].model_dump() == {"id": "99000033", "link_name": "gene_pubmed"}
-    assert links_by_source(result)["NCBIGene:7157"] == links_by_source(result)["7157"] == ["99000034", "99000031"]
+    assert map_links(result)["NCBIGene:7157"] == map_links(result)["7157"] == ["99000034", "99000031"]
     assert sandbox.entries("elink")[0].params.count(("id", "672")) == 1
     missing_error = result.missing_error()
     assert isinstance(missing_error, EntityNotFound)
@@ -44,64 +53,73 @@ def test_each_source_has_a_linkset_of_its_own_in_the_order_given(sandbox: Sandbo
         ("nuccore", "taxonomy", "990000103", ["10090"]),
     ],
 )
-def test_links_lead_from_any_database_to_any_other(
+def test_links_connect_any_two_databases(
     sandbox: Sandbox, kit_for: KitFor, source: str, target: str, source_id: str, expected: list[str]
 ) -> None:
-    result = call(kit_for(sandbox), LINK, ids=[source_id], source=source, target=target)
+    result = call_operation(kit_for(sandbox), LINK, ids=[source_id], source=source, target=target)
 
-    assert links_by_source(result) == {source_id: expected}
+    assert map_links(result) == {source_id: expected}
 
 
-def test_link_sets_may_come_in_any_order_and_some_not_at_first() -> None:
+def test_linksets_may_arrive_in_any_order_and_some_only_after_a_second_request() -> None:
     services = Canned(
-        elink=[elink_xml(linkset("3", "30"), linkset("1", "10", "11")), elink_xml(linkset("2", "20"))],
-        esummary=summaries_json(["1", "2", "3"]),
+        elink=[
+            write_elink_xml(write_linkset("3", "30"), write_linkset("1", "10", "11")),
+            write_elink_xml(write_linkset("2", "20")),
+        ],
+        esummary=write_summaries_json(["1", "2", "3"]),
     )
-    result = run(services, LINK, ids=["1", "2", "3"], source="gene", target="pubmed")
+    result = run_canned(services, LINK, ids=["1", "2", "3"], source="gene", target="pubmed")
 
-    assert links_by_source(result) == {"1": ["10", "11"], "2": ["20"], "3": ["30"]}
+    assert map_links(result) == {"1": ["10", "11"], "2": ["20"], "3": ["30"]}
     assert [parameters["ids"] for parameters in services.requests("elink")] == [["1", "2", "3"], ["2"]]
 
 
-def test_a_source_that_ncbi_never_answers_is_an_error_and_not_without_links() -> None:
-    services = Canned(elink=elink_xml(linkset("1", "10")), esummary=summaries_json(["2"]))
-    result = run(services, LINK, ids=["1", "2"], source="gene", target="pubmed")
+def test_a_source_without_an_answer_is_an_error_and_not_without_links() -> None:
+    services = Canned(elink=write_elink_xml(write_linkset("1", "10")), esummary=write_summaries_json(["2"]))
+    result = run_canned(services, LINK, ids=["1", "2"], source="gene", target="pubmed")
 
-    assert statuses(result) == [("1", "linked"), ("2", "error")]
+    assert list_statuses(result) == [("1", "linked"), ("2", "error")]
     assert isinstance(result.missing_error(), UpstreamError)
 
 
-def test_an_invalid_id_does_not_shift_the_others() -> None:
-    services = Canned(elink=elink_xml(linkset(""), linkset("1", "10"), linkset("2")), esummary=summaries_json(["2"]))
-    result = run(services, LINK, ids=["1", "2"], source="gene", target="pubmed")
+def test_an_invalid_id_does_not_shift_the_linksets_of_the_others() -> None:
+    services = Canned(
+        elink=write_elink_xml(write_linkset(""), write_linkset("1", "10"), write_linkset("2")),
+        esummary=write_summaries_json(["2"]),
+    )
+    result = run_canned(services, LINK, ids=["1", "2"], source="gene", target="pubmed")
 
-    assert statuses(result) == [("1", "linked"), ("2", "no_links")]
+    assert list_statuses(result) == [("1", "linked"), ("2", "no_links")]
 
 
-def test_invented_ids_with_links_are_found_out_on_request() -> None:
-    def services() -> Canned:
+def test_links_of_ids_that_do_not_exist_are_detected_on_request() -> None:
+    def make_services() -> Canned:
         return Canned(
-            elink=elink_xml(linkset("1", "10"), linkset("2", "20")), esummary=summaries_json(["1"], absent=["2"])
+            elink=write_elink_xml(write_linkset("1", "10"), write_linkset("2", "20")),
+            esummary=write_summaries_json(["1"], absent=["2"]),
         )
 
-    assert statuses(run(services(), LINK, ids=["1", "2"], source="gene", target="pubmed")) == [
+    assert list_statuses(run_canned(make_services(), LINK, ids=["1", "2"], source="gene", target="pubmed")) == [
         ("1", "linked"),
         ("2", "linked"),
     ]
-    checked = run(services(), LINK, ids=["1", "2"], source="gene", target="pubmed", verify=True)
-    assert statuses(checked) == [("1", "linked"), ("2", "not_found")]
+    checked = run_canned(make_services(), LINK, ids=["1", "2"], source="gene", target="pubmed", verify=True)
+    assert list_statuses(checked) == [("1", "linked"), ("2", "not_found")]
     assert checked.linksets[1].links == []
 
 
-def test_merged_link_sets_are_refused_and_not_guessed_at() -> None:
+def test_merged_linksets_are_an_upstream_error() -> None:
     body = b"<eLinkResult><LinkSet><DbFrom>gene</DbFrom><IdList><Id>1</Id><Id>2</Id></IdList></LinkSet></eLinkResult>"
 
     with pytest.raises(UpstreamError, match="merged"):
-        run(Canned(elink=body), LINK, ids=["1", "2"], source="gene", target="pubmed")
+        run_canned(Canned(elink=body), LINK, ids=["1", "2"], source="gene", target="pubmed")
 
 
-def test_scores_are_ncbis_own(sandbox: Sandbox, kit_for: KitFor) -> None:
-    result = call(kit_for(sandbox), LINK, ids=["99000001"], target="pubmed", link_name="pubmed_pubmed", scores=True)
+def test_scores_are_ncbis_unchanged_scores(sandbox: Sandbox, kit_for: KitFor) -> None:
+    result = call_operation(
+        kit_for(sandbox), LINK, ids=["99000001"], target="pubmed", link_name="pubmed_pubmed", scores=True
+    )
     links = result.linksets[0].links
 
     assert all(link.score > 0 for link in links)
@@ -109,16 +127,16 @@ def test_scores_are_ncbis_own(sandbox: Sandbox, kit_for: KitFor) -> None:
     assert {link.link_name for link in links} == {"pubmed_pubmed"}
 
 
-def test_scores_that_do_not_come_in_time_are_done_without() -> None:
+def test_links_are_returned_without_scores_if_these_do_not_arrive_in_time() -> None:
     def elink(cmd: str, deadline_ms: int | None, ids: list[str], **_: object) -> bytes:
         if cmd == "neighbor_score":
             assert deadline_ms == 10_000
             raise UpstreamError("no answer in time", details={"reason": "deadline_exceeded"})
-        return elink_xml(*(linkset(uid, "10") for uid in ids))
+        return write_elink_xml(*(write_linkset(uid, "10") for uid in ids))
 
     services = Canned(elink=elink)
     ids = [str(number) for number in range(150)][1:]
-    result = run(services, LINK, ids=ids, source="gene", target="pubmed", scores=True)
+    result = run_canned(services, LINK, ids=ids, source="gene", target="pubmed", scores=True)
 
     assert {item.status for item in result.linksets} == {"linked"}
     assert [warning.code for warning in result.warnings] == ["scores_unavailable"]
@@ -129,11 +147,11 @@ def test_scores_that_do_not_come_in_time_are_done_without() -> None:
     ]
 
 
-def test_a_link_that_does_not_exist_is_said_and_not_taken_for_no_links(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_an_unknown_link_name_is_an_error_and_not_an_empty_linkset(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox)
-    elsewhere = call(kit, LINK, ids=["99000001"], link_name="pubmed_pubmed_refs")
-    nowhere = call(kit, LINK, ids=["7157"], source="gene", target="mesh")
-    unknown = call(kit, LINK, ids=["7157"], source="gene", target="pubmed", link_name="gene_pubmed_all")
+    elsewhere = call_operation(kit, LINK, ids=["99000001"], link_name="pubmed_pubmed_refs")
+    nowhere = call_operation(kit, LINK, ids=["7157"], source="gene", target="mesh")
+    unknown = call_operation(kit, LINK, ids=["7157"], source="gene", target="pubmed", link_name="gene_pubmed_all")
 
     assert [warning.code for result in (elsewhere, nowhere, unknown) for warning in result.warnings] == [
         "unknown_link"
@@ -144,31 +162,35 @@ def test_a_link_that_does_not_exist_is_said_and_not_taken_for_no_links(sandbox: 
     assert "gene_pubmed" in unknown.warnings[0].message
 
 
-def test_unknown_databases_are_refused_by_the_argument_that_names_them() -> None:
+def test_an_unknown_database_is_rejected_with_the_name_of_its_argument() -> None:
     for field in ("source", "target"):
-        services = Canned(einfo=einfo_xml("pubmed", "clinvar"), elink=elink_xml(linkset("1")))
+        services = Canned(einfo=write_einfo_xml("pubmed", "clinvar"), elink=write_elink_xml(write_linkset("1")))
         with pytest.raises(InvalidInput) as caught:
-            run(services, LINK, ids=["1"], **{"source": "pubmed", "target": "pubmed", field: "clinvarr"})
+            run_canned(services, LINK, ids=["1"], **{"source": "pubmed", "target": "pubmed", field: "clinvarr"})
         assert caught.value.invalid_input == f"{field}=clinvarr"
 
 
 @pytest.mark.parametrize("error", [UpstreamError("down"), RateLimited("too fast")])
-def test_when_nothing_answers_the_error_is_raised(error: Exception) -> None:
+def test_no_answer_raises_the_error(error: Exception) -> None:
     with pytest.raises(type(error)):
-        run(Canned(elink=error), LINK, ids=["1"], source="gene", target="pubmed")
+        run_canned(Canned(elink=error), LINK, ids=["1"], source="gene", target="pubmed")
 
 
 def test_a_source_whose_existence_cannot_be_checked_is_an_error() -> None:
-    services = Canned(elink=elink_xml(linkset("1", "10"), linkset("2")), esummary=UpstreamError("down"))
-    result = run(services, LINK, ids=["1", "2"], source="gene", target="pubmed")
+    services = Canned(
+        elink=write_elink_xml(write_linkset("1", "10"), write_linkset("2")), esummary=UpstreamError("down")
+    )
+    result = run_canned(services, LINK, ids=["1", "2"], source="gene", target="pubmed")
 
-    assert statuses(result) == [("1", "linked"), ("2", "error")]
+    assert list_statuses(result) == [("1", "linked"), ("2", "error")]
 
 
-def test_all_sources_missing_is_not_found_and_none_valid_bad_input(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_only_missing_sources_are_not_found_and_only_invalid_ones_are_invalid_input(
+    sandbox: Sandbox, kit_for: KitFor
+) -> None:
     kit = kit_for(sandbox)
-    missing = call(kit, LINK, ids=["999", "998"], source="gene", target="pubmed").missing_error()
-    invalid = call(kit, LINK, ids=["TP53"], source="gene", target="pubmed").missing_error()
+    missing = call_operation(kit, LINK, ids=["999", "998"], source="gene", target="pubmed").missing_error()
+    invalid = call_operation(kit, LINK, ids=["TP53"], source="gene", target="pubmed").missing_error()
 
     assert isinstance(missing, EntityNotFound)
     assert missing.details["partial"] is False
@@ -176,12 +198,12 @@ def test_all_sources_missing_is_not_found_and_none_valid_bad_input(sandbox: Sand
 
 
 @pytest.mark.long
-def test_five_hundred_sources_survive_every_fault(kit_for: KitFor) -> None:
+def test_five_hundred_sources_are_complete_despite_every_fault(kit_for: KitFor) -> None:
     faults = {"429": 0.05, "500": 0.05, "truncate": 0.05, "html": 0.1, "error200": 0.1, "cut": 0.05}
     with Sandbox(records=500, enforce_limits=False, faults=faults, seed=5) as faulty:
         kit = kit_for(faulty)
         ids = kit.search_articles(query_term="all[sb]", max_results=500).pmids
-        result = call(kit, LINK, ids=ids)
+        result = call_operation(kit, LINK, ids=ids)
 
     assert [item.source_id for item in result.linksets] == ids
     assert {item.status for item in result.linksets} == {"linked", "no_links"}

@@ -1,11 +1,11 @@
-"""Each kind of failure is provoked, and what its hint says, done literally, leads to success."""
+"""Hints of errors: following the hint of each kind of failure leads to success."""
 
 import re
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from database_bench import KitFor
+from canned_services import KitFor
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntrezKitError
@@ -31,7 +31,7 @@ TOOLS: dict[str, Operation[Any, Any]] = {
 
 @dataclass(frozen=True)
 class Case:
-    """A call that fails, and the call its hint tells to make."""
+    """A call that fails, and the call that its hint recommends."""
 
     operation: Operation[Any, Any]
     arguments: dict[str, Any]
@@ -149,35 +149,35 @@ CASES = {
 }
 
 
-def outcome(kit: EntrezKit, operation: Operation[Any, Any], arguments: dict[str, Any]) -> EntrezKitError | None:
+def call_as_agent(kit: EntrezKit, operation: Operation[Any, Any], arguments: dict[str, Any]) -> EntrezKitError | None:
     """Return the error of a call, as agents see it."""
     error = execute(operation, kit.services, arguments).error
     return error.say_in(Tools()) if error is not None else None
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-def test_what_the_hint_says_done_literally_leads_to_success(sandbox: Sandbox, kit_for: KitFor, case: Case) -> None:
+def test_following_a_hint_literally_leads_to_success(sandbox: Sandbox, kit_for: KitFor, case: Case) -> None:
     kit = kit_for(sandbox, ncbi_max_retries=0)
     if case.fault is not None:
         sandbox.fail_next(*case.fault, times=1)
-    error = outcome(kit, case.operation, case.arguments)
+    error = call_as_agent(kit, case.operation, case.arguments)
 
     assert error is not None
     assert error.code == case.code
     assert case.said in error.recovery_hint
     if case.next_tool is None:
         assert error.retryable
-        assert outcome(kit, case.operation, case.arguments) is None
+        assert call_as_agent(kit, case.operation, case.arguments) is None
         return
     named = set(re.findall(r"\b(?:entrez|pubmed)_[a-z_]+\b", error.recovery_hint))
     assert not named or case.next_tool in named
-    assert outcome(kit, TOOLS[case.next_tool], case.next_arguments) is None
+    assert call_as_agent(kit, TOOLS[case.next_tool], case.next_arguments) is None
 
 
-def test_every_tool_that_a_hint_names_exists(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_every_tool_named_in_a_hint_exists(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox)
     for case in CASES.values():
         if case.fault is None:
-            error = outcome(kit, case.operation, case.arguments)
+            error = call_as_agent(kit, case.operation, case.arguments)
             assert error is not None
             assert set(re.findall(r"\b(?:entrez|pubmed)_[a-z_]+\b", error.recovery_hint)) <= set(TOOLS)

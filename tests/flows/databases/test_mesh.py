@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from database_bench import Canned, KitFor, call, esearch_xml, run
+from canned_services import Canned, KitFor, call_operation, run_canned, write_esearch_xml
 
 from entrez_kit.base.errors import InvalidInput, UpstreamError
 from entrez_kit.databases.mesh import MESH, decode_ui, mesh_record
@@ -11,12 +11,12 @@ from entrez_kit.local.eutils.mesh import Heading, MeshDatabase
 from entrez_kit.sandbox.server import Sandbox
 
 
-def names(result: object) -> list[str]:
+def list_names(result: object) -> list[str]:
     return [record.name for record in result.results]  # type: ignore[attr-defined]
 
 
-def test_a_synonym_leads_to_the_heading(sandbox: Sandbox, kit_for: KitFor) -> None:
-    result = call(kit_for(sandbox), MESH, query="heart attack")
+def test_a_synonym_finds_its_heading(sandbox: Sandbox, kit_for: KitFor) -> None:
+    result = call_operation(kit_for(sandbox), MESH, query="heart attack")
 
     (record,) = result.model_dump(mode="json")["results"]
     trees, subheadings = record.pop("tree_numbers"), record.pop("subheadings")
@@ -35,25 +35,25 @@ def test_a_synonym_leads_to_the_heading(sandbox: Sandbox, kit_for: KitFor) -> No
     assert result.next_offset is None
 
 
-def test_the_heading_that_is_named_comes_first_though_others_rank_higher(sandbox: Sandbox, kit_for: KitFor) -> None:
-    result = call(kit_for(sandbox), MESH, query="diabetes mellitus", max_results=2)
+def test_the_named_heading_is_first_even_if_others_rank_higher(sandbox: Sandbox, kit_for: KitFor) -> None:
+    result = call_operation(kit_for(sandbox), MESH, query="diabetes mellitus", max_results=2)
 
-    assert names(result)[0] == "Diabetes Mellitus"
+    assert list_names(result)[0] == "Diabetes Mellitus"
     assert result.total_found == 5
     assert result.next_offset == 2
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 50])
-def test_pages_neither_repeat_nor_lose_a_record_though_one_is_put_first(
+def test_pages_have_no_repeated_and_no_missing_record_although_one_is_moved_to_the_front(
     sandbox: Sandbox, kit_for: KitFor, size: int
 ) -> None:
     kit = kit_for(sandbox)
     found: list[str] = []
     offset: int | None = 0
     while offset is not None:
-        page = call(kit, MESH, query="diabetes mellitus", max_results=size, offset=offset)
+        page = call_operation(kit, MESH, query="diabetes mellitus", max_results=size, offset=offset)
         assert page.total_found == 5
-        found += names(page)
+        found += list_names(page)
         offset = page.next_offset
 
     assert found[0] == "Diabetes Mellitus"
@@ -64,7 +64,7 @@ def test_pages_neither_repeat_nor_lose_a_record_though_one_is_put_first(
         "Diabetes Mellitus, Type 1",
         "Diabetes Mellitus, Type 2",
     ]
-    beyond = call(kit, MESH, query="diabetes mellitus", offset=99)
+    beyond = call_operation(kit, MESH, query="diabetes mellitus", offset=99)
     assert beyond.results == []
     assert beyond.next_offset is None
 
@@ -79,17 +79,17 @@ def test_pages_neither_repeat_nor_lose_a_record_though_one_is_put_first(
         ("C999000001", "C999000001", "MUCX7 protein, invented", "supplementary_concept"),
     ],
 )
-def test_an_identifier_finds_its_record_whatever_its_length(
+def test_an_identifier_of_any_length_finds_its_record(
     sandbox: Sandbox, kit_for: KitFor, query: str, ui: str, name: str, kind: str
 ) -> None:
-    result = call(kit_for(sandbox), MESH, query=query)
+    result = call_operation(kit_for(sandbox), MESH, query=query)
 
     assert [(record.ui, record.name, record.kind) for record in result.results] == [(ui, name, kind)]
 
 
 @pytest.mark.parametrize("query", ["C18.452.394.750", "c19.246", "Diabetes Mellitus"])
-def test_the_tree_above_and_below_a_heading(sandbox: Sandbox, kit_for: KitFor, query: str) -> None:
-    record = call(kit_for(sandbox), MESH, query=query, include_tree=True, max_results=1).results[0]
+def test_the_tree_above_and_below_a_heading_is_returned(sandbox: Sandbox, kit_for: KitFor, query: str) -> None:
+    record = call_operation(kit_for(sandbox), MESH, query=query, include_tree=True, max_results=1).results[0]
 
     assert record.name == "Diabetes Mellitus"
     assert {one.name: one.tree_numbers for one in record.parents} == {
@@ -102,26 +102,26 @@ def test_the_tree_above_and_below_a_heading(sandbox: Sandbox, kit_for: KitFor, q
         "Diabetes Mellitus, Type 1": ["C18.452.394.750.124", "C19.246.267"],
         "Diabetes Mellitus, Type 2": ["C18.452.394.750.149", "C19.246.300"],
     }
-    below = call(kit_for(sandbox), MESH, query="D003924", include_tree=True).results[0]
+    below = call_operation(kit_for(sandbox), MESH, query="D003924", include_tree=True).results[0]
     assert [(one.ui, one.tree_numbers) for one in below.parents] == [("D003920", ["C18.452.394.750", "C19.246"])]
     assert [one.name for one in below.children] == ["Diabetes Mellitus, Lipoatrophic"]
-    assert "parents" not in call(kit_for(sandbox), MESH, query="D003924").results[0].model_dump()
+    assert "parents" not in call_operation(kit_for(sandbox), MESH, query="D003924").results[0].model_dump()
 
 
-def test_a_tree_number_of_no_heading_finds_nothing(sandbox: Sandbox, kit_for: KitFor) -> None:
-    assert call(kit_for(sandbox), MESH, query="C99.999").results == []
+def test_a_tree_number_without_a_heading_finds_nothing(sandbox: Sandbox, kit_for: KitFor) -> None:
+    assert call_operation(kit_for(sandbox), MESH, query="C99.999").results == []
 
 
-def test_a_heading_above_that_is_not_described_is_a_shortfall_and_a_category_has_no_tree_number() -> None:
+def test_an_undescribed_related_heading_is_a_missing_uid_and_a_category_has_no_tree_number() -> None:
     links = [{"parent": 1000067, "treenum": "C14", "children": [68006331, 68014652]}]
     heading = {"ds_meshterms": ["Cardiovascular Diseases"], "ds_meshui": "D002318", "ds_idxlinks": links}
     below = {"ds_meshterms": ["Heart Diseases"], "ds_idxlinks": [{"parent": 68002318, "treenum": "C14.280"}]}
     near = {"1000067": {"ds_meshterms": ["Diseases Category"], "ds_idxlinks": []}, "68006331": below}
     services = Canned(
-        esearch=esearch_xml(1, ["68002318"]),
+        esearch=write_esearch_xml(1, ["68002318"]),
         esummary=[json.dumps({"result": {"uids": [*one], **one}}).encode() for one in ({"68002318": heading}, near)],
     )
-    result = run(services, MESH, query="C14", include_tree=True)
+    result = run_canned(services, MESH, query="C14", include_tree=True)
 
     assert services.requests("esearch")[0]["term"] == "C14[Tree Number]"
     assert [(one.name, one.tree_numbers) for one in result.results[0].parents] == [("Diseases Category", [])]
@@ -130,46 +130,46 @@ def test_a_heading_above_that_is_not_described_is_a_shortfall_and_a_category_has
     assert isinstance(result.missing_error(), UpstreamError)
 
 
-def test_pointers_of_supplementary_concepts_are_no_tree_numbers(sandbox: Sandbox, kit_for: KitFor) -> None:
-    record = call(kit_for(sandbox), MESH, query="MUCX7 protein").results[0]
+def test_references_of_supplementary_concepts_are_not_tree_numbers(sandbox: Sandbox, kit_for: KitFor) -> None:
+    record = call_operation(kit_for(sandbox), MESH, query="MUCX7 protein").results[0]
 
     assert record.tree_numbers == []
     assert "tree_numbers" not in record.model_dump(mode="json")
 
 
-def test_details_can_be_left_out(sandbox: Sandbox, kit_for: KitFor) -> None:
-    record = call(kit_for(sandbox), MESH, query="D009203", include_details=False).results[0]
+def test_details_can_be_omitted(sandbox: Sandbox, kit_for: KitFor) -> None:
+    record = call_operation(kit_for(sandbox), MESH, query="D009203", include_details=False).results[0]
 
     assert set(record.model_dump()) == {"ui", "entrez_uid", "kind", "name"}
 
 
-def test_nothing_found_is_an_empty_result(sandbox: Sandbox, kit_for: KitFor) -> None:
-    result = call(kit_for(sandbox), MESH, query="qqqzzz")
+def test_no_match_is_an_empty_result(sandbox: Sandbox, kit_for: KitFor) -> None:
+    result = call_operation(kit_for(sandbox), MESH, query="qqqzzz")
 
     assert (result.results, result.total_found) == ([], 0)
     assert result.missing_error() is None
-    assert call(kit_for(sandbox), MESH, query="D999999").results == []
+    assert call_operation(kit_for(sandbox), MESH, query="D999999").results == []
 
 
-def test_a_query_with_tags_is_sent_as_it_is(sandbox: Sandbox, kit_for: KitFor) -> None:
-    result = call(kit_for(sandbox), MESH, query="diabetes[word] NOT mellitus[word]")
+def test_a_query_with_tags_is_sent_unchanged(sandbox: Sandbox, kit_for: KitFor) -> None:
+    result = call_operation(kit_for(sandbox), MESH, query="diabetes[word] NOT mellitus[word]")
 
-    assert names(result) == ["Diabetes Complications", "Diabetes Insipidus"]
+    assert list_names(result) == ["Diabetes Complications", "Diabetes Insipidus"]
     assert sandbox.requests("esearch") == 1
 
 
-def test_a_record_that_is_listed_and_not_described_is_a_shortfall() -> None:
+def test_a_listed_record_without_a_summary_is_a_missing_record() -> None:
     body = json.dumps({"result": {"uids": ["68000001"], "68000001": {"ds_meshterms": ["Calcimycin"]}}}).encode()
-    services = Canned(esearch=[esearch_xml(0), esearch_xml(2, ["68000001", "68000002"])], esummary=body)
-    result = run(services, MESH, query="x")
+    services = Canned(esearch=[write_esearch_xml(0), write_esearch_xml(2, ["68000001", "68000002"])], esummary=body)
+    result = run_canned(services, MESH, query="x")
 
     assert result.missing_uids == ["68000002"]
     assert isinstance(result.missing_error(), UpstreamError)
 
 
-def test_upstream_failure_is_no_empty_result() -> None:
+def test_an_upstream_failure_is_not_an_empty_result() -> None:
     with pytest.raises(UpstreamError):
-        run(Canned(esearch=UpstreamError("down")), MESH, query="x")
+        run_canned(Canned(esearch=UpstreamError("down")), MESH, query="x")
 
 
 @pytest.mark.parametrize(
@@ -182,11 +182,11 @@ def test_upstream_failure_is_no_empty_result() -> None:
         ("6800", "6800"),
     ],
 )
-def test_an_entrez_uid_is_decoded_only_where_it_has_the_form(uid: str, ui: str) -> None:
+def test_an_entrez_uid_is_decoded_only_if_it_has_the_right_form(uid: str, ui: str) -> None:
     assert decode_ui(uid) == ui
 
 
-def test_a_record_is_made_of_what_a_summary_has() -> None:
+def test_a_record_has_the_fields_of_its_summary() -> None:
     record = mesh_record(
         "68000001",
         {
@@ -202,7 +202,9 @@ def test_a_record_is_made_of_what_a_summary_has() -> None:
     assert (odd.name, odd.tree_numbers, odd.scope_note) == ("Calcimycin", [], None)
 
 
-def test_a_heading_whose_synonym_is_anothers_name_is_paged_without_doubles(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_pages_have_no_duplicates_if_a_synonym_is_the_name_of_another_heading(
+    sandbox: Sandbox, kit_for: KitFor
+) -> None:
     sandbox.register(
         MeshDatabase(
             [Heading("68000001", "D000001", "Cold"), Heading("68000002", "D000002", "Common Cold", (), ("Cold",))]
@@ -210,13 +212,13 @@ def test_a_heading_whose_synonym_is_anothers_name_is_paged_without_doubles(sandb
         )
     )
     kit = kit_for(sandbox)
-    pages = [call(kit, MESH, query="cold", max_results=3, offset=offset) for offset in (0, 3, 6)]
+    pages = [call_operation(kit, MESH, query="cold", max_results=3, offset=offset) for offset in (0, 3, 6)]
 
     found = [record.ui for page in pages for record in page.results]
     assert len(found) == len(set(found)) == 7
 
 
 @pytest.mark.parametrize("arguments", [{"query": " "}, {"query": "x", "max_results": 51}, {"query": "x", "offset": -1}])
-def test_arguments_that_make_no_sense_are_refused(arguments: dict[str, object]) -> None:
+def test_invalid_arguments_are_rejected(arguments: dict[str, object]) -> None:
     with pytest.raises(InvalidInput):
         MESH.build(arguments)

@@ -1,44 +1,44 @@
 """Spelling suggestions."""
 
 import pytest
-from database_bench import Canned, KitFor, call, run
+from canned_services import Canned, KitFor, call_operation, run_canned
 
 from entrez_kit.base.errors import InvalidInput, UpstreamError
 from entrez_kit.databases.spell import SPELL
 from entrez_kit.sandbox.server import Sandbox
 
 
-def test_a_misspelt_query_is_corrected(sandbox: Sandbox, kit_for: KitFor) -> None:
-    assert call(kit_for(sandbox), SPELL, query="crisper gene editng").model_dump() == {
+def test_a_misspelled_query_is_corrected(sandbox: Sandbox, kit_for: KitFor) -> None:
+    assert call_operation(kit_for(sandbox), SPELL, query="crisper gene editng").model_dump() == {
         "original": "crisper gene editng",
         "corrected": "crispr gene editing",
         "has_suggestion": True,
     }
 
 
-def test_without_a_suggestion_the_query_comes_back(sandbox: Sandbox, kit_for: KitFor) -> None:
-    result = call(kit_for(sandbox), SPELL, query="gene editing")
+def test_without_a_suggestion_the_query_is_returned(sandbox: Sandbox, kit_for: KitFor) -> None:
+    result = call_operation(kit_for(sandbox), SPELL, query="gene editing")
 
     assert (result.corrected, result.has_suggestion) == ("gene editing", False)
 
 
-def test_each_database_has_words_of_its_own(sandbox: Sandbox, kit_for: KitFor) -> None:
-    assert call(kit_for(sandbox), SPELL, query="diabtes", db="mesh").corrected == "diabetes"
+def test_each_database_has_its_own_dictionary(sandbox: Sandbox, kit_for: KitFor) -> None:
+    assert call_operation(kit_for(sandbox), SPELL, query="diabtes", db="mesh").corrected == "diabetes"
 
 
-def test_a_reply_that_only_changes_the_case_is_no_suggestion() -> None:
+def test_a_reply_that_only_changes_the_case_is_not_a_suggestion() -> None:
     body = b"<eSpellResult><Query>TP53</Query><CorrectedQuery>tp53</CorrectedQuery></eSpellResult>"
 
-    assert run(Canned(espell=body), SPELL, query="TP53").model_dump() == {
+    assert run_canned(Canned(espell=body), SPELL, query="TP53").model_dump() == {
         "original": "TP53",
         "corrected": "TP53",
         "has_suggestion": False,
     }
 
 
-def test_no_answer_is_no_suggestion_either() -> None:
+def test_no_answer_is_not_a_suggestion() -> None:
     with pytest.raises(UpstreamError):
-        run(Canned(espell=b"<html/>"), SPELL, query="xy")
+        run_canned(Canned(espell=b"<html/>"), SPELL, query="xy")
 
 
 @pytest.mark.parametrize("query", ["", "x", "  x "])

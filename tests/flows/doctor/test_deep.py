@@ -1,4 +1,4 @@
-"""doctor --deep: it agrees with the sandbox, and tells planted changes apart case by case."""
+"""doctor --deep: no difference in the sandbox, and each planted change is reported separately."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -7,8 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from doctor_bench import free_port
-from drifting_service import Change, drift, page, repeat_first_reply, replace_text, reversed_records, status, words
+from drifting_service import (
+    Change,
+    drift,
+    repeat_first_reply,
+    replace_text,
+    reverse_records,
+    send_error,
+    send_page,
+    send_status,
+)
+from failing_servers import find_free_port
 
 from entrez_kit.base.errors import Exit, InvalidInput
 from entrez_kit.base.settings import Settings
@@ -26,24 +35,24 @@ pytestmark = pytest.mark.usefixtures("no_waiting")
 KEY = "c4narykey0123456789abcdefc4narykey01"
 EMAIL = "canary.person+tag@example.org"
 OTHERS = {"EInfo of PubMed", "EPost"}
-"""Asked in every case, to see that a change at one endpoint is not found at another."""
+"""Requested in every case, to check that a change at one endpoint is not reported for another."""
 
 
-def named(*names: str) -> list[Probe]:
+def find_probes(*names: str) -> list[Probe]:
     found = [probe for probe in PROBES if probe.name in names]
     assert {probe.name for probe in found} == set(names)
     return found
 
 
-def ran(settings: Settings, names: Iterable[str], examples: Examples | None = None) -> dict[str, Compared]:
-    return {one.probe.name: one for one in compare(settings, probes=named(*names), examples=examples)}
+def run_probes(settings: Settings, names: Iterable[str], examples: Examples | None = None) -> dict[str, Compared]:
+    return {one.probe.name: one for one in compare(settings, probes=find_probes(*names), examples=examples)}
 
 
-def kinds(one: Compared) -> set[str]:
+def list_kinds(one: Compared) -> set[str]:
     return {f"{difference.kind} {difference.where}" for difference in one.comparison.differences}
 
 
-def test_the_sandbox_agrees_everywhere(sandbox: Sandbox) -> None:
+def test_the_sandbox_agrees_with_every_probe(sandbox: Sandbox) -> None:
     reported: list[tuple[int, int]] = []
     compared = compare(sandbox.settings(), progress=lambda done, of: reported.append((done, of)))
 
@@ -59,7 +68,7 @@ def test_the_sandbox_agrees_everywhere(sandbox: Sandbox) -> None:
 def test_a_search_with_more_hits_than_can_be_listed_agrees(no_waiting: None) -> None:
     with Sandbox(records=10_050, enforce_limits=False) as sandbox:
         examples = replace(DEMO, many="all[sb]")
-        found = ran(sandbox.settings(), ["ESearch past 9,999 records"], examples)
+        found = run_probes(sandbox.settings(), ["ESearch past 9,999 records"], examples)
 
     one = found["ESearch past 9,999 records"]
     assert (one.comparison.verdict, one.comparison.requests) == ("agrees", 1), one.comparison
@@ -99,7 +108,7 @@ CASES: dict[str, tuple[str, Change, str, set[str]]] = {
     ),
     "another order": (
         "efetch",
-        reversed_records(r"<PubmedArticle>.*?</PubmedArticle>\s*"),
+        reverse_records(r"<PubmedArticle>.*?</PubmedArticle>\s*"),
         "EFetch, XML",
         {"other_order reply"},
     ),
@@ -133,23 +142,23 @@ CASES: dict[str, tuple[str, Change, str, set[str]]] = {
         "ESpell",
         {"other_root espell"},
     ),
-    "a retired endpoint": ("espell", status(410), "ESpell", {"retired espell"}),
-    "an endpoint that is nowhere": ("espell", status(404), "ESpell", {"other_status espell"}),
+    "a retired endpoint": ("espell", send_status(410), "ESpell", {"retired espell"}),
+    "an endpoint that is nowhere": ("espell", send_status(404), "ESpell", {"other_status espell"}),
     "an endpoint that has moved to another host": (
         "espell",
-        status(301, b"", ("Location", "https://example.org/espell.fcgi")),
+        send_status(301, b"", ("Location", "https://example.org/espell.fcgi")),
         "ESpell",
         {"moved espell"},
     ),
     "a parameter that is wanted now": (
         "elink",
-        words("elink", "Missing required parameter: client_id", 400),
+        send_error("elink", "Missing required parameter: client_id", 400),
         "ELink, similar articles",
         {"new_parameter elink"},
     ),
     "other words": (
         "elink",
-        words("elink", "The link service speaks otherwise today"),
+        send_error("elink", "The link service speaks otherwise today"),
         "ELink, similar articles",
         {"other_words elink"},
     ),
@@ -229,46 +238,48 @@ CASES: dict[str, tuple[str, Change, str, set[str]]] = {
 
 
 @pytest.mark.parametrize(("endpoint", "change", "probe", "expected"), CASES.values(), ids=CASES)
-def test_a_planted_change_is_told_apart(
+def test_a_planted_change_is_identified(
     sandbox: Sandbox, endpoint: str, change: Change, probe: str, expected: set[str]
 ) -> None:
     drift(sandbox, endpoint, change)
 
-    found = ran(sandbox.settings(), {probe, *OTHERS})
+    found = run_probes(sandbox.settings(), {probe, *OTHERS})
 
-    assert kinds(found[probe]) == expected
+    assert list_kinds(found[probe]) == expected
     assert found[probe].comparison.verdict == ("differs" if expected else "agrees")
     assert {found[name].comparison.verdict for name in OTHERS - {probe}} == {"agrees"}
 
 
-def test_an_endpoint_that_moved_on_the_same_host_is_read_and_named(sandbox: Sandbox) -> None:
+def test_an_endpoint_that_moved_on_the_same_host_is_read_and_reported(sandbox: Sandbox) -> None:
     drift(
         sandbox,
         "espell",
         lambda reply, request: (
             reply
             if request.get("again")
-            else status(308, b"", ("Location", f"espell.fcgi?again=1&db=pubmed&term={DEMO.misspelt}"))(reply, request)
+            else send_status(308, b"", ("Location", f"espell.fcgi?again=1&db=pubmed&term={DEMO.misspelt}"))(
+                reply, request
+            )
         ),
     )
 
-    one = ran(sandbox.settings(), ["ESpell"])["ESpell"]
+    one = run_probes(sandbox.settings(), ["ESpell"])["ESpell"]
 
-    assert kinds(one) == {"moved espell"}
+    assert list_kinds(one) == {"moved espell"}
     assert f"has moved permanently to {sandbox.url}/entrez/eutils/espell.fcgi" in str(one.comparison.differences[0])
 
 
-def test_a_refusal_in_other_words_differs_and_in_the_known_ones_agrees(sandbox: Sandbox) -> None:
+def test_a_refusal_with_other_text_differs_and_one_with_known_text_agrees(sandbox: Sandbox) -> None:
     name = "ESearch past 9,999 records"
     examples = replace(DEMO, many="crispr")
     drift(sandbox, "esearch", lambda reply, request: failure("esearch", BEYOND_CEILING))
-    assert ran(sandbox.settings(), [name], examples)[name].comparison.verdict == "agrees"
+    assert run_probes(sandbox.settings(), [name], examples)[name].comparison.verdict == "agrees"
 
     drift(sandbox, "esearch", lambda reply, request: failure("esearch", "This window is closed to you."))
-    assert kinds(ran(sandbox.settings(), [name], examples)[name]) == {"other_words esearch"}
+    assert list_kinds(run_probes(sandbox.settings(), [name], examples)[name]) == {"other_words esearch"}
 
     drift(sandbox, "esearch", lambda reply, request: failure("esearch", "").__class__(FOUND_ALL))
-    assert kinds(ran(sandbox.settings(), [name], examples)[name]) == {"other_content reply"}
+    assert list_kinds(run_probes(sandbox.settings(), [name], examples)[name]) == {"other_content reply"}
 
 
 FOUND_ALL = (
@@ -279,20 +290,20 @@ FOUND_ALL = (
 
 
 FAILURES: dict[str, tuple[Change, str]] = {
-    "a page for people": (page, "page"),
-    "a server error": (status(503), "service"),
-    "a refusal because of the rate": (status(429, b'{"error":"API rate limit exceeded"}'), "rate_limit"),
-    "a blocked address": (status(403, b"<html><title>Blocked</title></html>"), "refused"),
+    "a page for people": (send_page, "page"),
+    "a server error": (send_status(503), "service"),
+    "a refusal because of the rate": (send_status(429, b'{"error":"API rate limit exceeded"}'), "rate_limit"),
+    "a blocked address": (send_status(403, b"<html><title>Blocked</title></html>"), "refused"),
     "half a document": (lambda reply, request: replace(reply, body=reply.body[:-40]), "service"),
     "nothing": (lambda reply, request: replace(reply, body=b""), "service"),
 }
 
 
 @pytest.mark.parametrize(("change", "hop"), FAILURES.values(), ids=FAILURES)
-def test_a_request_that_fails_is_no_difference_and_names_its_hop(sandbox: Sandbox, change: Change, hop: str) -> None:
+def test_a_failed_request_is_not_a_difference_and_names_its_hop(sandbox: Sandbox, change: Change, hop: str) -> None:
     drift(sandbox, "espell", change)
 
-    found = ran(sandbox.settings(), {"ESpell", *OTHERS})
+    found = run_probes(sandbox.settings(), {"ESpell", *OTHERS})
 
     one = found["ESpell"].comparison
     assert (one.verdict, one.hop, one.differences) == ("failed", hop, [])
@@ -301,18 +312,18 @@ def test_a_request_that_fails_is_no_difference_and_names_its_hop(sandbox: Sandbo
 
 
 @pytest.mark.long
-def test_slower_than_the_deadline_is_told_as_that(sandbox: Sandbox) -> None:
+def test_a_reply_after_the_deadline_is_reported_as_a_timeout(sandbox: Sandbox) -> None:
     sandbox.slow_down("espell", 3)
     settings = replace(sandbox.settings(), ncbi_timeout_ms=300, ncbi_total_deadline_ms=1000)
 
-    found = ran(settings, {"ESpell", *OTHERS})
+    found = run_probes(settings, {"ESpell", *OTHERS})
 
     assert (found["ESpell"].comparison.verdict, found["ESpell"].comparison.hop) == ("failed", "timeout")
     assert {found[name].comparison.verdict for name in OTHERS} == {"agrees"}
 
 
-def test_a_service_that_is_not_there_is_asked_once(sandbox: Sandbox) -> None:
-    settings = replace(sandbox.settings(), europepmc_url=f"http://127.0.0.1:{free_port()}")
+def test_a_service_that_is_not_reachable_is_requested_once(sandbox: Sandbox) -> None:
+    settings = replace(sandbox.settings(), europepmc_url=f"http://127.0.0.1:{find_free_port()}")
 
     found = compare(settings, probes=[probe for probe in PROBES if probe.service in ("europepmc", "idconv")])
 
@@ -322,16 +333,16 @@ def test_a_service_that_is_not_there_is_asked_once(sandbox: Sandbox) -> None:
     assert {one.comparison.verdict for one in found if one.probe.service == "idconv"} == {"agrees"}
 
 
-def test_a_utility_that_is_known_to_be_off_may_be_off(sandbox: Sandbox) -> None:
-    for change in (status(410), status(404), page):
+def test_a_utility_that_is_known_to_be_off_agrees_if_it_is_off(sandbox: Sandbox) -> None:
+    for change in (send_status(410), send_status(404), send_page):
         drift(sandbox, "egquery", change)
 
-        one = ran(sandbox.settings(), ["EGQuery"])["EGQuery"].comparison
+        one = run_probes(sandbox.settings(), ["EGQuery"])["EGQuery"].comparison
 
         assert (one.verdict, one.detail) == ("agrees", "switched off, which is known")
 
 
-def test_only_what_is_switched_on_is_asked(sandbox: Sandbox) -> None:
+def test_only_enabled_services_are_requested(sandbox: Sandbox) -> None:
     settings = replace(
         sandbox.settings(), europepmc_enabled=False, unpaywall_email=None, check_sources="pubmed,openalex"
     )
@@ -349,7 +360,7 @@ def test_only_what_is_switched_on_is_asked(sandbox: Sandbox) -> None:
     assert not sandbox.requests("crossref")
 
 
-def test_offline_nothing_is_asked_and_that_is_no_success(sandbox: Sandbox) -> None:
+def test_offline_no_request_is_sent_and_the_result_is_not_a_success(sandbox: Sandbox) -> None:
     report = diagnose(replace(sandbox.settings(), offline=True), deep=True)
 
     assert report.comparisons
@@ -358,7 +369,7 @@ def test_offline_nothing_is_asked_and_that_is_no_success(sandbox: Sandbox) -> No
     assert sandbox.requests() == 0
 
 
-def test_real_records_are_asked_for_where_the_sandbox_does_not_answer() -> None:
+def test_real_records_are_requested_if_the_service_is_not_the_sandbox() -> None:
     from entrez_kit.base.settings import load_settings
     from entrez_kit.doctor.comparison import _choose_examples
     from entrez_kit.services import Services
@@ -366,18 +377,18 @@ def test_real_records_are_asked_for_where_the_sandbox_does_not_answer() -> None:
     with Services(load_settings({})) as services:
         assert (
             _choose_examples(services, ()) is REAL
-        )  # and nothing is asked to find out: a test reaches no other machine
+        )  # and no request is sent to find out: a test reaches no other machine
     assert all(getattr(REAL, name) for name in REAL.__slots__)
 
 
 # saving
 
 
-def seen_by(folder: Path) -> bytes:
+def read_files(folder: Path) -> bytes:
     return b"\n".join(path.read_bytes() + path.name.encode() for path in sorted(folder.rglob("*")) if path.is_file())
 
 
-def _saved(sandbox: Sandbox, folder: Path, **overrides: Any) -> list[Compared]:
+def _save_replies(sandbox: Sandbox, folder: Path, **overrides: Any) -> list[Compared]:
     settings = sandbox.settings(
         ncbi_api_key=KEY, ncbi_admin_email=EMAIL, unpaywall_email=EMAIL, crossref_email=EMAIL, **overrides
     )
@@ -387,8 +398,8 @@ def _saved(sandbox: Sandbox, folder: Path, **overrides: Any) -> list[Compared]:
     return compared
 
 
-def test_saved_replies_are_as_they_were_sent_and_listed(sandbox: Sandbox, tmp_path: Path) -> None:
-    compared = _saved(sandbox, tmp_path / "replies")
+def test_saved_replies_are_unchanged_and_listed(sandbox: Sandbox, tmp_path: Path) -> None:
+    compared = _save_replies(sandbox, tmp_path / "replies")
 
     listed = (tmp_path / "replies" / "SOURCES.md").read_text(encoding="utf-8")
     for one in compared:
@@ -398,7 +409,7 @@ def test_saved_replies_are_as_they_were_sent_and_listed(sandbox: Sandbox, tmp_pa
             if one.probe.service == "eutils" and not one.refused:
                 assert kept == one.exchanges[-1].incoming.body
             assert f"| {one.comparison.file} |" in listed
-    assert sandbox.url not in listed  # which may be the address of somebody's own mirror
+    assert sandbox.url not in listed  # which may be the address of a private mirror
     assert "GET eutils:/esearch.fcgi?db=pubmed&term=crispr" in listed
     files = [path for path in (tmp_path / "replies").rglob("*") if path.is_file()]
     assert len(files) == listed.count("| GET ") + listed.count("| POST ") + 1
@@ -412,10 +423,10 @@ ECHOES: dict[str, Callable[[str], str]] = {
 
 
 @pytest.mark.parametrize("form", ECHOES.values(), ids=ECHOES)
-def test_saved_folders_hold_no_key_no_address_and_no_network_address(
+def test_saved_folders_have_no_key_no_email_and_no_network_address(
     sandbox: Sandbox, tmp_path: Path, form: Callable[[str], str]
 ) -> None:
-    """Every service repeats in every reply what it was told, and NCBI names who asks too fast."""
+    """Every service repeats all request data in its reply, and NCBI names clients that are too fast."""
 
     def echo(body: bytes) -> bytes:
         reported = f"{form(KEY)} {form(EMAIL)}".encode()
@@ -428,17 +439,17 @@ def test_saved_folders_hold_no_key_no_address_and_no_network_address(
     for endpoint in ("einfo", "esearch", "esummary", "elink", "epost", "europepmc_search", "unpaywall", "pmc_oa"):
         drift(sandbox, endpoint, lambda reply, request: replace(reply, body=echo(reply.body)))
     refusal = b'{"error":"API rate limit exceeded","api-key":"203.0.113.77","count":"4","email":"%s"}'
-    drift(sandbox, "espell", status(429, refusal % EMAIL.encode()))
+    drift(sandbox, "espell", send_status(429, refusal % EMAIL.encode()))
 
-    _saved(sandbox, tmp_path / "replies")
+    _save_replies(sandbox, tmp_path / "replies")
 
-    kept = seen_by(tmp_path / "replies").lower()
+    kept = read_files(tmp_path / "replies").lower()
     assert kept.count(b"[hidden]") > 20
     for value in (KEY, EMAIL, ECHOES["in an address"](EMAIL), "canary", "203.0.113.77"):
         assert value.lower().encode() not in kept
 
 
-def test_a_folder_that_holds_something_is_refused_before_anything_is_asked(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_a_folder_that_is_not_empty_is_rejected_before_any_request(sandbox: Sandbox, tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine", encoding="utf-8")
     for folder in (tmp_path, tmp_path / "mine.txt"):
         with pytest.raises(InvalidInput, match="not an empty folder"):

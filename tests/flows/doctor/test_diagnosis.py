@@ -1,4 +1,4 @@
-"""What NCBI itself answers, the other services, and the report as a whole."""
+"""NCBI's own answers, the other services, and the report as a whole."""
 
 import socket
 from collections.abc import Callable
@@ -7,20 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from doctor_bench import (
+from failing_servers import (
     CANARY,
     DATABASES,
     Handle,
-    answer,
-    at,
     find_check,
-    free_port,
-    listening,
-    look,
+    find_free_port,
+    list_statuses,
+    make_reply,
+    point_at,
     read_head,
-    saying,
-    silent,
-    statuses,
+    run_doctor,
+    serve_connections,
+    serve_nothing,
+    serve_reply,
 )
 
 from entrez_kit.base.errors import NotConfigured, RateLimited, UpstreamError
@@ -31,8 +31,8 @@ from entrez_kit.doctor import DoctorReport
 
 
 def diagnose_silent_service(settings: Settings, asker: Callable[[Settings], bytes]) -> DoctorReport:
-    with listening(silent) as port:
-        return look(at(settings, f"http://127.0.0.1:{port}"), asker=asker)
+    with serve_connections(serve_nothing) as port:
+        return run_doctor(point_at(settings, f"http://127.0.0.1:{port}"), asker=asker)
 
 
 def add_key(settings: Settings) -> Settings:
@@ -41,8 +41,8 @@ def add_key(settings: Settings) -> Settings:
     return replace(settings, ncbi_api_key=SecretStr(CANARY))
 
 
-class Recorder:
-    """Answers, and remembers with which settings it was asked."""
+class RecordingAsker:
+    """Answers, and records the settings of each request."""
 
     def __init__(self) -> None:
         self.seen: list[Settings] = []
@@ -52,75 +52,75 @@ class Recorder:
         return DATABASES
 
 
-def refusing(settings: Settings) -> bytes:
+def refuse_key(settings: Settings) -> bytes:
     if settings.ncbi_api_key is not None:
         raise NotConfigured("NCBI does not accept the API key.", details={"reason": "bad_api_key"})
     return DATABASES
 
 
-def test_a_service_that_answers_nonsense_is_ncbi_itself(settings: Settings) -> None:
-    def html(_: Settings) -> bytes:
+def test_an_invalid_answer_is_reported_as_a_problem_of_ncbi_itself(settings: Settings) -> None:
+    def answer_html(_: Settings) -> bytes:
         raise UpstreamError("NCBI sent a web page.", details={"reason": "invalid_response"})
 
-    report = diagnose_silent_service(settings, html)
+    report = diagnose_silent_service(settings, answer_html)
 
-    assert statuses(report)["tcp"] == "ok"
+    assert list_statuses(report)["tcp"] == "ok"
     assert find_check(report, "ncbi").detail == "NCBI sent a web page."
     assert report.exit_status == 5
 
 
-def test_a_rate_limit_ends_with_its_own_status(settings: Settings) -> None:
-    def busy(_: Settings) -> bytes:
+def test_a_rate_limit_has_its_own_exit_status(settings: Settings) -> None:
+    def answer_busy(_: Settings) -> bytes:
         raise RateLimited("too many requests")
 
-    report = diagnose_silent_service(settings, busy)
+    report = diagnose_silent_service(settings, answer_busy)
 
     assert find_check(report, "ncbi").code == "RATE_LIMITED"
     assert report.exit_status == 7
 
 
-def test_a_list_of_databases_without_pubmed_is_no_answer(settings: Settings) -> None:
+def test_a_list_of_databases_without_pubmed_is_not_an_answer(settings: Settings) -> None:
     report = diagnose_silent_service(settings, lambda _: b"<eInfoResult><DbList/></eInfoResult>")
 
     assert "does not list the database PubMed" in find_check(report, "ncbi").detail
 
 
-def test_an_accepted_key_is_said_to_be_accepted_and_not_shown(settings: Settings) -> None:
-    report = diagnose_silent_service(add_key(settings), answer)
+def test_an_accepted_key_is_reported_and_not_shown(settings: Settings) -> None:
+    report = diagnose_silent_service(add_key(settings), make_reply)
 
     assert find_check(report, "api_key").detail == "accepted by NCBI: 10 requests per second"
     assert CANARY not in report.model_dump_json()
     assert find_check(report, "rate_limit").detail.startswith("10 requests per second")
 
 
-def test_a_rejected_key_is_told_from_a_service_that_fails(settings: Settings) -> None:
-    report = diagnose_silent_service(add_key(settings), refusing)
+def test_a_rejected_key_is_distinguished_from_a_failing_service(settings: Settings) -> None:
+    report = diagnose_silent_service(add_key(settings), refuse_key)
 
-    assert statuses(report)["ncbi"] == "ok"
+    assert list_statuses(report)["ncbi"] == "ok"
     assert find_check(report, "api_key").status == "failed"
     assert (find_check(report, "api_key").code, report.exit_status) == ("NOT_CONFIGURED", 8)
 
 
-def test_a_key_is_not_judged_by_a_service_that_fails(settings: Settings) -> None:
-    def down(_: Settings) -> bytes:
+def test_a_failing_service_gives_no_verdict_about_the_key(settings: Settings) -> None:
+    def fail(_: Settings) -> bytes:
         raise UpstreamError("down")
 
-    report = diagnose_silent_service(add_key(settings), down)
+    report = diagnose_silent_service(add_key(settings), fail)
 
-    assert statuses(report)["api_key"] == "skipped"
+    assert list_statuses(report)["api_key"] == "skipped"
     assert report.exit_status == 5
 
 
-def test_a_key_that_is_kept_from_a_foreign_address_is_a_warning(settings: Settings) -> None:
-    with listening(silent) as port:
-        report = look(add_key(at(settings, f"http://mirror.test:{port}")))
+def test_a_key_that_is_not_sent_to_a_foreign_address_is_a_warning(settings: Settings) -> None:
+    with serve_connections(serve_nothing) as port:
+        report = run_doctor(add_key(point_at(settings, f"http://mirror.test:{port}")))
 
     assert find_check(report, "api_key").status == "warning"
     assert report.exit_status == 4
 
 
-def test_the_one_request_is_neither_cached_nor_repeated(settings: Settings) -> None:
-    recorder = Recorder()
+def test_the_single_request_is_neither_cached_nor_repeated(settings: Settings) -> None:
+    recorder = RecordingAsker()
     diagnose_silent_service(replace(settings, refresh=True), recorder)
 
     (given,) = recorder.seen
@@ -128,8 +128,8 @@ def test_the_one_request_is_neither_cached_nor_repeated(settings: Settings) -> N
     assert given.ncbi_total_deadline_ms == 15_000
 
 
-def test_a_shorter_deadline_of_the_users_own_is_kept(settings: Settings) -> None:
-    recorder = Recorder()
+def test_a_shorter_deadline_of_the_user_is_used(settings: Settings) -> None:
+    recorder = RecordingAsker()
     diagnose_silent_service(replace(settings, ncbi_timeout_ms=700, ncbi_total_deadline_ms=900), recorder)
 
     assert (recorder.seen[0].ncbi_timeout_ms, recorder.seen[0].ncbi_total_deadline_ms) == (700, 900)
@@ -144,23 +144,23 @@ EINFO = b'<?xml version="1.0" encoding="UTF-8" ?><eInfoResult><DbList><DbName>pu
 @pytest.mark.parametrize(
     ("reply", "check", "code", "status"),
     [
-        (saying(body=HTML), "ncbi", "UPSTREAM_ERROR", 5),
-        (saying(body=b"bad gateway", status="502 Bad Gateway"), "ncbi", "UPSTREAM_ERROR", 5),
-        (saying(body=TOO_FAST, status="429 Too Many Requests"), "ncbi", "RATE_LIMITED", 7),
-        (silent, "ncbi", "UPSTREAM_ERROR", 5),
+        (serve_reply(body=HTML), "ncbi", "UPSTREAM_ERROR", 5),
+        (serve_reply(body=b"bad gateway", status="502 Bad Gateway"), "ncbi", "UPSTREAM_ERROR", 5),
+        (serve_reply(body=TOO_FAST, status="429 Too Many Requests"), "ncbi", "RATE_LIMITED", 7),
+        (serve_nothing, "ncbi", "UPSTREAM_ERROR", 5),
         (lambda connection: None, "ncbi", "UPSTREAM_ERROR", 5),
-        (saying(body=EINFO), "ncbi", None, 0),
+        (serve_reply(body=EINFO), "ncbi", None, 0),
     ],
     ids=["html", "502", "429", "silence", "cut", "answer"],
 )
-def test_the_real_transport_tells_what_ncbi_answered(
+def test_the_real_transport_returns_ncbis_answer(
     settings: Settings, reply: Handle, check: str, code: str | None, status: int
 ) -> None:
     from entrez_kit.doctor.diagnosis import ask_for_databases
 
     quick = replace(add_key(settings), ncbi_timeout_ms=1000, ncbi_total_deadline_ms=2500)
-    with listening(reply) as port:
-        report = look(at(quick, f"http://127.0.0.1:{port}"), asker=ask_for_databases)
+    with serve_connections(reply) as port:
+        report = run_doctor(point_at(quick, f"http://127.0.0.1:{port}"), asker=ask_for_databases)
 
     assert (find_check(report, check).code, report.exit_status) == (code, status)
     assert CANARY not in report.model_dump_json()
@@ -176,11 +176,11 @@ def test_a_key_that_ncbi_rejects_is_found_by_the_real_transport(settings: Settin
             f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n".encode("ascii") + body
         )
 
-    with listening(handle) as port:
-        report = look(at(add_key(settings), f"http://127.0.0.1:{port}"), asker=ask_for_databases)
+    with serve_connections(handle) as port:
+        report = run_doctor(point_at(add_key(settings), f"http://127.0.0.1:{port}"), asker=ask_for_databases)
 
-    assert statuses(report)["ncbi"] == "ok"
-    assert statuses(report)["api_key"] == "failed"
+    assert list_statuses(report)["ncbi"] == "ok"
+    assert list_statuses(report)["api_key"] == "failed"
     assert report.exit_status == 8
     assert CANARY not in report.model_dump_json()
 
@@ -188,14 +188,14 @@ def test_a_key_that_ncbi_rejects_is_found_by_the_real_transport(settings: Settin
 # Other services
 
 
-def test_other_services_are_looked_at_on_request_and_fail_on_their_own(settings: Settings) -> None:
-    with listening(silent) as port:
-        report = look(
+def test_other_services_are_tested_on_request_and_fail_independently(settings: Settings) -> None:
+    with serve_connections(serve_nothing) as port:
+        report = run_doctor(
             replace(
-                at(settings, f"http://127.0.0.1:{port}"),
+                point_at(settings, f"http://127.0.0.1:{port}"),
                 idconv_url=f"http://127.0.0.1:{port}/idconv",
                 check_sources="pubmed",
-                europepmc_url=f"http://127.0.0.1:{free_port()}/europepmc",
+                europepmc_url=f"http://127.0.0.1:{find_free_port()}/europepmc",
                 pmc_oa_url=f"http://127.0.0.1:{port}",
             ),
             all_services=True,
@@ -215,12 +215,16 @@ def test_other_services_are_looked_at_on_request_and_fail_on_their_own(settings:
     assert report.exit_status == 5
 
 
-def test_services_that_are_switched_off_are_left_alone(settings: Settings) -> None:
-    with listening(silent) as port:
+def test_disabled_services_are_not_tested(settings: Settings) -> None:
+    with serve_connections(serve_nothing) as port:
         here = f"http://127.0.0.1:{port}"
-        report = look(
+        report = run_doctor(
             replace(
-                at(settings, here), idconv_url=here, pmc_oa_url=here, europepmc_enabled=False, check_sources="pubmed"
+                point_at(settings, here),
+                idconv_url=here,
+                pmc_oa_url=here,
+                europepmc_enabled=False,
+                check_sources="pubmed",
             ),
             all_services=True,
         )
@@ -228,24 +232,24 @@ def test_services_that_are_switched_off_are_left_alone(settings: Settings) -> No
     assert {check.service for check in report.checks} == {None, "E-utilities", "ID Converter", "PMC open data"}
 
 
-def test_offline_nothing_is_looked_at_beyond_this_machine(settings: Settings) -> None:
-    def never(*_: Any) -> Any:
+def test_offline_only_this_machine_is_tested(settings: Settings) -> None:
+    def fail(*_: Any) -> Any:
         raise AssertionError
 
     offline = replace(settings, offline=True, origins={"offline": "flag"})
-    report = look(offline, resolver=never, connector=never, asker=never, find_route=never)
+    report = run_doctor(offline, resolver=fail, connector=fail, asker=fail, find_route=fail)
 
-    assert set(statuses(report).values()) == {"skipped"}
+    assert set(list_statuses(report).values()) == {"skipped"}
     assert report.exit_status == 0
 
 
 # The report
 
 
-def test_the_first_failure_decides_how_it_ends(settings: Settings, tmp_path: Path) -> None:
+def test_the_first_failure_decides_the_exit_status(settings: Settings, tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("", encoding="utf-8")
-    report = look(replace(settings, cache_dir=file), resolver=lambda host, port: [])
+    report = run_doctor(replace(settings, cache_dir=file), resolver=lambda host, port: [])
 
     assert [check.label for check in report.failed] == ["cache", "E-utilities dns"]
     assert report.exit_status == 9
@@ -255,8 +259,8 @@ def test_the_first_failure_decides_how_it_ends(settings: Settings, tmp_path: Pat
     assert problem.recovery_hint == find_check(report, "cache").hint
 
 
-def test_every_failure_and_warning_says_what_to_do_and_how_long_it_took(settings: Settings) -> None:
-    report = look(at(settings, f"https://eutils.test:{free_port()}"), free_space=lambda folder: 10**8)
+def test_every_failure_and_warning_has_advice_and_a_duration(settings: Settings) -> None:
+    report = run_doctor(point_at(settings, f"https://eutils.test:{find_free_port()}"), free_space=lambda folder: 10**8)
 
     assert [check.name for check in report.checks if check.status in ("failed", "warning")] == ["disk", "tcp"]
     assert all(check.hint for check in report.checks if check.status in ("failed", "warning"))

@@ -1,4 +1,4 @@
-"""Name, connection and encryption: each made to fail on loopback."""
+"""Name resolution, connection and encryption: each fails on loopback."""
 
 import socket
 import threading
@@ -7,19 +7,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from doctor_bench import (
+from failing_servers import (
     CERTIFICATES,
     PATIENCE,
     SHORT,
     Handle,
-    answer,
-    at,
     find_check,
-    free_port,
-    listening,
-    look,
-    silent,
-    statuses,
+    find_free_port,
+    list_statuses,
+    make_reply,
+    point_at,
+    run_doctor,
+    serve_connections,
+    serve_nothing,
 )
 
 from entrez_kit.base.settings import Settings
@@ -29,10 +29,10 @@ from entrez_kit.doctor.hops import Route, call_with_timeout, connect, resolve
 # The way to NCBI
 
 
-def test_a_machine_where_all_is_well_is_told_so(settings: Settings) -> None:
-    with listening(silent, "loopback.pem") as port:
-        report = look(
-            at(settings, f"https://eutils.test:{port}"),
+def test_a_healthy_machine_is_reported_as_healthy(settings: Settings) -> None:
+    with serve_connections(serve_nothing, "loopback.pem") as port:
+        report = run_doctor(
+            point_at(settings, f"https://eutils.test:{port}"),
             find_route=lambda url: Route(ca_bundle=str(CERTIFICATES / "loopback.pem")),
         )
 
@@ -43,16 +43,16 @@ def test_a_machine_where_all_is_well_is_told_so(settings: Settings) -> None:
     assert find_check(report, "ncbi").detail == "replied with 2 databases"
 
 
-def test_a_name_that_does_not_resolve_is_the_dns_and_the_rest_is_skipped(settings: Settings) -> None:
+def test_a_name_that_does_not_resolve_is_a_dns_failure_and_later_checks_are_skipped(settings: Settings) -> None:
     def unknown(host: str, port: int) -> Sequence[str]:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
     def never(_: Settings) -> bytes:
         raise AssertionError
 
-    report = look(settings, resolver=unknown, asker=never)
+    report = run_doctor(settings, resolver=unknown, asker=never)
 
-    assert statuses(report) == {
+    assert list_statuses(report) == {
         "dns": "failed",
         "tcp": "skipped",
         "tls": "skipped",
@@ -70,7 +70,7 @@ def test_a_name_that_does_not_resolve_is_the_dns_and_the_rest_is_skipped(setting
     assert problem.message.startswith("E-utilities dns: eutils.ncbi.nlm.nih.gov cannot be resolved")
 
 
-def test_a_name_server_that_never_answers_costs_a_bounded_time(settings: Settings) -> None:
+def test_a_name_server_that_never_answers_takes_a_bounded_time(settings: Settings) -> None:
     release = threading.Event()
 
     def stuck(host: str, port: int) -> Sequence[str]:
@@ -78,7 +78,7 @@ def test_a_name_server_that_never_answers_costs_a_bounded_time(settings: Setting
         return []
 
     began = time.monotonic()
-    report = look(settings, resolver=stuck, patience=SHORT)
+    report = run_doctor(settings, resolver=stuck, patience=SHORT)
     took = time.monotonic() - began
     release.set()
 
@@ -87,66 +87,66 @@ def test_a_name_server_that_never_answers_costs_a_bounded_time(settings: Setting
 
 
 @pytest.mark.parametrize("problem", [UnicodeError("label too long"), OSError(5, "Input/output error")])
-def test_whatever_a_resolver_raises_is_a_dns_finding(settings: Settings, problem: Exception) -> None:
+def test_any_exception_of_a_resolver_is_a_dns_failure(settings: Settings, problem: Exception) -> None:
     def broken(host: str, port: int) -> Sequence[str]:
         raise problem
 
-    assert find_check(look(settings, resolver=broken), "dns").status == "failed"
+    assert find_check(run_doctor(settings, resolver=broken), "dns").status == "failed"
 
 
-def test_a_name_without_addresses_is_a_dns_finding(settings: Settings) -> None:
-    assert "has no address" in find_check(look(settings, resolver=lambda host, port: []), "dns").detail
+def test_a_name_without_addresses_is_a_dns_failure(settings: Settings) -> None:
+    assert "has no address" in find_check(run_doctor(settings, resolver=lambda host, port: []), "dns").detail
 
 
-def test_an_address_by_number_needs_no_name_server(settings: Settings) -> None:
-    def unused(host: str, port: int) -> Sequence[str]:
+def test_a_numeric_address_needs_no_name_server(settings: Settings) -> None:
+    def fail(host: str, port: int) -> Sequence[str]:
         raise AssertionError
 
-    with listening(silent) as port:
-        report = look(at(settings, f"http://127.0.0.1:{port}"), resolver=unused)
+    with serve_connections(serve_nothing) as port:
+        report = run_doctor(point_at(settings, f"http://127.0.0.1:{port}"), resolver=fail)
 
     assert find_check(report, "dns").status == "ok"
     assert find_check(report, "tls").detail == "the URL is http, without encryption"
     assert report.exit_status == 0
 
 
-def test_the_systems_own_resolver_and_connector_are_used_unless_told_otherwise(settings: Settings) -> None:
-    with listening(silent) as port:
-        report = diagnose(at(settings, f"http://localhost:{port}"), asker=answer, patience=5)
+def test_the_systems_resolver_and_connector_are_the_defaults(settings: Settings) -> None:
+    with serve_connections(serve_nothing) as port:
+        report = diagnose(point_at(settings, f"http://localhost:{port}"), asker=make_reply, patience=5)
 
     assert find_check(report, "dns").status == "ok"
     assert find_check(report, "tcp").status == "ok"
     assert "127.0.0.1" in resolve("localhost", 80) or "::1" in resolve("localhost", 80)
 
 
-def test_a_refused_port_is_the_connection(settings: Settings) -> None:
-    report = look(at(settings, f"https://eutils.test:{free_port()}"))
+def test_a_refused_port_is_a_connection_failure(settings: Settings) -> None:
+    report = run_doctor(point_at(settings, f"https://eutils.test:{find_free_port()}"))
 
-    assert statuses(report)["tcp"] == "failed"
-    assert statuses(report)["tls"] == "skipped"
+    assert list_statuses(report)["tcp"] == "failed"
+    assert list_statuses(report)["tls"] == "skipped"
     assert "connection refused" in find_check(report, "tcp").detail
     assert report.exit_status == 5
 
 
-def test_an_address_that_swallows_packets_is_the_connection(settings: Settings) -> None:
+def test_an_address_that_drops_packets_is_a_connection_failure(settings: Settings) -> None:
     def hole(address: str, port: int, seconds: float) -> socket.socket:
         raise TimeoutError("timed out")
 
-    report = look(settings, connector=hole)
+    report = run_doctor(settings, connector=hole)
 
     assert find_check(report, "tcp").detail == "127.0.0.1 port 443: no answer in time"
     assert report.exit_status == 5
 
 
-def test_an_address_family_that_costs_every_request_time_is_a_warning(settings: Settings) -> None:
+def test_an_address_family_that_delays_every_request_is_a_warning(settings: Settings) -> None:
     def only_v4(address: str, port: int, seconds: float) -> socket.socket:
         if ":" in address:
             raise TimeoutError("timed out")
         return connect(address, port, seconds)
 
-    with listening(silent) as port:
-        report = look(
-            at(settings, f"http://eutils.test:{port}"),
+    with serve_connections(serve_nothing) as port:
+        report = run_doctor(
+            point_at(settings, f"http://eutils.test:{port}"),
             resolver=lambda host, port: ["2001:db8::1", "127.0.0.1"],
             connector=only_v4,
         )
@@ -159,15 +159,15 @@ def test_an_address_family_that_costs_every_request_time_is_a_warning(settings: 
     assert (report.healthy, report.exit_status) == (True, 4)
 
 
-def test_an_address_family_that_fails_at_once_is_no_matter(settings: Settings) -> None:
+def test_an_address_family_that_fails_at_once_is_not_reported(settings: Settings) -> None:
     def only_v4(address: str, port: int, seconds: float) -> socket.socket:
         if ":" in address:
             raise OSError(101, "Network is unreachable")
         return connect(address, port, seconds)
 
-    with listening(silent) as port:
-        report = look(
-            at(settings, f"http://eutils.test:{port}"),
+    with serve_connections(serve_nothing) as port:
+        report = run_doctor(
+            point_at(settings, f"http://eutils.test:{port}"),
             resolver=lambda host, port: [*(f"2001:db8::{number}" for number in range(9)), "127.0.0.1"],
             connector=only_v4,
         )
@@ -179,35 +179,37 @@ def test_an_address_family_that_fails_at_once_is_no_matter(settings: Settings) -
 # Encryption
 
 
-def tls_check(
+def check_tls(
     settings: Settings, handle: Handle, certificate: str | None, trusted: str | None = None, patience: float = PATIENCE
 ) -> Check:
     route = Route(ca_bundle=str(CERTIFICATES / trusted) if trusted else None)
-    with listening(handle, certificate) as port:
-        report = look(at(settings, f"https://eutils.test:{port}"), find_route=lambda url: route, patience=patience)
-    assert statuses(report)["tcp"] == "ok"
-    assert (statuses(report)["ncbi"], report.exit_status) == ("skipped", 5)
+    with serve_connections(handle, certificate) as port:
+        report = run_doctor(
+            point_at(settings, f"https://eutils.test:{port}"), find_route=lambda url: route, patience=patience
+        )
+    assert list_statuses(report)["tcp"] == "ok"
+    assert (list_statuses(report)["ncbi"], report.exit_status) == ("skipped", 5)
     return find_check(report, "tls")
 
 
-def test_a_server_that_accepts_and_never_answers_is_told_within_the_time_limit(settings: Settings) -> None:
+def test_a_server_that_accepts_and_never_answers_is_reported_within_the_time_limit(settings: Settings) -> None:
     began = time.monotonic()
-    check = tls_check(settings, silent, None, patience=SHORT)
+    check = check_tls(settings, serve_nothing, None, patience=SHORT)
 
     assert "did not answer within 0.6 s" in check.detail
     assert time.monotonic() - began < SHORT + 3
 
 
-def test_a_server_without_encryption_is_told_from_one_with_a_bad_certificate(settings: Settings) -> None:
+def test_a_server_without_encryption_is_distinguished_from_one_with_an_invalid_certificate(settings: Settings) -> None:
     def plain(connection: socket.socket) -> None:
         connection.recv(4096)
         connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
 
-    assert "does not support TLS" in tls_check(settings, plain, None).detail
+    assert "does not support TLS" in check_tls(settings, plain, None).detail
 
 
-def test_a_certificate_signed_by_a_stranger_points_to_the_bundle(settings: Settings) -> None:
-    check = tls_check(settings, silent, "loopback.pem")
+def test_advice_for_a_certificate_of_an_unknown_authority_names_the_certificate_bundle(settings: Settings) -> None:
+    check = check_tls(settings, serve_nothing, "loopback.pem")
 
     assert "is not trusted" in check.detail
     assert check.hint is not None
@@ -215,51 +217,53 @@ def test_a_certificate_signed_by_a_stranger_points_to_the_bundle(settings: Setti
 
 
 @pytest.mark.parametrize(("certificate", "text"), [("expired.pem", "has expired"), ("future.pem", "is not valid yet")])
-def test_a_certificate_out_of_time_points_to_the_clock(settings: Settings, certificate: str, text: str) -> None:
-    check = tls_check(settings, silent, certificate, trusted=certificate)
+def test_advice_for_an_expired_certificate_names_the_clock(settings: Settings, certificate: str, text: str) -> None:
+    check = check_tls(settings, serve_nothing, certificate, trusted=certificate)
 
     assert text in check.detail
     assert check.hint is not None
     assert "clock" in check.hint
 
 
-def test_a_certificate_for_another_name_is_said_to_be_one(settings: Settings) -> None:
-    with listening(silent, "loopback.pem") as port:
-        report = look(
-            at(settings, f"https://other.test:{port}"),
+def test_a_certificate_for_another_name_is_reported_as_one(settings: Settings) -> None:
+    with serve_connections(serve_nothing, "loopback.pem") as port:
+        report = run_doctor(
+            point_at(settings, f"https://other.test:{port}"),
             find_route=lambda url: Route(ca_bundle=str(CERTIFICATES / "loopback.pem")),
         )
 
     assert "a certificate for another name" in find_check(report, "tls").detail
 
 
-def test_a_connection_cut_during_the_handshake_is_said_to_be_cut(settings: Settings) -> None:
+def test_a_connection_closed_during_the_handshake_is_reported_as_closed(settings: Settings) -> None:
     def cut(connection: socket.socket) -> None:
         connection.recv(10)
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00")
 
-    assert found_text(tls_check(settings, cut, None), "closed during the TLS handshake", "unexpected eof")
+    assert describe_check(check_tls(settings, cut, None), "closed during the TLS handshake", "unexpected eof")
 
 
-def found_text(check: Check, *texts: str) -> bool:
+def describe_check(check: Check, *texts: str) -> bool:
     return any(text in check.detail for text in texts)
 
 
 @pytest.mark.parametrize("content", [None, b"", b"no certificate"])
-def test_a_certificate_bundle_that_cannot_be_read_is_a_matter_of_configuration(
+def test_a_certificate_bundle_that_cannot_be_read_is_a_configuration_error(
     settings: Settings, tmp_path: Path, content: bytes | None
 ) -> None:
     bundle = tmp_path / "bundle.pem"
     if content is not None:
         bundle.write_bytes(content)
-    with listening(silent, "loopback.pem") as port:
-        report = look(at(settings, f"https://eutils.test:{port}"), find_route=lambda url: Route(ca_bundle=str(bundle)))
+    with serve_connections(serve_nothing, "loopback.pem") as port:
+        report = run_doctor(
+            point_at(settings, f"https://eutils.test:{port}"), find_route=lambda url: Route(ca_bundle=str(bundle))
+        )
 
     assert find_check(report, "tls").code == "NOT_CONFIGURED"
     assert report.exit_status == 8
 
 
-def test_bounded_gives_back_what_the_function_gives_or_raises() -> None:
+def test_call_with_timeout_returns_or_raises_the_result_of_the_function() -> None:
     assert call_with_timeout(lambda: 5, 5) == 5
     with pytest.raises(ZeroDivisionError):
         call_with_timeout(lambda: 1 // 0, 5)

@@ -1,4 +1,4 @@
-"""The way through a proxy: one that connects, and every way in which one does not."""
+"""Connections through a proxy: one that connects, and every way in which a proxy fails."""
 
 import socket
 import threading
@@ -8,19 +8,19 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from doctor_bench import (
+from failing_servers import (
     CERTIFICATES,
     PASSWORD,
     PATIENCE,
     SHORT,
-    at,
     find_check,
-    free_port,
-    listening,
-    look,
+    find_free_port,
+    list_statuses,
+    point_at,
     read_head,
-    silent,
-    statuses,
+    run_doctor,
+    serve_connections,
+    serve_nothing,
 )
 
 from entrez_kit.base.settings import Settings
@@ -29,8 +29,8 @@ from entrez_kit.doctor.hops import Route, find_route
 
 
 @contextmanager
-def proxy(reply: bytes, *, tunnel_to: int | None = None, heads: list[bytes] | None = None) -> Iterator[int]:
-    """Run a proxy that answers CONNECT with a fixed reply, and passes on what follows where it is told to."""
+def serve_proxy(reply: bytes, *, tunnel_to: int | None = None, heads: list[bytes] | None = None) -> Iterator[int]:
+    """Run a proxy that answers CONNECT with a fixed reply, and forwards the connection if it has a target."""
 
     def handle(connection: socket.socket) -> None:
         head = read_head(connection)
@@ -39,34 +39,34 @@ def proxy(reply: bytes, *, tunnel_to: int | None = None, heads: list[bytes] | No
         connection.sendall(reply)
         if tunnel_to is not None:
             with socket.create_connection(("127.0.0.1", tunnel_to)) as beyond:
-                back = threading.Thread(target=pump, args=(beyond, connection), daemon=True)
+                back = threading.Thread(target=forward, args=(beyond, connection), daemon=True)
                 back.start()
-                pump(connection, beyond)
+                forward(connection, beyond)
 
-    with listening(handle) as port:
+    with serve_connections(handle) as port:
         yield port
 
 
-def pump(source: socket.socket, sink: socket.socket) -> None:
+def forward(source: socket.socket, sink: socket.socket) -> None:
     with suppress(OSError):
         while data := source.recv(4096):
             sink.sendall(data)
 
 
-def proxied(settings: Settings, url: str, route: Route, patience: float = PATIENCE) -> DoctorReport:
-    report = look(at(settings, url), find_route=lambda _: route, patience=patience)
+def run_through_proxy(settings: Settings, url: str, route: Route, patience: float = PATIENCE) -> DoctorReport:
+    report = run_doctor(point_at(settings, url), find_route=lambda _: route, patience=patience)
     assert PASSWORD not in report.model_dump_json()
     assert PASSWORD not in repr(report)
     return report
 
 
-def test_a_proxy_that_connects_is_looked_through(settings: Settings) -> None:
+def test_the_checks_run_through_a_proxy_that_connects(settings: Settings) -> None:
     heads: list[bytes] = []
     with (
-        listening(silent, "loopback.pem") as beyond,
-        proxy(b"HTTP/1.1 200 OK\r\nVia: x\r\n\r\n", tunnel_to=beyond, heads=heads) as port,
+        serve_connections(serve_nothing, "loopback.pem") as beyond,
+        serve_proxy(b"HTTP/1.1 200 OK\r\nVia: x\r\n\r\n", tunnel_to=beyond, heads=heads) as port,
     ):
-        report = proxied(
+        report = run_through_proxy(
             settings,
             "https://eutils.test",
             Route(f"http://me%40x:{PASSWORD}@127.0.0.1:{port}", str(CERTIFICATES / "loopback.pem")),
@@ -91,11 +91,11 @@ def test_a_proxy_that_connects_is_looked_through(settings: Settings) -> None:
         (b"", "closed the connection"),
     ],
 )
-def test_a_proxy_that_refuses_is_the_hop_that_fails(settings: Settings, reply: bytes, text: str) -> None:
-    with proxy(reply) as port:
-        report = proxied(settings, "https://eutils.test", Route(f"http://me:{PASSWORD}@127.0.0.1:{port}"))
+def test_a_proxy_that_refuses_is_the_failing_hop(settings: Settings, reply: bytes, text: str) -> None:
+    with serve_proxy(reply) as port:
+        report = run_through_proxy(settings, "https://eutils.test", Route(f"http://me:{PASSWORD}@127.0.0.1:{port}"))
 
-    assert statuses(report) == {
+    assert list_statuses(report) == {
         "dns": "ok",
         "tcp": "ok",
         "proxy": "failed",
@@ -107,17 +107,19 @@ def test_a_proxy_that_refuses_is_the_hop_that_fails(settings: Settings, reply: b
     assert report.exit_status == 5
 
 
-def test_a_proxy_that_says_nothing_costs_a_bounded_time(settings: Settings) -> None:
+def test_a_proxy_that_never_answers_takes_a_bounded_time(settings: Settings) -> None:
     began = time.monotonic()
-    with listening(silent) as port:
-        report = proxied(settings, "https://eutils.test", Route(f"http://127.0.0.1:{port}"), SHORT)
+    with serve_connections(serve_nothing) as port:
+        report = run_through_proxy(settings, "https://eutils.test", Route(f"http://127.0.0.1:{port}"), SHORT)
 
     assert "did not answer within" in find_check(report, "proxy").detail
     assert time.monotonic() - began < SHORT + 3
 
 
-def test_a_proxy_that_is_not_there_points_to_the_proxy_settings(settings: Settings) -> None:
-    report = proxied(settings, "https://eutils.test", Route(f"http://me:{PASSWORD}@127.0.0.1:{free_port()}"))
+def test_advice_for_an_unreachable_proxy_names_the_proxy_settings(settings: Settings) -> None:
+    report = run_through_proxy(
+        settings, "https://eutils.test", Route(f"http://me:{PASSWORD}@127.0.0.1:{find_free_port()}")
+    )
 
     check = find_check(report, "tcp")
     assert check.status == "failed"
@@ -125,28 +127,28 @@ def test_a_proxy_that_is_not_there_points_to_the_proxy_settings(settings: Settin
     assert "Is the proxy running?" in check.hint
 
 
-def test_a_proxy_whose_name_is_unknown_is_named(settings: Settings) -> None:
+def test_a_proxy_with_an_unknown_name_is_reported(settings: Settings) -> None:
     def unknown(host: str, port: int) -> Sequence[str]:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
-    report = look(settings, resolver=unknown, find_route=lambda url: Route("http://proxy.test:3128"))
+    report = run_doctor(settings, resolver=unknown, find_route=lambda url: Route("http://proxy.test:3128"))
 
     assert find_check(report, "dns").detail.startswith("the proxy proxy.test cannot be resolved")
 
 
 @pytest.mark.parametrize("address", ["http://", f"http://me:{PASSWORD}@proxy.test:port", "http://proxy.test:99999"])
-def test_a_proxy_address_that_makes_no_sense_is_a_matter_of_configuration(settings: Settings, address: str) -> None:
-    report = proxied(settings, "https://eutils.test", Route(address))
+def test_an_invalid_proxy_address_is_a_configuration_error(settings: Settings, address: str) -> None:
+    report = run_through_proxy(settings, "https://eutils.test", Route(address))
 
     assert find_check(report, "dns").code == "NOT_CONFIGURED"
     assert report.exit_status == 8
 
 
-def test_a_socks_proxy_is_connected_to_and_not_looked_into(settings: Settings) -> None:
-    with listening(silent) as port:
-        report = proxied(settings, "https://eutils.test", Route(f"socks5h://127.0.0.1:{port}"))
+def test_a_socks_proxy_is_only_connected_to(settings: Settings) -> None:
+    with serve_connections(serve_nothing) as port:
+        report = run_through_proxy(settings, "https://eutils.test", Route(f"socks5h://127.0.0.1:{port}"))
 
-    assert statuses(report) == {
+    assert list_statuses(report) == {
         "dns": "ok",
         "tcp": "ok",
         "proxy": "skipped",
@@ -157,14 +159,14 @@ def test_a_socks_proxy_is_connected_to_and_not_looked_into(settings: Settings) -
 
 
 def test_a_proxy_for_plain_http_is_only_connected_to(settings: Settings) -> None:
-    with listening(silent) as port:
-        report = proxied(settings, "http://eutils.test", Route(f"http://me:{PASSWORD}@127.0.0.1:{port}"))
+    with serve_connections(serve_nothing) as port:
+        report = run_through_proxy(settings, "http://eutils.test", Route(f"http://me:{PASSWORD}@127.0.0.1:{port}"))
 
     assert find_check(report, "proxy").detail == f"requests go through http://127.0.0.1:{port}"
     assert report.exit_status == 0
 
 
-def test_the_route_is_the_one_that_requests_take(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_route_is_the_one_that_requests_uses(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HTTPS_PROXY", "proxy.test:3128")
@@ -182,12 +184,12 @@ def test_the_route_is_the_one_that_requests_take(monkeypatch: pytest.MonkeyPatch
     assert Path(plain.ca_bundle).is_file()
 
 
-def test_a_route_that_cannot_be_found_out_does_not_end_the_report(settings: Settings) -> None:
+def test_a_route_that_cannot_be_determined_does_not_end_the_report(settings: Settings) -> None:
     def broken(url: str) -> Route:
         raise ValueError(PASSWORD)
 
-    with listening(silent) as port:
-        report = look(at(settings, f"http://eutils.test:{port}"), find_route=broken)
+    with serve_connections(serve_nothing) as port:
+        report = run_doctor(point_at(settings, f"http://eutils.test:{port}"), find_route=broken)
 
     assert find_check(report, "proxy").status == "skipped"
     assert find_check(report, "ncbi").status == "ok"

@@ -1,4 +1,4 @@
-"""Settings, disk, cache and rate limit: what the doctor says about this machine."""
+"""Settings, disk, cache and rate limit in the report of the doctor."""
 
 import shutil
 import sqlite3
@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from doctor_bench import (
+from failing_servers import (
     CANARY,
     DATABASES,
     find_check,
-    look,
+    run_doctor,
 )
 
 from entrez_kit.base.settings import Settings, load_settings
@@ -24,22 +24,24 @@ from entrez_kit.services.transport.cache import cache_file, open_file
 from entrez_kit.services.transport.limiter import RateLimiter
 
 
-def local(settings: Settings, **injected: Any) -> DoctorReport:
-    """Look at this machine only."""
-    return look(replace(settings, offline=True, origins={**settings.origins, "offline": "flag"}), **injected)
+def run_locally(settings: Settings, **injected: Any) -> DoctorReport:
+    """Test only this machine."""
+    return run_doctor(replace(settings, offline=True, origins={**settings.origins, "offline": "flag"}), **injected)
 
 
-def test_versions_are_named_and_a_missing_library_is_found(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "biopython" in find_check(local(settings), "versions").detail
+def test_versions_are_listed_and_a_missing_library_is_reported(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "biopython" in find_check(run_locally(settings), "versions").detail
 
     monkeypatch.setattr("entrez_kit.doctor.local.LIBRARIES", ("requests", "no-such-library"))
-    report = local(settings)
+    report = run_locally(settings)
     assert find_check(report, "versions").detail.endswith("not installed: no-such-library")
     assert report.exit_status == 8
 
 
 def test_notices_about_the_settings_are_warnings(settings: Settings) -> None:
-    report = local(replace(settings, notices=("config.toml: unknown setting 'x' ignored",)))
+    report = run_locally(replace(settings, notices=("config.toml: unknown setting 'x' ignored",)))
 
     check = find_check(report, "configuration")
     assert check.status == "warning"
@@ -48,15 +50,15 @@ def test_notices_about_the_settings_are_warnings(settings: Settings) -> None:
     assert (report.healthy, report.exit_status) == (True, 4)
 
 
-def test_settings_that_leave_nobody_to_answer_are_found(settings: Settings) -> None:
-    report = local(replace(settings, no_cache=True))
+def test_settings_that_allow_no_answer_are_a_failure(settings: Settings) -> None:
+    report = run_locally(replace(settings, no_cache=True))
 
     assert find_check(report, "configuration").code == "NOT_CONFIGURED"
     assert report.exit_status == 8
 
 
-def test_offline_from_the_environment_is_a_warning(settings: Settings) -> None:
-    report = look(replace(settings, offline=True, origins={"offline": "environment (ENTREZ_KIT_OFFLINE)"}))
+def test_offline_mode_from_the_environment_is_a_warning(settings: Settings) -> None:
+    report = run_doctor(replace(settings, offline=True, origins={"offline": "environment (ENTREZ_KIT_OFFLINE)"}))
 
     assert "environment (ENTREZ_KIT_OFFLINE)" in find_check(report, "configuration").detail
     assert report.exit_status == 4
@@ -68,7 +70,7 @@ def test_the_configuration_is_described_without_secrets(home: Path) -> None:
     (folder / "config.toml").write_text(f'ncbi_api_key = "{CANARY}"', encoding="utf-8")
     (folder / "config.toml").chmod(0o600)
     loaded = load_settings(environ={"HOME": str(home), "NCBI_EMAIL": "canary@example.org"})
-    report = local(loaded)
+    report = run_locally(loaded)
 
     detail = find_check(report, "configuration").detail
     assert str(folder / "config.toml") in detail
@@ -80,33 +82,31 @@ def test_the_configuration_is_described_without_secrets(home: Path) -> None:
 @pytest.mark.parametrize(
     ("free", "status", "exit_status"), [(0, "failed", 9), (100_000_000, "warning", 4), (10**12, "ok", 0)]
 )
-def test_a_disk_that_is_full_or_soon_will_be_is_found(
-    settings: Settings, free: int, status: str, exit_status: int
-) -> None:
-    report = local(settings, free_space=lambda folder: free)
+def test_a_full_or_nearly_full_disk_is_reported(settings: Settings, free: int, status: str, exit_status: int) -> None:
+    report = run_locally(settings, free_space=lambda folder: free)
 
     assert find_check(report, "disk").status == status
     assert report.exit_status == exit_status
 
 
-def test_a_disk_that_cannot_be_looked_at_is_a_warning(settings: Settings) -> None:
+def test_a_disk_that_cannot_be_measured_is_a_warning(settings: Settings) -> None:
     def broken(folder: Path) -> int:
         raise OSError(5, "Input/output error")
 
-    assert find_check(local(settings, free_space=broken), "disk").status == "warning"
+    assert find_check(run_locally(settings, free_space=broken), "disk").status == "warning"
 
 
-def test_the_real_disk_is_asked_unless_told_otherwise(settings: Settings) -> None:
+def test_the_real_disk_is_measured_by_default(settings: Settings) -> None:
     report = diagnose(replace(settings, offline=True, origins={"offline": "flag"}))
 
     assert size(shutil.disk_usage(settings.cache_dir.parent.parent).total // 10**15 * 10**15) == "0 bytes"
     assert "left for" in find_check(report, "disk").detail
 
 
-def test_a_cache_folder_that_cannot_be_written_is_found(settings: Settings, tmp_path: Path) -> None:
+def test_a_cache_folder_that_cannot_be_written_is_reported(settings: Settings, tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("", encoding="utf-8")
-    report = local(replace(settings, cache_dir=file / "cache"))
+    report = run_locally(replace(settings, cache_dir=file / "cache"))
 
     check = find_check(report, "cache")
     assert (check.status, check.code) == ("failed", "STORE_ERROR")
@@ -116,14 +116,14 @@ def test_a_cache_folder_that_cannot_be_written_is_found(settings: Settings, tmp_
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="file modes mean little on Windows")
-def test_a_cache_folder_that_others_may_write_to_is_a_warning(settings: Settings) -> None:
+def test_a_cache_folder_that_others_can_write_to_is_a_warning(settings: Settings) -> None:
     settings.cache_dir.mkdir(parents=True)
     settings.cache_dir.chmod(0o777)
 
-    assert find_check(local(settings), "cache").status == "warning"
+    assert find_check(run_locally(settings), "cache").status == "warning"
 
 
-def test_a_cache_that_is_fine_is_counted(settings: Settings) -> None:
+def test_the_entries_of_a_healthy_cache_are_counted(settings: Settings) -> None:
     with open_file(cache_file(settings)) as connection:
         connection.executemany(
             "INSERT INTO responses (key, value, expires) VALUES (?, ?, ?)",
@@ -131,23 +131,23 @@ def test_a_cache_that_is_fine_is_counted(settings: Settings) -> None:
         )
     connection.close()
 
-    assert find_check(local(settings), "cache").detail.startswith("3 replies, 2 of them expired, ")
+    assert find_check(run_locally(settings), "cache").detail.startswith("3 replies, 2 of them expired, ")
     assert list(settings.cache_dir.glob(".doctor-*")) == []
 
 
 @pytest.mark.parametrize("content", [b"this is no database at all" * 100, b"SQLite format 3\x00" + b"\xff" * 4096])
-def test_a_damaged_cache_is_found_and_left_as_it_is(settings: Settings, content: bytes) -> None:
+def test_a_damaged_cache_is_reported_and_not_changed(settings: Settings, content: bytes) -> None:
     path = cache_file(settings)
     path.parent.mkdir(parents=True)
     path.write_bytes(content)
-    report = local(settings)
+    report = run_locally(settings)
 
     assert find_check(report, "cache").code == "STORE_ERROR"
     assert report.exit_status == 9
     assert path.read_bytes() == content
 
 
-def test_damage_within_the_file_is_found_and_a_lock_is_no_damage(tmp_path: Path) -> None:
+def test_damage_inside_the_file_is_reported_and_a_lock_is_not_damage(tmp_path: Path) -> None:
     path = tmp_path / "cache.sqlite"
     connection = sqlite3.connect(path)
     connection.execute("CREATE TABLE responses (key TEXT PRIMARY KEY, value BLOB)")
@@ -166,8 +166,8 @@ def test_damage_within_the_file_is_found_and_a_lock_is_no_damage(tmp_path: Path)
     assert damage_of(path) is not None
 
 
-def test_a_cache_that_is_switched_off_is_not_looked_at(settings: Settings) -> None:
-    report = look(replace(settings, no_cache=True), resolver=lambda host, port: [], asker=lambda _: DATABASES)
+def test_a_disabled_cache_is_not_tested(settings: Settings) -> None:
+    report = run_doctor(replace(settings, no_cache=True), resolver=lambda host, port: [], asker=lambda _: DATABASES)
 
     assert find_check(report, "cache").detail == "switched off (no_cache)"
     assert not settings.cache_dir.exists()
@@ -176,7 +176,7 @@ def test_a_cache_that_is_switched_off_is_not_looked_at(settings: Settings) -> No
 def test_a_limiter_that_cannot_share_its_state_is_a_warning(settings: Settings, tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("", encoding="utf-8")
-    report = local(replace(settings, state_dir=file / "state"))
+    report = run_locally(replace(settings, state_dir=file / "state"))
 
     check = find_check(report, "rate_limit")
     assert check.status == "warning"
@@ -184,9 +184,9 @@ def test_a_limiter_that_cannot_share_its_state_is_a_warning(settings: Settings, 
     assert report.exit_status == 4
 
 
-def test_a_long_queue_is_a_warning_and_asking_takes_no_place_in_it(settings: Settings) -> None:
+def test_a_long_queue_is_a_warning_and_the_test_takes_no_slot(settings: Settings) -> None:
     state = limiter_file(settings, "eutils")
-    assert "shared by all processes" in find_check(local(settings), "rate_limit").detail
+    assert "shared by all processes" in find_check(run_locally(settings), "rate_limit").detail
 
     state.parent.mkdir(exist_ok=True)
     limiter = RateLimiter(state, per_second=3)
@@ -195,24 +195,24 @@ def test_a_long_queue_is_a_warning_and_asking_takes_no_place_in_it(settings: Set
     ahead = (time.monotonic_ns() // 1000) + 60_000_000
     state.write_text(line.replace('"free_us":', f'"free_us":{ahead},"was":'), encoding="ascii")
     before = state.read_text(encoding="ascii")
-    check = find_check(local(settings), "rate_limit")
+    check = find_check(run_locally(settings), "rate_limit")
 
     assert check.status == "warning"
     assert "s away" in check.detail
     assert state.read_text(encoding="ascii") == before
 
 
-def test_a_damaged_limiter_state_is_no_obstacle(settings: Settings) -> None:
+def test_a_damaged_limiter_state_is_not_an_error(settings: Settings) -> None:
     state = limiter_file(settings, "eutils")
     state.parent.mkdir(mode=0o700, exist_ok=True)
     state.write_bytes(b"\x00garbage")
 
-    assert find_check(local(settings), "rate_limit").status == "ok"
+    assert find_check(run_locally(settings), "rate_limit").status == "ok"
 
 
 @pytest.mark.parametrize(
     ("number", "text"),
     [(0, "0 bytes"), (999, "999 bytes"), (1500, "1.5 kB"), (123_456_789, "123 MB"), (10**16, "10000 TB")],
 )
-def test_sizes_are_said_as_people_say_them(number: int, text: str) -> None:
+def test_sizes_are_shown_in_readable_units(number: int, text: str) -> None:
     assert size(number) == text

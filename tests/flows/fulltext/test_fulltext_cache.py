@@ -1,11 +1,11 @@
-"""Full text: a reply that does not contain the requested article is not cached."""
+"""Full-text replies without the requested article are not cached."""
 
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
-from cache_bench import assert_only_cached
+from cache_helpers import assert_only_cached
 
 from entrez_kit.base.identifiers import Identifier
 from entrez_kit.fulltext.article_lookup import ArticleLookup
@@ -16,7 +16,7 @@ PMC1 = Identifier("pmcid", "PMC1", "PMC1")
 NO_ARTICLE = b"<pmc-articleset><p>none</p></pmc-articleset>"
 
 
-def article_xml(pmcid: str) -> bytes:
+def write_article(pmcid: str) -> bytes:
     """Return an article as PMC sends it."""
     number = f'<article-id pub-id-type="pmcid">{pmcid}</article-id>'
     body = "<body><sec><title>Results</title><p>Mice were fed.</p></sec></body>"
@@ -36,8 +36,8 @@ def fetch_from_europepmc(services: Services) -> object:
 
 
 @pytest.mark.parametrize("call", [fetch_from_bucket, fetch_from_europepmc])
-@pytest.mark.parametrize("rejected", [article_xml("PMC2"), NO_ARTICLE])
+@pytest.mark.parametrize("rejected", [write_article("PMC2"), NO_ARTICLE])
 def test_a_reply_without_the_requested_article_is_requested_again(
     call: Callable[[Services], object], rejected: bytes, tmp_path: Path
 ) -> None:
-    assert_only_cached(article_xml("PMC1"), rejected, call, tmp_path)
+    assert_only_cached(write_article("PMC1"), rejected, call, tmp_path)

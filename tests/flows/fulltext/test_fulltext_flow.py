@@ -1,4 +1,4 @@
-"""Full text against the sandbox: every tier for real, its failures, its cache."""
+"""Full text over the sandbox: every tier with real clients, its failures, its cache."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -12,14 +12,14 @@ from entrez_kit.sandbox.server import Sandbox
 
 KitFor = Callable[..., EntrezKit]
 WRITTEN = "99000001"
-"""Its text is part of the demo corpus; the sandbox's PMC passes it on."""
+"""Its text is part of the demo corpus and returned by the sandbox's PMC."""
 FRONT_ONLY = "99000004"
 """In PMC with front matter only; the bucket has a text."""
 NOT_IN_BUCKET = "99000006"
 """In PMC with front matter only, not in the bucket; a publisher has it."""
 
 
-def test_the_demo_articles_have_a_text_with_everything_in_it(kit_for: KitFor, sandbox: Sandbox) -> None:
+def test_texts_of_demo_articles_are_complete(kit_for: KitFor, sandbox: Sandbox) -> None:
     (article,) = kit_for(sandbox).fetch_fulltext(pmids=[WRITTEN], include_references=True).articles
 
     assert isinstance(article, PmcArticle)
@@ -47,7 +47,7 @@ def test_each_kind_of_id_leads_to_the_same_article(kit_for: KitFor, sandbox: San
     assert found[0].articles == found[1].articles == found[2].articles
 
 
-def test_the_sources_are_asked_in_turn(kit_for: KitFor, sandbox: Sandbox) -> None:
+def test_the_sources_are_requested_in_order(kit_for: KitFor, sandbox: Sandbox) -> None:
     result = kit_for(sandbox).fetch_fulltext(pmids=[WRITTEN, FRONT_ONLY, NOT_IN_BUCKET, "99000008"])
     first, second, third = result.articles
 
@@ -69,7 +69,7 @@ def test_the_sources_are_asked_in_turn(kit_for: KitFor, sandbox: Sandbox) -> Non
         ({}, None),
     ],
 )
-def test_options_that_a_copy_cannot_heed_are_named(
+def test_options_that_do_not_apply_to_a_copy_are_reported(
     kit_for: KitFor, sandbox: Sandbox, options: dict[str, Any], named: str | None
 ) -> None:
     result = kit_for(sandbox).fetch_fulltext(pmids=[NOT_IN_BUCKET], **options)
@@ -103,7 +103,7 @@ def test_sections_of_a_pdf_are_selected_and_cut(kit_for: KitFor, sandbox: Sandbo
     assert article.content.startswith(short.content.rstrip("…").rstrip())
 
 
-def test_a_copy_in_place_of_the_text_of_pmc_says_why(kit_for: KitFor, sandbox: Sandbox) -> None:
+def test_a_copy_that_replaces_the_text_of_pmc_states_the_reason(kit_for: KitFor, sandbox: Sandbox) -> None:
     result = kit_for(sandbox).fetch_fulltext(pmids=[NOT_IN_BUCKET])
     (article,) = result.articles
 
@@ -117,7 +117,9 @@ def test_a_copy_in_place_of_the_text_of_pmc_says_why(kit_for: KitFor, sandbox: S
     assert all(str(one.detail) in told.message for one in article.tried_tiers)
 
 
-def test_a_copy_of_an_article_that_pmc_does_not_have_replaces_nothing(kit_for: KitFor, sandbox: Sandbox) -> None:
+def test_a_copy_of_an_article_outside_pmc_causes_no_warning_about_a_replacement(
+    kit_for: KitFor, sandbox: Sandbox
+) -> None:
     result = kit_for(sandbox).fetch_fulltext(pmids=[str(99_000_001 + number) for number in range(20)])
     copies = [article for article in result.articles if isinstance(article, UnpaywallArticle)]
     told = [warning for warning in result.warnings if warning.code == "pmc_text_replaced"]
@@ -127,7 +129,7 @@ def test_a_copy_of_an_article_that_pmc_does_not_have_replaces_nothing(kit_for: K
     assert len(told) == sum(article.pmcid is not None for article in copies)
 
 
-def test_a_text_that_pmc_could_not_return_is_offered_again(kit_for: KitFor, sandbox: Sandbox) -> None:
+def test_the_hint_to_retry_is_given_if_pmc_failed_to_return_a_text(kit_for: KitFor, sandbox: Sandbox) -> None:
     for endpoint in ("efetch", "pmc_oa", "europepmc_search"):
         sandbox.take_down(endpoint)
     result = kit_for(sandbox, ncbi_max_retries=0, europepmc_max_retries=0).fetch_fulltext(pmcids=["PMC99000005"])
@@ -140,7 +142,7 @@ def test_a_text_that_pmc_could_not_return_is_offered_again(kit_for: KitFor, sand
     assert len(copies) + len(result.unavailable) == 1
 
 
-def test_a_copy_is_cut_to_the_characters_that_were_requested(kit_for: KitFor, sandbox: Sandbox) -> None:
+def test_a_copy_is_cut_to_the_requested_number_of_characters(kit_for: KitFor, sandbox: Sandbox) -> None:
     kit = kit_for(sandbox)
     (whole,) = kit.fetch_fulltext(pmids=[NOT_IN_BUCKET]).articles
     result = kit.fetch_fulltext(pmids=[NOT_IN_BUCKET], max_characters=60)
@@ -156,14 +158,14 @@ def test_a_copy_is_cut_to_the_characters_that_were_requested(kit_for: KitFor, sa
     assert told.returned_characters == len(article.content)
 
 
-def test_a_retracted_article_says_so(kit_for: KitFor, sandbox: Sandbox) -> None:
+def test_a_retracted_article_is_marked(kit_for: KitFor, sandbox: Sandbox) -> None:
     (article,) = kit_for(sandbox).fetch_fulltext(pmcids=["PMC99000026"]).articles
 
     assert isinstance(article, PmcArticle)
     assert article.retraction_status == "retracted"
 
 
-def test_asking_again_sends_nothing_but_what_cannot_be_kept(kit_for: KitFor, sandbox: Sandbox) -> None:
+def test_a_repeated_call_is_answered_from_the_cache(kit_for: KitFor, sandbox: Sandbox) -> None:
     kit = kit_for(sandbox)
     before = kit.fetch_fulltext(pmids=[WRITTEN, FRONT_ONLY])
     sent = sandbox.requests()
@@ -173,7 +175,7 @@ def test_asking_again_sends_nothing_but_what_cannot_be_kept(kit_for: KitFor, san
 
 
 @pytest.mark.parametrize("broken", ["idconv", "efetch", "pmc_oa", "europepmc_search", "europepmc", "unpaywall"])
-def test_whatever_source_is_down_the_others_are_asked(kit_for: KitFor, sandbox: Sandbox, broken: str) -> None:
+def test_if_one_source_is_down_the_others_are_requested(kit_for: KitFor, sandbox: Sandbox, broken: str) -> None:
     sandbox.take_down(broken)
     result = kit_for(sandbox, ncbi_max_retries=0, europepmc_max_retries=0).fetch_fulltext(
         pmids=[WRITTEN, FRONT_ONLY, "99000008"]
@@ -186,11 +188,11 @@ def test_whatever_source_is_down_the_others_are_asked(kit_for: KitFor, sandbox: 
     assert FRONT_ONLY in found
     assert result.unavailable[0].id == "99000008" or broken == "efetch"
     if broken == "unpaywall":
-        assert result.unavailable[0].tried_tiers[-1].outcome == "no-oa"  # 404 is Unpaywall's word for an unknown DOI
+        assert result.unavailable[0].tried_tiers[-1].outcome == "no-oa"  # Unpaywall answers 404 for an unknown DOI
 
 
 @pytest.mark.parametrize("fault", ["500", "html", "truncate", "error200", "cut"])
-def test_a_passing_fault_changes_nothing(kit_for: KitFor, sandbox: Sandbox, fault: str) -> None:
+def test_a_temporary_fault_does_not_change_the_result(kit_for: KitFor, sandbox: Sandbox, fault: str) -> None:
     for endpoint in ("idconv", "efetch", "europepmc_search", "unpaywall", "pmc_oa"):
         sandbox.fail_next(fault, endpoint)
     result = kit_for(sandbox).fetch_fulltext(pmids=[WRITTEN, FRONT_ONLY, NOT_IN_BUCKET])
@@ -199,7 +201,7 @@ def test_a_passing_fault_changes_nothing(kit_for: KitFor, sandbox: Sandbox, faul
     assert result.unavailable == []
 
 
-def test_neither_e_mail_nor_key_get_into_the_document(kit_for: KitFor, sandbox: Sandbox, tmp_path: Path) -> None:
+def test_neither_email_nor_key_are_in_the_document(kit_for: KitFor, sandbox: Sandbox, tmp_path: Path) -> None:
     kit = kit_for(sandbox, unpaywall_email="canary@entrez-kit.invalid", ncbi_api_key="canarykey0123456789")
     sandbox.take_down("unpaywall", "efetch", "pmc_oa", "europepmc_search")
     result = kit.fetch_fulltext(pmids=["99000008", NOT_IN_BUCKET])

@@ -1,4 +1,4 @@
-"""The last tier of full text: which copy is taken, and what is said when none can be."""
+"""The last tier of full text: the selection of a copy, and the reasons if there is no copy."""
 
 import json
 import time
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import pytest
-from papers import encrypt_pdf, pdf_of, prose
+from pdf_files import encrypt_pdf, write_pdf, write_prose
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntrezKitError
@@ -22,20 +22,20 @@ from entrez_kit.services.unpaywall import Location, OpenAccess
 
 KitFor = Callable[..., EntrezKit]
 DOI = "10.5555/tier.1"
-PDF = pdf_of(prose(120), title="Title of the file")
-PARAGRAPHS = "".join(f"<p>{' '.join(prose(60, 60 * number))}.</p>" for number in range(20))
+PDF = write_pdf(write_prose(120), title="Title of the file")
+PARAGRAPHS = "".join(f"<p>{' '.join(write_prose(60, 60 * number))}.</p>" for number in range(20))
 PAGE = (
     f"<html><head><title>T</title></head><body><article><h1>T</h1><h2>Introduction</h2>{PARAGRAPHS}</article>".encode()
 )
 WALL = b"<html><head><title>Just a moment...</title></head><body><p>Please enable JavaScript and cookies.</p></body>"
 LANDING = (
     '<html><head><meta name="citation_pdf_url" content="named.pdf"></head><body><article><h2>Abstract</h2>'
-    f"<p>{' '.join(prose(150))}</p></article></body></html>"
+    f"<p>{' '.join(write_prose(150))}</p></article></body></html>"
 ).encode()
 
 
 class Publisher:
-    """Unpaywall and a publisher at the sandbox: locations by name, and what each name answers."""
+    """Unpaywall and a publisher in the sandbox: locations by name, and the answer of each name."""
 
     def __init__(self, sandbox: Sandbox, answers: Mapping[str, LocalReply | bytes]) -> None:
         self.answers = answers
@@ -46,7 +46,7 @@ class Publisher:
         sandbox.route("/publisher", "publisher", self._page)
 
     def locate(self, *locations: Mapping[str, str]) -> None:
-        """Say where copies lie; names stand for addresses."""
+        """Set the locations of the copies; names represent addresses."""
         keys = ("url", "url_for_pdf", "url_for_landing_page")
         listed = [
             {
@@ -121,7 +121,7 @@ def test_the_pdf_of_the_best_copy_is_read_first(sandbox: Sandbox, kit_for: KitFo
         LocalReply(b"", HTML, 302, (("Location", "http://169.254.169.254/latest/"),)),
     ],
 )
-def test_a_pdf_that_is_none_makes_way_for_the_page(sandbox: Sandbox, kit_for: KitFor, broken: LocalReply) -> None:
+def test_the_page_is_read_if_the_pdf_is_not_one(sandbox: Sandbox, kit_for: KitFor, broken: LocalReply) -> None:
     publisher = Publisher(sandbox, {"a.pdf": broken, "a": PAGE})
     publisher.locate({"url_for_pdf": "a.pdf", "url": "a.pdf", "url_for_landing_page": "a"})
     found = fetch_copy(kit_for(sandbox))
@@ -131,7 +131,7 @@ def test_a_pdf_that_is_none_makes_way_for_the_page(sandbox: Sandbox, kit_for: Ki
     assert publisher.asked == ["a.pdf", "a"]
 
 
-def test_what_was_wrong_with_a_pdf_is_recorded(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_the_reason_for_rejecting_a_pdf_is_recorded(sandbox: Sandbox, kit_for: KitFor) -> None:
     publisher = Publisher(
         sandbox, {"a.pdf": LocalReply(b'{"error": 1}', "application/pdf"), "b.pdf": LocalReply(WALL, HTML)}
     )
@@ -143,14 +143,14 @@ def test_what_was_wrong_with_a_pdf_is_recorded(sandbox: Sandbox, kit_for: KitFor
     assert "/publisher/b.pdf is a page" in str(found.detail)
 
 
-def test_an_article_at_the_address_of_a_pdf_is_read_as_the_page_it_is(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_a_page_at_the_address_of_a_pdf_is_read_as_a_page(sandbox: Sandbox, kit_for: KitFor) -> None:
     publisher = Publisher(sandbox, {"a.pdf": LocalReply(PAGE, "application/pdf")})
     publisher.locate({"url_for_pdf": "a.pdf"})
 
     assert fetch_copy(kit_for(sandbox)).content_format == "html-markdown"
 
 
-def test_a_pdf_at_the_address_of_a_page_is_read_as_the_pdf_it_is(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_a_pdf_at_the_address_of_a_page_is_read_as_a_pdf(sandbox: Sandbox, kit_for: KitFor) -> None:
     publisher = Publisher(sandbox, {"a": LocalReply(PDF, HTML)})
     publisher.locate({"url": "a"})
 
@@ -169,7 +169,7 @@ def test_further_copies_are_tried_with_their_own_licence(sandbox: Sandbox, kit_f
     assert (found.license, found.host_type, found.version) == ("cc-by-nc", "repository", "acceptedVersion")
 
 
-def test_no_more_than_four_addresses_are_asked(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_at_most_four_addresses_are_requested(sandbox: Sandbox, kit_for: KitFor) -> None:
     publisher = Publisher(sandbox, {})
     publisher.locate(*({"url_for_pdf": f"{name}.pdf", "url": name} for name in "abcdef"))
     found = expect_no_copy(kit_for(sandbox))
@@ -179,7 +179,7 @@ def test_no_more_than_four_addresses_are_asked(sandbox: Sandbox, kit_for: KitFor
     assert str(found.detail).count("status 404") == 4
 
 
-def test_a_page_about_the_article_leads_to_the_pdf_it_names(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_the_pdf_named_in_a_page_about_the_article_is_read(sandbox: Sandbox, kit_for: KitFor) -> None:
     publisher = Publisher(sandbox, {"a": LANDING, "named.pdf": LocalReply(PDF, "application/pdf")})
     publisher.locate({"url": "a", "license": "cc0"}, {"url": "b"})
     found = fetch_copy(kit_for(sandbox))
@@ -191,7 +191,7 @@ def test_a_page_about_the_article_leads_to_the_pdf_it_names(sandbox: Sandbox, ki
 def test_a_public_page_does_not_lead_to_a_service_on_this_machine(
     sandbox: Sandbox, kit_for: KitFor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Unpaywall may run on this machine; a page of the public network that names a PDF there is not believed."""
+    """Unpaywall may run on this machine; a link there from a page of the public network is not followed."""
     publisher = Publisher(sandbox, {"named.pdf": LocalReply(PDF, "application/pdf")})
     publisher.locate({"url": "https://publisher.example/a"})
     requested: list[str] = []
@@ -211,7 +211,7 @@ def test_a_public_page_does_not_lead_to_a_service_on_this_machine(
     assert found.outcome == "parse-failed"
 
 
-def test_an_abstract_is_not_passed_off_as_the_article(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_an_abstract_is_not_returned_as_the_article(sandbox: Sandbox, kit_for: KitFor) -> None:
     publisher = Publisher(sandbox, {"a": LANDING})
     publisher.locate({"url": "a"})
     found = expect_no_copy(kit_for(sandbox))
@@ -221,7 +221,7 @@ def test_an_abstract_is_not_passed_off_as_the_article(sandbox: Sandbox, kit_for:
     assert "named.pdf could not be downloaded: status 404" in str(found.detail)
 
 
-def test_pmcs_own_pages_are_asked_last(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_pmcs_pages_are_requested_last(sandbox: Sandbox, kit_for: KitFor) -> None:
     publisher = Publisher(sandbox, {"a": PAGE})
     publisher.locate({"url": "https://www.ncbi.nlm.nih.gov/pmc/articles/1"}, {"url": "a"})
 
@@ -237,7 +237,7 @@ def test_pmcs_own_pages_are_asked_last(sandbox: Sandbox, kit_for: KitFor) -> Non
         ({"is_oa": True, "best_oa_location": {"license": "cc-by"}}, "OA flagged but no usable location URL"),
     ],
 )
-def test_an_article_without_a_copy_says_so(
+def test_an_article_without_a_copy_is_reported(
     sandbox: Sandbox, kit_for: KitFor, record: dict[str, Any], detail: str
 ) -> None:
     publisher = Publisher(sandbox, {})
@@ -246,7 +246,7 @@ def test_an_article_without_a_copy_says_so(
     assert expect_no_copy(kit_for(sandbox)) == Answer("no-oa", detail)
 
 
-def test_what_unpaywall_does_not_know_or_take_is_no_copy(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_a_doi_that_unpaywall_does_not_know_or_accept_has_no_copy(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox)
 
     assert expect_no_copy(kit, "10.5555/unknown.1") == Answer("no-oa", "DOI unknown to Unpaywall")
@@ -262,7 +262,7 @@ def test_a_tier_without_an_email_is_not_attempted(sandbox: Sandbox, kit_for: Kit
     assert sandbox.requests() == 0
 
 
-def test_an_unpaywall_that_is_down_is_a_service_error_that_may_pass(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_an_outage_of_unpaywall_is_a_retryable_service_error(sandbox: Sandbox, kit_for: KitFor) -> None:
     sandbox.fail_next("500", "unpaywall", times=20)
     kit = kit_for(sandbox, ncbi_max_retries=1)
     found = expect_no_copy(kit)
@@ -274,7 +274,7 @@ def test_an_unpaywall_that_is_down_is_a_service_error_that_may_pass(sandbox: San
     assert "Unpaywall" in str(found.detail)
 
 
-def test_an_email_unpaywall_refuses_is_a_service_error_that_stays(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_an_email_that_unpaywall_refuses_is_a_permanent_service_error(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox, unpaywall_email="me@example.com")
     found = expect_no_copy(kit, "10.5555/ekit.2025.0010")
     with pytest.raises(EntrezKitError) as caught:
@@ -287,7 +287,7 @@ def test_an_email_unpaywall_refuses_is_a_service_error_that_stays(sandbox: Sandb
     assert not caught.value.retryable
 
 
-def test_copies_inside_are_not_asked(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_copies_at_private_addresses_are_not_requested(sandbox: Sandbox, kit_for: KitFor) -> None:
     publisher = Publisher(sandbox, {})
     publisher.locate({"url": "http://127.0.0.1:1/"}, {"url": "file:///etc/passwd"}, {"url": "http://10.0.0.1/a.pdf"})
     found = expect_no_copy(kit_for(sandbox))
@@ -316,7 +316,7 @@ def test_all_copies_together_have_one_time_limit(
     assert publisher.asked == []
 
 
-def test_offline_nothing_is_fetched(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_offline_no_copy_is_requested(sandbox: Sandbox, kit_for: KitFor) -> None:
     publisher = Publisher(sandbox, {"a": PAGE})
     publisher.locate({"url": "a"})
     fetch_copy(kit_for(sandbox))
@@ -326,7 +326,7 @@ def test_offline_nothing_is_fetched(sandbox: Sandbox, kit_for: KitFor) -> None:
     assert "offline mode" in str(found.detail)
 
 
-def test_the_candidates_are_each_named_once() -> None:
+def test_the_candidates_have_no_duplicates() -> None:
     known = OpenAccess(
         DOI,
         True,

@@ -1,4 +1,4 @@
-"""Copies made from files of other formats: our jsonl and MEDLINE text."""
+"""Copies built from files of other formats: our jsonl and MEDLINE text."""
 
 import gzip
 import io
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from Bio import Medline
-from copy_files import settings_at, titles, write_set
+from pubmed_files import settings_at, titles, write_set
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
 from entrez_kit.local.article_files import read_nbib
@@ -33,7 +33,7 @@ def _assert_same(article: Article) -> None:
     assert again.model_dump() == article.model_dump()
 
 
-def test_the_parser_returns_the_article_that_was_written() -> None:
+def test_a_written_article_is_parsed_to_the_same_article() -> None:
     demo, generated = ParsedCollection.demo(), GeneratedCollection(300)
     raws = [demo.raw(number) for number in range(demo.size)]
     raws += [generated.raw(number) for number in range(generated.size)]
@@ -44,7 +44,7 @@ def test_the_parser_returns_the_article_that_was_written() -> None:
         _assert_same(article)
 
 
-def test_the_parser_returns_recorded_articles_that_were_written(real_data: Path) -> None:
+def test_recorded_articles_are_parsed_to_the_same_articles(real_data: Path) -> None:
     count = 0
     for path in sorted([*(real_data / "efetch_pubmed").glob("*.xml"), *(real_data / "baseline").glob("*.gz")]):
         content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
@@ -59,7 +59,7 @@ def test_the_parser_returns_recorded_articles_that_were_written(real_data: Path)
     assert count > 500
 
 
-def test_medline_text_keeps_its_fields_through_an_import() -> None:
+def test_medline_text_has_its_fields_after_an_import() -> None:
     demo = ParsedCollection.demo()
     compared = 0
     for number in range(demo.size):
@@ -109,7 +109,7 @@ def test_a_copy_from_jsonl_finds_the_same_articles_as_one_from_xml(tmp_path: Pat
         ("a.nbib", "PMID- 1\nTI  - A\nnothing\n", "bad_record"),
     ],
 )
-def test_a_defect_in_one_line_refuses_the_file(tmp_path: Path, name: str, content: str, reason: str) -> None:
+def test_a_defect_in_one_line_rejects_the_file(tmp_path: Path, name: str, content: str, reason: str) -> None:
     (tmp_path / name).write_text(content, encoding="utf-8")
 
     with pytest.raises(InvalidInput) as refused:

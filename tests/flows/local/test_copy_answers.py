@@ -1,4 +1,4 @@
-"""A local copy answers the commands with the documents that the sandbox gives for the same records."""
+"""The answers of a local copy equal those of the sandbox for the same records."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import Cli, read_error
 from local_copies import RECORDS, make_copy
-from terminal import Cli, envelope
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntrezKitError
@@ -42,7 +42,7 @@ def home_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(name="copy")
 def copy_fixture(home: Path) -> Iterator[EntrezKit]:
-    """Return a kit that asks the copy."""
+    """Return a kit that uses the copy."""
     with EntrezKit(home=home, local="demo") as kit:
         yield kit
 
@@ -55,7 +55,7 @@ def local_fixture(home: Path, alone: Cli, monkeypatch: pytest.MonkeyPatch) -> Cl
 
 
 def remove(document: Any) -> Any:
-    """Return a document without what depends on who answers."""
+    """Return a document without the parts that depend on the source."""
     if isinstance(document, dict):
         return {
             name: remove(value)
@@ -100,7 +100,7 @@ def remove(document: Any) -> Any:
         ("link", {"db": "pubmed", "ids": ["99000005"], "dbfrom": "pubmed", "linkname": "pubmed_pubmed_citedin"}),
     ],
 )
-def test_a_copy_gives_the_documents_of_the_sandbox(
+def test_a_copy_returns_the_documents_of_the_sandbox(
     copy: EntrezKit, kit_for: Callable[..., EntrezKit], sandbox: Sandbox, method: str, arguments: dict[str, Any]
 ) -> None:
     def run(kit: EntrezKit) -> Any:
@@ -140,7 +140,7 @@ def test_every_search_names_the_copy_and_its_fidelity(copy: EntrezKit, query: st
     assert found.search_parameters.sort_by == "pub_date"
 
 
-def test_a_heading_that_mesh_of_the_copy_lacks_is_not_called_exact(local: Cli, tmp_path: Path) -> None:
+def test_a_heading_missing_in_the_mesh_of_the_copy_is_not_reported_as_exact(local: Cli, tmp_path: Path) -> None:
     local("local", "import", "bare", str(RECORDS / "cancer.xml"))
 
     for query, fidelity in (('"neoplasms"[mh]', "approximate"), ('"neoplasms"[mh:noexp]', "exact")):
@@ -156,7 +156,7 @@ def test_a_copy_without_mesh_refuses_to_look_up_a_heading(local: Cli) -> None:
     for command in (("mesh", "neoplasms"), ("db", "search", "mesh", "neoplasms")):
         refused = local(*command, "--local", "bare", "--json")
         assert refused.status == 8
-        assert envelope(refused)["details"] == {"reason": "not_in_copy", "part": "mesh"}
+        assert read_error(refused)["details"] == {"reason": "not_in_copy", "part": "mesh"}
     assert json.loads(local("db", "info", "--local", "bare", "--json").out)["databases"] == ["pubmed"]
 
 
@@ -187,12 +187,12 @@ def test_relevance_has_the_name_of_its_own_formula(copy: EntrezKit) -> None:
         (["gene", "pubmed", "7157"], "UPSTREAM_ERROR", "not_in_copy", 5),
     ],
 )
-def test_what_a_copy_cannot_know_is_refused_by_name(
+def test_a_question_that_a_copy_cannot_answer_is_refused_by_name(
     local: Cli, arguments: list[str], code: str, reason: str, status: int
 ) -> None:
     done = local(*arguments, "--local", "demo", "--json")
 
-    error = envelope(done)
+    error = read_error(done)
     assert (error["code"], error["details"]["reason"], done.status) == (code, reason, status)
     assert not done.out
     assert "Fidelity" not in done.err  # a refusal is not an answer
@@ -209,7 +209,7 @@ def test_what_a_copy_cannot_know_is_refused_by_name(
         ["match", "--journal", "Nature", "--year", "1901", "--volume", "1", "--page", "1"],
     ],
 )
-def test_what_a_copy_lacks_is_not_said_of_pubmed(local: Cli, arguments: list[str]) -> None:
+def test_missing_records_of_a_copy_are_not_reported_as_missing_in_pubmed(local: Cli, arguments: list[str]) -> None:
     done = local("-q", "--local", "demo", *arguments, "--json")
 
     said = f"{done.out}{done.err}"
@@ -219,7 +219,7 @@ def test_what_a_copy_lacks_is_not_said_of_pubmed(local: Cli, arguments: list[str
 
 
 @pytest.mark.parametrize("command", ["llinks", "prlinks", "lcheck"])
-def test_links_to_publishers_are_refused_and_not_denied(copy: EntrezKit, command: str) -> None:
+def test_links_to_publishers_are_refused_and_not_reported_as_absent(copy: EntrezKit, command: str) -> None:
     with pytest.raises(EntrezKitError) as refused:
         copy.services.eutils.elink(dbfrom="pubmed", db="pubmed", cmd=command, ids=["99000005"])
     assert (refused.value.details["reason"], refused.value.details["part"]) == ("not_in_copy", "linkout")
@@ -260,7 +260,7 @@ def test_records_beyond_the_ceiling_are_found_without_an_order(
     assert sorted(found) == sorted(whole)
 
 
-def test_spelling_takes_suggestions_from_titles_and_accepts_words_of_abstracts(copy: EntrezKit) -> None:
+def test_spelling_suggestions_are_from_titles_and_words_of_abstracts_are_accepted(copy: EntrezKit) -> None:
     assert copy.spell_check(query="crisprr").corrected == "crispr"
     with closing(open_copy(copy.settings, "demo")) as opened:
         words = opened.collection.count_words()
@@ -277,7 +277,7 @@ def test_an_unknown_word_never_widens_a_search(copy: EntrezKit) -> None:
     assert copy.search_articles(query_term="crispr[tiab] AND zzyzx[tiab]").total_found == 0
 
 
-def test_a_check_says_that_other_sources_were_not_asked(local: Cli, tmp_path: Path) -> None:
+def test_a_check_reports_that_other_sources_were_not_requested(local: Cli, tmp_path: Path) -> None:
     file = tmp_path / "references.txt"
     file.write_text(
         "Luo Q, Auerhahn B, Marrowby TJ. CRISPR off-target detection: what ten assays agree on. "
@@ -307,16 +307,16 @@ def test_stderr_names_the_copy_once_with_the_fidelity(local: Cli, form: str) -> 
     assert "Fidelity: exact." in line
 
 
-def test_flags_that_contradict_a_copy_are_refused_and_others_change_nothing(
+def test_flags_that_contradict_a_copy_are_refused_and_others_have_no_effect(
     local: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain = local("--local", "demo", "search", "crispr[ti]", "-f", "ids")
     assert plain.out.split()
 
     both = local("--local", "demo", "--demo", "search", "crispr", "--json")
-    assert (envelope(both)["details"]["reason"], both.status) == ("bad_usage", 2)
+    assert (read_error(both)["details"]["reason"], both.status) == ("bad_usage", 2)
     missing = local("--local", "none", "search", "crispr", "--json")
-    assert (envelope(missing)["details"]["reason"], missing.status) == ("no_such_copy", 3)
+    assert (read_error(missing)["details"]["reason"], missing.status) == ("no_such_copy", 3)
     for flag in ("--offline", "--refresh", "--no-cache"):
         assert local("--local", "demo", flag, "search", "crispr[ti]", "-f", "ids").out == plain.out
     monkeypatch.setenv("ENTREZ_KIT_LOCAL", "demo")
@@ -386,7 +386,7 @@ def test_witnesses_correct_a_wrong_label_and_those_that_depend_on_it(copy: Entre
     assert any(one.startswith("label-disproved") for one in strategy.numbered[2].warnings)
 
 
-def test_what_no_copy_has_is_not_proven(local: Cli, tmp_path: Path) -> None:
+def test_limits_that_no_copy_has_are_not_proven(local: Cli, tmp_path: Path) -> None:
     file = tmp_path / "s.txt"
     file.write_text("#1 'asthma'/exp\n#2 asthma:ti\n#3 #1 OR #2\n", encoding="utf-8")
 

@@ -1,10 +1,10 @@
-"""A synced corpus answers as a copy, and follows its changes."""
+"""A synced corpus as a local copy that follows its changes."""
 
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from copy_files import settings_at, write_set
+from pubmed_files import settings_at, write_set
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntityNotFound
@@ -46,7 +46,7 @@ def test_a_corpus_answers_a_search_by_its_key(kit: Settings, tmp_path: Path) -> 
     assert set(found.pmids) == pmids
 
 
-def test_a_change_of_the_corpus_converts_it_again(kit: Settings) -> None:
+def test_a_changed_corpus_is_converted_again(kit: Settings) -> None:
     before = open_local(kit, demo.KEY)
     store = Store.of(kit)
     (article, *_) = store.articles(demo.KEY)
@@ -61,7 +61,7 @@ def test_a_change_of_the_corpus_converts_it_again(kit: Settings) -> None:
     assert open_local(kit, demo.KEY).info.created_at == after.info.created_at
 
 
-def test_a_copy_with_the_name_of_a_corpus_comes_first(kit: Settings, tmp_path: Path) -> None:
+def test_a_copy_has_precedence_over_a_corpus_with_the_same_name(kit: Settings, tmp_path: Path) -> None:
     import_files(kit, demo.KEY, [write_set(tmp_path, "one.xml")])
 
     assert open_local(kit, demo.KEY).collection.size == 0

@@ -1,4 +1,4 @@
-"""Copies that are damaged, or that another person has changed, are refused or their defects are found."""
+"""Damaged copies, and copies changed by another person, are refused, or their defects are found."""
 
 import os
 import sqlite3
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from copy_files import record, settings_at, titles, write_set
+from pubmed_files import record, settings_at, titles, write_set
 
 from entrez_kit.base.errors import EntityNotFound, StoreError
 from entrez_kit.base.settings import Settings
@@ -129,7 +129,9 @@ def test_verify_finds_a_changed_byte_of_the_index(kit: Settings) -> None:
     assert not found.ok
 
 
-def test_an_import_repairs_nothing_silently_but_deletes_files_that_nobody_lists(kit: Settings, tmp_path: Path) -> None:
+def test_an_import_repairs_nothing_silently_but_deletes_files_that_are_not_listed(
+    kit: Settings, tmp_path: Path
+) -> None:
     stray = copy_folder(kit, "c") / "index" / "0000000099-0000000199.seg"
     stray.write_bytes(b"of a killed import")
 

@@ -1,13 +1,16 @@
-"""Imports of PubMed files: the latest record of a PMID wins, in whatever order the files come."""
+"""Imports of PubMed files: the latest record of a PMID is used, in any order of the files."""
 
 import gzip
 import random
 from pathlib import Path
 
 import pytest
-from copy_files import (
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as some
+from local_copies import write_mesh
+from pubmed_files import (
     article_set,
-    brute_force_titles,
+    compute_titles,
     content_hash,
     deletion,
     record,
@@ -16,9 +19,6 @@ from copy_files import (
     write_md5,
     write_set,
 )
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as some
-from local_copies import write_mesh
 
 from entrez_kit.base.errors import EntityNotFound, InvalidInput
 from entrez_kit.local.copies import open_copy
@@ -48,7 +48,7 @@ def test_any_order_of_files_gives_the_copy_that_the_rules_describe(
     folder = tmp_path_factory.mktemp("files")
     kit = settings_at(folder)
     paths = [_write_events(folder, year, number, events) for (year, number), events in files.items()]
-    expected = brute_force_titles((year, number, events) for (year, number), events in files.items())
+    expected = compute_titles((year, number, events) for (year, number), events in files.items())
 
     import_files(kit, "together", paths)
     order = [*paths, *seed.sample(paths, len(paths) // 2)]  # some of them twice
@@ -87,7 +87,7 @@ def test_records_are_stored_byte_for_byte(tmp_path: Path) -> None:
     assert open_copy(kit, "c").collection.raw(0) == raw.encode()
 
 
-def test_other_files_come_after_the_newest_file_of_nlm_until_the_next_one(tmp_path: Path) -> None:
+def test_other_files_are_applied_after_the_newest_file_of_nlm_and_before_the_next_one(tmp_path: Path) -> None:
     kit = settings_at(tmp_path)
     first = write_set(tmp_path, "pubmed26n0001.xml.gz", record(1, "Baseline"))
     fetched = write_set(tmp_path, "efetch.xml", record(1, "Fetched"))
@@ -158,7 +158,7 @@ _WHOLE = article_set(record(1), record(2, "Second"), record(3))
         (gzip.compress(_WHOLE)[:200] + b"\0\0\0\0" + gzip.compress(_WHOLE)[204:], "damaged"),
     ],
 )
-def test_a_damaged_file_is_refused_as_a_whole_and_named(tmp_path: Path, content: bytes, reason: str) -> None:
+def test_a_damaged_file_is_rejected_as_a_whole_and_named(tmp_path: Path, content: bytes, reason: str) -> None:
     kit = settings_at(tmp_path)
     good = write_set(tmp_path, "pubmed26n0001.xml.gz", record(1, "Kept"))
     bad = tmp_path / "pubmed26n0002.xml"
@@ -186,7 +186,7 @@ def test_a_defect_names_the_record(tmp_path: Path) -> None:
     assert refused.value.details["record"] == 2
 
 
-def test_a_checksum_beside_a_file_is_compared(tmp_path: Path) -> None:
+def test_the_checksum_next_to_a_file_is_compared(tmp_path: Path) -> None:
     kit = settings_at(tmp_path)
     good = write_set(tmp_path, "pubmed26n0001.xml.gz", record(1), md5=True)
     changed = write_set(tmp_path, "pubmed26n0002.xml.gz", record(2))
@@ -199,7 +199,7 @@ def test_a_checksum_beside_a_file_is_compared(tmp_path: Path) -> None:
     assert set(titles(kit, "c")) == {"1"}
 
 
-def test_a_folder_is_imported_with_names_of_mesh_files_and_without_its_readme(tmp_path: Path) -> None:
+def test_a_folder_is_imported_with_mesh_files_and_without_its_readme(tmp_path: Path) -> None:
     kit, folder = settings_at(tmp_path), tmp_path / "nlm"
     folder.mkdir()
     (folder / "README.txt").write_text("Courtesy of NLM", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Mirrors of NLM's files from a publisher on loopback, with all its faults."""
+"""Mirrors of NLM's files from a publisher on loopback, with faults of every kind."""
 
 import gzip
 import random
@@ -7,7 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from copy_files import article_set, content_hash, deletion, record, settings_at, titles, write_set
+from pubmed_files import (
+    article_set,
+    content_hash,
+    deletion,
+    record,
+    settings_at,
+    titles,
+    write_set,
+)
 from pubmed_publisher import Publisher
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, UpstreamError
@@ -46,7 +54,7 @@ def _make_noise(size: int) -> str:
     return "".join(chance.choices("abcdefghijklmnopqrstuvwxyz ", k=size))
 
 
-def test_a_mirror_applies_baseline_and_updates_and_later_only_what_is_new(kit: Settings, publisher: Publisher) -> None:
+def test_a_mirror_applies_baseline_and_updates_and_later_only_new_files(kit: Settings, publisher: Publisher) -> None:
     first = _mirror(kit)
     assert (first.applied, first.failed) == (3, [])
     assert titles(kit, "c") == {"1": "One revised", "3": "Three"}
@@ -74,7 +82,7 @@ def test_a_mirror_equals_an_import_of_the_same_files(kit: Settings, publisher: P
 
 
 @pytest.mark.long
-def test_a_download_that_was_cut_is_resumed_where_it_ended(kit: Settings, publisher: Publisher) -> None:
+def test_an_interrupted_download_is_resumed_where_it_ended(kit: Settings, publisher: Publisher) -> None:
     path = publisher.publish("baseline", "pubmed26n0002", record(3, f"Three {_make_noise(60_000)}"))
     publisher.faults[path] = ["cut", "busy", "cut", "slow"]
 
@@ -114,7 +122,7 @@ def test_a_file_with_a_wrong_checksum_is_not_applied_until_it_is_right(kit: Sett
     assert titles(kit, "c") == {"1": "One revised", "3": "Three", "4": "Four"}
 
 
-def test_a_listing_that_names_a_missing_file_costs_only_that_file(kit: Settings, publisher: Publisher) -> None:
+def test_a_listing_that_names_a_missing_file_only_affects_that_file(kit: Settings, publisher: Publisher) -> None:
     publisher.publish("updatefiles", "pubmed26n0004", record(4, "Four"))
     del publisher.files["updatefiles/pubmed26n0003.xml.gz"]
 
@@ -124,7 +132,7 @@ def test_a_listing_that_names_a_missing_file_costs_only_that_file(kit: Settings,
     assert set(titles(kit, "c")) == {"1", "2", "3", "4"}
 
 
-def test_a_file_that_is_damaged_although_its_checksum_is_right_is_named(kit: Settings, publisher: Publisher) -> None:
+def test_a_damaged_file_with_a_correct_checksum_is_named(kit: Settings, publisher: Publisher) -> None:
     publisher.files["updatefiles/pubmed26n0003.xml.gz"] = gzip.compress(article_set(record(9))[:-40], mtime=0)
 
     result = _mirror(kit)
@@ -155,10 +163,16 @@ def test_a_new_year_replaces_the_old_one_when_it_is_complete(kit: Settings, publ
     assert content_hash(kit, "new") == content_hash(kit, "c")
 
 
-def test_a_topic_keeps_matching_records_and_drops_those_that_no_longer_match(
+def test_a_topic_stores_matching_records_and_removes_those_that_no_longer_match(
     kit: Settings, publisher: Publisher
 ) -> None:
-    publisher.publish("baseline", "pubmed26n0001", record(1, "Stroke in mice"), record(2, "Stroke"), record(7, "Heart"))
+    publisher.publish(
+        "baseline",
+        "pubmed26n0001",
+        record(1, "Stroke in mice"),
+        record(2, "Stroke"),
+        record(7, "Heart"),
+    )
     publisher.publish("updatefiles", "pubmed26n0003", record(1, "Brain of mice"), record(7, "Heart and stroke"))
 
     result = _mirror(kit, topic="stroke[ti]")
@@ -196,7 +210,7 @@ def test_an_update_of_an_import_downloads_only_later_files(kit: Settings, publis
 
 
 @pytest.mark.parametrize("fault", ["busy", "offline", "elsewhere", "empty"])
-def test_a_server_without_a_listing_makes_no_copy(kit: Settings, publisher: Publisher, fault: str) -> None:
+def test_a_server_without_a_listing_gives_no_copy(kit: Settings, publisher: Publisher, fault: str) -> None:
     if fault == "busy":
         publisher.faults["baseline/"] = ["busy"] * 10
     elif fault == "empty":

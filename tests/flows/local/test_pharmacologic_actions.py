@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from copy_files import article_set, record
+from command_line import Cli, RunResult, read_error
 from local_copies import write_mesh
-from terminal import Cli, Done, envelope
+from pubmed_files import article_set, record
 
 from entrez_kit.local.eutils.mesh import Heading
 
@@ -66,7 +66,7 @@ def local_fixture(tmp_path: Path, alone: Cli, monkeypatch: pytest.MonkeyPatch) -
     return alone
 
 
-def _read(done: Done) -> dict[str, Any]:
+def _read(done: RunResult) -> dict[str, Any]:
     document: dict[str, Any] = json.loads(done.out)
     return document
 
@@ -75,7 +75,7 @@ def _find(local: Cli, query: str) -> set[int]:
     return {int(pmid) for pmid in local("search", query, "--local", "c", "-f", "ids").out.split()}
 
 
-def test_a_search_by_action_finds_headings_and_substances_that_have_it(local: Cli, tmp_path: Path) -> None:
+def test_a_search_by_action_finds_headings_and_substances_with_the_action(local: Cli, tmp_path: Path) -> None:
     members = [("D005839", "Gentamicins"), ("C999000010", "imaginomycin")]
     actions = _write_actions(
         tmp_path,
@@ -97,7 +97,7 @@ def test_a_search_by_action_finds_headings_and_substances_that_have_it(local: Cl
     assert _find(local, '"Trehalose Action"[pa]') == set()
 
 
-def test_actions_of_a_later_year_replace_the_earlier_ones_and_count_for_the_hash(local: Cli, tmp_path: Path) -> None:
+def test_actions_of_a_later_year_replace_the_earlier_ones_and_change_the_hash(local: Cli, tmp_path: Path) -> None:
     first = local("local", "import", "c", str(_write_actions(tmp_path, 2025, _write_action("D000900", ANTIBACTERIAL))))
     later = _write_actions(tmp_path, 2027, _write_action("D000900", ANTIBACTERIAL, ("D015780", "Carbapenems")))
     desc = (tmp_path / "desc2026.xml").rename(tmp_path / "desc2027.xml")
@@ -117,7 +117,7 @@ def test_a_copy_without_the_file_refuses_the_field_and_a_damaged_file_changes_no
     failed = local("local", "import", "c", str(damaged))
 
     assert refused.status == 2
-    assert envelope(refused)["details"]["reason"] == "not_in_copy"
+    assert read_error(refused)["details"]["reason"] == "not_in_copy"
     assert failed.status == 2
-    assert envelope(failed)["details"]["reason"] == "bad_record"
+    assert read_error(failed)["details"]["reason"] == "bad_record"
     assert local("search", '"Anti-Bacterial Agents"[pa]', "--local", "c").status == 2

@@ -1,4 +1,4 @@
-"""PMID, PMCID and DOI into each other: one ordered outcome per input."""
+"""Conversion of PMID, PMCID and DOI: one outcome per input, in order."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -22,19 +22,19 @@ from entrez_kit.services.transport import Reply
 KitFor = Callable[..., EntrezKit]
 
 
-def convert(kit: EntrezKit, *ids: str, **arguments: Any) -> ConvertResult:
+def run_convert(kit: EntrezKit, *ids: str, **arguments: Any) -> ConvertResult:
     return CONVERT.run(kit.services, {"ids": list(ids), **arguments})
 
 
-def rows(result: ConvertResult) -> list[tuple[str, str, str | None, str | None]]:
+def list_rows(result: ConvertResult) -> list[tuple[str, str, str | None, str | None]]:
     return [(one.requested_id, one.status, one.pmid, one.pmcid) for one in result.records]
 
 
-def test_mixed_kinds_come_back_in_order_one_outcome_each(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_ids_of_mixed_kinds_have_one_outcome_each_in_order(sandbox: Sandbox, kit_for: KitFor) -> None:
     ids = ["10.5555/ekit.2025.0006", "99000001", "nonsense", "12", "PMC99000002", "99000001"]
-    result = convert(kit_for(sandbox), *ids)
+    result = run_convert(kit_for(sandbox), *ids)
 
-    assert rows(result) == [
+    assert list_rows(result) == [
         ("10.5555/ekit.2025.0006", "found", "99000006", "PMC99000005"),
         ("99000001", "found", "99000001", "PMC99000001"),
         ("nonsense", "invalid", None, None),
@@ -62,8 +62,8 @@ def test_mixed_kinds_come_back_in_order_one_outcome_each(sandbox: Sandbox, kit_f
         "https://pubmed.ncbi.nlm.nih.gov/99000001/",
     ],
 )
-def test_every_spelling_leads_to_the_same_article(sandbox: Sandbox, kit_for: KitFor, spelling: str) -> None:
-    record = convert(kit_for(sandbox), spelling).records[0]
+def test_every_spelling_of_an_id_gives_the_same_article(sandbox: Sandbox, kit_for: KitFor, spelling: str) -> None:
+    record = run_convert(kit_for(sandbox), spelling).records[0]
 
     assert (record.requested_id, record.pmid, record.pmcid, record.doi) == (
         spelling,
@@ -73,8 +73,8 @@ def test_every_spelling_leads_to_the_same_article(sandbox: Sandbox, kit_for: Kit
     )
 
 
-def test_dois_that_differ_in_case_are_one_and_asked_for_once(sandbox: Sandbox, kit_for: KitFor) -> None:
-    result = convert(kit_for(sandbox), "10.5555/ekit.2019.0001", "10.5555/EKIT.2019.0001")
+def test_dois_that_differ_only_in_case_are_requested_once(sandbox: Sandbox, kit_for: KitFor) -> None:
+    result = run_convert(kit_for(sandbox), "10.5555/ekit.2019.0001", "10.5555/EKIT.2019.0001")
 
     assert [record.pmid for record in result.records] == ["99000001", "99000001"]
     assert [record.requested_id for record in result.records] == ["10.5555/ekit.2019.0001", "10.5555/EKIT.2019.0001"]
@@ -82,28 +82,28 @@ def test_dois_that_differ_in_case_are_one_and_asked_for_once(sandbox: Sandbox, k
     assert sandbox.requests("efetch") == 0
 
 
-def articles(kit: EntrezKit, *ids: str) -> list[Article]:
+def fetch_articles(kit: EntrezKit, *ids: str) -> list[Article]:
     return [one for one in kit.fetch_contents(pmids=list(ids)).articles or [] if isinstance(one, Article)]
 
 
-def outside_pmc(kit: EntrezKit) -> Article:
+def find_outside_pmc(kit: EntrezKit) -> Article:
     found = kit.search_articles(query_term='all[sb] NOT "pubmed pmc"[sb]', max_results=60).pmids
-    return next(article for article in articles(kit, *found) if article.doi)
+    return next(article for article in fetch_articles(kit, *found) if article.doi)
 
 
-def test_not_in_pmc_does_not_mean_that_it_does_not_exist(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_an_article_outside_pmc_is_found_in_pubmed(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox)
-    article = outside_pmc(kit)
-    result = convert(kit, article.pmid, (article.doi or "").upper())
+    article = find_outside_pmc(kit)
+    result = run_convert(kit, article.pmid, (article.doi or "").upper())
 
     assert [(one.status, one.pmid, one.doi, one.pmcid, one.note) for one in result.records] == [
         ("found", article.pmid, article.doi, None, "in PubMed, not in PMC")
     ] * 2
 
 
-def test_an_outage_of_the_converter_is_bridged_by_pubmed(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_during_an_outage_of_the_converter_pubmed_is_searched(sandbox: Sandbox, kit_for: KitFor) -> None:
     sandbox.take_down("idconv")
-    result = convert(kit_for(sandbox), "99000001", "PMC99000002", "10.5555/ekit.2025.0006")
+    result = run_convert(kit_for(sandbox), "99000001", "PMC99000002", "10.5555/ekit.2025.0006")
 
     assert [(one.pmid, one.pmcid) for one in result.records] == [
         ("99000001", "PMC99000001"),
@@ -113,27 +113,31 @@ def test_an_outage_of_the_converter_is_bridged_by_pubmed(sandbox: Sandbox, kit_f
     assert sandbox.requests("idconv") == 1
 
 
-def test_what_only_pmc_might_have_is_unknown_while_the_converter_is_down(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_ids_that_only_pmc_could_have_are_errors_during_an_outage_of_the_converter(
+    sandbox: Sandbox, kit_for: KitFor
+) -> None:
     sandbox.take_down("idconv")
-    result = convert(kit_for(sandbox), "99000001", "12", "PMC1", "10.5555/nothing")
+    result = run_convert(kit_for(sandbox), "99000001", "12", "PMC1", "10.5555/nothing")
 
     assert [one.status for one in result.records] == ["found", "not_found", "error", "error"]
     assert isinstance(result.missing_error(), UpstreamError)
 
 
-def test_when_neither_answers_that_is_an_error(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_an_outage_of_both_services_is_an_error(sandbox: Sandbox, kit_for: KitFor) -> None:
     sandbox.take_down("idconv", "efetch", "esearch")
 
     with pytest.raises(UpstreamError):
-        convert(kit_for(sandbox), "99000001", "PMC1")
+        run_convert(kit_for(sandbox), "99000001", "PMC1")
 
 
-def test_only_invalid_inputs_are_bad_input_and_only_unknown_ones_not_found(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_only_invalid_inputs_are_invalid_input_and_only_unknown_ones_are_not_found(
+    sandbox: Sandbox, kit_for: KitFor
+) -> None:
     kit = kit_for(sandbox)
 
-    invalid = convert(kit, "TP53", "").missing_error()
+    invalid = run_convert(kit, "TP53", "").missing_error()
     assert isinstance(invalid, InvalidInput)
-    unknown = convert(kit, "12", "PMC1").missing_error()
+    unknown = run_convert(kit, "12", "PMC1").missing_error()
     assert isinstance(unknown, EntityNotFound)
     assert unknown.details["partial"] is False
 
@@ -148,24 +152,26 @@ def test_only_invalid_inputs_are_bad_input_and_only_unknown_ones_not_found(sandb
         ("pmid", "99000001", "found"),
     ],
 )
-def test_the_kind_can_be_said(sandbox: Sandbox, kit_for: KitFor, id_type: str, given: str, status: str) -> None:
-    assert convert(kit_for(sandbox), given, id_type=id_type).records[0].status == status
+def test_the_kind_of_the_ids_can_be_given(
+    sandbox: Sandbox, kit_for: KitFor, id_type: str, given: str, status: str
+) -> None:
+    assert run_convert(kit_for(sandbox), given, id_type=id_type).records[0].status == status
 
 
-def test_faults_on_the_way_change_nothing(kit_for: KitFor) -> None:
+def test_faults_do_not_change_the_result(kit_for: KitFor) -> None:
     faults = {"429": 0.1, "500": 0.1, "truncate": 0.1, "html": 0.1, "cut": 0.1}
     with Sandbox(enforce_limits=False, faults=faults, seed=11) as faulty:
-        result = convert(kit_for(faulty), "99000001", "PMC99000002", "12", "10.5555/ekit.2025.0006")
+        result = run_convert(kit_for(faulty), "99000001", "PMC99000002", "12", "10.5555/ekit.2025.0006")
 
     assert [one.status for one in result.records] == ["found", "found", "not_found", "found"]
 
 
 @pytest.mark.long
-def test_more_ids_than_the_converter_takes_go_out_in_batches(kit_for: KitFor) -> None:
+def test_more_ids_than_the_converter_accepts_are_sent_in_batches(kit_for: KitFor) -> None:
     with Sandbox(records=450, enforce_limits=False) as big:
         kit = kit_for(big)
         ids = kit.search_articles(query_term="all[sb]", max_results=450).pmids
-        result = convert(kit, *ids)
+        result = run_convert(kit, *ids)
 
         sent = big.entries("idconv")
         assert [len((entry.get("ids") or "").split(",")) for entry in sent] == [150, 150, 150]
@@ -173,11 +179,11 @@ def test_more_ids_than_the_converter_takes_go_out_in_batches(kit_for: KitFor) ->
     assert [one.pmid for one in result.records] == ids
 
 
-# Replies the sandbox does not give
+# Replies that the sandbox does not give
 
 
-class Prepared:
-    """A converter with prepared records, and a PubMed that has nothing."""
+class PreparedConverter:
+    """A converter with prepared records, and a PubMed without records."""
 
     def __init__(self, answer: Callable[[list[str], str], list[Mapping[str, Any]]]) -> None:
         self.answer = answer
@@ -209,7 +215,7 @@ class Prepared:
         return CONVERT.run_without_warnings(self, CONVERT.build({"ids": list(ids)}))  # type: ignore[arg-type]
 
 
-def record(pmid: str, *, doi: str = "", pmc: str = "", invalid: str = "") -> str:
+def make_record(pmid: str, *, doi: str = "", pmc: str = "", invalid: str = "") -> str:
     located = f'<ELocationID EIdType="doi" ValidYN="N">{invalid}</ELocationID>' if invalid else ""
     ids = f'<ArticleId IdType="pubmed">{pmid}</ArticleId>'
     ids += f'<ArticleId IdType="doi">{doi}</ArticleId>' if doi else ""
@@ -220,7 +226,7 @@ def record(pmid: str, *, doi: str = "", pmc: str = "", invalid: str = "") -> str
     )
 
 
-class Library(Prepared):
+class ConverterWithPubMed(PreparedConverter):
     """A converter with prepared records, and a PubMed that finds its records by their DOIs."""
 
     def __init__(self, answer: Callable[[list[str], str], list[Mapping[str, Any]]], **records: dict[str, str]) -> None:
@@ -246,7 +252,7 @@ class Library(Prepared):
         return prepare_reply("esearch", content.encode())
 
     def efetch(self, ids: list[str], read: Any, **_: Any) -> Reply:
-        found = "".join(record(pmid, **self.records[pmid]) for pmid in ids if pmid in self.records)
+        found = "".join(make_record(pmid, **self.records[pmid]) for pmid in ids if pmid in self.records)
         return prepare_reply("efetch", f"<PubmedArticleSet>{found}</PubmedArticleSet>".encode(), read)
 
     def esummary(self, ids: list[str], read: Any, **_: Any) -> Reply:
@@ -267,7 +273,7 @@ class Library(Prepared):
 
 
 def test_a_doi_that_pubmed_marks_as_invalid_is_converted_with_a_note() -> None:
-    library = Library(lambda ids, _: [], p99000001={"doi": "10.5555/right", "invalid": "10.5555/Wrong"})
+    library = ConverterWithPubMed(lambda ids, _: [], p99000001={"doi": "10.5555/right", "invalid": "10.5555/Wrong"})
 
     found = library.run("10.5555/wrong").records[0]
 
@@ -275,8 +281,8 @@ def test_a_doi_that_pubmed_marks_as_invalid_is_converted_with_a_note() -> None:
     assert "PubMed marks this DOI as invalid" in (found.note or "")
 
 
-def test_a_converter_that_answers_about_another_id_is_not_believed() -> None:
-    library = Library(
+def test_a_reply_of_the_converter_about_another_id_is_ignored() -> None:
+    library = ConverterWithPubMed(
         lambda ids, kind: [{"requested-id": one, kind: "10.5555/b", "pmid": 99000002, "pmcid": "PMC2"} for one in ids],
         p99000001={"doi": "10.5555/a"},
     )
@@ -299,7 +305,7 @@ def test_a_converter_that_answers_about_another_id_is_not_believed() -> None:
     ],
     ids=["shifted", "one missing", "another", "twice", "hollow"],
 )
-def test_records_of_other_ids_than_those_requested_are_refused(records: list[dict[str, Any]]) -> None:
+def test_records_of_ids_that_were_not_requested_are_refused(records: list[dict[str, Any]]) -> None:
     with pytest.raises(UpstreamError):
         parse_converted(json.dumps({"records": records}).encode(), "pmid", ["1", "2"])
 
@@ -314,10 +320,10 @@ def test_records_of_other_ids_than_those_requested_are_refused(records: list[dic
         ("10.5555/a", {"p99000001": {"doi": "10.5555/a"}}, "99000001", "PMID 99000007, which PubMed does not have"),
     ],
 )
-def test_what_the_converter_says_is_compared_with_the_record_it_names(
+def test_a_conversion_is_compared_with_the_record_in_pubmed(
     asked: str, records: dict[str, dict[str, str]], pmid: str, said: str
 ) -> None:
-    library = Library(
+    library = ConverterWithPubMed(
         lambda ids, _: [{"requested-id": one, "pmid": 99000007, "pmcid": "PMC7", "doi": "10.5555/a"} for one in ids],
         **records,
     )
@@ -328,23 +334,23 @@ def test_what_the_converter_says_is_compared_with_the_record_it_names(
     assert said in (found.note or "")
 
 
-def test_only_those_who_were_asked_are_said_not_to_know_an_id() -> None:
+def test_a_not_found_message_names_only_the_services_that_were_requested() -> None:
     def answer(ids: list[str], kind: str) -> list[Mapping[str, Any]]:
         raise InvalidInput("400")
 
-    refused, comma = Library(answer).run("10.5555/x", "10.5555/a,b").records
+    refused, comma = ConverterWithPubMed(answer).run("10.5555/x", "10.5555/a,b").records
 
     assert refused.message == "PubMed has no record of 10.5555/x; the ID Converter refused it"
     assert comma.status == "not_found"
     assert "Neither" not in (comma.message or "")
 
 
-def test_an_input_that_is_no_identifier_is_not_said_to_be_unknown(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_an_input_that_is_not_an_identifier_is_not_reported_as_unknown(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox)
 
     partial, mixed = (
-        convert(kit, "99000001", "nonsense").missing_error(),
-        convert(kit, "12", "nonsense").missing_error(),
+        run_convert(kit, "99000001", "nonsense").missing_error(),
+        run_convert(kit, "12", "nonsense").missing_error(),
     )
 
     assert partial is not None
@@ -354,8 +360,8 @@ def test_an_input_that_is_no_identifier_is_not_said_to_be_unknown(sandbox: Sandb
     assert mixed.message == "Neither PMC nor PubMed has 12."
 
 
-def test_a_doi_with_a_quotation_mark_is_looked_up() -> None:
-    library = Library(lambda ids, _: [])
+def test_a_doi_with_a_quotation_mark_is_searched() -> None:
+    library = ConverterWithPubMed(lambda ids, _: [])
     terms: list[str] = []
 
     def esearch(term: str, **_: Any) -> Reply:
@@ -368,8 +374,8 @@ def test_a_doi_with_a_quotation_mark_is_looked_up() -> None:
     assert terms == ['"10.5555/a b"[aid]']
 
 
-def test_an_article_that_only_pmc_has_has_no_pmid_and_says_so() -> None:
-    services = Prepared(lambda ids, _: [{"requested-id": one, "pmcid": one, "doi": "10.5/x"} for one in ids])
+def test_an_article_that_is_only_in_pmc_has_no_pmid_and_a_note() -> None:
+    services = PreparedConverter(lambda ids, _: [{"requested-id": one, "pmcid": one, "doi": "10.5/x"} for one in ids])
     record = services.run("PMC7").records[0]
 
     assert record.model_dump() == {
@@ -382,13 +388,13 @@ def test_an_article_that_only_pmc_has_has_no_pmid_and_says_so() -> None:
     }
 
 
-def test_one_id_that_the_converter_refuses_does_not_take_the_others_with_it() -> None:
+def test_an_id_that_the_converter_refuses_does_not_fail_the_others() -> None:
     def answer(ids: list[str], kind: str) -> list[Mapping[str, Any]]:
         if "10.5555/odd;one" in ids:
             raise InvalidInput("400")
         return [{"requested-id": one.upper(), "pmid": 7, "pmcid": "PMC7.1", "doi": one} for one in ids]
 
-    result = Prepared(answer).run("10.5555/a", "10.5555/odd;one", "10.5555/b", "10.5555/c")
+    result = PreparedConverter(answer).run("10.5555/a", "10.5555/odd;one", "10.5555/b", "10.5555/c")
 
     assert [(one.status, one.pmid, one.pmcid) for one in result.records] == [
         ("found", "7", "PMC7"),
@@ -398,8 +404,10 @@ def test_one_id_that_the_converter_refuses_does_not_take_the_others_with_it() ->
     ]
 
 
-def test_records_are_matched_by_what_was_asked_and_not_by_their_place() -> None:
-    services = Prepared(lambda ids, _: [{"requested-id": one, "pmcid": f"PMC{one}", "pmid": int(one)} for one in "31"])
+def test_records_are_matched_by_their_requested_id_and_not_by_their_position() -> None:
+    services = PreparedConverter(
+        lambda ids, _: [{"requested-id": one, "pmcid": f"PMC{one}", "pmid": int(one)} for one in "31"]
+    )
 
     assert [(one.pmid, one.pmcid) for one in services.run("1", "2", "3").records] == [
         ("1", "PMC1"),
@@ -408,11 +416,11 @@ def test_records_are_matched_by_what_was_asked_and_not_by_their_place() -> None:
     ]
 
 
-def test_fetching_by_many_dois_asks_the_converter_in_addresses_it_takes(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_a_fetch_by_many_dois_sends_addresses_short_enough_for_the_converter(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox)
-    known = articles(kit, *kit.search_articles(query_term="all[sb]", max_results=70).pmids)
+    known = fetch_articles(kit, *kit.search_articles(query_term="all[sb]", max_results=70).pmids)
     dois = [article.doi for article in known if article.doi]
-    fetched = articles(kit, *dois)
+    fetched = fetch_articles(kit, *dois)
 
     assert len(dois) > 40
     assert [article.doi for article in fetched] == dois
@@ -421,7 +429,7 @@ def test_fetching_by_many_dois_asks_the_converter_in_addresses_it_takes(sandbox:
 
 def _find_outside_pmc(kit: EntrezKit) -> dict[str, str]:
     """Return the PMIDs of articles by their DOIs, which the converter does not know."""
-    known = articles(kit, *kit.search_articles(query_term="all[sb]", max_results=200).pmids)
+    known = fetch_articles(kit, *kit.search_articles(query_term="all[sb]", max_results=200).pmids)
     return {article.doi: article.pmid for article in known if article.doi and not article.pmcid}
 
 
@@ -429,7 +437,7 @@ def test_the_records_of_several_searches_are_fetched_by_one_request(sandbox: San
     kit = kit_for(sandbox)
     known = _find_outside_pmc(kit)
     searches, fetches = sandbox.requests("esearch"), sandbox.requests("efetch")
-    fetched = articles(kit, *known)
+    fetched = fetch_articles(kit, *known)
 
     assert len(known) > PER_SEARCH
     assert {article.doi: article.pmid for article in fetched} == known
@@ -454,8 +462,8 @@ def test_a_record_that_ncbi_cannot_return_leaves_the_other_dois_resolved(sandbox
     assert found == {doi: pmid for doi, pmid in known.items() if doi != bad}
 
 
-def test_fetching_by_dois_that_differ_in_case_asks_the_converter_for_one(sandbox: Sandbox, kit_for: KitFor) -> None:
-    fetched = articles(kit_for(sandbox), "10.5555/EKIT.2019.0001", "10.5555/ekit.2019.0001")
+def test_a_fetch_by_dois_that_differ_only_in_case_converts_one(sandbox: Sandbox, kit_for: KitFor) -> None:
+    fetched = fetch_articles(kit_for(sandbox), "10.5555/EKIT.2019.0001", "10.5555/ekit.2019.0001")
 
     assert [article.pmid for article in fetched] == ["99000001", "99000001"]
     assert [entry.get("ids") for entry in sandbox.entries("idconv")] == ["10.5555/EKIT.2019.0001"]
@@ -469,6 +477,6 @@ def test_a_reply_without_records_is_an_upstream_error(body: bytes) -> None:
         parse_converted(body, "pmid")
 
 
-def test_every_error_is_of_the_tree(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_an_empty_list_of_ids_raises_a_typed_error(sandbox: Sandbox, kit_for: KitFor) -> None:
     with pytest.raises(EntrezKitError):
         CONVERT.run(Services(kit_for(sandbox).settings), {"ids": []})

@@ -1,4 +1,4 @@
-"""europepmc_search over the sandbox: queries that stay apart, pages to the end, and honesty about what is missing."""
+"""europepmc_search over the sandbox: sources, sort orders, paging, and incomplete results."""
 
 import itertools
 import json
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from services_bench import Bench
+from prepared_services import PreparedServices
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, NotConfigured, UpstreamError
@@ -44,11 +44,11 @@ def many() -> Iterator[Sandbox]:
         yield running
 
 
-def keys(result: Any) -> list[str]:
+def list_keys(result: Any) -> list[str]:
     return [article.key for article in result.articles]
 
 
-# What is found
+# Results
 
 
 def test_a_search_finds_articles_and_preprints(kit: EntrezKit) -> None:
@@ -62,7 +62,7 @@ def test_a_search_finds_articles_and_preprints(kit: EntrezKit) -> None:
     assert "PAT" not in {article.source for article in found.articles}
 
 
-def test_an_article_is_the_same_as_pubmeds(kit: EntrezKit) -> None:
+def test_an_article_equals_that_of_pubmed(kit: EntrezKit) -> None:
     theirs = kit.europepmc_search(query="EXT_ID:99000001", sources=["MED"]).articles[0]
     articles = kit.fetch_contents(pmids=["99000001"], include_grant_info=True).articles
     assert articles is not None
@@ -90,7 +90,7 @@ def test_brief_records_have_the_shape_of_full_ones(kit: EntrezKit) -> None:
     brief = kit.europepmc_search(query="crispr", detail_level="brief")
     full = kit.europepmc_search(query="crispr")
 
-    assert keys(brief) == keys(full)
+    assert list_keys(brief) == list_keys(full)
     assert [article.title for article in brief.articles] == [article.title for article in full.articles]
     assert [[author.last_name for author in article.authors] for article in brief.articles] == [
         [author.last_name for author in article.authors] for article in full.articles
@@ -99,7 +99,7 @@ def test_brief_records_have_the_shape_of_full_ones(kit: EntrezKit) -> None:
     assert any(article.abstract_text for article in full.articles)
 
 
-def test_dates_of_preprints_decide_where_preprints_are_sorted_by_date(kit: EntrezKit) -> None:
+def test_preprints_are_sorted_by_their_own_dates(kit: EntrezKit) -> None:
     found = kit.europepmc_search(query="crispr OR wheat OR sleep", sources=["PPR"], sort_by="date")
     dates = [article.first_publication_date for article in found.articles]
 
@@ -108,21 +108,21 @@ def test_dates_of_preprints_decide_where_preprints_are_sorted_by_date(kit: Entre
     assert "sort=FIRST_PDATE_D+desc" in found.search_url
 
 
-def test_without_preprints_the_print_date_is_sorted_by(kit: EntrezKit) -> None:
+def test_without_preprints_results_are_sorted_by_the_print_date(kit: EntrezKit) -> None:
     found = kit.europepmc_search(query="crispr", sources=["MED"], sort_by="date")
 
     assert "sort=P_PDATE_D+desc" in found.search_url
     assert not found.warnings
 
 
-def test_sorted_by_citations_the_most_cited_come_first(kit: EntrezKit) -> None:
+def test_sorted_by_citations_the_most_cited_are_first(kit: EntrezKit) -> None:
     counts = [article.cited_by_count for article in kit.europepmc_search(query="crispr", sort_by="cited").articles]
 
     assert counts == sorted(counts, key=lambda count: -(count or 0))
     assert counts[0]
 
 
-def test_no_hits_are_no_error(kit: EntrezKit) -> None:
+def test_no_results_are_not_an_error(kit: EntrezKit) -> None:
     found = kit.europepmc_search(query="nosuchwordanywhere")
 
     assert (found.total_found, found.articles, found.next_cursor) == (0, [], None)
@@ -141,7 +141,7 @@ def test_no_hits_are_no_error(kit: EntrezKit) -> None:
         "a\\) OR SRC:PAT",
     ],
 )
-def test_an_or_cannot_get_past_the_sources(kit: EntrezKit, query: str) -> None:
+def test_an_or_in_the_query_does_not_add_other_sources(kit: EntrezKit, query: str) -> None:
     try:
         found = kit.europepmc_search(query=query, sources=["MED", "PPR"])
     except InvalidInput:
@@ -153,9 +153,7 @@ def test_an_or_cannot_get_past_the_sources(kit: EntrezKit, query: str) -> None:
     "query",
     ["a) OR (b", "(a", "a)", 'a "b', '\\") OR (SRC:PAT "', "a\\", 'a\\"', "(a\\)"],
 )
-def test_a_query_that_does_not_hold_together_is_refused_before_it_is_sent(
-    kit: EntrezKit, sandbox: Sandbox, query: str
-) -> None:
+def test_an_unbalanced_query_is_rejected_before_any_request(kit: EntrezKit, sandbox: Sandbox, query: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         kit.europepmc_search(query=query)
 
@@ -165,30 +163,30 @@ def test_a_query_that_does_not_hold_together_is_refused_before_it_is_sent(
 
 
 @pytest.mark.parametrize("query", ["", "  ", "()", '""', "* ?"])
-def test_a_query_without_a_word_is_refused(kit: EntrezKit, query: str) -> None:
+def test_a_query_without_a_word_is_rejected(kit: EntrezKit, query: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         kit.europepmc_search(query=query)
     assert "query" in caught.value.message
 
 
-def test_quoted_ids_are_unquoted_since_they_would_find_nothing(kit: EntrezKit) -> None:
+def test_quotes_around_ids_are_removed_because_they_would_find_nothing(kit: EntrezKit) -> None:
     found = kit.europepmc_search(query='EXT_ID:"99000001" OR PMCID:"PMC99000002"')
 
-    assert sorted(keys(found)) == ["99000001", "99000002"]
+    assert sorted(list_keys(found)) == ["99000001", "99000002"]
     assert [warning.code for warning in found.warnings] == ["ids_unquoted"]
     assert found.query == 'EXT_ID:"99000001" OR PMCID:"PMC99000002"'
 
 
-def test_a_pmcid_is_found_without_asking_the_pmc_only_corpus(kit: EntrezKit) -> None:
-    assert keys(kit.europepmc_search(query="PMCID:PMC99000002")) == ["99000002"]
-    assert keys(kit.europepmc_search(query="PMCID:PMC99000002", sources=["PMC"])) == []
+def test_a_pmcid_is_found_in_the_default_sources(kit: EntrezKit) -> None:
+    assert list_keys(kit.europepmc_search(query="PMCID:PMC99000002")) == ["99000002"]
+    assert list_keys(kit.europepmc_search(query="PMCID:PMC99000002", sources=["PMC"])) == []
 
 
-def test_a_doi_is_found_in_quotes(kit: EntrezKit) -> None:
-    assert keys(kit.europepmc_search(query='DOI:"10.5555/ekit.preprint.2025.0004"')) == ["PPR:PPR99000004"]
+def test_a_doi_is_searched_in_quotes(kit: EntrezKit) -> None:
+    assert list_keys(kit.europepmc_search(query='DOI:"10.5555/ekit.preprint.2025.0004"')) == ["PPR:PPR99000004"]
 
 
-def test_pubmeds_field_tags_are_warned_about() -> None:
+def test_field_tags_of_pubmed_cause_a_warning() -> None:
     assert [warning.code for warning in build_query("crispr[ti] AND x", ["MED"])[1]] == ["pubmed_syntax"]
     assert build_query("array[1] AND PUB_YEAR:[2020 TO 2024]", ["MED"])[1] == []
 
@@ -207,7 +205,7 @@ def test_pubmeds_field_tags_are_warned_about() -> None:
         ({"query": "x", "pagesize": 5}, "pagesize=5"),
     ],
 )
-def test_wrong_arguments_are_named(kit: EntrezKit, sandbox: Sandbox, arguments: dict[str, Any], named: str) -> None:
+def test_invalid_arguments_are_named(kit: EntrezKit, sandbox: Sandbox, arguments: dict[str, Any], named: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         kit.europepmc_search(**arguments)
 
@@ -215,7 +213,7 @@ def test_wrong_arguments_are_named(kit: EntrezKit, sandbox: Sandbox, arguments: 
     assert sandbox.requests() == 0
 
 
-def test_empty_optional_arguments_are_absent() -> None:
+def test_empty_optional_arguments_count_as_absent() -> None:
     request = EuropePMCRequest.model_validate(
         {"query": "x", "cursor": "", "sources": [], "sortBy": "", "pageSize": None}
     )
@@ -223,7 +221,7 @@ def test_empty_optional_arguments_are_absent() -> None:
     assert request == EuropePMCRequest(query="x")
 
 
-def test_switched_off_it_says_so(kit_for: KitFor, sandbox: Sandbox) -> None:
+def test_a_disabled_service_is_reported(kit_for: KitFor, sandbox: Sandbox) -> None:
     with pytest.raises(NotConfigured) as caught:
         kit_for(sandbox, europepmc_enabled=False).europepmc_search(query="x")
 
@@ -244,49 +242,49 @@ def test_a_cursor_of_another_search_is_an_error_that_names_it(kit: EntrezKit) ->
 
 
 def test_cursors_lead_through_every_page_once(kit: EntrezKit) -> None:
-    whole = keys(kit.europepmc_search(query="crispr"))
+    whole = list_keys(kit.europepmc_search(query="crispr"))
     paged: list[str] = []
     cursor: str | None = "*"
     while cursor is not None:
         page = kit.europepmc_search(query="crispr", page_size=4, cursor=cursor)
-        paged += keys(page)
+        paged += list_keys(page)
         cursor = page.next_cursor
 
     assert paged == whole
 
 
 @pytest.mark.long
-def test_so_many_records_take_as_many_pages_as_needed(kit_for: KitFor, many: Sandbox) -> None:
+def test_a_number_of_records_takes_as_many_pages_as_needed(kit_for: KitFor, many: Sandbox) -> None:
     kit = kit_for(many)
     request = EuropePMCRequest(query="PUB_YEAR:[1900 TO 2100]", page_size=1000, detail_level="brief")
     result = search_many(kit, request, max_results=2_200)
 
-    assert len(set(keys(result))) == result.retrieved_count == 2_200
+    assert len(set(list_keys(result))) == result.retrieved_count == 2_200
     assert [entry.get("pageSize") for entry in many.entries("europepmc_search")] == ["1000", "1000", "200"]
     assert result.next_cursor
     assert result.missing_error() is None
     rest = search_many(kit, request, cursor=result.next_cursor, max_results=9_999)
-    assert len(set(keys(rest)) | set(keys(result))) == result.total_found
+    assert len(set(list_keys(rest)) | set(list_keys(result))) == result.total_found
     assert rest.next_cursor is None
     assert rest.missing_error() is None
 
 
 @pytest.mark.long
-def test_the_end_is_reached_through_every_kind_of_fault(kit_for: KitFor) -> None:
+def test_all_records_arrive_despite_every_kind_of_fault(kit_for: KitFor) -> None:
     faults = {"429": 0.05, "500": 0.05, "truncate": 0.1, "html": 0.1, "error200": 0.1, "cut": 0.1}
     with Sandbox(records=900, faults=faults, seed=7, enforce_limits=False) as troubled:
         kit = kit_for(troubled, europepmc_max_retries=10)
         request = EuropePMCRequest(query="PUB_YEAR:[1900 TO 2100]", page_size=25, detail_level="brief")
         result = search_many(kit, request, max_results=5_000)
 
-        assert result.retrieved_count == len(set(keys(result))) == result.total_found >= 900
+        assert result.retrieved_count == len(set(list_keys(result))) == result.total_found >= 900
         assert result.missing_error() is None
         assert len(troubled.faults.struck) == len(faults)
         assert not troubled.defects
 
 
 @pytest.mark.long
-def test_a_walk_holds_one_page_at_a_time(kit_for: KitFor, many: Sandbox) -> None:
+def test_a_walk_has_one_page_in_memory(kit_for: KitFor, many: Sandbox) -> None:
     request = EuropePMCRequest(query="PUB_YEAR:[1900 TO 2100]", page_size=100, detail_level="brief", max_results=1_000)
     walk = EuropePMCArticles(kit_for(many).services, request)
     records = iter(walk)
@@ -297,11 +295,11 @@ def test_a_walk_holds_one_page_at_a_time(kit_for: KitFor, many: Sandbox) -> None
     assert len(list(records)) == 900
 
 
-# Honesty
+# Missing records
 
 
-class Told:
-    """Answers searches with what it is told to, then with empty pages."""
+class PreparedPages:
+    """Answers searches with given pages, then with empty pages."""
 
     def __init__(self, *pages: dict[str, Any]) -> None:
         self.pages = list(pages)
@@ -313,18 +311,18 @@ class Told:
         return document({"version": "6.9", **page})
 
 
-def serve_pages(sandbox: Sandbox, *pages: dict[str, Any]) -> Told:
-    told = Told(*pages)
-    sandbox.route("/europepmc/search", "europepmc_search", told)
-    return told
+def serve_pages(sandbox: Sandbox, *pages: dict[str, Any]) -> PreparedPages:
+    prepared = PreparedPages(*pages)
+    sandbox.route("/europepmc/search", "europepmc_search", prepared)
+    return prepared
 
 
-def some(count: int, start: int = 1) -> dict[str, Any]:
+def make_results(count: int, start: int = 1) -> dict[str, Any]:
     return {"result": [{"id": str(number), "source": "MED", "title": "T"} for number in range(start, start + count)]}
 
 
-def test_fewer_records_than_counted_are_partial_and_not_silence(kit: EntrezKit, sandbox: Sandbox) -> None:
-    serve_pages(sandbox, {"hitCount": 2, "nextCursorMark": "AoI=", "resultList": some(1)})
+def test_fewer_records_than_counted_are_a_partial_result(kit: EntrezKit, sandbox: Sandbox) -> None:
+    serve_pages(sandbox, {"hitCount": 2, "nextCursorMark": "AoI=", "resultList": make_results(1)})
     outcome = execute(EUROPEPMC_SEARCH, kit.services, {"query": "x"})
 
     assert outcome.result is not None
@@ -335,7 +333,7 @@ def test_fewer_records_than_counted_are_partial_and_not_silence(kit: EntrezKit, 
     assert "1 of 2" in outcome.error.message
 
 
-def test_promised_records_that_never_come_are_an_error(kit: EntrezKit, sandbox: Sandbox) -> None:
+def test_counted_records_that_never_arrive_are_an_error(kit: EntrezKit, sandbox: Sandbox) -> None:
     serve_pages(sandbox, *[{"hitCount": 7, "resultList": {"result": []}}] * 4)
     outcome = execute(EUROPEPMC_SEARCH, kit.services, {"query": "x"})
 
@@ -344,64 +342,68 @@ def test_promised_records_that_never_come_are_an_error(kit: EntrezKit, sandbox: 
     assert outcome.error.details["attempts"] == 4
 
 
-def test_a_short_page_is_filled_from_the_next(kit: EntrezKit, sandbox: Sandbox) -> None:
+def test_a_short_page_is_followed_by_the_next_page(kit: EntrezKit, sandbox: Sandbox) -> None:
     serve_pages(
         sandbox,
-        {"hitCount": 5, "nextCursorMark": "AoI=", "resultList": some(3)},
-        {"hitCount": 5, "nextCursorMark": "AoJ=", "resultList": some(2, 4)},
+        {"hitCount": 5, "nextCursorMark": "AoI=", "resultList": make_results(3)},
+        {"hitCount": 5, "nextCursorMark": "AoJ=", "resultList": make_results(2, 4)},
     )
     found = kit.europepmc_search(query="x")
 
-    assert keys(found) == ["1", "2", "3", "4", "5"]
+    assert list_keys(found) == ["1", "2", "3", "4", "5"]
     assert found.next_cursor is None
     assert found.missing_error() is None
 
 
-def test_a_cursor_that_leads_nowhere_new_ends_the_walk(kit: EntrezKit, sandbox: Sandbox) -> None:
-    pages = [{"hitCount": 50, "nextCursorMark": f"Ao{n}=", "resultList": some(3)} for n in range(9)]
-    told = serve_pages(sandbox, *pages)
+def test_a_cursor_that_leads_to_no_new_records_ends_the_walk(kit: EntrezKit, sandbox: Sandbox) -> None:
+    pages = [{"hitCount": 50, "nextCursorMark": f"Ao{n}=", "resultList": make_results(3)} for n in range(9)]
+    prepared = serve_pages(sandbox, *pages)
     found = kit.europepmc_search(query="x")
 
-    assert keys(found) == ["1", "2", "3"]
+    assert list_keys(found) == ["1", "2", "3"]
     assert found.missing_error() is not None
-    assert told.cursors == {"*", "Ao0="}
+    assert prepared.cursors == {"*", "Ao0="}
 
 
-def test_a_failure_on_the_way_keeps_what_came_and_says_where_to_go_on(kit: EntrezKit, sandbox: Sandbox) -> None:
+def test_a_failure_after_some_pages_returns_their_records_and_the_cursor_to_continue(
+    kit: EntrezKit, sandbox: Sandbox
+) -> None:
     whole = kit.europepmc_search(query="crispr", page_size=2)
     sandbox.fail_next("500", "europepmc_search", times=50)
     request = EuropePMCRequest(query="crispr", page_size=2)
     result = search_many(kit, request, max_results=10)
     error = result.missing_error()
 
-    assert keys(result) == keys(whole)
+    assert list_keys(result) == list_keys(whole)
     assert isinstance(error, UpstreamError)
     assert error.details["partial"] is True
     assert error.details["next_cursor"] == result.next_cursor == whole.next_cursor
     assert str(whole.next_cursor) in error.recovery_hint
 
 
-def test_a_failure_at_once_is_an_error(kit: EntrezKit, sandbox: Sandbox) -> None:
+def test_a_failure_of_the_first_page_is_an_error(kit: EntrezKit, sandbox: Sandbox) -> None:
     sandbox.fail_next("500", "europepmc_search", times=50)
     with pytest.raises(UpstreamError):
         kit.europepmc_search(query="crispr")
 
 
-def test_the_noise_of_europe_pmc_is_retried_and_never_no_hits(kit: EntrezKit, sandbox: Sandbox) -> None:
+def test_invalid_replies_of_europe_pmc_are_retried_and_never_reported_as_no_results(
+    kit: EntrezKit, sandbox: Sandbox
+) -> None:
     sandbox.fail_next("error200", "europepmc_search", times=2)
 
     assert kit.europepmc_search(query="crispr").total_found > 0
     assert sandbox.requests("europepmc_search") == 3
 
 
-def test_the_second_time_nothing_is_sent(kit: EntrezKit, sandbox: Sandbox) -> None:
+def test_a_repeated_search_sends_no_request(kit: EntrezKit, sandbox: Sandbox) -> None:
     first, second = kit.europepmc_search(query="crispr"), kit.europepmc_search(query="crispr")
 
     assert first == second
     assert sandbox.requests("europepmc_search") == 1
 
 
-def test_a_recorded_reply_goes_through_the_operation(kit: EntrezKit, sandbox: Sandbox, real_data: Path) -> None:
+def test_a_recorded_reply_is_accepted(kit: EntrezKit, sandbox: Sandbox, real_data: Path) -> None:
     recorded = json.loads((real_data / "europepmc" / "pyEuropePMC__search_cancer_core.json").read_bytes())
     sandbox.route("/europepmc/search", "europepmc_search", lambda request, state: document(recorded))
     found = kit.europepmc_search(query="cancer")
@@ -418,10 +420,10 @@ def test_errors_of_the_request_have_one_code(kit: EntrezKit) -> None:
     assert caught.value.code == "INVALID_INPUT"
 
 
-# Pages ahead
+# Pages requested in advance
 
 
-def test_the_next_page_is_asked_for_while_one_is_used_and_no_page_that_nobody_wants() -> None:
+def test_the_next_page_is_requested_in_advance_but_no_page_beyond_the_requested_records() -> None:
     def page(call: Call) -> bytes:
         number = {"*": 1, "two": 2, "three": 3}[call.param("cursorMark") or ""]
         begun[number].set()
@@ -432,13 +434,13 @@ def test_the_next_page_is_asked_for_while_one_is_used_and_no_page_that_nobody_wa
         return json.dumps(listed).encode()
 
     begun = {number: threading.Event() for number in (1, 2, 3)}
-    bench = Bench({"europepmc/search": page})
+    bench = PreparedServices({"europepmc/search": page})
     records = iter(
         EUROPEPMC_SEARCH.stream(bench.services(), {"query": "x", "page_size": 2, "max_results": 5, "sources": ["MED"]})
     )
 
     assert next(records).epmc_id == "10"
     assert begun[2].wait(20)
-    assert not begun[3].is_set()  # its cursor stands in the second page, which nobody has looked at yet
+    assert not begun[3].is_set()  # its cursor is in the second page, which was not read yet
     assert [record.epmc_id for record in records] == ["11", "20", "21", "30"]
     assert [call.param("pageSize") for call in bench.calls] == ["2", "2", "1"]

@@ -1,4 +1,4 @@
-"""Fetching PubMed records over the real transport, against the sandbox."""
+"""PubMed records over the real transport, from the sandbox."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +15,7 @@ from entrez_kit.sandbox.server import Sandbox
 KitFor = Callable[..., EntrezKit]
 
 
-def _articles(kit: EntrezKit, pmids: list[str]) -> list[Article]:
+def _list_articles(kit: EntrezKit, pmids: list[str]) -> list[Article]:
     found = kit.fetch_contents(pmids=pmids).articles or []
     return [article for article in found if isinstance(article, Article)]
 
@@ -28,7 +28,7 @@ def pmids(sandbox: Sandbox, kit_for: KitFor) -> list[str]:
     return kit_for(sandbox).search_articles(query_term="humans[mh]", max_results=5).pmids
 
 
-def test_records_come_in_the_order_of_the_inputs(sandbox: Sandbox, kit_for: KitFor, pmids: list[str]) -> None:
+def test_records_are_in_the_order_of_the_inputs(sandbox: Sandbox, kit_for: KitFor, pmids: list[str]) -> None:
     requested = [pmids[3], pmids[0], pmids[4]]
     result = kit_for(sandbox).fetch_contents(pmids=requested)
 
@@ -59,7 +59,7 @@ def test_every_input_has_an_outcome_in_its_place(sandbox: Sandbox, kit_for: KitF
     assert [entry["input"] for entry in missing_error.details["missing"]] == ["98999999", "TP53"]
 
 
-def test_nothing_that_exists_is_not_partial(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_only_missing_records_are_not_found_and_not_partial(sandbox: Sandbox, kit_for: KitFor) -> None:
     result = kit_for(sandbox).fetch_contents(pmids=["98999999", "98999998"])
 
     missing_error = result.missing_error()
@@ -68,14 +68,14 @@ def test_nothing_that_exists_is_not_partial(sandbox: Sandbox, kit_for: KitFor) -
     assert missing_error.details["partial"] is False
 
 
-def test_only_invalid_inputs_are_bad_input(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_only_invalid_inputs_are_invalid_input(sandbox: Sandbox, kit_for: KitFor) -> None:
     assert isinstance(kit_for(sandbox).fetch_contents(pmids=["TP53"]).missing_error(), InvalidInput)
 
 
-def test_pmcids_and_dois_are_resolved(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_pmcids_and_dois_are_converted(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox)
     in_pmc = kit.search_articles(query_term="free full text[filter]", max_results=1).pmids
-    article = _articles(kit, in_pmc)[0]
+    article = _list_articles(kit, in_pmc)[0]
     assert article.pmcid
     assert article.doi
     result = kit.fetch_contents(
@@ -87,9 +87,9 @@ def test_pmcids_and_dois_are_resolved(sandbox: Sandbox, kit_for: KitFor) -> None
     assert [outcome.status for outcome in result.outcomes] == ["found", "found", "not_found", "not_found"]
 
 
-def test_a_doi_the_converter_does_not_know_is_looked_up_in_pubmed(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_a_doi_that_the_converter_does_not_know_is_searched_in_pubmed(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox)
-    articles = _articles(kit, kit.search_articles(query_term="humans[mh]", max_results=40).pmids)
+    articles = _list_articles(kit, kit.search_articles(query_term="humans[mh]", max_results=40).pmids)
     outside_pmc = next(article for article in articles if article.doi and not article.pmcid)
 
     result = kit.fetch_contents(pmids=[str(outside_pmc.doi)])
@@ -112,7 +112,7 @@ def test_a_doi_the_converter_does_not_know_is_looked_up_in_pubmed(sandbox: Sandb
         ({"pmids": ["1"], "detail_level": "everything"}, "detail_level"),
     ],
 )
-def test_contradicting_arguments_are_refused_naming_the_field(arguments: dict[str, object], named: str) -> None:
+def test_contradictory_arguments_are_rejected_with_the_field(arguments: dict[str, object], named: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         FETCH_CONTENTS.build(arguments)
 
@@ -120,7 +120,7 @@ def test_contradicting_arguments_are_refused_naming_the_field(arguments: dict[st
     assert (caught.value.invalid_input or "").startswith(f"{named}=")
 
 
-def test_a_page_of_a_result_set_that_comes_again_in_place_of_the_next_is_partial(
+def test_a_repeated_page_of_a_result_set_is_a_partial_result(
     sandbox: Sandbox, kit_for: KitFor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("entrez_kit.pubmed.record_fetcher.BATCH", 5)
@@ -137,7 +137,7 @@ def test_a_page_of_a_result_set_that_comes_again_in_place_of_the_next_is_partial
     assert missing_error.details["partial"] is True
 
 
-def test_history_without_retmax_returns_the_first_200_and_says_how_many_there_are(kit_for: KitFor) -> None:
+def test_history_without_retmax_returns_the_first_200_and_the_total(kit_for: KitFor) -> None:
     with Sandbox(records=450, enforce_limits=False) as big:
         kit = kit_for(big)
         found = kit.search_articles(query_term="all[sb]", use_history=True)
@@ -152,7 +152,7 @@ def test_history_without_retmax_returns_the_first_200_and_says_how_many_there_ar
     assert not {article.pmid for article in first.articles} & {article.pmid for article in rest.articles}
 
 
-def test_each_detail_level_returns_its_own_shape(sandbox: Sandbox, kit_for: KitFor, pmids: list[str]) -> None:
+def test_each_detail_level_returns_its_own_fields(sandbox: Sandbox, kit_for: KitFor, pmids: list[str]) -> None:
     kit = kit_for(sandbox)
     documents = {
         level: kit.fetch_contents(pmids=pmids[:1], detail_level=level).model_dump(mode="json")["articles"][0]
@@ -165,7 +165,9 @@ def test_each_detail_level_returns_its_own_shape(sandbox: Sandbox, kit_for: KitF
     assert documents["medline_text"]["medline_text"].lstrip().startswith("PMID-")
 
 
-def test_raw_text_of_xml_and_medline_is_ncbis_own(sandbox: Sandbox, kit_for: KitFor, pmids: list[str]) -> None:
+def test_raw_text_of_xml_and_medline_is_ncbis_unchanged_text(
+    sandbox: Sandbox, kit_for: KitFor, pmids: list[str]
+) -> None:
     from xml.etree import ElementTree
 
     kit = kit_for(sandbox)
@@ -180,7 +182,7 @@ def test_raw_text_of_xml_and_medline_is_ncbis_own(sandbox: Sandbox, kit_for: Kit
     assert (text.content or "").count("PMID- ") == 2
 
 
-def test_raw_text_of_a_parsed_level_answers_json_with_a_warning(
+def test_raw_text_of_a_parsed_level_returns_json_with_a_warning(
     sandbox: Sandbox, kit_for: KitFor, pmids: list[str]
 ) -> None:
     result = kit_for(sandbox).fetch_contents(pmids=pmids[:1], output_format="raw_text")
@@ -189,7 +191,7 @@ def test_raw_text_of_a_parsed_level_answers_json_with_a_warning(
     assert [warning.code for warning in result.warnings] == ["raw_text_ignored"]
 
 
-def test_mesh_terms_and_grants_follow_the_flags(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_mesh_terms_and_grants_depend_on_the_flags(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox)
     funded = kit.search_articles(query_term="humans[mh]", max_results=60).pmids
     plain = kit.fetch_contents(pmids=funded, include_mesh_terms=False).model_dump(mode="json")["articles"]
@@ -201,7 +203,7 @@ def test_mesh_terms_and_grants_follow_the_flags(sandbox: Sandbox, kit_for: KitFo
 
 
 @pytest.mark.long
-def test_five_thousand_records_survive_every_fault(kit_for: KitFor) -> None:
+def test_five_thousand_records_arrive_despite_every_fault(kit_for: KitFor) -> None:
     with Sandbox(records=5_000, enforce_limits=False, faults=MIX, seed=7, most_faults_in_a_row=3) as faulty:
         kit = kit_for(faulty)
         requested = kit.search_articles(query_term="all[sb]", max_results=5_000).pmids
@@ -216,7 +218,7 @@ def test_five_thousand_records_survive_every_fault(kit_for: KitFor) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("detail_level", ["citation_data", "medline_text"])
-def test_an_outage_of_some_batches_costs_no_record(detail_level: Any, kit_for: KitFor) -> None:
+def test_an_outage_of_some_batches_loses_no_record(detail_level: Any, kit_for: KitFor) -> None:
     requested = [str(number) for number in range(99_100_001, 99_101_001)]
     with Sandbox(records=1_000, enforce_limits=False) as flaky:
         kit = kit_for(flaky, ncbi_max_retries=1)
@@ -228,7 +230,9 @@ def test_an_outage_of_some_batches_costs_no_record(detail_level: Any, kit_for: K
     assert [article.pmid for article in result.articles] == requested
 
 
-def test_ids_that_efetch_denies_and_a_search_finds_are_no_missing_records(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_ids_that_efetch_does_not_return_but_a_search_finds_are_not_missing_records(
+    sandbox: Sandbox, kit_for: KitFor
+) -> None:
     kit = kit_for(sandbox)
     pmid = kit.search_articles(query_term="humans[mh]", max_results=1).pmids[0]
     sandbox.fail_next("noids", endpoint="efetch", times=50)
@@ -247,7 +251,7 @@ def test_a_service_that_never_answers_is_an_error_and_not_an_empty_result(kit_fo
     assert caught.value.details["missing"] == ["99100001", "99100002"]
 
 
-def test_medline_text_of_unknown_pmids_is_not_found_and_its_remark_is_no_record(
+def test_medline_text_of_unknown_pmids_is_not_found_and_its_remark_is_not_a_record(
     sandbox: Sandbox, kit_for: KitFor, pmids: list[str]
 ) -> None:
     kit = kit_for(sandbox)
@@ -259,7 +263,7 @@ def test_medline_text_of_unknown_pmids_is_not_found_and_its_remark_is_no_record(
     assert "98999999" not in str(mixed.articles)
 
 
-def test_running_again_after_a_failure_asks_only_for_what_is_missing(kit_for: KitFor) -> None:
+def test_a_repeated_fetch_after_a_failure_requests_only_the_missing_records(kit_for: KitFor) -> None:
     requested = [str(number) for number in range(99_100_001, 99_101_501)]
     with Sandbox(records=1_500, enforce_limits=False) as flaky:
         kit = kit_for(flaky, ncbi_max_retries=0)
@@ -272,7 +276,7 @@ def test_running_again_after_a_failure_asks_only_for_what_is_missing(kit_for: Ki
     assert flaky.requests("efetch") == before + 1
 
 
-def test_without_being_asked_nothing_is_kept_at_ncbi(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_no_result_set_is_stored_at_ncbi_without_a_request_for_it(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox)
     found = kit.search_articles(query_term="crispr", fetch_brief_summaries=5)
     kit.fetch_contents(pmids=found.pmids)

@@ -1,4 +1,4 @@
-"""Searching PubMed over the real transport, against the sandbox."""
+"""Searches of PubMed over the real transport, in the sandbox."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +17,7 @@ from entrez_kit.services.small_replies import DROPPED
 KitFor = Callable[..., EntrezKit]
 
 
-def test_a_search_returns_pmids_and_how_ncbi_read_the_query(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_a_search_returns_pmids_and_ncbis_translation_of_the_query(sandbox: Sandbox, kit_for: KitFor) -> None:
     result = kit_for(sandbox).search_articles(query_term="crispr", max_results=5)
 
     assert (result.total_found or 0) >= 5
@@ -29,7 +29,7 @@ def test_a_search_returns_pmids_and_how_ncbi_read_the_query(sandbox: Sandbox, ki
     assert result.missing_error() is None
 
 
-def test_summaries_come_in_the_order_of_the_pmids(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_summaries_are_in_the_order_of_the_pmids(sandbox: Sandbox, kit_for: KitFor) -> None:
     result = kit_for(sandbox).search_articles(query_term="crispr", max_results=6, fetch_brief_summaries=4)
 
     assert [summary.pmid for summary in result.brief_summaries] == result.pmids[:4]
@@ -37,7 +37,7 @@ def test_summaries_come_in_the_order_of_the_pmids(sandbox: Sandbox, kit_for: Kit
     assert result.esummary_url
 
 
-def test_pages_join_without_gap_or_overlap(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_pages_have_no_gap_and_no_overlap(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox)
     whole = kit.search_articles(query_term="humans[mh]", max_results=15).pmids
     pages = [kit.search_articles(query_term="humans[mh]", max_results=5, offset=start).pmids for start in (0, 5, 10)]
@@ -46,7 +46,7 @@ def test_pages_join_without_gap_or_overlap(sandbox: Sandbox, kit_for: KitFor) ->
 
 
 @pytest.mark.parametrize("sort", ["relevance", "pub_date", "author", "journal_name"])
-def test_every_sort_order_reaches_ncbi_under_its_own_name(sandbox: Sandbox, kit_for: KitFor, sort: str) -> None:
+def test_every_sort_order_is_sent_under_ncbis_name(sandbox: Sandbox, kit_for: KitFor, sort: str) -> None:
     result = kit_for(sandbox).search_articles(query_term="humans[mh]", sort_by=sort)
 
     assert result.warnings == []
@@ -54,14 +54,14 @@ def test_every_sort_order_reaches_ncbi_under_its_own_name(sandbox: Sandbox, kit_
     assert f"sort={names[sort]}" in result.esearch_url
 
 
-def test_a_dropped_field_or_phrase_is_always_a_warning(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_a_dropped_field_or_phrase_always_causes_a_warning(sandbox: Sandbox, kit_for: KitFor) -> None:
     result = kit_for(sandbox).search_articles(query_term="crispr[nosuchfield] OR qqzzxxy")
 
     assert {warning.code for warning in result.warnings} & DROPPED
     assert any("nosuchfield" in warning.message for warning in result.warnings)
 
 
-def test_a_lone_date_bound_filters_and_both_are_sent(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_a_single_date_bound_filters_and_both_are_sent(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox)
     every = kit.search_articles(query_term="humans[mh]", max_results=100)
     recent = kit.search_articles(query_term="humans[mh]", max_results=100, date_range={"min_date": "2022"})
@@ -73,7 +73,7 @@ def test_a_lone_date_bound_filters_and_both_are_sent(sandbox: Sandbox, kit_for: 
     assert recent.search_parameters.date_range == {"min_date": "2022", "max_date": "3000", "date_type": "pdat"}
 
 
-def test_filters_narrow_a_query_with_alternatives_as_a_whole(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_filters_apply_to_all_alternatives_of_a_query(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox)
     either = kit.search_articles(query_term="crispr OR malaria", max_results=100)
     reviews = kit.search_articles(
@@ -85,7 +85,7 @@ def test_filters_narrow_a_query_with_alternatives_as_a_whole(sandbox: Sandbox, k
     assert reviews.effective_esearch_term == '(crispr OR malaria) AND "Review"[Publication Type]'
 
 
-def test_no_hits_is_no_error_and_carries_the_spelling_suggestion(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_no_results_are_not_an_error_and_have_the_spelling_suggestion(sandbox: Sandbox, kit_for: KitFor) -> None:
     result = kit_for(sandbox).search_articles(query_term="crisprr")
 
     assert result.total_found == 0
@@ -106,14 +106,14 @@ def test_history_gives_a_key_that_fetch_accepts(sandbox: Sandbox, kit_for: KitFo
     assert fetched.requested_pmids is None
 
 
-def test_without_history_no_key_is_shown(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_without_history_no_key_is_returned(sandbox: Sandbox, kit_for: KitFor) -> None:
     document = kit_for(sandbox).search_articles(query_term="crispr").model_dump(mode="json")
 
     assert "web_env" not in document
     assert "query_key" not in document
 
 
-def test_an_offset_past_the_results_says_so(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_an_offset_after_the_last_result_is_reported(sandbox: Sandbox, kit_for: KitFor) -> None:
     result = kit_for(sandbox).search_articles(query_term="crispr", offset=500)
 
     assert result.pmids == []
@@ -121,7 +121,7 @@ def test_an_offset_past_the_results_says_so(sandbox: Sandbox, kit_for: KitFor) -
     assert result.missing_error() is None
 
 
-def test_more_than_pubmed_shows_is_said_and_search_all_retrieves_it(kit_for: KitFor) -> None:
+def test_results_beyond_pubmeds_maximum_are_reported_and_search_all_retrieves_them(kit_for: KitFor) -> None:
     with Sandbox(records=25_000, enforce_limits=False) as big:
         kit = kit_for(big)
         first = kit.search_articles(query_term="all[sb]", max_results=9_999)
@@ -141,7 +141,7 @@ def test_more_than_pubmed_shows_is_said_and_search_all_retrieves_it(kit_for: Kit
     assert steps[-1] == (25_000, 25_000)
 
 
-def test_the_first_of_many_pmids_come_before_the_last_are_asked_for(
+def test_the_first_pmids_are_returned_before_the_last_are_requested(
     kit_for: KitFor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("entrez_kit.services.transport.client.most_in_flight", lambda settings, service: 1)
@@ -161,7 +161,7 @@ def test_the_first_of_many_pmids_come_before_the_last_are_asked_for(
     assert hits.missing_error() is None
 
 
-def test_titles_that_ncbi_does_not_return_are_partial_and_named(
+def test_titles_that_ncbi_does_not_return_are_a_partial_result_and_named(
     kit_for: KitFor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Sandbox(records=1_100, enforce_limits=False) as big:
@@ -190,7 +190,7 @@ def test_titles_that_ncbi_does_not_return_are_partial_and_named(
     ("query", "strict"),
     [("crispr AND qqqzzz", 0), ("(crispr AND qqqzzz) OR sickle", 4), ('crispr AND "gene cell"', None)],
 )
-def test_broader_results_are_left_out_on_request(
+def test_broader_results_are_omitted_on_request(
     sandbox: Sandbox, kit_for: KitFor, query: str, strict: int | None
 ) -> None:
     kit = kit_for(sandbox)
@@ -212,7 +212,7 @@ def test_a_search_that_is_not_broadened_is_the_same_without_broader_results(sand
     assert kit.search_articles(query_term="crispr", broader_results=False) == kit.search_articles(query_term="crispr")
 
 
-def test_the_certificate_hash_can_be_checked_with_sort_and_sha256sum(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_the_hash_of_the_certificate_can_be_checked_with_sort_and_sha256sum(sandbox: Sandbox, kit_for: KitFor) -> None:
     import hashlib
 
     result = kit_for(sandbox).search_all(query_term="crispr")
@@ -222,20 +222,22 @@ def test_the_certificate_hash_can_be_checked_with_sort_and_sha256sum(sandbox: Sa
     assert result.certificate.sha256 == hashlib.sha256(lines.encode()).hexdigest()
 
 
-def test_search_all_refuses_an_offset(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_search_all_rejects_an_offset(sandbox: Sandbox, kit_for: KitFor) -> None:
     with pytest.raises(InvalidInput, match="offset"):
         kit_for(sandbox).search_all(query_term="crispr", offset=5)  # type: ignore[call-arg]
 
 
-def _esearch_xml(body: str) -> bytes:
+def _write_esearch_xml(body: str) -> bytes:
     return f'<?xml version="1.0"?><eSearchResult>{body}</eSearchResult>'.encode()
 
 
 @responses.activate
-def test_an_error_with_status_200_is_never_zero_hits(kit_for: KitFor) -> None:
+def test_an_error_with_status_200_is_never_reported_as_zero_results(kit_for: KitFor) -> None:
     message = escape("Search Backend failed: Exception: Position 15000 is out of acceptable range [9999,9998]")
     responses.add(
-        responses.GET, "http://127.0.0.1:9/entrez/eutils/esearch.fcgi", body=_esearch_xml(f"<ERROR>{message}</ERROR>")
+        responses.GET,
+        "http://127.0.0.1:9/entrez/eutils/esearch.fcgi",
+        body=_write_esearch_xml(f"<ERROR>{message}</ERROR>"),
     )
 
     with pytest.raises((InvalidInput, UpstreamError)):
@@ -243,11 +245,11 @@ def test_an_error_with_status_200_is_never_zero_hits(kit_for: KitFor) -> None:
 
 
 @responses.activate
-def test_fewer_pmids_than_counted_is_a_shortfall(kit_for: KitFor) -> None:
+def test_fewer_pmids_than_counted_are_a_partial_result(kit_for: KitFor) -> None:
     responses.add(
         responses.GET,
         "http://127.0.0.1:9/entrez/eutils/esearch.fcgi",
-        body=_esearch_xml("<Count>3</Count><RetMax>3</RetMax><RetStart>0</RetStart><IdList><Id>1</Id></IdList>"),
+        body=_write_esearch_xml("<Count>3</Count><RetMax>3</RetMax><RetStart>0</RetStart><IdList><Id>1</Id></IdList>"),
     )
 
     missing_error = kit_for(None).search_articles(query_term="asthma").missing_error()
@@ -258,11 +260,11 @@ def test_fewer_pmids_than_counted_is_a_shortfall(kit_for: KitFor) -> None:
 
 
 @responses.activate
-def test_the_exact_request_is_what_ncbi_documents(kit_for: KitFor) -> None:
+def test_the_request_has_the_parameters_that_ncbi_documents(kit_for: KitFor) -> None:
     responses.add(
         responses.GET,
         "http://127.0.0.1:9/entrez/eutils/esearch.fcgi",
-        body=_esearch_xml("<Count>0</Count><RetMax>0</RetMax><RetStart>0</RetStart><IdList/>"),
+        body=_write_esearch_xml("<Count>0</Count><RetMax>0</RetMax><RetStart>0</RetStart><IdList/>"),
         match=[
             responses.matchers.query_param_matcher(
                 {
@@ -298,7 +300,7 @@ def test_the_exact_request_is_what_ncbi_documents(kit_for: KitFor) -> None:
     assert result.total_found == 0
 
 
-# What must be known before the results are read
+# Warnings before the results
 
 
 def find_warning(result: SearchResult, code: str) -> str:
@@ -306,7 +308,7 @@ def find_warning(result: SearchResult, code: str) -> str:
     return next((warning.message for warning in result.warnings if warning.code == code), "")
 
 
-def test_a_dropped_required_part_is_told_before_the_pmids(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_a_dropped_required_part_is_reported_before_the_pmids(sandbox: Sandbox, kit_for: KitFor) -> None:
     result = kit_for(sandbox).search_articles(query_term="crispr AND qqqzzz")
     document = result.model_dump(mode="json")
 
@@ -318,13 +320,13 @@ def test_a_dropped_required_part_is_told_before_the_pmids(sandbox: Sandbox, kit_
 
 
 @pytest.mark.parametrize("term", ["crispr", "crispr OR qqqzzz", "crispr NOT qqqzzz", "(qqqzzz OR sickle) AND crispr"])
-def test_an_alternative_nobody_has_broadens_nothing(sandbox: Sandbox, kit_for: KitFor, term: str) -> None:
+def test_an_unknown_alternative_does_not_broaden_the_search(sandbox: Sandbox, kit_for: KitFor, term: str) -> None:
     document = kit_for(sandbox).search_articles(query_term=term).model_dump(mode="json")
 
     assert not {"query_broadened", "strict_total"} & set(document)
 
 
-def test_where_the_query_as_written_finds_something_it_is_counted_with_one_more_request(
+def test_the_results_of_the_query_as_written_are_counted_with_one_more_request(
     sandbox: Sandbox, kit_for: KitFor
 ) -> None:
     kit = kit_for(sandbox)
@@ -335,7 +337,7 @@ def test_where_the_query_as_written_finds_something_it_is_counted_with_one_more_
     assert result.strict_total == kit.search_articles(query_term="sickle").total_found != 0
 
 
-def test_search_all_tells_the_same(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_search_all_reports_the_same_warnings(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox)
     result = kit.search_all(query_term="crispr AND qqqzzz", species="humans")
     alone = kit.search_articles(query_term="crispr AND qqqzzz", species="humans", max_results=100)
@@ -345,7 +347,7 @@ def test_search_all_tells_the_same(sandbox: Sandbox, kit_for: KitFor) -> None:
     assert find_warning(kit.search_all(query_term="crispr", journal="Nobody"), "filters_emptied")
 
 
-def test_a_phrase_that_stays_in_the_translation_is_not_said_to_be_left_out(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_a_phrase_in_the_translation_is_not_reported_as_dropped(sandbox: Sandbox, kit_for: KitFor) -> None:
     result = kit_for(sandbox).search_articles(query_term="qqqzzz[tiab] AND crispr")
 
     assert "qqqzzz" in result.query_translation
@@ -363,7 +365,7 @@ def test_a_phrase_that_stays_in_the_translation_is_not_said_to_be_left_out(sandb
         ({"query_term": "crispr AND humans[mh]"}, "a MeSH term of the query"),
     ],
 )
-def test_what_rests_on_mesh_tells_how_many_records_have_none(
+def test_a_search_by_mesh_reports_how_many_records_have_no_mesh_terms(
     sandbox: Sandbox, kit_for: KitFor, arguments: dict[str, Any], named: str
 ) -> None:
     kit = kit_for(sandbox)
@@ -388,13 +390,13 @@ def test_what_rests_on_mesh_tells_how_many_records_have_none(
     assert sandbox.requests("esearch") == before + 2
 
 
-def test_where_mesh_is_all_there_is_its_words_are_counted(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_for_a_query_of_mesh_only_records_with_the_same_words_are_counted(sandbox: Sandbox, kit_for: KitFor) -> None:
     result = kit_for(sandbox).search_articles(query_term='"gene editing"[mh]')
 
     assert "1 record with the same words has no MeSH terms" in find_warning(result, "without_mesh")
 
 
-def test_a_count_that_fails_never_fails_the_search(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_a_failed_count_never_fails_the_search(sandbox: Sandbox, kit_for: KitFor) -> None:
     from entrez_kit.pubmed import search
 
     kit = kit_for(sandbox, ncbi_max_retries=0)
@@ -436,7 +438,7 @@ def test_a_count_that_fails_never_fails_the_search(sandbox: Sandbox, kit_for: Ki
         ),
     ],
 )
-def test_a_search_emptied_by_filters_names_the_one(
+def test_a_search_without_results_because_of_a_filter_names_the_filter(
     sandbox: Sandbox, kit_for: KitFor, arguments: dict[str, Any], message: str, requests: int
 ) -> None:
     result = kit_for(sandbox).search_articles(query_term="crispr", **arguments)
@@ -446,7 +448,7 @@ def test_a_search_emptied_by_filters_names_the_one(
     assert sandbox.requests("espell") == 0  # the query is spelled well
 
 
-def test_a_query_that_finds_nothing_itself_gets_a_spelling_and_no_blame_for_filters(
+def test_a_query_without_results_gets_a_spelling_suggestion_and_no_warning_about_filters(
     sandbox: Sandbox, kit_for: KitFor
 ) -> None:
     result = kit_for(sandbox).search_articles(query_term="crisprr", journal="Nobody")
@@ -455,7 +457,7 @@ def test_a_query_that_finds_nothing_itself_gets_a_spelling_and_no_blame_for_filt
     assert not find_warning(result, "filters_emptied")
 
 
-def test_filters_that_leave_nothing_only_together_say_so(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_filters_that_exclude_everything_only_together_are_reported(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox)
     types = ("Review", "Randomized Controlled Trial")
     languages = ("german", "french", "spanish")
@@ -475,7 +477,7 @@ def test_filters_that_leave_nothing_only_together_say_so(sandbox: Sandbox, kit_f
     assert "without `language`" in message
 
 
-def test_a_search_whose_slices_never_add_up_ends_and_its_certificate_names_what_is_missing(
+def test_a_search_whose_slices_never_add_up_ends_and_its_certificate_has_the_missing_number(
     sandbox: Sandbox, kit_for: KitFor
 ) -> None:
     drift(sandbox, "esearch", replace_text(r"<Count>\d+", "<Count>25000"))

@@ -1,12 +1,12 @@
-"""A search gives the beginnings of abstracts with its summaries."""
+"""Snippets: the beginning of the abstract in the summaries of a search."""
 
 import csv
 import io
 from typing import Any
 
 import pytest
-from database_bench import KitFor
-from terminal import Cli
+from canned_services import KitFor
+from command_line import Cli
 
 from entrez_kit.sandbox.server import Sandbox
 
@@ -29,7 +29,7 @@ def test_a_snippet_is_the_beginning_of_the_abstract(sandbox: Sandbox, kit_for: K
 
 
 @pytest.mark.parametrize(("asked", "summaries"), [(0, 4), (2, 2)])
-def test_snippets_come_with_the_summaries_that_are_asked_for_or_with_all(
+def test_snippets_are_in_the_requested_summaries_or_in_all(
     sandbox: Sandbox, kit_for: KitFor, asked: int, summaries: int
 ) -> None:
     found = kit_for(sandbox).search_articles(
@@ -40,14 +40,14 @@ def test_snippets_come_with_the_summaries_that_are_asked_for_or_with_all(
     assert found.search_parameters.snippet_characters == 50
 
 
-def test_without_them_nothing_more_is_fetched(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_without_snippets_no_record_is_fetched(sandbox: Sandbox, kit_for: KitFor) -> None:
     found = kit_for(sandbox).search_articles(query_term="crispr", fetch_brief_summaries=2)
 
     assert sandbox.requests("efetch") == 0
     assert "snippet" not in found.model_dump(mode="json")["brief_summaries"][0]
 
 
-def test_an_abstract_that_does_not_come_is_a_warning(
+def test_a_missing_abstract_causes_a_warning(
     sandbox: Sandbox, kit_for: KitFor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("entrez_kit.pubmed.record_fetcher.fetch_articles", lambda services, pmids: {})
@@ -58,7 +58,7 @@ def test_an_abstract_that_does_not_come_is_a_warning(
 
 
 @pytest.mark.parametrize("form", ["csv", "tsv"])
-def test_a_table_for_a_spreadsheet_has_the_snippets_that_were_asked_for(cli: Cli, form: str) -> None:
+def test_csv_has_the_requested_snippets(cli: Cli, form: str) -> None:
     separator = {"csv": ",", "tsv": "\t"}[form]
     plain = cli("search", "crispr", "-n", "3", "-f", form).out
     rows = list(

@@ -1,4 +1,4 @@
-"""The methods of EntrezKit say what they take, and take what they always took."""
+"""The methods of EntrezKit: their signatures, arguments and streams."""
 
 import subprocess
 import sys
@@ -39,7 +39,7 @@ def kit(kit_for: Callable[..., EntrezKit], sandbox: Sandbox) -> EntrezKit:
     return kit_for(sandbox)
 
 
-def test_what_is_left_out_is_not_sent(monkeypatch: pytest.MonkeyPatch, kit: EntrezKit) -> None:
+def test_omitted_arguments_are_not_sent(monkeypatch: pytest.MonkeyPatch, kit: EntrezKit) -> None:
     sent: list[Any] = []
     monkeypatch.setattr(Operation, "run", lambda operation, services, arguments: sent.append(arguments))
 
@@ -48,7 +48,7 @@ def test_what_is_left_out_is_not_sent(monkeypatch: pytest.MonkeyPatch, kit: Entr
     assert sent == [{"query_term": "crispr", "offset": 0}]
 
 
-def test_what_the_signature_does_not_name_is_judged_by_the_request(kit: EntrezKit) -> None:
+def test_arguments_outside_of_the_signature_are_checked_by_the_request(kit: EntrezKit) -> None:
     untyped_kit: Any = kit
     assert untyped_kit.search_articles(queryTerm="crispr", maxResults=1).pmids
     with pytest.raises(InvalidInput, match="query_term"):
@@ -58,7 +58,7 @@ def test_what_the_signature_does_not_name_is_judged_by_the_request(kit: EntrezKi
 
 
 @pytest.mark.process
-def test_the_kit_loads_no_operation_before_it_is_called() -> None:
+def test_the_kit_imports_no_operation_before_it_is_called() -> None:
     code = "import sys, entrez_kit.python.kit; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
@@ -66,7 +66,7 @@ def test_the_kit_loads_no_operation_before_it_is_called() -> None:
     assert "entrez_kit.core.operation" not in done.stdout
 
 
-def test_what_streams_is_the_same_one_by_one(kit: EntrezKit) -> None:
+def test_a_stream_gives_the_same_records_as_the_method(kit: EntrezKit) -> None:
     pmids = ["99000001", "99999999", "99000002"]
     stream = kit.stream.fetch_contents(pmids=pmids)
     walked = list(stream)
@@ -81,7 +81,7 @@ def test_what_streams_is_the_same_one_by_one(kit: EntrezKit) -> None:
 
 
 @pytest.mark.parametrize("name", [one.method for one in OPERATIONS if one.outcomes is not None])
-def test_what_streams_takes_and_says_what_the_method_does_but_for_what_it_returns(name: str) -> None:
+def test_a_stream_has_the_signature_and_documentation_of_its_method_except_for_the_result(name: str) -> None:
     method, streaming = getattr(EntrezKit, name), getattr(Streams, name)
 
     assert signature(streaming).parameters == signature(method).parameters
@@ -92,14 +92,14 @@ def test_what_streams_takes_and_says_what_the_method_does_but_for_what_it_return
     assert said != also_said
 
 
-def test_nothing_is_asked_for_before_the_walk(kit: EntrezKit, sandbox: Sandbox) -> None:
+def test_no_request_is_sent_before_the_stream_is_read(kit: EntrezKit, sandbox: Sandbox) -> None:
     stream = kit.stream.europepmc_search(query="crispr", page_size=2)
 
     assert sandbox.requests("search") == 0
     assert len(list(stream)) == 2
 
 
-def test_a_sync_tells_each_batch_as_it_is_stored(kit: EntrezKit, sandbox: Sandbox) -> None:
+def test_a_sync_reports_each_stored_batch(kit: EntrezKit, sandbox: Sandbox) -> None:
     stream = kit.stream.sync_delta(query_key="editing", term="base editing")
     assert sandbox.requests() == 0
 
@@ -112,7 +112,7 @@ def test_a_sync_tells_each_batch_as_it_is_stored(kit: EntrezKit, sandbox: Sandbo
     assert stream.missing_error() is None
 
 
-def test_only_what_has_many_outcomes_streams(kit: EntrezKit) -> None:
+def test_only_operations_with_many_outcomes_have_streams(kit: EntrezKit) -> None:
     streams = {operation.method for operation in OPERATIONS if operation.outcomes is not None}
 
     assert {name for name in dir(kit.stream) if not name.startswith("_")} == streams | {"services"}

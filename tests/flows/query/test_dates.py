@@ -1,10 +1,10 @@
-"""What is not a date is refused by its name, in every front end."""
+"""Text that is not a date is rejected by its name, in every front end."""
 
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from terminal import Cli, envelope
+from command_line import Cli, read_error
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import InvalidInput
@@ -37,15 +37,15 @@ def test_a_number_is_not_a_year_and_a_month(kit: EntrezKit, sandbox: Sandbox, bo
 
 
 @pytest.mark.parametrize("option", ["--min-date", "--max-date"])
-def test_commands_refuse_it_too(cli: Cli, option: str) -> None:
+def test_commands_reject_it_too(cli: Cli, option: str) -> None:
     for command in (("search", "trial"), ("db", "search", "pubmed", "trial", "--date-type", "pdat")):
         done = cli(*command, option, "2020.5", "--json")
 
-        assert (done.status, envelope(done)["code"]) == (2, "INVALID_INPUT")
-        assert "2020.5" in envelope(done)["invalid_input"]
+        assert (done.status, read_error(done)["code"]) == (2, "INVALID_INPUT")
+        assert "2020.5" in read_error(done)["invalid_input"]
 
 
-def test_the_e_utilities_refuse_it_too(kit: EntrezKit, sandbox: Sandbox) -> None:
+def test_the_e_utilities_reject_it_too(kit: EntrezKit, sandbox: Sandbox) -> None:
     with pytest.raises(InvalidInput) as caught:
         kit.eutils.esearch(db="pubmed", term="trial", datetype="pdat", mindate="2020.5", maxdate="2021")
 

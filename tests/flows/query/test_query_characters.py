@@ -1,10 +1,10 @@
-"""Invisible characters in queries: every operation that takes a query removes them and warns."""
+"""Invisible characters in queries: every operation with a query removes them with a warning."""
 
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from terminal import Cli
+from command_line import Cli
 
 from entrez_kit import EntrezKit
 from entrez_kit.core.model import QUERY_FIELDS
@@ -28,7 +28,7 @@ def _list_warnings(operation: Operation[Any, Any], result: Any) -> list[str]:
     return result.remarks() if warnings is None else [str(getattr(one, "message", one)) for one in warnings]
 
 
-def test_the_operations_that_search_are_all_known_to_take_a_query() -> None:
+def test_all_operations_that_search_are_known_to_have_a_query() -> None:
     assert set(QUERIES) >= {
         "pubmed_search_articles",
         "pubmed_count_facets",
@@ -78,7 +78,7 @@ def test_joiners_between_letters_of_other_scripts_stay() -> None:
     assert request.query_term == persian
 
 
-def test_a_ready_request_is_cleaned_as_well(kit: EntrezKit) -> None:
+def test_a_request_object_is_cleaned_as_well(kit: EntrezKit) -> None:
     operation = BY_NAME["search_genes"]
     result = operation.run(kit.services, operation.request(query="TP\x0053"))
 

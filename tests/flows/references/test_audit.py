@@ -1,11 +1,11 @@
-"""The works of a corpus, audited against the demo's services: how they stand, what they cite, who did not answer."""
+"""Audits of a corpus: retracted works, works that cite them, and services that did not answer."""
 
 import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from terminal import Cli
+from command_line import Cli
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntityNotFound, UpstreamError
@@ -13,7 +13,7 @@ from entrez_kit.sandbox.server import Sandbox
 
 
 @pytest.mark.long
-def test_works_that_do_not_stand_and_those_that_cite_them_are_named_and_the_rest_counted(cli: Cli) -> None:
+def test_retracted_works_and_those_that_cite_them_are_listed_and_the_others_counted(cli: Cli) -> None:
     cli("corpus", "sync", "all", "all[sb]")
 
     done = cli("corpus", "audit", "all")
@@ -30,7 +30,7 @@ def test_works_that_do_not_stand_and_those_that_cite_them_are_named_and_the_rest
 
 
 @pytest.mark.parametrize("width", ["50", "80", "180"])
-def test_a_terminal_of_any_width_cuts_no_heading_of_an_audit(
+def test_no_heading_of_an_audit_is_cut_in_a_terminal_of_any_width(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, width: str
 ) -> None:
     cli("corpus", "sync", "editing", "base editing")
@@ -39,11 +39,11 @@ def test_a_terminal_of_any_width_cuts_no_heading_of_an_audit(
     out = cli("corpus", "audit", "editing", "-f", "table").out
 
     assert out.split()[:4] == ["Status", "PMID", "Title", "Findings"]
-    assert {"Twin", "editing", "protoplasts."} <= set(out.split()), "words of the title are whole"
+    assert {"Twin", "editing", "protoplasts."} <= set(out.split()), "words of the title are not cut"
     assert max(map(len, out.splitlines())) <= int(width)
 
 
-def test_a_corpus_without_findings_is_status_0_and_has_a_line_that_says_so(cli: Cli) -> None:
+def test_a_corpus_without_findings_ends_with_status_0_and_a_line_about_it(cli: Cli) -> None:
     cli("corpus", "sync", "few", "99000001[uid]")
 
     done = cli("corpus", "audit", "few", "-f", "table")
@@ -52,7 +52,7 @@ def test_a_corpus_without_findings_is_status_0_and_has_a_line_that_says_so(cli: 
     assert "1 of 1 without findings" in done.out
 
 
-def test_every_format_has_every_finding(cli: Cli) -> None:
+def test_every_format_lists_every_finding(cli: Cli) -> None:
     cli("corpus", "sync", "moon", "moonlight")
     pmids = [work["pmid"] for work in json.loads(cli("corpus", "audit", "moon").out)["works"]]
 
@@ -71,7 +71,7 @@ def test_every_format_has_every_finding(cli: Cli) -> None:
     assert [row.partition(",")[0] for row in rows[1:]] == pmids
 
 
-def test_what_was_retracted_after_the_last_sync_is_seen(
+def test_a_retraction_after_the_last_sync_is_found(
     sandbox: Sandbox, kit_for: Callable[..., EntrezKit], tmp_path: Path
 ) -> None:
     kit = kit_for(sandbox)
@@ -90,7 +90,7 @@ def test_what_was_retracted_after_the_last_sync_is_seen(
     assert result.works[0].disagreement
 
 
-def test_where_a_source_is_down_no_work_is_clear(sandbox: Sandbox, kit_for: Callable[..., EntrezKit]) -> None:
+def test_no_work_is_reported_as_clear_if_a_source_is_down(sandbox: Sandbox, kit_for: Callable[..., EntrezKit]) -> None:
     kit = kit_for(sandbox, ncbi_max_retries=0, europepmc_max_retries=0)
     kit.sync_delta(query_key="one", term="99000001[uid]")
     sandbox.stop()
@@ -99,7 +99,7 @@ def test_where_a_source_is_down_no_work_is_clear(sandbox: Sandbox, kit_for: Call
         kit.audit_corpus(query_key="one")
 
 
-def test_an_unknown_corpus_and_an_unknown_source_are_told(cli: Cli, kit_for: Callable[..., EntrezKit]) -> None:
+def test_an_unknown_corpus_and_an_unknown_source_are_rejected(cli: Cli, kit_for: Callable[..., EntrezKit]) -> None:
     with pytest.raises(EntityNotFound):
         kit_for(None).audit_corpus(query_key="nosuch")
 

@@ -1,4 +1,4 @@
-"""Checking references: what is found, what differs, what is left alone."""
+"""Checks of references: the works found, the differences, and the corrections."""
 
 from collections.abc import Iterator
 from importlib.resources import files
@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from places import DATA
-from recordings import require_recordings
+from project_paths import DATA
+from used_recordings import require_recordings
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import RateLimited, UpstreamError
@@ -41,21 +41,21 @@ def parse_names(*names: str) -> list[RefAuthor]:
     return [parse_name(name) for name in names]
 
 
-def reference(**fields: Any) -> Reference:
+def make_reference(**fields: Any) -> Reference:
     return Reference(**{"key": "r", **fields})
 
 
-def article(*authors: dict[str, str], **fields: Any) -> Article:
+def make_article(*authors: dict[str, str], **fields: Any) -> Article:
     given = {"pmid": "1", "title": "A title.", "url": "u", "authors": list(authors), **fields}
     return Article.model_validate(given)
 
 
-def check(kit: EntrezKit, *references: Reference) -> CheckResult:
+def run_check(kit: EntrezKit, *references: Reference) -> CheckResult:
     return CHECK.run(kit.services, {"references": list(references)})
 
 
 def check_one(kit: EntrezKit, **fields: Any) -> CheckedReference:
-    return check(kit, reference(**fields)).references[0]
+    return run_check(kit, make_reference(**fields)).references[0]
 
 
 @pytest.fixture
@@ -64,19 +64,19 @@ def kit(kit_for: Any, sandbox: Sandbox) -> EntrezKit:
     return built
 
 
-def records() -> Iterator[Article]:
+def read_demo_records() -> Iterator[Article]:
     demo = [path for path in (files("entrez_kit.fixtures") / "pubmed").iterdir() if path.name.endswith(".xml")]
     for path in [DATA / "records.xml", *demo]:
         yield from (record.article() for record in iter_records(path.read_bytes()) if record.kind != "deleted")
 
 
-# What we write ourselves is verified by us
+# References that the program writes are verified by it
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("style", FILES)
-def test_every_record_agrees_with_the_files_made_of_it(style: str) -> None:
-    articles = list(records())
+def test_references_written_from_any_record_agree_with_it(style: str) -> None:
+    articles = list(read_demo_records())
 
     read = reference_file(file_text(style, articles), "refs", {"bibtex": "bibtex"}.get(style, style)).references
 
@@ -88,7 +88,7 @@ def test_every_record_agrees_with_the_files_made_of_it(style: str) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("style", FILES)
-def test_recorded_articles_agree_with_the_files_made_of_them(real_data: Path, style: str) -> None:
+def test_references_written_from_recorded_articles_agree_with_them(real_data: Path, style: str) -> None:
     count = 0
     for path in sorted((real_data / "efetch_pubmed").glob("*.xml")):
         try:
@@ -102,10 +102,10 @@ def test_recorded_articles_agree_with_the_files_made_of_them(real_data: Path, st
     require_recordings(count > 100)
 
 
-# Pain 46: made-up references
+# Invented references
 
 
-def test_an_existing_doi_under_another_title_is_another_work_and_never_verified(kit: EntrezKit) -> None:
+def test_an_existing_doi_with_another_title_is_another_work_and_never_verified(kit: EntrezKit) -> None:
     found = check_one(
         kit,
         title="Deep learning detects imaginary tumours from space",
@@ -121,7 +121,7 @@ def test_an_existing_doi_under_another_title_is_another_work_and_never_verified(
     assert "another work" in (found.detail or "")
 
 
-def test_a_real_title_under_the_doi_of_another_article_is_found_and_the_doi_named(kit: EntrezKit) -> None:
+def test_a_real_title_with_the_doi_of_another_article_is_found_and_the_doi_is_a_difference(kit: EntrezKit) -> None:
     found = check_one(kit, **TRIAL, authors=parse_names(*TRIALISTS), doi="10.5555/ekit.2019.0001")
 
     assert (found.status, found.pmid, found.same_work) == ("mismatch", "99000004", None)
@@ -144,7 +144,7 @@ def test_an_identifier_of_another_article_is_a_finding_with_that_article_and_its
 
 
 @pytest.mark.parametrize("known", ["pmid", "doi"])
-def test_one_right_identifier_does_not_hide_a_wrong_one(kit: EntrezKit, known: str) -> None:
+def test_a_correct_identifier_does_not_hide_a_wrong_one(kit: EntrezKit, known: str) -> None:
     right = {"pmid": "99000004", "doi": "10.5555/ekit.2024.0004"}
     wrong = {"pmid": "99000050", "doi": "10.5555/ekit.2019.0050"}
     other = "doi" if known == "pmid" else "pmid"
@@ -158,23 +158,25 @@ def test_one_right_identifier_does_not_hide_a_wrong_one(kit: EntrezKit, known: s
     }
 
 
-def test_the_identifier_of_a_retracted_article_counts_as_retracted_under_any_title(kit: EntrezKit) -> None:
-    result = check(kit, reference(title="Statins and the sleep of lighthouse keepers", doi="10.5555/ekit.2019.0050"))
+def test_the_identifier_of_a_retracted_article_is_reported_as_retracted_with_any_title(kit: EntrezKit) -> None:
+    result = run_check(
+        kit, make_reference(title="Statins and the sleep of lighthouse keepers", doi="10.5555/ekit.2019.0050")
+    )
 
     (found,) = result.references
     assert {one.code for one in found.findings} == {"another_work", "retracted"}
     assert (result.counts["retracted"], result.counts["another_work"], result.counts["verified"]) == (1, 1, 0)
 
 
-def test_a_made_up_article_is_told_from_a_book(kit: EntrezKit) -> None:
+def test_an_invented_article_is_distinguished_from_a_book(kit: EntrezKit) -> None:
     place = {"year": "2021", "volume": "9", "pages": "5001-12", "doi": "10.5555/made.up"}
     title = "Gene drives in paper aeroplanes"
-    known, unknown, taken, book = check(
+    known, unknown, taken, book = run_check(
         kit,
-        reference(title=title, journal="J Invent Results (Demo)", **place),
-        reference(title=title, journal="J Nowhere Stuff", **place),
-        reference(authors=parse_names("Nobody N"), **{**TRIAL, "title": title}),
-        reference(title=title),
+        make_reference(title=title, journal="J Invent Results (Demo)", **place),
+        make_reference(title=title, journal="J Nowhere Stuff", **place),
+        make_reference(authors=parse_names("Nobody N"), **{**TRIAL, "title": title}),
+        make_reference(title=title),
     ).references
 
     assert [one.status for one in (known, unknown, taken, book)] == [
@@ -201,7 +203,7 @@ def test_a_made_up_article_is_told_from_a_book(kit: EntrezKit) -> None:
         ),
     ],
 )
-def test_a_made_up_reference_without_a_title_is_reported_with_its_journal_its_place_and_crossref(
+def test_an_invented_reference_without_a_title_is_reported_with_its_journal_place_and_crossref(
     kit: EntrezKit, journal: str, facts: list[str]
 ) -> None:
     text = f"J. Invented, A. Nobody, {journal} 350, 101 (2019)"
@@ -230,7 +232,7 @@ def test_an_original_title_finds_a_record_without_an_english_title(kit: EntrezKi
     assert (found.status, found.pmid) == ("verified", "99000069")
 
 
-def test_a_title_and_a_doi_that_nobody_has_are_not_found(kit: EntrezKit) -> None:
+def test_an_unknown_title_with_an_unknown_doi_is_not_found(kit: EntrezKit) -> None:
     found = check_one(kit, title="Wholly invented words about absent zebrafish", doi="10.5555/nowhere", year="2020")
 
     assert found.status == "not_found"
@@ -251,14 +253,14 @@ def test_a_title_and_a_doi_that_nobody_has_are_not_found(kit: EntrezKit) -> None
         ((*TRIALISTS[:5], "Marrowby XQ"), "misspelt: Marrowby, XQ (record: Marrowby, Tamsin J)"),
     ],
 )
-def test_every_author_counts_not_only_the_first(kit: EntrezKit, names: tuple[str, ...], detail: str) -> None:
+def test_all_authors_are_compared_and_not_only_the_first(kit: EntrezKit, names: tuple[str, ...], detail: str) -> None:
     found = check_one(kit, **TRIAL, authors=parse_names(*names), pmid="99000004")
 
     assert found.status == "mismatch"
     assert [(one.field, one.detail) for one in found.differences] == [("authors", detail)]
 
 
-def test_and_others_stands_for_the_authors_that_are_left_out(kit: EntrezKit) -> None:
+def test_and_others_represents_the_omitted_authors(kit: EntrezKit) -> None:
     assert (
         check_one(kit, **TRIAL, authors=parse_names(*TRIALISTS[:2]), more_authors=True, pmid="99000004").status
         == "verified"
@@ -267,7 +269,7 @@ def test_and_others_stands_for_the_authors_that_are_left_out(kit: EntrezKit) -> 
     assert wrong.status == "mismatch"
 
 
-# What people rightly write otherwise (pains 22, 28, 29)
+# Correct variants of references
 
 
 @pytest.mark.parametrize(
@@ -290,10 +292,10 @@ def test_and_others_stands_for_the_authors_that_are_left_out(kit: EntrezKit) -> 
         ({"last_name": "Doe", "initials": "JA"}, "Doe, J."),
     ],
 )
-def test_spellings_of_one_name_are_the_same(author: dict[str, str], written: str) -> None:
+def test_spellings_of_one_name_are_equal(author: dict[str, str], written: str) -> None:
     other = {"last_name": "Second", "first_name": "B"}
 
-    assert differences(reference(authors=parse_names(written, "Second B")), article(author, other)) == []
+    assert differences(make_reference(authors=parse_names(written, "Second B")), make_article(author, other)) == []
 
 
 @pytest.mark.parametrize(
@@ -306,8 +308,8 @@ def test_spellings_of_one_name_are_the_same(author: dict[str, str], written: str
         ({"collective_name": "Group A"}, "Group B"),
     ],
 )
-def test_other_names_are_not(author: dict[str, str], written: str) -> None:
-    (difference,) = differences(reference(authors=parse_names(written)), article(author))
+def test_different_names_are_not_equal(author: dict[str, str], written: str) -> None:
+    (difference,) = differences(make_reference(authors=parse_names(written)), make_article(author))
 
     assert difference.field == "authors"
 
@@ -322,9 +324,9 @@ def test_other_names_are_not(author: dict[str, str], written: str) -> None:
         ("CO₂ in H2O.", "<i>CO2</i> in H<sub>2</sub>O"),
     ],
 )
-def test_spellings_of_one_title_are_the_same(record: str, written: str) -> None:
+def test_spellings_of_one_title_are_equal(record: str, written: str) -> None:
     written = written.replace("&lt;", "<")
-    assert differences(reference(title=written), article(title=record)) == []
+    assert differences(make_reference(title=written), make_article(title=record)) == []
 
 
 @pytest.mark.parametrize(
@@ -341,7 +343,7 @@ def test_spellings_of_one_title_are_the_same(record: str, written: str) -> None:
     ],
 )
 def test_journals_may_be_abbreviated(title: str, short: str | None, written: str, same: bool) -> None:
-    assert same_journal(written, article(journal_info={"title": title, "iso_abbreviation": short})) is same
+    assert same_journal(written, make_article(journal_info={"title": title, "iso_abbreviation": short})) is same
 
 
 @pytest.mark.parametrize(
@@ -357,24 +359,24 @@ def test_journals_may_be_abbreviated(title: str, short: str | None, written: str
         ("104512", "104513", False),
     ],
 )
-def test_pages_are_compared_whole(mine: str, theirs: str, same: bool) -> None:
+def test_pages_are_compared_as_a_whole(mine: str, theirs: str, same: bool) -> None:
     assert same_pages(mine, theirs) is same
 
 
 def test_the_year_may_be_that_of_the_issue_or_of_the_electronic_publication() -> None:
-    record = article(
+    record = make_article(
         journal_info={"title": "J", "publication_date": {"year": 2020}},
         article_dates=[{"type": "Electronic", "year": 2019}],
     )
 
-    assert [differences(reference(year=year), record) for year in ("2020", "2019")] == [[], []]
-    assert [one.record for one in differences(reference(year="2018"), record)] == ["2020"]
+    assert [differences(make_reference(year=year), record) for year in ("2020", "2019")] == [[], []]
+    assert [one.record for one in differences(make_reference(year="2018"), record)] == ["2020"]
 
 
-# Pain 40: retractions
+# Retractions
 
 
-def test_a_retracted_article_is_reported_whatever_its_fields(kit: EntrezKit) -> None:
+def test_a_retracted_article_is_reported_with_any_fields(kit: EntrezKit) -> None:
     found = check_one(kit, pmid="99000050")
 
     assert (found.status, found.retraction_status) == ("retracted", "retracted")
@@ -382,54 +384,54 @@ def test_a_retracted_article_is_reported_whatever_its_fields(kit: EntrezKit) -> 
 
 
 def test_every_reference_with_a_finding_has_the_citation_of_its_record(kit: EntrezKit) -> None:
-    references = [reference(pmid=pmid) for pmid in ("99000050", "99000001", "99000001", "99999999")]
+    references = [make_reference(pmid=pmid) for pmid in ("99000050", "99000001", "99000001", "99999999")]
 
-    found = check(kit, *references).references
+    found = run_check(kit, *references).references
 
     assert [one.status for one in found] == ["retracted", "verified", "duplicate", "not_found"]
     assert ["PMID" in (one.citation or "") for one in found] == [True, False, True, False]
 
 
-def test_an_expression_of_concern_is_a_finding_but_no_retraction(kit: EntrezKit) -> None:
-    concern = next(record for record in records() if record.retraction_status == "expression_of_concern")
+def test_an_expression_of_concern_is_a_finding_but_not_a_retraction(kit: EntrezKit) -> None:
+    concern = next(record for record in read_demo_records() if record.retraction_status == "expression_of_concern")
     corrected = next(
         record
-        for record in records()
+        for record in read_demo_records()
         if record.retraction_status == "none" and any(one.kind == "ErratumIn" for one in record.corrections)
     )
 
-    outcomes = check(kit, reference(pmid=concern.pmid), reference(pmid=corrected.pmid)).references
+    outcomes = run_check(kit, make_reference(pmid=concern.pmid), make_reference(pmid=corrected.pmid)).references
 
     assert [one.status for one in outcomes] == ["concern", "verified"]
 
 
-# Finding
+# Searching
 
 
-def test_a_reference_without_identifier_is_found_by_place_or_by_title(kit: EntrezKit) -> None:
+def test_a_reference_without_an_identifier_is_found_by_place_or_by_title(kit: EntrezKit) -> None:
     by_place = {name: value for name, value in TRIAL.items() if name != "title"}
 
-    found = check(
+    found = run_check(
         kit,
-        reference(**by_place, authors=parse_names(*TRIALISTS)),
-        reference(title=TRIAL["title"]),
-        reference(title="EX VIVO BASE EDITED PROGENITOR CELLS FOR AN INVENTED HAEMOGLOBIN DISORDER"),
+        make_reference(**by_place, authors=parse_names(*TRIALISTS)),
+        make_reference(title=TRIAL["title"]),
+        make_reference(title="EX VIVO BASE EDITED PROGENITOR CELLS FOR AN INVENTED HAEMOGLOBIN DISORDER"),
     ).references
 
     assert [one.pmid for one in found] == ["99000004"] * 3
     assert [(one.status, one.duplicate_of) for one in found] == [("verified", None), ("duplicate", 1), ("mismatch", 1)]
 
 
-def test_a_title_that_two_records_have_is_ambiguous_until_more_is_said(kit: EntrezKit) -> None:
+def test_a_title_of_two_records_is_ambiguous_until_other_fields_decide(kit: EntrezKit) -> None:
     title = "Moonlight exposure doubles overnight memory in shift workers"
 
-    found = check(kit, reference(title=title), reference(title=title, year="2019")).references
+    found = run_check(kit, make_reference(title=title), make_reference(title=title, year="2019")).references
 
     assert [one.status for one in found] == ["ambiguous", "retracted"]
     assert set(found[0].candidate_pmids) == {"99000050", "99000052"}
 
 
-def test_a_note_that_names_another_work_is_not_taken_for_the_reference() -> None:
+def test_an_identifier_in_a_note_about_another_work_is_not_that_of_the_reference() -> None:
     text = "@article{a, title={T}, note={Retraction in: J. 2021;1:2. doi: 10.5555/notice PMID: 5}}\n"
     text += "@article{b, title={T}, note={PMID: 7; PMCID: PMC8}}"
 
@@ -439,44 +441,46 @@ def test_a_note_that_names_another_work_is_not_taken_for_the_reference() -> None
     assert (second.pmid, second.pmcid) == ("7", "PMC8")
 
 
-def test_a_reference_without_anything_to_look_up_is_unreadable(kit: EntrezKit) -> None:
+def test_a_reference_without_searchable_fields_is_unreadable(kit: EntrezKit) -> None:
     found = check_one(kit, year="2020")
 
     assert (found.status, [one.code for one in found.findings]) == ("unreadable", ["unreadable"])
 
 
-def test_hostile_titles_are_words_to_pubmed_and_not_syntax(kit: EntrezKit) -> None:
+def test_hostile_titles_are_sent_to_pubmed_as_words_and_not_as_syntax(kit: EntrezKit) -> None:
     titles = ['crispr"[Title] OR cancer[Title] (', "((((", "[[[ ]]] AND NOT OR", "a" * 5000, "\x00\x1b[31m 日本語 הכל"]
 
-    found = check(kit, *(reference(title=title) for title in titles)).references
+    found = run_check(kit, *(make_reference(title=title) for title in titles)).references
 
     assert {one.status for one in found} == {"not_found"}
 
 
-def test_a_service_that_does_not_answer_leaves_references_unchecked(kit_for: Any) -> None:
+def test_references_are_unchecked_if_a_service_does_not_answer(kit_for: Any) -> None:
     with pytest.raises(UpstreamError):
-        check(kit_for(None), reference(pmid="99000001"), reference(title="Some title of four words"))
+        run_check(kit_for(None), make_reference(pmid="99000001"), make_reference(title="Some title of four words"))
 
 
-def test_one_failing_service_is_never_not_found(kit: EntrezKit, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failing_service_never_causes_not_found(kit: EntrezKit, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(**_: Any) -> Any:
         raise RateLimited("busy")
 
     monkeypatch.setattr(kit.services.eutils, "esearch", refuse)
 
-    found = check(kit, reference(pmid="99000001"), reference(title="Nobody wrote these words")).references
+    found = run_check(kit, make_reference(pmid="99000001"), make_reference(title="Nobody wrote these words")).references
 
     assert [one.status for one in found] == ["verified", "unchecked"]
     assert found[1].detail == "not checked: busy"
 
 
 def test_hundreds_of_references_take_a_bounded_number_of_requests(kit: EntrezKit, sandbox: Sandbox) -> None:
-    known = [record for record in records() if record.pmid.startswith("99")][:60]
-    references = [reference(key=f"p{one.pmid}", pmid=one.pmid) for one in known]
-    references += [reference(key=f"d{one.pmid}", doi=one.doi) for one in known if one.doi]
-    references += [reference(key=f"n{number}", title=f"Nobody wrote number {number} of these") for number in range(80)]
+    known = [record for record in read_demo_records() if record.pmid.startswith("99")][:60]
+    references = [make_reference(key=f"p{one.pmid}", pmid=one.pmid) for one in known]
+    references += [make_reference(key=f"d{one.pmid}", doi=one.doi) for one in known if one.doi]
+    references += [
+        make_reference(key=f"n{number}", title=f"Nobody wrote number {number} of these") for number in range(80)
+    ]
 
-    result = check(kit, *references[:200])
+    result = run_check(kit, *references[:200])
 
     one_by_one = sandbox.requests("crossref") + sandbox.requests("openalex")
     assert sandbox.requests() - one_by_one <= 40
@@ -488,8 +492,8 @@ def test_hundreds_of_references_take_a_bounded_number_of_requests(kit: EntrezKit
 # Corrections
 
 
-def fix_file(kit: EntrezKit, text: str, kind: str) -> tuple[str, list[CheckedReference]]:
-    """Return a file corrected, and what was found in it."""
+def correct_file(kit: EntrezKit, text: str, kind: str) -> tuple[str, list[CheckedReference]]:
+    """Return the corrected file, and the findings about it."""
     file = reference_file(text, "refs", kind)
     result = CHECK.run(kit.services, {"references": file.references, "corrects": True})
     return file.correct(result.corrections), result.references
@@ -515,8 +519,8 @@ stray words
 """
 
 
-def test_fixing_bibtex_changes_wrong_fields_and_nothing_else(kit: EntrezKit) -> None:
-    text, checked = fix_file(kit, BIBTEX, "bibtex")
+def test_correcting_bibtex_changes_only_wrong_fields(kit: EntrezKit) -> None:
+    text, checked = correct_file(kit, BIBTEX, "bibtex")
 
     assert [one.status for one in checked] == ["mismatch", "another_work", "retracted"]
     before, after = BIBTEX.splitlines(), text.splitlines()
@@ -527,7 +531,7 @@ def test_fixing_bibtex_changes_wrong_fields_and_nothing_else(kit: EntrezKit) -> 
     assert changed[2][1] == "\tyear      = 2024,"
     assert changed[3][1] == "\tpages     = {201--212},"
     assert "note={My note. [Retracted: " in changed[4][1]
-    again, rechecked = fix_file(kit, text, "bibtex")
+    again, rechecked = correct_file(kit, text, "bibtex")
     assert [one.status for one in rechecked] == ["verified", "another_work", "retracted"]
     assert again == text
 
@@ -543,7 +547,7 @@ def test_biblatex_is_read_in_its_own_fields(kit: EntrezKit) -> None:
 }"""
 
     file = reference_file(text, "x", "bibtex")
-    corrected, checked = fix_file(kit, text, "bibtex")
+    corrected, checked = correct_file(kit, text, "bibtex")
 
     (one,) = file.references
     assert (one.pmid, one.year, one.journal) == ("99000004", "2023", "J. Invent. Results (Demo)")
@@ -574,8 +578,8 @@ ER  - \r
 """
 
 
-def test_fixing_ris_changes_wrong_lines_and_nothing_else(kit: EntrezKit) -> None:
-    text, checked = fix_file(kit, RIS, "ris")
+def test_correcting_ris_changes_only_wrong_lines(kit: EntrezKit) -> None:
+    text, checked = correct_file(kit, RIS, "ris")
 
     assert [one.status for one in checked] == ["mismatch", "retracted"]
     lines = text.split("\r\n")
@@ -589,10 +593,10 @@ def test_fixing_ris_changes_wrong_lines_and_nothing_else(kit: EntrezKit) -> None
         assert new in lines
     assert any(line.startswith("N1  - [Retracted: ") for line in lines[-5:])
     assert "\n" not in text.replace("\r\n", "")
-    assert fix_file(kit, text, "ris")[0] == text
+    assert correct_file(kit, text, "ris")[0] == text
 
 
-def test_fixing_csl_json_keeps_order_and_unknown_fields(kit: EntrezKit) -> None:
+def test_correcting_csl_json_does_not_change_order_and_unknown_fields(kit: EntrezKit) -> None:
     import json
 
     items: list[dict[str, Any]] = [
@@ -607,7 +611,7 @@ def test_fixing_csl_json_keeps_order_and_unknown_fields(kit: EntrezKit) -> None:
         {"id": "b", "type": "webpage", "title": "A page of nobody at all"},
     ]
 
-    text, checked = fix_file(kit, json.dumps(items, indent=4), "csl")
+    text, checked = correct_file(kit, json.dumps(items, indent=4), "csl")
 
     assert [one.status for one in checked] == ["mismatch", "not_found"]
     after = json.loads(text)
@@ -633,12 +637,12 @@ def test_fixing_csl_json_keeps_order_and_unknown_fields(kit: EntrezKit) -> None:
         (None, None, "5", None),
     ],
 )
-def test_article_numbers_are_tested_like_pages(
+def test_article_numbers_are_compared_like_pages(
     pages: str | None, number: str | None, given: str, said: str | None
 ) -> None:
     journal = {"title": "J", "volume": "12", "pages": pages, "article_number": number}
 
-    found = differences(reference(pages=given), article(journal_info=journal))
+    found = differences(make_reference(pages=given), make_article(journal_info=journal))
 
     assert [(one.field, one.record) for one in found] == ([] if said is None else [("pages", said)])
 
@@ -646,6 +650,6 @@ def test_article_numbers_are_tested_like_pages(
 def test_pages_of_thousands_of_digits_are_compared_as_text() -> None:
     long = "1" * 5_000 + "-" + "2" * 5_000
 
-    assert [one.field for one in differences(reference(pages=long), article(journal_info={"pages": "1-2"}))] == [
-        "pages"
-    ]
+    assert [
+        one.field for one in differences(make_reference(pages=long), make_article(journal_info={"pages": "1-2"}))
+    ] == ["pages"]

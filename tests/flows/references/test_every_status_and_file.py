@@ -1,6 +1,6 @@
-"""Each status and each kind of file that `check` knows has a row here, through the real command.
+"""Each status and each kind of file of `check`, through the real command.
 
-A status or a suffix that is new, and has none, fails.
+The tests fail for a new status or suffix without a row here.
 """
 
 import json
@@ -9,20 +9,20 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, get_args
 
 import pytest
+from command_line import Cli, RunResult
 from manuscript_files import BBL, BIBER, ENDNOTE, INVENTED, ITEM, JATS, MARKED, OTHER, RETRACTED, TRUE
-from papers import pdf_of, prose
-from shelf import article, article_set
-from terminal import Cli, Done
-from word_files import (
-    bibliography,
-    endnote,
-    endnote_record,
-    heading,
-    mendeley,
-    mendeley_cite,
-    paragraph,
-    word,
-    zotero,
+from pdf_files import write_pdf, write_prose
+from sandbox_records import write_article, write_article_set
+from word_documents import (
+    write_bibliography,
+    write_endnote,
+    write_endnote_record,
+    write_heading,
+    write_mendeley,
+    write_mendeley_cite,
+    write_paragraph,
+    write_word,
+    write_zotero,
 )
 
 from commands._views.text import STATUS_WORDS
@@ -37,7 +37,7 @@ NOWHERE: Final = "http://127.0.0.1:9/crossref"
 
 
 class Row(NamedTuple):
-    """A file, how it is checked, and the status of its last reference, with the codes of its other findings."""
+    """A file, the options of its check, and the status of its last reference, with the codes of its other findings."""
 
     content: str
     status: str
@@ -87,13 +87,13 @@ STATUS_ROWS: Final = {
 }
 
 
-def read_references(done: Done) -> list[dict[str, Any]]:
+def read_references(done: RunResult) -> list[dict[str, Any]]:
     assert done.out, done.err
     references: list[dict[str, Any]] = json.loads(done.out)["references"]
     return references
 
 
-def rows(done: Done) -> list[tuple[str, str | None]]:
+def list_rows(done: RunResult) -> list[tuple[str, str | None]]:
     return [(one["status"], one.get("pmid")) for one in read_references(done)]
 
 
@@ -102,7 +102,7 @@ def test_every_status_has_a_row() -> None:
 
 
 @pytest.mark.parametrize("row", STATUS_ROWS.values(), ids=STATUS_ROWS)
-def test_each_status_comes_from_the_command(
+def test_the_command_returns_each_status(
     cli: Cli, file: Callable[..., str], monkeypatch: pytest.MonkeyPatch, row: Row
 ) -> None:
     if row.crossref:
@@ -134,7 +134,7 @@ def test_each_status_comes_from_the_command(
         assert "duplicate" not in codes or "row 1" in shown
 
 
-def test_what_is_not_found_shows_what_it_says(cli: Cli, file: Callable[..., str]) -> None:
+def test_a_missing_reference_is_reported_with_its_fields(cli: Cli, file: Callable[..., str]) -> None:
     by_doi, by_text = read_references(
         cli(
             "check",
@@ -149,7 +149,7 @@ def test_what_is_not_found_shows_what_it_says(cli: Cli, file: Callable[..., str]
     assert all(INVENTED[:60] in one["detail"] for one in (by_doi, by_text))
 
 
-# How works stand
+# The standing of works
 
 STANDING_ROWS: Final[Mapping[str, tuple[str, str, str]]] = {
     "retracted": ("RetractionIn", "", "retracted"),
@@ -168,10 +168,10 @@ STANDING_ROWS: Final[Mapping[str, tuple[str, str, str]]] = {
 """NLM's RefType, a mark before the title, and the status of a reference to such a work."""
 
 
-def standing_record(number: int, standing: str) -> str:
+def write_standing_record(number: int, standing: str) -> str:
     kind, mark, _ = STANDING_ROWS[standing]
     types = ("Preprint",) if standing == "preprint_published" else ("Journal Article",)
-    made = article(99100000 + number, f"{mark}A work that is {standing}.", types=types)
+    made = write_article(99100000 + number, f"{mark}A work that is {standing}.", types=types)
     note = "<Note>The work was reinstated.</Note>" if standing == "reinstated" else ""
     related = (
         f'<CommentsCorrections RefType="{kind}"><RefSource>J Tests. 2021;8:1</RefSource>{note}</CommentsCorrections>'
@@ -180,12 +180,14 @@ def standing_record(number: int, standing: str) -> str:
     return made.replace("</MedlineJournalInfo>", f"</MedlineJournalInfo>{listed}")
 
 
-def test_each_standing_comes_from_the_command(
+def test_the_command_returns_each_standing(
     cli: Cli, file: Callable[..., str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     assert set(STANDING_ROWS) == set(GRAVITY)
     served = tmp_path / "served.xml"
-    served.write_text(article_set(*(standing_record(n, one) for n, one in enumerate(GRAVITY))), encoding="utf-8")
+    served.write_text(
+        write_article_set(*(write_standing_record(n, one) for n, one in enumerate(GRAVITY))), encoding="utf-8"
+    )
     ids = "".join(f"{99100000 + n}\n" for n in range(len(GRAVITY)))
     with Sandbox(corpus=[served], enforce_limits=False) as sandbox:
         monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", f"{sandbox.url}/entrez/eutils")
@@ -200,12 +202,12 @@ def test_each_standing_comes_from_the_command(
         assert WORDS[standing].lower() in " ".join(table.out.lower().split())
 
 
-def test_what_a_source_may_say_comes_from_the_command(
+def test_the_command_returns_each_statement_of_a_source(
     cli: Cli, file: Callable[..., str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     ids = file("ids.txt", "99000001\n99000050\n99000053\n")
     empty = tmp_path / "served.xml"
-    empty.write_text(article_set(article(1, "The only work there is.")), encoding="utf-8")
+    empty.write_text(write_article_set(write_article(1, "The only work there is.")), encoding="utf-8")
     monkeypatch.setenv("ENTREZ_KIT_CROSSREF_URL", NOWHERE)
     with Sandbox(corpus=[empty], enforce_limits=False) as sandbox:
         monkeypatch.setenv("ENTREZ_KIT_OPENALEX_URL", f"{sandbox.url}/openalex")
@@ -232,7 +234,7 @@ NBIB: Final = "PMID- 99000050\nTI  - Moonlight exposure doubles overnight memory
 BIB: Final = f"@article{{a, pmid={{99000050}}, {MOON}}}\n"
 MD: Final = f"# T\n\nSo [1].\n\n## References\n\n1. {MARKED}\n2. {INVENTED}\n"
 TEX: Final = f"\\documentclass{{article}}\\begin{{document}}So \\cite{{moon}}.\n{BBL}\\end{{document}}\n"
-RECORD: Final = endnote_record(
+RECORD: Final = write_endnote_record(
     3,
     title=ITEM["title"],
     authors=["Mondschein, S.", "Umbracht, V."],
@@ -244,10 +246,10 @@ ONE: Final = [("retracted", "99000050")]
 TWO: Final = [*ONE, ("not_found", None)]
 
 
-def pdf() -> bytes:
+def write_pdf_list() -> bytes:
     first, _, second = TRUE.partition(" spelling ")
     listed = ["References", f"1. {first}", f"spelling {second}", f"2. {INVENTED}"]
-    return pdf_of(["A title", *prose(120), "Some text of 2019 [1].", *listed])
+    return write_pdf(["A title", *write_prose(120), "Some text of 2019 [1].", *listed])
 
 
 FILE_ROWS: Final[Mapping[str, tuple[bytes | str, Sequence[tuple[str, str | None]]]]] = {
@@ -266,24 +268,37 @@ FILE_ROWS: Final[Mapping[str, tuple[bytes | str, Sequence[tuple[str, str | None]
     "lines.txt": (f"{RETRACTED}\n{INVENTED}\n", TWO),
     "wrapped.txt": ("1. " + RETRACTED.replace(" in ", "\n   in ") + f"\n2. {INVENTED}\n", TWO),
     "typed.docx": (
-        word(heading("Text"), paragraph("It is so."), heading("References"), paragraph(RETRACTED), paragraph(INVENTED)),
+        write_word(
+            write_heading("Text"),
+            write_paragraph("It is so."),
+            write_heading("References"),
+            write_paragraph(RETRACTED),
+            write_paragraph(INVENTED),
+        ),
         TWO,
     ),
     "numbered.docx": (
-        word(heading("References"), paragraph(RETRACTED, numbered=True), paragraph(INVENTED, numbered=True)),
+        write_word(
+            write_heading("References"),
+            write_paragraph(RETRACTED, numbered=True),
+            write_paragraph(INVENTED, numbered=True),
+        ),
         TWO,
     ),
     "zotero.docx": (
-        word(
-            paragraph("It is so ", zotero([ITEM, OTHER], "[1,2]"), "."),
-            heading("References"),
-            bibliography(f"1. {RETRACTED}", f"2. {INVENTED}"),
+        write_word(
+            write_paragraph("It is so ", write_zotero([ITEM, OTHER], "[1,2]"), "."),
+            write_heading("References"),
+            write_bibliography(f"1. {RETRACTED}", f"2. {INVENTED}"),
         ),
         [*ONE, ("another_work", "99000050")],
     ),
-    "mendeley.docx": (word(paragraph("It is so ", mendeley([ITEM], "(Mondschein, 2019)"))), ONE),
-    "mendeley_cite.docx": (word(paragraph("It is so ", mendeley_cite([ITEM], "[1]"))), ONE),
-    "endnote.docx": (word(paragraph("It is so ", endnote(RECORD, "(Mondschein and Umbracht, 2019)"))), ONE),
+    "mendeley.docx": (write_word(write_paragraph("It is so ", write_mendeley([ITEM], "(Mondschein, 2019)"))), ONE),
+    "mendeley_cite.docx": (write_word(write_paragraph("It is so ", write_mendeley_cite([ITEM], "[1]"))), ONE),
+    "endnote.docx": (
+        write_word(write_paragraph("It is so ", write_endnote(RECORD, "(Mondschein and Umbracht, 2019)"))),
+        ONE,
+    ),
     **dict.fromkeys(("jats.xml", "jats.nxml", "article.jats"), (JATS, TWO)),
     "library.xml": (ENDNOTE, ONE),
     "paper.bbl": (BBL, TWO),
@@ -293,7 +308,7 @@ FILE_ROWS: Final[Mapping[str, tuple[bytes | str, Sequence[tuple[str, str | None]
         ("paper.md", "paper.qmd", "paper.rmd", "paper.markdown"), (MD, [("mismatch", "99000040"), ("not_found", None)])
     ),
     "footnotes.md": (f"So it is.[^a]\n\n[^a]: {RETRACTED}\n", ONE),
-    "paper.pdf": (pdf(), [("verified", "99000040"), ("not_found", None)]),
+    "paper.pdf": (write_pdf_list(), [("verified", "99000040"), ("not_found", None)]),
     "no_suffix": (f"{RETRACTED}\n{INVENTED}\n", TWO),
 }
 
@@ -303,22 +318,22 @@ def test_every_suffix_has_a_row() -> None:
 
 
 @pytest.mark.parametrize("name", FILE_ROWS)
-def test_each_kind_of_file_is_read_by_the_command(cli: Cli, file: Callable[..., str], name: str) -> None:
+def test_the_command_reads_each_kind_of_file(cli: Cli, file: Callable[..., str], name: str) -> None:
     content, found = FILE_ROWS[name]
     path = file(name, content)
 
     done = cli("check", path, "--sources", "pubmed", "--json")
 
-    assert rows(done) == list(found)
+    assert list_rows(done) == list(found)
     assert done.status == 4
-    if name not in ("ids.csv", "ids.tsv"):  # of a table without a name nobody knows the columns
+    if name not in ("ids.csv", "ids.tsv"):  # the columns of a table without a name are unknown
         piped = cli("check", "-", "--sources", "pubmed", "--json", stdin=Path(path).read_bytes())
-        assert rows(piped) == list(found)
+        assert list_rows(piped) == list(found)
 
 
 @pytest.mark.parametrize("name", ["PMC99000001", "99000001", "pmid:99000001"])
-def test_the_list_of_a_published_article_is_read_by_the_command(cli: Cli, name: str) -> None:
-    found = rows(cli("check", name, "--sources", "pubmed", "--json"))
+def test_the_command_reads_the_list_of_a_published_article(cli: Cli, name: str) -> None:
+    found = list_rows(cli("check", name, "--sources", "pubmed", "--json"))
 
     assert len(found) == 4
     assert ("verified", "99000007") in found

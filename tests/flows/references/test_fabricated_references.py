@@ -1,4 +1,4 @@
-"""Made-up and mixed references: none is verified, and none is turned into another paper's."""
+"""Invented and mixed references: none is verified, and none is changed into a reference to another paper."""
 
 from collections.abc import Callable
 from importlib.resources import files
@@ -25,7 +25,7 @@ INVENTED = (
 NOBODIES = [RefAuthor(family="Nobodyson", given="Q"), RefAuthor(family="Vapourware", given="Z X")]
 
 
-def demo() -> list[Article]:
+def read_demo() -> list[Article]:
     paths = [path for path in (files("entrez_kit.fixtures") / "pubmed").iterdir() if path.name.endswith(".xml")]
     found = [
         record.article() for path in paths for record in iter_records(path.read_bytes()) if record.kind == "article"
@@ -34,10 +34,10 @@ def demo() -> list[Article]:
     return sorted((one for one in wanted if all(who.last_name for who in one.authors)), key=lambda one: one.pmid)[:12]
 
 
-ARTICLES = demo()
+ARTICLES = read_demo()
 
 
-def true(article: Article, **changed: Any) -> Reference:
+def make_true_reference(article: Article, **changed: Any) -> Reference:
     journal = article.journal_info
     assert journal is not None
     assert journal.publication_date is not None
@@ -58,8 +58,8 @@ def true(article: Article, **changed: Any) -> Reference:
     )
 
 
-def vancouver(article: Article, **changed: str) -> str:
-    """Return a reference as it is pasted; parts of it may be said otherwise."""
+def write_vancouver(article: Article, **changed: str) -> str:
+    """Return a reference in Vancouver style; arguments replace its parts."""
     journal = article.journal_info
     assert journal is not None
     assert journal.publication_date is not None
@@ -79,34 +79,38 @@ def vancouver(article: Article, **changed: str) -> str:
     return f"{said['authors']}. {said['title']}. {said['journal']}. {place}. {said['pmid']}."
 
 
-def stranger(article: Article) -> Article:
+def find_other_article(article: Article) -> Article:
     """Return another article by other people."""
     own = {who.last_name for who in article.authors}
     return next(one for one in reversed(ARTICLES) if not own & {who.last_name for who in one.authors})
 
 
-PAIRS = [(article, stranger(article)) for article in ARTICLES]
+PAIRS = [(article, find_other_article(article)) for article in ARTICLES]
 STRUCTURED: dict[str, Callable[[Article, Article], Reference]] = {
-    "an invented title": lambda one, _: true(one, title=INVENTED[int(one.pmid) % 4]),
-    "invented authors": lambda one, _: true(one, authors=NOBODIES),
-    "another's title": lambda one, other: true(one, title=other.title),
-    "another's authors": lambda one, other: true(one, authors=true(other).authors),
+    "an invented title": lambda one, _: make_true_reference(one, title=INVENTED[int(one.pmid) % 4]),
+    "invented authors": lambda one, _: make_true_reference(one, authors=NOBODIES),
+    "another's title": lambda one, other: make_true_reference(one, title=other.title),
+    "another's authors": lambda one, other: make_true_reference(one, authors=make_true_reference(other).authors),
     "all invented under a true doi": lambda one, _: Reference(
         key="x", title=INVENTED[int(one.pmid) % 4], authors=NOBODIES, journal="Nature", year="2021", doi=one.doi
     ),
-    "invented authors, no identifier": lambda one, _: true(one, authors=NOBODIES, doi=None, pmid=None),
-    "an invented title at a true place": lambda one, _: true(one, title=INVENTED[0], doi=None, pmid=None),
+    "invented authors, no identifier": lambda one, _: make_true_reference(one, authors=NOBODIES, doi=None, pmid=None),
+    "an invented title at a true place": lambda one, _: make_true_reference(
+        one, title=INVENTED[0], doi=None, pmid=None
+    ),
 }
 WRITTEN: dict[str, Callable[[Article, Article], str]] = {
-    "an invented title": lambda one, _: vancouver(one, title=INVENTED[int(one.pmid) % 4]),
-    "invented authors": lambda one, _: vancouver(one, authors="Nobodyson Q, Vapourware ZX"),
-    "another's title": lambda one, other: vancouver(one, title=other.title),
-    "one author more": lambda one, _: vancouver(one).replace(".", ", Nobodyson Q.", 1),
-    "one author less": lambda one, _: vancouver(one, authors=f"{one.authors[0].last_name} {one.authors[0].initials}"),
-    "another year": lambda one, _: vancouver(one, year="1971"),
-    "another volume": lambda one, _: vancouver(one, volume="987"),
-    "other pages": lambda one, _: vancouver(one, pages="98765-98799"),
-    "another journal": lambda one, _: vancouver(one, journal="Proc Inst Nowhere"),
+    "an invented title": lambda one, _: write_vancouver(one, title=INVENTED[int(one.pmid) % 4]),
+    "invented authors": lambda one, _: write_vancouver(one, authors="Nobodyson Q, Vapourware ZX"),
+    "another's title": lambda one, other: write_vancouver(one, title=other.title),
+    "one author more": lambda one, _: write_vancouver(one).replace(".", ", Nobodyson Q.", 1),
+    "one author less": lambda one, _: write_vancouver(
+        one, authors=f"{one.authors[0].last_name} {one.authors[0].initials}"
+    ),
+    "another year": lambda one, _: write_vancouver(one, year="1971"),
+    "another volume": lambda one, _: write_vancouver(one, volume="987"),
+    "other pages": lambda one, _: write_vancouver(one, pages="98765-98799"),
+    "another journal": lambda one, _: write_vancouver(one, journal="Proc Inst Nowhere"),
     "numbers alone": lambda one, _: f"Nobodyson Q. {INVENTED[0]}. J Nowhere. 2021;2022:1-{int(one.pmid) % 100}.",
 }
 
@@ -119,7 +123,7 @@ def kit(kit_for: Any, sandbox: Sandbox) -> EntrezKit:
 
 @pytest.mark.long
 @pytest.mark.parametrize("made", STRUCTURED)
-def test_the_title_or_the_authors_of_another_work_make_it_another_work_and_nothing_is_changed(
+def test_a_reference_with_title_or_authors_of_another_work_is_another_work_and_not_changed(
     kit: EntrezKit, made: str
 ) -> None:
     references = [STRUCTURED[made](one, other) for one, other in PAIRS]
@@ -134,7 +138,7 @@ def test_the_title_or_the_authors_of_another_work_make_it_another_work_and_nothi
 
 
 @pytest.mark.parametrize("made", WRITTEN)
-def test_a_pasted_reference_that_says_anything_else_than_its_record_is_not_verified(kit: EntrezKit, made: str) -> None:
+def test_a_pasted_reference_that_differs_from_its_record_is_not_verified(kit: EntrezKit, made: str) -> None:
     text = "\n".join(f"{number}. {WRITTEN[made](*pair)}" for number, pair in enumerate(PAIRS, start=1))
 
     checked = CHECK.run(kit.services, {"references": split_references(text)}).references
@@ -147,14 +151,14 @@ def test_a_pasted_reference_that_says_anything_else_than_its_record_is_not_verif
         assert {(one.status, one.pmid) for one in checked} == {("not_found", None)}
 
 
-def test_there_are_more_than_forty_of_them() -> None:
+def test_there_are_more_than_a_hundred_cases() -> None:
     assert len(PAIRS) * (len(STRUCTURED) + len(WRITTEN)) > 100
 
 
-def test_true_references_are_verified_structured_and_pasted(kit: EntrezKit) -> None:
-    pasted = split_references("\n\n".join(vancouver(one) for one in ARTICLES))
+def test_correct_references_are_verified_as_fields_and_as_text(kit: EntrezKit) -> None:
+    pasted = split_references("\n\n".join(write_vancouver(one) for one in ARTICLES))
 
-    for references in (list(map(true, ARTICLES)), pasted):
+    for references in (list(map(make_true_reference, ARTICLES)), pasted):
         found = CHECK.run(kit.services, {"references": references}).references
         assert [one.pmid for one in found] == [one.pmid for one in ARTICLES]
         assert [one.differences for one in found] == [[]] * len(ARTICLES)
@@ -181,7 +185,7 @@ def test_citations_in_the_styles_of_journals_agree_with_their_records() -> None:
         ("2021\nA b\n", [1, 2]),
     ],
 )
-def test_a_pasted_list_is_divided_into_its_references(text: str, starts: list[int]) -> None:
+def test_a_pasted_list_is_split_into_its_references(text: str, starts: list[int]) -> None:
     assert [one.line for one in split_references(text)] == starts
 
 
@@ -196,7 +200,7 @@ def test_a_pasted_list_is_divided_into_its_references(text: str, starts: list[in
         ("A https://pubmed.ncbi.nlm.nih.gov/5/ B", ("5", None, None)),
     ],
 )
-def test_only_identifiers_in_explicit_form_are_taken_from_text(text: str, found: tuple[str | None, ...]) -> None:
+def test_only_explicit_identifiers_are_read_from_text(text: str, found: tuple[str | None, ...]) -> None:
     (reference,) = split_references(text)
 
     assert (reference.pmid, reference.pmcid, reference.doi) == found

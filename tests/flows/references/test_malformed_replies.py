@@ -1,11 +1,11 @@
-"""Replies whose JSON has values of other types: a source that sends one has failed, and nothing ends with a defect."""
+"""JSON replies with values of other types: their source counts as failed, and no call ends with an internal error."""
 
 from collections.abc import Callable, Iterator
 from copy import deepcopy
 from typing import Any, Final
 
 import pytest
-from thoroughness import sample
+from sampled_cases import take_sample
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import UpstreamError
@@ -74,16 +74,16 @@ OTHERS: Final[tuple[Any, ...]] = ({}, {"a": [1]}, [], [[]], ["x"], [None], "x", 
 OF_EACH_TYPE: Final[tuple[Any, ...]] = ({"a": [1]}, ["x"], "x", 7, True, None)
 
 
-def altered(value: Any, others: tuple[Any, ...] = OTHERS) -> Iterator[tuple[str, Any]]:
-    """Yield a document with one node replaced: where it is, and the document."""
+def alter_nodes(value: Any, others: tuple[Any, ...] = OTHERS) -> Iterator[tuple[str, Any]]:
+    """Yield the document with one node replaced each time: the path and the document."""
 
-    def places(node: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    def list_places(node: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
         yield path
         items = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
         for key, inner in items:
-            yield from places(inner, (*path, key))
+            yield from list_places(inner, (*path, key))
 
-    for path in places(value, ()):
+    for path in list_places(value, ()):
         for other in others:
             changed = deepcopy(value)
             if not path:
@@ -98,8 +98,8 @@ def altered(value: Any, others: tuple[Any, ...] = OTHERS) -> Iterator[tuple[str,
             yield f"{'.'.join(map(str, path))} -> {other!r}", changed
 
 
-class Served:
-    """One service that answers with the document a test sets."""
+class PreparedService:
+    """A service that answers with the document that a test sets."""
 
     def __init__(self, sandbox: Sandbox, path: str, name: str) -> None:
         self.body: Any = None
@@ -119,18 +119,18 @@ SERVICES: Final[dict[str, tuple[str, str, Any]]] = {
 
 @pytest.mark.long
 @pytest.mark.parametrize("service", SERVICES)
-def test_a_source_that_sends_values_of_other_types_has_failed_or_says_what_it_said(
+def test_a_source_with_values_of_other_types_has_failed_or_returns_its_statement(
     sandbox: Sandbox, kit_for: Callable[..., EntrezKit], service: str
 ) -> None:
     path, endpoint, reply = SERVICES[service]
     name: Any = endpoint.partition("_")[0]
     kit = kit_for(sandbox, no_cache=True, europepmc_max_retries=0, ncbi_max_retries=0)
-    served = Served(sandbox, path, endpoint)
+    served = PreparedService(sandbox, path, endpoint)
     article = Article(pmid="1", title="A work that was retracted.", url="u", doi=DOI)
     works = [Work(doi=DOI, pmid="1" if name == "europepmc" else None, article=article)]
     works += [Work(doi=SECOND)] if service.endswith("list") else []
     reported: dict[str, list[str]] = {}
-    for where, body in [("as it is", reply), *sample(altered(reply), 0.25, least=120)]:
+    for where, body in [("as it is", reply), *take_sample(alter_nodes(reply), 0.25, least=120)]:
         served.body = body
         row, *_ = Sources(kit.services, [name]).ask(works)
         (said,) = [one for one in row if one.source == name]
@@ -143,14 +143,14 @@ def test_a_source_that_sends_values_of_other_types_has_failed_or_says_what_it_sa
 
 
 @pytest.mark.long
-def test_a_check_ends_with_a_verdict_whatever_crossref_sends_for_a_doi(
+def test_a_check_ends_with_a_verdict_for_any_reply_of_crossref_about_a_doi(
     sandbox: Sandbox, kit_for: Callable[..., EntrezKit]
 ) -> None:
     kit = kit_for(sandbox, no_cache=True, ncbi_max_retries=0)
-    served = Served(sandbox, "/crossref", "crossref")
+    served = PreparedService(sandbox, "/crossref", "crossref")
     references = [{"key": "r", "doi": DOI, "title": "A work that was retracted: A subtitle"}]
     statuses: dict[str, list[str]] = {}
-    cases = sample(altered(CROSSREF, OF_EACH_TYPE), 0.4)
+    cases = take_sample(alter_nodes(CROSSREF, OF_EACH_TYPE), 0.4)
     for where, served.body in cases:
         try:
             result = CHECK.run(kit.services, {"references": references, "sources": ["pubmed", "crossref"]})
@@ -161,4 +161,6 @@ def test_a_check_ends_with_a_verdict_whatever_crossref_sends_for_a_doi(
 
     assert statuses.keys() == {"error", "retracted", "verified"}
     assert len(statuses["error"]) > len(cases) / 3
-    assert all(where.startswith("message.updated-by") for where in statuses["verified"]), "nothing says of a retraction"
+    assert all(where.startswith("message.updated-by") for where in statuses["verified"]), (
+        "no result mentions a retraction"
+    )

@@ -1,4 +1,4 @@
-"""Manuscripts of every kind, through the real command: their references, and the calls in their text."""
+"""Manuscripts of every kind, through the real command: their references, and the citations in their text."""
 
 import io
 import json
@@ -9,20 +9,20 @@ from itertools import combinations, permutations
 from typing import Any
 
 import pytest
+from command_line import Cli, RunResult
 from manuscript_files import BBL, ENDNOTE, INVENTED, ITEM, OTHER, RETRACTED, TRUE
-from terminal import Cli, Done
-from word_files import (
-    bibliography,
-    endnote,
-    endnote_record,
-    field,
-    heading,
-    mendeley,
-    package,
-    paragraph,
-    run,
-    word,
-    zotero,
+from word_documents import (
+    write_bibliography,
+    write_endnote,
+    write_endnote_record,
+    write_field,
+    write_heading,
+    write_mendeley,
+    write_package,
+    write_paragraph,
+    write_run,
+    write_word,
+    write_zotero,
 )
 
 from entrez_kit.base.errors import InvalidInput
@@ -32,12 +32,12 @@ from entrez_kit.references.manuscripts.document import Manuscript
 from entrez_kit.references.manuscripts.read_manuscript import read_manuscript
 
 
-def rows(done: Done) -> list[tuple[str, str, str | None]]:
+def read_rows(done: RunResult) -> list[tuple[str, str, str | None]]:
     found = json.loads(done.out)["references"]
     return [(one["key"], one["status"], one.get("pmid")) for one in found]
 
 
-def test_the_entries_that_a_manuscript_calls_are_taken_from_the_files_it_names(
+def test_the_cited_entries_of_a_manuscript_are_read_from_the_files_that_it_names(
     cli: Cli, file: Callable[..., str]
 ) -> None:
     file(
@@ -49,7 +49,7 @@ def test_the_entries_that_a_manuscript_calls_are_taken_from_the_files_it_names(
     outside = file("q.tex", "\\cite{moon}\\addbibresource{../refs.bib}\n")
 
     for manuscript in (tex, md):
-        assert [key for key, _, _ in rows(cli("check", manuscript, "--sources", "pubmed", "--json"))] == [
+        assert [key for key, _, _ in read_rows(cli("check", manuscript, "--sources", "pubmed", "--json"))] == [
             "moon",
             "other",
         ]
@@ -59,9 +59,7 @@ def test_the_entries_that_a_manuscript_calls_are_taken_from_the_files_it_names(
 
 
 @pytest.mark.parametrize(("option", "found"), [("", ["moon"]), ("[overwrite]", ["other"])])
-def test_a_file_that_stands_in_the_text_is_read(
-    cli: Cli, file: Callable[..., str], option: str, found: list[str]
-) -> None:
+def test_a_file_embedded_in_the_text_is_read(cli: Cli, file: Callable[..., str], option: str, found: list[str]) -> None:
     inside = "@article{other, pmid={99000001}}\n@article{never, pmid={99000002}}\n"
     paths = []
     for name in ("alone/p.tex", "beside/p.tex"):
@@ -69,12 +67,12 @@ def test_a_file_that_stands_in_the_text_is_read(
         paths.append(file(name, f"{head}\\begin{{document}}\n\\cite{{other}}\\cite{{moon}}\\bibliography{{refs}}\n"))
     file("beside/refs.bib", "@article{moon, pmid={99000050}}\n")
 
-    checked = [[key for key, _, _ in rows(cli("check", path, "--sources", "pubmed", "--json"))] for path in paths]
+    checked = [[key for key, _, _ in read_rows(cli("check", path, "--sources", "pubmed", "--json"))] for path in paths]
 
     assert checked == [["other"], found]
 
 
-def test_a_document_in_parts_is_read_in_its_folder_and_nowhere_else(cli: Cli, file: Callable[..., str]) -> None:
+def test_the_parts_of_a_document_are_read_only_from_its_folder(cli: Cli, file: Callable[..., str]) -> None:
     refs = "@article{moon, pmid={99000050}}\n@article{other, pmid={99000001}}\n@article{never, pmid={99000002}}\n"
     file("paper/bib/refs.bib", refs)
     file("paper/parts/one.tex", "So.\n\\citep{other,lost} \\input{main} \\input{parts/two.def}\n")
@@ -87,7 +85,7 @@ def test_a_document_in_parts_is_read_in_its_folder_and_nowhere_else(cli: Cli, fi
     done = cli("check", main, "--sources", "pubmed", "--in-text", "--json")
 
     result = json.loads(done.out)
-    assert [key for key, _, _ in rows(done)] == ["moon", "other"]
+    assert [key for key, _, _ in read_rows(done)] == ["moon", "other"]
     said = [one["message"].partition(" ")[0] for one in result["warnings"] if one["code"] == "file_missing"]
     assert said == ["../out.tex", "gone.tex"]
     (call,) = result["in_text"]
@@ -95,22 +93,22 @@ def test_a_document_in_parts_is_read_in_its_folder_and_nowhere_else(cli: Cli, fi
     assert call["text"].startswith("parts/one.tex: ")
 
 
-def test_what_the_list_that_was_made_lacks_comes_from_the_files_it_was_made_of(
+def test_entries_missing_from_the_generated_list_are_read_from_its_source_files(
     cli: Cli, file: Callable[..., str]
 ) -> None:
     file("refs.bib", "@article{moon, pmid={99000050}}\n@article{made, pmid={99000001}}\n")
     file("p.bbl", "\\begin{thebibliography}{1}\\bibitem{made} Doe J. PMID: 99000001\\end{thebibliography}")
     paper = file("p.tex", "\\cite{made,moon}\\nocite{*}\\bibliography{refs}")
 
-    assert [key for key, _, _ in rows(cli("check", paper, "--sources", "pubmed", "--json"))] == ["made", "moon"]
+    assert [key for key, _, _ in read_rows(cli("check", paper, "--sources", "pubmed", "--json"))] == ["made", "moon"]
 
 
-def test_the_files_of_a_project_count_for_its_texts(cli: Cli, file: Callable[..., str]) -> None:
+def test_the_bibliography_of_a_project_applies_to_its_texts(cli: Cli, file: Callable[..., str]) -> None:
     file("refs.bib", "@article{moon, pmid={99000050}}\n@article{other, pmid={99000001}}\n")
     file("_quarto.yml", "project:\n  type: book\nbibliography:\n  - refs.bib\n")
     text = file("p.qmd", "---\ntitle: T\n---\n\nSo [@moon].\n")
 
-    assert [key for key, _, _ in rows(cli("check", text, "--sources", "pubmed", "--json"))] == ["moon"]
+    assert [key for key, _, _ in read_rows(cli("check", text, "--sources", "pubmed", "--json"))] == ["moon"]
 
 
 PROSE = "# A draft\n\nSleep of [1] and of others [2, 3].\n\n## Methods\n\nWe slept.\n"
@@ -131,7 +129,7 @@ PROSE = "# A draft\n\nSleep of [1] and of others [2, 3].\n\n## Methods\n\nWe sle
         ),
         pytest.param(
             "draft.docx",
-            word(heading("T"), paragraph("So [1].")),
+            write_word(write_heading("T"), write_paragraph("So [1].")),
             ["References, Bibliography, Works cited", "without an entry: 1"],
             id="Word",
         ),
@@ -154,7 +152,7 @@ PROSE = "# A draft\n\nSleep of [1] and of others [2, 3].\n\n## Methods\n\nWe sle
         ),
     ],
 )
-def test_a_manuscript_without_a_list_says_what_was_looked_for_and_what_it_calls(
+def test_a_manuscript_without_a_list_is_reported_with_its_citations(
     alone: Cli, file: Callable[..., str], name: str, content: str | bytes, told: list[str]
 ) -> None:
     file("here.bib", "@article{never, pmid={99000050}}\n")
@@ -167,38 +165,40 @@ def test_a_manuscript_without_a_list_says_what_was_looked_for_and_what_it_calls(
         assert [one for one in ["no list of references was found", *told, "Hint:"] if one not in said] == []
 
 
-def test_a_pdf_without_the_heading_of_a_list_has_none(alone: Cli, file: Callable[..., str]) -> None:
-    from papers import pdf_of, prose
+def test_a_pdf_without_the_heading_of_a_list_has_no_list(alone: Cli, file: Callable[..., str]) -> None:
+    from pdf_files import write_pdf, write_prose
 
-    done = alone("check", file("paper.pdf", pdf_of(["A title", *prose(120)])), "-f", "table")
+    done = alone("check", file("paper.pdf", write_pdf(["A title", *write_prose(120)])), "-f", "table")
 
     assert done.status == 2
     assert "no list of references was found" in " ".join(done.err.split())
 
 
-def test_a_list_that_is_all_of_a_markdown_file_needs_no_heading(cli: Cli, file: Callable[..., str]) -> None:
+def test_a_markdown_file_with_only_a_list_needs_no_heading(cli: Cli, file: Callable[..., str]) -> None:
     for text in (f"{TRUE}\n\n{RETRACTED}\n", f"# To read\n\n1. {TRUE}\n2. {RETRACTED}\n"):
-        statuses = [one for _, one, _ in rows(cli("check", file("list.md", text), "--sources", "pubmed", "--json"))]
+        statuses = [
+            one for _, one, _ in read_rows(cli("check", file("list.md", text), "--sources", "pubmed", "--json"))
+        ]
         assert statuses[-2:] == ["verified", "retracted"]
 
 
-def test_a_list_of_its_own_counts_where_the_file_that_is_named_is_missing(cli: Cli, file: Callable[..., str]) -> None:
+def test_the_list_in_a_manuscript_is_read_if_the_named_file_is_missing(cli: Cli, file: Callable[..., str]) -> None:
     text = f"---\nbibliography: gone.bib\n---\n\nSo [1].\n\n# References\n\n1. {TRUE}\n"
 
     done = cli("check", file("p.md", text), "--sources", "pubmed", "--in-text", "--json")
 
-    assert [one for _, one, _ in rows(done)] == ["verified"]
+    assert [one for _, one, _ in read_rows(done)] == ["verified"]
     assert json.loads(done.out)["warnings"][0]["code"] == "file_missing"
     assert "in_text" not in json.loads(done.out)
 
 
-def test_every_heading_that_is_named_is_known() -> None:
+def test_every_heading_in_the_guide_is_recognised() -> None:
     assert [one for one in HEADINGS if not HEADING.fullmatch(one)] == []
 
 
 def test_the_list_of_an_article_is_checked_by_its_pmcid_or_pmid(cli: Cli) -> None:
-    by_pmcid = rows(cli("check", "PMC99000001", "--sources", "pubmed", "--json"))
-    by_pmid = rows(cli("check", "99000010", "--sources", "pubmed", "--json"))
+    by_pmcid = read_rows(cli("check", "PMC99000001", "--sources", "pubmed", "--json"))
+    by_pmid = read_rows(cli("check", "99000010", "--sources", "pubmed", "--json"))
 
     assert ("reference 1", "verified", "99000007") in by_pmcid
     assert len(by_pmcid) == 4
@@ -206,15 +206,15 @@ def test_the_list_of_an_article_is_checked_by_its_pmcid_or_pmid(cli: Cli) -> Non
     assert cli("check", "PMC1", "--json").status in (3, 4)
 
 
-def test_a_pdf_is_read_from_its_heading_on(cli: Cli, file: Callable[..., str]) -> None:
-    from papers import pdf_of, prose
+def test_the_list_of_a_pdf_begins_at_its_heading(cli: Cli, file: Callable[..., str]) -> None:
+    from pdf_files import write_pdf, write_prose
 
     first, _, second = TRUE.partition(" spelling ")
     listed = ["References", f"1. {first}", f"spelling {second}", f"2. {INVENTED}"]
-    lines = ["A title", *prose(120), "Some text of 2019 [1].", *listed]
-    done = cli("check", file("paper.pdf", pdf_of(lines)), "--sources", "pubmed", "--json")
+    lines = ["A title", *write_prose(120), "Some text of 2019 [1].", *listed]
+    done = cli("check", file("paper.pdf", write_pdf(lines)), "--sources", "pubmed", "--json")
 
-    assert [(status, pmid) for _, status, pmid in rows(done)] == [("verified", "99000040"), ("not_found", None)]
+    assert [(status, pmid) for _, status, pmid in read_rows(done)] == [("verified", "99000040"), ("not_found", None)]
 
 
 def test_page_headers_are_not_rows_and_a_warning_lists_them(cli: Cli, file: Callable[..., str]) -> None:
@@ -227,38 +227,43 @@ def test_page_headers_are_not_rows_and_a_warning_lists_them(cli: Cli, file: Call
     assert warning["terms"] == ["2: 12", "3: Smith et al. / Journal of X 12 (2019) 3-14"]
 
 
-def test_what_stands_in_no_file_comes_through_a_pipe(cli: Cli, file: Callable[..., str]) -> None:
-    content = word(heading("References"), paragraph(TRUE))
+def test_a_manuscript_is_read_from_standard_input(cli: Cli, file: Callable[..., str]) -> None:
+    content = write_word(write_heading("References"), write_paragraph(TRUE))
 
     done = cli("check", "-", "--sources", "pubmed", "--json", stdin=content)
 
-    assert rows(done) == [("paragraph 2", "verified", "99000040")]
+    assert read_rows(done) == [("paragraph 2", "verified", "99000040")]
 
 
-# Word files as they come to an editorial office
+# Word files as editorial offices receive them
 
 
-def tracked(kind: str, text: str) -> str:
-    inner = run(text).replace("<w:t ", "<w:delText ").replace("</w:t>", "</w:delText>") if kind == "del" else run(text)
+def write_tracked_change(kind: str, text: str) -> str:
+    inner = (
+        write_run(text).replace("<w:t ", "<w:delText ").replace("</w:t>", "</w:delText>")
+        if kind == "del"
+        else write_run(text)
+    )
     return f'<w:{kind} w:id="1" w:author="E">{inner}</w:{kind}>'
 
 
-def table(*rows: Sequence[str]) -> str:
-    cells = ("".join(f"<w:tc>{paragraph(text)}</w:tc>" for text in row) for row in rows)
+def write_table(*rows: Sequence[str]) -> str:
+    cells = ("".join(f"<w:tc>{write_paragraph(text)}</w:tc>" for text in row) for row in rows)
     return f"<w:tbl>{''.join(f'<w:tr>{row}</w:tr>' for row in cells)}</w:tbl>"
 
 
 NOTES = (
     '<w:footnotes xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">'
     '<w:footnote w:id="-1" w:type="separator"><w:p/></w:footnote>'
-    f'<w:footnote w:id="2">{paragraph(TRUE)}</w:footnote><w:footnote w:id="3">{paragraph(RETRACTED)}</w:footnote>'
+    f'<w:footnote w:id="2">{write_paragraph(TRUE)}</w:footnote>'
+    f'<w:footnote w:id="3">{write_paragraph(RETRACTED)}</w:footnote>'
     "</w:footnotes>"
 )
 BOX = (
     '<mc:AlternateContent xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006">'
-    f"<mc:Choice>{run(TRUE[:20])}</mc:Choice><mc:Fallback>{run(TRUE[:20])}</mc:Fallback></mc:AlternateContent>"
+    f"<mc:Choice>{write_run(TRUE[:20])}</mc:Choice><mc:Fallback>{write_run(TRUE[:20])}</mc:Fallback></mc:AlternateContent>"
 )
-OF_LIST = (heading("References"),)
+OF_LIST = (write_heading("References"),)
 BOTH = [("1", "verified"), ("2", "retracted")]
 
 
@@ -266,65 +271,74 @@ BOTH = [("1", "verified"), ("2", "retracted")]
     ("content", "found"),
     [
         pytest.param(
-            word(
+            write_word(
                 *OF_LIST,
-                paragraph(*(run(TRUE[n : n + 7]) for n in range(0, len(TRUE), 7)), numbered=True),
-                paragraph(
-                    run("Mondschein S, "), tracked("del", "Umbracht W"), tracked("ins", RETRACTED[14:]), numbered=True
+                write_paragraph(*(write_run(TRUE[n : n + 7]) for n in range(0, len(TRUE), 7)), numbered=True),
+                write_paragraph(
+                    write_run("Mondschein S, "),
+                    write_tracked_change("del", "Umbracht W"),
+                    write_tracked_change("ins", RETRACTED[14:]),
+                    numbered=True,
                 ),
             ),
             BOTH,
             id="split runs and tracked changes",
         ),
         pytest.param(
-            word(
+            write_word(
                 *OF_LIST,
-                paragraph(TRUE, numbered=True),
-                paragraph(tracked("del", INVENTED), numbered=True).replace(
+                write_paragraph(TRUE, numbered=True),
+                write_paragraph(write_tracked_change("del", INVENTED), numbered=True).replace(
                     "</w:numPr>", "</w:numPr><w:rPr><w:del/></w:rPr>"
                 ),
-                paragraph(tracked("moveFrom", INVENTED)),
-                paragraph(RETRACTED, numbered=True),
+                write_paragraph(write_tracked_change("moveFrom", INVENTED)),
+                write_paragraph(RETRACTED, numbered=True),
             ),
             BOTH,
             id="an entry that was deleted and one that was moved away",
         ),
         pytest.param(
-            word(
+            write_word(
                 *OF_LIST,
-                paragraph(
+                write_paragraph(
                     TRUE.rpartition("-")[0], "<w:r><w:noBreakHyphen/></w:r>", TRUE.rpartition("-")[2], numbered=True
                 ),
-                paragraph(
+                write_paragraph(
                     RETRACTED,
-                    f'<w:hyperlink w:anchor="x">{run(" https://doi.org/" + ITEM["DOI"])}</w:hyperlink>',
+                    f'<w:hyperlink w:anchor="x">{write_run(" https://doi.org/" + ITEM["DOI"])}</w:hyperlink>',
                     numbered=True,
                 ),
             ),
             BOTH,
             id="hyphens that do not break and hyperlinks",
         ),
-        pytest.param(word(*OF_LIST, table(("1", TRUE), ("[2]", RETRACTED))), BOTH, id="a table with numbers"),
-        pytest.param(word(*OF_LIST, f"<w:p>{BOX}{run(TRUE[20:])}</w:p>"), [(None, "verified")], id="a text box"),
-        pytest.param(word(heading("Text"), paragraph("So it is."), footnotes=NOTES), BOTH, id="footnotes alone"),
         pytest.param(
-            word(paragraph("So."), *OF_LIST, paragraph(TRUE, numbered=True), footnotes=NOTES),
+            write_word(*OF_LIST, write_table(("1", TRUE), ("[2]", RETRACTED))), BOTH, id="a table with numbers"
+        ),
+        pytest.param(
+            write_word(*OF_LIST, f"<w:p>{BOX}{write_run(TRUE[20:])}</w:p>"), [(None, "verified")], id="a text box"
+        ),
+        pytest.param(
+            write_word(write_heading("Text"), write_paragraph("So it is."), footnotes=NOTES), BOTH, id="footnotes alone"
+        ),
+        pytest.param(
+            write_word(write_paragraph("So."), *OF_LIST, write_paragraph(TRUE, numbered=True), footnotes=NOTES),
             BOTH[:1],
             id="a list and notes",
         ),
         pytest.param(
-            word(
-                paragraph("So ", zotero([ITEM], "[1]"), " and [2]."),
+            write_word(
+                write_paragraph("So ", write_zotero([ITEM], "[1]"), " and [2]."),
                 *OF_LIST,
-                bibliography(f"1. {RETRACTED}"),
-                paragraph(f"2. {RETRACTED.replace('150-63', '150-69')}"),
+                write_bibliography(f"1. {RETRACTED}"),
+                write_paragraph(f"2. {RETRACTED.replace('150-63', '150-69')}"),
             ),
             [(None, "retracted"), ("2", "retracted")],
             id="an entry typed behind what a reference manager made",
         ),
     ],
 )
-def test_a_word_file_loses_no_entry_and_doubles_none(
+def test_a_word_file_has_every_entry_once(
     cli: Cli, file: Callable[..., str], content: bytes, found: list[tuple[str | None, str]]
 ) -> None:
     done = cli("check", file("paper.docx", content), "--sources", "pubmed", "--json")
@@ -334,7 +348,7 @@ def test_a_word_file_loses_no_entry_and_doubles_none(
 
 
 def test_a_place_in_a_word_file_is_a_paragraph(cli: Cli, file: Callable[..., str]) -> None:
-    paper = file("paper.docx", word(paragraph("So [1], and [9]."), *OF_LIST, paragraph(f"1. {TRUE}")))
+    paper = file("paper.docx", write_word(write_paragraph("So [1], and [9]."), *OF_LIST, write_paragraph(f"1. {TRUE}")))
 
     result = json.loads(cli("check", paper, "--sources", "pubmed", "--in-text", "--json").out)
     table = cli("check", paper, "--sources", "pubmed", "--in-text", "-f", "table").out
@@ -343,7 +357,7 @@ def test_a_place_in_a_word_file_is_a_paragraph(cli: Cli, file: Callable[..., str
     assert "cites 9 (paragraph 1)" in table
 
 
-def test_numbers_that_differ_are_named_by_their_field(cli: Cli, file: Callable[..., str]) -> None:
+def test_different_numbers_are_reported_with_their_field(cli: Cli, file: Callable[..., str]) -> None:
     texts = "\n\n".join(
         (TRUE.replace("22-31", "22-39"), TRUE.replace("14(1)", "XIV(1)"), TRUE.replace("14(1)", "1(14)"))
     )
@@ -352,13 +366,13 @@ def test_numbers_that_differ_are_named_by_their_field(cli: Cli, file: Callable[.
         "references"
     ]
 
-    def differing(row: dict[str, Any]) -> list[tuple[str, str, str]]:
+    def list_differences(row: dict[str, Any]) -> list[tuple[str, str, str]]:
         found = [one for one in row["findings"] if one["code"] == "mismatch"]
         return [(one["field"], one["given"], one["recorded"]) for one in found]
 
-    assert differing(wrong) == [("pages", "39", "22-31")]
+    assert list_differences(wrong) == [("pages", "39", "22-31")]
     assert roman["status"] == "duplicate"
-    assert differing(swapped) == [("volume", "1", "XIV"), ("issue", "14", "1")]
+    assert list_differences(swapped) == [("volume", "1", "XIV"), ("issue", "14", "1")]
 
 
 @pytest.mark.parametrize(
@@ -376,7 +390,7 @@ def test_numbers_that_differ_are_named_by_their_field(cli: Cli, file: Callable[.
         ("paper.docx", b"", "is empty"),
     ],
 )
-def test_what_another_program_wrote_is_refused_by_its_name(
+def test_a_file_of_another_program_is_rejected_with_its_name(
     alone: Cli, file: Callable[..., str], name: str, content: bytes, told: str
 ) -> None:
     done = alone("check", file(name, content), "-f", "table")
@@ -389,7 +403,7 @@ def test_what_another_program_wrote_is_refused_by_its_name(
 # Hostile files
 
 
-def bomb(size: int = 300 * 1024 * 1024) -> bytes:
+def write_zip_bomb(size: int = 300 * 1024 * 1024) -> bytes:
     head = b'<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body><w:p><w:r><w:t>'
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as packed, packed.open("word/document.xml", "w") as part:
@@ -410,13 +424,13 @@ DOCUMENT = '<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessin
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        pytest.param("bomb.docx", bomb, marks=pytest.mark.long),
-        ("laughs.docx", lambda: package({"word/document.xml": LAUGHS + DOCUMENT.format("j")})),
-        ("outside.docx", lambda: package({"word/document.xml": LAUGHS + DOCUMENT.format("f")})),
-        ("many.docx", lambda: package({f"x{n}": "" for n in range(20_001)})),
-        ("empty.docx", lambda: package({})),
-        ("cut.docx", lambda: word(paragraph(TRUE))[:300]),
-        ("broken.docx", lambda: package({"word/document.xml": "<w:document"})),
+        pytest.param("bomb.docx", write_zip_bomb, marks=pytest.mark.long),
+        ("laughs.docx", lambda: write_package({"word/document.xml": LAUGHS + DOCUMENT.format("j")})),
+        ("outside.docx", lambda: write_package({"word/document.xml": LAUGHS + DOCUMENT.format("f")})),
+        ("many.docx", lambda: write_package({f"x{n}": "" for n in range(20_001)})),
+        ("empty.docx", lambda: write_package({})),
+        ("cut.docx", lambda: write_word(write_paragraph(TRUE))[:300]),
+        ("broken.docx", lambda: write_package({"word/document.xml": "<w:document"})),
         ("laughs.xml", lambda: (LAUGHS + "<article><back>&j;</back></article>").encode()),
         ("endnote.xml", lambda: (LAUGHS + "<xml><records><record>&j;</record></records></xml>").encode()),
         ("deep.xml", lambda: b"<article>" + b"<p>" * 100_000),
@@ -424,7 +438,7 @@ DOCUMENT = '<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessin
         ("none.md", lambda: b"\x00\x01"),
     ],
 )
-def test_a_hostile_file_is_refused_soon_and_says_so(name: str, content: Callable[[], bytes]) -> None:
+def test_a_hostile_file_is_rejected_quickly_with_the_reason(name: str, content: Callable[[], bytes]) -> None:
     made = content()
     begin = time.process_time()
 
@@ -459,9 +473,9 @@ def test_a_hostile_file_is_refused_soon_and_says_so(name: str, content: Callable
     ids=lambda text: text[:24].replace("\n", " "),
 )
 @pytest.mark.parametrize("suffix", [".md", ".tex", ".docx"])
-def test_a_text_made_to_keep_a_reader_busy_does_not(text: str, suffix: str) -> None:
+def test_a_hostile_text_is_read_quickly(text: str, suffix: str) -> None:
     lines = text.splitlines()
-    content = word(*(paragraph(line) for line in lines)) if suffix == ".docx" else text.encode()
+    content = write_word(*(write_paragraph(line) for line in lines)) if suffix == ".docx" else text.encode()
     begin = time.process_time()
     try:
         made = read_manuscript(content, f"a{suffix}", suffix)
@@ -472,38 +486,42 @@ def test_a_text_made_to_keep_a_reader_busy_does_not(text: str, suffix: str) -> N
     assert time.process_time() - begin < 2
 
 
-def zotero_paper(size: int) -> bytes:
+def write_zotero_paper(size: int) -> bytes:
     titles = [f"Moonlight on the memory of worker {n}" for n in range(size)]
     items = [{**ITEM, "DOI": f"10.5555/many.{n}", "title": title} for n, title in enumerate(titles)]
     texts = [f"{n}. Doe J. Sleep by day and by night, part {n}. J Inv. 2019;7:{n}." for n in range(size)]
-    return word(*(paragraph(zotero([item], "[1]")) for item in items), heading("References"), bibliography(*texts))
+    return write_word(
+        *(write_paragraph(write_zotero([item], "[1]")) for item in items),
+        write_heading("References"),
+        write_bibliography(*texts),
+    )
 
 
-def nested_fields(size: int) -> bytes:
+def write_nested_fields(size: int) -> bytes:
     begin = '<w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText> QUOTE </w:instrText></w:r>'
-    opened = f'{begin}<w:r><w:fldChar w:fldCharType="separate"/></w:r>{run("a")}' * size
+    opened = f'{begin}<w:r><w:fldChar w:fldCharType="separate"/></w:r>{write_run("a")}' * size
     closed = '<w:r><w:fldChar w:fldCharType="end"/></w:r>' * size
-    return word(paragraph(opened + closed), *OF_LIST, paragraph(TRUE))
+    return write_word(write_paragraph(opened + closed), *OF_LIST, write_paragraph(TRUE))
 
 
-def open_endnotes(size: int) -> bytes:
+def write_open_endnotes(size: int) -> bytes:
     code = " ADDIN EN.CITE " + "<EndNote>" * size
-    return word(paragraph(field(code, "x")), *OF_LIST, paragraph(TRUE))
+    return write_word(write_paragraph(write_field(code, "x")), *OF_LIST, write_paragraph(TRUE))
 
 
 @pytest.mark.parametrize(
     ("suffix", "content", "size"),
     [
-        pytest.param(".docx", zotero_paper, 40, id="records of Zotero"),
-        pytest.param(".docx", nested_fields, 200, id="nested fields"),
-        pytest.param(".docx", open_endnotes, 2_000, id="EndNote that does not end"),
+        pytest.param(".docx", write_zotero_paper, 40, id="records of Zotero"),
+        pytest.param(".docx", write_nested_fields, 200, id="nested fields"),
+        pytest.param(".docx", write_open_endnotes, 2_000, id="EndNote that does not end"),
         pytest.param(".tex", lambda n: b"\\cite{a}\n" * n + b"\\bibitem{a} Doe J. 2019.\n", 3_000, id="cite"),
         pytest.param(".tex", lambda n: b"\\bibitem{a} Doe J.\n\n" * n, 700, id="bibitem"),
         pytest.param(".md", lambda n: b"So [@a].\n" * n + b"\n# References\n\nDoe J. 2019.\n", 2_500, id="keys"),
         pytest.param(".md", lambda n: b"[^a]: Doe J. 2019.\n" * n, 120, id="footnotes"),
     ],
 )
-def test_the_work_grows_with_the_length_of_a_manuscript(
+def test_the_time_grows_in_proportion_to_the_length_of_a_manuscript(
     suffix: str, content: Callable[[int], bytes], size: int
 ) -> None:
     def seconds(times: int) -> float:
@@ -517,17 +535,21 @@ def test_the_work_grows_with_the_length_of_a_manuscript(
 
 def test_a_reference_that_is_too_long_is_a_row(cli: Cli, file: Callable[..., str]) -> None:
     done = cli(
-        "check", file("a.docx", word(heading("References"), paragraph("Doe J. " * 2_000), paragraph(TRUE))), "--json"
+        "check",
+        file(
+            "a.docx", write_word(write_heading("References"), write_paragraph("Doe J. " * 2_000), write_paragraph(TRUE))
+        ),
+        "--json",
     )
 
-    assert [status for _, status, _ in rows(done)] == ["unreadable", "verified"]
+    assert [status for _, status, _ in read_rows(done)] == ["unreadable", "verified"]
     assert "too long" in json.loads(done.out)["references"][0]["detail"]
 
 
-# Calls in the text
+# Citations in the text
 
 
-def findings(manuscript: Manuscript) -> set[tuple[str, str]]:
+def list_findings(manuscript: Manuscript) -> set[tuple[str, str]]:
     return {(one.kind, one.call) for one in check_calls(manuscript)}
 
 
@@ -549,23 +571,25 @@ ORDERED = [
         ("Nothing.", {("never_called", str(n)) for n in range(1, 7)}),
     ],
 )
-def test_calls_by_number_are_held_against_the_list(text: str, wrong: set[tuple[str, str]]) -> None:
+def test_citations_by_number_are_compared_with_the_list(text: str, wrong: set[tuple[str, str]]) -> None:
     content = f"# T\n\n{text}\n\n# References\n\n" + "\n".join(NUMBERED)
 
-    assert findings(read_manuscript(content.encode(), "a.md", ".md")) == wrong
+    assert list_findings(read_manuscript(content.encode(), "a.md", ".md")) == wrong
 
 
-def out_of_order(text: str, references: Sequence[str]) -> list[int]:
+def find_out_of_order(text: str, references: Sequence[str]) -> list[int]:
     content = f"# T\n\n{text}\n\n# References\n\n" + "\n".join(references)
     found = check_calls(read_manuscript(content.encode(), "a.md", ".md"))
     return [int(one.call) for one in found if one.kind == "out_of_order"]
 
 
 @pytest.mark.parametrize("order", [*permutations(range(1, 5)), (6, 1, 2, 1, 3, 6, 4, 5), (2, 3, 4, 5, 6, 1)])
-def test_the_fewest_numbers_that_break_the_order_are_named(order: tuple[int, ...]) -> None:
+def test_the_fewest_numbers_that_break_the_order_are_reported(order: tuple[int, ...]) -> None:
     first = list(dict.fromkeys(order))
 
-    moved = out_of_order(" ".join(f"Words that differ {n} here [{number}]." for n, number in enumerate(order)), ORDERED)
+    moved = find_out_of_order(
+        " ".join(f"Words that differ {n} here [{number}]." for n, number in enumerate(order)), ORDERED
+    )
 
     assert [one for one in first if one not in moved] == sorted(set(first) - set(moved))
     fewest = next(
@@ -579,23 +603,29 @@ def test_the_fewest_numbers_that_break_the_order_are_named(order: tuple[int, ...
 
 @pytest.mark.parametrize("text", ["So [1, 2], and [4, 3], then [5-6] and [1].", "So.¹ And⁴,²,³ too⁵⁻⁶."])
 def test_numbers_at_the_same_place_have_no_order(text: str) -> None:
-    assert out_of_order(text, ORDERED) == []
+    assert find_out_of_order(text, ORDERED) == []
 
 
 def test_an_alphabetical_list_has_no_order_of_citations() -> None:
-    assert out_of_order("So [3], then [1], then [2, 4-6].", NUMBERED) == []
+    assert find_out_of_order("So [3], then [1], then [2, 4-6].", NUMBERED) == []
 
 
-def test_raised_numbers_of_a_word_file_are_calls() -> None:
-    content = word(
-        paragraph(
-            "So", run("1,3–5", raised=True), " it is", run("8", raised=True), ", and x", run("th", raised=True), "."
+def test_superscript_numbers_in_a_word_file_are_citations() -> None:
+    content = write_word(
+        write_paragraph(
+            "So",
+            write_run("1,3–5", raised=True),
+            " it is",
+            write_run("8", raised=True),
+            ", and x",
+            write_run("th", raised=True),
+            ".",
         ),
-        heading("References"),
-        *(paragraph(text.partition(" ")[2], numbered=True) for text in NUMBERED),
+        write_heading("References"),
+        *(write_paragraph(text.partition(" ")[2], numbered=True) for text in NUMBERED),
     )
 
-    wrong = findings(read_manuscript(content, "a.docx", ".docx"))
+    wrong = list_findings(read_manuscript(content, "a.docx", ".docx"))
 
     assert wrong == {("no_entry", "8"), ("never_called", "2"), ("never_called", "6")}
 
@@ -610,14 +640,14 @@ NAMED = [
 ]
 
 
-def test_calls_by_name_and_year_are_held_against_the_list() -> None:
+def test_citations_by_name_and_year_are_compared_with_the_list() -> None:
     text = (
         "Doe and Roe (2019) say so (van der Berg, 2020; O'Neil et al., 2021a). García-Márquez's (2018) view (see Doe & "
         "Roe, 2019, p. 4), as the World Health Organization (2017) knows. Lost et al. (2015) do not, nor (Doe, 2011)."
     )
-    content = word(paragraph(text), heading("References"), *(paragraph(one) for one in NAMED))
+    content = write_word(write_paragraph(text), write_heading("References"), *(write_paragraph(one) for one in NAMED))
 
-    wrong = findings(read_manuscript(content, "a.docx", ".docx"))
+    wrong = list_findings(read_manuscript(content, "a.docx", ".docx"))
 
     assert wrong == {("no_entry", "Lost et al. 2015"), ("no_entry", "Doe 2011"), ("never_called", "Never 2016")}
 
@@ -638,30 +668,34 @@ def test_calls_by_name_and_year_are_held_against_the_list() -> None:
     ],
 )
 def test_a_word_before_a_name_is_not_part_of_it(sentence: str) -> None:
-    content = word(paragraph(sentence), heading("References"), paragraph(NAMED[0]), paragraph(NAMED[-1]))
+    content = write_word(
+        write_paragraph(sentence), write_heading("References"), write_paragraph(NAMED[0]), write_paragraph(NAMED[-1])
+    )
 
-    assert findings(read_manuscript(content, "a.docx", ".docx")) == {("never_called", "Never 2016")}
+    assert list_findings(read_manuscript(content, "a.docx", ".docx")) == {("never_called", "Never 2016")}
 
 
 @pytest.mark.parametrize("call", ["See Lost et al. (2015).", "It is so (as in Lost et al., 2015)."])
-def test_a_call_without_an_entry_is_named_without_the_word_before_it(call: str) -> None:
-    content = word(paragraph(f"{call} Doe (2019)."), heading("References"), paragraph(NAMED[0]))
+def test_a_citation_without_an_entry_is_reported_without_the_word_before_it(call: str) -> None:
+    content = write_word(write_paragraph(f"{call} Doe (2019)."), write_heading("References"), write_paragraph(NAMED[0]))
 
-    assert findings(read_manuscript(content, "a.docx", ".docx")) == {("no_entry", "Lost et al. 2015")}
+    assert list_findings(read_manuscript(content, "a.docx", ".docx")) == {("no_entry", "Lost et al. 2015")}
 
 
 @pytest.mark.parametrize(
     ("first", "second"),
     [
-        (zotero([ITEM], "[1]"), zotero([OTHER], "[2]")),
-        (mendeley([ITEM], "[1]"), mendeley([OTHER], "[2]")),
+        (write_zotero([ITEM], "[1]"), write_zotero([OTHER], "[2]")),
+        (write_mendeley([ITEM], "[1]"), write_mendeley([OTHER], "[2]")),
         (
-            endnote(
-                endnote_record(1, title="A title", authors=["Doe, J."], journal="J", year="2019", doi="10.5555/a"),
+            write_endnote(
+                write_endnote_record(
+                    1, title="A title", authors=["Doe, J."], journal="J", year="2019", doi="10.5555/a"
+                ),
                 "[1]",
             ),
-            endnote(
-                endnote_record(
+            write_endnote(
+                write_endnote_record(
                     2, title="Another title", authors=["Roe, R."], journal="J", year="2020", doi="10.5555/b"
                 ),
                 "[2]",
@@ -669,20 +703,23 @@ def test_a_call_without_an_entry_is_named_without_the_word_before_it(call: str) 
         ),
     ],
 )
-def test_calls_that_are_typed_beside_those_of_a_reference_manager_count(first: str, second: str) -> None:
-    content = word(
-        paragraph("So ", first, ", and ", second, ", and [2,9] by hand."),
-        paragraph("Lost et al. (2015) and (Gone and Away, 2014) were typed, too."),
+def test_typed_citations_next_to_those_of_a_reference_manager_are_read(first: str, second: str) -> None:
+    content = write_word(
+        write_paragraph("So ", first, ", and ", second, ", and [2,9] by hand."),
+        write_paragraph("Lost et al. (2015) and (Gone and Away, 2014) were typed, too."),
     )
 
-    wrong = findings(read_manuscript(content, "a.docx", ".docx"))
+    wrong = list_findings(read_manuscript(content, "a.docx", ".docx"))
 
     assert wrong == {("no_entry", "9"), ("no_entry", "Lost et al. 2015"), ("no_entry", "Gone and Away 2014")}
 
 
-def test_entries_that_are_never_called_are_one_line(cli: Cli, file: Callable[..., str]) -> None:
+def test_uncited_entries_are_reported_in_one_line(cli: Cli, file: Callable[..., str]) -> None:
     listed = (f"{number}. Doe J. A title of {number}. J Inv. 2019;7:{number}." for number in range(1, 17))
-    paper = file("p.docx", word(paragraph("So [1] and [2]."), heading("References"), *map(paragraph, listed)))
+    paper = file(
+        "p.docx",
+        write_word(write_paragraph("So [1] and [2]."), write_heading("References"), *map(write_paragraph, listed)),
+    )
 
     table = cli("check", paper, "--in-text", "--sources", "pubmed", "-f", "table").out
     csv = cli("check", paper, "--in-text", "--sources", "pubmed", "-f", "csv").err
@@ -695,7 +732,7 @@ def test_entries_that_are_never_called_are_one_line(cli: Cli, file: Callable[...
         assert "14 entries are never cited in the text: 3" in " ".join(text.split())
 
 
-def test_calls_by_key_are_held_against_the_list(cli: Cli, file: Callable[..., str]) -> None:
+def test_citations_by_key_are_compared_with_the_list(cli: Cli, file: Callable[..., str]) -> None:
     tex = file("p.tex", "So \\citet{moon,lost}.\n\n" + BBL)
 
     done = cli("check", tex, "--in-text", "--sources", "pubmed", "--json")
@@ -707,15 +744,18 @@ def test_calls_by_key_are_held_against_the_list(cli: Cli, file: Callable[..., st
     ]
 
 
-def test_the_text_is_asked_for_where_there_is_one_alone(cli: Cli, file: Callable[..., str]) -> None:
+def test_in_text_is_rejected_for_files_without_a_text(cli: Cli, file: Callable[..., str]) -> None:
     for path in (file("a.bib", "@article{a, pmid={1}}"), file("a.txt", TRUE), file("l.xml", ENDNOTE)):
         done = cli("check", path, "--in-text", "--json")
         assert done.status == 2
         assert "--in-text" in done.err
 
 
-def test_findings_in_the_text_are_told_in_every_format_and_end_with_4(cli: Cli, file: Callable[..., str]) -> None:
-    paper = file("p.docx", word(paragraph("So [1] and [3]."), heading("References"), paragraph(f"1. {TRUE}")))
+def test_findings_in_the_text_are_in_every_format_and_end_with_status_4(cli: Cli, file: Callable[..., str]) -> None:
+    paper = file(
+        "p.docx",
+        write_word(write_paragraph("So [1] and [3]."), write_heading("References"), write_paragraph(f"1. {TRUE}")),
+    )
 
     table = cli("check", paper, "--in-text", "--sources", "pubmed", "-f", "table")
     lines = cli("check", paper, "--in-text", "--sources", "pubmed", "-f", "csv")
@@ -728,19 +768,21 @@ def test_findings_in_the_text_are_told_in_every_format_and_end_with_4(cli: Cli, 
     assert cli("check", paper, "--sources", "pubmed", "--json").status == 0
 
 
-# Fields and their like
+# Fields of word processors
 
 
-def test_a_field_that_is_broken_loses_nothing_else() -> None:
-    content = word(
-        paragraph("a", field("ADDIN ZOTERO_ITEM CSL_CITATION {broken", "[1]")),
-        paragraph(
+def test_a_damaged_field_does_not_affect_the_others() -> None:
+    content = write_word(
+        write_paragraph("a", write_field("ADDIN ZOTERO_ITEM CSL_CITATION {broken", "[1]")),
+        write_paragraph(
             "b",
-            field('ADDIN ZOTERO_ITEM CSL_CITATION {"citationItems": [{"id": 3}, 7, {"itemData": {"id": 1}}]}', "[2]"),
+            write_field(
+                'ADDIN ZOTERO_ITEM CSL_CITATION {"citationItems": [{"id": 3}, 7, {"itemData": {"id": 1}}]}', "[2]"
+            ),
         ),
-        paragraph('<w:r><w:fldChar w:fldCharType="end"/></w:r>', "c"),
-        heading("References"),
-        paragraph(TRUE),
+        write_paragraph('<w:r><w:fldChar w:fldCharType="end"/></w:r>', "c"),
+        write_heading("References"),
+        write_paragraph(TRUE),
     )
 
     made = read_manuscript(content, "a.docx", ".docx")

@@ -1,4 +1,4 @@
-"""Correct references with one mistake: `check` names the field, and never says that they cite another work or none."""
+"""References with one mistake: `check` names the field, and never reports another work or no work."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import Any
 
 import pytest
-from thoroughness import FULL
+from sampled_cases import FULL
 from written_references import DIALECTS, TITLELESS
 
 from entrez_kit import EntrezKit, load_settings
@@ -23,7 +23,7 @@ Fields = dict[str, Any]
 
 
 @cache
-def demo() -> list[Article]:
+def read_demo() -> list[Article]:
     paths = [path for path in (files("entrez_kit.fixtures") / "pubmed").iterdir() if path.name.endswith(".xml")]
     found = [
         record.article() for path in paths for record in iter_records(path.read_bytes()) if record.kind == "article"
@@ -31,7 +31,7 @@ def demo() -> list[Article]:
     return sorted((one for one in found if one.authors and one.journal_info), key=lambda one: one.pmid)
 
 
-def fields_of(article: Article) -> Fields:
+def get_fields(article: Article) -> Fields:
     journal = article.journal_info
     assert journal is not None
     assert journal.publication_date is not None
@@ -48,7 +48,7 @@ def fields_of(article: Article) -> Fields:
     }
 
 
-def as_article(article: Article, given: Fields) -> Article:
+def change_article(article: Article, given: Fields) -> Article:
     """Return an article with other fields, for the layouts that write articles."""
     people = [
         Author(last_name=family, initials=initials) if initials else Author(collective_name=family)
@@ -63,13 +63,13 @@ def as_article(article: Article, given: Fields) -> Article:
     return article.model_copy(update={"title": given["title"], "authors": people, "journal_info": journal})
 
 
-def as_layout(layout: str, article: Article, given: Fields, ids: Fields) -> Reference:
-    text = {**DIALECTS, **TITLELESS}[layout](as_article(article, given))
+def write_in_layout(layout: str, article: Article, given: Fields, ids: Fields) -> Reference:
+    text = {**DIALECTS, **TITLELESS}[layout](change_article(article, given))
     (reference,) = split_references(" ".join([text, *(f"doi:{doi}" for doi in ids.values())]))
     return reference
 
 
-def as_fields(_: Article, given: Fields, ids: Fields) -> Reference:
+def make_fields(_: Article, given: Fields, ids: Fields) -> Reference:
     people = [
         RefAuthor(family=family, given=initials) if initials else RefAuthor(group=family)
         for family, initials in given["authors"]
@@ -77,7 +77,7 @@ def as_fields(_: Article, given: Fields, ids: Fields) -> Reference:
     return Reference(**{**given, "authors": people, **ids, "key": "r"})
 
 
-def as_text(_: Article, given: Fields, ids: Fields) -> Reference:
+def write_text(_: Article, given: Fields, ids: Fields) -> Reference:
     names = ", ".join(" ".join(filter(None, one)) for one in given["authors"])
     parts = [names, given["title"], given["journal"], f"{given['year']};{given['volume']}:{given['pages']}"]
     text = " ".join(f"{part.rstrip('.')}." for part in parts if part)
@@ -90,49 +90,52 @@ def misspell(word: str) -> str:
     return word[:middle] + ("x" if word[middle] != "x" else "z") + word[middle + 1 :]
 
 
-def scanned(text: str) -> str:
+def confuse_letters(text: str) -> str:
     return text.replace("l", "1").replace("o", "0").replace("O", "0").replace("I", "l")
 
 
-def typo_in(given: Fields, number: int) -> Fields:
+def insert_typo(given: Fields, number: int) -> Fields:
     authors = list(given["authors"])
     family, initials = authors[number]
     authors[number] = (misspell(family), initials)
     return {**given, "authors": authors}
 
 
-def without_word(title: str) -> str:
+def remove_word(title: str) -> str:
     words = title.split()
     return " ".join(words[: len(words) // 2] + words[len(words) // 2 + 1 :])
 
 
-def number_after(text: str, step: int) -> str:
+def add_to_number(text: str, step: int) -> str:
     return str(int(text) + step)
 
 
 MISTAKES: dict[str, tuple[str, Callable[[Fields], Fields]]] = {
-    "a typo in the first author": ("authors", lambda one: typo_in(one, 0)),
-    "a typo in the last author": ("authors", lambda one: typo_in(one, -1)),
+    "a typo in the first author": ("authors", lambda one: insert_typo(one, 0)),
+    "a typo in the last author": ("authors", lambda one: insert_typo(one, -1)),
     "two authors swapped": (
         "authors",
         lambda one: {**one, "authors": [*one["authors"][:2][::-1], *one["authors"][2:]]},
     ),
     "the first author dropped": ("authors", lambda one: {**one, "authors": one["authors"][1:]}),
     "the last author dropped": ("authors", lambda one: {**one, "authors": one["authors"][:-1]}),
-    "scanned authors": ("authors", lambda one: {**one, "authors": [(scanned(a), b) for a, b in one["authors"]]}),
+    "scanned authors": (
+        "authors",
+        lambda one: {**one, "authors": [(confuse_letters(a), b) for a, b in one["authors"]]},
+    ),
     "a typo in the title": ("title", lambda one: {**one, "title": misspell(one["title"])}),
-    "a word of the title dropped": ("title", lambda one: {**one, "title": without_word(one["title"])}),
-    "a scanned title": ("title", lambda one: {**one, "title": scanned(one["title"])}),
-    "another year": ("year", lambda one: {**one, "year": number_after(one["year"], -4)}),
-    "another volume": ("volume", lambda one: {**one, "volume": number_after(one["volume"], 37)}),
+    "a word of the title dropped": ("title", lambda one: {**one, "title": remove_word(one["title"])}),
+    "a scanned title": ("title", lambda one: {**one, "title": confuse_letters(one["title"])}),
+    "another year": ("year", lambda one: {**one, "year": add_to_number(one["year"], -4)}),
+    "another volume": ("volume", lambda one: {**one, "volume": add_to_number(one["volume"], 37)}),
     "other pages": ("pages", lambda one: {**one, "pages": "4321-4329"}),
     "a scanned volume": ("volume", lambda one: {**one, "volume": one["volume"].replace("1", "l").replace("0", "O")}),
 }
 
 
-def mistaken(article: Article, mistake: str) -> Fields | None:
-    """Return the fields of a record with a mistake; None if the record does not have what the mistake needs."""
-    given = fields_of(article)
+def make_mistake(article: Article, mistake: str) -> Fields | None:
+    """Return the fields of a record with a mistake; None if the record does not have the field for it."""
+    given = get_fields(article)
     _, change = MISTAKES[mistake]
     if not (given["volume"].isdigit() and given["pages"] and given["year"] and given["authors"]):
         return None
@@ -142,12 +145,12 @@ def mistaken(article: Article, mistake: str) -> Fields | None:
 
 Writer = Callable[[Article, Fields, Fields], Reference]
 WAYS: dict[str, tuple[Writer, bool]] = {
-    "fields": (as_fields, False),
-    "fields with a DOI": (as_fields, True),
-    "text": (as_text, False),
-    "text with a DOI": (as_text, True),
-    **{name: (partial(as_layout, name), False) for name in ("bmc", "din", "french", "gost", "gbt")},
-    **{name: (partial(as_layout, name), False) for name in ("physics", "letters", "cell", "chemistry")},
+    "fields": (make_fields, False),
+    "fields with a DOI": (make_fields, True),
+    "text": (write_text, False),
+    "text with a DOI": (write_text, True),
+    **{name: (partial(write_in_layout, name), False) for name in ("bmc", "din", "french", "gost", "gbt")},
+    **{name: (partial(write_in_layout, name), False) for name in ("physics", "letters", "cell", "chemistry")},
 }
 CASES = [
     (way, mistake)
@@ -161,7 +164,7 @@ SHARE = 1 if FULL else 6
 
 @pytest.fixture(scope="module")
 def kit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EntrezKit]:
-    """Return a kit for all tests of this file, whose cache they share."""
+    """Return a kit for all tests of this file, which share its cache."""
     home = tmp_path_factory.mktemp("kit")
     with pytest.MonkeyPatch.context() as patch, Sandbox(enforce_limits=False) as sandbox:
         patch.setattr("entrez_kit.services.transport.limiter.RateLimiter.acquire", lambda self, deadline=None: None)
@@ -170,17 +173,17 @@ def kit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EntrezKit]:
             yield built
 
 
-def references(way: str, mistake: str) -> list[tuple[Article, Reference]]:
+def list_references(way: str, mistake: str) -> list[tuple[Article, Reference]]:
     """Return references with a mistake that is visible in the layout."""
     write, with_doi = WAYS[way]
     made = []
-    for article in demo():
-        fields = mistaken(article, mistake)
+    for article in read_demo():
+        fields = make_mistake(article, mistake)
         if fields is None or (with_doi and not article.doi):
             continue
         ids = {"doi": article.doi} if with_doi else {}
         reference = write(article, fields, ids)
-        if reference != write(article, fields_of(article), ids):
+        if reference != write(article, get_fields(article), ids):
             made.append((article, reference))
     share = min(SHARE, max(1, len(made) // 3))
     return made[CASES.index((way, mistake)) % share :: share]
@@ -196,7 +199,7 @@ def check_all(kit: EntrezKit, made: list[tuple[Article, Reference]]) -> list[Che
 @pytest.mark.parametrize(("way", "mistake"), CASES)
 def test_a_mistake_in_one_field_is_a_mismatch_that_names_the_field(kit: EntrezKit, way: str, mistake: str) -> None:
     field, _ = MISTAKES[mistake]
-    made = references(way, mistake)
+    made = list_references(way, mistake)
     rows = check_all(kit, made)
 
     wrong = []
@@ -215,11 +218,11 @@ def test_a_mistake_in_one_field_is_a_mismatch_that_names_the_field(kit: EntrezKi
 
 @pytest.mark.long
 @pytest.mark.parametrize("way", ["text", "text with a DOI"])
-def test_a_reference_without_a_title_at_its_place_is_verified(kit: EntrezKit, way: str) -> None:
+def test_a_reference_with_place_and_without_title_is_verified(kit: EntrezKit, way: str) -> None:
     write, with_doi = WAYS[way]
-    articles = [one for one in demo() if one.doi and (mistaken(one, "other pages") is not None)]
+    articles = [one for one in read_demo() if one.doi and (make_mistake(one, "other pages") is not None)]
     made = [
-        (one, write(one, {**fields_of(one), "title": ""}, {"doi": one.doi or ""} if with_doi else {}))
+        (one, write(one, {**get_fields(one), "title": ""}, {"doi": one.doi or ""} if with_doi else {}))
         for one in articles
     ]
     rows = check_all(kit, made)

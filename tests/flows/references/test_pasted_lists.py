@@ -1,4 +1,4 @@
-"""Pasted lists in any layout: as many rows as references, in their order, with their words."""
+"""Pasted lists in any layout: one row for each reference, in order, with its words."""
 
 import os
 import re
@@ -24,7 +24,7 @@ from entrez_kit.references.check.pasted_lists import HEADINGS, read_list, split_
 STYLES = ("apa", "mla", "vancouver", "ama", "chicago", "nature")
 
 
-def demo_articles() -> list[Article]:
+def read_demo_articles() -> list[Article]:
     paths = [path for path in (files("entrez_kit.fixtures") / "pubmed").iterdir() if path.name.endswith(".xml")]
     records = [record for path in paths for record in iter_records(path.read_bytes()) if record.kind != "deleted"]
     return sorted((record.article() for record in records), key=lambda one: one.pmid)
@@ -32,26 +32,26 @@ def demo_articles() -> list[Article]:
 
 @cache
 def citations(style: str) -> list[str]:
-    return [" ".join(texts[style].split()) for texts in format_articles(demo_articles(), [style])]
+    return [" ".join(texts[style].split()) for texts in format_articles(read_demo_articles(), [style])]
 
 
-def words(text: str) -> str:
+def list_words(text: str) -> str:
     return "".join(re.findall(r"[^\W_]", text))
 
 
 def rows(text: str) -> list[str]:
-    return [words(one.text or "") for one in split_references(text)]
+    return [list_words(one.text or "") for one in split_references(text)]
 
 
 def as_read(references: Sequence[str]) -> list[str]:
-    # A note about the standing of a work is no part of the reference.
-    return [words(split_references(reference)[0].text or "") for reference in references]
+    # A note about the standing of a work is not part of the reference.
+    return [list_words(split_references(reference)[0].text or "") for reference in references]
 
 
 @pytest.mark.process
 @pytest.mark.parametrize("style", STYLES)
-def test_a_citation_of_any_record_agrees_with_the_record_books_and_chapters_too(style: str) -> None:
-    for article, text in zip(demo_articles(), citations(style), strict=True):
+def test_a_citation_of_any_record_agrees_with_it_also_for_books_and_chapters(style: str) -> None:
+    for article, text in zip(read_demo_articles(), citations(style), strict=True):
         agreement = compare_text(split_references(text)[0], article)
         assert (agreement.same, agreement.differences, agreement.left) == (True, [], []), text
 
@@ -158,7 +158,9 @@ def test_page_headers_and_footers_are_left_out_inside_and_between_references(bet
         f"{ONE}\n\n{between}\n\n{TWO}\n\n{THREE}\n",
     ):
         pasted = read_list(text)
-        assert [words(one.text or "") for one in pasted.references] == [words(one) for one in (ONE, TWO, THREE)], text
+        assert [list_words(one.text or "") for one in pasted.references] == [
+            list_words(one) for one in (ONE, TWO, THREE)
+        ], text
         named = [term for warning in pasted.warnings for term in warning.terms]
         lines = [line.strip() for line in between.splitlines() if line.strip()]
         assert [term.split(": ", 1)[1] for term in named] == (lines if left_out else []), text
@@ -188,7 +190,7 @@ def test_a_repeated_line_is_kept_if_its_distances_are_irregular(line: str, insid
         listed[n] = listed[n].replace("and\non", f"and\n{line}\non") if inside else f"{listed[n]}\n{line}"
     pasted = read_list("\n".join(listed))
 
-    assert "".join(rows("\n".join(listed))) == "".join(words(re.sub(r"^[0-9]+\. ", "", one)) for one in listed)
+    assert "".join(rows("\n".join(listed))) == "".join(list_words(re.sub(r"^[0-9]+\. ", "", one)) for one in listed)
     assert pasted.warnings == []
 
 
@@ -211,14 +213,14 @@ def test_a_repeated_reference_is_kept(mark: str) -> None:
 def test_a_heading_on_each_page_does_not_begin_another_list() -> None:
     pages = (f"References\n{one}\n" for one in (ONE, TWO, THREE))
 
-    assert rows("A text that ends.\n" + "\f".join(pages)) == [words(one) for one in (ONE, TWO, THREE)]
+    assert rows("A text that ends.\n" + "\f".join(pages)) == [list_words(one) for one in (ONE, TWO, THREE)]
 
 
-def test_a_form_feed_does_not_count_as_a_line() -> None:
+def test_a_form_feed_is_not_a_line() -> None:
     assert [one.line for one in split_references(f"{ONE}\n12\n\f{TWO}\n{THREE}\n")] == [1, 4, 6]
 
 
-def test_a_short_line_ends_a_reference_of_a_list_without_signs_and_a_warning_says_it_is_uncertain() -> None:
+def test_a_short_line_ends_a_reference_of_an_unmarked_list_and_a_warning_reports_the_uncertainty() -> None:
     references = [
         "Cervigon F (1993) The fishes of the sea near Venezuela, second volume. Caracas: Fundacion Los Roques. 497 p",
         "Doe J, Roe R. Effects of the moonlight on the memory of white mice and on their long sleep. J Pers Assess",
@@ -248,7 +250,7 @@ UNCERTAIN = {width: Layout(width=width) for width in (60, 90, 120)}
 
 
 @cache
-def recorded_lists(real_data: Path) -> dict[str, list[str]]:
+def read_recorded_lists(real_data: Path) -> dict[str, list[str]]:
     """Return the reference lists of every third recorded article, or of all."""
     lists: dict[str, list[str]] = {}
     for path in sorted((*real_data.glob("jats/*.xml"), *real_data.glob("efetch_pmc/*.xml"))):
@@ -262,10 +264,10 @@ def recorded_lists(real_data: Path) -> dict[str, list[str]]:
 
 
 @pytest.mark.long
-def test_the_lists_of_recorded_articles_lose_no_reference(
+def test_no_reference_of_the_lists_of_recorded_articles_is_lost(
     real_data: Path, record_property: Callable[[str, object], None]
 ) -> None:
-    lists = recorded_lists(real_data)
+    lists = read_recorded_lists(real_data)
     wrong: dict[str, list[tuple[str, int, int]]] = {name: [] for name in RECORDED}
     for name, layout in RECORDED.items():
         for of, references in lists.items():
@@ -284,10 +286,10 @@ def test_the_lists_of_recorded_articles_lose_no_reference(
 
 @pytest.mark.long
 @pytest.mark.parametrize("width", list(UNCERTAIN))
-def test_a_wrapped_recorded_list_without_signs_is_mostly_right_and_warns(
+def test_a_wrapped_recorded_list_without_marks_is_mostly_split_correctly_with_a_warning(
     width: int, real_data: Path, record_property: Callable[[str, object], None]
 ) -> None:
-    lists = recorded_lists(real_data)
+    lists = read_recorded_lists(real_data)
     wrong = off = 0
     for of, references in lists.items():
         pasted = read_list(UNCERTAIN[width].written(references))
@@ -326,7 +328,7 @@ def test_a_wrapped_recorded_list_without_signs_is_mostly_right_and_warns(
         ("1. Doe J. A b. J. 2019;7.\n2. Roe R. C d. J. 2020;8:\nSupplement 1.\n3. Poe E. E f. J. 2021;9.\n", [1, 2, 4]),
     ],
 )
-def test_each_sign_of_a_layout_separates_references(text: str, starts: list[int]) -> None:
+def test_each_mark_of_a_layout_separates_references(text: str, starts: list[int]) -> None:
     assert [one.line for one in split_references(text)] == starts
 
 
@@ -358,7 +360,7 @@ PASTED = "Thistlewood WA, Fenwick-Achebe I. {}. J Inv Med. 2019;3:101-12."
         "\ufeff" + PASTED.format(ARTICLE.title),
     ],
 )
-def test_hyphens_and_characters_of_a_page_layout_are_no_mismatch(text: str) -> None:
+def test_hyphens_and_characters_of_a_page_layout_are_not_differences(text: str) -> None:
     (reference,) = split_references(text)
     agreement = compare_text(reference, ARTICLE)
 
@@ -376,7 +378,7 @@ def test_hyphens_and_characters_of_a_page_layout_are_no_mismatch(text: str) -> N
         "Thistlewood W. A., Fenwick-Achebe I. {} // J Inv Med. – 2019. – Т. 3. – С. 101-112.",
     ],
 )
-def test_the_words_of_a_national_style_are_punctuation(text: str) -> None:
+def test_the_words_of_a_national_style_are_ignored(text: str) -> None:
     (reference,) = split_references(text.format(ARTICLE.title))
     agreement = compare_text(reference, ARTICLE)
 
@@ -384,7 +386,7 @@ def test_the_words_of_a_national_style_are_punctuation(text: str) -> None:
 
 
 @pytest.mark.parametrize(("number", "text"), [("2", "Nr. 2"), ("2", "n° 2"), ("2", "№ 2"), ("2", "no. 2")])
-def test_every_label_of_an_issue_is_punctuation(number: str, text: str) -> None:
+def test_every_label_of_an_issue_is_ignored(number: str, text: str) -> None:
     journal = ARTICLE.journal_info
     assert journal is not None
     article = ARTICLE.model_copy(update={"journal_info": journal.model_copy(update={"issue": number})})
@@ -408,7 +410,9 @@ def test_every_label_of_an_issue_is_punctuation(number: str, text: str) -> None:
         ("I. Fenwick-Achebe et al., J Inv Med 3, 101 (2019)", "authors"),
     ],
 )
-def test_without_a_title_one_wrong_part_is_a_difference_of_its_field_alone(text: str, field: str | None) -> None:
+def test_one_wrong_part_of_a_reference_without_title_is_only_a_difference_of_its_field(
+    text: str, field: str | None
+) -> None:
     (reference,) = split_references(text)
     agreement = compare_text(reference, ARTICLE)
 
@@ -446,7 +450,7 @@ def test_a_wrong_initial_is_a_difference_of_the_authors(names: str, wrong: tuple
         "W. A. Thistlewood, I. Fenwick-Achebe, J Inv Med 4, 201 (2019)",
     ],
 )
-def test_without_a_title_and_without_enough_that_agrees_a_record_is_another_work(text: str) -> None:
+def test_a_reference_without_title_and_with_few_equal_parts_is_another_work(text: str) -> None:
     (reference,) = split_references(text)
 
     assert not compare_text(reference, ARTICLE).same
@@ -468,14 +472,14 @@ def test_an_author_with_the_in_the_name_is_an_author(author: Author, text: str) 
     assert (agreement.differences, agreement.left, agreement.has_authors) == ([], [], True)
 
 
-def test_an_author_named_the_who_is_left_out_is_missing() -> None:
+def test_an_omitted_author_named_the_who_is_missing() -> None:
     article = ARTICLE.model_copy(update={"authors": [Author(last_name="The", initials="B"), *ARTICLE.authors]})
     (reference,) = split_references(PASTED.format(ARTICLE.title))
 
     assert [one.field for one in compare_text(reference, article).differences] == ["authors"]
 
 
-def test_the_work_grows_with_the_length_of_a_list() -> None:
+def test_the_time_grows_in_proportion_to_the_length_of_a_list() -> None:
     def seconds(size: int) -> float:
         begin = process_time()
         split_references("a line without a year\n" * size)

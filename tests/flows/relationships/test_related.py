@@ -1,4 +1,4 @@
-"""Similar, citing and cited articles: who is asked, in which order, and what is said when nobody knows."""
+"""Similar, citing and cited articles: the services used, their order, and results during outages."""
 
 import json
 import time
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from relations_bench import med, serve_europepmc
+from europepmc_relations import serve_europepmc, write_med_record
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntityNotFound, InvalidInput, RateLimited, UpstreamError
@@ -22,8 +22,8 @@ from entrez_kit.sandbox.server import Sandbox
 KitFor = Callable[..., EntrezKit]
 
 CITED = "99000001"  # in PMC, cited by others, with references
-NOT_IN_PMC = "99000003"  # its references stand in its record alone
-ALONE = "99000061"  # nobody cites it, and it has no reference list
+NOT_IN_PMC = "99000003"  # only its record has its references
+ALONE = "99000061"  # it is not cited, and has no reference list
 
 
 def fetch_related(
@@ -32,15 +32,15 @@ def fetch_related(
     return RELATIONSHIPS.run(kit.services, {"source_pmid": pmid, "relationship_type": relation, **arguments})
 
 
-def pmids(result: RelationshipsResult) -> list[str | None]:
+def list_pmids(result: RelationshipsResult) -> list[str | None]:
     return [article.pmid for article in result.related_articles]
 
 
-def codes(result: RelationshipsResult) -> list[str]:
+def list_codes(result: RelationshipsResult) -> list[str]:
     return [warning.code for warning in result.warnings]
 
 
-def sent(sandbox: Sandbox) -> list[str]:
+def list_sent(sandbox: Sandbox) -> list[str]:
     """Return the requests in order; ELink's with its command."""
     return [entry.get("cmd") or entry.endpoint for entry in sandbox.entries()]
 
@@ -61,12 +61,12 @@ def sent(sandbox: Sandbox) -> list[str]:
         ("citation_formats", "citation_formats"),
     ],
 )
-def test_short_names_of_relations_are_understood(given: str, meant: str) -> None:
+def test_short_names_of_relations_are_accepted(given: str, meant: str) -> None:
     assert RelationshipsRequest(source_pmid="1", relationship_type=to_full_name(given)).relationship_type == meant
     assert RELATIONSHIPS.build({"sourcePmid": "1", "relationshipType": given}).relationship_type == meant
 
 
-def test_the_defaults_are_the_specifications() -> None:
+def test_the_defaults_are_those_of_the_specification() -> None:
     request = RELATIONSHIPS.build({"source_pmid": "PMID: 007", "maxRelatedResults": "", "citation_styles": []})
 
     assert request.source_pmid == "7"
@@ -94,24 +94,24 @@ def test_the_defaults_are_the_specifications() -> None:
         ({"source_pmid": "1", "pmids": ["2"]}, "pmids"),
     ],
 )
-def test_wrong_arguments_are_refused_by_name(arguments: dict[str, Any], field: str) -> None:
+def test_invalid_arguments_are_rejected_by_name(arguments: dict[str, Any], field: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         RELATIONSHIPS.build(arguments)
 
     assert caught.value.details["errors"][0]["field"].startswith(field)
 
 
-# What NCBI knows
+# Links of NCBI
 
 
-def test_similar_articles_come_with_scores_nearest_first(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_similar_articles_have_scores_and_the_most_similar_are_first(sandbox: Sandbox, kit_for: KitFor) -> None:
     result = fetch_related(kit_for(sandbox), max_related_results=10)
     scores = [article.score for article in result.related_articles]
 
-    assert sent(sandbox) == ["neighbor_score", "esummary"]
+    assert list_sent(sandbox) == ["neighbor_score", "esummary"]
     assert (result.retrieved_count, result.provenance, result.warnings) == (10, "ncbi", [])
     assert result.total_found > 10
-    assert CITED not in pmids(result)
+    assert CITED not in list_pmids(result)
     assert scores[0] == 1.0
     assert all(score is not None and 0 < score <= 1 for score in scores)
     assert scores == sorted(scores, key=lambda score: -(score or 0))
@@ -121,25 +121,25 @@ def test_similar_articles_come_with_scores_nearest_first(sandbox: Sandbox, kit_f
     assert "cmd=neighbor_score" in (result.elink_url or "")
 
 
-def test_citing_and_cited_articles_have_no_scores_and_are_not_asked_for_them(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_citing_and_cited_articles_have_no_scores_and_none_are_requested(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox)
     citing, cited = fetch_related(kit, relation="citedin"), fetch_related(kit, relation="references")
 
-    assert pmids(citing) == ["99000031", "99000005", "99000004", "99000003", "99000002"]
-    assert pmids(cited) == ["99000007"]
+    assert list_pmids(citing) == ["99000031", "99000005", "99000004", "99000003", "99000002"]
+    assert list_pmids(cited) == ["99000007"]
     assert [article.score for article in (*citing.related_articles, *cited.related_articles)] == [None] * 6
-    assert sent(sandbox) == ["neighbor", "esummary", "neighbor", "esummary"]
+    assert list_sent(sandbox) == ["neighbor", "esummary", "neighbor", "esummary"]
     assert "api_key" not in (citing.elink_url or "")
 
 
-def test_no_more_are_described_than_are_shown(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_only_the_returned_articles_are_summarized(sandbox: Sandbox, kit_for: KitFor) -> None:
     result = fetch_related(kit_for(sandbox), relation="citedin", max_related_results=2)
 
     assert (result.retrieved_count, result.total_found) == (2, 5)
     assert [entry.get("id") for entry in sandbox.entries("esummary")] == [f"{CITED},99000031,99000005"]
 
 
-def test_retractions_show(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_retractions_are_marked(sandbox: Sandbox, kit_for: KitFor) -> None:
     result = fetch_related(kit_for(sandbox), "99000051", relation="references")
 
     assert [(article.pmid, article.retraction_status) for article in result.related_articles] == [
@@ -147,20 +147,20 @@ def test_retractions_show(sandbox: Sandbox, kit_for: KitFor) -> None:
     ]
 
 
-def test_many_articles_are_described_in_batches(kit_for: KitFor) -> None:
+def test_many_articles_are_summarized_in_batches(kit_for: KitFor) -> None:
     with Sandbox(records=600, enforce_limits=False) as big:
         kit = kit_for(big)
         source = kit.search_articles(query_term="all[sb]", max_results=1).pmids[0]
         result = fetch_related(kit, source, max_related_results=9_999)
 
-    assert result.retrieved_count == result.total_found == len(set(pmids(result)))
+    assert result.retrieved_count == result.total_found == len(set(list_pmids(result)))
     assert all(article.title for article in result.related_articles)
 
 
-# Pain 32: what does not exist gets no links
+# Ids that do not exist get no links
 
 
-def test_an_invented_pmid_gets_no_links(sandbox: Sandbox, kit_for: KitFor, monkeypatch: Any) -> None:
+def test_a_pmid_that_does_not_exist_gets_no_links(sandbox: Sandbox, kit_for: KitFor, monkeypatch: Any) -> None:
     find_links = sandbox._state.databases["pubmed"].find_links
     database = type(sandbox._state.databases["pubmed"])
     monkeypatch.setattr(database, "find_links", lambda self, link, uid: [("99000001", 5)] if uid == "12" else [])
@@ -179,7 +179,7 @@ def test_an_invented_pmid_gets_no_links(sandbox: Sandbox, kit_for: KitFor, monke
     [(relation, depth) for relation in ("similar", "citedin", "references") for depth in (1, 2)]
     + [("citation_formats", 1)],
 )
-def test_a_pmid_that_does_not_exist_is_told_apart_from_one_without_links(
+def test_a_pmid_that_does_not_exist_is_distinguished_from_one_without_links(
     sandbox: Sandbox, kit_for: KitFor, relation: str, depth: int
 ) -> None:
     serve_europepmc(sandbox)
@@ -187,38 +187,41 @@ def test_a_pmid_that_does_not_exist_is_told_apart_from_one_without_links(
         fetch_related(kit_for(sandbox), "12", relation, depth=depth)
 
 
-# Pain 33: references of articles outside PMC
+# References of articles outside of PMC
 
 
-def test_references_of_an_article_outside_pmc_come_from_its_own_record(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_references_of_an_article_outside_of_pmc_are_read_from_its_record(sandbox: Sandbox, kit_for: KitFor) -> None:
     result = fetch_related(kit_for(sandbox), NOT_IN_PMC, "references")
 
-    assert sent(sandbox) == ["neighbor", "esummary", "efetch", "esummary"]
-    assert pmids(result) == ["99000001", "99000002"]
-    assert (result.provenance, codes(result)) == ("pubmed_record", ["from_pubmed_record"])
+    assert list_sent(sandbox) == ["neighbor", "esummary", "efetch", "esummary"]
+    assert list_pmids(result) == ["99000001", "99000002"]
+    assert (result.provenance, list_codes(result)) == ("pubmed_record", ["from_pubmed_record"])
     assert "NCBI has no such links; these references of PMID 99000003 come from" in result.warnings[0].message
     assert all(article.title and article.citation is None for article in result.related_articles)
     assert result.missing_error() is None
 
 
-def test_then_europe_pmc_is_asked(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_references_missing_in_ncbi_are_requested_from_europe_pmc(sandbox: Sandbox, kit_for: KitFor) -> None:
     known = [
-        med("99000001"),
-        med(ALONE),
+        write_med_record("99000001"),
+        write_med_record(ALONE),
         {"id": "PPR77", "source": "PPR", "title": "A preprint", "authorString": "Doe J, Smith A.", "pubYear": 2020},
         {"title": "A book", "publicationTitle": "Great Books", "pubYear": "1999", "match": "N", "citedOrder": 4},
         {"unstructuredInformation": "Someone (1950) Somewhere.", "citedOrder": 5},
         {"doi": "10.5555/only.a.doi", "citedOrder": 6},
-        med("99000001"),
+        write_med_record("99000001"),
         {},
     ]
     serve_europepmc(sandbox, references={ALONE: known})
     result = fetch_related(kit_for(sandbox), ALONE, "references", max_related_results=50)
 
-    assert sent(sandbox) == ["neighbor", "esummary", "efetch", "europepmc", "esummary"]
-    assert (result.provenance, codes(result)) == ("europepmc", ["from_europepmc"])
+    assert list_sent(sandbox) == ["neighbor", "esummary", "efetch", "europepmc", "esummary"]
+    assert (result.provenance, list_codes(result)) == ("europepmc", ["from_europepmc"])
     first, preprint, book, words, doi = result.related_articles
-    assert (first.pmid, first.title and first.title[:12]) == ("99000001", "Base editing")  # PubMed's title, not theirs
+    assert (first.pmid, first.title and first.title[:12]) == (
+        "99000001",
+        "Base editing",
+    )  # the title of PubMed, not of Europe PMC
     assert (preprint.pmid, preprint.epmc_source, preprint.epmc_id) == (None, "PPR", "PPR77")
     assert (preprint.authors, preprint.pub_date) == ("Doe J, Smith A", "2020")
     assert preprint.link_url == "https://europepmc.org/article/PPR/PPR77"
@@ -228,8 +231,8 @@ def test_then_europe_pmc_is_asked(sandbox: Sandbox, kit_for: KitFor) -> None:
     assert result.total_found == 8
 
 
-def test_citing_articles_europe_pmc_knows_are_passed_on_page_by_page(sandbox: Sandbox, kit_for: KitFor) -> None:
-    citing = [med(str(99_100_000 + number)) for number in range(1_500)]
+def test_citing_articles_of_europe_pmc_are_returned_page_by_page(sandbox: Sandbox, kit_for: KitFor) -> None:
+    citing = [write_med_record(str(99_100_000 + number)) for number in range(1_500)]
     serve_europepmc(sandbox, citations={ALONE: citing})
     kit = kit_for(sandbox)
     few = fetch_related(kit, ALONE, "citedin", max_related_results=3)
@@ -242,7 +245,9 @@ def test_citing_articles_europe_pmc_knows_are_passed_on_page_by_page(sandbox: Sa
         ("1", "1000"),
         ("2", "1000"),
     ]
-    assert few.related_articles[0].title == "Title of 99100000"  # PubMed does not have it here, so theirs stays
+    assert (
+        few.related_articles[0].title == "Title of 99100000"
+    )  # PubMed does not have it here, so the title of Europe PMC is returned
 
 
 @pytest.mark.parametrize(
@@ -253,46 +258,46 @@ def test_citing_articles_europe_pmc_knows_are_passed_on_page_by_page(sandbox: Sa
         ("references", "no_references", "in NCBI, the PubMed record itself or Europe PMC"),
     ],
 )
-def test_an_article_without_links_says_why(
+def test_an_article_without_links_has_the_reason(
     sandbox: Sandbox, kit_for: KitFor, monkeypatch: Any, relation: str, code: str, words: str
 ) -> None:
     serve_europepmc(sandbox)
     monkeypatch.setattr(type(sandbox._state.databases["pubmed"]), "find_links", lambda self, link, uid: [])
     result = fetch_related(kit_for(sandbox), ALONE, relation)
 
-    assert (result.related_articles, result.total_found, codes(result)) == ([], 0, [code])
+    assert (result.related_articles, result.total_found, list_codes(result)) == ([], 0, [code])
     assert words in result.warnings[0].message
     assert result.missing_error() is None
 
 
-def test_europe_pmc_switched_off_is_not_asked_and_that_is_said(sandbox: Sandbox, kit_for: KitFor) -> None:
-    serve_europepmc(sandbox, citations={ALONE: [med("1")]})
+def test_a_disabled_europe_pmc_is_not_requested_and_this_is_reported(sandbox: Sandbox, kit_for: KitFor) -> None:
+    serve_europepmc(sandbox, citations={ALONE: [write_med_record("1")]})
     result = fetch_related(kit_for(sandbox, europepmc_enabled=False), ALONE, "citedin")
 
     assert sandbox.requests("europepmc") == 0
-    assert codes(result) == ["europepmc_disabled", "no_citing_articles"]
+    assert list_codes(result) == ["europepmc_disabled", "no_citing_articles"]
     assert "EUROPEPMC_ENABLED=false" in result.warnings[0].message
 
 
-def test_europe_pmc_out_of_order_leaves_the_answer_incomplete(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_an_outage_of_europe_pmc_makes_the_answer_incomplete(sandbox: Sandbox, kit_for: KitFor) -> None:
     serve_europepmc(sandbox)
     sandbox.fail_next("500", "europepmc", 20)
     result = fetch_related(kit_for(sandbox), ALONE, "citedin")
     missing_error = result.missing_error()
 
-    assert codes(result) == ["europepmc_failed", "no_citing_articles"]
+    assert list_codes(result) == ["europepmc_failed", "no_citing_articles"]
     assert isinstance(missing_error, UpstreamError)
     assert missing_error.details["partial"] is True
 
 
-# Pain 34: scores that never come, and an ELink that is down
+# Scores that do not arrive, and an outage of ELink
 
 
 def set_scores_deadline(monkeypatch: pytest.MonkeyPatch, milliseconds: int) -> None:
     monkeypatch.setattr("entrez_kit.relationships.related_articles.SCORES_DEADLINE_MS", milliseconds)
 
 
-def test_scores_that_never_come_are_given_up_within_their_own_time(
+def test_scores_that_do_not_arrive_are_omitted_after_their_own_deadline(
     sandbox: Sandbox, kit_for: KitFor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     set_scores_deadline(monkeypatch, 600)
@@ -303,27 +308,27 @@ def test_scores_that_never_come_are_given_up_within_their_own_time(
     took = time.monotonic() - started
 
     assert 0.5 < took < 5
-    assert codes(result) == ["scores_unavailable"]
-    assert len(pmids(result)) == 5
+    assert list_codes(result) == ["scores_unavailable"]
+    assert len(list_pmids(result)) == 5
     assert [article.score for article in result.related_articles] == [None] * 5
     assert "cmd=neighbor&" in (result.elink_url or "")
     assert result.missing_error() is None
 
 
-def test_the_wait_for_a_slot_counts_as_well(
+def test_the_wait_for_a_slot_counts_for_the_deadline(
     sandbox: Sandbox, leaping_clock: None, tmp_path: Path, monkeypatch: Any
 ) -> None:
     set_scores_deadline(monkeypatch, 300)
     with EntrezKit(sandbox.settings(tmp_path, ncbi_request_delay_ms=900)) as kit:
-        kit.eutils.einfo(db="pubmed")  # the next slot is 0.9 seconds away, later than the scores may take
+        kit.eutils.einfo(db="pubmed")  # the next slot is in 0.9 seconds, later than the deadline of the scores
         result = fetch_related(kit)
 
     assert [entry.get("cmd") for entry in sandbox.entries("elink")] == ["neighbor"]
-    assert codes(result) == ["scores_unavailable"]
-    assert len(pmids(result)) == 5
+    assert list_codes(result) == ["scores_unavailable"]
+    assert len(list_pmids(result)) == 5
 
 
-def test_the_limit_of_scores_is_ten_seconds_or_what_the_user_allows(
+def test_the_deadline_of_scores_is_ten_seconds_or_the_limit_of_the_user(
     sandbox: Sandbox, kit_for: KitFor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from entrez_kit.services.eutils import EUtils
@@ -331,13 +336,13 @@ def test_the_limit_of_scores_is_ten_seconds_or_what_the_user_allows(
     requested: list[tuple[Any, Any]] = []
     elink = EUtils.elink
 
-    def noted(self: EUtils, **arguments: Any) -> Any:
+    def record_deadline(self: EUtils, **arguments: Any) -> Any:
         requested.append((arguments["cmd"], arguments["deadline_ms"]))
         if arguments["cmd"] == "neighbor_score":
             raise UpstreamError("wedged", details={"reason": "deadline_exceeded"})
         return elink(self, **arguments)
 
-    monkeypatch.setattr(EUtils, "elink", noted)
+    monkeypatch.setattr(EUtils, "elink", record_deadline)
     fetch_related(kit_for(sandbox))
     fetch_related(kit_for(sandbox, ncbi_total_deadline_ms=6_000), relation="similar")
     fetch_related(kit_for(sandbox), relation="citedin")
@@ -351,41 +356,39 @@ def test_the_limit_of_scores_is_ten_seconds_or_what_the_user_allows(
     ]
 
 
-def test_an_outage_of_elink_is_bridged_by_europe_pmc(sandbox: Sandbox, kit_for: KitFor) -> None:
-    serve_europepmc(sandbox, citations={CITED: [med("99000004"), med("99000002")]})
+def test_during_an_outage_of_elink_europe_pmc_answers(sandbox: Sandbox, kit_for: KitFor) -> None:
+    serve_europepmc(sandbox, citations={CITED: [write_med_record("99000004"), write_med_record("99000002")]})
     sandbox.fail_next("error200", "elink", 50)
     result = fetch_related(kit_for(sandbox), relation="citedin")
 
-    assert pmids(result) == ["99000004", "99000002"]
-    assert (result.provenance, codes(result)) == ("europepmc", ["from_europepmc"])
+    assert list_pmids(result) == ["99000004", "99000002"]
+    assert (result.provenance, list_codes(result)) == ("europepmc", ["from_europepmc"])
     assert "did not answer" in result.warnings[0].message
     assert result.elink_url is None
     assert result.missing_error() is None
 
 
-def test_europe_pmc_over_the_same_articles_knows_the_same_citing_ones(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_europe_pmc_and_ncbi_give_the_same_citing_articles_of_the_sandbox(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox, no_cache=True)
     known = fetch_related(kit, relation="citedin", max_related_results=50)
     sandbox.take_down("elink")
     bridged = fetch_related(kit, relation="citedin", max_related_results=50)
 
     assert bridged.provenance == "europepmc"
-    assert set(pmids(known)) <= set(pmids(bridged))
+    assert set(list_pmids(known)) <= set(list_pmids(bridged))
     assert bridged.total_found == bridged.retrieved_count
 
 
-def test_in_an_outage_references_come_from_the_record(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_during_an_outage_references_are_read_from_the_record(sandbox: Sandbox, kit_for: KitFor) -> None:
     sandbox.take_down("elink")
     result = fetch_related(kit_for(sandbox), relation="references")
 
     assert (result.provenance, result.total_found) == ("pubmed_record", 4)
-    assert pmids(result)[0] == "99000007"
+    assert list_pmids(result)[0] == "99000007"
 
 
 @pytest.mark.parametrize("relation", ["similar", "citedin", "references"])
-def test_when_nobody_answers_that_is_an_error_and_never_no_links(
-    sandbox: Sandbox, kit_for: KitFor, relation: str
-) -> None:
+def test_no_answer_is_an_error_and_never_no_links(sandbox: Sandbox, kit_for: KitFor, relation: str) -> None:
     serve_europepmc(sandbox)
     for endpoint in ("elink", "efetch", "europepmc"):
         sandbox.fail_next("error200" if endpoint != "europepmc" else "503", endpoint, 50)
@@ -395,42 +398,42 @@ def test_when_nobody_answers_that_is_an_error_and_never_no_links(
     assert caught.value.retryable
 
 
-def test_in_an_outage_silence_elsewhere_is_no_proof(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_during_an_outage_an_empty_answer_of_europe_pmc_is_incomplete(sandbox: Sandbox, kit_for: KitFor) -> None:
     serve_europepmc(sandbox)
     sandbox.take_down("elink")
     result = fetch_related(kit_for(sandbox), relation="citedin")
 
-    assert codes(result) == ["links_incomplete", "no_citing_articles"]
+    assert list_codes(result) == ["links_incomplete", "no_citing_articles"]
     assert result.missing_error() is not None
 
 
-def test_a_full_queue_is_said_at_once(sandbox: Sandbox, kit_for: KitFor, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_queue_is_reported_at_once(sandbox: Sandbox, kit_for: KitFor, monkeypatch: pytest.MonkeyPatch) -> None:
     from entrez_kit.services.eutils import EUtils
 
     requested: list[str] = []
 
-    def full(self: EUtils, **arguments: Any) -> Any:
+    def refuse(self: EUtils, **arguments: Any) -> Any:
         requested.append(arguments["cmd"])
         raise RateLimited("full", details={"reason": "queue_full"})
 
-    monkeypatch.setattr(EUtils, "elink", full)
+    monkeypatch.setattr(EUtils, "elink", refuse)
     for relation in ("similar", "citedin"):
         with pytest.raises(RateLimited):
             fetch_related(kit_for(sandbox), relation=relation)
     assert requested == ["neighbor_score", "neighbor"]
 
 
-# Titles are a service, not a condition
+# An outage of the summaries is not an error
 
 
-def test_without_summaries_there_are_bare_pmids_and_a_warning(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_without_summaries_pmids_and_a_warning_are_returned(sandbox: Sandbox, kit_for: KitFor) -> None:
     sandbox.take_down("esummary")
     result = fetch_related(kit_for(sandbox), relation="citedin")
 
-    assert pmids(result) == ["99000031", "99000005", "99000004", "99000003", "99000002"]
+    assert list_pmids(result) == ["99000031", "99000005", "99000004", "99000003", "99000002"]
     assert {article.title for article in result.related_articles} == {None}
     assert all(article.link_url for article in result.related_articles)
-    assert codes(result) == ["source_not_verified", "summaries_unavailable"]
+    assert list_codes(result) == ["source_not_verified", "summaries_unavailable"]
 
 
 def test_without_summaries_no_retraction_is_marked_and_the_result_is_incomplete(
@@ -445,13 +448,13 @@ def test_without_summaries_no_retraction_is_marked_and_the_result_is_incomplete(
     assert "retraction notices are missing for PMID 99000031, 99000005" in missing
 
 
-def test_faults_on_the_way_change_nothing(kit_for: KitFor, sandbox: Sandbox) -> None:
+def test_faults_do_not_change_the_result(kit_for: KitFor, sandbox: Sandbox) -> None:
     expected = fetch_related(kit_for(sandbox), max_related_results=20)
     faults = {"500": 0.1, "truncate": 0.1, "html": 0.1, "cut": 0.1, "error200": 0.1}
     for seed in range(3):
         with Sandbox(enforce_limits=False, faults=faults, seed=seed) as faulty:
             kit = kit_for(faulty, cache_dir=f"/nonexistent/{seed}", no_cache=True)
-            assert pmids(fetch_related(kit, max_related_results=20)) == pmids(expected)
+            assert list_pmids(fetch_related(kit, max_related_results=20)) == list_pmids(expected)
 
 
 # Citations
@@ -465,17 +468,17 @@ def test_faults_on_the_way_change_nothing(kit_for: KitFor, sandbox: Sandbox) -> 
         (["nbib"], ["nbib"]),
     ],
 )
-def test_styles_are_taken_as_people_write_them(given: Any, styles: list[str]) -> None:
+def test_styles_are_accepted_in_usual_spellings(given: Any, styles: list[str]) -> None:
     assert RELATIONSHIPS.build({"source_pmid": "1", "citation_styles": given}).citation_styles == styles
 
 
 @pytest.mark.process
-def test_an_article_is_written_in_every_style_that_is_asked_for(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_an_article_is_written_in_every_requested_style(sandbox: Sandbox, kit_for: KitFor) -> None:
     styles = ["apa_string", "mla_string", "vancouver", "csl"]
     result = fetch_related(kit_for(sandbox), relation="citation_formats", citation_styles=[*styles, "csl"])
 
-    assert sent(sandbox) == ["efetch"]
-    assert list(result.citations) == styles  # under the names they were asked for by, each once
+    assert list_sent(sandbox) == ["efetch"]
+    assert list(result.citations) == styles  # under their requested names, each once
     assert result.citations["apa_string"].startswith("Marrowby, T. J., Fenwick-Achebe, I., Luo, Q., & Thistlewood")
     assert "10.5555/ekit.2019.0001" in result.citations["mla_string"]
     assert json.loads(result.citations["csl"])[0]["DOI"] == "10.5555/ekit.2019.0001"
@@ -495,7 +498,7 @@ def test_entries_for_reference_managers_are_the_default(sandbox: Sandbox, kit_fo
 # Reading
 
 
-def test_reference_lists_are_read_whole_nested_ones_included() -> None:
+def test_reference_lists_are_read_completely_also_nested_ones() -> None:
     content = b"""<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>5</PMID>
       <Article><ArticleTitle>T</ArticleTitle></Article>
       <CommentsCorrectionsList><CommentsCorrections RefType="Cites"><RefSource>x</RefSource><PMID>99</PMID>
@@ -519,7 +522,7 @@ def test_reference_lists_are_read_whole_nested_ones_included() -> None:
     ]
 
 
-def test_older_records_name_what_they_cite_among_the_corrections() -> None:
+def test_references_of_older_records_are_read_from_their_corrections() -> None:
     content = b"""<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>5</PMID>
       <Article><ArticleTitle>T</ArticleTitle></Article>
       <CommentsCorrectionsList><CommentsCorrections RefType="Cites"><RefSource>J X 1999</RefSource>
@@ -569,7 +572,7 @@ def test_recorded_reference_lists_lose_no_pmid(real_data: Path) -> None:
         b'{"hitCount": 1, "citationList": {"citation": 7}}',
     ],
 )
-def test_a_page_that_is_none_is_a_failure(content: bytes) -> None:
+def test_an_invalid_page_is_a_failure(content: bytes) -> None:
     with pytest.raises(UpstreamError):
         read_page(content, "pubmed_citedin")
 
@@ -579,7 +582,7 @@ def test_an_empty_page_is_an_answer() -> None:
     assert read_page(json.dumps({"hitCount": 0}).encode(), "pubmed_references") == (0, [])
 
 
-def test_references_keep_exponents() -> None:
+def test_references_have_their_exponents() -> None:
     text = (
         "<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>5</PMID></MedlineCitation><PubmedData><ReferenceList>"
         "<Reference><Citation>Growth at 10<sup>6</sup><sub>x</sub> <b>cells</b></Citation></Reference>"
@@ -594,15 +597,15 @@ def test_references_keep_exponents() -> None:
 # Registrations
 
 
-def test_registrations_that_ncbi_does_not_return_are_a_warning(kit_for: KitFor, sandbox: Sandbox) -> None:
+def test_missing_trial_registrations_cause_a_warning(kit_for: KitFor, sandbox: Sandbox) -> None:
     sandbox.take_down("efetch")
     result = fetch_related(kit_for(sandbox, ncbi_max_retries=0), registrations=True)
 
     assert result.related_articles
-    assert "registrations_unavailable" in codes(result)
+    assert "registrations_unavailable" in list_codes(result)
     assert isinstance(result.missing_error(), UpstreamError)
 
 
-def test_registrations_have_no_effect_on_citations_and_are_refused(kit_for: KitFor, sandbox: Sandbox) -> None:
+def test_trial_registrations_are_rejected_for_citations(kit_for: KitFor, sandbox: Sandbox) -> None:
     with pytest.raises(InvalidInput, match="registrations"):
         fetch_related(kit_for(sandbox), relation="citation_formats", registrations=True)

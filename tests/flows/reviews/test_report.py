@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from xml.etree import ElementTree as ET
 
 import pytest
-from terminal import Cli
+from command_line import Cli
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)> & \"quotes\" 'single' ]]> \u202e | `code`"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -43,7 +43,7 @@ class _Page(HTMLParser):
 
 @pytest.fixture
 def report(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Write a review with hostile texts in every place, and return its report."""
+    """Write a review with hostile texts in every field, and return its report."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("entrez_kit.citations.pandoc.convert_markdown", lambda text, *_: text.encode())
     Path("s.txt").write_text("1. crispr.ti,ab.\n2. base editing.tw.\n3. 1 or 2\n", encoding="utf-8")
@@ -68,7 +68,7 @@ def report(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[st
     return document
 
 
-def test_the_numbers_of_every_file_are_those_of_the_records(report: dict[str, Any]) -> None:
+def test_the_numbers_in_every_file_are_those_of_the_records(report: dict[str, Any]) -> None:
     records = [json.loads(line) for line in Path("records.jsonl").read_text(encoding="utf-8").split("\n") if line]
     with Path("screening.csv").open(encoding="utf-8", newline="") as file:
         decisions = [(row["stage"], row["decision"]) for row in csv.DictReader(file)]
@@ -96,7 +96,7 @@ def test_the_numbers_of_every_file_are_those_of_the_records(report: dict[str, An
     assert page.count("<tr data-fate=") == expected["works"]
 
 
-def test_the_page_runs_no_text_of_a_record_and_loads_nothing(report: dict[str, Any]) -> None:
+def test_the_page_executes_no_text_of_a_record_and_loads_nothing(report: dict[str, Any]) -> None:
     text = Path("report/report.html").read_text(encoding="utf-8")
     page = _Page(text)
 
@@ -127,7 +127,7 @@ def test_the_same_review_gives_the_same_report(cli: Cli, report: dict[str, Any])
     assert {name: (Path("report") / name).read_bytes() for name in before} == before
 
 
-def test_open_items_of_prisma_s_are_named_until_a_person_answers(cli: Cli, report: dict[str, Any]) -> None:
+def test_open_items_of_prisma_s_are_listed_until_a_person_answers(cli: Cli, report: dict[str, Any]) -> None:
     items = {one["number"]: one for one in report["prisma_s"]}
     assert len(items) == 16
     assert [items[number]["is_open"] for number in (1, 8, 13, 15, 16)] == [False] * 5
@@ -141,7 +141,7 @@ def test_open_items_of_prisma_s_are_named_until_a_person_answers(cli: Cli, repor
 
 
 def read_crate() -> dict[str, dict[str, Any]]:
-    """Return the entities of the folder's crate by their id, after the checks that the specification demands."""
+    """Return the entities of the folder's crate by id, after the checks of the specification."""
     document = json.loads(Path("ro-crate-metadata.json").read_text(encoding="utf-8"))
     assert document["@context"] == "https://w3id.org/ro/crate/1.3/context"
     entities: dict[str, dict[str, Any]] = {one["@id"]: one for one in document["@graph"]}
@@ -156,7 +156,7 @@ def read_crate() -> dict[str, dict[str, Any]]:
         assert one["@type"]
         for name, value in one.items():
             for part in value if isinstance(value, list) else [value]:
-                if isinstance(part, dict):  # entities are flat: a value is a reference
+                if isinstance(part, dict):  # entities are flat: a nested value is a reference
                     assert set(part) == {"@id"}
                     assert part["@id"] in entities or name in ("conformsTo", "actionStatus"), part
                 else:

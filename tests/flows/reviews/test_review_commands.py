@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from terminal import Cli
+from command_line import Cli
 
 STRATEGY = "1. base editing.tw.\n2. crispr.ti,ab.\n3. 1 or 2\n"
 
@@ -17,7 +17,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("ovid.txt").write_text(STRATEGY, encoding="utf-8")
 
 
-def lines(name: str) -> list[dict[str, Any]]:
+def read_lines(name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in Path(name).read_text(encoding="utf-8").split("\n") if line]
 
 
@@ -28,7 +28,7 @@ def test_records_are_identified_and_deduplicated(cli: Cli, monkeypatch: pytest.M
 
     found = json.loads(cli("review", "search", "--json").out)
     certificate = found["search"]["certificate"]
-    assert found["records"] == certificate["count"] == certificate["retrieved"] == len(lines("records.jsonl")) > 5
+    assert found["records"] == certificate["count"] == certificate["retrieved"] == len(read_lines("records.jsonl")) > 5
     assert [line["count"] is not None for line in found["search"]["lines"]] == [True] * 3
 
     imported = json.loads(cli("review", "import", "--source", "Embase", "../embase.ris", "--json").out)
@@ -39,7 +39,7 @@ def test_records_are_identified_and_deduplicated(cli: Cli, monkeypatch: pytest.M
     assert Path("records.jsonl").read_bytes() == content
 
     merged = json.loads(cli("review", "dedupe", "--json").out)
-    pmids = {record["pmid"] for record in lines("records.jsonl")}
+    pmids = {record["pmid"] for record in read_lines("records.jsonl")}
     assert merged["counts"]["works"] == len(pmids)  # both sources have the PMIDs
     after = Path("records.jsonl").read_bytes(), Path("runs.jsonl").read_bytes()
     assert cli("review", "dedupe").status == 0
@@ -53,7 +53,7 @@ def test_records_are_identified_and_deduplicated(cli: Cli, monkeypatch: pytest.M
     assert state["next"] == "review screen export"
 
 
-def test_a_person_decides_a_pair_and_the_next_run_obeys(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_decision_about_a_pair_is_applied_by_the_next_run(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     record = (
         "TY  - JOUR\nAU  - Doe, Jane\nTI  - Effects of invented sleep training on nurses\nT2  - J Inv\nPY  - 2020\n"
     )
@@ -76,10 +76,10 @@ def test_a_person_decides_a_pair_and_the_next_run_obeys(cli: Cli, monkeypatch: p
     done = cli("review", "dedupe", "--json")
     assert done.status == 0
     assert json.loads(done.out)["counts"]["works"] == 1
-    assert len({one["work"] for one in lines("records.jsonl")}) == 1
+    assert len({one["work"] for one in read_lines("records.jsonl")}) == 1
 
 
-def test_the_same_file_of_two_sources_adds_no_work(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_same_file_from_two_sources_adds_no_work(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     assert cli("search", "crispr", "--all", "-o", "embase.ris").status == 0
     assert cli("review", "init", "r", "--strategy", "ovid.txt").status == 0
     monkeypatch.chdir("r")
@@ -96,7 +96,7 @@ def test_the_same_file_of_two_sources_adds_no_work(cli: Cli, monkeypatch: pytest
     assert [one["only_here"] for one in twice["sources"]] == [0, 0]
     assert sum(one["records"] for one in flow["sources"]) == flow["boxes"]["identified"] == twice["counts"]["records"]
     assert sum(one["works"] for one in flow["sources"]) == flow["boxes"]["works"] == twice["counts"]["works"]
-    assert flow["boxes"]["duplicates"] == twice["counts"]["duplicates"] == len(lines("records.jsonl")) // 2
+    assert flow["boxes"]["duplicates"] == twice["counts"]["duplicates"] == len(read_lines("records.jsonl")) // 2
 
 
 def test_a_strategy_that_cannot_be_searched_stores_nothing(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,7 +106,7 @@ def test_a_strategy_that_cannot_be_searched_stores_nothing(cli: Cli, monkeypatch
 
     assert cli("review", "search").status == 2
 
-    assert [run["step"] for run in lines("runs.jsonl")] == ["init"]
+    assert [run["step"] for run in read_lines("runs.jsonl")] == ["init"]
     assert cli("review", "search", "--folder", "..").status == 2
 
 
@@ -114,7 +114,7 @@ def test_a_strategy_that_cannot_be_searched_stores_nothing(cli: Cli, monkeypatch
     ("arguments", "folder"),
     [(("report", "-o", "r.html"), "report"), (("screen", "export", "-f", "ris"), "screening")],
 )
-def test_a_format_of_the_files_that_a_command_writes_is_refused_with_their_folder(
+def test_a_format_of_files_in_the_review_folder_is_rejected_with_their_folder(
     cli: Cli, arguments: tuple[str, ...], folder: str
 ) -> None:
     done = cli("review", *arguments)

@@ -1,12 +1,12 @@
-"""Updates of a review: two generations of a copy with planted changes of every class."""
+"""Updates of a review: two generations of a copy with planted changes of every kind."""
 
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from copy_files import deletion, write_set
-from terminal import Cli
+from command_line import Cli
+from pubmed_files import deletion, write_set
 
 from entrez_kit.base.settings import load_settings
 from entrez_kit.local.importing import import_files
@@ -14,7 +14,7 @@ from entrez_kit.local.importing import import_files
 FIRST = range(1, 41)
 
 
-def record(pmid: int, title: str, *, version: int = 1, kind: str = "Journal Article", **more: str) -> str:
+def write_record(pmid: int, title: str, *, version: int = 1, kind: str = "Journal Article", **more: str) -> str:
     """Return a record; ``corrections`` are comments and corrections, ``doi`` its DOI, ``mesh`` a heading."""
     doi = more.get("doi", f"10.5555/invented.{pmid}")
     heading, corrections = "", ""
@@ -40,12 +40,12 @@ def record(pmid: int, title: str, *, version: int = 1, kind: str = "Journal Arti
     )
 
 
-def title(number: int) -> str:
+def write_title(number: int) -> str:
     words = ("asthma", "cough", "wheeze", "sputum", "spirometry", "steroids", "children")
     return f"Study {number} of asthma and {words[number % 7]} in the town of Invention{number * 7919}"
 
 
-def correction(kind: str, pmid: int, source: str = "J Inv. 2026 Feb;2:9") -> str:
+def write_correction(kind: str, pmid: int, source: str = "J Inv. 2026 Feb;2:9") -> str:
     link = f'<RefSource>{source}</RefSource><PMID Version="1">{pmid}</PMID>'
     return f'<CommentsCorrections RefType="{kind}">{link}</CommentsCorrections>'
 
@@ -69,32 +69,40 @@ PLANTED: dict[int, str] = {
 FIELDS = {10: ["title"], 11: ["abstract"], 12: ["indexing"], 13: ["publication_types"]}
 
 
-def second_generation() -> list[str]:
+def make_second_generation() -> list[str]:
     """Return the changed records, and the deletions."""
     return [
         deletion(2, 3),
-        record(103, title(3), page="3", doi="10.5555/invented.3"),
-        record(4, "A study of nothing of the kind"),
-        record(5, f"RETRACTED: {title(5)}", kind="Retracted Publication", corrections=correction("RetractionIn", 900)),
-        record(6, title(6), corrections=correction("RetractionIn", 901)),
-        record(7, title(7), corrections=correction("ExpressionOfConcernIn", 902)),
-        record(8, title(8), corrections=correction("ErratumIn", 903)),
-        record(9, title(9), kind="Preprint", corrections=correction("UpdateIn", 904)),
-        record(10, f"{title(10)}, revisited"),
-        record(11, title(11), abstract="A new abstract."),
-        record(12, title(12), mesh="Asthma"),
-        record(13, title(13), kind="Review"),
-        record(14, title(14), version=1),
-        record(101, title(101)),
-        record(102, "A study of something else"),
+        write_record(103, write_title(3), page="3", doi="10.5555/invented.3"),
+        write_record(4, "A study of nothing of the kind"),
+        write_record(
+            5,
+            f"RETRACTED: {write_title(5)}",
+            kind="Retracted Publication",
+            corrections=write_correction("RetractionIn", 900),
+        ),
+        write_record(6, write_title(6), corrections=write_correction("RetractionIn", 901)),
+        write_record(7, write_title(7), corrections=write_correction("ExpressionOfConcernIn", 902)),
+        write_record(8, write_title(8), corrections=write_correction("ErratumIn", 903)),
+        write_record(9, write_title(9), kind="Preprint", corrections=write_correction("UpdateIn", 904)),
+        write_record(10, f"{write_title(10)}, revisited"),
+        write_record(11, write_title(11), abstract="A new abstract."),
+        write_record(12, write_title(12), mesh="Asthma"),
+        write_record(13, write_title(13), kind="Review"),
+        write_record(14, write_title(14), version=1),
+        write_record(101, write_title(101)),
+        write_record(102, "A study of something else"),
     ]
 
 
 @pytest.fixture
-def searched(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def searched_review(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder with a review that was searched in the first generation of a copy."""
     monkeypatch.chdir(tmp_path)
-    first = [record(number, title(number), kind="Preprint" if number == 9 else "Journal Article") for number in FIRST]
+    first = [
+        write_record(number, write_title(number), kind="Preprint" if number == 9 else "Journal Article")
+        for number in FIRST
+    ]
     import_files(load_settings(), "g1", [write_set(tmp_path, "pubmed26n0001.xml", *first)])
     Path("s.txt").write_text("1. asthma.ti.\n", encoding="utf-8")
     assert cli("review", "init", "r", "--strategy", "s.txt").status == 0
@@ -105,27 +113,27 @@ def searched(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def make_generation(folder: Path, number: int, *records: str) -> None:
-    """Make a copy of the files so far and a new one; the copy before stays open in this process."""
+    """Make a copy of the files so far and a new one; the previous copy stays open in this process."""
     write_set(folder, f"pubmed26n000{number}.xml", *records)
     import_files(load_settings(), f"g{number}", sorted(folder.glob("pubmed26n*.xml")))
 
 
-def update(cli: Cli, *options: str, generation: int = 2) -> dict[str, Any]:
+def run_update(cli: Cli, *options: str, generation: int = 2) -> dict[str, Any]:
     done = cli("review", "update", "--local", f"g{generation}", "--json", *options)
     assert done.status == 0
     document: dict[str, Any] = json.loads(done.out)
     return document
 
 
-def lines(name: str) -> list[dict[str, Any]]:
+def read_lines(name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in Path(name).read_text(encoding="utf-8").split("\n") if line]
 
 
-def test_changes_of_every_class_are_classified_exactly(cli: Cli, searched: Path) -> None:
+def test_changes_of_every_kind_are_classified_correctly(cli: Cli, searched_review: Path) -> None:
     unchanged = Path("records.jsonl").read_bytes()
-    make_generation(searched, 2, *second_generation())
+    make_generation(searched_review, 2, *make_second_generation())
 
-    found = update(cli)
+    found = run_update(cli)
 
     assert {int(one["pmid"]): one["kind"] for one in found["changes"]} == PLANTED
     changes = {int(one["pmid"]): one for one in found["changes"]}
@@ -134,7 +142,7 @@ def test_changes_of_every_class_are_classified_exactly(cli: Cli, searched: Path)
     assert (changes[5]["successor"], changes[9]["successor"]) == ("900", "904")
     assert changes[7]["status"] == "expression_of_concern"
     assert sum(found["counts"].values()) == len(PLANTED)
-    records = {int(one["pmid"]): one for one in lines("records.jsonl")}
+    records = {int(one["pmid"]): one for one in read_lines("records.jsonl")}
     assert len(records) == len(FIRST) + 2  # none was deleted
     assert {number: one["gone"]["reason"] for number, one in records.items() if "gone" in one} == {
         2: "deleted",
@@ -145,60 +153,59 @@ def test_changes_of_every_class_are_classified_exactly(cli: Cli, searched: Path)
     assert Path("records.jsonl").read_bytes() != unchanged
 
 
-def test_a_second_update_finds_nothing_and_changes_no_record(cli: Cli, searched: Path) -> None:
-    make_generation(searched, 2, *second_generation())
-    update(cli)
+def test_a_second_update_finds_nothing_and_changes_no_record(cli: Cli, searched_review: Path) -> None:
+    make_generation(searched_review, 2, *make_second_generation())
+    run_update(cli)
     content = Path("records.jsonl").read_bytes(), Path("duplicates.csv").read_bytes()
 
-    again = update(cli)
+    again = run_update(cli)
 
     assert (again["changes"], again["counts"]) == ([], {})
     assert (Path("records.jsonl").read_bytes(), Path("duplicates.csv").read_bytes()) == content
-    assert [run["step"] for run in lines("runs.jsonl")] == ["init", "search", "update", "update"]
+    assert [run["step"] for run in read_lines("runs.jsonl")] == ["init", "search", "update", "update"]
 
 
-def test_a_record_that_matches_again_returns(cli: Cli, searched: Path) -> None:
-    make_generation(searched, 2, *second_generation())
-    update(cli)
-    make_generation(searched, 3, record(4, title(4)))
+def test_a_record_that_matches_again_is_restored(cli: Cli, searched_review: Path) -> None:
+    make_generation(searched_review, 2, *make_second_generation())
+    run_update(cli)
+    make_generation(searched_review, 3, write_record(4, write_title(4)))
 
-    assert [(one["pmid"], one["kind"]) for one in update(cli, generation=3)["changes"]] == [("4", "returned")]
-    assert not any("gone" in one for one in lines("records.jsonl") if one["pmid"] == "4")
+    assert [(one["pmid"], one["kind"]) for one in run_update(cli, generation=3)["changes"]] == [("4", "returned")]
+    assert not any("gone" in one for one in read_lines("records.jsonl") if one["pmid"] == "4")
 
 
-def test_a_new_record_is_compared_with_all_earlier_ones(cli: Cli, searched: Path) -> None:
+def test_a_new_record_is_compared_with_all_earlier_ones(cli: Cli, searched_review: Path) -> None:
     Path("../e.ris").write_text(
-        f"TY  - JOUR\nAU  - Doe101, J\nTI  - {title(101)}\nT2  - Journal of Invention\nPY  - 2020\nVL  - 1\nSP  - 101\n"
+        f"TY  - JOUR\nAU  - Doe101, J\nTI  - {write_title(101)}\nT2  - Journal of Invention\n"
+        "PY  - 2020\nVL  - 1\nSP  - 101\n"
         "DO  - 10.5555/invented.101\nER  - \nTY  - JOUR\nTI  - A retracted study\nAN  - 6\nDB  - PubMed\nER  - \n",
         encoding="utf-8",
     )
     assert cli("review", "import", "--source", "Embase", "../e.ris").status == 0
-    make_generation(searched, 2, *second_generation())
+    make_generation(searched_review, 2, *make_second_generation())
 
-    found = {one["pmid"]: one for one in update(cli)["changes"]}
+    found = {one["pmid"]: one for one in run_update(cli)["changes"]}
 
-    known = next(one["id"] for one in lines("records.jsonl") if one.get("doi") == "10.5555/invented.101")
+    known = next(one["id"] for one in read_lines("records.jsonl") if one.get("doi") == "10.5555/invented.101")
     assert known.startswith("ek-embase-")
     assert found["101"]["work"] == known
     assert found["6"]["id"] == "ek-pubmed-6"  # named once, although Embase has the record too
 
 
-def test_an_update_by_date_finds_new_records_and_says_what_it_cannot_know(cli: Cli, searched: Path) -> None:
-    make_generation(searched, 2, *second_generation())
-    runs = lines("runs.jsonl")
+def test_an_update_by_date_finds_new_records_and_warns_about_unknown_changes(cli: Cli, searched_review: Path) -> None:
+    make_generation(searched_review, 2, *make_second_generation())
+    runs = read_lines("runs.jsonl")
     runs[-1]["search"]["certificate"]["searched_at"] = "2026-01-05T00:00:00Z"
     Path("runs.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in runs), encoding="utf-8")
 
-    found = update(cli, "--by-date")
+    found = run_update(cli, "--by-date")
 
     kinds = {int(one["pmid"]): one["kind"] for one in found["changes"]}
     assert kinds == {**PLANTED, 4: "changed"}  # its title; that it no longer matches is unknown
     assert "searched_by_date" in [one["code"] for one in found["warnings"]]
 
 
-def test_a_review_that_was_not_searched_cannot_be_updated(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_review_without_a_search_cannot_be_updated(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("s.txt").write_text("asthma\n", encoding="utf-8")
     assert cli("review", "init", "r", "--strategy", "s.txt").status == 0

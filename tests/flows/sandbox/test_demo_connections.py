@@ -1,4 +1,4 @@
-"""A walk through the whole demo: its headings are in MeSH with their facts, and its links lead there and back."""
+"""Walks through the whole demo: its headings are in MeSH, and its links lead to records and back."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -9,7 +9,7 @@ from typing import Any, Final
 from xml.etree import ElementTree
 
 import pytest
-from thoroughness import sample
+from sampled_cases import take_sample
 
 from entrez_kit import EntrezKit, load_settings
 from entrez_kit.local.eutils.database import Database, SearchCall
@@ -63,7 +63,7 @@ def read_mesh() -> dict[str, dict[str, Any]]:
 
 
 @cache
-def narrower(name: str) -> set[str]:
+def list_narrower(name: str) -> set[str]:
     """Return a heading and the headings below its places in the tree."""
     above = tuple(f"{tree}." for tree in read_mesh()[name].get("tree_numbers", []))
     below = {
@@ -96,7 +96,7 @@ def test_mesh_has_every_heading_of_an_article_with_its_identifier_tree_and_subhe
     names = {name for _, headings, types, _ in read_records() for name in (*headings, *types)}
 
     assert names <= set(read_mesh())
-    for name in sample(sorted(names), 0.25):
+    for name in take_sample(sorted(names), 0.25):
         record = kit.lookup_mesh(query=name, max_results=1).results[0]
         entry = read_mesh()[name]
         assert (record.name, record.ui, record.kind) == (name, entry["ui"], "descriptor")
@@ -117,7 +117,7 @@ def test_articles_use_only_identifiers_and_subheadings_that_mesh_allows(kit: Ent
                 assert read_mesh()[element.text or ""]["ui"] == element.get("UI"), element.text
 
 
-def test_every_tree_number_hangs_on_a_heading(kit: EntrezKit) -> None:
+def test_every_tree_number_is_below_a_heading(kit: EntrezKit) -> None:
     places = {tree for entry in read_mesh().values() for tree in entry.get("tree_numbers", []) if tree[0] != "@"}
     above = {tree.rpartition(".")[0] for tree in places} - {""}
 
@@ -128,11 +128,11 @@ def test_every_tree_number_hangs_on_a_heading(kit: EntrezKit) -> None:
 
 def test_a_search_by_a_heading_or_a_type_includes_the_narrower_ones(databases: Mapping[str, Database]) -> None:
     used = {name for _, headings, types, _ in read_records() for name in (*headings, *types)}
-    asked = {name for name in read_mesh() if read_mesh()[name]["ui"][0] == "D" and used & narrower(name)}
+    asked = {name for name in read_mesh() if read_mesh()[name]["ui"][0] == "D" and used & list_narrower(name)}
 
     assert len(asked) > 2 * len(used)
     for name in asked:
-        below = narrower(name)
+        below = list_narrower(name)
         is_type = any(tree[0] == "V" for tree in read_mesh()[name].get("tree_numbers", []))
         expected = {pmid for pmid, headings, types, _ in read_records() if below & (types if is_type else {*headings})}
         tag = "pt" if is_type else "mh"
@@ -197,7 +197,7 @@ def test_every_link_leads_to_a_record_and_back(databases: Mapping[str, Database]
             assert {(other, uid) for uid, other in found} <= back, name
 
 
-def test_similar_articles_are_similar_both_ways(databases: Mapping[str, Database]) -> None:
+def test_similar_articles_are_similar_in_both_directions(databases: Mapping[str, Database]) -> None:
     pubmed = databases["pubmed"]
     near = {pmid: dict(pubmed.find_links("pubmed_pubmed", pmid)) for pmid in list_ids(pubmed)}
 

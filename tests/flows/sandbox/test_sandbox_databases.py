@@ -1,4 +1,4 @@
-"""The sandbox's MeSH, PMC and Nucleotide, read with readers that know nothing of it."""
+"""The sandbox's MeSH, PMC and Nucleotide, read with readers that share no code with it."""
 
 import json
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from Bio import SeqIO
-from shelf import Client, biopython_reads, serving, write_records
+from sandbox_records import Client, read_with_biopython, serve, write_records
 
 from entrez_kit.local.eutils.mesh import read_demo_headings
 from entrez_kit.sandbox.fixture_database import FixtureDatabase
@@ -16,13 +16,13 @@ from entrez_kit.sandbox.fixture_database import FixtureDatabase
 
 @pytest.fixture(scope="module", name="demo")
 def demo_fixture() -> Iterator[Client]:
-    with serving() as client:
+    with serve() as client:
         yield client
 
 
 @pytest.fixture(scope="module", name="shelf")
 def shelf_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    with serving(corpus=[write_records(tmp_path_factory.mktemp("shelf"))]) as client:
+    with serve(corpus=[write_records(tmp_path_factory.mktemp("shelf"))]) as client:
         yield client
 
 
@@ -56,7 +56,7 @@ def test_headings_are_found_by_words_names_and_identifiers(demo: Client, term: s
     assert search(demo, "mesh", term)["idlist"] == uids
 
 
-def test_what_mesh_does_not_know_is_named(demo: Client) -> None:
+def test_terms_that_mesh_does_not_have_are_named(demo: Client) -> None:
     found = search(demo, "mesh", '"no such thing"[MH] OR qqzz OR x[foo]')
 
     assert found["count"] == "0"
@@ -65,7 +65,7 @@ def test_what_mesh_does_not_know_is_named(demo: Client) -> None:
     assert found["warninglist"]["quotedphrasesnotfound"] == ['"no such thing"[MeSH Terms]']
 
 
-def test_history_keeps_headings(demo: Client) -> None:
+def test_history_stores_headings(demo: Client) -> None:
     first = search(demo, "mesh", "diabetes", usehistory="y")
     again = search(demo, "mesh", "#1 AND type", WebEnv=first["webenv"], usehistory="y")
 
@@ -76,7 +76,7 @@ def test_history_keeps_headings(demo: Client) -> None:
 def test_a_heading_has_the_same_summary_in_all_three_forms(demo: Client) -> None:
     as_json = demo.post("esummary", db="mesh", id="68003920", retmode="json").json()["result"]["68003920"]
     version_2 = demo.xml("esummary", db="mesh", id="68003920", version="2.0")
-    version_1 = biopython_reads(demo.post("esummary", db="mesh", id="68003920").content)[0]
+    version_1 = read_with_biopython(demo.post("esummary", db="mesh", id="68003920").content)[0]
 
     assert as_json["ds_meshui"] == version_1["DS_MeSHUI"] == version_2.findtext(".//DS_MeSHUI") == "D003920"
     assert as_json["ds_meshterms"] == list(version_1["DS_MeshTerms"]) == ["Diabetes Mellitus"]
@@ -87,7 +87,7 @@ def test_a_heading_has_the_same_summary_in_all_three_forms(demo: Client) -> None
     assert child["ds_idxlinks"][0]["parent"] == 68003920
 
 
-def test_mesh_is_fetched_as_text_whatever_is_asked_for(demo: Client) -> None:
+def test_mesh_is_fetched_as_text_for_any_requested_format(demo: Client) -> None:
     text = demo.post("efetch", db="mesh", id="68009203", retmode="xml").text
 
     assert text.startswith("\n1: Myocardial Infarction\n")
@@ -97,7 +97,7 @@ def test_mesh_is_fetched_as_text_whatever_is_asked_for(demo: Client) -> None:
     assert demo.post("efetch", db="mesh", id="abc").status_code == 400
 
 
-def test_every_heading_is_well_formed_and_its_source_named() -> None:
+def test_every_heading_is_well_formed_and_names_its_source() -> None:
     headings = read_demo_headings()
     sources = resources.files("entrez_kit.fixtures").joinpath("mesh", "SOURCES.txt").read_text(encoding="utf-8")
 
@@ -119,7 +119,7 @@ def test_every_heading_is_well_formed_and_its_source_named() -> None:
 # PMC
 
 
-def test_pmc_holds_the_articles_with_a_pmcid(shelf: Client) -> None:
+def test_pmc_has_the_articles_with_a_pmcid(shelf: Client) -> None:
     assert search(shelf, "pmc", "all[sb]")["idlist"] == ["504", "501"]
     assert search(shelf, "pmc", "asthma AND smith ja[au]")["idlist"] == ["501"]
     assert search(shelf, "pmc", "501[uid]")["idlist"] == ["501"]
@@ -141,7 +141,7 @@ def test_pmc_and_pubmed_link_to_each_other(shelf: Client) -> None:
     assert links == [{"pmc_pubmed": ["101"]}, {"pmc_pubmed": ["104"]}, {}]
 
 
-def test_pmc_gives_summaries_and_front_matter_and_names_what_it_lacks(shelf: Client) -> None:
+def test_pmc_returns_summaries_and_front_matter_and_names_missing_records(shelf: Client) -> None:
     summary = shelf.post("esummary", db="pmc", id="501,999", retmode="json").json()["result"]
     articles = shelf.xml("efetch", db="pmc", id="501,999")
 
@@ -151,8 +151,8 @@ def test_pmc_gives_summaries_and_front_matter_and_names_what_it_lacks(shelf: Cli
     assert [one.get("id") for one in articles.iter("error")] == ["999"]
 
 
-def test_pmc_of_many_generated_records_answers_at_once() -> None:
-    with serving(records=20_000) as client:
+def test_pmc_of_many_generated_records_answers_quickly() -> None:
+    with serve(records=20_000) as client:
         found = search(client, "pmc", "all[sb]")
         assert int(found["count"]) > 1_000
         pmid = client.xml("elink", dbfrom="pmc", db="pubmed", id=found["idlist"][0]).findtext(".//Link/Id")
@@ -190,14 +190,14 @@ def test_sequences_are_text_unless_xml_is_requested(demo: Client) -> None:
     assert fetch().startswith("<?xml")
 
 
-def test_sequences_are_known_by_number_accession_and_bare_accession(demo: Client) -> None:
+def test_sequences_are_found_by_number_accession_and_bare_accession(demo: Client) -> None:
     for uid in ("990000102", "ZZ900002.2", "ZZ900002", "zz900002"):
         assert demo.post("efetch", db="nuccore", id=uid, rettype="acc", retmode="text").text == "ZZ900002.2\n"
     assert search(demo, "nuccore", "ZZ900002.2[accn] OR trp53[gene]")["idlist"] == ["990000102", "990000103"]
     assert search(demo, "nuccore", "txid9606[orgn]")["idlist"] == ["990000101", "990000102"]
 
 
-def test_an_unknown_accession_spoils_the_request_and_an_unknown_number_does_not(demo: Client) -> None:
+def test_an_unknown_accession_fails_the_request_and_an_unknown_number_does_not(demo: Client) -> None:
     assert (
         demo.post("efetch", db="nuccore", id="ZZ900001.1,990000999", rettype="acc", retmode="text").text
         == "ZZ900001.1\n"
@@ -214,6 +214,6 @@ def test_every_database_is_described_and_counted(demo: Client) -> None:
     for name in names:
         info = demo.post("einfo", db=name, retmode="json").json()["einforesult"]["dbinfo"][0]
         assert int(info["count"]) > 0
-        assert biopython_reads(demo.post("einfo", db=name).content)["DbInfo"][0]["DbName"] == name
+        assert read_with_biopython(demo.post("einfo", db=name).content)["DbInfo"][0]["DbName"] == name
     counts = demo.xml("egquery", term="TP53")
     assert {item.findtext("DbName") for item in counts.iter("ResultItem")} >= set(names)

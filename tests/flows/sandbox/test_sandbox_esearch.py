@@ -1,4 +1,4 @@
-"""The sandbox's ESearch: paging, the ceiling, dates, order, history, and both forms of the answer."""
+"""The sandbox's ESearch: paging, the maximum, dates, order, history, and both forms of the answer."""
 
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
@@ -6,25 +6,25 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
-from shelf import SHELF, Client, article, article_set, biopython_reads, serving, write_records
+from sandbox_records import SHELF, Client, read_with_biopython, serve, write_article, write_article_set, write_records
 
 
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    with serving(corpus=[write_records(tmp_path_factory.mktemp("shelf"))]) as client:
+    with serve(corpus=[write_records(tmp_path_factory.mktemp("shelf"))]) as client:
         yield client
 
 
 @pytest.fixture(scope="module")
 def many() -> Iterator[Client]:
-    with serving(records=12_000) as client:
+    with serve(records=12_000) as client:
         yield client
 
 
 @pytest.mark.parametrize(
     "term", ["asthma", "asthma[nosuch] qqzzxx", '"attack asthma"', "qqzzxx", "heart OR mice", "a<b & c", "(asthma"]
 )
-def test_xml_and_json_say_the_same(shelf: Client, term: str) -> None:
+def test_xml_and_json_have_the_same_content(shelf: Client, term: str) -> None:
     root = shelf.xml("esearch", db="pubmed", term=term, retmax=2)
     found = shelf.search(term, retmax=2)
 
@@ -48,7 +48,7 @@ def test_xml_and_json_say_the_same(shelf: Client, term: str) -> None:
 def test_biopython_reads_the_answer_by_its_own_dtd(shelf: Client) -> None:
     body = shelf.post("esearch", db="pubmed", term="asthma[nosuch] qqzzxx", usehistory="y").content
 
-    record = biopython_reads(body)
+    record = read_with_biopython(body)
 
     assert record["Count"] == "3"
     assert list(record["IdList"]) == ["104", "103", "101"]
@@ -64,7 +64,7 @@ def test_retmax_defaults_to_twenty_and_pages_join(many: Client) -> None:
     assert first["idlist"] + rest["idlist"] == many.search("asthma", retmax=50)["idlist"]
 
 
-def test_rettype_count_has_nothing_but_the_count(shelf: Client) -> None:
+def test_rettype_count_returns_only_the_count(shelf: Client) -> None:
     root = shelf.xml("esearch", db="pubmed", term="asthma", rettype="count")
 
     assert [child.tag for child in root] == ["Count"]
@@ -86,7 +86,7 @@ def test_the_last_listed_record_is_number_9998(many: Client) -> None:
     assert "warninglist" not in found
 
 
-def test_beyond_the_ceiling_is_an_error_with_http_200(many: Client) -> None:
+def test_an_offset_beyond_the_maximum_is_an_error_with_http_200(many: Client) -> None:
     root = many.xml("esearch", db="pubmed", term="all[sb]", retstart=9_999)
     raw = many.post("esearch", db="pubmed", term="all[sb]", retstart=9_999, retmode="json").content
 
@@ -97,7 +97,7 @@ def test_beyond_the_ceiling_is_an_error_with_http_200(many: Client) -> None:
     assert b"Exception:\n'retstart'" in raw  # NCBI's JSON is broken in this place, and so is ours
 
 
-def test_beyond_the_ceiling_of_a_small_result_is_an_empty_page(shelf: Client) -> None:
+def test_an_offset_beyond_a_small_result_is_an_empty_page(shelf: Client) -> None:
     found = shelf.search("asthma", retstart=9_999)
 
     assert found["count"] == "3"
@@ -121,7 +121,7 @@ def test_date_parameters_need_both_bounds(shelf: Client, params: dict[str, str],
     assert shelf.pmids("asthma", **params) == pmids
 
 
-def test_the_date_range_shows_in_the_translation(shelf: Client) -> None:
+def test_the_date_range_is_in_the_translation(shelf: Client) -> None:
     found = shelf.search("asthma", mindate="2019", maxdate="2020", datetype="edat")
 
     assert found["querytranslation"] == (
@@ -131,11 +131,11 @@ def test_the_date_range_shows_in_the_translation(shelf: Client) -> None:
 
 def test_reldate_counts_days_back_from_today(tmp_path: Path) -> None:
     week, month = date.today() - timedelta(days=7), date.today() - timedelta(days=31)
-    text = article_set(
-        article(1, "Fresh", entered=(week.year, week.month, week.day)),
-        article(2, "Older", entered=(month.year, month.month, month.day)),
+    text = write_article_set(
+        write_article(1, "Fresh", entered=(week.year, week.month, week.day)),
+        write_article(2, "Older", entered=(month.year, month.month, month.day)),
     )
-    with serving(corpus=[write_records(tmp_path, text)]) as client:
+    with serve(corpus=[write_records(tmp_path, text)]) as client:
         assert client.pmids("all[sb]", reldate="10", datetype="edat") == {"1"}
         assert client.pmids("all[sb]", reldate="60", datetype="edat") == {"1", "2"}
         assert client.pmids('"last 10 days"[edat]') == {"1"}
@@ -189,19 +189,19 @@ def test_an_empty_term_and_an_unknown_database_are_errors(shelf: Client) -> None
     assert root.findtext("ERROR") == "Invalid db name specified: fleegle"
 
 
-def test_a_later_record_replaces_an_earlier_one_and_deleted_ones_go(tmp_path: Path) -> None:
-    update = article_set(article(101, "Asthma, revised")).replace(
+def test_a_later_record_replaces_an_earlier_one_and_deleted_ones_are_removed(tmp_path: Path) -> None:
+    update = write_article_set(write_article(101, "Asthma, revised")).replace(
         "</PubmedArticleSet>", "<DeleteCitation><PMID>103</PMID></DeleteCitation></PubmedArticleSet>"
     )
     (tmp_path / "a.xml").write_text(SHELF, encoding="utf-8")
     (tmp_path / "b.xml").write_text(update, encoding="utf-8")
-    with serving(corpus=[tmp_path]) as client:
+    with serve(corpus=[tmp_path]) as client:
         assert client.pmids("all[sb]") == {"101", "102", "104"}
         assert client.pmids("revised[ti]") == {"101"}
 
 
-def test_the_subsets_by_status_share_out_all_records(many: Client) -> None:
-    """What has MeSH is medline[sb]; the others are in process, as supplied by the publisher, or not for MEDLINE."""
+def test_the_subsets_by_status_together_include_all_records(many: Client) -> None:
+    """Records with MeSH are in medline[sb]; the others are in process, from the publisher, or not for MEDLINE."""
     statuses = ("medline", "inprocess", "publisher", "pubmednotmedline")
     counts = {name: int(many.search(f"all[sb] AND {name}[sb]")["count"]) for name in statuses}
 

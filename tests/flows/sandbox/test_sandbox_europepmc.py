@@ -1,4 +1,4 @@
-"""The sandbox's Europe PMC: its query language, paging, forms, errors, full text and links."""
+"""The sandbox's Europe PMC: its query language, paging, formats, errors, full text and links."""
 
 import json
 import re
@@ -48,14 +48,14 @@ def ids(reply: dict[str, Any]) -> set[str]:
         ("EXT_ID:99000001", "PMCID:PMC99000001"),
     ],
 )
-def test_queries_that_mean_the_same_find_the_same(ask: Ask, one: str, other: str) -> None:
+def test_queries_with_the_same_meaning_find_the_same(ask: Ask, one: str, other: str) -> None:
     found = ids(ask(one))
 
     assert found
     assert found == ids(ask(other))
 
 
-def test_sources_are_apart(ask: Ask) -> None:
+def test_sources_are_separate(ask: Ask) -> None:
     everything = ids(ask("crispr"))
     parts = [ids(ask(f"crispr AND SRC:{source}")) for source in ("MED", "PPR", "PMC", "PAT")]
 
@@ -64,7 +64,7 @@ def test_sources_are_apart(ask: Ask) -> None:
     assert sum(len(part) for part in parts) == len(everything)
 
 
-def test_a_quoted_id_finds_nothing_beside_a_source(ask: Ask) -> None:
+def test_a_quoted_id_with_a_source_finds_nothing(ask: Ask) -> None:
     assert ids(ask('EXT_ID:"99000001" AND SRC:MED')) == set()
     assert ids(ask('PMCID:"PMC99000001" AND SRC:PMC')) == set()
     assert ids(ask("EXT_ID:99000001 AND SRC:MED")) == {"99000001"}
@@ -72,7 +72,7 @@ def test_a_quoted_id_finds_nothing_beside_a_source(ask: Ask) -> None:
 
 
 @pytest.mark.parametrize("query", ["(a", "a)", 'a "b', "a AND", "a OR NOT"])
-def test_a_query_that_cannot_be_read_is_an_error_of_status_200(ask: Ask, query: str) -> None:
+def test_an_unreadable_query_is_an_error_with_status_200(ask: Ask, query: str) -> None:
     reply = ask(query)
 
     assert "hitCount" not in reply
@@ -85,7 +85,7 @@ def test_a_query_that_cannot_be_read_is_an_error_of_status_200(ask: Ask, query: 
     "params",
     [{"sort": "SIZE desc"}, {"sort": "CITED"}, {"cursorMark": "AoI="}, {"pageSize": "x"}, {"resultType": "all"}],
 )
-def test_what_is_not_understood_gets_a_version_and_nothing_else(ask: Ask, params: dict[str, str]) -> None:
+def test_an_invalid_request_gets_only_a_version(ask: Ask, params: dict[str, str]) -> None:
     assert ask("crispr", **params) == {"version": "6.9"}
 
 
@@ -93,7 +93,7 @@ def test_an_empty_query_is_an_error(ask: Ask) -> None:
     assert "errMsg" in ask("")
 
 
-def test_pages_follow_each_other_and_end(ask: Ask) -> None:
+def test_pages_have_no_gap_and_end(ask: Ask) -> None:
     whole = [record["id"] for record in ask("crispr")["resultList"]["result"]]
     paged: list[str] = []
     cursor: str | None = "*"
@@ -114,7 +114,7 @@ def test_a_cursor_belongs_to_its_search_and_order(ask: Ask) -> None:
     assert ask("crispr", pageSize="7", cursorMark=cursor)["hitCount"]
 
 
-def test_orders_are_what_they_say(ask: Ask) -> None:
+def test_results_are_in_the_requested_order(ask: Ask) -> None:
     def column(name: str, sort: str) -> list[Any]:
         return [record.get(name) for record in ask("crispr OR wheat", sort=sort)["resultList"]["result"]]
 
@@ -131,7 +131,7 @@ def test_orders_are_what_they_say(ask: Ask) -> None:
     assert preprints == sorted(preprints, reverse=True)
 
 
-def test_forms_hold_more_or_less_of_the_same(ask: Ask) -> None:
+def test_result_types_have_more_or_fewer_fields_of_the_same_records(ask: Ask) -> None:
     core, lite, brief = (
         ask("EXT_ID:99000001 AND SRC:MED", resultType=form)["resultList"]["result"][0]
         for form in ("core", "lite", "idlist")
@@ -166,25 +166,25 @@ def test_without_a_format_the_answer_is_xml(sandbox: Sandbox) -> None:
         assert reported == [record.get(field, "") for record in due], field
 
 
-def test_citations_and_references_are_two_sides_of_one_thing(sandbox: Sandbox) -> None:
-    def linked(pmid: str, what: str, **params: int) -> dict[str, Any]:
+def test_citations_and_references_are_the_reverse_of_each_other(sandbox: Sandbox) -> None:
+    def list_linked(pmid: str, what: str, **params: int) -> dict[str, Any]:
         more = "&".join(f"{name}={value}" for name, value in params.items())
         with urlopen(f"{sandbox.url}/europepmc/MED/{pmid}/{what}?format=json&{more}") as reply:
             found: dict[str, Any] = json.loads(reply.read())
             return found
 
-    citing = linked("99000001", "citations")
+    citing = list_linked("99000001", "citations")
     assert citing["hitCount"] == len(citing["citationList"]["citation"]) > 1
     for record in citing["citationList"]["citation"]:
-        cited = linked(record["id"], "references")["referenceList"]["reference"]
+        cited = list_linked(record["id"], "references")["referenceList"]["reference"]
         assert "99000001" in [reference["id"] for reference in cited]
-    second = linked("99000001", "citations", page=2, pageSize=1)["citationList"]["citation"]
+    second = list_linked("99000001", "citations", page=2, pageSize=1)["citationList"]["citation"]
     assert second == citing["citationList"]["citation"][1:2]
-    assert linked("1", "citations")["hitCount"] == 0
+    assert list_linked("1", "citations")["hitCount"] == 0
 
 
 @pytest.mark.parametrize("path", ["PMC1/fullTextXML", "PPR99000001/fullTextXML", "MED/1/nothing", "nothing"])
-def test_what_does_not_exist_is_404(sandbox: Sandbox, path: str) -> None:
+def test_a_missing_record_is_404(sandbox: Sandbox, path: str) -> None:
     from urllib.error import HTTPError
 
     with pytest.raises(HTTPError) as caught:
@@ -202,7 +202,7 @@ def test_some_preprints_have_full_text(sandbox: Sandbox) -> None:
 
 
 @pytest.mark.parametrize("pmcid", ["PMC99000002", "PMC99000026"])
-def test_a_full_text_is_a_whole_article(sandbox: Sandbox, pmcid: str) -> None:
+def test_a_full_text_is_a_complete_article(sandbox: Sandbox, pmcid: str) -> None:
     with urlopen(f"{sandbox.url}/europepmc/{pmcid}/fullTextXML") as reply:
         article = ElementTree.fromstring(reply.read())
 
@@ -211,14 +211,14 @@ def test_a_full_text_is_a_whole_article(sandbox: Sandbox, pmcid: str) -> None:
     assert article.find("body") is not None
 
 
-def test_latency_and_faults_hold_here_too() -> None:
+def test_latency_and_faults_apply_to_europe_pmc_too() -> None:
     with Sandbox(faults={"html": 1.0}, enforce_limits=False) as troubled:
         with urlopen(f"{troubled.url}/europepmc/search?query=crispr&format=json") as reply:
             assert b"<html" in reply.read()
         assert troubled.entries("europepmc_search")[0].fault == "html"
 
 
-def test_bundled_records_say_that_they_are_invented() -> None:
+def test_bundled_records_state_that_they_are_invented() -> None:
     shelf = OtherShelf.load_bundled()
     records = [shelf.build_core(number) for number in range(shelf.size)]
 

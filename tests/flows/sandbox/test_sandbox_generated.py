@@ -1,4 +1,4 @@
-"""Generated records: valid, labelled, the same for a seed, and indexed as if they had been parsed."""
+"""Generated records: valid, labelled, the same for a seed, and indexed like parsed ones."""
 
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 from lxml import etree
-from shelf import Client, biopython_reads, dtd, medline_records, serving
+from sandbox_records import Client, load_dtd, read_medline, read_with_biopython, serve
 
 from entrez_kit.local.eutils.mesh import read_demo_vocabulary
 from entrez_kit.local.records.collection import ParsedCollection
@@ -31,24 +31,24 @@ def parsed(generated: GeneratedCollection) -> ParsedCollection:
 
 @pytest.fixture(scope="module")
 def many() -> Iterator[Client]:
-    with serving(records=20_000) as client:
+    with serve(records=20_000) as client:
         yield client
 
 
 def test_records_are_valid_by_the_dtd_of_pubmed(generated: GeneratedCollection) -> None:
-    judge = dtd("pubmed_250101.dtd")
+    judge = load_dtd("pubmed_250101.dtd")
     for number in range(COUNT):
         assert judge.validate(etree.fromstring(generated.raw(number))), judge.error_log
 
 
-def test_records_say_that_they_are_invented(generated: GeneratedCollection) -> None:
+def test_records_state_that_they_are_invented(generated: GeneratedCollection) -> None:
     for number in range(0, COUNT, 7):
         root = ElementTree.fromstring(generated.raw(number))
         assert "invented" in "".join(root.find(".//ArticleTitle").itertext())  # type: ignore[union-attr]
         assert root.findtext(".//PMID") == str(FIRST_PMID + number)
 
 
-def test_the_seed_decides_everything(generated: GeneratedCollection) -> None:
+def test_the_same_seed_gives_the_same_records(generated: GeneratedCollection) -> None:
     again, other = GeneratedCollection(COUNT, seed=3), GeneratedCollection(COUNT, seed=4)
 
     assert all(again.raw(number) == generated.raw(number) for number in range(0, COUNT, 50))
@@ -192,8 +192,8 @@ def test_slices_by_date_add_up(many: Client) -> None:
 
 def test_biopython_reads_generated_records(many: Client) -> None:
     ids = ",".join(str(FIRST_PMID + place) for place in range(0, 20_000, 400))
-    records = biopython_reads(many.post("efetch", db="pubmed", id=ids).content)["PubmedArticle"]
-    texts = medline_records(many.post("efetch", db="pubmed", id=ids, rettype="medline").text)
+    records = read_with_biopython(many.post("efetch", db="pubmed", id=ids).content)["PubmedArticle"]
+    texts = read_medline(many.post("efetch", db="pubmed", id=ids, rettype="medline").text)
 
     assert len(records) == len(texts) == 50
     for record, text in zip(records, texts, strict=True):
@@ -202,8 +202,8 @@ def test_biopython_reads_generated_records(many: Client) -> None:
         assert len(citation["Article"]["AuthorList"]) == len(text.get("AU", [])) + len(text.get("CN", []))
 
 
-def test_no_records_at_all_can_be_served() -> None:
-    with serving(records=0) as client:
+def test_the_sandbox_can_serve_zero_records() -> None:
+    with serve(records=0) as client:
         assert client.search("asthma")["count"] == "0"
         assert client.search("2020[dp]")["count"] == "0"
         assert client.search("1:2[uid] OR all[sb]")["count"] == "0"
@@ -218,6 +218,6 @@ def test_the_newest_record_is_not_from_the_future() -> None:
 
 
 def test_all_records_can_be_put_on_one_day() -> None:
-    with serving(records=10_500, days=1) as client:
+    with serve(records=10_500, days=1) as client:
         assert client.search("2010/01/01[edat]")["count"] == "10500"
         assert client.search("2010/01/02:3000[edat]")["count"] == "0"

@@ -7,25 +7,25 @@ from typing import Any
 import pytest
 import requests
 from lxml import etree
-from shelf import SHELF, Client, biopython_reads, dtd, serving, write_records
+from sandbox_records import SHELF, Client, load_dtd, read_with_biopython, serve, write_records
 
 
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    with serving(corpus=[write_records(tmp_path_factory.mktemp("shelf"))]) as client:
+    with serve(corpus=[write_records(tmp_path_factory.mktemp("shelf"))]) as client:
         yield client
 
 
 @pytest.fixture(scope="module")
 def shelf_in_pmc(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    """Serve the shelf with 102 and 103 in PMC, so that NCBI knows their references."""
+    """Serve the records with 102 and 103 in PMC, so that NCBI knows their references."""
     text = SHELF
     for pmid in ("102", "103"):
         own = f'<ArticleId IdType="pubmed">{pmid}</ArticleId>'
         place = text.rindex(own) if pmid == "103" else text.index(own)
         place += len(own)
         text = f'{text[:place]}<ArticleId IdType="pmc">PMC5{pmid[1:]}</ArticleId>{text[place:]}'
-    with serving(corpus=[write_records(tmp_path_factory.mktemp("shelf"), text)]) as client:
+    with serve(corpus=[write_records(tmp_path_factory.mktemp("shelf"), text)]) as client:
         yield client
 
 
@@ -43,7 +43,7 @@ def read_link_sets(root: ElementTree.Element) -> list[tuple[list[str | None], di
     ]
 
 
-def test_each_id_parameter_has_its_own_link_set_and_a_list_only_one(shelf_in_pmc: Client) -> None:
+def test_each_id_parameter_has_its_own_linkset_and_a_list_has_only_one(shelf_in_pmc: Client) -> None:
     query = {"dbfrom": "pubmed", "linkname": "pubmed_pubmed_refs"}
 
     apart = read_link_sets(shelf_in_pmc.xml("elink", id=["103", "101", "102"], **query))
@@ -57,14 +57,14 @@ def test_each_id_parameter_has_its_own_link_set_and_a_list_only_one(shelf_in_pmc
     assert together == [(["103", "101", "102"], {"pubmed_pubmed_refs": ["102", "101"]})]
 
 
-def test_references_are_linked_for_articles_in_pmc_alone(shelf: Client) -> None:
+def test_references_are_linked_only_for_articles_in_pmc(shelf: Client) -> None:
     assert read_link_sets(shelf.xml("elink", dbfrom="pubmed", id="103", linkname="pubmed_pubmed_refs")) == [
         (["103"], {})
     ]
     assert b"<Reference>" in shelf.post("efetch", db="pubmed", id="103", retmode="xml").content
 
 
-def test_unknown_ids_have_a_link_set_without_links(shelf: Client) -> None:
+def test_unknown_ids_have_a_linkset_without_links(shelf: Client) -> None:
     assert read_link_sets(shelf.xml("elink", dbfrom="pubmed", id=["999", "103"], linkname="pubmed_pubmed_citedin")) == [
         (["999"], {}),
         (["103"], {}),
@@ -79,7 +79,7 @@ def test_citing_articles_and_pmc_links(shelf: Client) -> None:
     assert full_text[0][1] == {"pubmed_pmc": ["501"]}
 
 
-def test_scores_fall_and_the_article_itself_comes_first(shelf: Client) -> None:
+def test_scores_decrease_and_the_article_itself_is_first(shelf: Client) -> None:
     root = shelf.xml("elink", dbfrom="pubmed", id="101", cmd="neighbor_score", linkname="pubmed_pubmed")
 
     pairs = [(link.findtext("Id"), int(link.findtext("Score", "0"))) for link in root.iter("Link")]
@@ -88,7 +88,7 @@ def test_scores_fall_and_the_article_itself_comes_first(shelf: Client) -> None:
     assert [score for _, score in pairs] == sorted((score for _, score in pairs), reverse=True)
 
 
-def test_the_nearest_come_first_but_merged_ids_fall(shelf: Client) -> None:
+def test_the_nearest_are_first_unless_ids_are_merged(shelf: Client) -> None:
     query = {"dbfrom": "pubmed", "linkname": "pubmed_pubmed"}
     ((_, alone),) = read_link_sets(shelf.xml("elink", id="101", **query))
     ((_, merged),) = read_link_sets(shelf.xml("elink", id="101,102", **query))
@@ -99,7 +99,7 @@ def test_the_nearest_come_first_but_merged_ids_fall(shelf: Client) -> None:
     assert merged["pubmed_pubmed"] == sorted(merged["pubmed_pubmed"], key=lambda one: -int(one or 0))
 
 
-def test_all_link_names_are_reported_when_none_is_asked_for(shelf_in_pmc: Client) -> None:
+def test_all_link_names_are_returned_if_none_is_requested(shelf_in_pmc: Client) -> None:
     ((_, found),) = read_link_sets(shelf_in_pmc.xml("elink", dbfrom="pubmed", db="pubmed", id="102"))
 
     assert set(found) >= {"pubmed_pubmed", "pubmed_pubmed_citedin", "pubmed_pubmed_refs", "pubmed_pubmed_five"}
@@ -120,17 +120,17 @@ def test_links_in_json_are_those_of_the_xml(shelf: Client) -> None:
 def test_biopython_reads_every_command_by_its_own_dtd(shelf: Client, command: str) -> None:
     body = shelf.post("elink", dbfrom="pubmed", id=["101", "999"], cmd=command).content
 
-    assert [one["DbFrom"] for one in biopython_reads(body)] == ["pubmed", "pubmed"]
+    assert [one["DbFrom"] for one in read_with_biopython(body)] == ["pubmed", "pubmed"]
 
 
-def test_links_can_go_to_the_history(shelf_in_pmc: Client) -> None:
+def test_links_can_be_stored_in_the_history(shelf_in_pmc: Client) -> None:
     root = shelf_in_pmc.xml("elink", dbfrom="pubmed", id="103", cmd="neighbor_history", linkname="pubmed_pubmed_refs")
     history = {"WebEnv": root.findtext("LinkSet/WebEnv"), "query_key": root.findtext(".//QueryKey"), "db": "pubmed"}
 
     assert shelf_in_pmc.post("efetch", rettype="uilist", retmode="text", **history).text.split() == ["102", "101"]
 
 
-def test_elink_refuses_what_makes_no_sense(shelf: Client) -> None:
+def test_elink_rejects_invalid_arguments(shelf: Client) -> None:
     assert shelf.xml("elink", dbfrom="pubmed").findtext("ERROR") == "Empty id list - nothing todo"
     assert shelf.xml("elink", dbfrom="nowhere", id="1").findtext("ERROR") == "Invalid db name specified: nowhere"
     assert "Unknown command" in shelf.xml("elink", dbfrom="pubmed", id="1", cmd="jump").findtext("ERROR", "")
@@ -139,9 +139,9 @@ def test_elink_refuses_what_makes_no_sense(shelf: Client) -> None:
 # epost
 
 
-def test_posted_ids_come_back_in_their_order(shelf: Client) -> None:
+def test_posted_ids_are_returned_in_their_order(shelf: Client) -> None:
     body = shelf.post("epost", db="pubmed", id="103,999,101").content
-    posted = biopython_reads(body)
+    posted = read_with_biopython(body)
     history = {"WebEnv": str(posted["WebEnv"]), "query_key": str(posted["QueryKey"]), "db": "pubmed"}
 
     root = shelf.xml("efetch", **history)
@@ -150,7 +150,7 @@ def test_posted_ids_come_back_in_their_order(shelf: Client) -> None:
     assert shelf.pmids("#1", WebEnv=history["WebEnv"]) == {"101", "103"}
 
 
-def test_ids_that_are_none_are_listed_by_epost(shelf: Client) -> None:
+def test_invalid_ids_are_listed_by_epost(shelf: Client) -> None:
     root = shelf.xml("epost", db="pubmed", id="abc,101")
     refused = shelf.xml("epost", db="pubmed", id="abc")
 
@@ -175,8 +175,8 @@ def test_ids_that_are_none_are_listed_by_epost(shelf: Client) -> None:
         ("", ""),
     ],
 )
-def test_spelling_is_corrected_from_the_words_of_the_corpus(shelf: Client, term: str, corrected: str) -> None:
-    record = biopython_reads(shelf.post("espell", db="pubmed", term=term).content)
+def test_spelling_is_corrected_with_the_words_of_the_corpus(shelf: Client, term: str, corrected: str) -> None:
+    record = read_with_biopython(shelf.post("espell", db="pubmed", term=term).content)
 
     assert record["Query"] == term
     assert record["CorrectedQuery"] == corrected
@@ -209,8 +209,8 @@ def test_spelling_is_corrected_from_the_words_of_the_corpus(shelf: Client, term:
         ("einfo", "einfo.dtd", {"db": "fleegle"}),
     ],
 )
-def test_answers_are_valid_by_ncbis_own_dtds(shelf: Client, endpoint: str, name: str, params: dict[str, Any]) -> None:
-    judge = dtd(name)
+def test_answers_are_valid_by_ncbis_dtds(shelf: Client, endpoint: str, name: str, params: dict[str, Any]) -> None:
+    judge = load_dtd(name)
 
     judge.validate(etree.fromstring(shelf.post(endpoint, **params).content))
 
@@ -219,7 +219,7 @@ def test_answers_are_valid_by_ncbis_own_dtds(shelf: Client, endpoint: str, name:
 
 
 def test_egquery_counts_in_every_database(shelf: Client) -> None:
-    record = biopython_reads(shelf.get("egquery", term="asthma").content)
+    record = read_with_biopython(shelf.get("egquery", term="asthma").content)
 
     rows = {row["DbName"]: (row["Count"], row["Status"]) for row in record["eGQueryResult"]}
     assert rows["pubmed"] == ("3", "Ok")
@@ -227,8 +227,8 @@ def test_egquery_counts_in_every_database(shelf: Client) -> None:
 
 
 def test_einfo_lists_databases_and_describes_one(shelf: Client) -> None:
-    names = biopython_reads(shelf.get("einfo").content)["DbList"]
-    (info,) = biopython_reads(shelf.get("einfo", db="pubmed", version="2.0").content)["DbInfo"]
+    names = read_with_biopython(shelf.get("einfo").content)["DbList"]
+    (info,) = read_with_biopython(shelf.get("einfo", db="pubmed", version="2.0").content)["DbInfo"]
 
     assert "pubmed" in names
     assert info["Count"] == "4"
@@ -239,7 +239,7 @@ def test_einfo_lists_databases_and_describes_one(shelf: Client) -> None:
     assert "pubmed_pubmed_refs" in {link["Name"] for link in info["LinkList"]}
 
 
-def test_einfo_in_json_says_the_same(shelf: Client) -> None:
+def test_einfo_in_json_has_the_same_content(shelf: Client) -> None:
     info = shelf.get("einfo", db="pubmed", retmode="json").json()["einforesult"]["dbinfo"][0]
     root = shelf.xml("einfo", db="pubmed")
 
@@ -282,7 +282,7 @@ def convert(client: Client, **params: str) -> requests.Response:
     return requests.get(f"{client.sandbox.url}/idconv/", params={"format": "json", **params}, timeout=20)
 
 
-def test_ids_are_converted_in_the_order_asked(shelf: Client) -> None:
+def test_ids_are_converted_in_the_requested_order(shelf: Client) -> None:
     found = convert(shelf, ids="104,102,101,999", idtype="pmid", tool="t").json()
 
     assert found["status"] == "ok"
@@ -305,7 +305,7 @@ def test_ids_are_converted_in_the_order_asked(shelf: Client) -> None:
         ("10.1000/one", "", 101),
     ],
 )
-def test_every_kind_of_id_is_understood(shelf: Client, ids: str, kind: str, pmid: int) -> None:
+def test_every_kind_of_id_is_accepted(shelf: Client, ids: str, kind: str, pmid: int) -> None:
     (record,) = convert(shelf, ids=ids, idtype=kind).json()["records"]
 
     assert (record["pmid"], record["requested-id"]) == (pmid, ids)
@@ -322,7 +322,7 @@ def test_every_kind_of_id_is_understood(shelf: Client, ids: str, kind: str, pmid
         (",".join(str(number) for number in range(1, 202)), "pmid"),
     ],
 )
-def test_requests_the_converter_cannot_read_fail_as_a_whole(shelf: Client, ids: str, kind: str) -> None:
+def test_requests_that_the_converter_cannot_read_fail_as_a_whole(shelf: Client, ids: str, kind: str) -> None:
     response = convert(shelf, ids=ids, idtype=kind)
 
     assert response.status_code == 400

@@ -20,7 +20,7 @@ KitFor = Callable[..., EntrezKit]
 
 
 def get(sandbox: Sandbox, path: str, **params: str) -> requests.Response:
-    """Ask the sandbox."""
+    """Send a request to the sandbox."""
     return requests.get(f"{sandbox.url}{path}", params=params, timeout=10, allow_redirects=False)
 
 
@@ -33,7 +33,7 @@ def test_unpaywall_answers_at_both_addresses(sandbox: Sandbox, base: str) -> Non
 
 
 @pytest.mark.parametrize("email", ["", "me@example.com", "nobody"])
-def test_unpaywall_wants_an_email_of_ones_own(sandbox: Sandbox, email: str) -> None:
+def test_unpaywall_requires_a_real_email(sandbox: Sandbox, email: str) -> None:
     found = get(sandbox, "/unpaywall/v2/10.5555/ekit.2021.0017", **({"email": email} if email else {}))
 
     assert found.status_code == 422
@@ -45,13 +45,13 @@ def test_unpaywall_does_not_know_other_dois(sandbox: Sandbox, doi: str) -> None:
     assert get(sandbox, f"/unpaywall/v2/{doi}", email="me@university.edu").status_code == 404
 
 
-def test_the_email_is_not_kept(sandbox: Sandbox) -> None:
+def test_the_email_is_not_stored(sandbox: Sandbox) -> None:
     get(sandbox, "/unpaywall/v2/10.5555/ekit.2021.0017", email="canary@university.edu")
 
     assert "canary" not in str(sandbox.entries())
 
 
-def test_every_case_is_met_in_the_demo_corpus(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_every_case_occurs_in_the_demo_corpus(sandbox: Sandbox, kit_for: KitFor) -> None:
     services = kit_for(sandbox).services
     found = {
         name: fetch_open_access(services, f"10.5555/ekit.{name}")
@@ -73,7 +73,7 @@ def test_every_case_is_met_in_the_demo_corpus(sandbox: Sandbox, kit_for: KitFor)
         assert (copy.word_count is None) == (copy.content_format == "pdf-text")
 
 
-def test_a_page_has_the_text_once_and_menus_around_it(sandbox: Sandbox) -> None:
+def test_a_page_has_the_text_once_with_menus_around_it(sandbox: Sandbox) -> None:
     found = get(sandbox, "/publisher/99000010.html")
     root = html.fromstring(found.content)
 
@@ -90,7 +90,7 @@ def test_a_page_has_the_text_once_and_menus_around_it(sandbox: Sandbox) -> None:
     assert len(root.findall(".//table//tr")) == 3
 
 
-def test_a_pdf_holds_the_title_and_as_many_pages_as_it_takes(sandbox: Sandbox) -> None:
+def test_a_pdf_has_the_title_and_as_many_pages_as_needed(sandbox: Sandbox) -> None:
     reader = PdfReader(BytesIO(get(sandbox, "/publisher/99000017.pdf").content), strict=True)
     text = " ".join(" ".join(page.extract_text() for page in reader.pages).split())
 
@@ -101,7 +101,7 @@ def test_a_pdf_holds_the_title_and_as_many_pages_as_it_takes(sandbox: Sandbox) -
     assert text.endswith("passed on without asking anybody.")
 
 
-def test_addresses_of_the_publisher_do_what_they_say(sandbox: Sandbox) -> None:
+def test_addresses_of_the_publisher_redirect_or_serve_files_or_do_not_exist(sandbox: Sandbox) -> None:
     moved = get(sandbox, "/publisher/99000010")
     wall = get(sandbox, "/publisher/99000003/download")
 
@@ -132,7 +132,7 @@ def test_the_bucket_answers_as_s3_does(sandbox: Sandbox) -> None:
 
 
 @pytest.mark.parametrize("endpoint", ["unpaywall", "publisher", "pmc_oa"])
-def test_faults_strike_here_too(sandbox: Sandbox, endpoint: str) -> None:
+def test_faults_apply_to_these_services_too(sandbox: Sandbox, endpoint: str) -> None:
     path = {
         "unpaywall": "/unpaywall/v2/10.5555/ekit.2021.0017",
         "publisher": "/publisher/99000017.pdf",

@@ -1,4 +1,4 @@
-"""The texts of the demo corpus: invented, well-formed, and each the text of the record it says it is."""
+"""The texts of the demo corpus: invented, well-formed, and each the text of its record."""
 
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -40,7 +40,7 @@ def test_a_text_is_invented_and_belongs_to_a_record(file: Traversable, sandbox: 
     assert cited <= {node.get("id") for node in article.iter("ref")}
 
 
-def test_articles_without_a_text_have_front_matter_and_the_publishers_word(sandbox: Sandbox) -> None:
+def test_articles_without_a_text_have_front_matter_and_the_publishers_notice(sandbox: Sandbox) -> None:
     root = fetch_articles(sandbox, "99000003", "1")
     article = root.find("article")
 

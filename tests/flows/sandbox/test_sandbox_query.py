@@ -1,15 +1,15 @@
-"""The sandbox's PubMed query language, one line a rule."""
+"""The sandbox's PubMed query language, one line per rule."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from shelf import Client, article, article_set, serving, write_records
+from sandbox_records import Client, serve, write_article, write_article_set, write_records
 
 
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    with serving(corpus=[write_records(tmp_path_factory.mktemp("shelf"))]) as client:
+    with serve(corpus=[write_records(tmp_path_factory.mktemp("shelf"))]) as client:
         yield client
 
 
@@ -128,7 +128,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
         ("[ti] asthma", "101 103 104"),
     ],
 )
-def test_a_query_finds_what_pubmed_would(shelf: Client, term: str, pmids: str) -> None:
+def test_a_query_finds_the_records_that_pubmed_would_find(shelf: Client, term: str, pmids: str) -> None:
     assert shelf.pmids(term) == set(pmids.split())
 
 
@@ -159,18 +159,18 @@ def test_a_query_finds_what_pubmed_would(shelf: Client, term: str, pmids: str) -
         ("101[pmid]", "101[UID]"),
     ],
 )
-def test_the_translation_is_in_pubmeds_form(shelf: Client, term: str, translation: str) -> None:
+def test_the_translation_has_pubmeds_form(shelf: Client, term: str, translation: str) -> None:
     assert shelf.search(term)["querytranslation"] == translation
 
 
-def test_mapped_terms_are_listed_with_what_they_became(shelf: Client) -> None:
+def test_mapped_terms_are_listed_with_their_translation(shelf: Client) -> None:
     found = shelf.search("rheumatoid arthritis")
 
     assert [entry["from"] for entry in found["translationset"]] == ["rheumatoid arthritis"]
     assert found["translationset"][0]["to"] == found["querytranslation"]
 
 
-def test_an_unknown_field_is_named_and_everything_is_searched_instead(shelf: Client) -> None:
+def test_an_unknown_field_is_reported_and_all_fields_are_searched(shelf: Client) -> None:
     found = shelf.search("asthma[NoSuchField]")
 
     assert found["errorlist"]["fieldsnotfound"] == ["NoSuchField"]
@@ -184,16 +184,17 @@ def test_a_filter_that_needs_other_data_is_an_error(shelf: Client, term: str) ->
 
 
 def test_a_heading_includes_narrower_ones_and_noexp_does_not(tmp_path: Path) -> None:
-    text = article_set(
-        article(1, "One", mesh=("Depressive Disorder",)), article(2, "Two", mesh=("Depressive Disorder, Major",))
+    text = write_article_set(
+        write_article(1, "One", mesh=("Depressive Disorder",)),
+        write_article(2, "Two", mesh=("Depressive Disorder, Major",)),
     )
-    with serving(corpus=[write_records(tmp_path, text)]) as client:
+    with serve(corpus=[write_records(tmp_path, text)]) as client:
         assert client.pmids("depressive disorder[mh]") == {"1", "2"}
         assert client.pmids("depressive disorder[mh:noexp]") == {"1"}
         assert client.pmids("depressive disorder") == {"1", "2"}
 
 
-def test_an_unknown_word_is_dropped_and_named(shelf: Client) -> None:
+def test_an_unknown_word_is_dropped_and_reported(shelf: Client) -> None:
     found = shelf.search("asthma qqzzxx")
 
     assert found["errorlist"]["phrasesnotfound"] == ["qqzzxx"]
@@ -203,7 +204,7 @@ def test_an_unknown_word_is_dropped_and_named(shelf: Client) -> None:
 @pytest.mark.parametrize(
     "term", ["qqzzxx", "qqzzxx yyqqzz", "qqzzxx[ti] AND asthma", '"no such heading"[mh] AND asthma']
 )
-def test_a_query_of_nothing_known_finds_nothing(shelf: Client, term: str) -> None:
+def test_a_query_of_only_unknown_words_finds_nothing(shelf: Client, term: str) -> None:
     found = shelf.search(term)
 
     assert found["count"] == "0"
@@ -211,14 +212,14 @@ def test_a_query_of_nothing_known_finds_nothing(shelf: Client, term: str) -> Non
     assert "No items found." in found["warninglist"]["outputmessages"]
 
 
-def test_an_unknown_quoted_phrase_is_named_and_its_words_are_searched(shelf: Client) -> None:
+def test_an_unknown_quoted_phrase_is_reported_and_its_words_are_searched(shelf: Client) -> None:
     found = shelf.search('"children asthma"')
 
     assert found["warninglist"]["quotedphrasesnotfound"] == ['"children asthma"']
     assert set(found["idlist"]) == {"101", "104"}
 
 
-def test_an_unknown_tagged_phrase_is_named_with_its_tag(shelf: Client) -> None:
+def test_an_unknown_tagged_phrase_is_reported_with_its_tag(shelf: Client) -> None:
     assert shelf.search('"asthma children"[tiab]')["warninglist"]["quotedphrasesnotfound"] == [
         '"asthma children"[tiab]'
     ]
@@ -226,19 +227,19 @@ def test_an_unknown_tagged_phrase_is_named_with_its_tag(shelf: Client) -> None:
     assert shelf.search("qqzzxx[ti]")["errorlist"]["phrasesnotfound"] == ["qqzzxx[ti]"]
 
 
-def test_a_stop_word_alone_is_ignored_and_said_to_be(shelf: Client) -> None:
+def test_a_stop_word_alone_is_ignored_and_reported(shelf: Client) -> None:
     found = shelf.search("with")
 
     assert found["count"] == "0"
     assert found["warninglist"]["phrasesignored"] == ["with"]
 
 
-def test_unbalanced_signs_are_remarked_on(shelf: Client) -> None:
+def test_unbalanced_quotes_and_parentheses_cause_a_warning(shelf: Client) -> None:
     assert shelf.search('asthma "')["warninglist"]["outputmessages"] == ["Unmatched double quote ignored."]
     assert shelf.search("(asthma")["warninglist"]["outputmessages"] == ["Unmatched parenthesis ignored."]
 
 
-def test_a_clean_query_has_no_lists_of_complaints(shelf: Client) -> None:
+def test_a_valid_query_has_no_lists_of_errors(shelf: Client) -> None:
     found = shelf.search("asthma AND humans[mh]")
 
     assert "errorlist" not in found
@@ -256,5 +257,5 @@ def test_the_field_parameter_limits_untagged_words_only(shelf: Client) -> None:
 @pytest.mark.parametrize(
     "term", ["(" * 5000 + "asthma" + ")" * 5000, "asthma " * 5000, "(((" * 300, "]]]", "\x00\x01", '"']
 )
-def test_strange_queries_are_answered(shelf: Client, term: str) -> None:
+def test_unusual_queries_are_answered(shelf: Client, term: str) -> None:
     assert int(shelf.search(term)["count"]) in (0, 3)

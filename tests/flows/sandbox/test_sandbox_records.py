@@ -1,4 +1,4 @@
-"""The sandbox's ESummary and EFetch, judged by readers that are not ours."""
+"""The sandbox's ESummary and EFetch, read with independent readers."""
 
 import gzip
 import html
@@ -10,32 +10,41 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from recordings import require_recordings
-from shelf import SHELF, Client, article, article_set, biopython_reads, medline_records, serving, write_records
+from sandbox_records import (
+    SHELF,
+    Client,
+    read_medline,
+    read_with_biopython,
+    serve,
+    write_article,
+    write_article_set,
+    write_records,
+)
+from used_recordings import require_recordings
 
 
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    with serving(corpus=[write_records(tmp_path_factory.mktemp("shelf"))]) as client:
+    with serve(corpus=[write_records(tmp_path_factory.mktemp("shelf"))]) as client:
         yield client
 
 
 @pytest.fixture(scope="module")
 def many() -> Iterator[Client]:
-    with serving(records=12_000) as client:
+    with serve(records=12_000) as client:
         yield client
 
 
-def as_plain(element: ElementTree.Element) -> Any:
-    """Turn summary XML into what its JSON looks like."""
+def to_plain(element: ElementTree.Element) -> Any:
+    """Convert summary XML to the form of its JSON."""
     if not len(element):
         return element.text or ""
     if len({child.tag for child in element}) == 1 and element.tag not in ("Author", "Reference"):
-        return [as_plain(child) for child in element]
-    return {child.tag.lower(): as_plain(child) for child in element}
+        return [to_plain(child) for child in element]
+    return {child.tag.lower(): to_plain(child) for child in element}
 
 
-def test_summaries_in_xml_and_json_say_the_same(shelf: Client) -> None:
+def test_summaries_in_xml_and_json_have_the_same_content(shelf: Client) -> None:
     root = shelf.xml("esummary", db="pubmed", id="101,102,103,104", version="2.0")
     found = json.loads(shelf.post("esummary", db="pubmed", id="101,102,103,104", retmode="json").content)["result"]
 
@@ -44,7 +53,7 @@ def test_summaries_in_xml_and_json_say_the_same(shelf: Client) -> None:
         entry = found[summary.get("uid", "")]
         assert [child.tag.lower() for child in summary] == list(entry)[1:]
         for child in summary:
-            value = as_plain(child)
+            value = to_plain(child)
             listed = entry[child.tag.lower()]
             if isinstance(listed, list):
                 value = [] if value.__class__ is str else value
@@ -53,7 +62,7 @@ def test_summaries_in_xml_and_json_say_the_same(shelf: Client) -> None:
                 assert str(value) == str(listed), child.tag
 
 
-def test_a_summary_has_what_pubmed_puts_there(shelf: Client) -> None:
+def test_a_summary_has_the_fields_of_pubmeds(shelf: Client) -> None:
     found = shelf.get("esummary", db="pubmed", id="101,104", retmode="json").json()["result"]
     entry = found["101"]
 
@@ -75,7 +84,7 @@ def test_a_summary_has_what_pubmed_puts_there(shelf: Client) -> None:
     ]
 
 
-def test_titles_in_summaries_keep_their_markup_as_text(shelf: Client) -> None:
+def test_titles_in_summaries_have_their_markup_as_text(shelf: Client) -> None:
     root = shelf.xml("esummary", db="pubmed", id="102", version="2.0")
 
     title = root.findtext("DocumentSummarySet/DocumentSummary/Title") or ""
@@ -85,7 +94,7 @@ def test_titles_in_summaries_keep_their_markup_as_text(shelf: Client) -> None:
 def test_biopython_reads_version_1_summaries(shelf: Client) -> None:
     body = shelf.get("esummary", db="pubmed", id="101,103").content
 
-    first, second = biopython_reads(body)
+    first, second = read_with_biopython(body)
 
     assert first["Title"] == "Asthma in children"
     assert list(first["AuthorList"]) == ["Smith JA", "Müller E"]
@@ -104,7 +113,7 @@ def test_each_unknown_id_has_an_error_in_its_place(shelf: Client) -> None:
     assert old.findtext("ERROR") == "UID=999: cannot get document summary"
 
 
-def test_an_id_that_is_none_is_named_with_its_position(shelf: Client) -> None:
+def test_an_invalid_id_is_reported_with_its_position(shelf: Client) -> None:
     found = shelf.get("esummary", db="pubmed", id="101,abc", retmode="json").json()
 
     assert found["error"] == "Invalid uid abc at position= 4"
@@ -134,14 +143,14 @@ def test_summaries_of_a_history_page(many: Client) -> None:
     assert page["result"]["uids"] == found["idlist"][10:15]
 
 
-def test_summaries_without_ids_are_refused(shelf: Client) -> None:
+def test_summaries_without_ids_are_rejected(shelf: Client) -> None:
     assert shelf.xml("esummary", db="pubmed").findtext("ERROR") == "Empty id list - nothing todo"
 
 
 # efetch
 
 
-def test_records_are_sent_as_they_are_in_the_corpus(shelf: Client) -> None:
+def test_records_are_sent_unchanged(shelf: Client) -> None:
     body = shelf.get("efetch", db="pubmed", id="103,101", retmode="xml").text
 
     sent = re.findall(r"<PubmedArticle>.*?</PubmedArticle>", body, re.DOTALL)
@@ -152,7 +161,7 @@ def test_records_are_sent_as_they_are_in_the_corpus(shelf: Client) -> None:
     assert body.startswith('<?xml version="1.0" ?>\n<!DOCTYPE PubmedArticleSet PUBLIC')
 
 
-def test_unknown_ids_are_left_out_and_known_ones_come_once(shelf: Client) -> None:
+def test_unknown_ids_are_omitted_and_known_ones_are_returned_once(shelf: Client) -> None:
     root = shelf.xml("efetch", db="pubmed", id="999,102,999999999,102,00101")
 
     assert [one.text for one in root.iterfind("PubmedArticle/MedlineCitation/PMID")] == ["102", "101"]
@@ -160,14 +169,14 @@ def test_unknown_ids_are_left_out_and_known_ones_come_once(shelf: Client) -> Non
 
 
 @pytest.mark.parametrize("bad", ["abc", "0", "99999999999999999999999"])
-def test_ids_that_are_none_are_a_bad_request(shelf: Client, bad: str) -> None:
+def test_invalid_ids_are_a_bad_request(shelf: Client, bad: str) -> None:
     response = shelf.get("efetch", db="pubmed", id=bad)
 
     assert response.status_code == 400
     assert ElementTree.fromstring(response.content).findtext("ERROR", "").startswith("ID list is empty!")
 
 
-def test_no_ids_at_all_is_an_error_with_http_200(shelf: Client) -> None:
+def test_a_request_without_ids_is_an_error_with_http_200(shelf: Client) -> None:
     response = shelf.get("efetch", db="pubmed", id="")
 
     assert response.status_code == 200
@@ -181,7 +190,7 @@ def test_an_unknown_database_is_a_bad_request(shelf: Client) -> None:
 def test_medline_text_reads_back_in_biopython(shelf: Client) -> None:
     body = shelf.get("efetch", db="pubmed", id="101,102,104", rettype="medline", retmode="text").text
 
-    first, second, third = medline_records(body)
+    first, second, third = read_medline(body)
 
     assert (first["PMID"], first["TI"]) == ("101", "Asthma in children")
     assert first["FAU"] == ["Smith, John A", "Müller, Eva"]
@@ -202,12 +211,12 @@ def test_medline_text_reads_back_in_biopython(shelf: Client) -> None:
 
 def test_medline_lines_are_wrapped_and_joined_again(tmp_path: Path) -> None:
     words = " ".join(f"word{number}" for number in range(80))
-    text = article_set(article(7, "T" * 200, abstract=words))
-    with serving(corpus=[write_records(tmp_path, text)]) as client:
+    text = write_article_set(write_article(7, "T" * 200, abstract=words))
+    with serve(corpus=[write_records(tmp_path, text)]) as client:
         body = client.get("efetch", db="pubmed", id="7", rettype="medline", retmode="text").text
 
     assert max(map(len, body.splitlines())) <= 87
-    (record,) = medline_records(body)
+    (record,) = read_medline(body)
     assert record["AB"] == words
     assert record["TI"].replace(" ", "") == "T" * 200
 
@@ -222,7 +231,7 @@ def test_lists_and_abstracts_in_text(shelf: Client) -> None:
     assert "PMCID: PMC501\nPMID: 101 [Indexed for MEDLINE]\n" in text
 
 
-def test_a_history_page_holds_exactly_its_records(many: Client) -> None:
+def test_a_history_page_has_exactly_its_records(many: Client) -> None:
     found = many.search("asthma", usehistory="y", retmax=100)
     history = {"WebEnv": found["webenv"], "query_key": found["querykey"], "db": "pubmed"}
 
@@ -231,7 +240,7 @@ def test_a_history_page_holds_exactly_its_records(many: Client) -> None:
     assert [one.findtext("MedlineCitation/PMID") for one in root] == found["idlist"][20:50]
 
 
-def test_history_beyond_the_ceiling_is_refused_and_the_page_across_it_is_cut(many: Client) -> None:
+def test_history_beyond_the_maximum_is_refused_and_the_page_across_it_is_cut(many: Client) -> None:
     found = many.search("all[sb]", usehistory="y", retmax=0)
     history = {"WebEnv": found["webenv"], "query_key": found["querykey"], "db": "pubmed", "rettype": "uilist"}
 
@@ -244,7 +253,7 @@ def test_history_beyond_the_ceiling_is_refused_and_the_page_across_it_is_cut(man
 
 
 def test_an_expired_history_is_an_error(tmp_path: Path) -> None:
-    with serving(corpus=[write_records(tmp_path)]) as client:
+    with serve(corpus=[write_records(tmp_path)]) as client:
         found = client.search("asthma", usehistory="y")
         history = {"WebEnv": found["webenv"], "query_key": found["querykey"], "db": "pubmed"}
         assert client.post("efetch", **history).status_code == 200
@@ -257,16 +266,16 @@ def test_an_expired_history_is_an_error(tmp_path: Path) -> None:
     assert ElementTree.fromstring(summaries.content).findtext("ERROR") == "Unable to obtain query #1"
 
 
-def test_at_most_10000_records_come_at_once(many: Client) -> None:
+def test_at_most_10000_records_are_returned_at_once(many: Client) -> None:
     ids = ",".join(str(99_100_001 + place) for place in range(10_500))
 
     assert len(many.post("efetch", db="pubmed", id=ids, rettype="uilist", retmode="text").text.split()) == 10_000
 
 
 @pytest.mark.long
-def test_recorded_records_come_back_byte_for_byte(real_data: Path) -> None:
+def test_recorded_records_are_returned_byte_for_byte(real_data: Path) -> None:
     folder = real_data / "efetch_pubmed"
-    with serving(corpus=[folder]) as client:
+    with serve(corpus=[folder]) as client:
         corpus = client.sandbox.collection
         ids = [corpus.pmid(number) for number in range(corpus.size)]
         body = client.post("efetch", db="pubmed", id=",".join(ids)).content
@@ -280,15 +289,17 @@ def test_recorded_records_come_back_byte_for_byte(real_data: Path) -> None:
     require_recordings(len(ids) > 100)
     sent = re.findall(rb"<Pubmed(?:Book)?Article>.*?</Pubmed(?:Book)?Article>", body, re.DOTALL)
     assert all(record in source for record in sent)
-    assert [record["PMID"] for record in medline_records(texts)] == ids
+    assert [record["PMID"] for record in read_medline(texts)] == ids
     assert [one.get("uid") for one in summaries.iterfind("DocumentSummarySet/DocumentSummary")] == ids
     assert summaries.find(".//error") is None
 
 
-def test_medline_text_and_searches_keep_exponents(tmp_path: Path) -> None:
-    text = article_set(article(7, "Growth at 10<sup>6</sup> cells", abstract="CO<sub>2</sub> and T<sub>H</sub>17."))
-    with serving(corpus=[write_records(tmp_path, text)]) as client:
-        (record,) = medline_records(client.get("efetch", db="pubmed", id="7", rettype="medline", retmode="text").text)
+def test_medline_text_and_searches_have_exponents(tmp_path: Path) -> None:
+    text = write_article_set(
+        write_article(7, "Growth at 10<sup>6</sup> cells", abstract="CO<sub>2</sub> and T<sub>H</sub>17.")
+    )
+    with serve(corpus=[write_records(tmp_path, text)]) as client:
+        (record,) = read_medline(client.get("efetch", db="pubmed", id="7", rettype="medline", retmode="text").text)
         found = [client.search(term)["idlist"] for term in ("106[ti]", "co2", "TH17")]
 
     assert (record["TI"].rstrip("."), record["AB"]) == ("Growth at 10⁶ cells", "CO₂ and T_(H)17.")

@@ -1,4 +1,4 @@
-"""The sandbox as a server: the rate rule, faults, robustness, its log, and a clean end."""
+"""The sandbox as a server: the rate limit, faults, invalid requests, its log, and a clean end."""
 
 import http.client
 import json
@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import requests
-from shelf import Client, serving, write_records
+from sandbox_records import Client, serve, write_records
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.local.eutils.database import Database, FetchCall, SearchCall, SearchOutcome
@@ -32,7 +32,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def shelf(path: Path) -> Iterator[Client]:
-    with serving(corpus=[path]) as client:
+    with serve(corpus=[path]) as client:
         yield client
 
 
@@ -53,7 +53,7 @@ def test_the_fourth_request_in_a_second_is_refused_with_ncbis_words(path: Path) 
     assert [answer.headers["X-RateLimit-Remaining"] for answer in answers[:3]] == ["2", "1", "0"]
 
 
-def test_a_key_raises_the_limit_to_ten_and_counts_by_itself(path: Path) -> None:
+def test_a_key_raises_the_limit_to_ten_and_is_counted_separately(path: Path) -> None:
     with Sandbox(corpus=[path]) as sandbox:
         client = Client(sandbox)
         keyed = [client.get("esearch", db="pubmed", term="asthma", api_key="k").status_code for _ in range(11)]
@@ -64,7 +64,7 @@ def test_a_key_raises_the_limit_to_ten_and_counts_by_itself(path: Path) -> None:
     assert (other, keyless) == (200, 200)
 
 
-def test_the_rule_holds_in_every_second_and_refused_requests_do_not_count() -> None:
+def test_the_limit_applies_to_every_second_and_refused_requests_do_not_count() -> None:
     rule = RateRule()
 
     allowed = [
@@ -74,14 +74,14 @@ def test_the_rule_holds_in_every_second_and_refused_requests_do_not_count() -> N
     assert allowed == [True, True, True, False, False, True, False, True, False, False, True]
 
 
-def test_the_converter_is_outside_the_rule(path: Path) -> None:
+def test_the_converter_has_no_rate_limit(path: Path) -> None:
     with Sandbox(corpus=[path]) as sandbox:
         answers = [requests.get(f"{sandbox.url}/idconv?ids=101&format=json", timeout=20) for _ in range(5)]
 
     assert {answer.status_code for answer in answers} == {200}
 
 
-def test_a_bad_key_is_a_bad_request(shelf: Client) -> None:
+def test_an_invalid_key_is_a_bad_request(shelf: Client) -> None:
     answer = shelf.get("esearch", db="pubmed", term="asthma", api_key="invalid")
 
     assert answer.status_code == 400
@@ -91,13 +91,13 @@ def test_a_bad_key_is_a_bad_request(shelf: Client) -> None:
 # faults
 
 
-def test_faults_are_read_from_text() -> None:
+def test_faults_are_parsed_from_text() -> None:
     assert parse_faults("429=.05, 500=.02,truncate=0.5,") == {"429": 0.05, "500": 0.02, "truncate": 0.5}
     assert parse_faults("") == {}
 
 
 @pytest.mark.parametrize("text", ["flood=.1", "429", "429=x", "429=2", "429=-.1", "429=nan", "429=.6,500=.6", "=1"])
-def test_faults_that_cannot_be_are_refused(text: str) -> None:
+def test_invalid_faults_are_rejected(text: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         parse_faults(text)
 
@@ -109,7 +109,7 @@ def failing(client: Client, kind: str, endpoint: str = "efetch", **params: Any) 
     return client.post(endpoint, **{"db": "pubmed", "id": "101,102", **params})
 
 
-def test_truncated_bodies_look_whole_to_http(shelf: Client) -> None:
+def test_truncated_bodies_are_complete_http_replies(shelf: Client) -> None:
     whole = shelf.post("efetch", db="pubmed", id="101,102").content
     answer = failing(shelf, "truncate")
 
@@ -120,7 +120,7 @@ def test_truncated_bodies_look_whole_to_http(shelf: Client) -> None:
         ElementTree.fromstring(answer.content)
 
 
-def test_html_comes_with_200_and_500(shelf: Client) -> None:
+def test_html_is_sent_with_200_and_500(shelf: Client) -> None:
     page, diagnostic = failing(shelf, "html"), failing(shelf, "500")
 
     assert (page.status_code, diagnostic.status_code) == (200, 500)
@@ -128,7 +128,7 @@ def test_html_comes_with_200_and_500(shelf: Client) -> None:
     assert "WWW Error 500 Diagnostic" in diagnostic.text
 
 
-def test_a_429_can_come_out_of_turn(shelf: Client) -> None:
+def test_a_429_can_be_sent_without_a_reason(shelf: Client) -> None:
     answer = failing(shelf, "429", api_key="canary")
 
     assert answer.status_code == 429
@@ -136,14 +136,14 @@ def test_a_429_can_come_out_of_turn(shelf: Client) -> None:
 
 
 @pytest.mark.parametrize("endpoint", ["efetch", "esearch", "esummary", "elink", "epost", "einfo", "espell"])
-def test_backend_errors_come_with_200_and_400(shelf: Client, endpoint: str) -> None:
+def test_backend_errors_are_sent_with_200_and_400(shelf: Client, endpoint: str) -> None:
     for kind, status in (("error200", 200), ("400", 400)):
         answer = failing(shelf, kind, endpoint, term="asthma", dbfrom="pubmed")
         assert answer.status_code == status
         assert ElementTree.fromstring(answer.content).find("ERROR") is not None
 
 
-def test_backend_errors_come_in_json_too(shelf: Client) -> None:
+def test_backend_errors_are_sent_in_json_too(shelf: Client) -> None:
     search = failing(shelf, "error200", "esearch", term="asthma", retmode="json").json()
     summary = failing(shelf, "error200", "esummary", retmode="json").json()
 
@@ -161,11 +161,11 @@ def test_cut_connections_end_before_the_promised_length(shelf: Client) -> None:
     assert shelf.post("efetch", db="pubmed", id="101").status_code == 200
 
 
-def test_a_prolog_can_be_all_there_is(shelf: Client) -> None:
+def test_a_reply_can_consist_of_a_prolog_only(shelf: Client) -> None:
     assert failing(shelf, "prolog").text == '<?xml version="1.0" encoding="UTF-8" ?>\n'
 
 
-def test_faults_strike_as_often_as_asked_and_the_same_way_for_a_seed() -> None:
+def test_faults_have_the_requested_frequency_and_the_same_order_for_a_seed() -> None:
     probabilities = {"429": 0.05, "500": 0.02, "truncate": 0.05, "html": 0.1, "error200": 0.05, "cut": 0.02}
     plans = [FaultPlan(probabilities, seed=seed) for seed in (1, 1, 2)]
     drawn = [[plan.draw("efetch") for _ in range(10_000)] for plan in plans]
@@ -176,7 +176,7 @@ def test_faults_strike_as_often_as_asked_and_the_same_way_for_a_seed() -> None:
         assert abs(plans[0].struck[kind] / 10_000 - probability) < 0.01
 
 
-def test_the_same_request_fails_at_most_so_often_in_a_row() -> None:
+def test_the_number_of_consecutive_faults_of_a_request_is_limited() -> None:
     plan = FaultPlan({"500": 0.9}, most_in_a_row=3)
     drawn = {request: [plan.draw("efetch", request) for _ in range(1_000)] for request in ("a", "b")}
 
@@ -188,7 +188,7 @@ def test_the_same_request_fails_at_most_so_often_in_a_row() -> None:
 
 
 def test_faults_apply_to_every_endpoint(path: Path) -> None:
-    with serving(corpus=[path], faults={"html": 1.0}) as client:
+    with serve(corpus=[path], faults={"html": 1.0}) as client:
         for endpoint in ("esearch", "esummary", "efetch", "elink", "epost", "espell", "egquery", "einfo", "ecitmatch"):
             assert client.get(endpoint, db="pubmed").text.startswith("<!DOCTYPE html"), endpoint
         assert requests.get(f"{client.sandbox.url}/idconv", timeout=20).text.startswith("<!DOCTYPE html")
@@ -202,8 +202,8 @@ def test_a_retired_endpoint_is_not_found(shelf: Client) -> None:
     assert shelf.get("einfo").status_code == 200
 
 
-def test_latency_is_waited_before_the_answer(path: Path) -> None:
-    with serving(corpus=[path], latency_ms=120) as client:
+def test_the_latency_is_waited_before_the_answer(path: Path) -> None:
+    with serve(corpus=[path], latency_ms=120) as client:
         start = time.monotonic()
         client.get("einfo")
         assert time.monotonic() - start >= 0.12
@@ -212,7 +212,7 @@ def test_latency_is_waited_before_the_answer(path: Path) -> None:
 # requests of all kinds
 
 
-def test_long_get_requests_are_refused_and_post_is_not(shelf: Client) -> None:
+def test_long_get_requests_are_refused_and_post_requests_are_not(shelf: Client) -> None:
     long = "asthma OR " * 200 + "mice"
     few, many = ",".join(["101"] * 150), ",".join(["1"] * 201)
 
@@ -223,13 +223,13 @@ def test_long_get_requests_are_refused_and_post_is_not(shelf: Client) -> None:
     assert shelf.post("efetch", db="pubmed", id=many).status_code == 200
 
 
-def test_key_mail_and_tool_do_not_make_a_get_request_long(shelf: Client) -> None:
+def test_key_email_and_tool_do_not_count_for_the_length_of_a_get_request(shelf: Client) -> None:
     answer = shelf.get("esearch", db="pubmed", term="asthma " * 200, api_key="k" * 300, email="e" * 300, tool="t" * 300)
 
     assert answer.status_code == 200
 
 
-def raw(client: Client, data: bytes) -> bytes:
+def send_raw(client: Client, data: bytes) -> bytes:
     with closing(socket.create_connection(("127.0.0.1", client.sandbox.port), timeout=10)) as connection:
         connection.sendall(data)
         connection.shutdown(socket.SHUT_WR)
@@ -257,18 +257,18 @@ def raw(client: Client, data: bytes) -> bytes:
         (b"nonsense\r\n\r\n", b"400"),
     ],
 )
-def test_malformed_requests_are_answered_and_harm_nothing(shelf: Client, data: bytes, status: bytes) -> None:
-    assert b" " + status in raw(shelf, data).split(b"\r\n", 1)[0] + b" " + status * (status == b"400")
+def test_malformed_requests_are_answered_and_cause_no_defect(shelf: Client, data: bytes, status: bytes) -> None:
+    assert b" " + status in send_raw(shelf, data).split(b"\r\n", 1)[0] + b" " + status * (status == b"400")
     assert shelf.get("einfo").status_code == 200
 
 
-def test_a_body_that_never_comes_is_given_up(shelf: Client) -> None:
+def test_a_body_that_never_arrives_is_abandoned(shelf: Client) -> None:
     head = b"POST /entrez/eutils/esearch.fcgi HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\nshort"
 
-    assert raw(shelf, head) == b""
+    assert send_raw(shelf, head) == b""
 
 
-def test_connections_are_kept_alive(shelf: Client) -> None:
+def test_connections_stay_open(shelf: Client) -> None:
     with closing(http.client.HTTPConnection("127.0.0.1", shelf.sandbox.port, timeout=10)) as connection:
         used = set()
         for _ in range(3):
@@ -280,7 +280,7 @@ def test_connections_are_kept_alive(shelf: Client) -> None:
         assert len(used) == 1
 
 
-def test_only_loopback_is_listened_on(shelf: Client) -> None:
+def test_the_server_listens_only_on_loopback(shelf: Client) -> None:
     assert shelf.sandbox.url.startswith("http://127.0.0.1:")
 
 
@@ -301,7 +301,7 @@ def test_many_clients_are_served_at_once(shelf: Client) -> None:
 # the log
 
 
-def test_the_log_tells_what_was_asked_but_no_secret(shelf: Client) -> None:
+def test_the_log_has_the_requests_but_no_secret(shelf: Client) -> None:
     before = time.monotonic()
     shelf.get("esearch", db="pubmed", term="asthma", api_key="canary-key", email="canary@example.org", tool="t")
     shelf.post("efetch", db="pubmed", id="101", API_KEY="canary-key")
@@ -321,7 +321,7 @@ def test_the_log_tells_what_was_asked_but_no_secret(shelf: Client) -> None:
     assert shelf.sandbox.entries("efetch") == [second]
 
 
-def test_faults_stand_in_the_log(shelf: Client) -> None:
+def test_faults_are_in_the_log(shelf: Client) -> None:
     shelf.sandbox.fail_next("500")
     shelf.get("einfo")
     shelf.get("einfo")
@@ -332,7 +332,7 @@ def test_faults_stand_in_the_log(shelf: Client) -> None:
 # starting and stopping
 
 
-def test_nothing_is_left_when_it_stops(path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_no_thread_and_no_file_is_left_when_it_stops(path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     before = threading.active_count()
     sandbox = Sandbox(corpus=[path]).start()
     port = sandbox.port
@@ -351,7 +351,7 @@ def test_nothing_is_left_when_it_stops(path: Path, capfd: pytest.CaptureFixture[
     assert capfd.readouterr() == ("", "")
 
 
-def test_it_can_start_again(path: Path) -> None:
+def test_it_can_be_started_again(path: Path) -> None:
     sandbox = Sandbox(corpus=[path], enforce_limits=False)
     for _ in range(2):
         with sandbox:
@@ -360,7 +360,7 @@ def test_it_can_start_again(path: Path) -> None:
         _ = sandbox.url
 
 
-def test_serve_forever_ends_when_it_is_stopped(path: Path) -> None:
+def test_serve_forever_ends_when_the_server_is_stopped(path: Path) -> None:
     sandbox = Sandbox(corpus=[path])
     thread = threading.Thread(target=sandbox.serve_forever)
     thread.start()
@@ -372,7 +372,7 @@ def test_serve_forever_ends_when_it_is_stopped(path: Path) -> None:
     assert not thread.is_alive()
 
 
-def test_another_thread_sees_no_listener_that_has_not_begun(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_thread_sees_no_listener_before_it_has_started(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sandbox = Sandbox(corpus=[path])
     begin = Listener.start
 
@@ -389,7 +389,7 @@ def test_another_thread_sees_no_listener_that_has_not_begun(path: Path, monkeypa
         _ = sandbox.port
 
 
-def test_a_taken_port_is_bad_input(shelf: Client) -> None:
+def test_a_port_in_use_is_invalid_input(shelf: Client) -> None:
     with pytest.raises(InvalidInput, match="port") as caught:
         Sandbox(port=shelf.sandbox.port).start()
     assert caught.value.invalid_input == f"port={shelf.sandbox.port}"
@@ -407,7 +407,7 @@ def test_a_taken_port_is_bad_input(shelf: Client) -> None:
         {"faults": {"flood": 0.1}},
     ],
 )
-def test_options_that_cannot_be_are_refused(options: Mapping[str, Any]) -> None:
+def test_invalid_options_are_rejected(options: Mapping[str, Any]) -> None:
     with pytest.raises(InvalidInput):
         Sandbox(**options)
 
@@ -415,14 +415,14 @@ def test_options_that_cannot_be_are_refused(options: Mapping[str, Any]) -> None:
 @pytest.mark.parametrize(
     "text", ["", "<PubmedArticleSet></PubmedArticleSet>", "<PubmedArticle><PMID>1</PMID><b></PubmedArticle>", "{}"]
 )
-def test_a_file_without_usable_records_is_refused_by_name(tmp_path: Path, text: str) -> None:
+def test_a_file_without_usable_records_is_rejected_by_name(tmp_path: Path, text: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         Sandbox(corpus=[write_records(tmp_path, text)])
 
-    assert "shelf.xml" in caught.value.message
+    assert "sandbox_records.xml" in caught.value.message
 
 
-def test_a_damaged_archive_and_an_empty_folder_are_refused(tmp_path: Path) -> None:
+def test_a_damaged_archive_and_an_empty_folder_are_rejected(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "bad.xml.gz").write_bytes(b"this is not gzip")
     for place in ("empty", "bad.xml.gz"):
@@ -431,7 +431,7 @@ def test_a_damaged_archive_and_an_empty_folder_are_refused(tmp_path: Path) -> No
 
 
 def test_the_demo_corpus_is_served_by_default() -> None:
-    with serving() as client:
+    with serve() as client:
         found = client.search("all[sb]", retmax=100)
 
     assert int(found["count"]) >= 50
@@ -441,7 +441,7 @@ def test_the_demo_corpus_is_served_by_default() -> None:
 # settings and further databases
 
 
-def test_settings_point_at_the_sandbox_with_folders_of_their_own(shelf: Client, tmp_path: Path) -> None:
+def test_settings_of_the_sandbox_have_its_address_and_separate_folders(shelf: Client, tmp_path: Path) -> None:
     settings = shelf.sandbox.settings(tmp_path, ncbi_api_key="canary", ncbi_max_retries=2)
 
     assert settings.eutils_url == f"{shelf.sandbox.url}/entrez/eutils"
@@ -454,20 +454,20 @@ def test_settings_point_at_the_sandbox_with_folders_of_their_own(shelf: Client, 
         assert folder.is_relative_to(tmp_path)
 
 
-def test_settings_without_a_folder_use_a_temporary_one_that_goes(path: Path) -> None:
-    with serving(corpus=[path]) as client:
+def test_settings_without_a_folder_use_a_temporary_one_that_is_removed(path: Path) -> None:
+    with serve(corpus=[path]) as client:
         folder = client.sandbox.settings().cache_dir.parent.parent
         assert folder.is_dir()
     assert not folder.exists()
 
 
-def test_an_unknown_setting_is_a_mistake_of_the_caller(shelf: Client) -> None:
+def test_an_unknown_setting_is_an_error_of_the_caller(shelf: Client) -> None:
     with pytest.raises(TypeError, match="no_such_setting"):
         shelf.sandbox.settings(no_such_setting=1)
 
 
 class Flowers(Database):
-    """A database of two flowers, as a later author would add one."""
+    """A database of two flowers, like one that a later author could add."""
 
     name = "flowers"
     menu = "Flowers"
@@ -497,7 +497,7 @@ class Flowers(Database):
         return ()
 
 
-def test_a_further_database_needs_no_change_of_any_endpoint(shelf: Client) -> None:
+def test_another_database_needs_no_change_of_an_endpoint(shelf: Client) -> None:
     shelf.sandbox.register(Flowers())
 
     found = shelf.post("esearch", db="flowers", term="x", retmode="json", retmax=20_000).json()["esearchresult"]
@@ -518,7 +518,7 @@ def test_a_further_database_needs_no_change_of_any_endpoint(shelf: Client) -> No
     assert shelf.xml("espell", db="flowers", term="rosse").findtext("CorrectedQuery") == ""
 
 
-def test_a_further_service_can_keep_identifiers_in_the_path(shelf: Client) -> None:
+def test_another_service_can_have_identifiers_in_the_path(shelf: Client) -> None:
     shelf.sandbox.route(
         "/unpaywall", "unpaywall", lambda request, state: plain(f"{request.rest}?{request.get('email')}")
     )

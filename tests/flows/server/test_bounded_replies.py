@@ -1,13 +1,13 @@
-"""No tool answers with more than an agent can read, whatever it is asked; what is cut is said, with how to go on."""
+"""Replies of all tools have a size limit; cut replies state what is missing and how to continue."""
 
 import json
 import re
 from typing import Any
 
 import pytest
-from examples import CLAIMS, CORPUS, REFERENCES
-from review_records import invent_works, ris_file
-from serving import Json, ServicesFor, connected, structured
+from example_calls import CLAIMS, CORPUS, REFERENCES
+from mcp_helpers import Json, ServicesFor, connect, read_structured
+from review_records import invent_works, write_ris_file
 
 from entrez_kit.core.operation import Operation
 from entrez_kit.python.catalogue import OPERATIONS
@@ -87,18 +87,18 @@ LARGEST: dict[str, list[Json]] = {
     "lint_strategy": [{"strategy": LONG_STRATEGY}],
     "measure_recall": [{"strategy": LONG_STRATEGY.split("\n30.")[0], "known": PMIDS}],
     "merge_references": [
-        {"files": [{"file": f"{name}.ris", "text": ris_file(list(invent_works(250, 1)))} for name in "ab"]}
+        {"files": [{"file": f"{name}.ris", "text": write_ris_file(list(invent_works(250, 1)))} for name in "ab"]}
     ],
 }
 """The largest answers that the demo has, for every tool."""
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
-async def test_a_reply_is_bounded_and_says_what_was_cut(
+async def test_a_reply_has_a_limit_and_states_what_was_cut(
     services: ServerServices, operation: Operation[Any, Any]
 ) -> None:
     options = Options(toolsets=TOOLSETS)
-    async with connected(services, options) as client:
+    async with connect(services, options) as client:
         shown = {tool.name: tool.input_schema for tool in (await client.list_tools()).tools}[operation.name]
         if operation.toolset == "corpus" or operation.command[0] == "corpus":
             assert not (await client.call_tool("pubmed_sync_delta", EVERYTHING)).is_error
@@ -111,7 +111,7 @@ async def test_a_reply_is_bounded_and_says_what_was_cut(
             }
             cut = reply.get("reply_cut") or (result.meta or {}).get("reply_cut")
             if "reply_limit" not in shown["properties"]:
-                assert cut is None, f"{operation.name} cuts and has no argument for more"
+                assert cut is None, f"{operation.name} is cut and has no argument for more"
                 continue
             more = await client.call_tool(operation.name, {**arguments, "reply_limit": 10_000_000})
             whole = more.structured_content or {}
@@ -121,25 +121,25 @@ async def test_a_reply_is_bounded_and_says_what_was_cut(
             assert cut, operation.name
             named = re.findall(r"with (\w+) \d+ for the rest", cut["message"])
             assert named or "a reply_limit over" in cut["message"]
-            assert set(named) <= set(shown["properties"]), "how to go on is an argument that is shown"
+            assert set(named) <= set(shown["properties"]), "the argument for more is in the schema"
 
 
-def test_every_tool_is_asked_for_its_largest_answer() -> None:
+def test_the_largest_answer_of_every_tool_is_requested() -> None:
     assert set(LARGEST) == {operation.name for operation in OPERATIONS}
 
 
 @pytest.mark.parametrize("pages", [3])
-async def test_a_result_set_at_ncbi_is_read_on_from_where_it_was_cut(
+async def test_a_result_set_at_ncbi_can_be_continued_from_where_it_was_cut(
     services_for: ServicesFor, sandbox: Sandbox, pages: int
 ) -> None:
-    async with connected(services_for(sandbox)) as client:
+    async with connect(services_for(sandbox)) as client:
         search = {"query_term": "all[sb]", "use_history": True}
-        document = structured(await client.call_tool("pubmed_search_articles", search))
+        document = read_structured(await client.call_tool("pubmed_search_articles", search))
         kept = {"query_key": document["query_key"], "web_env": document["web_env"]}
         got: list[str] = []
         start = 0
         for _ in range(pages):
-            page = structured(await client.call_tool("pubmed_fetch_contents", {**kept, "retstart": start}))
+            page = read_structured(await client.call_tool("pubmed_fetch_contents", {**kept, "retstart": start}))
             got += [article["pmid"] for article in page["articles"]]
             start = int(re.findall(r"with retstart (\d+)", page["reply_cut"]["message"])[0])
             assert start == len(got)

@@ -1,11 +1,11 @@
-"""A query that NCBI broadened: every search leaves the broader results out in the same way, in every front end."""
+"""Broadened queries: every search omits the broader results in the same way, in every front end."""
 
 import json
 from typing import Any, Final, NamedTuple
 
 import pytest
-from serving import ServicesFor, connected, structured
-from terminal import Cli
+from command_line import Cli
+from mcp_helpers import ServicesFor, connect, read_structured
 
 from entrez_kit.core.operation import Operation
 from entrez_kit.python.catalogue import OPERATIONS
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.anyio
 
 
 class Search(NamedTuple):
-    """A search whose query NCBI broadens: its command line, its arguments, and where the document lists results."""
+    """A search whose query NCBI broadens: its command line, its arguments, and the list of results in its document."""
 
     command: tuple[str, ...]
     arguments: dict[str, Any]
@@ -49,7 +49,7 @@ SEARCHES: Final = {
 every_search = pytest.mark.parametrize("name", SEARCHES)
 
 
-def totals(name: str, document: dict[str, Any]) -> dict[str, Any]:
+def get_totals(name: str, document: dict[str, Any]) -> dict[str, Any]:
     """Return the broadening, the three totals and the number of results that a document has."""
     place = document["counts"][0] if name == "entrez_info" else document
     found: Any = place
@@ -65,30 +65,30 @@ def totals(name: str, document: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def operation_of(name: str) -> Operation[Any, Any]:
+def find_operation(name: str) -> Operation[Any, Any]:
     """Return the operation with a tool name."""
     return next(one for one in OPERATIONS if one.name == name)
 
 
-def test_every_operation_with_the_totals_of_a_broadened_query_has_the_same_argument() -> None:
+def test_every_operation_that_reports_broadened_queries_has_the_same_argument() -> None:
     searches = {one.name for one in OPERATIONS if "strict_total" in json.dumps(one.result.model_json_schema())}
 
     assert searches == set(SEARCHES)
     for name in searches:
-        operation = operation_of(name)
+        operation = find_operation(name)
         assert operation.request.model_fields["broader_results"].default is True
         assert operation.agents.defaults["broader_results"] is False
         assert "broader_total" in json.dumps(operation.result.model_json_schema())
 
 
 @every_search
-async def test_agents_get_no_broader_results_unless_they_ask(
+async def test_agents_get_no_broader_results_unless_they_request_them(
     services_for: ServicesFor, sandbox: Sandbox, name: str
 ) -> None:
     arguments = SEARCHES[name].arguments
-    async with connected(services_for(sandbox), Options(toolsets=TOOLSETS)) as client:
-        usual = totals(name, structured(await client.call_tool(name, arguments)))
-        asked = totals(name, structured(await client.call_tool(name, {**arguments, "broader_results": True})))
+    async with connect(services_for(sandbox), Options(toolsets=TOOLSETS)) as client:
+        usual = get_totals(name, read_structured(await client.call_tool(name, arguments)))
+        asked = get_totals(name, read_structured(await client.call_tool(name, {**arguments, "broader_results": True})))
 
     assert asked["found"] > 0
     assert asked["listed"] is None or asked["listed"] > 0
@@ -103,10 +103,10 @@ async def test_agents_get_no_broader_results_unless_they_ask(
 
 
 @every_search
-async def test_the_terminal_and_python_leave_broader_results_out_on_request(
+async def test_the_terminal_and_python_omit_broader_results_on_request(
     cli: Cli, services_for: ServicesFor, sandbox: Sandbox, name: str
 ) -> None:
-    search, operation = SEARCHES[name], operation_of(name)
+    search, operation = SEARCHES[name], find_operation(name)
     services = services_for(sandbox)
     usual = operation.run(services, search.arguments)
     strict = operation.run(services, {**search.arguments, "broader_results": False})
@@ -114,9 +114,9 @@ async def test_the_terminal_and_python_leave_broader_results_out_on_request(
     without = cli(*search.command, "--no-broader", "--json")
 
     assert (done.status, without.status) == (0, 0)
-    assert totals(name, json.loads(done.out)) == totals(name, usual.model_dump(mode="json"))
-    assert totals(name, json.loads(without.out)) == totals(name, strict.model_dump(mode="json"))
-    assert totals(name, json.loads(done.out))["found"] == totals(name, json.loads(without.out))["broader"]
+    assert get_totals(name, json.loads(done.out)) == get_totals(name, usual.model_dump(mode="json"))
+    assert get_totals(name, json.loads(without.out)) == get_totals(name, strict.model_dump(mode="json"))
+    assert get_totals(name, json.loads(done.out))["found"] == get_totals(name, json.loads(without.out))["broader"]
     assert strict.missing_error() is None
 
 
@@ -128,14 +128,14 @@ async def test_a_query_that_is_not_broadened_is_the_same_with_and_without_broade
         field: value.replace(" AND qqqzzz", "").replace(" AND human[nosuchfield]", "").replace(" AND BRCA1[foo]", "")
         for field, value in SEARCHES[name].arguments.items()
     }
-    services, operation = services_for(sandbox), operation_of(name)
+    services, operation = services_for(sandbox), find_operation(name)
 
     first, second = (operation.run(services, {**plain, "broader_results": value}) for value in (True, False))
     assert first == second
 
 
 @pytest.mark.parametrize("command", [("search",), ("facets",), ("gene", "search"), ("db", "search", "pubmed")])
-def test_a_table_says_how_many_broader_results_are_left_out(cli: Cli, command: tuple[str, ...]) -> None:
+def test_a_table_shows_how_many_broader_results_are_omitted(cli: Cli, command: tuple[str, ...]) -> None:
     query = "TP53[sym] AND human[nosuchfield]" if command[0] == "gene" else "crispr AND qqqzzz"
     done = cli(*command, query, "--no-broader", "-f", "table")
 
@@ -144,7 +144,7 @@ def test_a_table_says_how_many_broader_results_are_left_out(cli: Cli, command: t
 
 
 @pytest.mark.parametrize("command", [("search",), ("db", "search", "pubmed")])
-def test_a_total_that_is_not_known_is_not_printed_as_a_number(cli: Cli, command: tuple[str, ...]) -> None:
+def test_an_unknown_total_is_not_printed_as_a_number(cli: Cli, command: tuple[str, ...]) -> None:
     done = cli(*command, 'crispr AND "gene cell"', "--no-broader", "-f", "count")
 
     assert (done.status, done.out) == (0, "unknown\n")

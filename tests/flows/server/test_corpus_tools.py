@@ -6,16 +6,16 @@ import sys
 from typing import Any, get_args
 
 import pytest
-from contract import ALIASES, ENVELOPE, RESPONSES, conforms
-from examples import CORPUS
+from corpus_contract import ALIASES, ENVELOPE, RESPONSES, check_conforms
+from example_calls import CORPUS
 from mcp.shared.exceptions import MCPError
-from mcp_types import PromptReference
-from serving import (
+from mcp_helpers import (
     HostFor,
     ServicesFor,
-    connected,
-    structured,
+    connect,
+    read_structured,
 )
+from mcp_types import PromptReference
 
 from entrez_kit.pubmed.models import RetractionStatus
 from entrez_kit.sandbox.server import Sandbox
@@ -28,25 +28,25 @@ SYNC = {"query_key": "editing", "term": "crispr OR editing"}
 pytestmark = pytest.mark.anyio
 
 
-def refusal(result: Any) -> dict[str, Any]:
-    """Return the error of a result, after checking that its envelope is the contract's."""
+def read_refusal(result: Any) -> dict[str, Any]:
+    """Return the error of a result, after a check that its envelope is the contract's."""
     assert result.is_error is True
-    document = structured(result)
-    conforms(document, ENVELOPE)
+    document = read_structured(result)
+    check_conforms(document, ENVELOPE)
     error: dict[str, Any] = document["error"]
     return error
 
 
 @pytest.mark.long
-async def test_a_corpus_is_synced_searched_and_read(services: ServerServices, era: str) -> None:
-    async with connected(services, era=era) as client:
-        synced = structured(await client.call_tool("pubmed_sync_delta", SYNC))
-        found = structured(await client.call_tool("rag_search", {"query": "base editing", "top_k": 3}))
-        read = structured(await client.call_tool("rag_get", {"doc_id": found["results"][0]["doc_id"]}))
-        checkpoint = structured(await client.call_tool("corpus_checkpoint_get", {"query_key": "editing"}))
+async def test_a_corpus_can_be_synced_searched_and_read(services: ServerServices, era: str) -> None:
+    async with connect(services, era=era) as client:
+        synced = read_structured(await client.call_tool("pubmed_sync_delta", SYNC))
+        found = read_structured(await client.call_tool("rag_search", {"query": "base editing", "top_k": 3}))
+        read = read_structured(await client.call_tool("rag_get", {"doc_id": found["results"][0]["doc_id"]}))
+        checkpoint = read_structured(await client.call_tool("corpus_checkpoint_get", {"query_key": "editing"}))
         set_back = {"query_key": "editing", "last_edat": "2020-01-01T00:00:00Z"}
-        done = structured(await client.call_tool("corpus_checkpoint_set", set_back))
-        moved = structured(await client.call_tool("corpus_checkpoint_get", {"query_key": "editing"}))
+        done = read_structured(await client.call_tool("corpus_checkpoint_set", set_back))
+        moved = read_structured(await client.call_tool("corpus_checkpoint_get", {"query_key": "editing"}))
 
     documents = {
         "pubmed_sync_delta": synced,
@@ -56,7 +56,7 @@ async def test_a_corpus_is_synced_searched_and_read(services: ServerServices, er
         "corpus_checkpoint_set": done,
     }
     for name, document in documents.items():
-        conforms(document, RESPONSES[name])
+        check_conforms(document, RESPONSES[name])
     assert synced["inserted"] == synced["pmids_processed"] > 5
     assert len(found["results"]) == 3
     assert "edit" in read["title"].lower()
@@ -64,19 +64,19 @@ async def test_a_corpus_is_synced_searched_and_read(services: ServerServices, er
     assert moved["last_edat"] == "2020-01-01T00:00:00Z"
 
 
-async def test_the_contracts_names_and_camel_case_lead_to_the_same(services: ServerServices) -> None:
-    async with connected(services, Options(names="contract")) as client:
+async def test_the_contracts_names_and_camel_case_give_the_same_results(services: ServerServices) -> None:
+    async with connect(services, Options(names="contract")) as client:
         listed = {tool.name for tool in (await client.list_tools()).tools}
         await client.call_tool("pubmed.sync_delta", {"queryKey": "editing", "term": "editing", "overlapDays": 1})
-        by_contract = structured(await client.call_tool("rag.search", {"query": "editing", "topK": 2}))
-        by_own = structured(await client.call_tool("rag_search", {"query": "editing", "top_k": 2}))
+        by_contract = read_structured(await client.call_tool("rag.search", {"query": "editing", "topK": 2}))
+        by_own = read_structured(await client.call_tool("rag_search", {"query": "editing", "top_k": 2}))
 
     assert set(ALIASES.values()) <= listed
     assert by_contract == by_own
 
 
 @pytest.mark.long
-async def test_what_is_wrong_comes_back_in_the_contracts_envelope(services: ServerServices, era: str) -> None:
+async def test_errors_are_returned_in_the_contracts_envelope(services: ServerServices, era: str) -> None:
     wrong: list[tuple[str, dict[str, Any], str, str]] = [
         ("rag_search", {"query": "x", "filters": {"journals": ["Cell"]}}, "VALIDATION", "filters"),
         ("rag_search", {"query": "x", "top_k": 101}, "VALIDATION", "top_k"),
@@ -87,30 +87,32 @@ async def test_what_is_wrong_comes_back_in_the_contracts_envelope(services: Serv
         ("pubmed_sync_delta", {**SYNC, "replace_term": True}, "VALIDATION", "replace_term"),
         ("corpus_checkpoint_set", {"query_key": "k", "last_edat": "soon"}, "VALIDATION", "last_edat=soon"),
     ]
-    async with connected(services, era=era) as client:
+    async with connect(services, era=era) as client:
         for name, arguments, code, blamed in wrong:
-            error = refusal(await client.call_tool(name, arguments))
+            error = read_refusal(await client.call_tool(name, arguments))
             assert error["code"] == code, (name, arguments)
             assert blamed in error["details"]["invalid_input"]
             assert error["details"]["recovery_hint"]
 
 
-async def test_ncbi_out_of_reach_is_upstream(services_for: ServicesFor) -> None:
-    async with connected(services_for(None, ncbi_max_retries=0)) as client:
-        assert refusal(await client.call_tool("pubmed_sync_delta", SYNC))["code"] == "UPSTREAM"
+async def test_an_unreachable_ncbi_is_an_upstream_error(services_for: ServicesFor) -> None:
+    async with connect(services_for(None, ncbi_max_retries=0)) as client:
+        assert read_refusal(await client.call_tool("pubmed_sync_delta", SYNC))["code"] == "UPSTREAM"
 
 
 @pytest.mark.long
 async def test_a_sync_reports_progress(services_for: ServicesFor, era: str) -> None:
     seen: list[tuple[float, float | None]] = []
 
-    async def note(progress: float, total: float | None, message: str | None) -> None:
+    async def record_progress(progress: float, total: float | None, message: str | None) -> None:
         seen.append((progress, total))
 
     with Sandbox(records=1_000, enforce_limits=False) as sandbox:
-        async with connected(services_for(sandbox), era=era) as client:
+        async with connect(services_for(sandbox), era=era) as client:
             arguments = {"query_key": "all", "term": "all[sb]"}
-            result = structured(await client.call_tool("pubmed_sync_delta", arguments, progress_callback=note))
+            result = read_structured(
+                await client.call_tool("pubmed_sync_delta", arguments, progress_callback=record_progress)
+            )
 
     assert result["inserted"] == 1_000
     steps = [done for done, _ in seen]
@@ -121,18 +123,18 @@ async def test_a_sync_reports_progress(services_for: ServicesFor, era: str) -> N
 
 
 @pytest.mark.long
-async def test_a_sync_that_lacks_records_says_so_beside_its_result(services_for: ServicesFor) -> None:
+async def test_an_incomplete_sync_reports_the_missing_records_with_its_result(services_for: ServicesFor) -> None:
     with Sandbox(records=600, enforce_limits=False, faults={"500": 0.4}, seed=3) as sandbox:
-        async with connected(services_for(sandbox, ncbi_max_retries=0)) as client:
+        async with connect(services_for(sandbox, ncbi_max_retries=0)) as client:
             for _ in range(20):
                 result = await client.call_tool("pubmed_sync_delta", {"query_key": "all", "term": "all[sb]"})
-                document = structured(result)
+                document = read_structured(result)
                 if "error" not in document and "incomplete" in (result.meta or {}):
                     break
             else:
-                pytest.fail("no sync came back with a part of the records")
+                pytest.fail("no sync returned a part of the records")
 
-    conforms(document, RESPONSES["pubmed_sync_delta"])
+    check_conforms(document, RESPONSES["pubmed_sync_delta"])
     assert document["warnings"]
     assert (result.meta or {})["incomplete"]["code"] == "UPSTREAM"
 
@@ -142,16 +144,16 @@ async def test_a_sync_that_lacks_records_says_so_beside_its_result(services_for:
 
 @pytest.mark.long
 async def test_a_record_is_a_resource_with_the_payload_of_rag_get(services: ServerServices, era: str) -> None:
-    async with connected(services, era=era) as client:
+    async with connect(services, era=era) as client:
         await client.call_tool("pubmed_sync_delta", SYNC)
         templates = (await client.list_resource_templates()).resource_templates
         blob, text = (await client.read_resource(f"{PAPER}99000001")).contents
-        read = structured(await client.call_tool("rag_get", {"doc_id": "pmid:99000001"}))
+        read = read_structured(await client.call_tool("rag_get", {"doc_id": "pmid:99000001"}))
 
     assert f"{PAPER}{{pmid}}" in {template.uri_template for template in templates}
     assert base64.b64decode(blob.blob, validate=True).decode() == text.text  # type: ignore[union-attr]
     assert json.loads(text.text) == read  # type: ignore[union-attr]
-    conforms(read, RESPONSES["rag_get"])
+    check_conforms(read, RESPONSES["rag_get"])
 
 
 @pytest.mark.long
@@ -159,11 +161,11 @@ async def test_a_record_that_cannot_be_read_is_a_protocol_error_in_the_contracts
     services: ServerServices, era: str
 ) -> None:
     unknown = -32602 if era == "2026-07-28" else -32002
-    async with connected(services, era=era) as client:
+    async with connect(services, era=era) as client:
         for name, code, number in (("12", "NOT_FOUND", unknown), ("abc", "VALIDATION", -32602)):
             with pytest.raises(MCPError) as caught:
                 await client.read_resource(f"{PAPER}{name}")
-            conforms(caught.value.data, ENVELOPE)
+            check_conforms(caught.value.data, ENVELOPE)
             assert caught.value.data["error"]["code"] == code
             assert caught.value.code == number
 
@@ -180,14 +182,14 @@ async def test_a_record_that_cannot_be_read_is_a_protocol_error_in_the_contracts
         ({"entrez-kit:pubmed"}, False, False),
     ],
 )
-async def test_reading_and_changing_the_corpus_need_scopes_of_their_own(
+async def test_reading_and_changing_the_corpus_need_separate_scopes(
     services: ServerServices,
     monkeypatch: pytest.MonkeyPatch,
     allowed: set[str],
     may_read: bool,
     may_write: bool,
 ) -> None:
-    async with connected(services) as client:
+    async with connect(services) as client:
         await client.call_tool("pubmed_sync_delta", SYNC)
         monkeypatch.setattr("entrez_kit.server.app.allowed_scopes", lambda: allowed)
         listed = {tool.name for tool in (await client.list_tools()).tools}
@@ -198,7 +200,7 @@ async def test_reading_and_changing_the_corpus_need_scopes_of_their_own(
             await client.read_resource(f"{PAPER}99000001")
             resource = True
         except MCPError as exc:
-            conforms(exc.data, ENVELOPE)
+            check_conforms(exc.data, ENVELOPE)
             resource = False
 
     assert ("rag_search" in listed, "rag_get" in listed) == (may_read, may_read)
@@ -207,7 +209,7 @@ async def test_reading_and_changing_the_corpus_need_scopes_of_their_own(
     assert (keys.completion.values == ["editing"]) is may_read
     for result, allows in ((found, may_read), (synced, may_write)):
         if not allows:
-            assert refusal(result)["code"] == "VALIDATION"
+            assert read_refusal(result)["code"] == "VALIDATION"
         else:
             assert not result.is_error
 
@@ -215,8 +217,8 @@ async def test_reading_and_changing_the_corpus_need_scopes_of_their_own(
 # Prompts and completions
 
 
-async def test_the_update_walks_the_tools_in_order_and_its_keys_are_completed(services: ServerServices) -> None:
-    async with connected(services) as client:
+async def test_the_update_prompt_calls_the_tools_in_order_and_its_keys_are_completed(services: ServerServices) -> None:
+    async with connect(services) as client:
         await client.call_tool("pubmed_sync_delta", SYNC)
         arguments = {"query_key": "editing", "term": SYNC["term"], "question": "Does it last?"}
         result = await client.get_prompt("corpus_update", arguments)
@@ -248,10 +250,10 @@ def test_the_program_serves_a_corpus_over_stdio(host_for: HostFor) -> None:
     status, _ = host.leave()
 
     assert status == 0
-    conforms(synced["structuredContent"], RESPONSES["pubmed_sync_delta"])
-    conforms(found["structuredContent"], RESPONSES["rag_search"])
-    conforms(json.loads(read[1]["text"]), RESPONSES["rag_get"])
-    conforms(failed["structuredContent"], ENVELOPE)
+    check_conforms(synced["structuredContent"], RESPONSES["pubmed_sync_delta"])
+    check_conforms(found["structuredContent"], RESPONSES["rag_search"])
+    check_conforms(json.loads(read[1]["text"]), RESPONSES["rag_get"])
+    check_conforms(failed["structuredContent"], ENVELOPE)
     assert failed["isError"] is True
 
 
@@ -266,8 +268,10 @@ def test_the_demo_has_a_corpus_from_the_start(host_for: HostFor) -> None:
 
 
 @pytest.mark.long
-async def test_how_records_stand_is_said_beside_the_closed_documents(services: ServerServices, era: str) -> None:
-    async with connected(services, era=era) as client:
+async def test_the_standing_of_records_is_reported_with_the_closed_documents(
+    services: ServerServices, era: str
+) -> None:
+    async with connect(services, era=era) as client:
         await client.call_tool("pubmed_sync_delta", {"query_key": "moon", "term": "moonlight"})
         plain = await client.call_tool("rag_get", {"doc_id": "pmid:99000050"})
         detailed = await client.call_tool("rag_get", {"doc_id": "pmid:99000050", "details": True})
@@ -275,7 +279,7 @@ async def test_how_records_stand_is_said_beside_the_closed_documents(services: S
 
     assert plain.structured_content is not None
     assert detailed.structured_content is not None
-    conforms(plain.structured_content, RESPONSES["rag_get"])
+    check_conforms(plain.structured_content, RESPONSES["rag_get"])
     assert detailed.structured_content["standing"]["status"] == "retracted"
     for result in (plain, detailed, found):
         document, remark = result.content
@@ -284,12 +288,14 @@ async def test_how_records_stand_is_said_beside_the_closed_documents(services: S
 
 
 @pytest.mark.long
-async def test_hits_say_on_request_what_they_are(services: ServerServices, era: str) -> None:
-    async with connected(services, era=era) as client:
+async def test_hits_have_title_and_standing_on_request(services: ServerServices, era: str) -> None:
+    async with connect(services, era=era) as client:
         await client.call_tool("pubmed_sync_delta", CORPUS)
-        plain = structured(await client.call_tool("rag_search", {"query": "editing", "top_k": 3}))
-        detailed = structured(await client.call_tool("rag_search", {"query": "editing", "top_k": 3, "details": True}))
-        first = structured(await client.call_tool("rag_get", {"doc_id": detailed["results"][0]["doc_id"]}))
+        plain = read_structured(await client.call_tool("rag_search", {"query": "editing", "top_k": 3}))
+        detailed = read_structured(
+            await client.call_tool("rag_search", {"query": "editing", "top_k": 3, "details": True})
+        )
+        first = read_structured(await client.call_tool("rag_get", {"doc_id": detailed["results"][0]["doc_id"]}))
 
     assert set(plain["results"][0]) == {"doc_id", "uuid", "sim", "bm25", "quality", "score"}
     hit = detailed["results"][0]

@@ -1,4 +1,4 @@
-"""The terminal's --json and MCP's structuredContent are the same document; errors differ in their words alone."""
+"""The terminal's --json and MCP's structuredContent are the same document; errors differ only in their text."""
 
 import json
 import re
@@ -8,9 +8,9 @@ from importlib import import_module
 from typing import Any
 
 import pytest
-from examples import CORPUS, EXAMPLES
-from serving import ServicesFor, connected, structured
-from terminal import Cli
+from command_line import Cli
+from example_calls import CORPUS, EXAMPLES
+from mcp_helpers import ServicesFor, connect, read_structured
 
 from entrez_kit.core.operation import Operation
 from entrez_kit.python.catalogue import OPERATIONS
@@ -74,12 +74,12 @@ NOTHING_FOUND: list[tuple[tuple[str, ...], str, dict[str, Any]]] = [
     (("db", "link", "999999", "--from", "gene"), "entrez_link", {"ids": ["999999"], "source": "gene"}),
     (("fulltext", "12"), "pubmed_fetch_fulltext", {"pmids": ["12"]}),
 ]
-"""Calls whose result is a document that says what is missing, with the error beside it."""
+"""Calls whose result is a document that lists what is missing, together with the error."""
 TOOL_NAMES = {name for operation in OPERATIONS for name in (operation.name, *operation.aliases)}
 
 
-def addresses_of(sandbox: Sandbox) -> dict[str, str]:
-    """Return the settings that the terminal's fixture has, so that addresses in the documents are the same."""
+def make_overrides(sandbox: Sandbox) -> dict[str, str]:
+    """Return the settings of the terminal's fixture, so that addresses in the documents are the same."""
     return {
         "eutils_url": f"{sandbox.url}/entrez/eutils",
         "idconv_url": f"{sandbox.url}/idconv",
@@ -93,25 +93,25 @@ async def test_the_terminal_and_agents_get_the_same_document(
     cli: Cli, services_for: ServicesFor, sandbox: Sandbox, operation: Operation[Any, Any]
 ) -> None:
     options = Options(toolsets=TOOLSETS)
-    services = services_for(sandbox, **addresses_of(sandbox))
-    assert operation.name in EXAMPLES, f"{operation.name} has no example in examples.py"
-    async with connected(services, options) as client:
+    services = services_for(sandbox, **make_overrides(sandbox))
+    assert operation.name in EXAMPLES, f"{operation.name} has no example in example_calls.py"
+    async with connect(services, options) as client:
         if operation.command[0] == "corpus":
             assert cli("corpus", "sync", *CORPUS.values()).status == 0
             assert not (await client.call_tool("pubmed_sync_delta", CORPUS)).is_error
         for arguments, fields in EXAMPLES[operation.name]:
             done = cli(*operation.command, *arguments, "--json")
-            # The whole is asked for, as the terminal knows no other, and what it has by default.
+            # The whole document is requested, because the terminal has no other, with its default fields.
             whole = {"reply_limit": 10_000_000} if operation.agents.portions else {}
             usual = {name: operation.request.model_fields[name].default for name in operation.agents.defaults}
             result = await client.call_tool(operation.name, {**usual, **fields, **whole})
-            document = structured(result)
+            document = read_structured(result)
             lacks = document.pop("incomplete", None)
             assert bool(lacks) == ("incomplete" in (result.meta or {}))
             assert lacks is None or done.status
-            told = said_once(json.loads(done.out), operation)
+            told = remove_duplicates(json.loads(done.out), operation)
             closed = operation.agents.closed_schema
-            assert (told if closed else without_details(told, operation, fields)) == document
+            assert (told if closed else remove_details(told, operation, fields)) == document
             details = (
                 {}
                 if operation.agents.closed_schema
@@ -120,8 +120,8 @@ async def test_the_terminal_and_agents_get_the_same_document(
             assert set((result.meta or {}).get("request", {})) == set(details)
 
 
-def without_details(document: dict[str, Any], operation: Operation[Any, Any], fields: dict[str, Any]) -> dict[str, Any]:
-    """Return a document without the details of its request, unscaled scores, and what sections do not mean."""
+def remove_details(document: dict[str, Any], operation: Operation[Any, Any], fields: dict[str, Any]) -> dict[str, Any]:
+    """Return a document without the details of its request, unscaled scores, and missing sections."""
     kept = {name: value for name, value in document.items() if not is_request_detail(name)}
     out = {"raw_score", "link_url", *(("abstract", "affiliations") if fields.get("sections") else ())}
     for record in kept.get(operation.result.RECORDS) or ():
@@ -131,8 +131,8 @@ def without_details(document: dict[str, Any], operation: Operation[Any, Any], fi
     return kept
 
 
-def said_once(document: dict[str, Any], operation: Operation[Any, Any]) -> dict[str, Any]:
-    """Return the terminal's document without what stands in it twice, as agents get it."""
+def remove_duplicates(document: dict[str, Any], operation: Operation[Any, Any]) -> dict[str, Any]:
+    """Return the terminal's document without its duplicate fields, as agents get it."""
     for path in operation.agents.duplicate_fields:
         *above, name = path.split(".")
         for record in document[operation.result.RECORDS]:
@@ -153,36 +153,36 @@ async def test_the_terminal_and_agents_get_the_same_envelope(
     arguments: dict[str, Any],
 ) -> None:
     done = cli(*command, "--json")
-    async with connected(services_for(sandbox, **addresses_of(sandbox))) as client:
+    async with connect(services_for(sandbox, **make_overrides(sandbox))) as client:
         result = await client.call_tool(tool, arguments)
 
     assert done.status != 0
     assert result.is_error is True
-    shown, given = json.loads(done.err.splitlines()[-1]), structured(result)
-    assert without_words(shown) == without_words(given)
-    assert_terminal_words(words_of(shown), command)
-    assert_tool_words(words_of(given))
+    shown, given = json.loads(done.err.splitlines()[-1]), read_structured(result)
+    assert remove_texts(shown) == remove_texts(given)
+    assert_terminal_words(get_texts(shown), command)
+    assert_tool_words(get_texts(given))
     assert_tool_words(json.dumps(given["error"].get("details", {}).get("errors")))
 
 
 @pytest.mark.parametrize(("command", "tool", "arguments"), NOTHING_FOUND)
-async def test_agents_read_tools_and_fields_beside_a_document_as_well(
+async def test_errors_in_a_document_name_tools_and_fields_for_agents(
     services_for: ServicesFor,
     sandbox: Sandbox,
     command: tuple[str, ...],
     tool: str,
     arguments: dict[str, Any],
 ) -> None:
-    async with connected(services_for(sandbox, **addresses_of(sandbox)), Options(toolsets=TOOLSETS)) as client:
+    async with connect(services_for(sandbox, **make_overrides(sandbox)), Options(toolsets=TOOLSETS)) as client:
         result = await client.call_tool(tool, arguments)
 
     assert result.meta is not None
-    assert structured(result)["incomplete"] == result.meta["incomplete"], "hosts that hide _meta show it as well"
-    assert_tool_words(json.dumps(structured(result)))
+    assert read_structured(result)["incomplete"] == result.meta["incomplete"], "hosts that hide _meta show it as well"
+    assert_tool_words(json.dumps(read_structured(result)))
 
 
 @pytest.mark.parametrize(("command", "tool", "arguments"), WRONG + NOTHING_FOUND)
-def test_people_read_commands_and_options(
+def test_messages_in_a_terminal_name_commands_and_options(
     cli: Cli, command: tuple[str, ...], tool: str, arguments: dict[str, Any]
 ) -> None:
     done = cli(*command, "-f", "table")
@@ -194,7 +194,7 @@ def test_people_read_commands_and_options(
 
 
 def assert_terminal_words(text: str, command: tuple[str, ...]) -> None:
-    """Make sure that a text names no tool, no method and no argument that has an option."""
+    """Assert that a text names no tool, no method and no argument that has an option."""
     found = import_module("entrez_kit.commands._app").load_command(command[0])
     for word in command[1:]:
         found = getattr(found, "commands", {}).get(word, found)
@@ -206,18 +206,18 @@ def assert_terminal_words(text: str, command: tuple[str, ...]) -> None:
 
 
 def assert_tool_words(text: str) -> None:
-    """Make sure that a text names no command, no flag and no method of Python."""
+    """Assert that a text names no command, no flag and no method of Python."""
     assert not re.search(r"entrez-kit |(?<!\S)-{1,2}[a-z]|kit\.|terminal", text), text
 
 
-def words_of(envelope: dict[str, Any]) -> str:
+def get_texts(envelope: dict[str, Any]) -> str:
     """Return message and hint of an envelope."""
     error = envelope["error"]
     return f"{error['message']} {error.get('recovery_hint') or error['details']['recovery_hint']}"
 
 
-def without_words(envelope: dict[str, Any]) -> dict[str, Any]:
-    """Return an envelope without what is wrong and what to do, which each front end says in its own words."""
+def remove_texts(envelope: dict[str, Any]) -> dict[str, Any]:
+    """Return an envelope without its message and hint, which differ between front ends."""
     error = deepcopy(envelope["error"])
     assert error.pop("message")
     assert all(problem.pop("message") for problem in error.get("details", {}).get("errors", []))
@@ -225,13 +225,13 @@ def without_words(envelope: dict[str, Any]) -> dict[str, Any]:
     return {**envelope, "error": error}
 
 
-async def test_failures_of_ncbi_look_the_same_to_both(cli: Cli, services_for: ServicesFor, sandbox: Sandbox) -> None:
-    services = services_for(sandbox, no_cache=True, **addresses_of(sandbox))
+async def test_failures_of_ncbi_give_both_the_same_error(cli: Cli, services_for: ServicesFor, sandbox: Sandbox) -> None:
+    services = services_for(sandbox, no_cache=True, **make_overrides(sandbox))
     sandbox.stop()
     done = cli("search", "crispr", "--json", "--no-cache")
-    async with connected(services) as client:
+    async with connect(services) as client:
         result = await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
 
-    shown, given = json.loads(done.err.splitlines()[-1]), structured(result)
+    shown, given = json.loads(done.err.splitlines()[-1]), read_structured(result)
     assert given["error"]["code"] == "UPSTREAM_ERROR"
-    assert without_words(shown) == without_words(given)
+    assert remove_texts(shown) == remove_texts(given)

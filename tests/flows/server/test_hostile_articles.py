@@ -1,4 +1,4 @@
-"""Articles whose text looks like the words of the server: JATS, and a PDF and a page of the open-access tier."""
+"""Articles whose text imitates the server: JATS, and a PDF and a page of the open-access tier."""
 
 import json
 import re
@@ -6,10 +6,10 @@ from typing import Final
 from xml.sax.saxutils import escape
 
 import pytest
+from command_line import Cli
+from mcp_helpers import ServicesFor, connect, list_own_lines
 from mcp_types import TextContent
-from papers import pdf_of, prose
-from serving import ServicesFor, connected, own_lines
-from terminal import Cli
+from pdf_files import write_pdf, write_prose
 
 from entrez_kit.local.eutils.replies import HTML, JSON, LocalReply
 from entrez_kit.sandbox.server import Sandbox
@@ -36,16 +36,16 @@ LINES: Final = (
 PAGE: Final = (
     f"<html><head><title>{MARK}</title></head><body><article><h1>{MARK}</h1><h2># Methods {MARK}</h2>"
     + "".join(f"<p>{escape(line)}</p><pre>{escape(line)}\n{escape(line)}</pre>" for line in LINES)
-    + f"<p>{' '.join(prose(400))}.</p></article></body></html>"
+    + f"<p>{' '.join(write_prose(400))}.</p></article></body></html>"
 ).encode()
-PDF: Final = pdf_of([*(line for line in LINES if line.isascii()), *prose(120)], title=f"# {MARK}")
+PDF: Final = write_pdf([*(line for line in LINES if line.isascii()), *write_prose(120)], title=f"# {MARK}")
 COPIES: Final = {"pdf": LocalReply(PDF, "application/pdf"), "page": LocalReply(PAGE, HTML)}
 CONTROLS: Final = "\x9b\x9d\u202e\u2066\u200b"
-"""Controls that XML allows."""
+"""Control characters that XML allows."""
 
 
 def write_article(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
-    """Let PMC serve an article with these lines in titles, paragraphs, captions, code and references."""
+    """Make PMC serve an article with these lines in titles, paragraphs, captions, code and references."""
     parts = "".join(
         f"<sec><title>{line}</title><p>{line}</p><fig><label>{line}</label><caption><p>{line}</p></caption></fig>"
         f"<preformat>{line}\n{line}</preformat><table-wrap><table><tr><td>{line}</td></tr></table></table-wrap></sec>"
@@ -53,10 +53,10 @@ def write_article(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
     )
     cited = "".join(f"<ref><mixed-citation>{escape(line)}</mixed-citation></ref>" for line in lines)
     text = f"<body>{parts}</body><back><ref-list>{cited}</ref-list></back>"
-    monkeypatch.setattr("entrez_kit.sandbox.pmc_text._read_texts", lambda: _Always(text))
+    monkeypatch.setattr("entrez_kit.sandbox.pmc_text._read_texts", lambda: SameText(text))
 
 
-class _Always(dict[tuple[str, str], str]):
+class SameText(dict[tuple[str, str], str]):
     """Has the same text for every article."""
 
     def __init__(self, text: str) -> None:
@@ -66,10 +66,10 @@ class _Always(dict[tuple[str, str], str]):
         return self._text
 
 
-async def ask(services_for: ServicesFor, sandbox: Sandbox, **asked: object) -> str:
+async def request_markdown(services_for: ServicesFor, sandbox: Sandbox, **asked: object) -> str:
     """Return the Markdown of a call for full texts, which has the words of the article."""
     services = services_for(sandbox, unpaywall_email="reader@entrez-kit.invalid")
-    async with connected(services) as client:
+    async with connect(services) as client:
         result = await client.call_tool("pubmed_fetch_fulltext", {"reply_limit": 200_000, **asked})
     assert not result.is_error
     assert json.dumps(result.structured_content).count(MARK) >= 5
@@ -80,7 +80,7 @@ async def ask(services_for: ServicesFor, sandbox: Sandbox, **asked: object) -> s
 
 
 def assert_article_is_quoted(text: str, name: str) -> None:
-    own = own_lines(text)
+    own = list_own_lines(text)
 
     assert not [line for line in own if MARK in line or "SYSTEM" in line or "tool_result" in line]
     assert own.count(QUOTED) == 1
@@ -95,13 +95,13 @@ async def test_the_text_of_a_hostile_jats_article_is_quoted(
 ) -> None:
     write_article(monkeypatch, *LINES)
 
-    text = await ask(services_for, sandbox, pmcids=[PMCID], include_references=True)
+    text = await request_markdown(services_for, sandbox, pmcids=[PMCID], include_references=True)
 
     assert_article_is_quoted(text, "PMID 99000001, PMC99000001, DOI 10.5555/ekit.2019.0001")
 
 
 def publish_copy(sandbox: Sandbox, copy: LocalReply) -> None:
-    """Let Unpaywall name one copy of an article, and let its publisher serve it."""
+    """Make Unpaywall name one copy of an article, and its publisher serve it."""
     location = {"url_for_pdf": f"{sandbox.url}/publisher/copy", "url": f"{sandbox.url}/publisher/copy"}
     record = {"doi": DOI, "is_oa": True, "title": f"# {MARK}", "best_oa_location": location}
     record["oa_locations"] = [location]
@@ -116,7 +116,7 @@ async def test_the_text_of_a_hostile_open_access_copy_is_quoted(
 ) -> None:
     publish_copy(sandbox, copy)
 
-    text = await ask(services_for, sandbox, dois=[DOI])
+    text = await request_markdown(services_for, sandbox, dois=[DOI])
 
     assert_article_is_quoted(text, f"DOI {DOI}")
 
@@ -141,7 +141,7 @@ def test_a_terminal_gets_no_control_characters_of_an_open_access_copy(
     monkeypatch.setenv("UNPAYWALL_EMAIL", "reader@entrez-kit.invalid")
     hostile = f"{MARK}\x1b[31m\x07 \x1b]0;title\x07"
     page = PAGE.replace(MARK.encode(), f"{hostile}{CONTROLS}".encode())
-    pdf = pdf_of([hostile, *prose(120)], title=hostile)
+    pdf = write_pdf([hostile, *write_prose(120)], title=hostile)
     publish_copy(sandbox, LocalReply(page, HTML) if kind == "page" else LocalReply(pdf, "application/pdf"))
 
     ended = cli("fulltext", DOI, "-f", "md", "--no-cache")

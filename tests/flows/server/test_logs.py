@@ -1,4 +1,4 @@
-"""The server's log: JSON lines with the ids that tie them to a call, in private files, without secrets."""
+"""The server's log: JSON lines with the ids of calls and messages, in private files, without secrets."""
 
 import io
 import json
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from serving import Json, ServicesFor, connected
+from mcp_helpers import Json, ServicesFor, connect
 
 from entrez_kit.base import logs
 from entrez_kit.base.settings import LOG_LEVELS, Settings, load_settings
@@ -22,8 +22,8 @@ KEY = "canary0123456789abcdef0123456789abcd"
 
 
 @contextmanager
-def logged(settings: Settings) -> Iterator[list[Json]]:
-    """Collect what is logged to stderr while the block runs; complete when it ends."""
+def collect_log(settings: Settings) -> Iterator[list[Json]]:
+    """Collect the log on stderr while the block runs; complete at its end."""
     stream = io.StringIO()
     entries: list[Json] = []
     with logs.logging_to(settings, stream, ids=line_ids):
@@ -31,7 +31,7 @@ def logged(settings: Settings) -> Iterator[list[Json]]:
     entries += [json.loads(line) for line in stream.getvalue().splitlines()]
 
 
-def settings_with(tmp_path: Path, **more: Any) -> Settings:
+def make_settings(tmp_path: Path, **more: Any) -> Settings:
     return load_settings({"home": tmp_path / "home", **more})
 
 
@@ -39,8 +39,8 @@ def settings_with(tmp_path: Path, **more: Any) -> Settings:
 async def test_the_lines_of_a_call_name_the_call_and_its_message(
     services_for: ServicesFor, sandbox: Sandbox, tmp_path: Path
 ) -> None:
-    with logged(settings_with(tmp_path, mcp_log_level="debug")) as entries:
-        async with connected(services_for(sandbox)) as client:
+    with collect_log(make_settings(tmp_path, mcp_log_level="debug")) as entries:
+        async with connect(services_for(sandbox)) as client:
             result = await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
             await client.call_tool("pubmed_search_articles", {"query_term": "("})
 
@@ -65,17 +65,17 @@ async def test_the_lines_of_a_call_name_the_call_and_its_message(
 
 
 @pytest.mark.anyio
-async def test_a_defect_is_logged_in_full(
+async def test_an_internal_error_is_logged_in_full(
     services_for: ServicesFor, sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     services = services_for(sandbox)
 
-    def broken(*arguments: object, **parameters: object) -> None:
+    def fail(*arguments: object, **parameters: object) -> None:
         raise RuntimeError("inner words")
 
-    monkeypatch.setattr(type(services.eutils), "esearch", broken)
-    with logged(settings_with(tmp_path)) as entries:
-        async with connected(services) as client:
+    monkeypatch.setattr(type(services.eutils), "esearch", fail)
+    with collect_log(make_settings(tmp_path)) as entries:
+        async with connect(services) as client:
             await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
 
     (defect,) = [entry for entry in entries if "traceback" in entry]
@@ -87,7 +87,7 @@ async def test_a_defect_is_logged_in_full(
 HOSTILE = "a\nERROR entrez_kit: forged\r\x1b[2J\x00\u2028b " + KEY
 
 
-def test_every_field_of_a_line_is_redacted_cut_and_on_one_line(tmp_path: Path) -> None:
+def test_every_field_of_a_line_is_redacted_shortened_and_on_one_line(tmp_path: Path) -> None:
     fields = {
         "path": HOSTILE,
         "nested": {"list": [HOSTILE, {"deep": {"deeper": {"deepest": HOSTILE}}}], HOSTILE: 1},
@@ -95,7 +95,7 @@ def test_every_field_of_a_line_is_redacted_cut_and_on_one_line(tmp_path: Path) -
         "many": list(range(10_000)),
         "number": 5,
     }
-    with logged(settings_with(tmp_path, ncbi_api_key=KEY)) as entries:
+    with collect_log(make_settings(tmp_path, ncbi_api_key=KEY)) as entries:
         logger = logging.getLogger("entrez_kit.server")
         logger.warning("said: %s", HOSTILE * 1_000, extra=fields)
         try:
@@ -117,7 +117,7 @@ def test_every_field_of_a_line_is_redacted_cut_and_on_one_line(tmp_path: Path) -
 
 
 def test_no_text_forges_a_line_of_the_terminals_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with logs.log_of_terminal(settings_with(tmp_path, ncbi_api_key=KEY), verbose=True):
+    with logs.log_of_terminal(make_settings(tmp_path, ncbi_api_key=KEY), verbose=True):
         logger = logging.getLogger("entrez_kit.transport")
         logger.warning("said: %s", HOSTILE)
         try:
@@ -135,17 +135,17 @@ def test_no_text_forges_a_line_of_the_terminals_log(tmp_path: Path, capsys: pyte
     ]
 
 
-def test_every_level_of_the_protocol_is_known(tmp_path: Path) -> None:
+def test_every_level_of_the_protocol_is_accepted(tmp_path: Path) -> None:
     assert tuple(logs.LEVELS) == LOG_LEVELS
-    with logged(settings_with(tmp_path, mcp_log_level="notice")) as entries:
+    with collect_log(make_settings(tmp_path, mcp_log_level="notice")) as entries:
         for name, number in logs.LEVELS.items():
             logging.getLogger("entrez_kit.server").log(number, name)
 
     assert [entry["level"] for entry in entries] == [entry["message"] for entry in entries] == list(LOG_LEVELS[2:])
 
 
-def test_libraries_are_heard_from_warnings_on(tmp_path: Path) -> None:
-    with logged(settings_with(tmp_path)) as entries:
+def test_libraries_are_logged_from_the_level_warning(tmp_path: Path) -> None:
+    with collect_log(make_settings(tmp_path)) as entries:
         logging.getLogger("mcp.server.x").info("chatter")
         logging.getLogger("mcp.server.x").warning("matter")
         logging.getLogger("someone.else").info("other")
@@ -153,16 +153,16 @@ def test_libraries_are_heard_from_warnings_on(tmp_path: Path) -> None:
     assert [entry["message"] for entry in entries] == ["matter", "other"]
 
 
-def test_quiet_leaves_warnings(tmp_path: Path) -> None:
-    with logged(settings_with(tmp_path, quiet=True)) as entries:
+def test_quiet_logs_only_warnings(tmp_path: Path) -> None:
+    with collect_log(make_settings(tmp_path, quiet=True)) as entries:
         logging.getLogger("entrez_kit.server").info("chatter")
         logging.getLogger("entrez_kit.server").warning("matter")
 
     assert [entry["message"] for entry in entries] == ["matter"]
 
 
-def test_a_record_is_one_line_whatever_is_in_it(tmp_path: Path) -> None:
-    with logged(settings_with(tmp_path)) as entries:
+def test_a_record_with_any_text_is_one_line(tmp_path: Path) -> None:
+    with collect_log(make_settings(tmp_path)) as entries:
         logging.getLogger("entrez_kit").info("a\nb\u2028c \x1b[31m %s", "\ud800", extra={"odd": {1, 2}})
 
     (entry,) = entries
@@ -177,7 +177,7 @@ def test_secrets_are_hidden_in_messages_and_tracebacks(tmp_path: Path) -> None:
         "openai_api_key": "canary-openai",
         "mcp_auth_secret_key": "canary-secret-0123456789-0123456789",
     }
-    with logged(settings_with(tmp_path, logs_dir=tmp_path / "logs", **secrets)) as entries:
+    with collect_log(make_settings(tmp_path, logs_dir=tmp_path / "logs", **secrets)) as entries:
         for value in secrets.values():
             logging.getLogger("entrez_kit").info("here: %s", value)
             try:
@@ -193,8 +193,8 @@ def test_secrets_are_hidden_in_messages_and_tracebacks(tmp_path: Path) -> None:
 # Files
 
 
-def test_files_hold_the_same_lines_and_are_private(tmp_path: Path) -> None:
-    with logged(settings_with(tmp_path, logs_dir=tmp_path / "deep" / "logs")) as entries:
+def test_log_files_have_the_same_lines_and_are_private(tmp_path: Path) -> None:
+    with collect_log(make_settings(tmp_path, logs_dir=tmp_path / "deep" / "logs")) as entries:
         logging.getLogger("entrez_kit").info("to both")
     path = tmp_path / "deep" / "logs" / logs.SERVER_FILE
 
@@ -204,9 +204,11 @@ def test_files_hold_the_same_lines_and_are_private(tmp_path: Path) -> None:
         assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
-def test_files_rotate_and_stay_few_and_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_log_files_rotate_with_a_maximum_number_and_are_private(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(logs, "MAX_BYTES", 2_000)
-    with logged(settings_with(tmp_path, logs_dir=tmp_path)):
+    with collect_log(make_settings(tmp_path, logs_dir=tmp_path)):
         for number in range(200):
             logging.getLogger("entrez_kit").info("line %d", number)
     files = sorted(path.name for path in tmp_path.glob("*.log*"))
@@ -217,9 +219,9 @@ def test_files_rotate_and_stay_few_and_private(tmp_path: Path, monkeypatch: pyte
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a file in use cannot be renamed there")
-def test_a_file_that_another_server_rotated_is_left_for_the_new_one(tmp_path: Path) -> None:
+def test_a_file_that_another_server_rotated_is_replaced_by_the_new_one(tmp_path: Path) -> None:
     path = tmp_path / logs.SERVER_FILE
-    with logged(settings_with(tmp_path, logs_dir=tmp_path)):
+    with collect_log(make_settings(tmp_path, logs_dir=tmp_path)):
         logging.getLogger("entrez_kit").info("before")
         path.rename(tmp_path / "rotated")
         logging.getLogger("entrez_kit").info("after")
@@ -228,19 +230,19 @@ def test_a_file_that_another_server_rotated_is_left_for_the_new_one(tmp_path: Pa
     assert "after" not in (tmp_path / "rotated").read_text(encoding="utf-8")
 
 
-def test_a_folder_that_cannot_be_written_costs_a_line(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_causes_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way", encoding="utf-8")
-    with logged(settings_with(tmp_path, logs_dir=tmp_path / "file")) as entries:
+    with collect_log(make_settings(tmp_path, logs_dir=tmp_path / "file")) as entries:
         logging.getLogger("entrez_kit").info("still logged")
 
     assert [entry["level"] for entry in entries] == ["warning", "info"]
     assert "LOGS_DIR" in entries[0]["message"]
 
 
-def test_the_loggers_are_given_back_as_they_were(tmp_path: Path) -> None:
+def test_the_loggers_are_restored_afterwards(tmp_path: Path) -> None:
     root, ours = logging.getLogger(), logging.getLogger("entrez_kit")
     before = (list(root.handlers), root.level, list(ours.handlers), ours.level, ours.propagate)
-    with logged(settings_with(tmp_path, mcp_log_level="debug")):
+    with collect_log(make_settings(tmp_path, mcp_log_level="debug")):
         assert root.handlers != before[0]
 
     assert (list(root.handlers), root.level, list(ours.handlers), ours.level, ours.propagate) == before

@@ -1,4 +1,4 @@
-"""Long calls report progress and stop when nobody wants them; many at once share one queue."""
+"""Long calls report progress and can be cancelled; many simultaneous calls share one queue."""
 
 import threading
 import time
@@ -6,11 +6,11 @@ from typing import Any
 
 import anyio
 import pytest
-from serving import (
+from mcp_helpers import (
     ServicesFor,
-    connected,
-    error_of,
-    structured,
+    connect,
+    read_structured,
+    read_tool_error,
 )
 
 from entrez_kit.base import tracing
@@ -27,15 +27,17 @@ pytestmark = pytest.mark.anyio
 
 
 async def wait_until(condition: Any, seconds: float = 5.0) -> None:
-    """Wait until something is the case."""
+    """Wait until a condition is true."""
     with anyio.fail_after(seconds):
         while not condition():
             await anyio.sleep(0.01)
 
 
-async def history(client: Any) -> dict[str, Any]:
-    """Search and keep the result set; return the arguments that fetch a thousand records of it."""
-    found = structured(await client.call_tool("pubmed_search_articles", {"query_term": "all[sb]", "use_history": True}))
+async def make_history(client: Any) -> dict[str, Any]:
+    """Search and store the result set; return the arguments that fetch a thousand records of it."""
+    found = read_structured(
+        await client.call_tool("pubmed_search_articles", {"query_term": "all[sb]", "use_history": True})
+    )
     assert found["total_found"] >= 1_000
     return {"query_key": found["query_key"], "web_env": found["web_env"], "retmax": 1_000}
 
@@ -47,34 +49,34 @@ async def history(client: Any) -> dict[str, Any]:
 async def test_a_long_call_reports_progress(services_for: ServicesFor, era: str) -> None:
     seen: list[tuple[float, float | None]] = []
 
-    async def note(progress: float, total: float | None, message: str | None) -> None:
+    async def record_progress(progress: float, total: float | None, message: str | None) -> None:
         seen.append((progress, total))
 
     with Sandbox(records=1_000, enforce_limits=False) as sandbox:
-        async with connected(services_for(sandbox), era=era) as client:
-            arguments = {**await history(client), "reply_limit": 10_000_000}
-            result = await client.call_tool("pubmed_fetch_contents", arguments, progress_callback=note)
+        async with connect(services_for(sandbox), era=era) as client:
+            arguments = {**await make_history(client), "reply_limit": 10_000_000}
+            result = await client.call_tool("pubmed_fetch_contents", arguments, progress_callback=record_progress)
 
-    assert len(structured(result)["articles"]) == 1_000
+    assert len(read_structured(result)["articles"]) == 1_000
     assert seen == [(0, 1_000), (500, 1_000), (1_000, 1_000)]
 
 
 @pytest.mark.long
-async def test_nothing_is_reported_to_a_caller_who_did_not_ask(services_for: ServicesFor) -> None:
+async def test_no_progress_is_reported_to_a_caller_who_did_not_request_it(services_for: ServicesFor) -> None:
     messages: list[Any] = []
 
-    async def note(message: Any) -> None:
+    async def record_progress(message: Any) -> None:
         messages.append(message)
 
     with Sandbox(records=1_000, enforce_limits=False) as sandbox:
-        async with connected(services_for(sandbox), era="2025-11-25") as client:
-            client.message_handler = note
-            await client.call_tool("pubmed_fetch_contents", await history(client))
+        async with connect(services_for(sandbox), era="2025-11-25") as client:
+            client.message_handler = record_progress
+            await client.call_tool("pubmed_fetch_contents", await make_history(client))
 
     assert messages == []
 
 
-def test_progress_only_ever_grows() -> None:
+def test_progress_never_decreases() -> None:
     from entrez_kit.server.workers import _Job
 
     seen: list[tuple[int, int | None]] = []
@@ -94,8 +96,8 @@ def test_progress_only_ever_grows() -> None:
 @pytest.mark.long
 async def test_a_cancelled_call_sends_no_further_request(services_for: ServicesFor, era: str) -> None:
     with Sandbox(records=1_000, latency_ms=150, enforce_limits=False) as sandbox:
-        async with connected(services_for(sandbox), era=era) as client:
-            arguments = await history(client)
+        async with connect(services_for(sandbox), era=era) as client:
+            arguments = await make_history(client)
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(client.call_tool, "pubmed_fetch_contents", arguments)
                 await wait_until(lambda: sandbox.requests("efetch") >= 1)
@@ -108,7 +110,7 @@ async def test_a_cancelled_call_sends_no_further_request(services_for: ServicesF
     assert not again.is_error
 
 
-async def test_a_caller_who_left_is_not_waited_for_and_its_place_is_given_back() -> None:
+async def test_the_queue_slot_of_a_disconnected_caller_is_released() -> None:
     workers = Workers(most=1)
     begun, go_on, ended = threading.Event(), threading.Event(), threading.Event()
 
@@ -138,10 +140,10 @@ async def test_a_caller_who_left_is_not_waited_for_and_its_place_is_given_back()
 
 
 class FakeSession:
-    """A connection whose client did not ask for progress."""
+    """A connection whose client did not request progress."""
 
     async def report_progress(self, done: float, total: float | None) -> None:
-        """Drop the report."""
+        """Discard the report."""
 
 
 class FakeContext:
@@ -153,15 +155,17 @@ class FakeContext:
 # The queue
 
 
-async def test_identical_calls_at_the_same_time_go_out_once(services_for: ServicesFor) -> None:
+async def test_identical_simultaneous_calls_send_one_request(services_for: ServicesFor) -> None:
     with Sandbox(latency_ms=1500, enforce_limits=False) as sandbox:
         services = services_for(sandbox, no_cache=True)
         documents = []
 
         async def ask(client: Any) -> None:
-            documents.append(structured(await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})))
+            documents.append(
+                read_structured(await client.call_tool("pubmed_search_articles", {"query_term": "crispr"}))
+            )
 
-        async with connected(services) as one, connected(services) as other, anyio.create_task_group() as tasks:
+        async with connect(services) as one, connect(services) as other, anyio.create_task_group() as tasks:
             for client in (one, other) * 10:
                 tasks.start_soon(ask, client)
         assert sandbox.requests("esearch") == 1
@@ -171,13 +175,13 @@ async def test_identical_calls_at_the_same_time_go_out_once(services_for: Servic
 
 
 class WaitRequest(Request):
-    """Nothing but a number."""
+    """A request with a number."""
 
     number: int
 
 
 class WaitResult(Result):
-    """The number."""
+    """A result with a number."""
 
     number: int
 
@@ -217,13 +221,13 @@ async def test_a_hundred_requests_wait_and_the_next_is_refused_at_once(
             answered.append(await client.call_tool("wait_for_ncbi", {"number": number}))
 
         options = Options(operations=(WAIT,))
-        async with connected(services, options) as client, anyio.create_task_group() as tasks:
+        async with connect(services, options) as client, anyio.create_task_group() as tasks:
             for number in range(MAX_WAITING):
                 tasks.start_soon(ask, client, number)
             await wait_until(lambda: services.watched.waiting == MAX_WAITING, 15)
             info = await client.read_resource("pubmed-connect://info")
             started = time.monotonic()
-            error = error_of(await client.call_tool("wait_for_ncbi", {"number": 1_000}))
+            error = read_tool_error(await client.call_tool("wait_for_ncbi", {"number": 1_000}))
             seconds = time.monotonic() - started
             open_now.set()
 

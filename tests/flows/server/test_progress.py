@@ -1,9 +1,9 @@
-"""Progress that a client asked for goes up to the total and ends there, in every era."""
+"""Progress on request reaches the total and then ends, in every version of the protocol."""
 
 from typing import Any
 
 import pytest
-from serving import ERAS, MODERN, Json, ServicesFor, connected, structured
+from mcp_helpers import ERAS, MODERN, Json, ServicesFor, connect, read_structured
 
 from entrez_kit.base import tracing
 from entrez_kit.sandbox.server import Sandbox
@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.long]
 
 PMIDS = [str(99_000_001 + number) for number in range(200)]
 HISTORY: Json = {}
-"""Stands for the arguments of a result set."""
+"""A placeholder for the arguments of a result set."""
 
 CALLS: dict[str, tuple[str, Json, int]] = {
     "records of a result set": ("pubmed_fetch_contents", HISTORY, 450),
@@ -43,7 +43,7 @@ CALLS: dict[str, tuple[str, Json, int]] = {
 
 
 EVERY_ERA = ("records of a result set", "full text")
-"""Their progress is followed in each era of the protocol, that of the others in the latest."""
+"""Their progress is followed in each version of the protocol, that of the others in the latest."""
 
 
 @pytest.mark.parametrize(
@@ -53,17 +53,17 @@ async def test_progress_ends_at_the_total(services_for: ServicesFor, kind: str, 
     tool, arguments, expected = CALLS[kind]
     seen: list[tuple[float, float | None]] = []
 
-    async def note(progress: float, total: float | None, message: str | None) -> None:
+    async def record_progress(progress: float, total: float | None, message: str | None) -> None:
         seen.append((progress, total))
 
     with Sandbox(records=450, enforce_limits=False) as sandbox:
-        async with connected(services_for(sandbox), Options(toolsets=TOOLSETS), era=era) as client:
+        async with connect(services_for(sandbox), Options(toolsets=TOOLSETS), era=era) as client:
             if arguments is HISTORY:
                 asked: Any = {"query_term": "all[sb]", "use_history": True}
-                found = structured(await client.call_tool("pubmed_search_articles", asked))
+                found = read_structured(await client.call_tool("pubmed_search_articles", asked))
                 arguments = {"query_key": found["query_key"], "web_env": found["web_env"], "retmax": expected}
                 arguments["reply_limit"] = 10_000_000
-            result = await client.call_tool(tool, arguments, progress_callback=note)
+            result = await client.call_tool(tool, arguments, progress_callback=record_progress)
 
     assert not result.is_error, result
     assert [done for done, _ in seen] == sorted({done for done, _ in seen})
@@ -72,7 +72,7 @@ async def test_progress_ends_at_the_total(services_for: ServicesFor, kind: str, 
     assert seen[-1] == (total, total), seen
 
 
-def test_a_later_stage_goes_on_where_the_one_before_it_ended() -> None:
+def test_a_later_stage_continues_the_progress_of_the_previous_one() -> None:
     seen: list[tuple[int, int | None]] = []
 
     def work() -> None:

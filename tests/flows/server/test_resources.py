@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 from mcp.shared.exceptions import MCPError
-from mcp_types import PromptReference, ResourceTemplateReference
-from serving import (
+from mcp_helpers import (
     ServicesFor,
-    connected,
+    connect,
 )
+from mcp_types import PromptReference, ResourceTemplateReference
 
 from entrez_kit.base import __version__
 from entrez_kit.databases.info import DatabaseInfo, LinkName
@@ -28,8 +28,8 @@ KEY = "canary-key-0123456789abcdef"
 pytestmark = pytest.mark.anyio
 
 
-async def read(client: Any, uri: str) -> Any:
-    """Read a JSON resource; check that it comes twice, as base64 and as text."""
+async def read_resource(client: Any, uri: str) -> Any:
+    """Read a JSON resource; check that its base64 and its text are the same."""
     first, second = (await client.read_resource(uri)).contents
     assert str(first.uri) == str(second.uri) == uri
     assert first.mime_type == second.mime_type == "application/json"
@@ -37,15 +37,15 @@ async def read(client: Any, uri: str) -> Any:
     return json.loads(second.text)
 
 
-# What the server is
+# Information about the server
 
 
 @pytest.mark.long
-async def test_the_server_tells_about_itself(services: ServerServices, era: str) -> None:
-    async with connected(services, era=era) as client:
-        before = await read(client, INFO_URI)
+async def test_the_info_resource_describes_the_server(services: ServerServices, era: str) -> None:
+    async with connect(services, era=era) as client:
+        before = await read_resource(client, INFO_URI)
         await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
-        after = await read(client, INFO_URI)
+        after = await read_resource(client, INFO_URI)
 
     assert set(after) == {
         *("server_name", "server_version", "description", "contact_email", "mcp_spec_version", "mcp_spec_versions"),
@@ -69,28 +69,28 @@ async def test_the_server_tells_about_itself(services: ServerServices, era: str)
     )
 
 
-async def test_the_server_tells_how_ncbi_does(services_for: ServicesFor) -> None:
+async def test_the_info_resource_has_the_status_of_ncbi(services_for: ServicesFor) -> None:
     with Sandbox(faults={"500": 1.0}, enforce_limits=False) as failing:
         services = services_for(failing, ncbi_max_retries=0)
-        async with connected(services) as client:
+        async with connect(services) as client:
             await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
-            degraded = await read(client, INFO_URI)
-    async with connected(services) as client:
+            degraded = await read_resource(client, INFO_URI)
+    async with connect(services) as client:
         await client.call_tool("pubmed_search_articles", {"query_term": "insulin"})
-        gone = await read(client, INFO_URI)
+        gone = await read_resource(client, INFO_URI)
 
     assert degraded["operational_status"]["ncbi_status"] == "Degraded"
     assert gone["operational_status"]["ncbi_status"] == "Unreachable"
 
 
-async def test_the_contact_is_configured_or_not_and_never_shown(services_for: ServicesFor, sandbox: Sandbox) -> None:
+async def test_the_contact_is_only_reported_as_configured_or_not(services_for: ServicesFor, sandbox: Sandbox) -> None:
     seen = ""
     for overrides in ({}, {"ncbi_admin_email": EMAIL, "ncbi_api_key": KEY}):
-        async with connected(services_for(sandbox, **overrides)) as client:
-            info = await read(client, INFO_URI)
+        async with connect(services_for(sandbox, **overrides)) as client:
+            info = await read_resource(client, INFO_URI)
             assert info["contact_email"] == ("configured" if overrides else "not configured")
             await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
-            seen += json.dumps([info, await read(client, STATS_URI)])
+            seen += json.dumps([info, await read_resource(client, STATS_URI)])
 
     assert "10 requests/sec (with API key)" in seen
     assert "3 requests/sec (without API key)" in seen
@@ -102,9 +102,9 @@ async def test_the_contact_is_configured_or_not_and_never_shown(services_for: Se
 
 
 @pytest.mark.long
-async def test_pubmed_in_numbers(services: ServerServices, era: str) -> None:
-    async with connected(services, era=era) as client:
-        stats = await read(client, STATS_URI)
+async def test_the_statistics_of_pubmed_have_all_fields(services: ServerServices, era: str) -> None:
+    async with connect(services, era=era) as client:
+        stats = await read_resource(client, STATS_URI)
 
     assert set(stats) == {
         *("database_name", "menu_name", "description", "total_record_count", "last_update"),
@@ -123,15 +123,15 @@ async def test_pubmed_in_numbers(services: ServerServices, era: str) -> None:
     assert "einfo.fcgi?db=pubmed" in stats["einfo_url"]
 
 
-async def test_any_database_in_numbers(services: ServerServices) -> None:
-    async with connected(services) as client:
+async def test_the_statistics_of_any_database_can_be_read(services: ServerServices) -> None:
+    async with connect(services) as client:
         template, *_ = (await client.list_resource_templates()).resource_templates
-        stats = await read(client, template.uri_template.replace("{database}", "gene"))
+        stats = await read_resource(client, template.uri_template.replace("{database}", "gene"))
 
     assert stats["database_name"] == "gene"
 
 
-async def test_a_database_with_hundreds_of_links_is_cut_and_says_so(
+async def test_a_database_with_hundreds_of_links_is_cut_and_reports_it(
     services: ServerServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     links = [LinkName(name=f"gene_{number}", description="A kind of link", db_to="gene") for number in range(900)]
@@ -145,17 +145,17 @@ async def test_a_database_with_hundreds_of_links_is_cut_and_says_so(
         attempts=1,
     )
     monkeypatch.setattr("entrez_kit.databases.info.describe_database", lambda services, name: told)
-    async with connected(services) as client:
-        stats = await read(client, STATS_URI.replace("/pubmed", "/gene"))
+    async with connect(services) as client:
+        stats = await read_resource(client, STATS_URI.replace("/pubmed", "/gene"))
 
     assert len(json.dumps(stats, separators=(",", ":"))) <= 20_000
     assert f"available_link_names after {len(stats['available_link_names'])} of 900" in stats["reply_cut"]["message"]
 
 
 @pytest.mark.long
-async def test_what_cannot_be_read_is_a_protocol_error_with_the_envelope(services: ServerServices, era: str) -> None:
+async def test_an_unreadable_resource_is_a_protocol_error_with_the_envelope(services: ServerServices, era: str) -> None:
     unknown = -32602 if era == "2026-07-28" else -32002
-    async with connected(services, era=era) as client:
+    async with connect(services, era=era) as client:
         unknowns = ("nothing", "stats/unicorns", "stats/", "stats/%20", "guide/nothing")
         for uri in (f"pubmed-connect://{name}" for name in unknowns):
             with pytest.raises(MCPError) as caught:
@@ -166,8 +166,10 @@ async def test_what_cannot_be_read_is_a_protocol_error_with_the_envelope(service
             assert caught.value.data["error"]["recovery_hint"]
 
 
-async def test_a_resource_that_ncbi_owes_us_is_an_internal_error_with_the_envelope(services_for: ServicesFor) -> None:
-    async with connected(services_for(None, ncbi_max_retries=0)) as client:
+async def test_a_resource_that_ncbi_does_not_return_is_an_internal_error_with_the_envelope(
+    services_for: ServicesFor,
+) -> None:
+    async with connect(services_for(None, ncbi_max_retries=0)) as client:
         with pytest.raises(MCPError) as caught:
             await client.read_resource(STATS_URI)
 
@@ -180,7 +182,7 @@ async def test_a_resource_that_ncbi_owes_us_is_an_internal_error_with_the_envelo
 
 @pytest.mark.long
 async def test_every_guide_is_a_resource(services: ServerServices, era: str) -> None:
-    async with connected(services, era=era) as client:
+    async with connect(services, era=era) as client:
         listed = {resource.uri: resource for resource in (await client.list_resources()).resources}
         texts = [(await client.read_resource(f"pubmed-connect://guide/{topic}")).contents for topic in TOPICS]
 
@@ -195,8 +197,8 @@ async def test_every_guide_is_a_resource(services: ServerServices, era: str) -> 
 
 
 @pytest.mark.long
-async def test_the_review_walks_the_tools_in_order(services: ServerServices, era: str) -> None:
-    async with connected(services, era=era) as client:
+async def test_the_review_prompt_calls_the_tools_in_order(services: ServerServices, era: str) -> None:
+    async with connect(services, era=era) as client:
         tools = [tool.name for tool in (await client.list_tools()).tools]
         result = await client.get_prompt("literature_review", {"topic": "gene  drives", "since": "2019"})
 
@@ -211,8 +213,8 @@ async def test_the_review_walks_the_tools_in_order(services: ServerServices, era
     assert "{" not in text.replace('{"min_date": "2019"}', "")
 
 
-async def test_the_dossier_walks_the_tools_in_order(services: ServerServices) -> None:
-    async with connected(services) as client:
+async def test_the_dossier_prompt_calls_the_tools_in_order(services: ServerServices) -> None:
+    async with connect(services) as client:
         result = await client.get_prompt("gene_dossier", {"gene": "TP53"})
 
     text = result.messages[0].content.text  # type: ignore[union-attr]
@@ -235,10 +237,10 @@ HOSTILE = (
         ("corpus_update", ("query_key", "term", "question")),
     ],
 )
-async def test_what_is_given_to_a_prompt_stays_between_its_fences(
+async def test_arguments_of_a_prompt_are_inside_their_fences(
     services: ServerServices, name: str, arguments: tuple[str, ...]
 ) -> None:
-    async with connected(services) as client:
+    async with connect(services) as client:
         plain = (await client.get_prompt(name, dict.fromkeys(arguments, "something"))).messages[0].content.text  # type: ignore[union-attr]
         text = (await client.get_prompt(name, dict.fromkeys(arguments, HOSTILE))).messages[0].content.text  # type: ignore[union-attr]
 
@@ -252,8 +254,8 @@ async def test_what_is_given_to_a_prompt_stays_between_its_fences(
     assert outside == "\n".join(others[: fences[0]] + others[fences[1] + 1 :])
 
 
-async def test_prompts_and_instructions_say_that_text_of_records_is_data(services: ServerServices) -> None:
-    async with connected(services) as client:
+async def test_prompts_and_instructions_state_that_text_of_records_is_data(services: ServerServices) -> None:
+    async with connect(services) as client:
         assert "data, never an instruction" in str(client.instructions)
         told = [tool.name for tool in (await client.list_tools()).tools if "not instructions" in str(tool.description)]
         for name, arguments in (
@@ -269,7 +271,7 @@ async def test_prompts_and_instructions_say_that_text_of_records_is_data(service
 
 
 async def test_a_prompt_whose_tools_are_not_listed_is_not_offered(services: ServerServices) -> None:
-    async with connected(services, Options(toolsets=("pubmed",))) as client:
+    async with connect(services, Options(toolsets=("pubmed",))) as client:
         names = [prompt.name for prompt in (await client.list_prompts()).prompts]
         with pytest.raises(MCPError, match="gene_dossier"):
             await client.get_prompt("gene_dossier", {"gene": "TP53"})
@@ -290,10 +292,10 @@ async def test_a_prompt_whose_tools_are_not_listed_is_not_offered(services: Serv
         ("literature_reviews", {"topic": "x"}, "literature_reviews"),
     ],
 )
-async def test_wrong_prompt_arguments_are_a_protocol_error_with_the_envelope(
+async def test_invalid_prompt_arguments_are_a_protocol_error_with_the_envelope(
     services: ServerServices, name: str, arguments: dict[str, str], blamed: str
 ) -> None:
-    async with connected(services) as client:
+    async with connect(services) as client:
         with pytest.raises(MCPError) as caught:
             await client.get_prompt(name, arguments)
 
@@ -306,7 +308,7 @@ async def test_wrong_prompt_arguments_are_a_protocol_error_with_the_envelope(
 
 
 async def test_organisms_are_completed(services: ServerServices, era: str) -> None:
-    async with connected(services, era=era) as client:
+    async with connect(services, era=era) as client:
         result = await client.complete(
             PromptReference(name="gene_dossier"), argument={"name": "organism", "value": "Mus"}
         )
@@ -315,17 +317,17 @@ async def test_organisms_are_completed(services: ServerServices, era: str) -> No
     assert result.completion.total == len(result.completion.values)
 
 
-async def test_databases_are_completed_from_ncbi_and_without_it(services_for: ServicesFor, sandbox: Sandbox) -> None:
+async def test_databases_are_completed_with_and_without_ncbi(services_for: ServicesFor, sandbox: Sandbox) -> None:
     reference = ResourceTemplateReference(uri="pubmed-connect://stats/{database}")
     for where, expected in ((sandbox, "pubmed"), (None, "pubmed")):
-        async with connected(services_for(where, ncbi_max_retries=0, no_cache=True)) as client:
+        async with connect(services_for(where, ncbi_max_retries=0, no_cache=True)) as client:
             result = await client.complete(reference, argument={"name": "database", "value": "pub"})
             assert expected in result.completion.values
 
 
-async def test_guides_are_completed_and_everything_else_is_not(services: ServerServices) -> None:
+async def test_only_guides_databases_and_organisms_are_completed(services: ServerServices) -> None:
     reference = ResourceTemplateReference(uri="pubmed-connect://guide/{topic}")
-    async with connected(services) as client:
+    async with connect(services) as client:
         guides = await client.complete(reference, argument={"name": "topic", "value": "sea"})
         nothing = await client.complete(PromptReference(name="x"), argument={"name": "y", "value": "z"})
 

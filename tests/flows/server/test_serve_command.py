@@ -3,15 +3,15 @@
 import json
 
 import pytest
-from serving import SECRET
-from terminal import Cli, Program
+from command_line import Cli, Program
+from mcp_helpers import SECRET
 
 from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.server.auth import verify_token
 from entrez_kit.server.tools import DEFAULT_TOOLSETS, TOOLSETS
 
 
-def test_the_check_lists_what_is_offered_without_asking_ncbi(alone: Cli) -> None:
+def test_the_check_lists_the_tools_without_a_request_to_ncbi(alone: Cli) -> None:
     done = alone("serve", "--check")
     document = json.loads(done.out)
 
@@ -26,14 +26,14 @@ def test_the_check_lists_what_is_offered_without_asking_ncbi(alone: Cli) -> None
     assert "literature_review" in document["prompts"]
 
 
-def test_the_check_can_be_read_by_people(alone: Cli) -> None:
+def test_the_check_is_readable_in_a_terminal(alone: Cli) -> None:
     done = alone("serve", "--check", "-f", "table")
 
     assert "ready to serve over stdio" in done.out
     assert "Search PubMed" in done.out
 
 
-def test_the_check_tries_what_http_needs(alone: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_check_tests_the_requirements_of_http(alone: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     refused = alone("serve", "--check", "--transport", "http", "--port", "0")
     monkeypatch.setenv("MCP_AUTH_SECRET_KEY", SECRET)
     done = alone("serve", "--check", "--transport", "http", "--port", "0")
@@ -43,7 +43,7 @@ def test_the_check_tries_what_http_needs(alone: Cli, monkeypatch: pytest.MonkeyP
     assert json.loads(done.out)["url"].startswith("http://127.0.0.1:")
 
 
-def test_flags_go_before_the_environment(alone: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_flags_have_precedence_over_the_environment(alone: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MCP_TRANSPORT_TYPE", "http")
     monkeypatch.setenv("MCP_AUTH_SECRET_KEY", SECRET)
     monkeypatch.setenv("MCP_HTTP_PORT", "0")
@@ -52,7 +52,7 @@ def test_flags_go_before_the_environment(alone: Cli, monkeypatch: pytest.MonkeyP
     assert json.loads(alone("serve", "--check", "--transport", "stdio").out)["transport"] == "stdio"
 
 
-def test_toolsets_and_names_can_be_chosen(alone: Cli) -> None:
+def test_toolsets_and_names_can_be_selected(alone: Cli) -> None:
     done = alone("serve", "--check", "--toolset", "gene", "--toolset", "pubmed", "--tool-names", "contract")
     names = [tool["name"] for tool in json.loads(done.out)["tools"]]
 
@@ -71,7 +71,7 @@ def test_toolsets_and_names_can_be_chosen(alone: Cli) -> None:
         ("nothing",),
     ],
 )
-def test_wrong_flags_are_refused_before_anything_starts(alone: Cli, arguments: tuple[str, ...]) -> None:
+def test_invalid_flags_are_rejected_before_the_server_starts(alone: Cli, arguments: tuple[str, ...]) -> None:
     done = alone("serve", *arguments)
 
     assert done.status == 2
@@ -93,7 +93,7 @@ def test_a_token_is_printed_alone_for_a_shell(alone: Cli, monkeypatch: pytest.Mo
     assert (found.subject, found.scopes) == ("alice", ["entrez-kit:pubmed", "entrez-kit:gene"])
 
 
-def test_a_token_comes_with_its_terms_on_request(alone: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_token_is_printed_with_its_claims_on_request(alone: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MCP_AUTH_SECRET_KEY", SECRET)
     document = json.loads(alone("serve", "token", "--subject", "alice", "--json").out)
 
@@ -114,7 +114,7 @@ def test_a_token_comes_with_its_terms_on_request(alone: Cli, monkeypatch: pytest
         (("--subject", "a", "--scope", "root"), SECRET, 2),
     ],
 )
-def test_a_token_that_makes_no_sense_is_not_issued(
+def test_a_token_with_invalid_options_is_not_issued(
     alone: Cli, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], secret: str, status: int
 ) -> None:
     monkeypatch.setenv("MCP_AUTH_SECRET_KEY", secret)
@@ -126,7 +126,7 @@ def test_a_token_that_makes_no_sense_is_not_issued(
 
 
 @pytest.mark.process
-def test_help_explains_both_without_loading_the_server(program: Program) -> None:
+def test_help_describes_both_without_importing_the_server(program: Program) -> None:
     done = program("serve", "--help")
 
     assert done.status == 0

@@ -1,10 +1,10 @@
-"""Several gene ids in one call: one outcome for each, in order, also in small replies; replaced ids lead on."""
+"""Several gene ids in one call: one outcome for each, in order, in small replies too; merged ids give the successor."""
 
 from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]  # it comes with mcp, its stubs do not
 import pytest
-from serving import Json, connected, error_of, structured
+from mcp_helpers import Json, connect, read_structured, read_tool_error
 
 from entrez_kit.databases.gene.get_genes import GET_GENE, GET_GENES, GET_PUBMED_LINKS
 from entrez_kit.server.clients import ServerServices
@@ -18,9 +18,9 @@ STATUSES = ["found", "invalid", "found", "not_found", "found", "found"]
 SCHEMAS = {tool.name: tool.outputs for tool in build_definitions()}
 
 
-async def call(services: ServerServices, era: str, tool: str, **arguments: Any) -> Json:
-    async with connected(services, era=era) as client:
-        document = structured(await client.call_tool(tool, arguments))
+async def call_tool(services: ServerServices, era: str, tool: str, **arguments: Any) -> Json:
+    async with connect(services, era=era) as client:
+        document = read_structured(await client.call_tool(tool, arguments))
     jsonschema.validate(document, SCHEMAS[tool])
     return document
 
@@ -31,41 +31,41 @@ async def call(services: ServerServices, era: str, tool: str, **arguments: Any) 
 async def test_each_id_has_an_outcome_in_order(
     services: ServerServices, era: str, tool: str, member: str, key: str
 ) -> None:
-    several = await call(services, era, tool, entrez_ids=IDS)
+    several = await call_tool(services, era, tool, entrez_ids=IDS)
 
     assert [(one["input"], one["status"]) for one in several["outcomes"]] == list(zip(IDS, STATUSES, strict=True))
     found = [name for name, status in zip(IDS, STATUSES, strict=True) if status == "found"]
     assert [one[key] for one in several[member]] == found
     assert several["incomplete"]["code"] == "ENTITY_NOT_FOUND"
-    singles = [await call(services, era, tool, entrez_id=name) for name in found]
+    singles = [await call_tool(services, era, tool, entrez_id=name) for name in found]
     for one, single in zip(several[member], singles, strict=True):
         assert {**one, "warnings": []} == {**single, "warnings": []}
 
 
-async def test_the_document_is_that_of_the_terminals_operation(services: ServerServices, era: str) -> None:
+async def test_the_document_equals_that_of_the_terminals_operation(services: ServerServices, era: str) -> None:
     names = [IDS[0], IDS[4]]
-    several = await call(services, era, "get_gene", entrez_ids=names, slim=True)
+    several = await call_tool(services, era, "get_gene", entrez_ids=names, slim=True)
     batch = GET_GENES.run(services, {"inputs": names, "arguments": {"slim": True}}).model_dump(mode="json")
 
     assert several["genes"] == batch["genes"]
     assert "outcomes" not in several
 
 
-async def test_a_replaced_id_brings_its_successor(services: ServerServices, era: str) -> None:
-    old = await call(services, era, "get_gene", entrez_id="NCBIGene:60454")
-    new = await call(services, era, "get_gene", entrez_id=old["replaced_by"])
-    links = await call(services, era, "get_pubmed_links", entrez_ids=["NCBIGene:60454"])
+async def test_a_replaced_id_returns_its_successor(services: ServerServices, era: str) -> None:
+    old = await call_tool(services, era, "get_gene", entrez_id="NCBIGene:60454")
+    new = await call_tool(services, era, "get_gene", entrez_id=old["replaced_by"])
+    links = await call_tool(services, era, "get_pubmed_links", entrez_ids=["NCBIGene:60454"])
 
     assert old["successor"] == {name: value for name, value in new.items() if name != "warnings"}
     assert links["results"][0]["successor"]["entrez_id"] == old["replaced_by"]
 
 
-async def test_a_reply_that_is_cut_leads_to_the_rest(services: ServerServices, era: str) -> None:
+async def test_a_cut_reply_shows_how_to_get_the_rest(services: ServerServices, era: str) -> None:
     arguments: dict[str, Any] = {"entrez_ids": [*IDS, "NCBIGene:22059", "NCBIGene:945803"], "reply_limit": 3_000}
     seen: list[str] = []
     accounted: set[str] = set()
     for _ in range(10):
-        part = await call(services, era, "get_gene", **arguments)
+        part = await call_tool(services, era, "get_gene", **arguments)
         seen += [one["id"] for one in part["genes"]]
         assert part["genes"]
         if "reply_cut" not in part:
@@ -90,10 +90,12 @@ async def test_a_reply_that_is_cut_leads_to_the_rest(services: ServerServices, e
         ({"entrez_id": "", "entrez_ids": IDS[0]}, [IDS[0]]),
     ],
 )
-async def test_a_list_may_be_given_in_other_ways(
+async def test_a_list_may_have_other_forms(
     services: ServerServices, era: str, arguments: Json, same: list[str]
 ) -> None:
-    assert await call(services, era, "get_gene", **arguments) == await call(services, era, "get_gene", entrez_ids=same)
+    assert await call_tool(services, era, "get_gene", **arguments) == await call_tool(
+        services, era, "get_gene", entrez_ids=same
+    )
 
 
 @pytest.mark.parametrize(
@@ -106,22 +108,22 @@ async def test_a_list_may_be_given_in_other_ways(
         ("get_pubmed_links", {"entrez_ids": [IDS[0]], "limit": 101}, "AMBIGUOUS_QUERY", "limit"),
     ],
 )
-async def test_a_wrong_call_is_one_error_of_the_gene_tools(
+async def test_an_invalid_call_is_one_error_of_the_gene_tools(
     services: ServerServices, tool: str, arguments: Json, code: str, named: str
 ) -> None:
-    error = error_of(Toolbox([operation_of(tool)]).call(services, tool, arguments))
+    error = read_tool_error(Toolbox([find_operation(tool)]).call(services, tool, arguments))
 
     assert error["code"] == code
     assert named in error["message"]
     assert error["recovery_hint"]
 
 
-def operation_of(tool: str) -> Any:
+def find_operation(tool: str) -> Any:
     return GET_GENE if tool == "get_gene" else GET_PUBMED_LINKS
 
 
-async def test_nothing_but_unknown_ids_is_told_for_each(services: ServerServices, era: str) -> None:
-    several = await call(services, era, "get_gene", entrez_ids=["TP53", "BRCA1"])
+async def test_a_call_with_only_unknown_ids_has_an_error_for_each(services: ServerServices, era: str) -> None:
+    several = await call_tool(services, era, "get_gene", entrez_ids=["TP53", "BRCA1"])
 
     assert several["genes"] == []
     assert [one["status"] for one in several["outcomes"]] == ["invalid", "invalid"]
@@ -130,7 +132,7 @@ async def test_nothing_but_unknown_ids_is_told_for_each(services: ServerServices
 
 
 async def test_the_text_has_a_heading_for_each_gene(services: ServerServices, era: str) -> None:
-    async with connected(services, era=era) as client:
+    async with connect(services, era=era) as client:
         result: Any = await client.call_tool("get_gene", {"entrez_ids": [IDS[0], IDS[4]]})
 
     assert "## 2 of 2: NCBIGene:7157" in result.content[0].text

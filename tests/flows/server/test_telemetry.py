@@ -1,4 +1,4 @@
-"""Spans: one below the other from message to request, with outcome, duration and error code."""
+"""Spans: nested from message to request, with outcome, duration and error code."""
 
 import io
 import json
@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from serving import ServicesFor, connected, error_of
-from terminal import Cli
+from command_line import Cli
+from mcp_helpers import ServicesFor, connect, read_tool_error
 
 from entrez_kit import EntrezKit
 from entrez_kit.base import logs
@@ -32,7 +32,7 @@ from opentelemetry.trace import StatusCode
 
 @pytest.fixture(scope="module")
 def exporter() -> InMemorySpanExporter:
-    """Record spans; there is one provider per process, and it stays."""
+    """Record spans; each process has one provider, which cannot be replaced."""
     provider = trace.get_tracer_provider()
     if not isinstance(provider, TracerProvider):
         provider = TracerProvider(shutdown_on_exit=False)
@@ -50,14 +50,14 @@ def spans(exporter: InMemorySpanExporter) -> Iterator[InMemorySpanExporter]:
     exporter.clear()
 
 
-def named(exporter: InMemorySpanExporter, name: str) -> ReadableSpan:
-    """Return the only server or client span of a name."""
+def find_span(exporter: InMemorySpanExporter, name: str) -> ReadableSpan:
+    """Return the only server or client span with a name."""
     found = [span for span in exporter.get_finished_spans() if span.name == name]
     assert len(found) == 1, [span.name for span in exporter.get_finished_spans()]
     return found[0]
 
 
-def attributes(span: ReadableSpan) -> dict[str, Any]:
+def get_attributes(span: ReadableSpan) -> dict[str, Any]:
     return dict(span.attributes or {})
 
 
@@ -67,17 +67,17 @@ async def test_requests_to_ncbi_are_spans_below_the_tools(
     services_for: ServicesFor, sandbox: Sandbox, spans: InMemorySpanExporter, era: str
 ) -> None:
     arguments = {"query_term": "crispr", "fetch_brief_summaries": 2}
-    async with connected(services_for(sandbox), era=era) as client:
+    async with connect(services_for(sandbox), era=era) as client:
         spans.clear()
         result = await client.call_tool("pubmed_search_articles", arguments)
-        first = {name: named(spans, name) for name in ("eutils esearch", "eutils esummary")}
-        tool = named(spans, "tools/call pubmed_search_articles")
+        first = {name: find_span(spans, name) for name in ("eutils esearch", "eutils esummary")}
+        tool = find_span(spans, "tools/call pubmed_search_articles")
         spans.clear()
         await client.call_tool("pubmed_search_articles", {**arguments, "fetch_brief_summaries": 1})
-        cached = attributes(named(spans, "eutils esearch"))
+        cached = get_attributes(find_span(spans, "eutils esearch"))
         spans.clear()
         await client.call_tool("pubmed_search_articles", arguments)
-        again = attributes(named(spans, "tools/call pubmed_search_articles"))
+        again = get_attributes(find_span(spans, "tools/call pubmed_search_articles"))
 
     assert again["entrez_kit.success"] is True
     assert result.meta is not None
@@ -87,33 +87,33 @@ async def test_requests_to_ncbi_are_spans_below_the_tools(
         assert span.context is not None
         assert span.parent.span_id == tool.context.span_id
         assert span.context.trace_id == tool.context.trace_id
-        found = attributes(span)
+        found = get_attributes(span)
         assert found["entrez_kit.success"] is True
         assert found["entrez_kit.duration_ms"] > 0
         assert (found["entrez_kit.from_cache"], found["entrez_kit.attempts"]) == (False, 1)
         assert found["http.response.status_code"] == 200
-    whole = attributes(tool)
+    whole = get_attributes(tool)
     assert whole["entrez_kit.success"] is True
-    assert whole["entrez_kit.duration_ms"] >= attributes(first["eutils esearch"])["entrez_kit.duration_ms"]
+    assert whole["entrez_kit.duration_ms"] >= get_attributes(first["eutils esearch"])["entrez_kit.duration_ms"]
     assert whole["entrez_kit.request_id"] == result.meta["request_id"]
     assert (cached["entrez_kit.from_cache"], cached["entrez_kit.attempts"]) == (True, 0)
 
 
 @pytest.mark.anyio
-async def test_texts_of_an_error_on_a_span_are_redacted_and_cut(
+async def test_texts_of_an_error_on_a_span_are_redacted_and_shortened(
     services_for: ServicesFor, sandbox: Sandbox, spans: InMemorySpanExporter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     services = services_for(sandbox, ncbi_api_key="canary0123456789abcdef0123456789abcd")
     hostile = "a\nforged\x1b[2J canary0123456789abcdef0123456789abcd " + "x" * 1_000_000
 
-    def broken(*arguments: object, **parameters: object) -> None:
+    def fail(*arguments: object, **parameters: object) -> None:
         raise UpstreamError(hostile)
 
-    monkeypatch.setattr(type(services.eutils), "esearch", broken)
-    async with connected(services) as client:
+    monkeypatch.setattr(type(services.eutils), "esearch", fail)
+    async with connect(services) as client:
         spans.clear()
         await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
-    span = named(spans, "tools/call pubmed_search_articles")
+    span = find_span(spans, "tools/call pubmed_search_articles")
     (event,) = span.events
 
     for text in (span.status.description or "", *(str(value) for value in (event.attributes or {}).values())):
@@ -127,13 +127,13 @@ async def test_handled_errors_are_recorded_on_the_spans(
     services_for: ServicesFor, spans: InMemorySpanExporter, era: str
 ) -> None:
     with Sandbox(faults={"500": 1.0}, enforce_limits=False) as failing:
-        async with connected(services_for(failing, ncbi_max_retries=1), era=era) as client:
+        async with connect(services_for(failing, ncbi_max_retries=1), era=era) as client:
             spans.clear()
-            error = error_of(await client.call_tool("pubmed_search_articles", {"query_term": "crispr"}))
+            error = read_tool_error(await client.call_tool("pubmed_search_articles", {"query_term": "crispr"}))
 
     for name in ("tools/call pubmed_search_articles", "eutils esearch"):
-        span = named(spans, name)
-        found = attributes(span)
+        span = find_span(spans, name)
+        found = get_attributes(span)
         assert span.status.status_code is StatusCode.ERROR
         assert (found["entrez_kit.success"], found["entrez_kit.error.code"]) == (False, "UPSTREAM_ERROR")
         assert found["entrez_kit.duration_ms"] > 0
@@ -143,30 +143,30 @@ async def test_handled_errors_are_recorded_on_the_spans(
 
 
 @pytest.mark.anyio
-async def test_wrong_arguments_are_recorded_as_well(
+async def test_invalid_arguments_are_recorded_as_well(
     services_for: ServicesFor, sandbox: Sandbox, spans: InMemorySpanExporter
 ) -> None:
-    async with connected(services_for(sandbox)) as client:
+    async with connect(services_for(sandbox)) as client:
         await client.call_tool("pubmed_search_articles", {})
         await client.call_tool("nothing", {})
 
     for name, reason in (("pubmed_search_articles", "invalid_arguments"), ("nothing", "unknown_tool")):
-        span = named(spans, f"tools/call {name}")
+        span = find_span(spans, f"tools/call {name}")
         assert span.status.status_code is StatusCode.ERROR
-        assert attributes(span)["entrez_kit.error.reason"] == reason
+        assert get_attributes(span)["entrez_kit.error.reason"] == reason
 
 
 @pytest.mark.anyio
-async def test_the_callers_trace_goes_on_in_ours(
+async def test_the_callers_trace_continues_in_our_spans(
     services_for: ServicesFor, sandbox: Sandbox, spans: InMemorySpanExporter
 ) -> None:
     meta: Any = {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}
-    async with connected(services_for(sandbox), era="2025-11-25") as client:
+    async with connect(services_for(sandbox), era="2025-11-25") as client:
         await client.call_tool("pubmed_search_articles", {"query_term": "crispr"}, meta=meta)
 
-    context = named(spans, "eutils esearch").context
+    context = find_span(spans, "eutils esearch").context
     assert context is not None
-    own = named(spans, "MCP send tools/call pubmed_search_articles").context
+    own = find_span(spans, "MCP send tools/call pubmed_search_articles").context
     assert own is not None
     assert context.trace_id in (own.trace_id, 0x0AF7651916CD43DD8448EB211C80319C)
 
@@ -177,10 +177,13 @@ async def test_log_lines_name_the_spans(
 ) -> None:
     stream = io.StringIO()
     with logs.logging_to(load_settings({"mcp_log_level": "debug"}), stream, ids=line_ids):
-        async with connected(services_for(sandbox)) as client:
+        async with connect(services_for(sandbox)) as client:
             await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
     entries = [json.loads(line) for line in stream.getvalue().splitlines()]
-    tool, request = named(spans, "tools/call pubmed_search_articles").context, named(spans, "eutils esearch").context
+    tool, request = (
+        find_span(spans, "tools/call pubmed_search_articles").context,
+        find_span(spans, "eutils esearch").context,
+    )
     assert tool is not None
     assert request is not None
 
@@ -193,10 +196,10 @@ async def test_log_lines_name_the_spans(
 
 
 @pytest.mark.anyio
-async def test_spans_hold_no_secrets(services_for: ServicesFor, sandbox: Sandbox, spans: InMemorySpanExporter) -> None:
+async def test_spans_have_no_secrets(services_for: ServicesFor, sandbox: Sandbox, spans: InMemorySpanExporter) -> None:
     canaries = {"ncbi_api_key": "canary-key-1234", "ncbi_admin_email": "canary@example.org"}
     services = services_for(sandbox, ncbi_max_retries=0, **canaries)
-    async with connected(services) as client:
+    async with connect(services) as client:
         await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
         sandbox.stop()
         await client.call_tool("pubmed_search_articles", {"query_term": "insulin"})
@@ -210,7 +213,7 @@ async def test_spans_hold_no_secrets(services_for: ServicesFor, sandbox: Sandbox
 
 
 class Collector:
-    """Takes spans as an OTLP collector does."""
+    """Receives spans like an OTLP collector."""
 
     def __init__(self) -> None:
         received: list[tuple[str, bytes]] = []
@@ -222,7 +225,7 @@ class Collector:
                 self.end_headers()
 
             def log_message(self, *arguments: object) -> None:
-                """Say nothing."""
+                """Print nothing."""
 
         self.received = received
         self._server = LoopbackServer(Handler)
@@ -239,10 +242,10 @@ class Collector:
 @pytest.mark.process
 def test_the_real_program_sends_its_spans_before_it_ends(sandbox: Sandbox) -> None:
     pytest.importorskip("opentelemetry.exporter.otlp.proto.http", reason="the extra `otel` is not installed")
-    from serving import QUICK, Host, environment_for, program
+    from mcp_helpers import QUICK, Host, make_command, make_environment
 
     with Collector() as collector:
-        host = Host.start(program("serve"), environment_for(sandbox, OTEL_EXPORTER_OTLP_ENDPOINT=collector.url))
+        host = Host.start(make_command("serve"), make_environment(sandbox, OTEL_EXPORTER_OTLP_ENDPOINT=collector.url))
         try:
             host.greet()
             host.call("pubmed_search_articles", {"query_term": "crispr"})
@@ -258,10 +261,12 @@ def test_the_real_program_sends_its_spans_before_it_ends(sandbox: Sandbox) -> No
 
 
 @pytest.mark.process
-def test_a_collector_out_of_reach_holds_nothing_up(sandbox: Sandbox) -> None:
-    from serving import QUICK, Host, environment_for, program
+def test_an_unreachable_collector_causes_no_delay(sandbox: Sandbox) -> None:
+    from mcp_helpers import QUICK, Host, make_command, make_environment
 
-    host = Host.start(program("serve"), environment_for(sandbox, OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:9"))
+    host = Host.start(
+        make_command("serve"), make_environment(sandbox, OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:9")
+    )
     try:
         host.greet()
         host.call("pubmed_search_articles", {"query_term": "crispr"})
@@ -273,7 +278,7 @@ def test_a_collector_out_of_reach_holds_nothing_up(sandbox: Sandbox) -> None:
 
 
 @pytest.mark.process
-def test_without_an_endpoint_nothing_is_set_up() -> None:
+def test_without_an_endpoint_no_exporter_is_created() -> None:
     code = (
         "from entrez_kit.server.telemetry import set_up_exporter\n"
         "from entrez_kit.base.settings import load_settings\n"
@@ -281,7 +286,7 @@ def test_without_an_endpoint_nothing_is_set_up() -> None:
         "import sys\n"
         "assert set_up_exporter(load_settings(environ={'HOME': '/nonexistent'})) is None\n"
         "assert type(trace.get_tracer_provider()).__name__ == 'ProxyTracerProvider'\n"
-        "assert 'mcp.shared' not in sys.modules\n"  # where the SDK asks for its tracer
+        "assert 'mcp.shared' not in sys.modules\n"  # where the SDK gets its tracer
         "assert 'opentelemetry.sdk' not in sys.modules\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, encoding="utf-8")
@@ -290,7 +295,7 @@ def test_without_an_endpoint_nothing_is_set_up() -> None:
 
 
 @pytest.mark.process
-def test_without_the_extra_there_is_a_remark() -> None:
+def test_without_the_extra_a_remark_is_logged() -> None:
     code = (
         "import sys\n"
         "sys.modules['opentelemetry.exporter'] = None\n"
@@ -305,7 +310,7 @@ def test_without_the_extra_there_is_a_remark() -> None:
     assert "not an http or https address" in done.stdout.splitlines()[1]
 
 
-def test_a_provider_that_is_there_stays(exporter: InMemorySpanExporter) -> None:
+def test_an_existing_provider_is_not_replaced(exporter: InMemorySpanExporter) -> None:
     before = trace.get_tracer_provider()
     assert set_up_exporter(load_settings({"otel_exporter_otlp_endpoint": "http://127.0.0.1:9"})) is None
     assert trace.get_tracer_provider() is before
@@ -315,12 +320,12 @@ def test_a_provider_that_is_there_stays(exporter: InMemorySpanExporter) -> None:
 def test_a_command_is_a_span_above_its_requests(cli: Cli, spans: InMemorySpanExporter, form: str) -> None:
     assert cli("fetch", "99000001", "-f", form).status == 0
 
-    operation, request = named(spans, "pubmed_fetch_contents"), named(spans, "eutils efetch")
+    operation, request = find_span(spans, "pubmed_fetch_contents"), find_span(spans, "eutils efetch")
     assert operation.context is not None
     assert request.parent is not None
     assert request.parent.span_id == operation.context.span_id
-    assert attributes(operation)["entrez_kit.success"] is True
-    assert attributes(request)["entrez_kit.endpoint"] == "efetch"
+    assert get_attributes(operation)["entrez_kit.success"] is True
+    assert get_attributes(request)["entrez_kit.endpoint"] == "efetch"
 
 
 def test_a_call_in_python_is_a_span_with_its_error(
@@ -328,18 +333,18 @@ def test_a_call_in_python_is_a_span_with_its_error(
 ) -> None:
     kit = kit_for(sandbox)
     kit.search_articles(query_term="crispr")
-    assert named(spans, "eutils esearch").parent is not None
+    assert find_span(spans, "eutils esearch").parent is not None
     spans.clear()
 
     with pytest.raises(EntrezKitError):
         kit.get_gene(entrez_id="NCBIGene:999999999")
 
-    operation = named(spans, "get_gene")
+    operation = find_span(spans, "get_gene")
     assert operation.status.status_code is StatusCode.ERROR
-    assert attributes(operation)["entrez_kit.error.code"] == "ENTITY_NOT_FOUND"
+    assert get_attributes(operation)["entrez_kit.error.code"] == "ENTITY_NOT_FOUND"
 
 
-def test_lines_of_the_log_name_the_call_and_its_operation(kit_for: Callable[..., EntrezKit], sandbox: Sandbox) -> None:
+def test_log_lines_name_the_call_and_its_operation(kit_for: Callable[..., EntrezKit], sandbox: Sandbox) -> None:
     stream = io.StringIO()
     with logs.logging_to(load_settings({"mcp_log_level": "debug"}), stream):
         kit_for(sandbox).search_articles(query_term="crispr")

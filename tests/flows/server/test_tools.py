@@ -1,4 +1,4 @@
-"""Tools are the catalogue, listed small, called by any of their names, and answered in one form."""
+"""The tools of the catalogue: a short list, several names for each, and one form of answers."""
 
 import json
 import re
@@ -7,17 +7,17 @@ from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]  # it comes with mcp, its stubs do not
 import pytest
-from examples import CORPUS, EXAMPLES
-from host_rules import complete_arguments, strict
-from mcp_types import ListToolsResult
-from serving import (
+from example_calls import CORPUS, EXAMPLES
+from host_schema_rules import complete_arguments, convert_strict
+from mcp_helpers import (
     ERAS,
     Json,
     ServicesFor,
-    connected,
-    error_of,
-    structured,
+    connect,
+    read_structured,
+    read_tool_error,
 )
+from mcp_types import ListToolsResult
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.core.operation import Operation, execute
@@ -35,7 +35,7 @@ from entrez_kit.server.trimming import is_request_detail
 
 MAX_LISTING = 45_000
 MAX_TOKENS = 4_700
-"""Of names, descriptions and input schemas, which a model reads before each task; a token is taken for four bytes."""
+"""Tokens of names, descriptions and input schemas, which a model reads before each task; a token is four bytes."""
 HIDDEN: dict[str, dict[str, Any]] = {
     "pubmed_search_articles": {"retrieve_all": True, "explain": True},
     "pubmed_format_citations": {"markup": "html"},
@@ -50,53 +50,53 @@ HIDDEN: dict[str, dict[str, Any]] = {
 }
 """Fields for the other front ends."""
 OTHER_NAMES = {"ids", "max_results"}
-"""Which of them are also other names of what agents may give."""
+"""Those that are also other names of arguments of agents."""
 
 pytestmark = pytest.mark.anyio
 
 operations = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
 
 
-def all_of_them(**options: Any) -> Options:
+def make_options(**options: Any) -> Options:
     return Options(toolsets=TOOLSETS, **options)
 
 
-def schemas_in(schema: Any) -> list[Json]:
+def list_schemas(schema: Any) -> list[Json]:
     """Return a schema and every schema inside it."""
     found: list[Json] = []
     if isinstance(schema, dict):
         found.append(schema)
         inner = [*schema.get("properties", {}).values(), schema.get("items"), *schema.get("anyOf", [])]
         for part in inner:
-            found += schemas_in(part)
+            found += list_schemas(part)
     return found
 
 
-def undescribed(value: Any, schema: Json, place: str = "") -> Iterator[str]:
-    """Yield the members of a reply that its schema does not have, as deep as it describes objects."""
+def list_undescribed(value: Any, schema: Json, place: str = "") -> Iterator[str]:
+    """Yield the members of a reply that are not in its schema, at every depth where it describes objects."""
     if isinstance(value, dict) and "properties" in schema:
         for name, inner in value.items():
             if name not in schema["properties"]:
                 yield f"{place}.{name}"
             else:
-                yield from undescribed(inner, schema["properties"][name], f"{place}.{name}")
+                yield from list_undescribed(inner, schema["properties"][name], f"{place}.{name}")
     elif isinstance(value, list):
         for inner in value:
-            yield from undescribed(inner, schema["items"], f"{place}[]") if schema else ()
+            yield from list_undescribed(inner, schema["items"], f"{place}[]") if schema else ()
 
 
 # The list
 
 
 async def test_every_operation_is_listed_in_the_order_of_the_catalogue(services: ServerServices, era: str) -> None:
-    async with connected(services, all_of_them(), era=era) as client:
+    async with connect(services, make_options(), era=era) as client:
         listed = (await client.list_tools()).tools
 
     assert [tool.name for tool in listed] == [operation.name for operation in OPERATIONS]
 
 
-async def test_a_tool_says_what_it_is_and_that_it_only_reads(services: ServerServices, era: str) -> None:
-    async with connected(services, all_of_them(), era=era) as client:
+async def test_a_tool_has_a_title_and_is_marked_as_read_only(services: ServerServices, era: str) -> None:
+    async with connect(services, make_options(), era=era) as client:
         listed = {tool.name: tool for tool in (await client.list_tools()).tools}
 
     for operation in OPERATIONS:
@@ -106,7 +106,7 @@ async def test_a_tool_says_what_it_is_and_that_it_only_reads(services: ServerSer
         assert tool.description is not None
         assert (tool.title or hints.title) == operation.title
         assert hints.read_only_hint is operation.read_only
-        # Left out, these two mean what is so: who only reads neither destroys nor does it twice.
+        # Without these two their defaults apply: a tool that only reads neither destroys nor repeats anything.
         assert (hints.destructive_hint, hints.idempotent_hint) == (
             (None, None) if operation.read_only else (False, True)
         )
@@ -117,7 +117,7 @@ async def test_a_tool_says_what_it_is_and_that_it_only_reads(services: ServerSer
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_the_list_of_the_default_toolsets_is_small(era: str) -> None:
+def test_the_list_of_the_default_toolsets_is_short(era: str) -> None:
     listed = Toolbox(None).listing(scopes=None, protocol_version=era)
     sent = ListToolsResult(tools=listed).model_dump_json(by_alias=True, exclude_none=True)
 
@@ -127,7 +127,7 @@ def test_the_list_of_the_default_toolsets_is_small(era: str) -> None:
     assert 1_000 < bytes_read / 4 <= MAX_TOKENS
 
 
-def test_descriptions_say_what_a_model_cannot_guess() -> None:
+def test_descriptions_explain_what_a_model_cannot_guess() -> None:
     tools = {tool.name: tool for tool in Toolbox(None).listing(scopes=None, protocol_version=ERAS[-1])}
     search = tools["pubmed_search_articles"].input_schema["properties"]
 
@@ -138,25 +138,25 @@ def test_descriptions_say_what_a_model_cannot_guess() -> None:
 
 
 @operations
-def test_a_description_says_what_a_tool_is_for_and_gives_an_example(operation: Operation[Any, Any]) -> None:
+def test_a_description_states_the_purpose_of_a_tool_and_gives_an_example(operation: Operation[Any, Any]) -> None:
     assert len(operation.description) < 700
     assert re.search(r"Use it|use it", operation.description), operation.description
     assert re.search(r"[Ee]xample|e\.g\.", operation.description), operation.description
 
 
-def test_names_suit_every_host() -> None:
+def test_names_are_valid_for_every_host() -> None:
     for operation in OPERATIONS:
         assert re.fullmatch(r"[A-Za-z0-9_]{1,64}", operation.name)
 
 
-async def test_toolsets_choose_what_is_listed_and_not_what_can_be_called(services: ServerServices) -> None:
+async def test_toolsets_select_the_listed_tools_and_do_not_limit_calls(services: ServerServices) -> None:
     options = Options(toolsets=("gene",))
-    async with connected(services, options) as client:
+    async with connect(services, options) as client:
         listed = [tool.name for tool in (await client.list_tools()).tools]
         result = await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
 
     assert listed == ["search_genes", "get_gene", "get_pubmed_links"]
-    assert structured(result)["total_found"] > 0
+    assert read_structured(result)["total_found"] > 0
 
 
 def test_toolsets_are_read_from_a_list() -> None:
@@ -172,7 +172,7 @@ def test_toolsets_are_read_from_a_list() -> None:
 
 @pytest.mark.long
 @operations
-def test_every_name_of_an_operation_leads_to_it(operation: Operation[Any, Any]) -> None:
+def test_every_name_of_an_operation_calls_it(operation: Operation[Any, Any]) -> None:
     toolbox = Toolbox(OPERATIONS)
 
     for name in (operation.name, *operation.aliases):
@@ -181,20 +181,20 @@ def test_every_name_of_an_operation_leads_to_it(operation: Operation[Any, Any]) 
         assert found.name == operation.name
 
 
-async def test_an_alias_can_be_called_in_any_era(services: ServerServices, era: str) -> None:
-    async with connected(services, era=era) as client:
+async def test_an_alias_can_be_called_in_any_version_of_the_protocol(services: ServerServices, era: str) -> None:
+    async with connect(services, era=era) as client:
         result = await client.call_tool("searchPubMedArticles", {"queryTerm": "crispr", "maxResults": 1})
 
-    assert structured(result)["retrieved_pmid_count"] == 1
+    assert read_structured(result)["retrieved_pmid_count"] == 1
 
 
-async def test_contract_names_are_listed_on_demand_and_used_throughout(services: ServerServices) -> None:
-    async with connected(services, all_of_them(names="contract")) as client:
+async def test_contract_names_are_listed_on_request_and_used_in_all_texts(services: ServerServices) -> None:
+    async with connect(services, make_options(names="contract")) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         prompt = (await client.get_prompt("literature_review", {"topic": "base editing"})).messages[0]
         missing = await client.call_tool("fetchArticleDetails", {"pmids": ["12"]})
         by_own_name = await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
-        hint = error_of(await client.call_tool("serchPubMedArticles", {}))["recovery_hint"]
+        hint = read_tool_error(await client.call_tool("serchPubMedArticles", {}))["recovery_hint"]
         instructions = client.instructions
 
     assert {"searchPubMedArticles", "fetchArticleDetails"} <= set(tools)
@@ -210,7 +210,7 @@ async def test_contract_names_are_listed_on_demand_and_used_throughout(services:
 
 
 @operations
-def test_an_input_schema_is_flat_closed_and_without_noise(operation: Operation[Any, Any]) -> None:
+def test_an_input_schema_is_flat_closed_and_short(operation: Operation[Any, Any]) -> None:
     schema = AgentOperation.of(operation).input_schema()
 
     jsonschema.Draft202012Validator.check_schema(schema)
@@ -222,7 +222,7 @@ def test_an_input_schema_is_flat_closed_and_without_noise(operation: Operation[A
     assert set(schema.get("required", [])) == {
         name for name, info in operation.request.model_fields.items() if info.is_required()
     }
-    for part in schemas_in(schema):
+    for part in list_schemas(schema):
         assert not {"$ref", "$defs", "title"} & set(part)
         assert part.get("type") != "null"
         assert part.get("default", 1) not in (None, "", [], {})
@@ -231,7 +231,7 @@ def test_an_input_schema_is_flat_closed_and_without_noise(operation: Operation[A
 
 @operations
 def test_every_parameter_is_described_in_one_line(operation: Operation[Any, Any]) -> None:
-    for part in schemas_in(input_schema(operation.request)):
+    for part in list_schemas(input_schema(operation.request)):
         for name, inner in part.get("properties", {}).items():
             description = inner.get("description", "")
             assert 6 < len(description) < 220, f"{operation.name}.{name}: {description!r}"
@@ -239,7 +239,9 @@ def test_every_parameter_is_described_in_one_line(operation: Operation[Any, Any]
 
 
 @operations
-def test_caps_stand_in_the_schema_and_hold(operation: Operation[Any, Any], services: ServerServices) -> None:
+def test_maximum_values_are_in_the_schema_and_enforced(
+    operation: Operation[Any, Any], services: ServerServices
+) -> None:
     schema = AgentOperation.of(operation).input_schema()
     for name, cap in operation.agents.caps.items():
         part = schema["properties"][name]
@@ -248,31 +250,31 @@ def test_caps_stand_in_the_schema_and_hold(operation: Operation[Any, Any], servi
         assert not [number for number in re.findall(r"(?<= to )\d+", part["description"]) if int(number) > cap]
         result = Toolbox([operation]).call(services, operation.name, {name: too_many})
         assert AgentOperation.of(operation).request is operation.request
-        error = error_of(result)
+        error = read_tool_error(result)
         assert name in [problem["field"] for problem in error["details"]["errors"]]
         assert re.search(rf"\b{cap}\b", error["recovery_hint"])
         assert "entrez-kit" not in error["recovery_hint"]
 
 
 @pytest.mark.parametrize("name", HIDDEN)
-def test_what_the_schema_does_not_show_is_not_taken_from_agents(services: ServerServices, name: str) -> None:
+def test_arguments_outside_of_the_schema_are_rejected(services: ServerServices, name: str) -> None:
     (operation,) = (one for one in OPERATIONS if one.name == name)
     for field, value in HIDDEN[name].items():
         if field in OTHER_NAMES:
             continue
-        error = error_of(Toolbox([operation]).call(services, name, {**EXAMPLES[name][0][1], field: value}))
+        error = read_tool_error(Toolbox([operation]).call(services, name, {**EXAMPLES[name][0][1], field: value}))
         (problem,) = error["details"]["errors"]
         assert (problem["field"], problem["message"]) == (field, "there is no such argument.")
 
 
-def test_a_cap_leaves_the_operation_itself_as_it_is(services: ServerServices) -> None:
+def test_a_maximum_for_agents_does_not_limit_the_operation(services: ServerServices) -> None:
     outcome = execute(SEARCH_ARTICLES, services, {"query_term": "crispr", "max_results": 1_001})
 
     assert outcome.error is None
 
 
-def test_the_names_in_camel_case_are_capped_as_well(services: ServerServices) -> None:
-    error = error_of(
+def test_maximum_values_apply_to_names_in_camel_case_too(services: ServerServices) -> None:
+    error = read_tool_error(
         Toolbox([SEARCH_ARTICLES]).call(services, "searchPubMedArticles", {"queryTerm": "crispr", "maxResults": 1_001})
     )
 
@@ -283,7 +285,7 @@ def test_the_names_in_camel_case_are_capped_as_well(services: ServerServices) ->
 
 
 @operations
-def test_an_output_schema_describes_every_member_and_admits_the_envelope(operation: Operation[Any, Any]) -> None:
+def test_an_output_schema_describes_every_member_and_allows_the_envelope(operation: Operation[Any, Any]) -> None:
     schema = output_schema(operation.result)
     validator = jsonschema.Draft202012Validator(schema)
 
@@ -292,7 +294,7 @@ def test_an_output_schema_describes_every_member_and_admits_the_envelope(operati
     assert schema["type"] == "object"
     sent = {name for name in operation.result.model_fields if not is_request_detail(name)}
     assert set(schema["properties"]) == {*sent, "incomplete"}
-    for part in schemas_in(schema["properties"]):
+    for part in list_schemas(schema["properties"]):
         assert part.get("type") != "array" or "items" in part
     assert validator.is_valid(InvalidInput("no").envelope())
     wrong = {name: object() for name, part in schema["properties"].items() if part}
@@ -300,21 +302,21 @@ def test_an_output_schema_describes_every_member_and_admits_the_envelope(operati
 
 
 @operations
-def test_a_member_that_may_be_null_keeps_its_type(operation: Operation[Any, Any]) -> None:
+def test_a_member_that_may_be_null_has_its_type(operation: Operation[Any, Any]) -> None:
     properties = output_schema(operation.result)["properties"]
     whole = operation.result.model_json_schema(by_alias=False)["properties"]
     kinds = {name: {part.get("type") for part in whole[name].get("anyOf", ())} for name in properties.keys() & whole}
     nullable = {name: kind - {"null"} for name, kind in kinds.items() if "null" in kind and len(kind) == 2}
     for name, (kind,) in ((name, tuple(kind)) for name, kind in nullable.items()):
         left_out = operation.result.model_fields[name].exclude_if is not None
-        if kind is not None:  # the type of what it refers to, then
+        if kind is not None:  # the type of the referenced schema
             assert properties[name]["type"] == (kind if left_out else [kind, "null"]), name
         assert properties[name]["type"], name
 
 
 @pytest.mark.process
 @operations
-def test_results_fit_the_output_schema(operation: Operation[Any, Any], services: ServerServices) -> None:
+def test_results_match_the_output_schema(operation: Operation[Any, Any], services: ServerServices) -> None:
     toolbox, schema = Toolbox([operation]), ToolDefinition.of(operation).outputs
     if operation.command[0] == "corpus":
         SYNC.run(services, CORPUS)
@@ -322,14 +324,14 @@ def test_results_fit_the_output_schema(operation: Operation[Any, Any], services:
 
     assert any(not result.is_error for result in results)
     for result in results:
-        jsonschema.validate(structured(result), schema)
+        jsonschema.validate(read_structured(result), schema)
         if not result.is_error:
-            assert list(undescribed(structured(result), schema)) == []
+            assert list(list_undescribed(read_structured(result), schema)) == []
 
 
-def test_both_forms_of_a_gene_fit_its_output_schema(services: ServerServices) -> None:
+def test_both_forms_of_a_gene_match_its_output_schema(services: ServerServices) -> None:
     for slim in (True, False):
-        document = structured(
+        document = read_structured(
             Toolbox([GET_GENE]).call(services, "get_gene", {"entrez_id": "NCBIGene:7157", "slim": slim})
         )
         assert ("summary" in document) is not slim
@@ -343,15 +345,15 @@ def test_both_forms_of_a_gene_fit_its_output_schema(services: ServerServices) ->
 async def test_empty_optional_arguments_count_as_absent(services: ServerServices, era: str) -> None:
     empty: Json = {"date_range": {}, "author": "", "mesh_terms": [], "species": "", "sort_by": None}
     nested = {"date_range": {"min_date": "", "max_date": ""}, "language": ""}
-    async with connected(services, era=era) as client:
-        plain = structured(await client.call_tool("pubmed_search_articles", {"query_term": "crispr"}))
+    async with connect(services, era=era) as client:
+        plain = read_structured(await client.call_tool("pubmed_search_articles", {"query_term": "crispr"}))
         for more in (empty, nested):
             result = await client.call_tool("pubmed_search_articles", {"query_term": "crispr", **more})
-            assert structured(result) == plain
+            assert read_structured(result) == plain
 
 
-async def test_lists_and_objects_that_a_host_sent_as_texts_are_unpacked(services: ServerServices) -> None:
-    async with connected(services) as client:
+async def test_lists_and_objects_sent_as_texts_are_parsed(services: ServerServices) -> None:
+    async with connect(services) as client:
         fetched = await client.call_tool("pubmed_fetch_contents", {"pmids": '["99000001"]'})
         found = await client.call_tool(
             "pubmed_search_articles", {"queryTerm": "[crispr]", "dateRange": '{"minDate": "2019"}'}
@@ -366,10 +368,10 @@ async def test_lists_and_objects_that_a_host_sent_as_texts_are_unpacked(services
 
 @pytest.mark.process
 @operations
-def test_who_must_give_every_argument_gets_what_others_get(
+def test_calls_with_every_argument_filled_in_have_the_same_results(
     operation: Operation[Any, Any], services: ServerServices
 ) -> None:
-    """Strict modes of hosts make every argument required, and know no null."""
+    """Strict modes of hosts make every argument required, and do not allow null."""
     toolbox = Toolbox([operation])
     schema = toolbox.inputs_of(operation.name)
     assert schema is not None
@@ -377,23 +379,23 @@ def test_who_must_give_every_argument_gets_what_others_get(
         SYNC.run(services, CORPUS)
     plain_arguments = EXAMPLES[operation.name][0][1]
     whole = complete_arguments(plain_arguments, schema)
-    jsonschema.validate(whole, strict(schema))
+    jsonschema.validate(whole, convert_strict(schema))
     plain = toolbox.call(services, operation.name, plain_arguments)
     result = toolbox.call(services, operation.name, whole)
 
     assert plain.is_error is False
     if operation.read_only:
-        assert structured(result) == structured(plain)
+        assert read_structured(result) == read_structured(plain)
     assert result.is_error is False
 
 
 @pytest.mark.long
 @operations
-def test_a_wrong_name_is_told_with_the_names_that_there_are(
+def test_an_unknown_argument_is_reported_with_the_existing_names(
     operation: Operation[Any, Any], services: ServerServices
 ) -> None:
     arguments = {**EXAMPLES[operation.name][0][1], "no_such_thing": 1}
-    document = structured(Toolbox([operation]).call(services, operation.name, arguments))
+    document = read_structured(Toolbox([operation]).call(services, operation.name, arguments))
     error = document["error"]
     hint = error.get("recovery_hint") or error["details"]["recovery_hint"]
 
@@ -403,10 +405,10 @@ def test_a_wrong_name_is_told_with_the_names_that_there_are(
 
 
 @operations
-def test_a_missing_argument_is_named_as_missing(operation: Operation[Any, Any], services: ServerServices) -> None:
+def test_a_missing_argument_is_reported_as_missing(operation: Operation[Any, Any], services: ServerServices) -> None:
     for name in AgentOperation.of(operation).input_schema().get("required", ()):
         arguments = {key: value for key, value in EXAMPLES[operation.name][0][1].items() if key != name}
-        message = structured(Toolbox([operation]).call(services, operation.name, arguments))["error"]["message"]
+        message = read_structured(Toolbox([operation]).call(services, operation.name, arguments))["error"]["message"]
         assert re.search(rf"\b{name}:? is (required|missing)", message), message
 
 
@@ -433,11 +435,11 @@ WRONG: list[tuple[str, Json, str, str | None]] = [
 
 @pytest.mark.long
 @pytest.mark.parametrize(("tool", "arguments", "code", "invalid_input"), WRONG)
-async def test_what_a_caller_gets_wrong_comes_back_as_an_envelope(
+async def test_errors_of_a_caller_are_returned_as_an_envelope(
     services: ServerServices, tool: str, arguments: Json, code: str, invalid_input: str | None
 ) -> None:
-    async with connected(services, all_of_them()) as client:
-        error = error_of(await client.call_tool(tool, arguments))
+    async with connect(services, make_options()) as client:
+        error = read_tool_error(await client.call_tool(tool, arguments))
 
     assert error["code"] == code
     assert error["recovery_hint"]
@@ -446,11 +448,9 @@ async def test_what_a_caller_gets_wrong_comes_back_as_an_envelope(
 
 
 @pytest.mark.long
-async def test_an_unknown_tool_comes_back_as_an_envelope_that_names_the_near_one(
-    services: ServerServices, era: str
-) -> None:
-    async with connected(services, era=era) as client:
-        error = error_of(await client.call_tool("pubmed_serch_articles", {"query_term": "crispr"}))
+async def test_an_unknown_tool_is_an_envelope_that_names_a_similar_tool(services: ServerServices, era: str) -> None:
+    async with connect(services, era=era) as client:
+        error = read_tool_error(await client.call_tool("pubmed_serch_articles", {"query_term": "crispr"}))
 
     assert error["code"] == "INVALID_INPUT"
     assert error["invalid_input"] == "pubmed_serch_articles"
@@ -462,42 +462,42 @@ async def test_an_unknown_tool_comes_back_as_an_envelope_that_names_the_near_one
 @pytest.mark.parametrize(
     ("faults", "code"), [({"500": 1.0}, "UPSTREAM_ERROR"), ({"429": 1.0}, "RATE_LIMITED"), ({"html": 1.0}, None)]
 )
-async def test_what_ncbi_gets_wrong_comes_back_as_an_envelope(
+async def test_errors_of_ncbi_are_returned_as_an_envelope(
     services_for: ServicesFor, faults: dict[str, float], code: str | None, era: str
 ) -> None:
     with Sandbox(faults=faults, enforce_limits=False) as failing:
-        async with connected(services_for(failing, ncbi_max_retries=1), era=era) as client:
+        async with connect(services_for(failing, ncbi_max_retries=1), era=era) as client:
             result = await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
 
-    error = error_of(result)
+    error = read_tool_error(result)
     assert error["code"] == code or (code is None and error["code"] in ("UPSTREAM_ERROR", "RATE_LIMITED"))
     assert result.meta is not None
     assert result.meta["timings"]["requests"][0]["attempts"] == 2
 
 
-async def test_a_defect_of_ours_shows_a_request_id_and_no_internals(
+async def test_an_internal_error_shows_a_request_id_and_no_internals(
     services: ServerServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(*arguments: object, **parameters: object) -> None:
+    def fail(*arguments: object, **parameters: object) -> None:
         raise RuntimeError("the inner secret")
 
-    monkeypatch.setattr(type(services.eutils), "esearch", broken)
-    async with connected(services) as client:
+    monkeypatch.setattr(type(services.eutils), "esearch", fail)
+    async with connect(services) as client:
         result = await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
 
-    error = error_of(result)
+    error = read_tool_error(result)
     assert error["code"] == "INTERNAL_ERROR"
     assert result.meta is not None
     assert error["details"]["request_id"] == result.meta["request_id"]
     assert "inner secret" not in json.dumps(result.model_dump(mode="json"))
 
 
-async def test_half_a_character_does_not_bring_down_the_connection(services: ServerServices) -> None:
-    async with connected(services) as client:
+async def test_an_unpaired_surrogate_does_not_end_the_connection(services: ServerServices) -> None:
+    async with connect(services) as client:
         result = await client.call_tool("pubmed_search_articles", {"query_term": "crispr", "\ud800": "\udc00"})
         again = await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
 
-    assert error_of(result)["code"] == "INVALID_INPUT"
+    assert read_tool_error(result)["code"] == "INVALID_INPUT"
     json.dumps(result.structured_content, ensure_ascii=False).encode()
     assert not again.is_error
 
@@ -535,17 +535,17 @@ PAGED: list[tuple[str, Json, str]] = [
 
 @pytest.mark.long
 @pytest.mark.parametrize(("tool", "arguments", "member"), PAGED)
-async def test_a_large_reply_comes_in_portions_that_say_how_to_go_on(
+async def test_a_large_reply_is_split_into_portions_that_show_how_to_continue(
     services: ServerServices, tool: str, arguments: Json, member: str
 ) -> None:
-    async with connected(services) as client:
-        whole = structured(await client.call_tool(tool, {**arguments, "reply_limit": 10_000_000}))
+    async with connect(services) as client:
+        whole = read_structured(await client.call_tool(tool, {**arguments, "reply_limit": 10_000_000}))
         got: list[Any] = []
         calls = 0
         more: Json = {}
         while True:
             result = await client.call_tool(tool, {**arguments, **more})
-            page = structured(result)
+            page = read_structured(result)
             calls += 1
             size = len(json.dumps(page, ensure_ascii=False, separators=(",", ":")))
             assert size <= 20_000 or len(page[member]) == 1, "an element as JSON has no long texts to cut"
@@ -562,10 +562,10 @@ async def test_a_large_reply_comes_in_portions_that_say_how_to_go_on(
 
 
 @pytest.mark.long
-async def test_an_article_larger_than_a_portion_is_cut_by_its_sections(services: ServerServices) -> None:
-    async with connected(services) as client:
-        whole = structured(await client.call_tool("pubmed_fetch_fulltext", {"pmcids": ["PMC99000001"]}))
-        cut = structured(
+async def test_an_article_larger_than_a_portion_is_split_at_its_sections(services: ServerServices) -> None:
+    async with connect(services) as client:
+        whole = read_structured(await client.call_tool("pubmed_fetch_fulltext", {"pmcids": ["PMC99000001"]}))
+        cut = read_structured(
             await client.call_tool("pubmed_fetch_fulltext", {"pmcids": ["PMC99000001"], "reply_limit": 2_500})
         )
 
@@ -573,32 +573,32 @@ async def test_an_article_larger_than_a_portion_is_cut_by_its_sections(services:
     assert cut["truncation"]
 
 
-async def test_fields_make_records_small(services: ServerServices, era: str) -> None:
-    async with connected(services, era=era) as client:
+async def test_fields_shorten_records(services: ServerServices, era: str) -> None:
+    async with connect(services, era=era) as client:
         result = await client.call_tool("pubmed_fetch_contents", {"pmids": ["99000001"], "fields": ["title", "-pmcid"]})
         wrong = await client.call_tool("pubmed_fetch_contents", {"pmids": ["99000001"], "fields": ["titel"]})
 
-    assert set(structured(result)["articles"][0]) == {"pmid", "title"}
-    assert "did you mean title" in error_of(wrong)["message"]
+    assert set(read_structured(result)["articles"][0]) == {"pmid", "title"}
+    assert "did you mean title" in read_tool_error(wrong)["message"]
 
 
 # Results
 
 
 @pytest.mark.long
-async def test_null_and_empty_members_reach_the_client(services: ServerServices, era: str) -> None:
-    async with connected(services, all_of_them(), era=era) as client:
-        page = structured(await client.call_tool("search_genes", {"query": "TP53", "organism": "human"}))
+async def test_null_and_empty_members_are_sent_to_the_client(services: ServerServices, era: str) -> None:
+    async with connect(services, make_options(), era=era) as client:
+        page = read_structured(await client.call_tool("search_genes", {"query": "TP53", "organism": "human"}))
 
     assert page["pagination"]["cursor"] is None
 
 
-async def test_meta_says_what_differs_from_run_to_run(services: ServerServices) -> None:
-    async with connected(services) as client:
+async def test_meta_has_what_differs_between_runs(services: ServerServices) -> None:
+    async with connect(services) as client:
         first = await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
         second = await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
 
-    assert structured(first) == structured(second)
+    assert read_structured(first) == read_structured(second)
     assert first.meta is not None
     assert second.meta is not None
     assert (first.meta["from_cache"], second.meta["from_cache"]) == (False, True)
@@ -607,11 +607,11 @@ async def test_meta_says_what_differs_from_run_to_run(services: ServerServices) 
     assert first.meta["timings"]["requests"][0]["endpoint"] == "esearch"
 
 
-async def test_a_partial_result_is_a_result_and_says_what_it_lacks(services: ServerServices) -> None:
-    async with connected(services) as client:
+async def test_a_partial_result_is_a_result_that_lists_what_is_missing(services: ServerServices) -> None:
+    async with connect(services) as client:
         result = await client.call_tool("pubmed_fetch_contents", {"pmids": ["99000001", "12"]})
 
-    document = structured(result)
+    document = read_structured(result)
     assert result.is_error is False
     assert document["not_found_pmids"] == ["12"]
     assert result.meta is not None
@@ -623,7 +623,7 @@ async def test_a_partial_result_is_a_result_and_says_what_it_lacks(services: Ser
 
 
 async def test_the_text_is_compact(services: ServerServices) -> None:
-    async with connected(services) as client:
+    async with connect(services) as client:
         result = await client.call_tool("pubmed_fetch_contents", {"pmids": ["99000001"]})
 
     (block,) = result.content
@@ -631,8 +631,8 @@ async def test_the_text_is_compact(services: ServerServices) -> None:
     assert block.text == json.dumps(result.structured_content, ensure_ascii=False, separators=(",", ":"))
 
 
-async def test_identifiers_that_arrive_as_numbers_are_taken_for_what_they_are(services: ServerServices) -> None:
-    async with connected(services) as client:
+async def test_identifiers_sent_as_numbers_are_accepted(services: ServerServices) -> None:
+    async with connect(services) as client:
         as_numbers = await client.call_tool("pubmed_fetch_contents", {"pmids": [99000001, 99000002]})
         as_texts = await client.call_tool("pubmed_fetch_contents", {"pmids": ["99000001", "99000002"]})
 

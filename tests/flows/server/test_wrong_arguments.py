@@ -1,12 +1,12 @@
-"""Whatever an agent gives wrongly, in any argument of any tool, it is told in words of tools and can be mended."""
+"""Invalid arguments: an agent gets an error with the names of tools and arguments, for every argument of every tool."""
 
 import json
 import re
 from typing import Any
 
 import pytest
-from examples import EXAMPLES
-from serving import Json, connected, structured
+from example_calls import EXAMPLES
+from mcp_helpers import Json, connect, read_structured
 
 from entrez_kit.core.operation import Operation
 from entrez_kit.python.catalogue import OPERATIONS
@@ -29,7 +29,7 @@ OF_A_TERMINAL = re.compile(r"entrez-kit |(?<!\S)-{1,2}[a-z]|kit\.|terminal")
 
 @pytest.mark.long
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
-def test_every_wrong_argument_is_named_in_words_of_tools(
+def test_every_invalid_argument_is_named_in_the_words_of_tools(
     services: ServerServices, operation: Operation[Any, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     toolbox = Toolbox(None)
@@ -39,18 +39,18 @@ def test_every_wrong_argument_is_named_in_words_of_tools(
     for name, part in schema["properties"].items():
         bad = [*WRONG.get(part.get("type", ""), []), *(["nonsense"] if "enum" in part else [])]
         calls += [{**good, name: value} for value in bad]
-    monkeypatch.setattr(Operation, "start", _never)
+    monkeypatch.setattr(Operation, "start", _fail)
 
     refused = 0
     for arguments in calls:
         result = toolbox.call(services, operation.name, arguments)
         if not result.is_error:
             continue
-        error = structured(result)["error"]
+        error = read_structured(result)["error"]
         said = [error["message"], error.get("recovery_hint") or error["details"]["recovery_hint"]]
         said += [problem["message"] for problem in error.get("details", {}).get("errors", [])]
         if "not asked" in said[0]:
-            continue  # what the model takes for good
+            continue  # values that the model accepts
         refused += 1
         assert not OF_A_TERMINAL.search(json.dumps(said)), said
         assert said[1], arguments
@@ -73,7 +73,7 @@ NUMBERS = [
 
 
 @pytest.mark.parametrize(("operation", "name", "part"), NUMBERS, ids=[f"{one[0].name}-{one[1]}" for one in NUMBERS])
-def test_numbers_show_their_bounds_and_are_refused_beyond_them(
+def test_numbers_show_their_bounds_and_are_rejected_outside_of_them(
     services: ServerServices, operation: Operation[Any, Any], name: str, part: Json, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert "minimum" in part
@@ -82,7 +82,7 @@ def test_numbers_show_their_bounds_and_are_refused_beyond_them(
     if name in ("retmax", "retstart"):
         example = {"query_key": "1", "web_env": "x"}
     toolbox = Toolbox(None)
-    monkeypatch.setattr(Operation, "start", _never)
+    monkeypatch.setattr(Operation, "start", _fail)
     beyond = [part["minimum"] - 1, -1, *([part["maximum"] + 1] if "maximum" in part else [])]
 
     for value in {*beyond, str(beyond[0])}:
@@ -95,47 +95,47 @@ def test_numbers_show_their_bounds_and_are_refused_beyond_them(
 @pytest.mark.long
 @pytest.mark.anyio
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
-async def test_what_is_given_is_never_repeated_at_length(
+async def test_long_arguments_are_not_repeated_in_errors(
     services: ServerServices, operation: Operation[Any, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     example = EXAMPLES[operation.name][0][1]
     long = f"10.1000/{'y' * 50_000}"
     refused = 0
-    async with connected(services, Options(toolsets=TOOLSETS)) as client:
+    async with connect(services, Options(toolsets=TOOLSETS)) as client:
         shown = {tool.name: tool.input_schema for tool in (await client.list_tools()).tools}[operation.name]
         for name, part in shown["properties"].items():
             good = {other: value for other, value in example.items() if {name, other} - IDS or name == other}
             inner = part.get("items", part).get("properties", {})
             given: Any = dict.fromkeys(inner, long) if inner else long
             result = await client.call_tool(operation.name, {**good, name: [given] if "items" in part else given})
-            reply = structured(result)
+            reply = read_structured(result)
             error = reply.get("error") or reply.get("incomplete")
             if error:
                 refused += 1
                 assert count_characters(error) < 10_000, name
             assert count_characters(reply) <= DEFAULT_LIMIT, name
 
-    assert refused or operation.name == "corpus_checkpoint_get", "which takes any key"
+    assert refused or operation.name == "corpus_checkpoint_get", "it accepts any key"
     assert max((len(record.getMessage()) for record in caplog.records), default=0) < 10_000
 
 
-async def entrez_summary_of(services: ServerServices, ids: list[str]) -> Json:
-    async with connected(services, Options(toolsets=TOOLSETS)) as client:
-        reply = structured(await client.call_tool("entrez_summary", {"db": "taxonomy", "ids": ids}))
+async def fetch_summary_error(services: ServerServices, ids: list[str]) -> Json:
+    async with connect(services, Options(toolsets=TOOLSETS)) as client:
+        reply = read_structured(await client.call_tool("entrez_summary", {"db": "taxonomy", "ids": ids}))
     lacks: Json = reply["incomplete"]
     return lacks
 
 
 @pytest.mark.anyio
-async def test_what_is_no_id_is_not_said_to_have_no_record(services: ServerServices) -> None:
-    neither = await entrez_summary_of(services, ["abc", "99999999"])
-    beside = await entrez_summary_of(services, ["abc", "9606"])
+async def test_an_invalid_id_is_not_reported_as_a_missing_record(services: ServerServices) -> None:
+    neither = await fetch_summary_error(services, ["abc", "99999999"])
+    beside = await fetch_summary_error(services, ["abc", "9606"])
 
     assert neither["message"] == "taxonomy has no record 99999999. Not ids of taxonomy: abc."
     assert beside["message"] == "Not ids of taxonomy: abc."
 
 
-def _never(operation: Operation[Any, Any], services: object, request: object) -> Any:
+def _fail(operation: Operation[Any, Any], services: object, request: object) -> Any:
     from entrez_kit.base.errors import InvalidInput
 
     raise InvalidInput("not asked")

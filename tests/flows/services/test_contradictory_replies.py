@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loopback import Answer
-from workbench import Bench, workbench
+from loopback_server import Answer
+from loopback_transport import TransportBench, open_workbench
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import UpstreamError
@@ -22,22 +22,22 @@ from entrez_kit.services.europe_pmc import has_id
 Ask = Callable[[Services], Any]
 
 
-def search(*ids: object, count: int = 2) -> bytes:
+def write_search(*ids: object, count: int = 2) -> bytes:
     listed = "".join(f"<Id>{uid}</Id>" for uid in ids)
     return f"<eSearchResult><Count>{count}</Count><IdList>{listed}</IdList></eSearchResult>".encode()
 
 
-def summaries(*uids: str, form: str = '<DocumentSummary uid="{}"><Title>T</Title></DocumentSummary>') -> bytes:
+def write_summaries(*uids: str, form: str = '<DocumentSummary uid="{}"><Title>T</Title></DocumentSummary>') -> bytes:
     listed = "".join(form.format(uid) for uid in uids)
     return f"<eSummaryResult><DocumentSummarySet>{listed}</DocumentSummarySet></eSummaryResult>".encode()
 
 
-def as_json(**documents: dict[str, Any]) -> bytes:
+def write_summaries_json(**documents: dict[str, Any]) -> bytes:
     named = {name.removeprefix("_"): document for name, document in documents.items()}
     return json.dumps({"result": {"uids": list(named), **named}}).encode()
 
 
-def records(*pmids: int, article: str = "<Article><ArticleTitle>T</ArticleTitle></Article>") -> bytes:
+def write_records(*pmids: int, article: str = "<Article><ArticleTitle>T</ArticleTitle></Article>") -> bytes:
     listed = "".join(
         f"<PubmedArticle><MedlineCitation><PMID>{pmid}</PMID>{article}</MedlineCitation></PubmedArticle>"
         for pmid in pmids
@@ -45,11 +45,11 @@ def records(*pmids: int, article: str = "<Article><ArticleTitle>T</ArticleTitle>
     return f"<PubmedArticleSet>{listed}</PubmedArticleSet>".encode()
 
 
-def medline(*endings: str) -> bytes:
+def write_medline(*endings: str) -> bytes:
     return "".join(f"PMID- {number}\nTI  - T\n{ending}\n" for number, ending in enumerate(endings, 1)).encode()
 
 
-def links(*ids: str, source: str = "7") -> bytes:
+def write_links(*ids: str, source: str = "7") -> bytes:
     listed = "".join(f"<Link><Id>{uid}</Id></Link>" for uid in ids)
     return (
         f"<eLinkResult><LinkSet><DbFrom>gene</DbFrom><IdList><Id>{source}</Id></IdList><LinkSetDb><DbTo>pubmed</DbTo>"
@@ -57,112 +57,129 @@ def links(*ids: str, source: str = "7") -> bytes:
     ).encode()
 
 
-def converted(*rows: tuple[str, int, str]) -> bytes:
+def write_converted(*rows: tuple[str, int, str]) -> bytes:
     listed = [{"requested-id": requested, "pmid": pmid, "pmcid": pmcid} for requested, pmid, pmcid in rows]
     return json.dumps({"status": "ok", "records": listed}).encode()
 
 
-def page(*listed: dict[str, str], count: int | None = None) -> bytes:
+def write_page(*listed: dict[str, str], count: int | None = None) -> bytes:
     document = {"hitCount": len(listed) if count is None else count, "resultList": {"result": list(listed)}}
     return json.dumps(document).encode()
 
 
-def europepmc_hit(pmid: str) -> dict[str, str]:
+def make_europepmc_hit(pmid: str) -> dict[str, str]:
     return {"id": pmid, "source": "MED", "pmid": pmid, "title": "T"}
 
 
-def ask_for_ids(services: Services) -> list[str]:
+def request_ids(services: Services) -> list[str]:
     return services.eutils.esearch(db="gene", term="x", retmax=2).value.ids
 
 
-def ask_for_ids_as_json(services: Services) -> list[str]:
+def request_ids_as_json(services: Services) -> list[str]:
     return services.eutils.esearch(db="pubmed", term="x", retmax=2, retmode="json").value.ids
 
 
-def ask_for_summaries(services: Services) -> Any:
+def request_summaries(services: Services) -> Any:
     return services.eutils.esummary(db="pubmed", ids=["1", "2"]).content
 
 
-def ask_for_json(services: Services) -> Any:
+def request_json(services: Services) -> Any:
     return services.eutils.esummary(db="gene", ids=["1", "2"], retmode="json").content
 
 
-def fetch(services: Services, *, medline: bool = False) -> list[str]:
+def request_records(services: Services, *, medline: bool = False) -> list[str]:
     return [item.input for item in Retrieval(services, medline=medline)._efetch(["1", "2"])]
 
 
-def ask_for_links(services: Services) -> list[str]:
+def request_links(services: Services) -> list[str]:
     read = partial(parse_links, number="7")
     return services.eutils.elink(dbfrom="gene", db="pubmed", ids=["7"], linkname="gene_pubmed", read=read).value
 
 
-def convert(services: Services) -> list[str]:
+def request_conversion(services: Services) -> list[str]:
     known, failed, _ = ask_converter(services, ["1", "2"], "pmid")
     if failed:
         raise next(iter(failed.values()))
     return list(known)
 
 
-def look_up(services: Services) -> Any:
+def request_lookup(services: Services) -> Any:
     lookups = [partial(has_id, kind="pmid", value=pmid) for pmid in "12"]
     reply = services.europepmc.search(query="EXT_ID:1 OR EXT_ID:2", result_type="lite", page_size=2, lookups=lookups)
     return [record["id"] for record in parse_page(reply.value, "*").listed]
 
 
-SEARCH = (ask_for_ids, search(5, 6))
-SEARCH_JSON = (ask_for_ids_as_json, b'{"esearchresult": {"count": "2", "idlist": ["5", "6"]}}')
+SEARCH = (request_ids, write_search(5, 6))
+SEARCH_JSON = (request_ids_as_json, b'{"esearchresult": {"count": "2", "idlist": ["5", "6"]}}')
 SUMMARIES, SUMMARIES_JSON = (
-    (ask_for_summaries, summaries("1", "2")),
-    (ask_for_json, as_json(_1={"uid": "1", "name": "A"}, _2={"uid": "2", "name": "B"})),
+    (request_summaries, write_summaries("1", "2")),
+    (request_json, write_summaries_json(_1={"uid": "1", "name": "A"}, _2={"uid": "2", "name": "B"})),
 )
-FETCH, MEDLINE = (fetch, records(1, 2)), (partial(fetch, medline=True), medline("SO  - J. 2019.", "SO  - J. 2020."))
-LINKS = (ask_for_links, links("5", "6"))
-CONVERT = (convert, converted(("1", 1, "PMC1"), ("2", 2, "PMC2")))
-LOOK_UP = (look_up, page(europepmc_hit("1"), europepmc_hit("2")))
+FETCH, MEDLINE = (
+    (request_records, write_records(1, 2)),
+    (partial(request_records, medline=True), write_medline("SO  - J. 2019.", "SO  - J. 2020.")),
+)
+LINKS = (request_links, write_links("5", "6"))
+CONVERT = (request_conversion, write_converted(("1", 1, "PMC1"), ("2", 2, "PMC2")))
+LOOK_UP = (request_lookup, write_page(make_europepmc_hit("1"), make_europepmc_hit("2")))
 
 
 @pytest.mark.parametrize(
     ("ask", "good", "bad"),
     [
-        pytest.param(*SEARCH, search(5, 6, count=1), id="esearch: count below the ids"),
-        pytest.param(*SEARCH, search(5, 6, 7, count=3), id="esearch: more ids than requested"),
-        pytest.param(*SEARCH, search(5, 5), id="esearch: an id twice"),
-        pytest.param(*SEARCH, search(5, "n/a"), id="esearch: not a number"),
-        pytest.param(*SEARCH, search(5, ""), id="esearch: an empty id"),
+        pytest.param(*SEARCH, write_search(5, 6, count=1), id="esearch: count below the ids"),
+        pytest.param(*SEARCH, write_search(5, 6, 7, count=3), id="esearch: more ids than requested"),
+        pytest.param(*SEARCH, write_search(5, 5), id="esearch: an id twice"),
+        pytest.param(*SEARCH, write_search(5, "n/a"), id="esearch: not a number"),
+        pytest.param(*SEARCH, write_search(5, ""), id="esearch: an empty id"),
         pytest.param(*SEARCH_JSON, b'{"esearchresult": {"count": "2", "idlist": ["5", ""]}}', id="json: an empty id"),
         pytest.param(*SEARCH_JSON, b'{"esearchresult": {"count": "1", "idlist": ["5", "6"]}}', id="json: count"),
-        pytest.param(*SUMMARIES, summaries("1", "1"), id="esummary: a record twice"),
-        pytest.param(*SUMMARIES, summaries("1", "3"), id="esummary: another record"),
-        pytest.param(*SUMMARIES, summaries("1", "2", form='<DocumentSummary uid="{}"/>'), id="esummary: hollow"),
-        pytest.param(*SUMMARIES_JSON, as_json(_1={"uid": "1", "name": "A"}, _2={"uid": "2"}), id="json: hollow"),
+        pytest.param(*SUMMARIES, write_summaries("1", "1"), id="esummary: a record twice"),
+        pytest.param(*SUMMARIES, write_summaries("1", "3"), id="esummary: another record"),
+        pytest.param(*SUMMARIES, write_summaries("1", "2", form='<DocumentSummary uid="{}"/>'), id="esummary: hollow"),
         pytest.param(
-            *SUMMARIES_JSON, as_json(_1={"uid": "1", "a": 1}, _2={"uid": "1", "a": 1}), id="json: another uid"
-        ),
-        pytest.param(*FETCH, records(1, 1), id="efetch: a record twice"),
-        pytest.param(*FETCH, records(1, 3), id="efetch: another record"),
-        pytest.param(*FETCH, records(1, 2, article=""), id="efetch: hollow"),
-        pytest.param(*MEDLINE, medline("SO  - J. 2019.", "SO  - J. 2020 Jan;"), id="medline: last field cut"),
-        pytest.param(*LINKS, links("5", "n/a"), id="elink: not a number"),
-        pytest.param(*LINKS, links("5", "5"), id="elink: a link twice"),
-        pytest.param(*LINKS, links("5", "6", source="8"), id="elink: another source"),
-        pytest.param(*CONVERT, converted(("1", 2, "PMC2"), ("2", 1, "PMC1")), id="idconv: rows shifted"),
-        pytest.param(*CONVERT, converted(("1", 1, "PMC1")), id="idconv: a row missing"),
-        pytest.param(*LOOK_UP, page(europepmc_hit("1"), europepmc_hit("1")), id="europepmc: a record twice"),
-        pytest.param(*LOOK_UP, page(europepmc_hit("1"), europepmc_hit("3")), id="europepmc: another id"),
-        pytest.param(*LOOK_UP, page(europepmc_hit("1"), {"id": "2", "source": "MED"}), id="europepmc: hollow"),
-        pytest.param(
-            *LOOK_UP, page(europepmc_hit("1"), europepmc_hit("2"), count=1), id="europepmc: more than it counts"
+            *SUMMARIES_JSON, write_summaries_json(_1={"uid": "1", "name": "A"}, _2={"uid": "2"}), id="json: hollow"
         ),
         pytest.param(
-            *LOOK_UP, page({**europepmc_hit("1"), "pmid": "2"}, europepmc_hit("2")), id="europepmc: another PMID"
+            *SUMMARIES_JSON,
+            write_summaries_json(_1={"uid": "1", "a": 1}, _2={"uid": "1", "a": 1}),
+            id="json: another uid",
+        ),
+        pytest.param(*FETCH, write_records(1, 1), id="efetch: a record twice"),
+        pytest.param(*FETCH, write_records(1, 3), id="efetch: another record"),
+        pytest.param(*FETCH, write_records(1, 2, article=""), id="efetch: hollow"),
+        pytest.param(*MEDLINE, write_medline("SO  - J. 2019.", "SO  - J. 2020 Jan;"), id="medline: last field cut"),
+        pytest.param(*LINKS, write_links("5", "n/a"), id="elink: not a number"),
+        pytest.param(*LINKS, write_links("5", "5"), id="elink: a link twice"),
+        pytest.param(*LINKS, write_links("5", "6", source="8"), id="elink: another source"),
+        pytest.param(*CONVERT, write_converted(("1", 2, "PMC2"), ("2", 1, "PMC1")), id="idconv: rows shifted"),
+        pytest.param(*CONVERT, write_converted(("1", 1, "PMC1")), id="idconv: a row missing"),
+        pytest.param(
+            *LOOK_UP, write_page(make_europepmc_hit("1"), make_europepmc_hit("1")), id="europepmc: a record twice"
+        ),
+        pytest.param(
+            *LOOK_UP, write_page(make_europepmc_hit("1"), make_europepmc_hit("3")), id="europepmc: another id"
+        ),
+        pytest.param(
+            *LOOK_UP, write_page(make_europepmc_hit("1"), {"id": "2", "source": "MED"}), id="europepmc: hollow"
+        ),
+        pytest.param(
+            *LOOK_UP,
+            write_page(make_europepmc_hit("1"), make_europepmc_hit("2"), count=1),
+            id="europepmc: more than it counts",
+        ),
+        pytest.param(
+            *LOOK_UP,
+            write_page({**make_europepmc_hit("1"), "pmid": "2"}, make_europepmc_hit("2")),
+            id="europepmc: another PMID",
         ),
     ],
 )
 def test_a_contradictory_reply_is_requested_again_refused_and_never_cached(
     ask: Ask, good: bytes, bad: bytes, tmp_path: Path
 ) -> None:
-    with workbench(tmp_path, always=Answer(body=bad), ncbi_max_retries=2, europepmc_max_retries=2) as bench:
-        services = services_of(bench)
+    with open_workbench(tmp_path, always=Answer(body=bad), ncbi_max_retries=2, europepmc_max_retries=2) as bench:
+        services = make_services(bench)
         with pytest.raises(UpstreamError) as caught:
             ask(services)
         attempts = len(bench.server.seen)
@@ -173,27 +190,29 @@ def test_a_contradictory_reply_is_requested_again_refused_and_never_cached(
 
     assert caught.value.reason in ("invalid_response", "incomplete")
     assert attempts >= 3
-    assert requested == attempts + 1, "the second call did not ask the service"
-    assert (again, len(bench.server.seen)) == (whole, requested), "a good reply was not cached"
+    assert requested == attempts + 1, "the second call sent no request"
+    assert (again, len(bench.server.seen)) == (whole, requested), "a valid reply was not cached"
 
 
-def services_of(bench: Bench) -> Services:
+def make_services(bench: TransportBench) -> Services:
     return Services(bench.settings, transport=bench.transport)
 
 
 ERROR = '<DocumentSummary uid="{}"><error>cannot get document summary</error></DocumentSummary>'
 
 
-def test_an_error_about_one_uid_is_verified_by_a_request_for_that_uid_alone(tmp_path: Path) -> None:
-    spoilt = summaries("1").replace(b"</DocumentSummarySet>", ERROR.format("2").encode() + b"</DocumentSummarySet>")
-    with workbench(tmp_path) as bench:
-        bench.server.then(Answer(body=spoilt), Answer(body=summaries("2")))
-        reply = services_of(bench).eutils.esummary(
+def test_an_error_about_one_uid_is_verified_by_a_separate_request(tmp_path: Path) -> None:
+    spoilt = write_summaries("1").replace(
+        b"</DocumentSummarySet>", ERROR.format("2").encode() + b"</DocumentSummarySet>"
+    )
+    with open_workbench(tmp_path) as bench:
+        bench.server.then(Answer(body=spoilt), Answer(body=write_summaries("2")))
+        reply = make_services(bench).eutils.esummary(
             db="pubmed", ids=["1", "2"], read=lambda root: [one.get("uid") for one in root.iter("DocumentSummary")]
         )
         requested = [seen.params.get("id") for seen in bench.server.seen]
-        bench.server.always = Answer(body=summaries("1", "2"))
-        later = services_of(bench).eutils.esummary(db="pubmed", ids=["1", "2"])
+        bench.server.always = Answer(body=write_summaries("1", "2"))
+        later = make_services(bench).eutils.esummary(db="pubmed", ids=["1", "2"])
 
     assert (reply.value, requested) == (["1", "2"], ["1,2", "2"])
     assert b"error" not in reply.content
@@ -201,26 +220,28 @@ def test_an_error_about_one_uid_is_verified_by_a_request_for_that_uid_alone(tmp_
 
 
 def test_a_record_that_was_requested_twice_may_be_summarized_twice(tmp_path: Path) -> None:
-    with workbench(tmp_path, always=Answer(body=summaries("1", "1"))) as bench:
+    with open_workbench(tmp_path, always=Answer(body=write_summaries("1", "1"))) as bench:
         reply = bench.eutils.esummary(db="pubmed", ids=["1", "1"])
 
     assert reply.attempts == 1
 
 
 @pytest.mark.parametrize(("hits", "is_error"), [((2,), True), ((), False)])
-def test_an_error_about_one_uid_that_stays_is_believed_if_a_search_does_not_find_it(
+def test_a_repeated_error_about_one_uid_is_accepted_if_a_search_does_not_find_it(
     tmp_path: Path, hits: tuple[int, ...], is_error: bool
 ) -> None:
-    spoilt = summaries("1").replace(b"</DocumentSummarySet>", ERROR.format("2").encode() + b"</DocumentSummarySet>")
-    with workbench(tmp_path) as bench:
-        bench.server.by_endpoint["esearch"] = Answer(body=search(*hits, count=len(hits)))
+    spoilt = write_summaries("1").replace(
+        b"</DocumentSummarySet>", ERROR.format("2").encode() + b"</DocumentSummarySet>"
+    )
+    with open_workbench(tmp_path) as bench:
+        bench.server.by_endpoint["esearch"] = Answer(body=write_search(*hits, count=len(hits)))
         for _ in range(2):
-            bench.server.then(Answer(body=spoilt), Answer(body=summaries("2", form=ERROR)))
+            bench.server.then(Answer(body=spoilt), Answer(body=write_summaries("2", form=ERROR)))
             if is_error:
                 with pytest.raises(UpstreamError, match="2"):
-                    ask_for_summaries(services_of(bench))
+                    request_summaries(make_services(bench))
             else:
-                assert b"cannot get" in ask_for_summaries(services_of(bench))
+                assert b"cannot get" in request_summaries(make_services(bench))
         requested = [seen.params["id"] for seen in bench.server.seen if seen.endpoint == "esummary"]
 
     assert requested == ["1,2", "2"] * 2
@@ -235,10 +256,10 @@ def test_an_error_about_one_uid_that_stays_is_believed_if_a_search_does_not_find
     ],
     ids=["pmcid", "pmid and doi", "title"],
 )
-def test_the_full_text_of_another_article_is_never_taken_or_cached(
+def test_the_full_text_of_another_article_is_never_accepted_or_cached(
     tmp_path: Path, no_waiting: None, article: str
 ) -> None:
-    def jats(meta: str) -> bytes:
+    def write_jats(meta: str) -> bytes:
         title = "" if "article-title" in meta else "<title-group><article-title>T</article-title></title-group>"
         text = "<body><sec><title>Results</title><p>Text.</p></sec></body>"
         return f"<article><front><article-meta>{meta}{title}</article-meta></front>{text}</article>".encode()
@@ -251,16 +272,16 @@ def test_the_full_text_of_another_article_is_never_taken_or_cached(
         "doi": "10.5555/one",
         "title": "Base editing in rice",
     }
-    with workbench(tmp_path, ncbi_max_retries=0, europepmc_max_retries=1) as bench:
+    with open_workbench(tmp_path, ncbi_max_retries=0, europepmc_max_retries=1) as bench:
         server = bench.server
         server.by_endpoint["idconv"] = Answer(
             body=b'{"records": [{"requested-id": "1", "status": "error", "errmsg": "Identifier not found in PMC"}]}'
         )
-        server.by_endpoint["search"] = Answer(body=page(hit))
-        server.by_endpoint["fullTextXML"] = Answer(body=jats(article))
+        server.by_endpoint["search"] = Answer(body=write_page(hit))
+        server.by_endpoint["fullTextXML"] = Answer(body=write_jats(article))
         kit = EntrezKit(bench.settings)
         other = kit.fetch_fulltext(pmids=["1"])
-        server.by_endpoint["fullTextXML"] = Answer(body=jats('<article-id pub-id-type="pmcid">PMC1</article-id>'))
+        server.by_endpoint["fullTextXML"] = Answer(body=write_jats('<article-id pub-id-type="pmcid">PMC1</article-id>'))
         own = kit.fetch_fulltext(pmids=["1"])
 
     assert [(tried.tier, tried.outcome) for tried in other.unavailable[0].tried_tiers][1] == (

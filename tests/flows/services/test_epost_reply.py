@@ -1,4 +1,4 @@
-"""EPost's reply: handles that are handles, and nothing that only looks like some."""
+"""EPost's reply: valid handles are read, and everything else is refused."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.services.small_replies import EPostReply, parse_epost
 
 
-def reply(key: str, environment: str, more: str = "") -> bytes:
+def write_reply(key: str, environment: str, more: str = "") -> bytes:
     return f"<ePostResult>{more}<QueryKey>{key}</QueryKey><WebEnv>{environment}</WebEnv></ePostResult>".encode()
 
 
@@ -17,13 +17,13 @@ def reply(key: str, environment: str, more: str = "") -> bytes:
     ["MCID_692851c130aec64bed0a8c2a", "0rACq8_iP87yHkqqm0SBaU38LzWLHIUd-J4QozMr31bh@03ED1E11941B69F1_0100SID"],
 )
 def test_key_and_environment_are_read(environment: str) -> None:
-    assert parse_epost(reply("2", environment)) == EPostReply(environment, 2)
+    assert parse_epost(write_reply("2", environment)) == EPostReply(environment, 2)
 
 
-def test_ids_that_were_left_out_are_named() -> None:
+def test_omitted_ids_are_named() -> None:
     invalid = "<InvalidIdList>\n<Id>abc</Id><Id> </Id><Id>12x</Id></InvalidIdList>"
 
-    assert parse_epost(reply("1", "MCID_0123456789", invalid)).invalid_ids == ["abc", "12x"]
+    assert parse_epost(write_reply("1", "MCID_0123456789", invalid)).invalid_ids == ["abc", "12x"]
 
 
 @pytest.mark.parametrize(
@@ -41,20 +41,20 @@ def test_ids_that_were_left_out_are_named() -> None:
         ("1", "x" * 400),
     ],
 )
-def test_an_error_text_is_no_environment(key: str, environment: str) -> None:
+def test_an_error_text_is_not_an_environment(key: str, environment: str) -> None:
     with pytest.raises(UpstreamError) as caught:
-        parse_epost(reply(key, environment))
+        parse_epost(write_reply(key, environment))
 
     assert caught.value.reason == "invalid_response"
 
 
 @pytest.mark.parametrize("body", [b"", b"<html/>", b"<ePostResult><ERROR>x</ERROR></ePostResult>", b'{"a": 1}'])
-def test_what_is_no_post_is_refused(body: bytes) -> None:
+def test_an_invalid_reply_is_refused(body: bytes) -> None:
     with pytest.raises(UpstreamError):
         parse_epost(body)
 
 
-def test_a_set_posted_to_the_sandbox_can_be_fetched(sandbox: Sandbox, kit_for: "type[EntrezKit]") -> None:
+def test_a_result_set_posted_to_the_sandbox_can_be_fetched(sandbox: Sandbox, kit_for: "type[EntrezKit]") -> None:
     kit = kit_for(sandbox)  # type: ignore[arg-type]
     posted = parse_epost(kit.eutils.epost(db="pubmed", ids=["99000002", "99000001", "abc"]).content)
     fetched = kit.eutils.efetch(

@@ -1,4 +1,4 @@
-"""EuropePMC: what is sent, what counts as an answer, and what becomes of the rest."""
+"""The Europe PMC client: its requests, valid answers, and the handling of invalid ones."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from loopback import Answer, Loopback
-from workbench import EMAIL, KEY, CountingLimiter, open_bench, settings_for, with_secrets
+from loopback_server import Answer, Loopback
+from loopback_transport import EMAIL, KEY, CountingLimiter, add_secrets, make_settings, open_bench
 
 from entrez_kit.base.errors import EntityNotFound, InvalidInput, NotConfigured, UpstreamError
 from entrez_kit.services.europe_pmc import EuropePMC, read_cursor
@@ -26,14 +26,14 @@ def open_client(
 ) -> Iterator[tuple[EuropePMC, Loopback, CountingLimiter]]:
     with (
         Loopback(Answer(FOUND)) as server,
-        open_bench(server, settings_for(server, folder, europepmc_max_retries=3, **changes)) as bench,
+        open_bench(server, make_settings(server, folder, europepmc_max_retries=3, **changes)) as bench,
     ):
         server.then(*answers)
         yield EuropePMC(bench.transport, bench.settings), server, bench.limiter
 
 
-def test_a_search_sends_what_was_asked_and_nobody_elses_secrets(tmp_path: Path) -> None:
-    with open_client(tmp_path, **with_secrets()) as (europepmc, server, _):
+def test_a_search_sends_its_arguments_and_no_secrets_of_other_services(tmp_path: Path) -> None:
+    with open_client(tmp_path, **add_secrets()) as (europepmc, server, _):
         reply = europepmc.search(
             query="  base\n editing ",
             result_type="lite",
@@ -57,7 +57,7 @@ def test_a_search_sends_what_was_asked_and_nobody_elses_secrets(tmp_path: Path) 
     assert EMAIL.split("@")[0] not in server.seen[0].raw + reply.url
 
 
-def test_a_long_query_goes_by_post_to_the_address_for_it(tmp_path: Path) -> None:
+def test_a_long_query_is_sent_by_post_to_its_endpoint(tmp_path: Path) -> None:
     query = " OR ".join(f"EXT_ID:{number}" for number in range(10_000_000, 10_000_300))
     with open_client(tmp_path) as (europepmc, server, _):
         europepmc.search(query=query)
@@ -66,7 +66,7 @@ def test_a_long_query_goes_by_post_to_the_address_for_it(tmp_path: Path) -> None
     assert server.seen[0].params["query"] == query
 
 
-def test_replies_are_kept_and_errors_are_not(tmp_path: Path) -> None:
+def test_replies_are_cached_and_errors_are_not(tmp_path: Path) -> None:
     refused = Answer(json.dumps({"errCode": 400, "errMsg": "Invalid query: no closing parenthesis."}).encode())
     with open_client(tmp_path, refused) as (europepmc, server, _):
         with pytest.raises(InvalidInput):
@@ -77,10 +77,10 @@ def test_replies_are_kept_and_errors_are_not(tmp_path: Path) -> None:
     assert len(server.seen) == 2
 
 
-# A reply of status 200 that is none (pains 2, 13)
+# Invalid replies of status 200
 
 
-def test_a_version_and_nothing_else_passes_when_asked_again(tmp_path: Path) -> None:
+def test_a_reply_with_only_a_version_is_requested_again(tmp_path: Path) -> None:
     with open_client(tmp_path, Answer(EMPTY), Answer(EMPTY)) as (europepmc, server, limiter):
         reply = europepmc.search(query="x", sort="CITED desc", cursor_mark=CURSOR)
 
@@ -88,7 +88,7 @@ def test_a_version_and_nothing_else_passes_when_asked_again(tmp_path: Path) -> N
     assert len(server.seen) == limiter.taken == 3
 
 
-def test_a_version_and_nothing_else_is_never_no_hits(tmp_path: Path) -> None:
+def test_a_reply_with_only_a_version_is_never_zero_results(tmp_path: Path) -> None:
     with open_client(tmp_path, *[Answer(EMPTY)] * 4) as (europepmc, server, _), pytest.raises(UpstreamError) as caught:
         europepmc.search(query="x", sort="FIRST_PDATE_D desc")
 
@@ -106,7 +106,7 @@ def test_a_version_and_nothing_else_is_never_no_hits(tmp_path: Path) -> None:
         ({"cursor_mark": CURSOR, "sort": "BOGUS asc"}, "sort=BOGUS asc"),
     ],
 )
-def test_a_wrong_cursor_or_sort_gets_the_blame_when_nothing_ever_comes(
+def test_an_invalid_cursor_or_sort_is_reported_if_every_reply_is_empty(
     tmp_path: Path, arguments: dict[str, str], named: str
 ) -> None:
     with open_client(tmp_path, *[Answer(EMPTY)] * 4) as (europepmc, _, _), pytest.raises(InvalidInput) as caught:
@@ -125,7 +125,7 @@ def test_a_wrong_cursor_or_sort_gets_the_blame_when_nothing_ever_comes(
         ("Unknown sort field FOO", "sort=FOO asc"),
     ],
 )
-def test_words_about_an_argument_are_its_fault_and_are_passed_on(tmp_path: Path, words: str, named: str) -> None:
+def test_an_error_about_an_argument_is_invalid_input_with_its_text(tmp_path: Path, words: str, named: str) -> None:
     answer = Answer(json.dumps({"version": "6.9", "errCode": 404, "errMsg": words}).encode())
     with open_client(tmp_path, answer) as (europepmc, server, _), pytest.raises(InvalidInput) as caught:
         europepmc.search(query="(x", cursor_mark="AoJwgMr0", sort="FOO asc")
@@ -144,7 +144,7 @@ def test_words_about_an_argument_are_its_fault_and_are_passed_on(tmp_path: Path,
         {"version": "6.9", "errMsg": "Something nobody has seen yet"},
     ],
 )
-def test_any_other_words_are_europe_pmcs_trouble(tmp_path: Path, body: dict[str, Any]) -> None:
+def test_any_other_error_text_is_an_upstream_error(tmp_path: Path, body: dict[str, Any]) -> None:
     with (
         open_client(tmp_path, *[Answer(json.dumps(body).encode())] * 4) as (europepmc, server, _),
         pytest.raises(UpstreamError) as caught,
@@ -167,14 +167,14 @@ def test_any_other_words_are_europe_pmcs_trouble(tmp_path: Path, body: dict[str,
         Answer(b"{}", status=429),
     ],
 )
-def test_broken_replies_are_asked_for_again(tmp_path: Path, answer: Answer) -> None:
+def test_damaged_replies_are_requested_again(tmp_path: Path, answer: Answer) -> None:
     with open_client(tmp_path, answer) as (europepmc, server, _):
         europepmc.search(query="x")
 
     assert len(server.seen) == 2
 
 
-def test_a_wrong_base_address_is_no_missing_record(tmp_path: Path) -> None:
+def test_a_wrong_base_address_is_not_a_missing_record(tmp_path: Path) -> None:
     with (
         open_client(tmp_path, *[Answer(b"", status=404)] * 2) as (europepmc, _, _),
         pytest.raises(UpstreamError) as caught,
@@ -199,9 +199,7 @@ def test_a_wrong_base_address_is_no_missing_record(tmp_path: Path) -> None:
         {"query": "x", "sort": "CITED desc; drop"},
     ],
 )
-def test_arguments_that_cannot_be_right_are_refused_before_anything_is_sent(
-    tmp_path: Path, arguments: dict[str, Any]
-) -> None:
+def test_invalid_arguments_are_rejected_before_any_request(tmp_path: Path, arguments: dict[str, Any]) -> None:
     with open_client(tmp_path) as (europepmc, server, _), pytest.raises(InvalidInput):
         europepmc.search(**arguments)
 
@@ -211,11 +209,11 @@ def test_arguments_that_cannot_be_right_are_refused_before_anything_is_sent(
 @pytest.mark.parametrize(
     ("given", "read"), [("%2A", "*"), (" * ", "*"), ("AoI%2Fx%3D%3D", "AoI/x=="), ("AoI x==", "AoI+x==")]
 )
-def test_a_cursor_is_read_however_it_was_copied(given: str, read: str) -> None:
+def test_a_cursor_is_accepted_in_any_copied_form(given: str, read: str) -> None:
     assert read_cursor(given) == read
 
 
-def test_switched_off_means_that_nothing_is_sent(tmp_path: Path) -> None:
+def test_a_disabled_service_sends_no_request(tmp_path: Path) -> None:
     with open_client(tmp_path, europepmc_enabled=False) as (europepmc, server, _):
         calls: list[Callable[[], Reply]] = [
             lambda: europepmc.search(query="x"),
@@ -233,7 +231,7 @@ def test_switched_off_means_that_nothing_is_sent(tmp_path: Path) -> None:
 # Full text
 
 
-def test_full_text_is_asked_for_by_pmcid_and_kept(tmp_path: Path) -> None:
+def test_full_text_is_requested_by_pmcid_and_cached(tmp_path: Path) -> None:
     with open_client(tmp_path, Answer(ARTICLE)) as (europepmc, server, _):
         assert europepmc.full_text_xml(" pmc123 ").content == ARTICLE
         assert europepmc.full_text_xml("PMC123").from_cache
@@ -242,7 +240,7 @@ def test_full_text_is_asked_for_by_pmcid_and_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("answer", [Answer(b"", status=404), Answer(b"<html/>", status=404)])
-def test_a_status_that_says_there_is_no_full_text_is_final_and_not_remembered(tmp_path: Path, answer: Answer) -> None:
+def test_a_status_for_missing_full_text_is_final_and_not_cached(tmp_path: Path, answer: Answer) -> None:
     with open_client(tmp_path, answer, Answer(ARTICLE)) as (europepmc, server, _):
         with pytest.raises(EntityNotFound) as caught:
             europepmc.full_text_xml("PMC123")
@@ -254,7 +252,7 @@ def test_a_status_that_says_there_is_no_full_text_is_final_and_not_remembered(tm
 
 
 @pytest.mark.parametrize("answer", [Answer(b""), Answer(b" \n")])
-def test_an_empty_full_text_is_none_once_it_was_empty_twice_and_not_remembered(tmp_path: Path, answer: Answer) -> None:
+def test_an_empty_full_text_is_missing_after_the_second_attempt_and_not_cached(tmp_path: Path, answer: Answer) -> None:
     with open_client(tmp_path, answer, Answer(ARTICLE), answer, answer, Answer(ARTICLE)) as (europepmc, server, _):
         assert europepmc.full_text_xml("PMC122").content == ARTICLE
         with pytest.raises(EntityNotFound) as caught:
@@ -267,14 +265,14 @@ def test_an_empty_full_text_is_none_once_it_was_empty_twice_and_not_remembered(t
 
 
 @pytest.mark.parametrize("pmcid", ["", "123", "PMC", "PMC1/../x", "PMC12?x=1", "PMC1234567890123"])
-def test_what_is_no_pmcid_never_gets_into_an_address(tmp_path: Path, pmcid: str) -> None:
+def test_an_invalid_pmcid_is_never_part_of_an_address(tmp_path: Path, pmcid: str) -> None:
     with open_client(tmp_path) as (europepmc, server, _), pytest.raises(InvalidInput):
         europepmc.full_text_xml(pmcid)
 
     assert not server.seen
 
 
-def test_full_text_that_breaks_off_is_asked_for_again(tmp_path: Path) -> None:
+def test_incomplete_full_text_is_requested_again(tmp_path: Path) -> None:
     with open_client(tmp_path, Answer(ARTICLE[:60]), Answer(ARTICLE)) as (europepmc, server, _):
         assert europepmc.full_text_xml("PMC123").content == ARTICLE
 
@@ -285,7 +283,7 @@ def test_full_text_that_breaks_off_is_asked_for_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("what", "holder"), [("citations", "citationList"), ("references", "referenceList")])
-def test_links_are_asked_for_by_source_and_id(
+def test_links_are_requested_by_source_and_id(
     tmp_path: Path, what: Literal["citations", "references"], holder: str
 ) -> None:
     answer = Answer(json.dumps({"hitCount": 0, holder: {}}).encode())
@@ -300,7 +298,7 @@ def test_links_are_asked_for_by_source_and_id(
     ("source", "ext_id", "page"),
     [("MEDLINE", "1", 1), ("med", "1", 1), ("MED", "1/2", 1), ("MED", "", 1), ("MED", "1", 0)],
 )
-def test_links_of_what_is_no_record_are_refused(tmp_path: Path, source: str, ext_id: str, page: int) -> None:
+def test_links_of_an_invalid_id_are_rejected(tmp_path: Path, source: str, ext_id: str, page: int) -> None:
     with open_client(tmp_path) as (europepmc, server, _), pytest.raises(InvalidInput):
         europepmc.fetch_links("citations", source, ext_id, page=page)
 

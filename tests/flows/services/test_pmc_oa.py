@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from lxml import etree
-from recordings import require_recordings
+from used_recordings import require_recordings
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntityNotFound, InvalidInput, UpstreamError
@@ -21,14 +21,14 @@ NAME = "PMC9984800.1"
 S3 = f"s3://pmc-oa-opendata/{NAME}/{NAME}.xml?md5=ca72ed62a792cc584d96f49666288a78"
 
 
-def listing(*names: str, form: str = "<CommonPrefixes><Prefix>{}/</Prefix></CommonPrefixes>") -> bytes:
+def write_listing(*names: str, form: str = "<CommonPrefixes><Prefix>{}/</Prefix></CommonPrefixes>") -> bytes:
     """Return a list of versions as S3 writes it."""
     found = "".join(form.format(name) for name in names)
     return f'<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">{found}</ListBucketResult>'.encode()
 
 
-def bucket(sandbox: Sandbox, files: Mapping[str, Any], listed: bytes) -> list[str]:
-    """Let the sandbox serve a bucket with these files; return the list of what is asked of it."""
+def serve_bucket(sandbox: Sandbox, files: Mapping[str, Any], listed: bytes) -> list[str]:
+    """Make the sandbox serve a bucket with these files; return the list of requested keys."""
     requested: list[str] = []
 
     def endpoint(request: LocalRequest, state: LocalState) -> LocalReply:
@@ -45,18 +45,18 @@ def bucket(sandbox: Sandbox, files: Mapping[str, Any], listed: bytes) -> list[st
 
 
 def test_the_latest_version_is_found_and_fetched_from_the_bucket(sandbox: Sandbox, kit_for: KitFor) -> None:
-    requested = bucket(sandbox, {f"{NAME}/{NAME}.xml": ARTICLE}, listing(NAME))
+    requested = serve_bucket(sandbox, {f"{NAME}/{NAME}.xml": ARTICLE}, write_listing(NAME))
     reply = kit_for(sandbox).services.pmc_oa.article_xml("9984800")
 
     assert reply.content == ARTICLE
     assert requested == ["PMC9984800.", f"{NAME}/{NAME}.xml"]
 
 
-def test_an_article_that_lies_elsewhere_is_where_its_record_says(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_an_article_at_another_place_is_found_by_its_metadata(sandbox: Sandbox, kit_for: KitFor) -> None:
     usual, elsewhere = f"{NAME}/{NAME}.xml", f"{NAME}/{NAME}-2.xml"
     address = f"s3://pmc-oa-opendata/{elsewhere}?md5=ca72ed62a792cc584d96f49666288a78"
     files = {f"metadata/{NAME}.json": {"pmcid": "PMC9984800", "xml_url": address}, elsewhere: ARTICLE}
-    requested = bucket(sandbox, files, listing(NAME))
+    requested = serve_bucket(sandbox, files, write_listing(NAME))
     reply = kit_for(sandbox).services.pmc_oa.article_xml("9984800")
 
     assert reply.content == ARTICLE
@@ -69,7 +69,7 @@ def test_recorded_lists_name_their_versions(sandbox: Sandbox, kit_for: KitFor, r
     require_recordings(files)
     for file in files:
         pmcid = file.name.split("__")[1].split("-")[0].upper()
-        bucket(sandbox, {}, file.read_bytes())
+        serve_bucket(sandbox, {}, file.read_bytes())
         assert kit_for(sandbox).services.pmc_oa.latest_version(pmcid) == f"{pmcid}.1"
 
 
@@ -81,15 +81,15 @@ def test_recorded_lists_name_their_versions(sandbox: Sandbox, kit_for: KitFor, r
         (["PMC77.3", "PMC7.1"], "PMC7.1"),
     ],
 )
-def test_versions_are_numbers_and_not_words(sandbox: Sandbox, kit_for: KitFor, names: list[str], latest: str) -> None:
-    bucket(sandbox, {}, listing(*names))
+def test_versions_are_compared_as_numbers(sandbox: Sandbox, kit_for: KitFor, names: list[str], latest: str) -> None:
+    serve_bucket(sandbox, {}, write_listing(*names))
     assert kit_for(sandbox, no_cache=True).services.pmc_oa.latest_version("PMC7") == latest
-    bucket(sandbox, {}, listing(*names, form="<Contents><Key>{}/a.xml</Key></Contents>"))
+    serve_bucket(sandbox, {}, write_listing(*names, form="<Contents><Key>{}/a.xml</Key></Contents>"))
     assert kit_for(sandbox, no_cache=True).services.pmc_oa.latest_version("PMC7") == latest
 
 
 def test_an_article_that_is_not_in_the_bucket_is_not_found(sandbox: Sandbox, kit_for: KitFor) -> None:
-    bucket(sandbox, {}, listing())
+    serve_bucket(sandbox, {}, write_listing())
     with pytest.raises(EntityNotFound) as caught:
         kit_for(sandbox).services.pmc_oa.article_xml("PMC3040717")
 
@@ -97,7 +97,7 @@ def test_an_article_that_is_not_in_the_bucket_is_not_found(sandbox: Sandbox, kit
 
 
 def test_an_article_without_xml_is_not_found(sandbox: Sandbox, kit_for: KitFor) -> None:
-    bucket(sandbox, {f"metadata/{NAME}.json": {"pmcid": "PMC9984800", "text_url": S3}}, listing(NAME))
+    serve_bucket(sandbox, {f"metadata/{NAME}.json": {"pmcid": "PMC9984800", "text_url": S3}}, write_listing(NAME))
     with pytest.raises(EntityNotFound) as caught:
         kit_for(sandbox).services.pmc_oa.article_xml("PMC9984800")
 
@@ -113,17 +113,17 @@ def test_an_article_without_xml_is_not_found(sandbox: Sandbox, kit_for: KitFor) 
         ({f"metadata/{NAME}.json": {"xml_url": S3}, f"{NAME}/{NAME}.xml": ARTICLE[:-9]}, "invalid_response"),
     ],
 )
-def test_a_bucket_that_fails_is_told_from_one_without_the_article(
+def test_a_failing_bucket_is_distinguished_from_one_without_the_article(
     sandbox: Sandbox, kit_for: KitFor, files: dict[str, Any], reason: str
 ) -> None:
-    bucket(sandbox, files, listing(NAME))
+    serve_bucket(sandbox, files, write_listing(NAME))
     with pytest.raises(UpstreamError) as caught:
         kit_for(sandbox, ncbi_max_retries=1).services.pmc_oa.article_xml("PMC9984800")
 
     assert caught.value.reason == reason
 
 
-def test_a_wrong_base_address_is_no_missing_article(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_a_wrong_base_address_is_not_a_missing_article(sandbox: Sandbox, kit_for: KitFor) -> None:
     sandbox.take_down("pmc_oa")
     with pytest.raises(UpstreamError) as caught:
         kit_for(sandbox).services.pmc_oa.article_xml("PMC99000001")
@@ -141,10 +141,12 @@ def test_a_wrong_base_address_is_no_missing_article(sandbox: Sandbox, kit_for: K
         f"{NAME}/a.xml",
     ],
 )
-def test_the_file_is_fetched_from_the_bucket_however_its_record_writes_the_address(
+def test_the_file_is_fetched_from_the_bucket_for_any_form_of_its_address(
     sandbox: Sandbox, kit_for: KitFor, address: str
 ) -> None:
-    bucket(sandbox, {f"metadata/{NAME}.json": {"xml_url": address}, f"{NAME}/a.xml": ARTICLE}, listing(NAME))
+    serve_bucket(
+        sandbox, {f"metadata/{NAME}.json": {"xml_url": address}, f"{NAME}/a.xml": ARTICLE}, write_listing(NAME)
+    )
 
     assert kit_for(sandbox).services.pmc_oa.article_xml("PMC9984800").content == ARTICLE
 
@@ -164,28 +166,30 @@ def test_the_file_is_fetched_from_the_bucket_however_its_record_writes_the_addre
         "//elsewhere.example/a.xml",
     ],
 )
-def test_a_record_cannot_lead_out_of_the_bucket(sandbox: Sandbox, kit_for: KitFor, address: str) -> None:
-    requested = bucket(sandbox, {f"metadata/{NAME}.json": {"xml_url": address}}, listing(NAME))
+def test_metadata_cannot_lead_to_an_address_outside_of_the_bucket(
+    sandbox: Sandbox, kit_for: KitFor, address: str
+) -> None:
+    requested = serve_bucket(sandbox, {f"metadata/{NAME}.json": {"xml_url": address}}, write_listing(NAME))
     with pytest.raises(UpstreamError, match="outside"):
         kit_for(sandbox).services.pmc_oa.article_xml("PMC9984800")
 
     assert requested == ["PMC9984800.", f"{NAME}/{NAME}.xml", f"metadata/{NAME}.json"]
 
 
-def test_a_record_beside_the_article_will_do(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_metadata_next_to_the_article_are_read_too(sandbox: Sandbox, kit_for: KitFor) -> None:
     files = {f"{NAME}/{NAME}.json": {"xml_url": f"{NAME}/a.xml"}, f"{NAME}/a.xml": ARTICLE}
-    bucket(sandbox, files, listing(NAME))
+    serve_bucket(sandbox, files, write_listing(NAME))
 
     assert kit_for(sandbox).services.pmc_oa.article_xml("PMC9984800").content == ARTICLE
 
 
 @pytest.mark.parametrize("pmcid", ["", "PMC", "PMC0", "12x", "../PMC1", "PMC1/../2"])
-def test_what_is_no_pmcid_is_refused(sandbox: Sandbox, kit_for: KitFor, pmcid: str) -> None:
+def test_an_invalid_pmcid_is_rejected(sandbox: Sandbox, kit_for: KitFor, pmcid: str) -> None:
     with pytest.raises(InvalidInput):
         kit_for(sandbox).services.pmc_oa.article_xml(pmcid)
 
 
-def test_an_article_is_fetched_once_and_each_has_its_own_place_in_the_cache(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_an_article_is_fetched_once_and_each_has_its_own_cache_entry(sandbox: Sandbox, kit_for: KitFor) -> None:
     bucket_client = kit_for(sandbox).services.pmc_oa
     first, other = bucket_client.article_xml("PMC99000001"), bucket_client.article_xml("PMC99000002")
     before = sandbox.requests("pmc_oa")
@@ -197,7 +201,7 @@ def test_an_article_is_fetched_once_and_each_has_its_own_place_in_the_cache(sand
 
 
 @pytest.mark.parametrize("kind", ["429", "500", "truncate", "html", "cut", "503"])
-def test_what_fails_once_is_asked_again(sandbox: Sandbox, kit_for: KitFor, kind: str) -> None:
+def test_a_failed_request_is_repeated(sandbox: Sandbox, kit_for: KitFor, kind: str) -> None:
     sandbox.fail_next(kind, "pmc_oa")
     reply = kit_for(sandbox).services.pmc_oa.article_xml("PMC99000001")
 

@@ -1,4 +1,4 @@
-"""The Unpaywall client and the reading of its answers."""
+"""The Unpaywall client and the parsing of its replies."""
 
 import gzip
 import json
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from recordings import require_recordings
+from used_recordings import require_recordings
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
@@ -26,12 +26,12 @@ DOI = "10.5555/ekit.2025.0010"
 FOUND = {"doi": DOI, "is_oa": True, "best_oa_location": {"url": "https://x.example/a", "url_for_pdf": None}}
 
 
-def answering(body: Any, status: int = 200) -> Callable[[LocalRequest, LocalState], LocalReply]:
-    """Return an endpoint that always answers the same."""
+def always_answer(body: Any, status: int = 200) -> Callable[[LocalRequest, LocalState], LocalReply]:
+    """Return an endpoint that always gives the same answer."""
     return lambda request, state: LocalReply(json.dumps(body).encode(), JSON, status)
 
 
-def test_the_doi_goes_out_in_the_path_and_the_email_with_it(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_the_doi_is_sent_in_the_path_with_the_email(sandbox: Sandbox, kit_for: KitFor) -> None:
     requested: list[LocalRequest] = []
 
     def endpoint(request: LocalRequest, state: LocalState) -> LocalReply:
@@ -47,7 +47,7 @@ def test_the_doi_goes_out_in_the_path_and_the_email_with_it(sandbox: Sandbox, ki
     assert reply.url.endswith("/unpaywall/10.1002/(sici)1096%3C67::aid-x%3E3.0.co%3B2-a")
 
 
-def test_each_doi_has_its_own_answer_and_is_asked_for_once(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_each_doi_has_its_own_answer_and_is_requested_once(sandbox: Sandbox, kit_for: KitFor) -> None:
     services = kit_for(sandbox).services
     first = services.unpaywall.location(DOI)
     other = services.unpaywall.location("10.5555/ekit.2021.0017")
@@ -59,7 +59,7 @@ def test_each_doi_has_its_own_answer_and_is_asked_for_once(sandbox: Sandbox, kit
     assert sandbox.requests("unpaywall") == 2
 
 
-def test_without_an_email_nobody_is_asked(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_without_an_email_no_request_is_sent(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox)
     object.__setattr__(kit.settings, "unpaywall_email", None)
     with pytest.raises(NotConfigured) as caught:
@@ -70,7 +70,7 @@ def test_without_an_email_nobody_is_asked(sandbox: Sandbox, kit_for: KitFor) -> 
     assert sandbox.requests("unpaywall") == 0
 
 
-def test_a_doi_unpaywall_does_not_know_is_not_found_and_not_asked_for_again(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_an_unknown_doi_is_not_found_and_not_requested_again(sandbox: Sandbox, kit_for: KitFor) -> None:
     unpaywall = kit_for(sandbox).services.unpaywall
     with pytest.raises(EntityNotFound, match="DOI unknown to Unpaywall"):
         unpaywall.location("10.5555/nobody.knows")
@@ -81,18 +81,20 @@ def test_a_doi_unpaywall_does_not_know_is_not_found_and_not_asked_for_again(sand
 @pytest.mark.parametrize(
     "doi", ["", "no doi", "11.1000/x", "10.1000/../../v2/other", "10.1000/a b", "10.1000/" + "a" * 600]
 )
-def test_what_is_no_doi_is_refused_before_it_is_sent(sandbox: Sandbox, kit_for: KitFor, doi: str) -> None:
+def test_an_invalid_doi_is_rejected_before_any_request(sandbox: Sandbox, kit_for: KitFor, doi: str) -> None:
     with pytest.raises(InvalidInput, match="Invalid DOI format"):
         kit_for(sandbox).services.unpaywall.location(doi)
 
     assert sandbox.requests("unpaywall") == 0
 
 
-def test_a_refused_doi_and_a_refused_email_are_told_apart(sandbox: Sandbox, kit_for: KitFor) -> None:
+def test_a_refused_doi_and_a_refused_email_are_distinguished(sandbox: Sandbox, kit_for: KitFor) -> None:
     unpaywall = kit_for(sandbox, unpaywall_email="me@example.com").services.unpaywall
     with pytest.raises(NotConfigured) as refused:
         unpaywall.location(DOI)
-    sandbox.route("/unpaywall", "unpaywall", answering({"error": True, "message": "'10.5/x' is an invalid doi."}, 422))
+    sandbox.route(
+        "/unpaywall", "unpaywall", always_answer({"error": True, "message": "'10.5/x' is an invalid doi."}, 422)
+    )
     with pytest.raises(InvalidInput, match="Invalid DOI format") as invalid:
         unpaywall.location(DOI)
 
@@ -101,7 +103,7 @@ def test_a_refused_doi_and_a_refused_email_are_told_apart(sandbox: Sandbox, kit_
 
 
 @pytest.mark.parametrize("kind", ["429", "500", "truncate", "html", "error200", "cut", "reset", "503", "prolog"])
-def test_what_fails_once_is_asked_again(sandbox: Sandbox, kit_for: KitFor, kind: str) -> None:
+def test_a_failed_request_is_repeated(sandbox: Sandbox, kit_for: KitFor, kind: str) -> None:
     sandbox.fail_next(kind, "unpaywall")
     reply = kit_for(sandbox).services.unpaywall.location(DOI)
 
@@ -153,7 +155,7 @@ def test_the_email_appears_nowhere(
 # Reading --------------------------------------------------------------------------------------------------------------
 
 
-def test_recorded_answers_are_read(real_data: Path) -> None:
+def test_recorded_replies_are_read(real_data: Path) -> None:
     files = sorted((real_data / "unpaywall").glob("*doi_search*.json"))
     require_recordings(files)
     for file in files:
@@ -177,7 +179,7 @@ def test_every_line_of_a_recorded_snapshot_is_read(real_data: Path) -> None:
     assert not any(one.locations for one in found if not one.is_oa)
 
 
-def test_recorded_results_of_a_title_search_hold_the_same_records(real_data: Path) -> None:
+def test_recorded_results_of_a_title_search_have_the_same_records(real_data: Path) -> None:
     for file in sorted((real_data / "unpaywall").glob("*title_search*.json")):
         for result in json.loads(file.read_bytes())["results"]:
             found = read_open_access(json.dumps(result["response"]).encode())
@@ -186,7 +188,7 @@ def test_recorded_results_of_a_title_search_hold_the_same_records(real_data: Pat
             assert len(set(urls)) == len(urls)
 
 
-def test_the_best_copy_comes_first_and_none_comes_twice() -> None:
+def test_the_best_copy_is_first_and_there_are_no_duplicates() -> None:
     best = {"url": "https://b.example/p", "url_for_pdf": "https://b.example/p.pdf", "license": "cc-by"}
     other = {"url": "https://a.example/", "host_type": "repository", "version": "acceptedVersion"}
     body = {"doi": DOI, "is_oa": True, "best_oa_location": best, "oa_locations": [other, best, dict(other), None, "x"]}
@@ -197,7 +199,7 @@ def test_the_best_copy_comes_first_and_none_comes_twice() -> None:
     )
 
 
-def test_odd_values_of_a_copy_are_left_out() -> None:
+def test_invalid_values_of_a_copy_are_omitted() -> None:
     place = {"url": " https://a.example/ ", "host_type": "moon", "version": "draft", "license": "", "url_for_pdf": 7}
     body = {"doi": DOI, "is_oa": True, "best_oa_location": place, "oa_locations": None, "title": None}
 
@@ -205,14 +207,14 @@ def test_odd_values_of_a_copy_are_left_out() -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"{}", b'{"doi": null, "is_oa": true}', b"<html>", b"null"])
-def test_what_is_no_answer_is_an_error_and_no_closed_article(content: bytes) -> None:
+def test_an_invalid_reply_is_an_error_and_not_a_closed_article(content: bytes) -> None:
     with pytest.raises(UpstreamError) as caught:
         read_open_access(content)
 
     assert caught.value.reason == "invalid_response"
 
 
-def test_the_sandbox_brings_an_email_of_its_own_and_replaces_none() -> None:
+def test_the_sandbox_sets_an_invented_email_only_in_its_own_settings() -> None:
     demo = Settings().with_sandbox("http://127.0.0.1:1")
     assert demo.unpaywall_email is not None
     assert demo.unpaywall_email.get_secret_value().endswith(".invalid")

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 import strategy_files
-from terminal import Cli
-from word_files import paragraph, word
+from command_line import Cli
+from word_documents import write_paragraph, write_word
 
 from entrez_kit.sandbox.server import Sandbox
 
@@ -31,7 +31,7 @@ def test_a_translation_sends_no_request(cli: Cli, sandbox: Sandbox) -> None:
     assert sandbox.requests("esearch") == 0
 
 
-def test_a_refused_line_is_never_counted_as_zero(cli: Cli, sandbox: Sandbox) -> None:
+def test_a_rejected_line_is_never_counted_as_zero(cli: Cli, sandbox: Sandbox) -> None:
     Path("s.txt").write_text(LINES, encoding="utf-8")
 
     done = cli("strategy", "count", "s.txt", "--json")
@@ -77,7 +77,7 @@ def test_a_report_has_every_line(cli: Cli, suffix: str) -> None:
 def test_a_word_document_is_read_like_text(cli: Cli) -> None:
     Path("s.md").write_text(strategy_files.TABLE, encoding="utf-8")
     listed = ("1. exp Asthma/", "2. wheez$.tw.", "3. 1 or 2")
-    Path("s.docx").write_bytes(word(*(paragraph(line) for line in listed)))
+    Path("s.docx").write_bytes(write_word(*(write_paragraph(line) for line in listed)))
 
     texts = [json.loads(cli("strategy", "translate", name, "--json").out)["query"] for name in ("s.md", "s.docx")]
     assert texts == ['("Asthma"[mh]) OR (wheez*[tiab])'] * 2
@@ -93,7 +93,7 @@ def test_a_word_list_comes_from_files(cli: Cli) -> None:
     assert any("known.txt" in loss for loss in document["lines"][0]["loss"])
 
 
-def test_lint_ends_with_4_if_there_is_a_finding_that_counts(cli: Cli, sandbox: Sandbox) -> None:
+def test_lint_ends_with_status_4_if_there_is_a_finding_that_counts(cli: Cli, sandbox: Sandbox) -> None:
     Path("s.txt").write_text("1. exp Asthma/\n2. asthma$.tw.\n3. nosuchword$.ti.\n4. 1 or 2\n", encoding="utf-8")
 
     offline = cli("strategy", "lint", "s.txt", "--json")
@@ -137,7 +137,7 @@ def test_lint_writes_a_corrected_copy_once(cli: Cli) -> None:
 KNOWN = ("99000047", "99000005", "99000007", "99000071", "99000001", "99000031", "99000012")
 
 
-def recall(cli: Cli, *known: str, strategy: str = "", options: tuple[str, ...] = ()) -> dict[str, Any]:
+def run_recall(cli: Cli, *known: str, strategy: str = "", options: tuple[str, ...] = ()) -> dict[str, Any]:
     Path("s.txt").write_text(
         strategy or "1. crispr.ti,ab.\n2. (edit$ or screens).ti,ab.\n3. 1 and 2\n", encoding="utf-8"
     )
@@ -149,9 +149,9 @@ def recall(cli: Cli, *known: str, strategy: str = "", options: tuple[str, ...] =
 
 
 def test_removing_a_block_reproduces_its_loss(cli: Cli, sandbox: Sandbox) -> None:
-    both = recall(cli, *KNOWN)
-    first = recall(cli, *KNOWN, strategy="1. crispr.ti,ab.\n")
-    second = recall(cli, *KNOWN, strategy="1. (edit$ or screens).ti,ab.\n")
+    both = run_recall(cli, *KNOWN)
+    first = run_recall(cli, *KNOWN, strategy="1. crispr.ti,ab.\n")
+    second = run_recall(cli, *KNOWN, strategy="1. (edit$ or screens).ti,ab.\n")
 
     assert both["found"] + len([one for one in both["records"] if one["status"] == "missed"]) == both["in_pubmed"] == 7
     assert [block["known_found"] for block in both["blocks"]] == [first["found"], second["found"]]
@@ -159,8 +159,8 @@ def test_removing_a_block_reproduces_its_loss(cli: Cli, sandbox: Sandbox) -> Non
     assert [block["records_without"] for block in both["blocks"]] == [second["total_found"], first["total_found"]]
 
 
-def test_a_missed_record_names_its_block_and_a_change_finds_it_at_its_price(cli: Cli, sandbox: Sandbox) -> None:
-    document = recall(cli, *KNOWN)
+def test_a_missed_record_names_its_block_and_a_change_that_finds_it_with_its_cost(cli: Cli, sandbox: Sandbox) -> None:
+    document = run_recall(cli, *KNOWN)
 
     missed = next(one for one in document["records"] if one["status"] == "missed")
     block = missed["missed_by"][0]
@@ -173,13 +173,13 @@ def test_a_missed_record_names_its_block_and_a_change_finds_it_at_its_price(cli:
     assert missed["words"]
 
 
-def test_a_change_is_searched_for_every_missed_record_with_a_bounded_number_of_searches(
+def test_the_search_for_changes_has_a_limited_number_of_requests_for_many_missed_records(
     cli: Cli, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("entrez_kit.strategies.measure_recall.MAX_SEARCHES", 60)
     known = [str(99000001 + number) for number in range(30)]
 
-    document = recall(cli, *known, strategy="1. crispr.ti.\n2. (base adj editing).ti.\n3. 1 and 2\n")
+    document = run_recall(cli, *known, strategy="1. crispr.ti.\n2. (base adj editing).ti.\n3. 1 and 2\n")
 
     missed = [one for one in document["records"] if one["status"] == "missed"]
     assert len(missed) > 20
@@ -189,13 +189,13 @@ def test_a_change_is_searched_for_every_missed_record_with_a_bounded_number_of_s
     assert sandbox.requests("esearch") < 60 + 20
 
 
-def test_records_outside_pubmed_are_not_counted(cli: Cli, sandbox: Sandbox) -> None:
-    document = recall(cli, *KNOWN, "12", "PMC99000001", options=("--no-changes",))
+def test_records_outside_of_pubmed_are_not_counted(cli: Cli, sandbox: Sandbox) -> None:
+    document = run_recall(cli, *KNOWN, "12", "PMC99000001", options=("--no-changes",))
 
     assert document["in_pubmed"] == 7
     assert {one["input"]: one["status"] for one in document["records"]}["12"] == "not_in_pubmed"
     assert all("change" not in one for one in document["records"])
-    assert recall(cli, "12")["recall"] is None
+    assert run_recall(cli, "12")["recall"] is None
 
 
 def test_known_records_may_be_references(cli: Cli, sandbox: Sandbox) -> None:
@@ -210,9 +210,9 @@ def test_known_records_may_be_references(cli: Cli, sandbox: Sandbox) -> None:
 
 
 def test_records_from_which_the_strategy_was_built_do_not_validate_it(cli: Cli, sandbox: Sandbox) -> None:
-    assert recall(cli, "99000047")["independent"]
-    assert not recall(cli, "99000047", options=("--used-to-build",))["independent"]
-    assert not recall(cli, "99000047", strategy="crispr[tiab] OR 99000047[pmid]\n")["independent"]
+    assert run_recall(cli, "99000047")["independent"]
+    assert not run_recall(cli, "99000047", options=("--used-to-build",))["independent"]
+    assert not run_recall(cli, "99000047", strategy="crispr[tiab] OR 99000047[pmid]\n")["independent"]
 
 
 def test_lint_finds_a_not_that_excludes_known_records(cli: Cli, sandbox: Sandbox) -> None:

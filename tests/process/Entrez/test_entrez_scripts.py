@@ -1,4 +1,4 @@
-"""Scripts written for Bio.Entrez, with one changed line: as programs, on failing servers, beside Biopython itself."""
+"""Scripts written for Bio.Entrez, with one changed line, run on failing servers and compared with Biopython."""
 
 import json
 import os
@@ -9,10 +9,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from arrivals import ArrivalRelay, most_in_a_second
+from arrival_server import ArrivalRelay, count_most_in_a_second
 from entrez_recordings import read_recordings, serve_recordings
-from entrez_scripts import OURS, READ_EACH, SCRIPTS, THEIRS, Ended, change_import, run_ours, run_plain
-from recordings import require_recordings as recordings_found
+from entrez_scripts import OURS, READ_EACH, SCRIPTS, THEIRS, ScriptResult, change_import, run_ours, run_plain
+from used_recordings import require_recordings as recordings_found
 
 from entrez_kit.sandbox.server import Sandbox
 
@@ -25,11 +25,11 @@ pytestmark = pytest.mark.long
 
 
 @pytest.fixture(scope="module", name="runs")
-def runs_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tuple[Ended, Ended]]]:
-    """Run every script by us, several at a time on a failing server, and by Biopython on one that is well."""
+def runs_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tuple[ScriptResult, ScriptResult]]]:
+    """Run every script with entrez-kit on a failing server, several at a time, and with Biopython without faults."""
     folder = tmp_path_factory.mktemp("scripts")
 
-    def run_one(script: Path) -> tuple[str, tuple[Ended, Ended]]:
+    def run_one(script: Path) -> tuple[str, tuple[ScriptResult, ScriptResult]]:
         ours = run_ours(change_import(script, folder), relay.url, folder / "home", NCBI_API_KEY=KEY)
         return script.stem, (ours, run_plain(script, well.url, folder / "plain" / script.stem))
 
@@ -43,13 +43,13 @@ def runs_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str,
         assert not failing.defects
         assert failing.faults.struck.total() > 10
         assert len(relay.times) == failing.requests()
-        assert most_in_a_second(relay.times) <= LIMIT_WITH_KEY
+        assert count_most_in_a_second(relay.times) <= LIMIT_WITH_KEY
         assert not list((folder / "home").glob(".config/biopython"))
 
 
 @pytest.mark.parametrize("name", [script.stem for script in SCRIPTS])
-def test_a_script_prints_the_same_as_with_biopython_though_requests_fail(
-    runs: dict[str, tuple[Ended, Ended]], name: str
+def test_a_script_prints_the_same_as_with_biopython_although_requests_fail(
+    runs: dict[str, tuple[ScriptResult, ScriptResult]], name: str
 ) -> None:
     ours, plain = runs[name]
 
@@ -59,7 +59,7 @@ def test_a_script_prints_the_same_as_with_biopython_though_requests_fail(
     assert "Warning" not in ours.err
 
 
-def test_recorded_replies_are_read_as_biopython_reads_them_though_requests_fail(
+def test_recorded_replies_are_read_like_biopython_reads_them_although_requests_fail(
     real_data: Path, tmp_path: Path
 ) -> None:
     recordings = read_recordings(real_data)
@@ -72,7 +72,7 @@ def test_recorded_replies_are_read_as_biopython_reads_them_though_requests_fail(
     ):
         script = change_import(READ_EACH, tmp_path)
 
-        def run_share(number: int) -> tuple[Future[Ended], Future[Ended]]:
+        def run_share(number: int) -> tuple[Future[ScriptResult], Future[ScriptResult]]:
             wanted = tmp_path / f"requests{number}.json"
             listed = [(one.name, one.endpoint, one.keywords) for one in shares[number]]
             wanted.write_text(json.dumps(listed), encoding="utf-8")
@@ -93,13 +93,13 @@ def test_recorded_replies_are_read_as_biopython_reads_them_though_requests_fail(
     for mine, other in zip(read, theirs, strict=True):
         if other[1] != "error":
             assert mine == other
-        else:  # we may refuse sooner what Biopython cannot read, by an error that is one of its own
+        else:  # we may refuse earlier what Biopython cannot read, with our own error
             assert mine[1] == "error"
             own = {"RuntimeError", "ValueError", "HTTPError"} & set(other[2])
-            assert own <= set(mine[2]) or "URLError" in mine[2]  # a fault struck the last attempt
+            assert own <= set(mine[2]) or "URLError" in mine[2]  # a fault occurred in the last attempt
 
 
-def test_scripts_at_the_same_time_keep_the_limit_without_a_key(tmp_path: Path) -> None:
+def test_simultaneous_scripts_respect_the_limit_without_a_key(tmp_path: Path) -> None:
     scripts = [script for script in SCRIPTS if script.stem in ("lineages", "linked_records", "post_ids")]
     with (
         Sandbox(enforce_limits=False) as sandbox,
@@ -113,7 +113,7 @@ def test_scripts_at_the_same_time_keep_the_limit_without_a_key(tmp_path: Path) -
 
     assert [one.status for one in ended] == [0] * len(scripts)
     assert requested == len(relay.times) > 2 * LIMIT
-    assert most_in_a_second(relay.times) <= LIMIT
+    assert count_most_in_a_second(relay.times) <= LIMIT
 
 
 def test_a_script_runs_again_from_the_cache_and_offline(tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_a_script_runs_again_from_the_cache_and_offline(tmp_path: Path) -> None:
     assert first.status == again.status == offline.status == 0
 
 
-def test_a_script_answers_from_the_demo(tmp_path: Path) -> None:
+def test_a_script_is_answered_by_the_demo(tmp_path: Path) -> None:
     script = change_import(next(one for one in SCRIPTS if one.stem == "medline_authors"), tmp_path)
     ended = run_ours(script, "http://127.0.0.1:9", tmp_path / "home", ENTREZ_KIT_DEMO="1")
 
@@ -139,7 +139,7 @@ def test_a_script_answers_from_the_demo(tmp_path: Path) -> None:
     assert "invented articles" in ended.err
 
 
-def test_importing_the_package_loads_neither_biopython_nor_the_module() -> None:
+def test_importing_the_package_imports_neither_biopython_nor_the_module() -> None:
     program = (
         "import sys, entrez_kit\n"
         "assert not {'Bio', 'entrez_kit.Entrez', 'entrez_kit.base.settings'} & set(sys.modules)\n"

@@ -20,7 +20,7 @@ RECORD = (
 )
 
 
-def located(value: str, *, valid: str = "Y", rest: str = "", volume: bool = True) -> Article:
+def make_located(value: str, *, valid: str = "Y", rest: str = "", volume: bool = True) -> Article:
     """Return a record with an electronic location of the type pii."""
     inner = f'{rest}<ELocationID EIdType="pii" ValidYN="{valid}">{value}</ELocationID>'
     text = RECORD.format(pmid="99000001", inner=inner)
@@ -32,7 +32,7 @@ def located(value: str, *, valid: str = "Y", rest: str = "", volume: bool = True
 
 def test_the_electronic_location_is_the_number_of_the_article() -> None:
     numbers = ("9966", "e01408-19", "E874", "RP88808", "euae122", "021003", "17", "mbio.01408-19", "e47969")
-    articles = [located(number) for number in numbers]
+    articles = [make_located(number) for number in numbers]
     items = [csl_item(article) for article in articles]
 
     assert [article.journal_info and article.journal_info.article_number for article in articles] == list(numbers)
@@ -43,11 +43,11 @@ def test_the_electronic_location_is_the_number_of_the_article() -> None:
         assert [number for number, text in zip(numbers, texts, strict=True) if number not in text] == [], name
 
 
-def test_a_publishers_code_is_no_number() -> None:
+def test_a_publishers_code_is_not_an_article_number() -> None:
     codes = (
         "S0949-2658(19)30200-3", "S0004-28032013000100035", "S0022202X15366783", "1471-2105-7-10", "10.5555/12.3", "."
     )  # fmt: skip
-    articles = [located(code) for code in codes]
+    articles = [make_located(code) for code in codes]
     items = [csl_item(article) for article in articles]
 
     assert [article.journal_info and article.journal_info.article_number for article in articles] == [None] * len(codes)
@@ -56,13 +56,13 @@ def test_a_publishers_code_is_no_number() -> None:
     assert not [text for text in format_citations(items, "apa") if "7663763" in text]
 
 
-def test_a_number_that_nlm_marks_as_invalid_is_none() -> None:
-    assert "number" not in csl_item(located("e12", valid="N"))
+def test_a_number_that_nlm_marks_as_invalid_is_ignored() -> None:
+    assert "number" not in csl_item(make_located("e12", valid="N"))
 
 
-def test_pages_go_before_the_number_and_pages_that_are_the_number_are_no_pages() -> None:
-    both = located("ciac769", rest="<Pagination><MedlinePgn>342-5</MedlinePgn></Pagination>")
-    same = located("487", rest="<Pagination><MedlinePgn>487</MedlinePgn></Pagination>")
+def test_pages_have_precedence_over_the_number_and_pages_equal_to_the_number_are_ignored() -> None:
+    both = make_located("ciac769", rest="<Pagination><MedlinePgn>342-5</MedlinePgn></Pagination>")
+    same = make_located("487", rest="<Pagination><MedlinePgn>487</MedlinePgn></Pagination>")
 
     assert csl_item(both)["page"] == "342-345"
     assert both.journal_info is not None
@@ -71,31 +71,31 @@ def test_pages_go_before_the_number_and_pages_that_are_the_number_are_no_pages()
     assert "Article 487" in format_citations([csl_item(same)], "apa")[0]
 
 
-def test_an_article_without_a_volume_is_still_ahead_of_print() -> None:
-    item = csl_item(located("ciac769", volume=False))
+def test_an_article_without_a_volume_is_ahead_of_print_and_has_no_number() -> None:
+    item = csl_item(make_located("ciac769", volume=False))
 
     assert "number" not in item
 
 
-def test_a_summary_names_the_number_where_it_has_no_pages() -> None:
+def test_a_summary_without_pages_has_the_number() -> None:
     summary = {"uid": "1", "source": "J Tea", "volume": "8", "issue": "2", "pubdate": "2019", "title": "Tea"}
     place = "pii: e47969. doi: 10.5555/tea.1."
 
-    (without,), _ = parse_summaries(parse_esummary(_json({**summary, "elocationid": place})))
-    (with_pages,), _ = parse_summaries(parse_esummary(_json({**summary, "elocationid": place, "pages": "1-4"})))
+    (without,), _ = parse_summaries(parse_esummary(_make_json({**summary, "elocationid": place})))
+    (with_pages,), _ = parse_summaries(parse_esummary(_make_json({**summary, "elocationid": place, "pages": "1-4"})))
 
     assert without.source == "J Tea. 2019;8(2):e47969"
     assert with_pages.source == "J Tea. 2019;8(2):1-4"
 
 
-def _json(summary: dict[str, str]) -> bytes:
+def _make_json(summary: dict[str, str]) -> bytes:
     import json
 
     return json.dumps({"result": {"uids": [summary["uid"]], summary["uid"]: summary}}).encode()
 
 
 def test_every_recorded_article_with_a_number_and_no_pages_shows_it(real_data: Path) -> None:
-    """The judge reads the recordings by itself."""
+    """The recordings are read with other code."""
     wanted: dict[str, str] = {}
     articles: dict[str, Article] = {}
     for path in (path for name in ("efetch_pubmed", "baseline") for path in sorted((real_data / name).iterdir())):

@@ -1,4 +1,4 @@
-"""The operation: one outcome per input, in order, in every style asked for."""
+"""The operation that formats citations: one outcome per input, in order, in every requested style."""
 
 import json
 from collections.abc import Callable
@@ -22,9 +22,7 @@ def format_records(kit: EntrezKit, *pmids: str, **more: Any) -> CitationsResult:
     return kit.format_citations(pmids=list(pmids), **more)
 
 
-def test_citations_come_in_the_order_of_the_inputs_and_duplicates_keep_their_place(
-    kit_for: Kits, sandbox: Sandbox
-) -> None:
+def test_citations_are_in_the_order_of_the_inputs_with_duplicates(kit_for: Kits, sandbox: Sandbox) -> None:
     result = format_records(kit_for(sandbox), "99000031", "99000001", "99000031")
 
     assert [citation.pmid for citation in result.citations] == ["99000031", "99000001", "99000031"]
@@ -42,7 +40,7 @@ def test_apa_is_the_default(kit_for: Kits, sandbox: Sandbox) -> None:
     }
 
 
-def test_every_input_has_an_outcome_where_one_was_not_found(kit_for: Kits, sandbox: Sandbox) -> None:
+def test_every_input_has_an_outcome_if_one_was_not_found(kit_for: Kits, sandbox: Sandbox) -> None:
     result = format_records(kit_for(sandbox), "99000001", "12", "nonsense", "PMC99000002")
 
     assert [outcome.status for outcome in result.outcomes] == ["found", "not_found", "invalid", "found"]
@@ -54,7 +52,7 @@ def test_every_input_has_an_outcome_where_one_was_not_found(kit_for: Kits, sandb
     assert missing_error.details["partial"] is True
 
 
-def test_nothing_found_is_no_empty_success(kit_for: Kits, sandbox: Sandbox) -> None:
+def test_no_record_found_is_an_error(kit_for: Kits, sandbox: Sandbox) -> None:
     missing_error = format_records(kit_for(sandbox), "12").missing_error()
 
     assert missing_error is not None
@@ -71,17 +69,17 @@ def test_nothing_found_is_no_empty_success(kit_for: Kits, sandbox: Sandbox) -> N
         ([], ["apa"]),
     ],
 )
-def test_styles_are_taken_as_people_and_agents_write_them(given: Any, styles: list[str]) -> None:
+def test_styles_are_accepted_in_the_spellings_of_people_and_agents(given: Any, styles: list[str]) -> None:
     assert CitationsRequest.model_validate({"pmids": ["1"], "citationStyles": given}).citation_styles == styles
 
 
 @pytest.mark.parametrize("given", ["harvard", ["apa", "ieeee"], [1], {"apa": True}])
-def test_styles_that_do_not_exist_are_refused(kit_for: Kits, given: Any) -> None:
+def test_unknown_styles_are_rejected(kit_for: Kits, given: Any) -> None:
     with pytest.raises(InvalidInput, match="citation_styles"):
         format_records(kit_for(None), "1", citation_styles=given)
 
 
-def test_all_styles_at_once(kit_for: Kits, sandbox: Sandbox) -> None:
+def test_all_styles_can_be_requested_at_once(kit_for: Kits, sandbox: Sandbox) -> None:
     (citation,) = format_records(kit_for(sandbox), "99000035", citation_styles=list(STYLE_NAMES)).citations
 
     assert list(citation.citations) == list(STYLE_NAMES)
@@ -100,7 +98,7 @@ def test_a_retraction_is_a_field_and_in_the_text(kit_for: Kits, sandbox: Sandbox
     assert "retraction_status" not in sound.model_dump()
 
 
-def test_hundreds_of_records_take_one_request_a_batch(kit_for: Kits) -> None:
+def test_hundreds_of_records_take_one_request_per_batch(kit_for: Kits) -> None:
     with Sandbox(records=450, enforce_limits=False) as sandbox:
         kit = kit_for(sandbox)
         pmids = kit.search_articles(query_term="study", max_results=450).pmids
@@ -113,7 +111,7 @@ def test_hundreds_of_records_take_one_request_a_batch(kit_for: Kits) -> None:
         assert all(f"PubMed PMID: {citation.pmid}" in citation.citations["vancouver"] for citation in result.citations)
 
 
-def test_a_service_that_is_down_is_no_record_not_found(kit_for: Kits) -> None:
+def test_a_failing_service_is_not_a_missing_record(kit_for: Kits) -> None:
     with pytest.raises(UpstreamError):
         format_records(kit_for(None, ncbi_max_retries=0), "99000001")
 
@@ -130,7 +128,7 @@ def test_a_service_that_is_down_is_no_record_not_found(kit_for: Kits) -> None:
         ("CommentIn", None),
     ],
 )
-def test_how_a_work_stands_is_in_every_style_and_format(kind: str, note: str | None) -> None:
+def test_the_standing_of_a_work_is_in_every_style_and_format(kind: str, note: str | None) -> None:
     related = {"kind": kind, "pmid": "99000901", "citation": "J Inv. 2021;1:2. doi: 10.5555/notice."}
     work = Article.model_validate({"pmid": "99000900", "title": "A study", "url": "x", "corrections": [related]})
 

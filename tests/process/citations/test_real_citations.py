@@ -1,4 +1,4 @@
-"""Recorded records in six styles, judged by rules that know nothing of how a citation is made."""
+"""Recorded records in six styles, checked by rules that do not depend on the code of citations."""
 
 import gzip
 import html
@@ -10,19 +10,19 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 import pytest
-from thoroughness import sample
+from sampled_cases import take_sample
 
 from entrez_kit.citations.csl import Item, style_item
 from entrez_kit.citations.style.format_entries import STYLES, format_citations
 from entrez_kit.pubmed.xml.records import iter_records
 
 AUTHORS = {"apa": 20, "mla": 2, "vancouver": 6, "ama": 6, "chicago": 6, "nature": 5}
-"""How many authors a style names before it shortens the list."""
+"""The number of authors that a style names before it shortens the list."""
 
 
 @cache
-def cited(folder: Path) -> dict[str, tuple[Element, dict[str, str]]]:
-    """Return every recorded article as another parser sees it, and its citations, by PMID."""
+def cite_recorded(folder: Path) -> dict[str, tuple[Element, dict[str, str]]]:
+    """Return every recorded article as another parser reads it, and its citations, by PMID."""
     elements: dict[str, Element] = {}
     items: dict[str, Item] = {}
     for path in (path for name in ("efetch_pubmed", "baseline") for path in sorted((folder / name).iterdir())):
@@ -41,7 +41,7 @@ def cited(folder: Path) -> dict[str, tuple[Element, dict[str, str]]]:
             }
     wanted = sorted(elements.keys() & items.keys())
     assert len(wanted) > 500
-    wanted = sample(wanted, 0.4)
+    wanted = take_sample(wanted, 0.4)
     texts: dict[str, dict[str, str]] = {pmid: {} for pmid in wanted}
     for style in STYLES:
         for pmid, text in zip(wanted, format_citations([items[pmid] for pmid in wanted], style), strict=True):
@@ -49,8 +49,8 @@ def cited(folder: Path) -> dict[str, tuple[Element, dict[str, str]]]:
     return {pmid: (elements[pmid], texts[pmid]) for pmid in wanted}
 
 
-def bare(text: str) -> str:
-    """Return letters and digits only, small and without accents."""
+def to_bare(text: str) -> str:
+    """Return letters and digits only, in lower case and without accents."""
     return "".join(
         letter for letter in unicodedata.normalize("NFKD", html.unescape(text)).casefold() if letter.isalnum()
     )
@@ -63,9 +63,9 @@ def read_text(element: Element, path: str) -> str:
 
 
 @pytest.mark.parametrize("style", STYLES)
-def test_authors_year_title_place_and_doi_of_every_record_are_in_its_citation(real_data: Path, style: str) -> None:
+def test_the_citation_of_every_record_has_its_authors_year_title_place_and_doi(real_data: Path, style: str) -> None:
     wrong = []
-    for pmid, (element, texts) in cited(real_data).items():
+    for pmid, (element, texts) in cite_recorded(real_data).items():
         text = texts[style]
         wanted = [
             read_text(element, "Journal/JournalIssue/PubDate/Year"),
@@ -86,20 +86,22 @@ def test_authors_year_title_place_and_doi_of_every_record_are_in_its_citation(re
         if first := re.match(r"[A-Za-z]{0,3}[0-9]+", pages or ("" if "(" in number else number)):
             wanted.append(first[0])
         doi = read_text(element, "ELocationID[@EIdType='doi'][@ValidYN='Y']")
-        if style != "nature":  # which gives it only of what has no volume
+        if style != "nature":  # which has it only for articles without a volume
             wanted.append(doi)
         title = read_text(element, "ArticleTitle")
         if read_text(element, "Language") == "eng" and "<" not in title and not title.startswith("["):
             wanted.append(re.sub(r"(?i)^(?:the|an?) ", "", title) if title.isascii() else "")
-        wrong += [(pmid, part, text) for part in wanted if part and bare(part) not in bare(text)]
+        wrong += [(pmid, part, text) for part in wanted if part and to_bare(part) not in to_bare(text)]
 
     assert wrong == []
 
 
 @pytest.mark.parametrize("style", STYLES)
-def test_no_citation_of_a_record_has_doubled_marks_lost_words_or_open_quotes(real_data: Path, style: str) -> None:
+def test_no_citation_of_a_record_has_doubled_punctuation_missing_words_or_open_quotes(
+    real_data: Path, style: str
+) -> None:
     wrong = []
-    for pmid, (element, texts) in cited(real_data).items():
+    for pmid, (element, texts) in cite_recorded(real_data).items():
         title = read_text(element, "ArticleTitle")
         text = re.sub(r"(?:https?://|doi: ?)\S+", "", texts[style])
         marks = re.search(r"(?<!\.)\.\.(?!\.)|,,|;;|::|,\.|\( | \)|\(\)|\[\]| ,| ;|[?!]\.(?!\.)|\.”\.", text)

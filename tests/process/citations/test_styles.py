@@ -1,4 +1,4 @@
-"""Styles, their aliases and markup, and what happens where the processor or the styles are missing."""
+"""Styles, their aliases and markup, and the errors if the processor or the styles are missing."""
 
 import html
 import re
@@ -36,15 +36,15 @@ def test_the_specifications_names_are_accepted(alias: str, style: str) -> None:
     assert format_citation(ITEM, alias) == format_citation(ITEM, style)
 
 
-def test_several_items_have_a_line_each() -> None:
+def test_several_items_have_one_line_each() -> None:
     assert format_citation([ITEM, ITEM], "ama").splitlines() == [format_citation(ITEM, "ama")] * 2
 
 
-def test_no_items_make_no_citations() -> None:
+def test_no_items_give_no_citations() -> None:
     assert format_citations([], "apa") == []
 
 
-def test_markdown_and_html_have_italics_and_bold_and_escape_what_looks_like_markup() -> None:
+def test_markdown_and_html_have_italics_and_bold_and_escape_other_markup() -> None:
     item = {**ITEM, "title": "Is P<0.001 & *much*"}
 
     assert (
@@ -57,7 +57,7 @@ def test_markdown_and_html_have_italics_and_bold_and_escape_what_looks_like_mark
 
 
 @pytest.mark.parametrize("style", STYLES)
-def test_no_ending_of_a_title_doubles_the_full_stop(style: str) -> None:
+def test_no_end_of_a_title_doubles_the_full_stop(style: str) -> None:
     titles = ("Is it?", "It is!", "Wait...", "A (b)", "A [b]", "Ends with U.S.", "“Quoted”")
 
     for text in format_citations([{**ITEM, "title": title} for title in titles], style):
@@ -65,7 +65,7 @@ def test_no_ending_of_a_title_doubles_the_full_stop(style: str) -> None:
 
 
 @pytest.mark.parametrize("style", STYLES)
-def test_text_comes_out_as_it_went_in(style: str) -> None:
+def test_text_with_special_characters_is_unchanged(style: str) -> None:
     title = "Zażółć 日本 עברית α≥β 5′-UTR a_b ~c~ $d$ R&D <e> C:\\f"
 
     text = format_citation({**ITEM, "title": title, "language": "mul"}, style)
@@ -75,7 +75,7 @@ def test_text_comes_out_as_it_went_in(style: str) -> None:
 
 
 @pytest.mark.parametrize("style", STYLES)
-def test_a_record_with_nothing_but_a_title_is_cited(style: str) -> None:
+def test_a_record_with_only_a_title_is_cited(style: str) -> None:
     text = format_citation({"id": "x", "type": "article-journal", "title": "Alone"}, style)
 
     assert "Alone" in text
@@ -83,7 +83,7 @@ def test_a_record_with_nothing_but_a_title_is_cited(style: str) -> None:
 
 
 @pytest.mark.parametrize("style", STYLES)
-def test_a_name_in_another_script_stays_whole(style: str) -> None:
+def test_a_name_in_another_script_is_complete(style: str) -> None:
     text = format_citation({**ITEM, "author": [{"family": "王", "given": "小明"}]}, style)
 
     assert "王" in text
@@ -105,12 +105,12 @@ def test_a_name_in_another_script_stays_whole(style: str) -> None:
         ("a 10'' gun", "a 10″ gun"),
     ],
 )
-def test_straight_quotes_are_told_from_apostrophes_and_primes(text: str, wanted: str) -> None:
+def test_straight_quotes_are_distinguished_from_apostrophes_and_primes(text: str, wanted: str) -> None:
     assert normalize_quotes(text) == wanted
 
 
 @pytest.mark.parametrize("style", STYLES)
-def test_how_a_work_stands_is_a_note_in_brackets_in_every_style(style: str) -> None:
+def test_the_standing_of_a_work_is_a_note_in_brackets_in_every_style(style: str) -> None:
     notes = ("[Retracted]", "[Superseded: J Things. 2024;3(1):4]", "[Expression of concern]")
     noted = [{**ITEM, "note": f"{note} And more."} for note in notes]
     plain, other, *texts = format_citations([ITEM, {**ITEM, "note": "[A note of one's own] Retracted."}, *noted], style)
@@ -120,7 +120,7 @@ def test_how_a_work_stands_is_a_note_in_brackets_in_every_style(style: str) -> N
     assert other == plain
 
 
-def test_a_style_is_adapted_once_a_process() -> None:
+def test_a_style_is_adapted_once_per_process() -> None:
     before = adapt_style.cache_info().misses
     format_citation(ITEM, "apa")
     format_citation(ITEM, "apa")
@@ -128,14 +128,14 @@ def test_a_style_is_adapted_once_a_process() -> None:
     assert adapt_style.cache_info().misses <= before + 1
 
 
-def test_missing_styles_say_what_to_install() -> None:
+def test_missing_styles_are_reported_with_the_package_to_install() -> None:
     with pytest.raises(NotConfigured, match="no-such-style") as caught:
         adapt_style("no-such-style")
 
     assert caught.value.reason == "no_citation_styles"
 
 
-def test_a_processor_that_cannot_be_run_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_processor_that_cannot_run_is_reported_with_the_package_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pandoc, "find_pandoc", lambda: Path("/nowhere/pandoc"))
 
     with pytest.raises(NotConfigured) as caught:
@@ -144,7 +144,7 @@ def test_a_processor_that_cannot_be_run_says_what_to_install(monkeypatch: pytest
     assert caught.value.reason == "no_citation_processor"
 
 
-def test_without_the_wheel_pandoc_of_the_system_is_taken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_the_package_the_pandoc_of_the_system_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     bundled = pandoc.find_pandoc()
     pandoc.find_pandoc.cache_clear()
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
@@ -164,7 +164,7 @@ def test_without_the_wheel_pandoc_of_the_system_is_taken(monkeypatch: pytest.Mon
         (subprocess.TimeoutExpired("pandoc", 120), "did not finish"),
     ],
 )
-def test_a_processor_that_fails_is_a_defect_of_ours(monkeypatch: pytest.MonkeyPatch, outcome: Any, words: str) -> None:
+def test_a_failing_processor_is_an_internal_error(monkeypatch: pytest.MonkeyPatch, outcome: Any, words: str) -> None:
     def run(*arguments: Any, **options: Any) -> Any:
         if isinstance(outcome, Exception):
             raise outcome
@@ -178,15 +178,15 @@ def test_a_processor_that_fails_is_a_defect_of_ours(monkeypatch: pytest.MonkeyPa
     assert caught.value.code == "INTERNAL_ERROR"
 
 
-def test_the_processor_reads_nothing_of_the_users(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_processor_reads_no_files_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[list[str]] = []
     run = subprocess.run
 
-    def watched(command: list[str], **options: Any) -> Any:
+    def watch(command: list[str], **options: Any) -> Any:
         seen.append(command)
         return run(command, **options)
 
-    monkeypatch.setattr(subprocess, "run", watched)
+    monkeypatch.setattr(subprocess, "run", watch)
     format_citation(ITEM, "apa")
 
     assert "--sandbox" in seen[0]
@@ -213,13 +213,13 @@ GROUP = {"literal": "Tea Study Group"}
     ],
     ids=["six", "seven", "six and a group", "seven and a group", "a group first", "a group within", "groups"],
 )
-def test_ama_names_three_of_more_than_six_people_and_the_group_they_wrote_for(names: list[Any], wanted: str) -> None:
+def test_ama_names_three_of_more_than_six_authors_and_their_group(names: list[Any], wanted: str) -> None:
     item: Item = {"type": "article-journal", "title": "Tea", "author": names, "container-title": "J", "volume": "1"}
 
     assert format_citation(item, "ama").startswith(wanted)
 
 
-def test_mla_gives_the_day_of_what_has_no_issue_yet() -> None:
+def test_mla_shows_the_day_of_an_article_without_an_issue() -> None:
     item: Item = {
         "type": "article-journal",
         "title": "Tea",
@@ -235,7 +235,7 @@ def test_mla_gives_the_day_of_what_has_no_issue_yet() -> None:
 
 
 @pytest.mark.parametrize("style", STYLES)
-def test_a_list_of_authors_that_pubmed_cut_off_ends_with_et_al(style: str) -> None:
+def test_an_incomplete_list_of_authors_in_pubmed_ends_with_et_al(style: str) -> None:
     people = [{"family": f"Doe{number:02}", "given": "Ann"} for number in range(30)]
     note = "PubMed's list of authors is incomplete."
     items = [{**ITEM, "author": people[:count], "note": note} for count in (1, 2, 6, 7, 19, 20, 21, 30)]
@@ -243,12 +243,12 @@ def test_a_list_of_authors_that_pubmed_cut_off_ends_with_et_al(style: str) -> No
     for text in format_citations(items, style):
         assert text.count("et al") == 1
         assert "others" not in text
-        assert "…" not in text  # which would claim to know the last one
+        assert "…" not in text  # which would mean that the last one is known
         assert text.startswith("Doe00")
 
 
 @pytest.mark.parametrize("style", ["mla", "chicago"])
-def test_the_full_stop_stands_inside_quotation_marks_within_quotation_marks(style: str) -> None:
+def test_the_full_stop_is_inside_nested_quotation_marks(style: str) -> None:
     def format_item(title: str) -> str:
         return format_citation({**ITEM, "title": title}, style)
 
@@ -260,7 +260,7 @@ def test_the_full_stop_stands_inside_quotation_marks_within_quotation_marks(styl
 
 
 @pytest.mark.parametrize("style", STYLES)
-def test_a_supplement_is_said_once_wherever_it_stands(style: str) -> None:
+def test_a_supplement_is_named_once(style: str) -> None:
     issued = {
         "17 Suppl 6:": ("17 Suppl 6", "Suppl 6"),
         "58 Suppl:": ("58 SUPPL", None),
@@ -285,11 +285,11 @@ def test_a_supplement_is_said_once_wherever_it_stands(style: str) -> None:
         ("S1-S4; e5", "S1-S4, e5"),
     ],
 )
-def test_all_pages_of_an_article_stay_and_the_discussion_of_it_goes(pages: str, wanted: str) -> None:
+def test_all_pages_of_an_article_are_cited_without_those_of_its_discussion(pages: str, wanted: str) -> None:
     assert f"3:{wanted}." in format_citation({**ITEM, "page": pages}, "ama")
 
 
-def test_initials_are_those_that_pubmed_gives() -> None:
+def test_initials_are_those_of_pubmed() -> None:
     given = [
         ("Ioan", "J P A", "JP"),
         ("Soa", "Nilda de Fátima F", "NFF"),
@@ -304,14 +304,14 @@ def test_initials_are_those_that_pubmed_gives() -> None:
     assert format_citation(style_item(article), "apa").startswith(
         "Ioan, J. P. A., Soa, N. de F. F., Iv, Iu. A., & Khan, K."
     )
-    assert "initials" not in str(csl_item(article))  # which is no part of CSL
+    assert "initials" not in str(csl_item(article))  # which is not part of CSL
 
 
-# What the data of real records needs
+# Peculiarities of real records
 
 
 def format_item(style: str, **fields: Any) -> str:
-    """Return the citation of a made-up record with these fields."""
+    """Return the citation of an invented record with these fields."""
     italics = tuple(fields.pop("italics", ()))
     journal = {
         "title": "Journal of things",
@@ -336,7 +336,7 @@ def format_item(style: str, **fields: Any) -> str:
 
 
 @pytest.mark.parametrize("style", STYLES)
-def test_the_length_of_an_article_is_not_its_pages(style: str) -> None:
+def test_the_length_of_an_article_is_not_cited_as_its_pages(style: str) -> None:
     text = format_item(style, journal_info={"pages": "[34457 words; 185 paragraphs]"})
 
     assert "words" not in text
@@ -345,7 +345,7 @@ def test_the_length_of_an_article_is_not_its_pages(style: str) -> None:
 
 
 @pytest.mark.parametrize("style", ["mla", "chicago"])
-def test_a_bracket_that_belongs_to_the_title_is_inside_the_quotation_marks(style: str) -> None:
+def test_a_bracket_of_the_title_is_inside_the_quotation_marks(style: str) -> None:
     assert "[J Things 2019;2:1].”" in format_item(style, title='Corrigendum to "A study" [J Things 2019;2:1].')
     assert "“Une étude” [A Study]" in format_item(
         style, title="[A Study].", vernacular_title="Une étude.", languages=["fre"]
@@ -361,7 +361,7 @@ def test_a_title_that_begins_with_a_quotation_has_a_capital(style: str, title: s
     assert re.search(rf"[“‘\"]{begins}", format_item(style, title=title))
 
 
-def test_names_of_species_in_italics_keep_their_case() -> None:
+def test_names_of_species_in_italics_have_their_case() -> None:
     arguments = {"title": "Growth of Novum exemplum minus in mice.", "italics": ["Novum exemplum minus"]}
 
     assert "Growth of Novum exemplum minus in Mice" in format_item("chicago", **arguments)
@@ -378,7 +378,7 @@ def test_names_of_species_in_italics_keep_their_case() -> None:
         ("Lung Cancer", "Lung cancer", "Lung Cancer"),
     ],
 )
-def test_nature_puts_full_stops_after_abbreviated_words(short: str, title: str, wanted: str) -> None:
+def test_nature_has_full_stops_after_abbreviated_words(short: str, title: str, wanted: str) -> None:
     assert f" {wanted} 3, 1–4" in format_item("nature", journal_info={"title": title, "iso_abbreviation": short})
 
 
@@ -407,7 +407,7 @@ def test_subtitles_and_sections_of_journals_are_written_as_on_their_covers(title
 
 
 @pytest.mark.parametrize("style", ["vancouver", "ama"])
-def test_nlm_styles_use_nlms_own_abbreviation(style: str) -> None:
+def test_nlm_styles_use_nlms_abbreviation(style: str) -> None:
     journal = {"iso_abbreviation": "Clin. Sci.", "medline_abbreviation": "Clin Sci (Lond)"}
 
     assert " Clin Sci (Lond). 2020;3:1-4" in format_item(style, journal_info=journal)

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from terminal import Cli, Program, envelope
+from command_line import Cli, Program, read_error
 
 from entrez_kit.base.settings import DEMO_WARNING
 from entrez_kit.citations.style.style_names import STYLE_NAMES
@@ -21,7 +21,7 @@ FIRST = (
 MIXED = ("99000001", "12", "PMC99000002", "nonsense", "99000001")
 
 
-def test_a_pipe_gets_the_document(cli: Cli) -> None:
+def test_a_pipe_gets_the_json_document(cli: Cli) -> None:
     done = cli("cite", "99000001")
 
     assert done.status == 0
@@ -40,7 +40,7 @@ def test_a_terminal_gets_entries_with_a_hanging_indent(cli: Cli, monkeypatch: py
 
 
 @pytest.mark.parametrize("columns", ["20", "40", "200"])
-def test_no_word_is_lost_however_wide_the_terminal_is(cli: Cli, monkeypatch: pytest.MonkeyPatch, columns: str) -> None:
+def test_no_word_is_cut_in_a_terminal_of_any_width(cli: Cli, monkeypatch: pytest.MonkeyPatch, columns: str) -> None:
     monkeypatch.setenv("COLUMNS", columns)
     out = cli("cite", "99000001", "-f", "table").out
 
@@ -48,13 +48,13 @@ def test_no_word_is_lost_however_wide_the_terminal_is(cli: Cli, monkeypatch: pyt
     assert max(len(line) for line in out.splitlines()) <= min(int(columns), 100)
 
 
-def test_several_styles_have_a_heading_each(cli: Cli) -> None:
+def test_each_of_several_styles_has_a_heading(cli: Cli) -> None:
     out = cli("cite", "99000001", "--style", "apa", "--style", "nature,ama", "-f", "table").out
 
     assert [line.split()[0] for line in out.splitlines() if "──" in line] == ["apa", "nature", "ama"]
 
 
-def test_what_was_not_found_stands_in_its_place_and_the_status_is_4(cli: Cli) -> None:
+def test_a_missing_record_is_named_in_its_place_and_the_status_is_4(cli: Cli) -> None:
     done = cli("cite", *MIXED, "-f", "table")
     entries = done.out.split("\n\n")
 
@@ -65,11 +65,11 @@ def test_what_was_not_found_stands_in_its_place_and_the_status_is_4(cli: Cli) ->
 
 
 @pytest.mark.parametrize(("ids", "status"), [(("12",), 3), (("nonsense",), 2), (MIXED, 4), (("99000001",), 0)])
-def test_the_status_says_how_much_was_found(cli: Cli, ids: tuple[str, ...], status: int) -> None:
+def test_the_status_depends_on_how_many_records_were_found(cli: Cli, ids: tuple[str, ...], status: int) -> None:
     assert cli("cite", *ids).status == status
 
 
-def test_json_lines_have_a_line_per_input_in_order(cli: Cli) -> None:
+def test_json_lines_have_one_line_per_input_in_order(cli: Cli) -> None:
     lines = [json.loads(line) for line in cli("cite", *MIXED, "-f", "jsonl").out.splitlines()]
 
     assert [line.get("pmid") or line["input"] for line in lines] == [
@@ -83,7 +83,7 @@ def test_json_lines_have_a_line_per_input_in_order(cli: Cli) -> None:
     assert lines[3]["error"]["code"] == "INVALID_INPUT"
 
 
-def test_tables_for_spreadsheets_have_a_column_per_style(cli: Cli) -> None:
+def test_tables_for_spreadsheets_have_one_column_per_style(cli: Cli) -> None:
     rows = list(csv.DictReader(io.StringIO(cli("cite", *MIXED, "--style", "apa,ama", "-f", "csv").out)))
 
     assert list(rows[0]) == ["pmid", "title", "apa", "ama"]
@@ -91,7 +91,7 @@ def test_tables_for_spreadsheets_have_a_column_per_style(cli: Cli) -> None:
     assert rows[0]["apa"] == FIRST
 
 
-def test_text_is_the_citations_and_nothing_else(cli: Cli) -> None:
+def test_text_has_only_the_citations(cli: Cli) -> None:
     assert cli("cite", "99000001", "12", "-f", "text").out == f"{FIRST}\n"
 
 
@@ -105,13 +105,13 @@ def test_markdown_has_italics(cli: Cli) -> None:
 @pytest.mark.parametrize(
     "asked", [("--style", "csl"), ("--style", "csl", "-f", "text"), ("-f", "csl"), ("--style", "csl-json")]
 )
-def test_a_file_for_reference_managers_is_whole(cli: Cli, asked: tuple[str, ...]) -> None:
+def test_a_file_for_reference_managers_is_complete(cli: Cli, asked: tuple[str, ...]) -> None:
     items = json.loads(cli("cite", "99000001", "12", "99000035", *asked).out)
 
     assert [item["PMID"] for item in items] == ["99000001", "99000035"]
 
 
-def test_a_file_is_written_whole_or_not_at_all(cli: Cli, tmp_path: Path) -> None:
+def test_a_file_is_written_completely_or_not_at_all(cli: Cli, tmp_path: Path) -> None:
     target = tmp_path / "references.json"
 
     assert cli("cite", "99000001", "--style", "csl", "-o", str(target)).status == 0
@@ -121,14 +121,14 @@ def test_a_file_is_written_whole_or_not_at_all(cli: Cli, tmp_path: Path) -> None
     assert target.read_text(encoding="utf-8") == before
 
 
-def test_json_stays_the_document_where_it_was_asked_for(cli: Cli) -> None:
+def test_json_is_the_document_if_requested(cli: Cli) -> None:
     document = json.loads(cli("cite", "99000001", "--style", "csl", "--json").out)
 
     assert document["total_formatted"] == 1
 
 
 @pytest.mark.parametrize("suffix", ["csv", "jsonl", "md", "txt"])
-def test_the_suffix_of_a_file_chooses_the_format(cli: Cli, tmp_path: Path, suffix: str) -> None:
+def test_the_suffix_of_a_file_selects_the_format(cli: Cli, tmp_path: Path, suffix: str) -> None:
     target = tmp_path / f"references.{suffix}"
     cli("cite", "99000001", "-o", str(target))
     content = target.read_text(encoding="utf-8")
@@ -138,14 +138,14 @@ def test_the_suffix_of_a_file_chooses_the_format(cli: Cli, tmp_path: Path, suffi
     )
 
 
-def test_identifiers_come_from_pipes_and_files(cli: Cli, tmp_path: Path) -> None:
+def test_identifiers_are_read_from_pipes_and_files(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "ids.txt").write_text("PMID: 99000035 # a comment\n", encoding="utf-8")
     done = cli("cite", "-", "-i", str(tmp_path / "ids.txt"), stdin="99000001, https://doi.org/10.5555/ekit.2025.0006\n")
 
     assert [item["pmid"] for item in json.loads(done.out)["citations"]] == ["99000001", "99000006", "99000035"]
 
 
-def test_an_empty_pipe_is_no_failure(cli: Cli) -> None:
+def test_an_empty_pipe_is_not_a_failure(cli: Cli) -> None:
     for form in ("json", "jsonl", "text", "csl", "table"):
         done = cli("cite", "-", "-f", form)
 
@@ -154,21 +154,21 @@ def test_an_empty_pipe_is_no_failure(cli: Cli) -> None:
     assert json.loads(cli("cite", "-", "--style", "csl").out) == []
 
 
-def test_no_identifiers_at_all_are_bad_usage(cli: Cli) -> None:
+def test_a_call_without_identifiers_is_a_usage_error(cli: Cli) -> None:
     done = cli("cite")
 
-    assert (done.status, envelope(done)["details"]["reason"]) == (2, "no_identifiers")
+    assert (done.status, read_error(done)["details"]["reason"]) == (2, "no_identifiers")
 
 
-def test_an_unknown_style_names_those_that_exist(cli: Cli) -> None:
+def test_an_unknown_style_is_rejected_with_the_known_styles(cli: Cli) -> None:
     done = cli("cite", "99000001", "--style", "harvard")
 
     assert done.status == 2
-    assert envelope(done)["invalid_input"] == "citation_styles.0=harvard"
-    assert all(name in envelope(done)["message"] for name in STYLE_NAMES)
+    assert read_error(done)["invalid_input"] == "citation_styles.0=harvard"
+    assert all(name in read_error(done)["message"] for name in STYLE_NAMES)
 
 
-def test_fields_are_projected_and_refused_where_they_make_no_sense(cli: Cli) -> None:
+def test_fields_are_selected_or_rejected_for_text(cli: Cli) -> None:
     assert json.loads(cli("cite", "99000001", "--json", "--fields", "citations.apa").out)
     assert cli("cite", "99000001", "-f", "text", "--fields", "pmid").status == 2
 
@@ -195,7 +195,7 @@ def test_neither_processor_nor_styles_are_loaded_before_they_are_needed() -> Non
 @pytest.mark.parametrize(
     ("form", "first"), [("ris", "TY  - JOUR"), ("bibtex", "@article{"), ("nbib", "PMID- 99000001")]
 )
-def test_a_file_is_the_same_whether_it_is_asked_for_as_style_or_format(cli: Cli, form: str, first: str) -> None:
+def test_a_file_is_the_same_if_requested_as_style_or_format(cli: Cli, form: str, first: str) -> None:
     done = cli("cite", *MIXED, "-f", form)
 
     assert done.out.startswith(first)
@@ -206,13 +206,13 @@ def test_a_file_is_the_same_whether_it_is_asked_for_as_style_or_format(cli: Cli,
 
 
 @pytest.mark.parametrize("asked", [("-f", "ris"), ("-o", "refs.bib")])
-def test_a_style_is_refused_where_a_file_has_none(cli: Cli, tmp_path: Path, asked: tuple[str, str]) -> None:
+def test_a_style_is_rejected_for_a_file_without_styles(cli: Cli, tmp_path: Path, asked: tuple[str, str]) -> None:
     flag, value = asked
     target = str(tmp_path / value) if flag == "-o" else value
 
     done = cli("cite", "99000001", "--style", "apa,ama", flag, target)
 
-    assert (done.status, done.out, envelope(done)["invalid_input"]) == (2, "", "citation_styles")
+    assert (done.status, done.out, read_error(done)["invalid_input"]) == (2, "", "citation_styles")
     assert "--style" in done.err
     assert not list(tmp_path.glob("refs.*"))
     assert cli("cite", "99000001", "--style", "ris", "-f", "ris").status == 0
@@ -220,43 +220,43 @@ def test_a_style_is_refused_where_a_file_has_none(cli: Cli, tmp_path: Path, aske
 
 @pytest.mark.parametrize("form", ["csv", "tsv"])
 @pytest.mark.parametrize("style", ["ris", "nbib"])
-def test_a_file_made_of_lines_is_not_squeezed_into_a_cell(cli: Cli, style: str, form: str) -> None:
+def test_a_multiline_file_format_is_rejected_as_a_table_cell(cli: Cli, style: str, form: str) -> None:
     done = cli("cite", "99000001", "--style", f"apa,{style}", "-f", form)
 
-    assert (done.status, done.out, envelope(done)["invalid_input"]) == (2, "", f"style={style}")
+    assert (done.status, done.out, read_error(done)["invalid_input"]) == (2, "", f"style={style}")
 
 
 @pytest.mark.parametrize("form", ["text", "csv", "md", "ris", "bibtex"])
-def test_whoever_cites_a_retracted_article_is_told_so(cli: Cli, form: str) -> None:
+def test_citing_a_retracted_article_causes_a_warning(cli: Cli, form: str) -> None:
     err = cli("cite", "99000001", "99000050", "99000050", "-f", form, "-q").err
 
     assert "Retracted: PMID 99000050." in err
     assert "99000001" not in err
 
 
-def test_what_has_a_place_for_a_retraction_needs_no_warning(cli: Cli) -> None:
+def test_formats_with_a_field_for_retractions_need_no_warning(cli: Cli) -> None:
     for form in ("table", "json", "jsonl"):
         assert cli("cite", "99000050", "-f", form).err == ""
 
 
 @pytest.mark.parametrize("suffix", [".fasta", ".xml", ".parquet"])
-def test_a_suffix_that_promises_something_else_is_refused(cli: Cli, tmp_path: Path, suffix: str) -> None:
+def test_a_suffix_of_another_format_is_rejected(cli: Cli, tmp_path: Path, suffix: str) -> None:
     target = tmp_path / f"refs{suffix}"
     done = cli("cite", "99000001", "-o", str(target))
 
-    assert (done.status, envelope(done)["invalid_input"]) == (2, f"output={target}")
+    assert (done.status, read_error(done)["invalid_input"]) == (2, f"output={target}")
     assert not target.exists()
     assert cli("cite", "99000001", "-f", "text", "-o", str(target)).status == 0
     assert target.read_text(encoding="utf-8") == f"{FIRST}\n"
 
 
-def test_an_empty_style_is_none_given(cli: Cli) -> None:
+def test_an_empty_style_counts_as_absent(cli: Cli) -> None:
     (row,) = csv.DictReader(io.StringIO(cli("cite", "99000001", "--style", "", "-f", "csv").out))
 
     assert row["apa"] == FIRST
 
 
-def test_fields_are_named_once(cli: Cli) -> None:
-    fields = envelope(cli("cite", "99000001", "--fields", "nosuch"))["details"]["fields"]
+def test_repeated_fields_are_printed_once(cli: Cli) -> None:
+    fields = read_error(cli("cite", "99000001", "--fields", "nosuch"))["details"]["fields"]
 
     assert sorted(fields) == sorted(set(fields))

@@ -1,4 +1,4 @@
-"""Web pages and Word documents: what Markdown has, banners first, and nothing that runs or loads."""
+"""Web pages and Word documents: the content of the Markdown, retractions first, and no scripts or external files."""
 
 import io
 import re
@@ -6,8 +6,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from command_line import Cli
 from lxml import html
-from terminal import Cli
 
 from entrez_kit.citations.pandoc import convert_markdown
 
@@ -62,7 +62,7 @@ def test_a_page_has_the_words_of_the_markdown(cli: Cli, command: str) -> None:
 
 
 @commands
-def test_a_word_document_opens_and_has_the_words(cli: Cli, command: str) -> None:
+def test_a_word_document_can_be_opened_and_has_the_words(cli: Cli, command: str) -> None:
     done = cli(*CALLS[command], "-o", "page.docx")
 
     assert done.status in (0, 4), done.err
@@ -72,7 +72,7 @@ def test_a_word_document_opens_and_has_the_words(cli: Cli, command: str) -> None
     assert ("Moonlight exposure" if command != "fulltext" else "99000001") in words
 
 
-def test_nothing_that_runs_or_loads_is_on_a_page() -> None:
+def test_a_page_executes_and_loads_nothing() -> None:
     text = (
         "a <script>alert(1)</script> <img src=http://x.org/y.png> b\n\n<iframe src='http://x.org'></iframe>\n\n"
         "[click](javascript:alert(1)) ![picture](http://x.org/y.png) [fine](https://x.org)\n\n| a |\n|---|\n| 1 |\n"
@@ -85,11 +85,11 @@ def test_nothing_that_runs_or_loads_is_on_a_page() -> None:
     assert "click" in page.text_content()
 
 
-def test_a_document_without_a_file_goes_into_a_pipe(cli: Cli) -> None:
+def test_a_document_is_written_to_a_pipe_without_a_file_name(cli: Cli) -> None:
     assert cli("show", RETRACTED, "-f", "html").out.startswith("<!DOCTYPE html>")
 
 
-def test_without_pandoc_the_line_that_brings_it_is_named_and_nothing_is_asked(
+def test_a_missing_pandoc_is_reported_with_the_command_that_installs_it_before_any_request(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from entrez_kit.citations import pandoc
@@ -112,7 +112,7 @@ def test_a_table_of_a_web_page_is_text_for_a_spreadsheet() -> None:
     assert re.search(r'<style>[^<]*\* \{ mso-number-format: "\\@"; \}', page)
 
 
-def test_a_column_of_a_word_document_is_as_wide_as_its_text_needs() -> None:
+def test_a_column_of_a_word_document_is_wide_enough_for_its_text() -> None:
     rows = "".join(f"| {n} | {'a long line of a strategy ' * 3} | 1,204 |\n" for n in range(3))
     document = convert_markdown(f"| # | Search | Results |\n|---:|:---|---:|\n{rows}", "docx", "T")
 

@@ -1,4 +1,4 @@
-"""`entrez-kit sandbox` in a process of its own."""
+"""`entrez-kit sandbox` as a separate process."""
 
 import json
 import os
@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from terminal import Cli, Program
+from command_line import Cli, Program
 
 from entrez_kit.sandbox.faults import KINDS
 
 
 @contextmanager
-def serving(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], dict[str, Any]]]:
-    """Run the sandbox; yield the process and what it announced."""
+def serve(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], dict[str, Any]]]:
+    """Run the sandbox; yield the process and the text that it printed."""
     process = subprocess.Popen(
         [sys.executable, "-m", "entrez_kit", "sandbox", *arguments],
         stdout=subprocess.PIPE,
@@ -40,8 +40,8 @@ def serving(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], dict[str, 
         process.communicate()
 
 
-def test_other_commands_find_it_by_the_variables_it_prints(program: Program) -> None:
-    with serving("--records", "500") as (_, announced):
+def test_other_commands_use_it_by_the_variables_that_it_prints(program: Program) -> None:
+    with serve("--records", "500") as (_, announced):
         assert {"ENTREZ_KIT_EUTILS_URL", "ENTREZ_KIT_IDCONV_URL", "ENTREZ_KIT_EUROPEPMC_URL"} <= set(
             announced["environment"]
         )
@@ -52,8 +52,8 @@ def test_other_commands_find_it_by_the_variables_it_prints(program: Program) -> 
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 0), (signal.SIGTERM, 0)])
-def test_it_ends_when_it_is_asked_to(number: signal.Signals, status: int) -> None:
-    with serving() as (process, _):
+def test_it_ends_when_it_is_interrupted(number: signal.Signals, status: int) -> None:
+    with serve() as (process, _):
         process.send_signal(number)
         _, err = process.communicate(timeout=20)
 
@@ -66,7 +66,7 @@ def test_it_serves_a_corpus_of_the_user(program: Program, tmp_path: Path) -> Non
     exported = program("--demo", "fetch", "99000001", "-f", "xml", "-o", str(tmp_path / "mine.xml"))
     assert exported.status == 0, exported.err
 
-    with serving("--corpus", str(tmp_path / "mine.xml")) as (_, announced):
+    with serve("--corpus", str(tmp_path / "mine.xml")) as (_, announced):
         assert program("search", "all[sb]", "-f", "ids", **announced["environment"]).out.split() == ["99000001"]
 
 
@@ -82,7 +82,7 @@ def test_it_serves_a_corpus_of_the_user(program: Program, tmp_path: Path) -> Non
         ("--records", "-5"),
     ],
 )
-def test_options_that_cannot_be_used_end_with_2(alone: Cli, arguments: tuple[str, ...]) -> None:
+def test_invalid_options_end_with_status_2(alone: Cli, arguments: tuple[str, ...]) -> None:
     done = alone("sandbox", *arguments)
 
     assert done.status == 2, done.err

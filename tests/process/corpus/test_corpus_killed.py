@@ -1,4 +1,4 @@
-"""A sync that is killed at any statement loses nothing; two syncs at once lose nothing either."""
+"""Syncs that are killed at any statement, and two syncs at once, lose no data."""
 
 import json
 import os
@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from corpus_bench import contents, rows, series, write
-from places import DATA, SUPPORT
+from invented_papers import list_rows, make_series, read_contents, write_file
+from project_paths import DATA, SUPPORT
 
 from entrez_kit import EntrezKit
 from entrez_kit.corpus.models import SyncRequest
@@ -21,7 +21,7 @@ from entrez_kit.sandbox.server import Sandbox, parse_faults
 MIX = "429=.05,500=.02,truncate=.05,html=.1,error200=.05,cut=.02"
 
 
-def _killed(folder: Path, *arguments: str) -> dict[str, object]:
+def _is_killed(folder: Path, *arguments: str) -> dict[str, object]:
     done = subprocess.run(
         [sys.executable, str(SUPPORT / "killed_sync.py"), str(folder), *arguments],
         capture_output=True,
@@ -36,9 +36,9 @@ def _killed(folder: Path, *arguments: str) -> dict[str, object]:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_a_first_sync_killed_at_any_statement_loses_nothing(tmp_path: Path) -> None:
-    path = write(tmp_path / "pubmed", series(60))
+    path = write_file(tmp_path / "pubmed", make_series(60))
     with Sandbox(corpus=[path], enforce_limits=False) as sandbox:
-        found = _killed(tmp_path / "killed", sandbox.url)
+        found = _is_killed(tmp_path / "killed", sandbox.url)
 
     assert found["problems"] == []
     assert isinstance(found["tried"], int)
@@ -47,21 +47,21 @@ def test_a_first_sync_killed_at_any_statement_loses_nothing(tmp_path: Path) -> N
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_a_later_sync_killed_at_any_statement_loses_nothing(tmp_path: Path) -> None:
-    papers = series(60)
+    papers = make_series(60)
     changed = [
-        *(paper.but(title=f"Revised {paper.pmid}", revised="2026-01-04") for paper in papers[:9]),
-        papers[9].but(retracted_in="J. 2026", revised="2026-01-04"),
+        *(paper.change_with(title=f"Revised {paper.pmid}", revised="2026-01-04") for paper in papers[:9]),
+        papers[9].change_with(retracted_in="J. 2026", revised="2026-01-04"),
         *papers[10:57],
-        papers[58].but(
+        papers[58].change_with(
             abstract=[("AIM", "Zebrafish swim. " * 60), ("RESULTS", "They do. " * 60)], revised="2026-01-04"
         ),
         papers[59],
-        *series(20, first="2024-03-01", pmid=2001),
+        *make_series(20, first="2024-03-01", pmid=2001),
     ]
-    before = write(tmp_path / "before", papers)
-    after = write(tmp_path / "after", changed)
+    before = write_file(tmp_path / "before", papers)
+    after = write_file(tmp_path / "after", changed)
     with Sandbox(corpus=[before], enforce_limits=False) as old, Sandbox(corpus=[after], enforce_limits=False) as new:
-        found = _killed(tmp_path / "killed", new.url, old.url)
+        found = _is_killed(tmp_path / "killed", new.url, old.url)
 
     assert found["problems"] == []
     assert isinstance(found["tried"], int)
@@ -71,15 +71,15 @@ def test_a_later_sync_killed_at_any_statement_loses_nothing(tmp_path: Path) -> N
 MIGRATION = """
 import gzip, json, os, signal, sqlite3, sys
 from pathlib import Path
-from corpus_bench import contents, rows
+from invented_papers import list_rows, read_contents
 from entrez_kit.corpus.store.schema import prepare
 from entrez_kit.corpus.store.store import Store
 folder, old = Path(sys.argv[1]), gzip.decompress(Path(sys.argv[2]).read_bytes())
 
 def opened(place):
     store = Store(place)
-    held = contents(store), rows(store, "PRAGMA integrity_check"), rows(store, "PRAGMA user_version")
-    held[0]["said"] = rows(store, "SELECT * FROM versions ORDER BY pmid, version")
+    held = read_contents(store), list_rows(store, "PRAGMA integrity_check"), list_rows(store, "PRAGMA user_version")
+    held[0]["said"] = list_rows(store, "SELECT * FROM versions ORDER BY pmid, version")
     store.close()
     return held
 
@@ -112,7 +112,7 @@ print(json.dumps(killed))
 @pytest.mark.parametrize(
     ("older", "every"), [("corpus-format-2.db.gz", 200), ("corpus-format-4.db.gz", 200), ("corpus-format-6.db.gz", 20)]
 )
-def test_a_corpus_whose_migration_is_killed_at_any_moment_opens_and_has_everything(
+def test_a_corpus_whose_migration_is_killed_at_any_moment_opens_with_all_its_data(
     older: str, every: int, tmp_path: Path
 ) -> None:
     done = subprocess.run(
@@ -152,7 +152,7 @@ with EntrezKit(settings) as kit:
 """
 
 
-def _at_once(folder: Path, sandbox: Sandbox, keys: list[str]) -> list[str]:
+def _run_at_once(folder: Path, sandbox: Sandbox, keys: list[str]) -> list[str]:
     running = [
         subprocess.Popen(
             [sys.executable, "-c", SYNC, str(folder), sandbox.url, key],
@@ -168,32 +168,36 @@ def _at_once(folder: Path, sandbox: Sandbox, keys: list[str]) -> list[str]:
 
 
 def test_two_processes_that_sync_the_same_key_lose_nothing_and_one_is_refused(tmp_path: Path) -> None:
-    path = write(tmp_path / "pubmed", series(120))
+    path = write_file(tmp_path / "pubmed", make_series(120))
     with Sandbox(corpus=[path], enforce_limits=False, latency_ms=40) as sandbox:
-        outcomes = _at_once(tmp_path / "data", sandbox, ["fish", "fish"])
+        outcomes = _run_at_once(tmp_path / "data", sandbox, ["fish", "fish"])
 
         assert sorted(outcomes) == ["done 120", "refused sync_running"]
-        assert _at_once(tmp_path / "data", sandbox, ["fish"]) == ["done 6"]
+        assert _run_at_once(tmp_path / "data", sandbox, ["fish"]) == ["done 6"]
     store = Store(tmp_path / "data" / "corpus.db")
-    assert rows(store, "SELECT count(*), max(version) FROM documents") == [(120, 1)]
+    assert list_rows(store, "SELECT count(*), max(version) FROM documents") == [(120, 1)]
     store.close()
 
 
-def test_two_processes_sync_different_keys_side_by_side(tmp_path: Path) -> None:
-    path = write(tmp_path / "pubmed", series(120))
+def test_two_processes_sync_different_keys_at_the_same_time(tmp_path: Path) -> None:
+    path = write_file(tmp_path / "pubmed", make_series(120))
     with Sandbox(corpus=[path], enforce_limits=False) as sandbox:
-        assert _at_once(tmp_path / "data", sandbox, ["a", "b", "c"]) == ["done 120"] * 3
+        assert _run_at_once(tmp_path / "data", sandbox, ["a", "b", "c"]) == ["done 120"] * 3
     store = Store(tmp_path / "data" / "corpus.db")
-    assert rows(store, "SELECT count(*), max(version) FROM documents") == [(120, 1)]
-    assert rows(store, "SELECT query_key, count(*) FROM membership GROUP BY 1") == [("a", 120), ("b", 120), ("c", 120)]
-    assert rows(store, "SELECT count(*) FROM versions") == [(120,)]
+    assert list_rows(store, "SELECT count(*), max(version) FROM documents") == [(120, 1)]
+    assert list_rows(store, "SELECT query_key, count(*) FROM membership GROUP BY 1") == [
+        ("a", 120),
+        ("b", 120),
+        ("c", 120),
+    ]
+    assert list_rows(store, "SELECT count(*) FROM versions") == [(120,)]
     store.close()
 
 
 # the whole thing under faults
 
 
-def test_records_arrive_whole_from_a_failing_service_and_stay_as_they_are(
+def test_records_arrive_complete_from_a_failing_service_and_are_not_changed(
     kit_for: Callable[..., EntrezKit], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("entrez_kit.pubmed.date_slices.MAX_PUBMED_RESULTS", 1_500)  # so that there are several slices
@@ -208,13 +212,13 @@ def test_records_arrive_whole_from_a_failing_service_and_stay_as_they_are(
         assert (first.inserted, first.updated, first.skipped) == (2_000, 0, 0)
         assert first.missing_error() is None
         assert [one.split(":")[0] for one in first.warnings] == ["New and retracted"]
-        before = contents(store)
+        before = read_contents(store)
         second = sync_delta(kit.services, request)
         assert second.pmids_processed == second.skipped > 0
-        assert contents(store) == before
+        assert read_contents(store) == before
 
         store.set_checkpoint("all", "2010-01-01")
         again = sync_delta(kit.services, request)
         assert (again.inserted, again.updated, again.skipped) == (0, 0, 2_000)
-        assert contents(store) == before
+        assert read_contents(store) == before
         assert sandbox.faults.struck.total() > 10

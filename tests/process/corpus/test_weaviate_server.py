@@ -1,4 +1,4 @@
-"""The corpus beside a real Weaviate server, started from the binary that ``WEAVIATE_BIN`` names or PATH has."""
+"""The corpus with a real Weaviate server, started from the binary that ``WEAVIATE_BIN`` names or that is in PATH."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 import pytest
-from terminal import Done
+from command_line import RunResult
 
 from entrez_kit.sandbox.server import Sandbox
 
@@ -77,7 +77,7 @@ def _wait_until_ready(process: "subprocess.Popen[bytes]", address: str, log: Pat
 
 
 def test_a_sync_a_search_and_a_look_up_with_a_real_server(
-    server: dict[str, str], sandbox: Sandbox, program: Callable[..., Done]
+    server: dict[str, str], sandbox: Sandbox, program: Callable[..., RunResult]
 ) -> None:
     environment = {**server, "ENTREZ_KIT_EUTILS_URL": f"{sandbox.url}/entrez/eutils"}
 

@@ -1,4 +1,4 @@
-"""`entrez-kit local serve` answers programs that were written for NCBI: Bio.Entrez, EDirect, and our own Entrez."""
+"""`entrez-kit local serve` answers programs written for NCBI: Bio.Entrez, EDirect, and our own Entrez."""
 
 import json
 import os
@@ -14,10 +14,10 @@ from urllib.request import Request, urlopen
 
 import pytest
 from Bio import Entrez, Medline
-from http_serving import HttpHostFor, modern
+from http_server_program import HttpHostFor, make_modern_request
 from local_copies import make_copy
 from lxml import etree
-from serving import HostFor, environment_for, program
+from mcp_helpers import HostFor, make_command, make_environment
 
 NCBI = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
 
@@ -56,7 +56,7 @@ def base_fixture(home: Path) -> Iterator[str]:
 
 @pytest.fixture(name="bio")
 def bio_fixture(base: str, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Return Bio.Entrez, with its requests sent to the copy."""
+    """Return Bio.Entrez with its requests sent to the copy."""
 
     def send(request: Request) -> Any:
         request.full_url = request.full_url.replace(NCBI, base)
@@ -110,7 +110,7 @@ def test_biopython_reads_every_other_utility(bio: Any, base: str) -> None:
     assert bio.ecitmatch(db="pubmed", bdata=[citation]).read().strip().endswith("|99000005")
 
 
-def test_biopython_gets_an_error_for_what_no_copy_has(bio: Any) -> None:
+def test_biopython_gets_an_error_for_requests_that_no_copy_can_answer(bio: Any) -> None:
     with pytest.raises(RuntimeError, match="gene"):
         bio.read(bio.esearch(db="gene", term="TP53"))
     with pytest.raises(RuntimeError, match="foo"):
@@ -157,7 +157,7 @@ def test_edirect_works_on_a_copy_with_its_argument_base(base: str) -> None:
 # Agents
 
 
-def test_agents_ask_a_copy_over_stdio(host_for: HostFor, home: Path) -> None:
+def test_agents_use_a_copy_over_stdio(host_for: HostFor, home: Path) -> None:
     host = host_for("--local", "demo", at=None, ENTREZ_KIT_HOME=str(home))
     host.greet()
     found = host.call("pubmed_search_articles", {"query_term": "crispr[ti]"})
@@ -169,10 +169,10 @@ def test_agents_ask_a_copy_over_stdio(host_for: HostFor, home: Path) -> None:
     assert host.leave()[0] == 0
 
 
-def test_agents_ask_a_copy_over_http(http_host_for: HttpHostFor, home: Path) -> None:
+def test_agents_use_a_copy_over_http(http_host_for: HttpHostFor, home: Path) -> None:
     host = http_host_for("--local", "demo", at=None, ENTREZ_KIT_HOME=str(home))
     call = {"name": "pubmed_search_articles", "arguments": {"query_term": "crispr[ti]"}}
-    body, headers = modern("tools/call", call)
+    body, headers = make_modern_request("tools/call", call)
     result = host.request(body=body, **headers).message["result"]
 
     assert result["structuredContent"]["total_found"] > 0
@@ -182,8 +182,8 @@ def test_agents_ask_a_copy_over_http(http_host_for: HttpHostFor, home: Path) -> 
 
 def test_a_server_of_a_copy_that_does_not_exist_does_not_start(tmp_path: Path) -> None:
     done = subprocess.run(
-        program("serve", "--local", "none"),
-        env=environment_for(None, ENTREZ_KIT_HOME=str(tmp_path)),
+        make_command("serve", "--local", "none"),
+        env=make_environment(None, ENTREZ_KIT_HOME=str(tmp_path)),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,

@@ -1,4 +1,4 @@
-"""An import that is killed at any moment and run again gives the same copy as one that nobody disturbed."""
+"""An import that is killed at any moment and run again gives the same copy as an uninterrupted one."""
 
 import random
 import signal
@@ -7,9 +7,9 @@ import sys
 import time
 from pathlib import Path
 
-from copy_files import content_hash, deletion, settings_at, write_set
-from places import ROOT
-from thoroughness import FULL
+from project_paths import ROOT
+from pubmed_files import content_hash, deletion, settings_at, write_set
+from sampled_cases import FULL
 
 from entrez_kit.local.copies import copy_folder, open_copy, remove_copy
 from entrez_kit.local.verifying import verify_copy

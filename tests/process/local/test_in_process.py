@@ -1,4 +1,4 @@
-"""The demo answers in the process that asks: it opens no socket and starts no thread."""
+"""The demo answers in the calling process: it opens no socket and starts no thread."""
 
 import json
 import subprocess

@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from places import ROOT, SUPPORT
-from review_records import invent_files, ris_file
-from terminal import Program
+from command_line import Program
+from project_paths import ROOT, SUPPORT
+from review_records import invent_files, write_ris_file
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 
@@ -19,7 +19,7 @@ def review(program: Program, tmp_path: Path) -> Path:
     """Return a review with the records of two databases, not deduplicated."""
     files, _ = invent_files(15, seed=3)
     for name, records in files.items():
-        (tmp_path / name).write_text(ris_file(records), encoding="utf-8")
+        (tmp_path / name).write_text(write_ris_file(records), encoding="utf-8")
     (tmp_path / "s.txt").write_text("1. crispr.ti,ab.\n2. base editing.tw.\n3. 1 or 2\n", encoding="utf-8")
     folder = tmp_path / "review"
     assert program("review", "init", str(folder), "--strategy", str(tmp_path / "s.txt")).status == 0
@@ -29,7 +29,7 @@ def review(program: Program, tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_killed_command_leaves_a_whole_folder_and_can_be_repeated(review: Path) -> None:
+def test_a_killed_command_leaves_a_complete_folder_and_can_be_repeated(review: Path) -> None:
     commands = [
         *("1", "review import --source PubMed ../pubmed.ris --quiet"),
         *("2", "review dedupe --quiet"),

@@ -1,13 +1,13 @@
-"""Let the clients of others call every tool, well and badly, over stdio and HTTP, in both eras of the protocol.
+"""Call every tool with the client libraries of others, validly and invalidly, over stdio and HTTP, in both versions.
 
     python tests/process/server/clients.py [FOLDER] [CLIENT ...]
 
-Each client is installed into a folder of its own below FOLDER (a temporary one unless given, so that a second run
-installs nothing), by pip or npm; one that cannot be installed is said so. Nothing but the sandbox is asked. A good call
-is delivered when the client hands on the document, a bad one when it hands on the code and the hint of the error, or
-refuses it itself for want of an argument. The status is 1 if one was not.
+Each client is installed into its own folder below FOLDER (by default a temporary one; a second run in the same folder
+installs nothing), by pip or npm. A client that cannot be installed is reported. Only the sandbox gets requests. A valid
+call succeeds if the client returns the document. An invalid one succeeds if the client returns the code and the hint of
+the error, or rejects the call itself because of a missing argument. The exit status is 1 if a call did not succeed.
 
-Not part of `.ci/run`, as it installs what others publish.
+It is not part of `.ci/run` because it installs packages of others.
 """
 
 import json
@@ -23,9 +23,9 @@ from typing import Any, Final
 SUPPORT: Final = Path(__file__).parents[2] / "support"
 sys.path.insert(0, str(SUPPORT))
 
-from examples import CORPUS, EXAMPLES  # noqa: E402
-from http_serving import ALL_SCOPES, HttpHost, bearer  # noqa: E402
-from serving import SECRET, environment_for, program  # noqa: E402
+from example_calls import CORPUS, EXAMPLES  # noqa: E402
+from http_server_program import ALL_SCOPES, HttpHost, make_bearer  # noqa: E402
+from mcp_helpers import SECRET, make_command, make_environment  # noqa: E402
 
 from entrez_kit.base.settings import load_settings  # noqa: E402
 from entrez_kit.python.catalogue import OPERATIONS  # noqa: E402
@@ -45,7 +45,7 @@ CLIENTS: Final = {
     "typescript1": ("@modelcontextprotocol/sdk@1", ("legacy",)),
     "typescript2": ("@modelcontextprotocol/client@2", ("legacy", "modern")),
 }
-"""What is installed for each, and its eras: with a handshake (to 2025-11-25) and without (from 2026-07-28)."""
+"""The package and protocol versions of each client: with a handshake (to 2025-11-25), without (from 2026-07-28)."""
 BAD: Final[tuple[tuple[str, Json], ...]] = (
     ("no_such_tool", {}),
     ("pubmed_search_articles", {}),
@@ -75,7 +75,7 @@ BAD: Final[tuple[tuple[str, Json], ...]] = (
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call, and what has to arrive: a document's members or the beginning of its text, or the code of an error."""
+    """A call, and its expected result: members of a document, or the beginning of its text, or the code of an error."""
 
     tool: str
     arguments: Json
@@ -84,7 +84,7 @@ class Call:
     code: str | None
 
     def is_delivered(self, said: list[Any]) -> bool:
-        """Tell whether a client handed on what the server answered."""
+        """Return whether a client returned the answer of the server."""
         failed, text = said
         if self.code is not None:
             return (self.code in text and "recovery_hint" in text) or "missing required parameters" in text
@@ -95,8 +95,8 @@ class Call:
         return not failed and (self.members <= set(document) or self.text in text)
 
 
-def expected(environment: dict[str, str], home: Path) -> list[Call]:
-    """Make every call within this process; return them with what they came to."""
+def make_expected(environment: dict[str, str], home: Path) -> list[Call]:
+    """Make every call in this process; return them with their results."""
     settings = load_settings({"home": home}, environ=environment)
     listed = [operation for operation in OPERATIONS if operation.toolset in DEFAULT_TOOLSETS]
     good = [("pubmed_sync_delta", CORPUS)]
@@ -116,8 +116,8 @@ def expected(environment: dict[str, str], home: Path) -> list[Call]:
     return calls
 
 
-def installed(folder: Path, client: str, package: str) -> list[str] | None:
-    """Install a client where it is not yet; return the command that runs its driver, or None where that fails."""
+def install(folder: Path, client: str, package: str) -> list[str] | None:
+    """Install a client if necessary; return the command that runs its driver, or None if that fails."""
     place, here = folder / client, Path(__file__).parent
     if client.startswith("typescript"):
         steps = [["npm", "install", "--no-audit", "--no-fund", "--prefix", str(place), *package.split()]]
@@ -140,8 +140,8 @@ def installed(folder: Path, client: str, package: str) -> list[str] | None:
     return run
 
 
-def answers(command: list[str], place: Path, given: Json) -> list[list[Any] | None]:
-    """Let a driver make the calls; return what the client said to each, and nothing where it could not connect."""
+def run_driver(command: list[str], place: Path, given: Json) -> list[list[Any] | None]:
+    """Run the calls with a driver; return the client's result of each, and nothing if it could not connect."""
     try:
         done = subprocess.run(
             command, cwd=place, input=json.dumps(given), capture_output=True, text=True, timeout=600, check=False
@@ -152,42 +152,42 @@ def answers(command: list[str], place: Path, given: Json) -> list[list[Any] | No
     return said
 
 
-def rows(folder: Path, wanted: list[str]) -> Iterator[tuple[str, bool]]:
-    """Yield the lines of the table, and whether all was delivered."""
+def list_rows(folder: Path, wanted: list[str]) -> Iterator[tuple[str, bool]]:
+    """Yield the lines of the table, and whether all calls succeeded."""
     yield f"{'client':14} {'era':7} {'by':6} {'good':>7} {'bad':>7}", True
     with Sandbox(enforce_limits=False) as sandbox, tempfile.TemporaryDirectory() as home:
-        environment = environment_for(sandbox, MCP_AUTH_SECRET_KEY=SECRET, ENTREZ_KIT_HOME=str(Path(home) / "served"))
-        calls = expected(environment, Path(home) / "expected")
+        environment = make_environment(sandbox, MCP_AUTH_SECRET_KEY=SECRET, ENTREZ_KIT_HOME=str(Path(home) / "served"))
+        calls = make_expected(environment, Path(home) / "expected")
         host = HttpHost(environment).ready()
         try:
             for client in wanted:
                 package, eras = CLIENTS[client]
-                command = installed(folder, client, package)
+                command = install(folder, client, package)
                 if command is None:
                     yield f"{client:14} cannot be installed", True
                     continue
                 for era in eras:
                     for by in ("stdio", "http"):
-                        yield _row(command, folder / client, client, era, by, calls, host.url, environment)
+                        yield _write_row(command, folder / client, client, era, by, calls, host.url, environment)
         finally:
             host.close()
 
 
-def _row(
+def _write_row(
     command: list[str], place: Path, client: str, era: str, by: str, calls: list[Call], url: str, environment: Json
 ) -> tuple[str, bool]:
     given: Json = {"client": client, "mode": "legacy" if era == "legacy" else "auto"}
     given["calls"] = [(call.tool, call.arguments) for call in calls]
     if by == "http":
-        given |= {"url": url, "headers": {"Authorization": bearer(scope=f"{ALL_SCOPES} entrez-kit:corpus.write")}}
+        given |= {"url": url, "headers": {"Authorization": make_bearer(scope=f"{ALL_SCOPES} entrez-kit:corpus.write")}}
     else:
-        given |= {"command": program("serve"), "env": environment}
-    said = answers(command, place, given)
+        given |= {"command": make_command("serve"), "env": environment}
+    said = run_driver(command, place, given)
     if not said:
         return f"{client:14} {era:7} {by:6} did not connect", False
     reported, lost = {"good": [0, 0], "bad": [0, 0]}, []
     for call, answer in zip(calls, said, strict=True):
-        if answer is None:  # the client has no way to call it
+        if answer is None:  # the client cannot call it
             continue
         kind = reported["bad" if call.code else "good"]
         kind[1] += 1
@@ -204,7 +204,7 @@ def main() -> int:
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp()).absolute()
     os.environ.setdefault("PIP_DISABLE_PIP_VERSION_CHECK", "1")
     whole = True
-    for line, delivered in rows(folder, sys.argv[2:] or list(CLIENTS)):
+    for line, delivered in list_rows(folder, sys.argv[2:] or list(CLIENTS)):
         sys.stdout.write(f"{line}\n")
         sys.stdout.flush()
         whole = whole and delivered

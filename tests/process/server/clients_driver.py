@@ -1,6 +1,6 @@
-"""Calls tools by one client library, in whose environment it runs; `clients.py` starts it, and says what to call.
+"""Calls tools with one client library, in its environment; `clients.py` starts it and gives the calls.
 
-It reads a document from standard input and writes one to standard output, and imports nothing of the project.
+It reads a document from standard input and writes one to standard output, and imports no code of the project.
 """
 
 import asyncio
@@ -12,53 +12,53 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 Answer = tuple[bool, str]
-"""Whether the client says that it is an error, and everything it says."""
+"""Whether the client reports an error, and its whole text."""
 Call = Callable[[str, dict[str, Any]], Awaitable[Answer | None]]
-"""None where the client has no way to make such a call."""
+"""None if the client cannot make such a call."""
 
 
-def imported(name: str) -> Any:
-    """Return a module of the client's, which nobody else has."""
+def import_module(name: str) -> Any:
+    """Return a module of the client, which is not installed elsewhere."""
     return importlib.import_module(name)
 
 
-def answer_of(result: Any) -> Answer:
-    """Return a result of the SDK's, whatever its version calls its members."""
+def read_answer(result: Any) -> Answer:
+    """Return a result of the SDK, with the member names of any version."""
     failed = result.is_error if hasattr(result, "is_error") else result.isError
     return bool(failed), "\n".join(part.text for part in result.content)
 
 
 @asynccontextmanager
 async def mcp1(given: dict[str, Any]) -> AsyncIterator[Call]:
-    """The SDK before its version 2."""
-    mcp = imported("mcp")
+    """Call tools with the SDK before version 2."""
+    mcp = import_module("mcp")
     async with AsyncExitStack() as stack:
         if "url" in given:
-            opened = imported("mcp.client.streamable_http").streamablehttp_client(given["url"], given["headers"])
+            opened = import_module("mcp.client.streamable_http").streamablehttp_client(given["url"], given["headers"])
         else:
             command, *arguments = given["command"]
             server = mcp.StdioServerParameters(command=command, args=arguments, env=given["env"])
-            opened = imported("mcp.client.stdio").stdio_client(server)
+            opened = import_module("mcp.client.stdio").stdio_client(server)
         read, write, *_ = await stack.enter_async_context(opened)
         session = await stack.enter_async_context(mcp.ClientSession(read, write))
         await session.initialize()
         await session.list_tools()
 
         async def call(name: str, arguments: dict[str, Any]) -> Answer:
-            return answer_of(await session.call_tool(name, arguments))
+            return read_answer(await session.call_tool(name, arguments))
 
         yield call
 
 
 @asynccontextmanager
 async def mcp2(given: dict[str, Any]) -> AsyncIterator[Call]:
-    """The SDK since its version 2."""
-    mcp = imported("mcp")
+    """Call tools with the SDK since version 2."""
+    mcp = import_module("mcp")
     async with AsyncExitStack() as stack:
         if "url" in given:
-            client = imported("httpx2").AsyncClient(headers=given["headers"], timeout=60)
+            client = import_module("httpx2").AsyncClient(headers=given["headers"], timeout=60)
             http = await stack.enter_async_context(client)
-            server = imported("mcp.client.streamable_http").streamable_http_client(given["url"], http_client=http)
+            server = import_module("mcp.client.streamable_http").streamable_http_client(given["url"], http_client=http)
         else:
             command, *arguments = given["command"]
             server = mcp.StdioServerParameters(command=command, args=arguments, env=given["env"])
@@ -66,38 +66,40 @@ async def mcp2(given: dict[str, Any]) -> AsyncIterator[Call]:
         await opened.list_tools()
 
         async def call(name: str, arguments: dict[str, Any]) -> Answer:
-            return answer_of(await opened.call_tool(name, arguments))
+            return read_answer(await opened.call_tool(name, arguments))
 
         yield call
 
 
-def fastmcp_client(given: dict[str, Any]) -> Any:
-    """Return a client of fastmcp's."""
-    transports = imported("fastmcp.client.transports")
+def make_fastmcp_client(given: dict[str, Any]) -> Any:
+    """Return a client of fastmcp."""
+    transports = import_module("fastmcp.client.transports")
     if "url" in given:
         transport = transports.StreamableHttpTransport(given["url"], headers=given["headers"])
     else:
         command, *arguments = given["command"]
         transport = transports.StdioTransport(command, arguments, env=given["env"])
-    return imported("fastmcp").Client(transport, mode=given["mode"])
+    return import_module("fastmcp").Client(transport, mode=given["mode"])
 
 
 @asynccontextmanager
 async def fastmcp(given: dict[str, Any]) -> AsyncIterator[Call]:
-    """The client of fastmcp."""
-    async with fastmcp_client(given) as client:
+    """Call tools with the client of fastmcp."""
+    async with make_fastmcp_client(given) as client:
         await client.list_tools()
 
         async def call(name: str, arguments: dict[str, Any]) -> Answer:
-            return answer_of(await client.call_tool(name, arguments, raise_on_error=False))
+            return read_answer(await client.call_tool(name, arguments, raise_on_error=False))
 
         yield call
 
 
 @asynccontextmanager
 async def pydantic_ai(given: dict[str, Any]) -> AsyncIterator[Call]:
-    """The tools of an agent of pydantic-ai."""
-    async with imported("pydantic_ai.mcp").MCPToolset(fastmcp_client(given), tool_error_behavior="error") as tools:
+    """Call tools as an agent of pydantic-ai."""
+    async with import_module("pydantic_ai.mcp").MCPToolset(
+        make_fastmcp_client(given), tool_error_behavior="error"
+    ) as tools:
         await tools.list_tools()
 
         async def call(name: str, arguments: dict[str, Any]) -> Answer:
@@ -109,15 +111,17 @@ async def pydantic_ai(given: dict[str, Any]) -> AsyncIterator[Call]:
 
 @asynccontextmanager
 async def langchain(given: dict[str, Any]) -> AsyncIterator[Call]:
-    """The tools of an agent of LangChain, in one session."""
+    """Call tools as an agent of LangChain, in one session."""
     if "url" in given:
         server = {"transport": "streamable_http", "url": given["url"], "headers": given["headers"]}
     else:
         command, *arguments = given["command"]
         server = {"transport": "stdio", "command": command, "args": arguments, "env": given["env"]}
-    client = imported("langchain_mcp_adapters.client").MultiServerMCPClient({"one": server})
+    client = import_module("langchain_mcp_adapters.client").MultiServerMCPClient({"one": server})
     async with client.session("one") as session:
-        tools = {tool.name: tool for tool in await imported("langchain_mcp_adapters.tools").load_mcp_tools(session)}
+        tools = {
+            tool.name: tool for tool in await import_module("langchain_mcp_adapters.tools").load_mcp_tools(session)
+        }
 
         async def call(name: str, arguments: dict[str, Any]) -> Answer | None:
             if name not in tools:
@@ -133,8 +137,8 @@ async def langchain(given: dict[str, Any]) -> AsyncIterator[Call]:
 
 @asynccontextmanager
 async def openai_agents(given: dict[str, Any]) -> AsyncIterator[Call]:
-    """A server of an agent of openai-agents."""
-    servers = imported("agents.mcp")
+    """Call tools on a server of an agent of openai-agents."""
+    servers = import_module("agents.mcp")
     if "url" in given:
         params = {"url": given["url"], "headers": given["headers"]}
         opened = servers.MCPServerStreamableHttp(params, client_session_timeout_seconds=60)
@@ -146,25 +150,25 @@ async def openai_agents(given: dict[str, Any]) -> AsyncIterator[Call]:
         await server.list_tools()
 
         async def call(name: str, arguments: dict[str, Any]) -> Answer:
-            return answer_of(await server.call_tool(name, arguments))
+            return read_answer(await server.call_tool(name, arguments))
 
         yield call
 
 
 @asynccontextmanager
 async def llama_index(given: dict[str, Any]) -> AsyncIterator[Call]:
-    """The client of llama-index, which opens a session for each call."""
-    client_type = imported("llama_index.tools.mcp").BasicMCPClient
+    """Call tools with the client of llama-index, which opens a session for each call."""
+    client_type = import_module("llama_index.tools.mcp").BasicMCPClient
     async with AsyncExitStack() as stack:
         if "url" in given:
-            http = imported("httpx2").AsyncClient(headers=given["headers"], timeout=60)
+            http = import_module("httpx2").AsyncClient(headers=given["headers"], timeout=60)
             client = client_type(given["url"], http_client=await stack.enter_async_context(http))
         else:
             command, *arguments = given["command"]
             client = client_type(command, arguments, given["env"])
 
         async def call(name: str, arguments: dict[str, Any]) -> Answer:
-            return answer_of(await client.call_tool(name, arguments))
+            return read_answer(await client.call_tool(name, arguments))
 
         yield call
 
@@ -177,7 +181,7 @@ async def main() -> None:
         for name, arguments in given["calls"]:
             try:
                 answers.append(await call(name, arguments))
-            except Exception as exc:  # however the client says that a call failed
+            except Exception as exc:  # however the client reports a failed call
                 answers.append((True, f"{type(exc).__name__}: {exc}"))
         sys.stdout.write("\n" + json.dumps(answers) + "\n")
         sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""An agent that knows the list of tools solves the fifty tasks of the benchmark, in few calls and bytes."""
+"""An agent with the list of tools solves the fifty tasks of the benchmark with few calls and bytes."""
 
 import json
 import re
@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from places import ROOT
+from project_paths import ROOT
 
 SCRIPT = ROOT / "tests" / "benchmarks" / "agent_tasks.py"
 MOST = {"calls": 60, "bytes": 50_000}
@@ -17,7 +17,7 @@ MAX_OF_RESEARCH = {"calls": 45, "bytes": 100_000}
 pytestmark = pytest.mark.process
 
 
-def run(*arguments: str, script: Path = SCRIPT) -> subprocess.CompletedProcess[str]:
+def run_benchmark(*arguments: str, script: Path = SCRIPT) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, str(script), *arguments], capture_output=True, text=True, timeout=180, check=False
     )
@@ -29,7 +29,7 @@ def read_figures(printed: str) -> dict[str, int]:
 
 @pytest.mark.long
 def test_a_research_assistant_needs_few_calls_and_bytes_for_24_tasks() -> None:
-    done = run(script=RESEARCH)
+    done = run_benchmark(script=RESEARCH)
     figures = read_figures(done.stdout)
 
     assert done.returncode == 0, done.stderr
@@ -39,8 +39,8 @@ def test_a_research_assistant_needs_few_calls_and_bytes_for_24_tasks() -> None:
 
 
 @pytest.mark.long
-def test_all_tasks_are_solved_within_few_calls_and_bytes() -> None:
-    done = run()
+def test_all_tasks_are_solved_with_few_calls_and_bytes() -> None:
+    done = run_benchmark()
     figures = read_figures(done.stdout)
 
     assert done.returncode == 0, done.stderr
@@ -51,11 +51,11 @@ def test_all_tasks_are_solved_within_few_calls_and_bytes() -> None:
 
 
 @pytest.mark.long
-def test_a_reply_without_the_answer_is_not_taken_for_one(tmp_path: Path) -> None:
-    names = [line.partition("\t")[0] for line in run("--kinds").stdout.splitlines()]
+def test_a_reply_without_the_answer_is_not_counted_as_solved(tmp_path: Path) -> None:
+    names = [line.partition("\t")[0] for line in run_benchmark("--kinds").stdout.splitlines()]
     plans = tmp_path / "plans.json"
     plans.write_text(json.dumps({names[0]: [{"tool": "pubmed_spell_check", "arguments": {"query": "crispr"}}]}))
-    done = run("--plans", str(plans))
+    done = run_benchmark("--plans", str(plans))
 
     assert len(names) == len(set(names)) == 50
     assert done.returncode == 1

@@ -1,7 +1,7 @@
-"""The official conformance suite, in both eras; only where npm has it at hand (`.ci/run` asks npm to fetch it).
+"""The official conformance suite, in both versions; only if npm has it in its cache (`.ci/run` makes npm fetch it).
 
-The suite wants a server made for it, with tools, prompts and resources of its own; what it can only see on such a
-server is expected to fail. `tests/data/conformance.toml` lists those checks, each with the reason.
+The suite needs a server with its own tools, prompts and resources; checks that only pass with such a server are
+expected to fail. `tests/data/conformance.toml` lists those checks, each with the reason.
 """
 
 import json
@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from npx import by_npx
-from places import ROOT
+from npx_programs import run_with_npx
+from project_paths import ROOT
 
 SUITE = ("npx", "--yes", "--package=node@22", "--package=@modelcontextprotocol/conformance@0.2.0-alpha.12")
 EXPECTED = tomllib.loads((ROOT / "tests" / "data" / "conformance.toml").read_text(encoding="utf-8"))
@@ -36,9 +36,9 @@ def address_fixture() -> Iterator[str]:
         process.communicate()
 
 
-def checks(address: str, era: str, folder: Path) -> dict[str, str]:
-    """Run the suite; return what is wrong by scenario and check, or skip."""
-    done = by_npx(
+def run_checks(address: str, era: str, folder: Path) -> dict[str, str]:
+    """Run the suite; return the failures by scenario and check, or skip."""
+    done = run_with_npx(
         [*SUITE, "conformance", "server", "--url", address, "--suite", "all", "--spec-version", era, "-o", str(folder)],
         timeout=120,
     )
@@ -54,9 +54,9 @@ def checks(address: str, era: str, folder: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("era", EXPECTED)
-def test_the_suite_finds_nothing_that_is_not_expected(address: str, era: str, tmp_path: Path) -> None:
-    wrong = checks(address, era, tmp_path)
+def test_the_suite_finds_only_expected_failures(address: str, era: str, tmp_path: Path) -> None:
+    wrong = run_checks(address, era, tmp_path)
     listed = {name for names in EXPECTED[era].values() for name in names}
 
     assert {name: why for name, why in wrong.items() if name not in listed} == {}
-    assert listed - set(wrong) == set(), "these pass now: take them out of the list"
+    assert listed - set(wrong) == set(), "these pass now: remove them from the list"

@@ -1,4 +1,4 @@
-"""The official inspector, written in TypeScript, as a second opinion; only where npx has it at hand."""
+"""The official inspector, written in TypeScript, as a second client; only if npx has it in its cache."""
 
 import json
 import subprocess
@@ -7,22 +7,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from http_serving import HttpHostFor, bearer
-from npx import by_npx
-from serving import environment_for
+from http_server_program import HttpHostFor, make_bearer
+from mcp_helpers import make_environment
+from npx_programs import run_with_npx
 
 from entrez_kit.sandbox.server import Sandbox
 
 INSPECTOR = ("npx", "--no-install", "@modelcontextprotocol/inspector", "--cli")
 
 
-def inspector(*arguments: str) -> "subprocess.CompletedProcess[str]":
+def run_inspector(*arguments: str) -> "subprocess.CompletedProcess[str]":
     """Run the inspector that npm has already, or skip."""
-    return by_npx([*INSPECTOR, *arguments], timeout=90)
+    return run_with_npx([*INSPECTOR, *arguments], timeout=90)
 
 
-def given(environment: dict[str, str]) -> list[str]:
-    """Return the flags that hand an environment down to the server."""
+def make_flags(environment: dict[str, str]) -> list[str]:
+    """Return the flags that pass an environment to the server."""
     wanted = ("ENTREZ_KIT_EUTILS_URL", "ENTREZ_KIT_IDCONV_URL", "HOME", "TMPDIR", "PYTHONPATH")
     return [part for name in wanted if name in environment for part in ("-e", f"{name}={environment[name]}")]
 
@@ -31,15 +31,15 @@ def given(environment: dict[str, str]) -> list[str]:
 def test_the_inspector_lists_searches_and_fetches(sandbox: Sandbox, http_host_for: HttpHostFor, transport: str) -> None:
     script = Path(sys.executable).with_name("entrez-kit")
     if not script.exists():
-        pytest.skip("the program is not installed beside Python")
-    flags, target = given(environment_for(sandbox)), [str(script), "serve"]
+        pytest.skip("the program is not installed next to Python")
+    flags, target = make_flags(make_environment(sandbox)), [str(script), "serve"]
     if transport == "http":
-        if "--header" not in inspector("--help").stdout:
+        if "--header" not in run_inspector("--help").stdout:
             pytest.skip("this inspector cannot send a token")
-        flags, target = ["--header", f"Authorization: {bearer()}", "--transport", "http"], [http_host_for().url]
+        flags, target = ["--header", f"Authorization: {make_bearer()}", "--transport", "http"], [http_host_for().url]
 
     def ask(*arguments: str) -> Any:
-        done = inspector(*target, *arguments, *flags)
+        done = run_inspector(*target, *arguments, *flags)
         assert done.stdout.strip(), done.stderr
         return json.loads(done.stdout)
 

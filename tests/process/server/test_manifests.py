@@ -1,9 +1,9 @@
-"""Manifests as the programs of their own hosts check them; only where npm has those at hand."""
+"""Manifests checked by the programs of their hosts; only if npm has these in its cache."""
 
 from pathlib import Path
 
 import pytest
-from npx import by_npx
+from npx_programs import run_with_npx
 from packaging_files import FOLDER
 
 CHECKS = {
@@ -20,7 +20,9 @@ def test_a_host_accepts_the_manifest_and_refuses_a_broken_one(kind: str, tmp_pat
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_text(path.read_text(encoding="utf-8").replace('"name": "entrez-kit"', '"name": 7'), encoding="utf-8")
 
-    accepted, refused = (by_npx(["npx", "--yes", package, *command, str(at / name)], 120) for at in (FOLDER, tmp_path))
+    accepted, refused = (
+        run_with_npx(["npx", "--yes", package, *command, str(at / name)], 120) for at in (FOLDER, tmp_path)
+    )
 
     assert accepted.returncode == 0, accepted.stdout + accepted.stderr
     assert refused.returncode != 0, refused.stdout

@@ -1,4 +1,4 @@
-"""The real program over standard input and output: lines are messages, chains complete, ends are quick."""
+"""The real program over standard input and output: messages, sequences of calls, errors, and quick ends."""
 
 import json
 import os
@@ -11,19 +11,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from places import ROOT, SUPPORT
-from serving import (
+from mcp_helpers import (
     NO_MESSAGES,
     QUICK,
     Host,
     HostFor,
-    Silent,
-    environment_for,
-    mode_of,
-    program,
+    SilentService,
+    choose_mode,
+    make_command,
+    make_environment,
+    read_structured,
     speaking,
-    structured,
 )
+from project_paths import ROOT, SUPPORT
 
 from entrez_kit.base import __version__
 from entrez_kit.sandbox.server import Sandbox
@@ -35,37 +35,37 @@ HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"na
 
 
 @pytest.mark.anyio
-async def test_chains_of_calls_by_the_sdks_client_in_every_era(sandbox: Sandbox, era: str) -> None:
+async def test_sequences_of_calls_with_the_sdks_client_in_every_version(sandbox: Sandbox, era: str) -> None:
     from mcp import Client, StdioServerParameters
 
-    command, *arguments = program("serve")
-    server = StdioServerParameters(command=command, args=arguments, env=environment_for(sandbox))
+    command, *arguments = make_command("serve")
+    server = StdioServerParameters(command=command, args=arguments, env=make_environment(sandbox))
     with speaking(era):
-        async with Client(server, mode=mode_of(era)) as client:
+        async with Client(server, mode=choose_mode(era)) as client:
             assert client.protocol_version == era
             assert client.server_info is not None
             assert (client.server_info.name, client.server_info.version) == ("entrez-kit", __version__)
             await client.list_tools()
-            found = structured(await client.call_tool("pubmed_search_articles", {"query_term": "crispr"}))
-            fetched = structured(await client.call_tool("pubmed_fetch_contents", {"pmids": found["pmids"][:2]}))
-            page = structured(await client.call_tool("search_genes", {"query": "TP53", "organism": "human"}))
-            gene = structured(await client.call_tool("get_gene", {"entrez_id": page["items"][0]["id"]}))
-            links = structured(await client.call_tool("get_pubmed_links", {"entrez_id": gene["id"], "limit": 3}))
+            found = read_structured(await client.call_tool("pubmed_search_articles", {"query_term": "crispr"}))
+            fetched = read_structured(await client.call_tool("pubmed_fetch_contents", {"pmids": found["pmids"][:2]}))
+            page = read_structured(await client.call_tool("search_genes", {"query": "TP53", "organism": "human"}))
+            gene = read_structured(await client.call_tool("get_gene", {"entrez_id": page["items"][0]["id"]}))
+            links = read_structured(await client.call_tool("get_pubmed_links", {"entrez_id": gene["id"], "limit": 3}))
 
     assert [article["pmid"] for article in fetched["articles"]] == found["pmids"][:2]
     assert gene["symbol"] == "TP53"
     assert links["pmids"]
 
 
-# The wire
+# Messages
 
 
 @pytest.fixture(name="host", scope="module")
 def host_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
-    """Return a host for all tests of the wire that leave the program as it was; then the program ends well."""
+    """Return a host for all tests that do not change the program; at the end it must end well."""
     with Sandbox(enforce_limits=False) as sandbox:
         home = str(tmp_path_factory.mktemp("home"))
-        host = Host.start(program("serve"), environment_for(sandbox, ENTREZ_KIT_HOME=home))
+        host = Host.start(make_command("serve"), make_environment(sandbox, ENTREZ_KIT_HOME=home))
         try:
             host.greet()
             yield host
@@ -74,7 +74,7 @@ def host_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
             host.close()
 
 
-def test_every_line_is_a_message_whatever_is_called(host_for: HostFor) -> None:
+def test_every_line_is_a_message_for_every_call(host_for: HostFor) -> None:
     host = host_for(MCP_LOG_LEVEL="debug")
     host.greet()
     host.ask("tools/list")
@@ -92,7 +92,7 @@ def test_every_line_is_a_message_whatever_is_called(host_for: HostFor) -> None:
     assert all(isinstance(entry["message"], str) for entry in host.log())
 
 
-def test_what_libraries_print_never_reaches_the_wire(host_for: HostFor, tmp_path: Path) -> None:
+def test_text_printed_by_libraries_is_never_sent_to_the_client(host_for: HostFor, tmp_path: Path) -> None:
     script = tmp_path / "noisy.py"
     script.write_text(
         "import atexit, os, subprocess, sys\n"
@@ -139,9 +139,9 @@ def test_malformed_parameters_get_the_envelope_as_data(host: Host) -> None:
     assert "secret" not in json.dumps(error)
 
 
-def test_what_is_no_message_gets_an_error_and_the_next_is_answered(host: Host) -> None:
+def test_an_invalid_message_gets_an_error_and_the_next_is_answered(host: Host) -> None:
     for line, code, number in NO_MESSAGES:
-        if b"\n" in line:  # these are two lines then
+        if b"\n" in line:  # these are two lines
             continue
         host.write(line)
         answer = host.receive()
@@ -159,7 +159,7 @@ def test_a_line_that_is_too_long_gets_an_error_and_the_next_is_answered(host: Ho
     assert host.ask("ping")["result"] == {}
 
 
-def test_half_a_message_at_the_end_of_input_gets_an_error(host_for: HostFor) -> None:
+def test_an_incomplete_message_at_the_end_of_input_gets_an_error(host_for: HostFor) -> None:
     host = host_for()
     host.greet()
     assert host.process.stdin is not None
@@ -170,10 +170,10 @@ def test_half_a_message_at_the_end_of_input_gets_an_error(host_for: HostFor) -> 
     assert json.loads(host.lines[-1])["error"]["code"] == -32700
 
 
-# Ends
+# Ends of the program
 
 
-def test_what_a_pipe_asks_last_is_answered() -> None:
+def test_the_last_call_before_the_end_of_a_pipe_is_answered() -> None:
     requested: list[dict[str, Any]] = [
         {"id": 1, "method": "initialize", "params": HELLO},
         {"method": "notifications/initialized"},
@@ -186,7 +186,7 @@ def test_what_a_pipe_asks_last_is_answered() -> None:
     lines = "".join(json.dumps({"jsonrpc": "2.0", **message}) + "\n" for message in requested)
     with Sandbox(records=20, latency_ms=150, enforce_limits=False) as slow:
         answered = subprocess.run(
-            program("serve"), input=lines, env=environment_for(slow), capture_output=True, text=True, timeout=60
+            make_command("serve"), input=lines, env=make_environment(slow), capture_output=True, text=True, timeout=60
         )
 
     assert [json.loads(line)["id"] for line in answered.stdout.splitlines()] == [1, 2]
@@ -194,7 +194,7 @@ def test_what_a_pipe_asks_last_is_answered() -> None:
 
 
 @pytest.mark.parametrize("latency_ms", [0, 1, 400])
-def test_all_that_a_pipe_sends_is_answered_when_its_input_ends_at_once(latency_ms: int) -> None:
+def test_all_calls_of_a_pipe_are_answered_if_its_input_ends_at_once(latency_ms: int) -> None:
     calls: list[tuple[str, dict[str, Any]]] = [
         *(("pubmed_search_articles", {"query_term": f"crispr {number}"}) for number in range(8)),
         *(("pubmed_spell_check", {"query": f"crisper {number}"}) for number in range(7)),
@@ -210,9 +210,9 @@ def test_all_that_a_pipe_sends_is_answered_when_its_input_ends_at_once(latency_m
     ]
     lines = "".join(json.dumps({"jsonrpc": "2.0", **message}) + "\n" for message in requested)
     with Sandbox(records=20, latency_ms=latency_ms, enforce_limits=False) as sandbox:
-        environment = environment_for(sandbox, NCBI_API_KEY="fast")
+        environment = make_environment(sandbox, NCBI_API_KEY="fast")
         done = subprocess.run(
-            program("serve"), input=lines, env=environment, capture_output=True, text=True, timeout=110
+            make_command("serve"), input=lines, env=environment, capture_output=True, text=True, timeout=110
         )
 
     answers = {answer["id"]: answer for answer in map(json.loads, done.stdout.splitlines())}
@@ -222,8 +222,8 @@ def test_all_that_a_pipe_sends_is_answered_when_its_input_ends_at_once(latency_m
     assert [number for number in range(len(calls)) if answers[number]["result"]["isError"]] == [len(calls) - 1]
 
 
-def test_a_cancelled_call_does_not_hold_up_the_end(host_for: HostFor) -> None:
-    with Silent() as silent:
+def test_a_cancelled_call_does_not_delay_the_end(host_for: HostFor) -> None:
+    with SilentService() as silent:
         host = host_for(at=silent)
         host.greet()
         number = host.send("tools/call", {"name": "pubmed_search_articles", "arguments": {"query_term": "crispr"}})
@@ -255,14 +255,14 @@ def test_a_signal_ends_the_program_while_its_input_is_open(
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, None], ids=str)
-def test_a_call_under_way_does_not_hold_up_the_end(host_for: HostFor, number: signal.Signals | None) -> None:
-    with Silent() as silent:
+def test_a_running_call_does_not_delay_the_end(host_for: HostFor, number: signal.Signals | None) -> None:
+    with SilentService() as silent:
         host = host_for(at=silent)
         host.greet()
         for term in ("crispr", "insulin", "malaria"):
             host.send("tools/call", {"name": "pubmed_search_articles", "arguments": {"query_term": term}})
         silent.wait_for_caller()
-        if number is None:  # the host is gone: without it nobody waits for the answers
+        if number is None:  # the host is gone, so no client waits for the answers
             assert host.process.stdout is not None
             assert host.process.stdin is not None
             host.process.stdout.close()
@@ -276,7 +276,7 @@ def test_a_call_under_way_does_not_hold_up_the_end(host_for: HostFor, number: si
     assert seconds < QUICK
 
 
-def test_a_thread_does_not_hold_up_the_end_of_a_program_that_is_slow_to_exit(host_for: HostFor, tmp_path: Path) -> None:
+def test_a_thread_does_not_delay_the_end_of_a_program_that_exits_slowly(host_for: HostFor, tmp_path: Path) -> None:
     script = tmp_path / "slow_exit.py"
     script.write_text(
         "import sys, threading, time\n"
@@ -295,7 +295,7 @@ def test_a_thread_does_not_hold_up_the_end_of_a_program_that_is_slow_to_exit(hos
 
 
 def test_a_program_that_ignores_the_end_of_its_terminal_continues(host_for: HostFor) -> None:
-    host = host_for(command=["nohup", *program("serve")])
+    host = host_for(command=["nohup", *make_command("serve")])
     host.greet()
     host.process.send_signal(signal.SIGHUP)
 
@@ -303,7 +303,7 @@ def test_a_program_that_ignores_the_end_of_its_terminal_continues(host_for: Host
     assert host.kill(signal.SIGTERM)[0] == 0
 
 
-def test_programs_that_tests_start_hear_sigint_and_sighup_under_nohup() -> None:
+def test_programs_started_by_tests_receive_sigint_and_sighup_under_nohup() -> None:
     code = "import signal, conftest; print({signal.getsignal(n) for n in (signal.SIGINT, signal.SIGHUP)})"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (ROOT / "tests", SUPPORT)))}
     done = subprocess.run(
@@ -314,7 +314,7 @@ def test_programs_that_tests_start_hear_sigint_and_sighup_under_nohup() -> None:
     assert "SIG_IGN" not in done.stdout
 
 
-def test_a_host_that_stops_reading_does_not_hold_up_the_end(host_for: HostFor) -> None:
+def test_a_host_that_stops_reading_does_not_delay_the_end(host_for: HostFor) -> None:
     import fcntl
     import termios
 
@@ -334,7 +334,7 @@ def test_a_host_that_stops_reading_does_not_hold_up_the_end(host_for: HostFor) -
     assert time.monotonic() - started < QUICK
 
 
-def test_a_host_that_is_gone_ends_the_program(host_for: HostFor) -> None:
+def test_the_program_ends_if_its_host_is_gone(host_for: HostFor) -> None:
     host = host_for()
     host.greet()
     assert host.process.stdout is not None
@@ -360,7 +360,7 @@ def test_the_demo_is_served_without_a_network(host_for: HostFor) -> None:
     assert host.leave()[0] == 0
 
 
-def test_flags_choose_tools_and_names(host_for: HostFor) -> None:
+def test_flags_select_tools_and_names(host_for: HostFor) -> None:
     host = host_for("--toolset", "pubmed", "--tool-names", "contract")
     host.greet("2025-03-26")
     names = [tool["name"] for tool in host.ask("tools/list")["result"]["tools"]]
@@ -370,7 +370,7 @@ def test_flags_choose_tools_and_names(host_for: HostFor) -> None:
     assert host.leave()[0] == 0
 
 
-def test_the_transport_may_come_from_the_environment(host_for: HostFor) -> None:
+def test_the_transport_can_be_set_in_the_environment(host_for: HostFor) -> None:
     host = host_for(MCP_TRANSPORT_TYPE="http")
     host.process.wait(60)
 
@@ -378,15 +378,15 @@ def test_the_transport_may_come_from_the_environment(host_for: HostFor) -> None:
     assert "MCP_AUTH_SECRET_KEY" in host.errors()
 
 
-def test_secrets_stay_out_of_everything(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_secrets_appear_nowhere(sandbox: Sandbox, tmp_path: Path) -> None:
     canaries = {
         "NCBI_API_KEY": "canary-key-5f1c9d",
         "NCBI_ADMIN_EMAIL": "canary@example.org",
         "MCP_AUTH_SECRET_KEY": "canary-secret-" + "x" * 32,
         "OPENAI_API_KEY": "canary-openai-77",
     }
-    environment = environment_for(sandbox, MCP_LOG_LEVEL="debug", LOGS_DIR=str(tmp_path / "logs"), **canaries)
-    host = Host.start(program("serve"), environment)
+    environment = make_environment(sandbox, MCP_LOG_LEVEL="debug", LOGS_DIR=str(tmp_path / "logs"), **canaries)
+    host = Host.start(make_command("serve"), environment)
     try:
         host.greet()
         host.call("pubmed_search_articles", {"query_term": "crispr"})
@@ -404,8 +404,8 @@ def test_secrets_stay_out_of_everything(sandbox: Sandbox, tmp_path: Path) -> Non
         assert canary not in everything
 
 
-def test_the_answers_of_one_session_come_while_another_call_waits(host_for: HostFor) -> None:
-    with Silent() as silent:
+def test_answers_of_a_session_arrive_while_another_call_waits(host_for: HostFor) -> None:
+    with SilentService() as silent:
         host = host_for(at=silent)
         host.greet()
         host.send("tools/call", {"name": "pubmed_search_articles", "arguments": {"query_term": "crispr"}})
@@ -417,17 +417,17 @@ def test_the_answers_of_one_session_come_while_another_call_waits(host_for: Host
     assert time.monotonic() - started < QUICK
 
 
-def _peak_memory(process: "subprocess.Popen[bytes]") -> int:
+def _read_peak_memory(process: "subprocess.Popen[bytes]") -> int:
     """Return the largest memory that a process has used, in bytes."""
     status = Path(f"/proc/{process.pid}/status").read_text(encoding="utf-8")
     return 1024 * int(status.partition("VmHWM:")[2].split()[0])
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs the proc file system")
-def test_a_line_without_an_end_is_refused_in_flat_memory_and_the_server_goes_on(host_for: HostFor) -> None:
+def test_a_line_without_an_end_is_refused_in_constant_memory_and_the_server_continues(host_for: HostFor) -> None:
     host = host_for()
     host.greet()
-    before = _peak_memory(host.process)
+    before = _read_peak_memory(host.process)
     assert host.process.stdin is not None
     piece = b"x" * 1_000_000
     for _ in range(200):
@@ -439,7 +439,7 @@ def test_a_line_without_an_end_is_refused_in_flat_memory_and_the_server_goes_on(
 
     host.write("the end of the line")
     assert host.ask("ping")["result"] == {}
-    assert _peak_memory(host.process) - before < 80_000_000
+    assert _read_peak_memory(host.process) - before < 80_000_000
     assert host.leave()[0] == 0
 
 

@@ -1,4 +1,4 @@
-"""Which folders are chosen, and that nothing about a home folder is fatal."""
+"""The choice of folders; no problem with a home folder is fatal."""
 
 import os
 import stat
@@ -12,7 +12,7 @@ from entrez_kit.base.settings import load_settings
 
 
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="XDG folders are for other systems")
-def test_xdg_folders_are_honoured_and_relative_ones_ignored(sources: Sources, tmp_path: Path) -> None:
+def test_absolute_xdg_folders_are_used_and_relative_ones_ignored(sources: Sources, tmp_path: Path) -> None:
     for kind in ("CONFIG", "CACHE", "DATA"):
         (tmp_path / kind).mkdir()
     (tmp_path / "CONFIG" / "entrez-kit").mkdir()
@@ -39,7 +39,7 @@ def test_xdg_folders_work_without_a_home(tmp_path: Path) -> None:
     assert loaded.notices == ()
 
 
-def test_one_folder_can_hold_everything(sources: Sources, tmp_path: Path) -> None:
+def test_one_folder_can_contain_everything(sources: Sources, tmp_path: Path) -> None:
     own = tmp_path / "own"
     own.mkdir()
     (own / "config.toml").write_text("ncbi_max_retries = 1", encoding="utf-8")
@@ -52,14 +52,14 @@ def test_one_folder_can_hold_everything(sources: Sources, tmp_path: Path) -> Non
     assert sources.load(ENTREZ_KIT_HOME=str(own), ENTREZ_KIT_CACHE_DIR=str(tmp_path)).cache_dir == tmp_path
 
 
-def test_the_limiter_state_is_shared_whatever_the_other_folders_are(sources: Sources, tmp_path: Path) -> None:
+def test_the_limiter_state_is_shared_with_any_other_folders(sources: Sources, tmp_path: Path) -> None:
     assert sources.load().state_dir == sources.load(ENTREZ_KIT_HOME=str(tmp_path)).state_dir
     assert sources.load().state_dir == load_settings(environ={}).state_dir
 
 
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="those systems know the home without HOME")
 @pytest.mark.parametrize("home", [None, "", "/nonexistent/home"])
-def test_a_missing_home_costs_one_notice(home: str | None) -> None:
+def test_a_missing_home_causes_one_notice(home: str | None) -> None:
     loaded = load_settings(environ={} if home is None else {"HOME": home})
 
     assert loaded.cache_dir == loaded.state_dir / "cache"
@@ -70,7 +70,7 @@ def test_a_missing_home_costs_one_notice(home: str | None) -> None:
 
 
 @needs_modes
-def test_a_read_only_home_costs_one_notice(sources: Sources, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_read_only_home_causes_one_notice(sources: Sources, monkeypatch: pytest.MonkeyPatch) -> None:
     sources.user_config("ncbi_max_retries = 2")
     access = os.access
     monkeypatch.setattr(os, "access", lambda path, mode: mode == os.R_OK and access(path, mode))
@@ -82,18 +82,18 @@ def test_a_read_only_home_costs_one_notice(sources: Sources, monkeypatch: pytest
 
 
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="those systems know the home without HOME")
-def test_a_home_that_may_not_be_entered_costs_one_notice(sources: Sources, monkeypatch: pytest.MonkeyPatch) -> None:
-    def forbidden(path: Path) -> bool:
+def test_a_home_without_access_causes_one_notice(sources: Sources, monkeypatch: pytest.MonkeyPatch) -> None:
+    def forbid(path: Path) -> bool:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("entrez_kit.base.private_files.Path.is_dir", forbidden)
+    monkeypatch.setattr("entrez_kit.base.private_files.Path.is_dir", forbid)
     loaded = sources.load()
 
     assert loaded.cache_dir == loaded.state_dir / "cache"
     assert len(loaded.notices) == 1
 
 
-def test_a_home_of_ones_own_that_cannot_be_written_is_named_in_the_notice(sources: Sources, tmp_path: Path) -> None:
+def test_a_configured_home_that_cannot_be_written_is_named_in_the_notice(sources: Sources, tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("", encoding="utf-8")
     loaded = sources.load(ENTREZ_KIT_HOME=str(file / "below"))
@@ -104,7 +104,7 @@ def test_a_home_of_ones_own_that_cannot_be_written_is_named_in_the_notice(source
 
 
 @needs_modes
-def test_a_temporary_folder_that_others_could_have_prepared_is_passed_over(sources: Sources) -> None:
+def test_a_temporary_folder_that_others_could_have_prepared_is_not_used(sources: Sources) -> None:
     first = sources.load().state_dir
     first.mkdir(mode=0o700)
     assert sources.load().state_dir == first
@@ -119,7 +119,7 @@ def test_a_temporary_folder_that_others_could_have_prepared_is_passed_over(sourc
 
 
 @needs_modes
-def test_a_temporary_folder_of_somebody_else_is_passed_over(sources: Sources, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_temporary_folder_of_another_user_is_not_used(sources: Sources, monkeypatch: pytest.MonkeyPatch) -> None:
     loaded = sources.load()
     loaded.state_dir.mkdir(mode=0o700)
     name = loaded.state_dir.name
@@ -130,13 +130,13 @@ def test_a_temporary_folder_of_somebody_else_is_passed_over(sources: Sources, mo
     assert sources.load().state_dir.name not in (name, f"entrez-kit-{stranger}")
 
 
-def test_a_machine_on_which_nothing_can_be_written_is_no_crash(
+def test_a_machine_without_a_writable_folder_causes_no_crash(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def nowhere() -> str:
+    def find_no_folder() -> str:
         raise FileNotFoundError("No usable temporary directory found")
 
-    monkeypatch.setattr("tempfile.gettempdir", nowhere)
+    monkeypatch.setattr("tempfile.gettempdir", find_no_folder)
     loaded = load_settings(environ={"HOME": "/nonexistent"})
 
     assert loaded.cache_dir.is_absolute()

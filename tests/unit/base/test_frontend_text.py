@@ -1,4 +1,4 @@
-"""Each front end names calls, arguments and flags in its own words, and never in another's."""
+"""Texts with the names of calls, arguments and flags of each front end, and never of another."""
 
 import ast
 import json
@@ -35,9 +35,9 @@ ELSEWHERE = (
     "citations/style/",
     "citations/pandoc.py",
 )
-"""What only commands of the terminal use, and how pandoc is called."""
+"""Words that only commands of the terminal use, and the names of pandoc."""
 ABOUT_TOOLS = ("server/app.py", "server/prompts.py", "server/resources.py")
-"""What only MCP clients read."""
+"""Words that only MCP clients read."""
 PYDANTIC = re.compile(
     r"Input should|should (have|be)|Extra inputs|Field required|not permitted|valid (string|integer|list)"
 )
@@ -45,13 +45,13 @@ BY_METHOD = {operation.method: operation for operation in OPERATIONS}
 TOOL_NAMES = {name for operation in OPERATIONS for name in (operation.name, *operation.aliases)}
 
 
-def _terminal(*command: str) -> Any:
+def _make_terminal(*command: str) -> Any:
     words = import_module("entrez_kit.commands._frontend")
-    return words.Terminal(words.name_options(_command(command)) if command else {})
+    return words.Terminal(words.name_options(_write_command(command)) if command else {})
 
 
 @cache
-def _command(words: tuple[str, ...]) -> Any:
+def _write_command(words: tuple[str, ...]) -> Any:
     command = import_module("entrez_kit.commands._app").load_command(words[0])
     for word in words[1:]:
         command = command.commands[word]
@@ -63,46 +63,46 @@ HINT = FrontendText(
 )
 
 
-def test_a_call_and_an_argument_are_said_three_ways() -> None:
+def test_a_call_and_an_argument_have_three_forms() -> None:
     assert str(HINT) == 'To sort by sort_by call kit.search_articles(query_term="p53 gene", max_results=5)'
     assert Tools().say(HINT) == 'To sort by sort_by call pubmed_search_articles(query_term="p53 gene", max_results=5)'
-    shown = _terminal("search").say(HINT)
+    shown = _make_terminal("search").say(HINT)
     assert shown == "To sort by --sort run `entrez-kit search 'p53 gene' --max-results 5`"
 
 
-def test_what_a_call_leaves_open_is_for_the_reader_to_fill_in() -> None:
+def test_open_arguments_of_a_call_are_placeholders() -> None:
     hint = FrontendText("Call ", NextCall("entrez_search", db="gene", term=...), ".")
 
     assert str(hint) == 'Call kit.entrez_search(db="gene", term=...).'
     assert Tools().say(hint) == 'Call entrez_search(db="gene", term=...).'
-    assert _terminal().say(hint) == "Run `entrez-kit db search gene QUERY`."
+    assert _make_terminal().say(hint) == "Run `entrez-kit db search gene QUERY`."
 
 
-def test_an_argument_is_said_with_its_value_and_groups_by_their_options() -> None:
+def test_an_argument_is_written_with_its_value_and_a_group_with_its_options() -> None:
     budget = FrontendText(Argument("budget", 4), " would do")
 
     assert str(budget) == "budget=4 would do"
-    assert _terminal("related").say(budget) == "--budget 4 would do"
-    assert _terminal("search").say(FrontendText(Argument("date_range.min_date"))) == "--min-date"
-    assert _terminal("search").say(FrontendText(Argument("date_range", marked=True))) == "--min-date/--max-date"
+    assert _make_terminal("related").say(budget) == "--budget 4 would do"
+    assert _make_terminal("search").say(FrontendText(Argument("date_range.min_date"))) == "--min-date"
+    assert _make_terminal("search").say(FrontendText(Argument("date_range", marked=True))) == "--min-date/--max-date"
     assert str(FrontendText(Argument("date_range", marked=True))) == "`date_range`"
 
 
-def test_switches_and_whole_sentences_differ_as_well() -> None:
+def test_flags_and_whole_sentences_differ_between_front_ends_too() -> None:
     hint = FrontendText(AGAIN, " without ", OFFLINE_SWITCH, PerFrontend("", "", "!"))
 
     assert str(hint) == "Make the same call again without offline=True!"
     assert Tools().say(hint) == "Make the same call again without ENTREZ_KIT_OFFLINE"
-    assert _terminal().say(hint) == "Run the same command again without --offline"
+    assert _make_terminal().say(hint) == "Run the same command again without --offline"
 
 
-def test_tools_are_named_as_they_are_listed() -> None:
+def test_tools_have_the_names_under_which_they_are_listed() -> None:
     listed = Tools({"search_articles": "searchPubMedArticles"})
 
     assert listed.say(FrontendText(NextCall("search_articles"))) == "searchPubMedArticles"
 
 
-def test_a_wording_survives_copies_errors_and_other_wordings() -> None:
+def test_a_text_keeps_its_parts_in_copies_errors_and_other_texts() -> None:
     outer = FrontendText("First. ", deepcopy(HINT), ".")
 
     assert str(outer) == f"First. {HINT!s}."
@@ -113,7 +113,7 @@ def test_a_wording_survives_copies_errors_and_other_wordings() -> None:
 
 
 @pytest.mark.parametrize("part", [HINT, Argument("sort_by"), NextCall("search_articles"), AGAIN])
-def test_a_part_cannot_lose_what_it_is_in_a_string(part: Any) -> None:
+def test_a_part_cannot_be_converted_to_a_string_outside_of_its_text(part: Any) -> None:
     with pytest.raises(TypeError, match="FrontendText"):
         f"{part}"
     with pytest.raises(TypeError):
@@ -123,7 +123,7 @@ def test_a_part_cannot_lose_what_it_is_in_a_string(part: Any) -> None:
     assert not isinstance(part, str)
 
 
-def test_an_error_is_a_string_for_python_and_keeps_its_parts_for_other_front_ends() -> None:
+def test_an_error_is_a_string_in_python_and_has_its_parts_for_other_front_ends() -> None:
     error = InvalidInput(HINT, recovery_hint=HINT, details={"errors": [{"message": HINT}], "reason": "x"})
 
     assert error.message == error.recovery_hint == error.details["errors"][0]["message"] == str(error) == str(HINT)
@@ -134,7 +134,7 @@ def test_an_error_is_a_string_for_python_and_keeps_its_parts_for_other_front_end
     assert again.details == {"errors": [{"message": said}], "reason": "x", "attempts": 2}
 
 
-def test_a_warning_is_a_string_in_documents_and_keeps_its_parts_for_front_ends() -> None:
+def test_a_warning_is_a_string_in_documents_and_has_its_parts_for_front_ends() -> None:
     warning = Warn(code="x", message=HINT)
 
     assert warning.message == str(HINT)
@@ -147,12 +147,12 @@ def test_a_warning_is_a_string_in_documents_and_keeps_its_parts_for_front_ends()
 
 
 @cache
-def _modules() -> dict[str, tuple[ast.AST, ...]]:
+def _list_modules() -> dict[str, tuple[ast.AST, ...]]:
     modules = {path.relative_to(ROOT).as_posix(): path for path in sorted(ROOT.rglob("*.py"))}
     return {name: read_nodes(path) for name, path in modules.items() if not name.startswith(ELSEWHERE)}
 
 
-def _texts(nodes: tuple[ast.AST, ...]) -> Iterator[str]:
+def _list_texts(nodes: tuple[ast.AST, ...]) -> Iterator[str]:
     """Yield the strings that all front ends show: neither docstrings nor arguments of ``PerFrontend``."""
     skipped = {
         id(inner)
@@ -174,7 +174,10 @@ def test_no_text_for_all_front_ends_names_a_command_a_flag_or_a_tool() -> None:
     app = import_module("entrez_kit.commands._app")
     commands = "|".join(app.COMMANDS)
     flags = {
-        opt for operation in OPERATIONS for parameter in _command(operation.command).params for opt in parameter.opts
+        opt
+        for operation in OPERATIONS
+        for parameter in _write_command(operation.command).params
+        for opt in parameter.opts
     }
     long = "|".join(sorted(flag for flag in flags if flag.startswith("--")))
     theirs = re.compile(rf"(?<!an )entrez-kit ({commands})\b|(?<![\w-])({long})\b")
@@ -182,15 +185,15 @@ def test_no_text_for_all_front_ends_names_a_command_a_flag_or_a_tool() -> None:
         rf"\w (?:{'|'.join(map(re.escape, TOOL_NAMES))})\b|\b(?:{'|'.join(map(re.escape, TOOL_NAMES))}) \w"
     )
 
-    for name, nodes in _modules().items():
-        for text in _texts(nodes):
+    for name, nodes in _list_modules().items():
+        for text in _list_texts(nodes):
             assert not theirs.search(text), f"{name}: {text!r}"
             assert name.startswith(ABOUT_TOOLS) or not tools.search(text), f"{name}: {text!r}"
 
 
-def test_every_call_that_is_advised_can_be_made_through_every_front_end() -> None:
+def test_every_recommended_call_can_be_made_in_every_front_end() -> None:
     found = 0
-    for name, nodes in _modules().items():
+    for name, nodes in _list_modules().items():
         if "entrez_kit.base.frontend_text import" not in (ROOT / name).read_text(encoding="utf-8"):
             continue
         for node in nodes:
@@ -200,7 +203,7 @@ def test_every_call_that_is_advised_can_be_made_through_every_front_end() -> Non
                 continue
             operation = BY_METHOD[str(node.args[0].value)]
             given = {str(keyword.arg) for keyword in node.keywords}
-            parameters = {parameter.name for parameter in _command(operation.command).params}
+            parameters = {parameter.name for parameter in _write_command(operation.command).params}
             assert given <= set(operation.request.model_fields), f"{name}: {operation.method}"
             assert given <= parameters, f"{name}: {operation.command}"
             found += 1
@@ -227,8 +230,8 @@ WRONG: tuple[Any, ...] = (
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
-def test_what_is_wrong_with_an_argument_is_said_in_our_words_and_names_it(operation: Operation[Any, Any]) -> None:
-    terminal = _terminal(*operation.command)
+def test_an_invalid_argument_is_reported_in_our_words_with_its_name(operation: Operation[Any, Any]) -> None:
+    terminal = _make_terminal(*operation.command)
     hidden = [field for field, flag in terminal.options.items() if "_" in field and flag != field]
     for name in operation.request.model_fields:
         for value in WRONG:
@@ -245,18 +248,18 @@ def test_what_is_wrong_with_an_argument_is_said_in_our_words_and_names_it(operat
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
-def test_many_unknown_names_are_refused_after_few_comparisons(
+def test_many_unknown_names_are_rejected_after_few_comparisons(
     operation: Operation[Any, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compared = 0
     prepare = SequenceMatcher.set_seq1
 
-    def count(matcher: "SequenceMatcher[str]", known: str) -> None:
+    def count_comparison(matcher: "SequenceMatcher[str]", known: str) -> None:
         nonlocal compared
         compared += 1
         prepare(matcher, known)
 
-    monkeypatch.setattr(SequenceMatcher, "set_seq1", count)
+    monkeypatch.setattr(SequenceMatcher, "set_seq1", count_comparison)
     names = [f"unknown name {number}" for number in range(100)]
     for field in operation.request.model_fields:
         for value in (names, [*range(100)], dict.fromkeys(names, 1)):
@@ -266,21 +269,21 @@ def test_many_unknown_names_are_refused_after_few_comparisons(
             assert compared < 20_000, field  # there are ten thousand styles
 
 
-def test_a_near_argument_is_suggested_and_no_other() -> None:
+def test_a_similar_argument_is_suggested_and_no_other() -> None:
     search = BY_METHOD["search_articles"]
 
-    def problem(**arguments: Any) -> str:
+    def get_problem(**arguments: Any) -> str:
         with pytest.raises(InvalidInput) as caught:
             search.build({"query_term": "crispr", **arguments})
         return caught.value.message
 
-    assert problem(max_result=5).endswith("did you mean max_results?")
-    assert problem(sortBy2="x").endswith("did you mean sort_by?")
-    assert problem(date_range={"mindate": "2020"}).endswith("did you mean date_range.min_date?")
-    assert problem(colour="red") == "colour: there is no such argument."
+    assert get_problem(max_result=5).endswith("did you mean max_results?")
+    assert get_problem(sortBy2="x").endswith("did you mean sort_by?")
+    assert get_problem(date_range={"mindate": "2020"}).endswith("did you mean date_range.min_date?")
+    assert get_problem(colour="red") == "colour: there is no such argument."
 
 
-def test_command_lines_are_such_that_a_shell_takes_them() -> None:
-    line = _terminal().say(FrontendText(NextCall("search_genes", query='p53; rm "x" $HOME', organism="human")))
+def test_command_lines_are_quoted_for_a_shell() -> None:
+    line = _make_terminal().say(FrontendText(NextCall("search_genes", query='p53; rm "x" $HOME', organism="human")))
 
     assert shlex.split(line.strip("`")) == ["entrez-kit", "gene", "search", 'p53; rm "x" $HOME', "--organism", "human"]

@@ -1,4 +1,4 @@
-"""Identifiers in every form people write them."""
+"""Identifiers in every form in which people write them."""
 
 import pytest
 
@@ -72,11 +72,11 @@ def test_every_written_form_of_an_identifier_is_read(text: str, kind: str, value
         "1e5",
     ],
 )
-def test_what_is_no_identifier_is_refused(text: str) -> None:
+def test_text_that_is_not_an_identifier_is_rejected(text: str) -> None:
     assert read_identifier(text) is None
 
 
-def test_a_pmcid_is_never_prefixed_twice_and_never_made_from_a_pmid() -> None:
+def test_a_pmcid_never_has_two_prefixes_and_is_never_built_from_a_pmid() -> None:
     assert read_identifier("PMCPMC123") is None
     plain = read_identifier("123")
     assert plain is not None

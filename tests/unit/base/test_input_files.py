@@ -1,4 +1,4 @@
-"""Inputs of a user are read up to a bound, and nothing reads them in another way."""
+"""Inputs of a user are read up to a limit, and no module reads them in another way."""
 
 import ast
 import io
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from places import ROOT
+from project_paths import ROOT
 from syntax_trees import read_nodes
 
 from entrez_kit.base import input_files
@@ -27,10 +27,10 @@ OTHERS = (
         "entrez_kit/base/settings.py",
     ),
 )
-"""Modules that read files of this project, files that they wrote, members of a package, or a bounded stream."""
+"""Modules that read files of this project, files that they wrote, members of a package, or a limited stream."""
 
 
-def test_a_file_up_to_the_bound_is_read_and_a_larger_one_refused(tmp_path: Path) -> None:
+def test_a_file_up_to_the_limit_is_read_and_a_larger_one_rejected(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_bytes(b"12345")
 
@@ -42,7 +42,7 @@ def test_a_file_up_to_the_bound_is_read_and_a_larger_one_refused(tmp_path: Path)
         assert caught.value.details == {"reason": "input_too_large", "limit_bytes": 4}
 
 
-def test_a_large_stream_is_not_read_beyond_the_bound() -> None:
+def test_a_large_stream_is_not_read_beyond_the_limit() -> None:
     stream = io.BytesIO(b"x" * 10_000_000)
 
     with pytest.raises(InvalidInput):
@@ -51,7 +51,7 @@ def test_a_large_stream_is_not_read_beyond_the_bound() -> None:
     assert stream.tell() <= 2_000_001
 
 
-def test_lines_are_bounded_in_length_and_number(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_have_a_maximum_length_and_number(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(input_files, "MAX_LINE_BYTES", 4)
     monkeypatch.setattr(input_files, "MAX_LINES", 2)
 
@@ -65,7 +65,7 @@ def test_lines_are_bounded_in_length_and_number(monkeypatch: pytest.MonkeyPatch)
 READS = ("open", "read", "read_bytes", "read_text")
 
 
-def unbounded_reads(path: Path) -> Iterator[int]:
+def list_unbounded_reads(path: Path) -> Iterator[int]:
     """Yield the lines of a module that open or read a file."""
     for node in read_nodes(path):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in READS:
@@ -75,9 +75,11 @@ def unbounded_reads(path: Path) -> Iterator[int]:
                 yield node.lineno
 
 
-def test_nothing_else_opens_or_reads_an_input() -> None:
+def test_no_other_module_opens_or_reads_an_input() -> None:
     modules = [path for folder in ("entrez_kit", "commands") for path in sorted((ROOT / folder).rglob("*.py"))]
     names = ((path, path.relative_to(ROOT).as_posix()) for path in modules)
-    found = [f"{name}:{line}" for path, name in names if not name.startswith(OTHERS) for line in unbounded_reads(path)]
+    found = [
+        f"{name}:{line}" for path, name in names if not name.startswith(OTHERS) for line in list_unbounded_reads(path)
+    ]
 
     assert found == [], "read it with entrez_kit.base.input_files"

@@ -1,4 +1,4 @@
-"""How superscripts and subscripts are written: one policy, shown by examples and by what holds for any text."""
+"""The form of superscripts and subscripts: one policy, tested by examples and by properties of any text."""
 
 import re
 import time
@@ -22,7 +22,7 @@ from entrez_kit.base.markup import (
 MARKS = {"<sup>": SUPERSCRIPT, "<sub>": SUBSCRIPT, "<callout>": CALLOUT}
 
 
-def marked(text: str) -> str:
+def mark_tags(text: str) -> str:
     return re.sub(r"</?\w+>", lambda tag: MARKS.get(tag[0], END), text)
 
 
@@ -50,8 +50,8 @@ def marked(text: str) -> str:
         ("a<sup></sup>b<sup> </sup>c", "ab c"),
     ],
 )
-def test_a_script_is_written_in_unicode_or_else_in_marked_brackets(source: str, written: str) -> None:
-    assert write_scripts(marked(source)) == written
+def test_a_superscript_is_written_in_unicode_or_else_in_marked_brackets(source: str, written: str) -> None:
+    assert write_scripts(mark_tags(source)) == written
 
 
 @pytest.mark.parametrize(
@@ -72,8 +72,8 @@ def test_a_script_is_written_in_unicode_or_else_in_marked_brackets(source: str, 
         ("DNA<callout>4</callout>", "DNA ⁴"),
     ],
 )
-def test_a_note_mark_or_callout_stands_apart_from_its_word(source: str, written: str) -> None:
-    assert write_scripts(marked(source)) == written
+def test_a_note_mark_is_separated_from_its_word(source: str, written: str) -> None:
+    assert write_scripts(mark_tags(source)) == written
 
 
 @pytest.mark.parametrize(
@@ -86,11 +86,11 @@ def test_a_note_mark_or_callout_stands_apart_from_its_word(source: str, written:
         ("10<sup>6</sup><sup>a</sup>", "10⁶ᵃ"),
     ],
 )
-def test_two_scripts_in_a_row_never_make_one_number(source: str, written: str) -> None:
-    assert write_scripts(marked(source)) == written
+def test_two_superscripts_in_a_row_never_make_one_number(source: str, written: str) -> None:
+    assert write_scripts(mark_tags(source)) == written
 
 
-def test_formulas_write_their_scripts_by_themselves() -> None:
+def test_formulas_have_their_own_superscripts() -> None:
     assert "10" + superscript("5") == "10⁵"
     assert "x" + subscript("i,j") == "x_(i,j)"
     assert superscript("2" + superscript("n")) == "^(2ⁿ)"
@@ -109,7 +109,7 @@ def test_formulas_write_their_scripts_by_themselves() -> None:
         ("x^(a_(b))", "xab"),
     ],
 )
-def test_scripts_are_found_as_people_type_them(written: str, typed: str) -> None:
+def test_superscripts_are_found_in_the_forms_that_people_type(written: str, typed: str) -> None:
     assert on_the_line(written) == typed
 
 
@@ -120,7 +120,7 @@ pieces = st.recursive(
 
 
 @given(st.lists(pieces, max_size=8).map("".join))
-def test_no_character_is_lost_and_no_digit_of_a_script_stands_among_ordinary_ones(source: str) -> None:
+def test_no_character_is_lost_and_no_digit_of_a_superscript_is_among_ordinary_digits(source: str) -> None:
     written = write_scripts(source)
 
     plain = re.sub("[\x0e-\x11]", "", source)
@@ -135,7 +135,7 @@ def test_no_character_is_lost_and_no_digit_of_a_script_stands_among_ordinary_one
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=60))
-def test_text_without_marks_stays_as_it_is(text: str) -> None:
+def test_text_without_marks_is_unchanged(text: str) -> None:
     plain = re.sub("[\x0e-\x11]", "", text)
     assert write_scripts(plain) == plain
 

@@ -1,4 +1,4 @@
-"""Files and folders for this user alone: whatever the umask, through no link, and never somebody else's."""
+"""Files and folders for this user only: with any umask, through no link, and never those of another user."""
 
 import os
 import stat
@@ -16,12 +16,12 @@ from entrez_kit.services.transport.cache import CacheUnusable, open_file
 pytestmark = needs_modes
 
 
-def mode(path: Path) -> int:
+def read_mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
 @pytest.mark.parametrize("umask", [0, 0o022, 0o077, 0o277])
-def test_folders_are_0700_and_files_0600_whatever_the_umask(tmp_path: Path, umask: int) -> None:
+def test_folders_are_0700_and_files_0600_with_any_umask(tmp_path: Path, umask: int) -> None:
     file = tmp_path / "a" / "b" / "c" / "file"
     before = os.umask(umask)
     try:
@@ -29,8 +29,8 @@ def test_folders_are_0700_and_files_0600_whatever_the_umask(tmp_path: Path, umas
     finally:
         os.umask(before)
 
-    assert [mode(folder) for folder in (file.parent, file.parent.parent, file.parent.parent.parent)] == [0o700] * 3
-    assert mode(file) == 0o600
+    assert [read_mode(folder) for folder in (file.parent, file.parent.parent, file.parent.parent.parent)] == [0o700] * 3
+    assert read_mode(file) == 0o600
 
 
 @pytest.mark.parametrize("suffix", ["", "-wal", "-shm", "-journal"])
@@ -50,7 +50,7 @@ def test_an_sqlite_file_and_its_journals_are_opened_through_no_link(tmp_path: Pa
 
 
 @pytest.mark.parametrize("prepare", [lambda path: path.mkdir(), os.mkfifo], ids=["folder", "pipe"])
-def test_what_is_no_regular_file_is_refused_at_once(tmp_path: Path, prepare: Callable[[Path], None]) -> None:
+def test_a_path_that_is_not_a_regular_file_is_refused_at_once(tmp_path: Path, prepare: Callable[[Path], None]) -> None:
     prepare(tmp_path / "file.db")
 
     with pytest.raises(OSError, match=r"regular|directory|device"):
@@ -61,7 +61,7 @@ def test_a_folder_or_file_of_another_user_is_refused(tmp_path: Path, monkeypatch
     file = tmp_path / "folder" / "file"
     os.close(open_private(file))
     stranger = os.geteuid() + 4242
-    if os.geteuid() == 0:  # what the system owns is trusted as a folder
+    if os.geteuid() == 0:  # folders of the system are trusted
         os.chown(file.parent, 4243, 4243)
     monkeypatch.setattr(os, "geteuid", lambda: stranger)
 
@@ -72,7 +72,7 @@ def test_a_folder_or_file_of_another_user_is_refused(tmp_path: Path, monkeypatch
     assert list(database_files(file))[1].name == "file-wal"
 
 
-def test_where_all_names_in_the_temporary_folder_are_taken_a_new_one_is_made(sources: Sources) -> None:
+def test_if_all_names_in_the_temporary_folder_are_taken_a_new_one_is_created(sources: Sources) -> None:
     before = sources.load()
     first = before.state_dir
     assert not before.notices
@@ -81,7 +81,7 @@ def test_where_all_names_in_the_temporary_folder_are_taken_a_new_one_is_made(sou
         (first.parent / name).chmod(0o777)
     found = sources.load().state_dir
 
-    assert mode(found) == 0o700
+    assert read_mode(found) == 0o700
     assert found.parent == first.parent
     again = sources.load()
     assert again.state_dir == found

@@ -1,4 +1,4 @@
-"""Where each setting comes from, what is refused, and that no secret is shown."""
+"""The sources of settings, rejected values, and hidden secrets."""
 
 import os
 import time
@@ -27,7 +27,7 @@ from entrez_kit.base.settings import (
 # Precedence and origins
 
 
-def test_a_setting_comes_from_the_strongest_source_that_has_it(sources: Sources) -> None:
+def test_a_setting_has_the_value_of_the_source_with_the_highest_precedence(sources: Sources) -> None:
     assert sources.load().ncbi_max_retries == 6
     assert "ncbi_max_retries" not in sources.load().origins
 
@@ -45,7 +45,7 @@ def test_a_setting_comes_from_the_strongest_source_that_has_it(sources: Sources)
     assert (loaded.ncbi_max_retries, loaded.origins["ncbi_max_retries"]) == (2, "flag")
 
 
-def test_a_value_is_only_read_from_the_source_that_wins(sources: Sources) -> None:
+def test_only_the_value_of_the_source_with_precedence_is_parsed(sources: Sources) -> None:
     sources.user_config('ncbi_max_retries = "many"')
 
     assert sources.load(NCBI_MAX_RETRIES="3").ncbi_max_retries == 3
@@ -65,18 +65,18 @@ def test_empty_texts_and_unfilled_placeholders_count_as_unset(sources: Sources, 
     assert loaded.origins == {}
 
 
-def test_an_empty_variable_lets_a_weaker_source_through(sources: Sources) -> None:
+def test_an_empty_variable_does_not_hide_another_source(sources: Sources) -> None:
     sources.project_file("ncbi_timeout_ms = 12345")
 
     assert sources.load(NCBI_TIMEOUT_MS="").ncbi_timeout_ms == 12345
 
 
-def test_none_as_an_override_counts_as_not_given(sources: Sources) -> None:
+def test_none_as_an_override_counts_as_absent(sources: Sources) -> None:
     assert sources.load({"demo": None, "format": None}, ENTREZ_KIT_DEMO="yes").demo is True
     assert sources.load({"demo": False}, ENTREZ_KIT_DEMO="yes").demo is False
 
 
-def test_the_second_name_of_the_email_works_and_the_first_wins(sources: Sources) -> None:
+def test_the_second_name_of_the_email_is_accepted_and_the_first_has_precedence(sources: Sources) -> None:
     loaded = sources.load(NCBI_EMAIL="second@example.org")
     assert loaded.ncbi_admin_email == SecretStr("second@example.org")
     assert loaded.origins["ncbi_admin_email"] == "environment (NCBI_EMAIL)"
@@ -85,11 +85,13 @@ def test_the_second_name_of_the_email_works_and_the_first_wins(sources: Sources)
     assert both.ncbi_admin_email == SecretStr("first@example.org")
 
 
-def test_an_empty_first_name_lets_the_second_through(sources: Sources) -> None:
+def test_an_empty_first_name_does_not_hide_the_second(sources: Sources) -> None:
     assert sources.load(NCBI_EMAIL=EMAIL, NCBI_ADMIN_EMAIL="").ncbi_admin_email == SecretStr(EMAIL)
 
 
-def test_the_process_environment_and_folder_are_the_defaults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_and_folder_of_the_process_are_the_defaults(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / PROJECT_FILE).write_text("ncbi_max_retries = 4", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("NCBI_TIMEOUT_MS", "4321")
@@ -97,7 +99,7 @@ def test_the_process_environment_and_folder_are_the_defaults(tmp_path: Path, mon
     assert (load_settings().ncbi_max_retries, load_settings().ncbi_timeout_ms) == (4, 4321)
 
 
-def test_a_working_folder_that_is_gone_is_no_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_deleted_working_folder_is_not_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "gone"
     folder.mkdir()
     monkeypatch.chdir(folder)
@@ -121,7 +123,7 @@ def test_a_project_file_cannot_set_secrets_addresses_or_folders(sources: Sources
 IN_PROJECT = {setting.name: setting for setting in SETTINGS if setting.in_project_file}
 
 
-def test_a_project_file_sets_only_what_is_listed() -> None:
+def test_a_project_file_sets_only_listed_settings() -> None:
     numbers = {name for name, setting in IN_PROJECT.items() if setting.kind == "number"}
 
     assert IN_PROJECT.keys() - numbers == {"refresh", "no_cache", "verbose", "color", "format"}
@@ -170,7 +172,7 @@ def test_a_project_file_cannot_weaken_requests_and_the_environment_can(sources: 
 
 
 @pytest.mark.parametrize(("seconds", "expected"), [(0, 0), (86_400, 86_400), (86_401, None), ("'315360000'", None)])
-def test_a_project_file_cannot_keep_replies_beyond_a_day(
+def test_a_project_file_cannot_cache_replies_longer_than_a_day(
     sources: Sources, seconds: object, expected: int | None
 ) -> None:
     sources.project_file(f"cache_ttl = {seconds}")
@@ -180,7 +182,7 @@ def test_a_project_file_cannot_keep_replies_beyond_a_day(
     assert len(loaded.notices) == (expected is None)
 
 
-def test_the_user_may_keep_replies_beyond_a_day(sources: Sources) -> None:
+def test_the_user_may_cache_replies_longer_than_a_day(sources: Sources) -> None:
     sources.user_config("cache_ttl = 604800")
 
     assert sources.load().cache_ttl == 604_800
@@ -226,7 +228,7 @@ def test_a_user_config_of_another_user_is_ignored_with_a_notice(
     ],
     ids=["deep", "long number", "deep tables", "large", "dotted", "zero", "broken"],
 )
-def test_a_hostile_project_file_is_one_error_and_no_traceback(sources: Sources, text: str) -> None:
+def test_a_hostile_project_file_is_one_error_without_a_traceback(sources: Sources, text: str) -> None:
     sources.project_file(text)
     with pytest.raises(NotConfigured) as caught:
         sources.load()
@@ -235,7 +237,7 @@ def test_a_hostile_project_file_is_one_error_and_no_traceback(sources: Sources, 
     assert len(caught.value.message) < 1000
 
 
-def test_a_project_file_of_thousands_of_settings_costs_a_page_of_notices(sources: Sources) -> None:
+def test_a_project_file_of_thousands_of_settings_causes_a_page_of_notices(sources: Sources) -> None:
     sources.project_file("\n".join(f"unknown_setting_{number} = 1" for number in range(2_000)) + f"\n{'a' * 900} = 1")
     start = time.process_time()
     loaded = sources.load()
@@ -245,7 +247,7 @@ def test_a_project_file_of_thousands_of_settings_costs_a_page_of_notices(sources
     assert time.process_time() - start < 10
 
 
-def test_an_api_key_comes_from_a_user_config_that_is_private(sources: Sources) -> None:
+def test_an_api_key_is_read_from_a_private_user_config(sources: Sources) -> None:
     sources.user_config(f'ncbi_api_key = "{CANARY}"')
     loaded = sources.load()
 
@@ -256,7 +258,7 @@ def test_an_api_key_comes_from_a_user_config_that_is_private(sources: Sources) -
 
 @needs_modes
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o644, 0o620, 0o602])
-def test_an_api_key_in_a_user_config_open_to_others_is_ignored_with_a_notice(sources: Sources, mode: int) -> None:
+def test_an_api_key_in_a_user_config_that_others_can_read_is_ignored_with_a_notice(sources: Sources, mode: int) -> None:
     sources.user_config(f'ncbi_api_key = "{CANARY}"\nncbi_max_retries = 2\nncbi_admin_email = "{EMAIL}"', mode)
     loaded = sources.load()
 
@@ -268,7 +270,7 @@ def test_an_api_key_in_a_user_config_open_to_others_is_ignored_with_a_notice(sou
 
 
 @pytest.mark.parametrize("name", ["home", "config_file"])
-def test_a_user_config_cannot_say_where_it_lies_itself(sources: Sources, name: str) -> None:
+def test_a_user_config_cannot_set_its_own_folder(sources: Sources, name: str) -> None:
     sources.user_config(f'{name} = "/somewhere/else"')
     loaded = sources.load()
 
@@ -278,7 +280,7 @@ def test_a_user_config_cannot_say_where_it_lies_itself(sources: Sources, name: s
     )
 
 
-def test_unknown_keys_are_noticed_with_the_name_that_was_meant(sources: Sources) -> None:
+def test_unknown_keys_cause_a_notice_with_a_similar_name(sources: Sources) -> None:
     sources.user_config('ncbi_max_retrys = 3\nNCBI_TIMEOUT_MS = 1000\n[section]\nformat = "json"')
     sources.project_file("quite_different = 1")
     loaded = sources.load()
@@ -292,7 +294,7 @@ def test_unknown_keys_are_noticed_with_the_name_that_was_meant(sources: Sources)
     )
 
 
-def test_an_unknown_override_is_refused_with_the_name_that_was_meant(sources: Sources) -> None:
+def test_an_unknown_override_is_rejected_with_a_similar_name(sources: Sources) -> None:
     with pytest.raises(NotConfigured, match=r"unknown setting: ncbi_key.*did you mean ncbi_api_key\?") as caught:
         sources.load({"ncbi_key": "x"})
     assert caught.value.exit_code == 8
@@ -311,7 +313,9 @@ def test_settings_are_found_by_field_and_variable_name() -> None:
 
 
 @pytest.mark.parametrize("setting", [item for item in SETTINGS if item.kind == "number"], ids=lambda item: item.name)
-def test_numbers_are_accepted_up_to_their_bounds_and_refused_past_them(sources: Sources, setting: Setting) -> None:
+def test_numbers_are_accepted_up_to_their_bounds_and_rejected_outside_of_them(
+    sources: Sources, setting: Setting
+) -> None:
     assert setting.low is not None
     assert setting.high is not None
     for accepted in (setting.low, setting.high):
@@ -322,7 +326,7 @@ def test_numbers_are_accepted_up_to_their_bounds_and_refused_past_them(sources: 
 
 
 @pytest.mark.parametrize("bad", ["many", "1.5", "1e3", "0x10", "٣", "9" * 5000, "--1", "1 2"])
-def test_what_is_no_whole_number_is_refused(sources: Sources, bad: str) -> None:
+def test_a_value_that_is_not_a_whole_number_is_rejected(sources: Sources, bad: str) -> None:
     with pytest.raises(NotConfigured, match="NCBI_MAX_RETRIES must be a whole number") as caught:
         sources.load(NCBI_MAX_RETRIES=bad)
     assert len(caught.value.message) < 400
@@ -331,7 +335,7 @@ def test_what_is_no_whole_number_is_refused(sources: Sources, bad: str) -> None:
 
 
 @pytest.mark.parametrize("bad", ["true", "1.5", "[1]", "{a = 1}", "2024-01-01"])
-def test_a_toml_value_of_the_wrong_type_is_refused_naming_the_file(sources: Sources, bad: str) -> None:
+def test_a_toml_value_of_the_wrong_type_is_rejected_with_the_file(sources: Sources, bad: str) -> None:
     sources.user_config(f"ncbi_max_retries = {bad}")
 
     with pytest.raises(NotConfigured, match=r"NCBI_MAX_RETRIES must be a whole number .* from user config"):
@@ -340,7 +344,7 @@ def test_a_toml_value_of_the_wrong_type_is_refused_naming_the_file(sources: Sour
 
 @pytest.mark.parametrize("name", ["ncbi_tool_identifier", "ncbi_api_key", "eutils_url", "cache_dir", "format"])
 @pytest.mark.parametrize("bad", ["5", "true", "['a']"])
-def test_a_toml_value_that_is_no_text_is_refused_where_text_is_due(sources: Sources, name: str, bad: str) -> None:
+def test_a_toml_value_that_is_not_text_is_rejected_for_a_text_setting(sources: Sources, name: str, bad: str) -> None:
     sources.user_config(f"{name} = {bad}")
 
     with pytest.raises(NotConfigured, match="must be a string"):
@@ -351,12 +355,12 @@ def test_a_toml_value_that_is_no_text_is_refused_where_text_is_due(sources: Sour
     ("text", "value"),
     [("true", True), ("1", True), ("YES", True), ("on", True), ("False", False), ("0", False), ("no", False)],
 )
-def test_flags_are_read_in_their_usual_spellings(sources: Sources, text: str, value: bool) -> None:
+def test_flags_are_accepted_in_their_usual_spellings(sources: Sources, text: str, value: bool) -> None:
     assert sources.load(EUROPEPMC_ENABLED=text).europepmc_enabled is value
     assert sources.load(ENTREZ_KIT_OFFLINE=f" {text} ").offline is value
 
 
-def test_flags_and_choices_refuse_other_words(sources: Sources) -> None:
+def test_flags_and_choices_reject_other_words(sources: Sources) -> None:
     with pytest.raises(NotConfigured, match="ENTREZ_KIT_DEMO must be true or false"):
         sources.load(ENTREZ_KIT_DEMO="maybe")
     with pytest.raises(NotConfigured, match=r"ENTREZ_KIT_FORMAT must be one of table, json, "):
@@ -383,7 +387,7 @@ def test_flags_and_choices_refuse_other_words(sources: Sources) -> None:
         "https://user:hunter2@ho\u2100st/entrez/eutils",
     ],
 )
-def test_addresses_that_cannot_be_used_are_refused_without_showing_a_password(sources: Sources, bad: str) -> None:
+def test_invalid_addresses_are_rejected_without_showing_a_password(sources: Sources, bad: str) -> None:
     with pytest.raises(NotConfigured, match="ENTREZ_KIT_EUTILS_URL") as caught:
         sources.load(ENTREZ_KIT_EUTILS_URL=bad)
     shown = f"{caught.value.envelope()} {caught.value.__context__!r} {caught.value.__cause__!r}"
@@ -391,13 +395,13 @@ def test_addresses_that_cannot_be_used_are_refused_without_showing_a_password(so
     assert "api_key=x" not in shown
 
 
-def test_an_address_is_kept_without_its_last_slash(sources: Sources) -> None:
+def test_an_address_is_stored_without_its_last_slash(sources: Sources) -> None:
     loaded = sources.load(ENTREZ_KIT_EUTILS_URL="http://127.0.0.1:8080/entrez/eutils/")
 
     assert loaded.eutils_url == "http://127.0.0.1:8080/entrez/eutils"
 
 
-def test_paths_are_absolute_and_know_the_home_folder(
+def test_paths_are_absolute_and_may_begin_with_the_home_folder(
     sources: Sources, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -408,7 +412,7 @@ def test_paths_are_absolute_and_know_the_home_folder(
     assert sources.load(ENTREZ_KIT_CACHE_DIR="~/mine").cache_dir == sources.home / "mine"
 
 
-def test_the_tool_name_and_paths_refuse_what_would_break_a_request_or_a_file(sources: Sources) -> None:
+def test_values_of_the_tool_name_and_paths_that_would_break_a_request_or_a_file_are_rejected(sources: Sources) -> None:
     with pytest.raises(NotConfigured, match="NCBI_TOOL_IDENTIFIER must not contain spaces"):
         sources.load(NCBI_TOOL_IDENTIFIER="my tool")
     with pytest.raises(NotConfigured, match="NCBI_TOOL_IDENTIFIER must not contain control characters"):
@@ -431,7 +435,7 @@ def test_the_tool_name_and_paths_refuse_what_would_break_a_request_or_a_file(sou
         ("UNPAYWALL_EMAIL", f"{CANARY} @example.org"),
     ],
 )
-def test_a_bad_secret_is_refused_without_being_shown(sources: Sources, variable: str, bad: str) -> None:
+def test_an_invalid_secret_is_rejected_without_being_shown(sources: Sources, variable: str, bad: str) -> None:
     with pytest.raises(NotConfigured, match=variable) as caught:
         sources.load(**{variable: bad})
     error = caught.value
@@ -451,7 +455,7 @@ def test_no_text_of_the_settings_shows_a_secret(sources: Sources) -> None:
     assert CANARY[-4:] not in shown
 
 
-def test_a_secret_given_by_a_python_caller_may_be_wrapped_or_plain(sources: Sources) -> None:
+def test_a_secret_in_python_may_be_wrapped_or_plain(sources: Sources) -> None:
     for given in (CANARY, SecretStr(CANARY)):
         assert sources.load({"ncbi_api_key": given}).ncbi_api_key == SecretStr(CANARY)
 
@@ -460,7 +464,7 @@ def test_a_secret_given_by_a_python_caller_may_be_wrapped_or_plain(sources: Sour
 
 
 @pytest.mark.parametrize("bad", [b"format = ", b"[[", b"format = 'json'\nformat = 'csv'", b"format = '\xff\xfe'"])
-def test_a_config_that_is_no_toml_is_an_error_naming_the_file(sources: Sources, bad: bytes) -> None:
+def test_an_invalid_toml_config_is_an_error_with_the_file(sources: Sources, bad: bytes) -> None:
     sources.user_config("")
     sources.user_file.write_bytes(bad)
 
@@ -469,7 +473,7 @@ def test_a_config_that_is_no_toml_is_an_error_naming_the_file(sources: Sources, 
     assert str(sources.user_file) in caught.value.recovery_hint
 
 
-def test_a_project_file_that_is_no_toml_is_an_error_too(sources: Sources) -> None:
+def test_an_invalid_toml_project_file_is_an_error_too(sources: Sources) -> None:
     sources.project_file("format = ")
 
     with pytest.raises(NotConfigured, match=r"entrez-kit\.toml is not valid TOML"):
@@ -482,14 +486,14 @@ def test_a_config_written_by_a_windows_editor_is_read(sources: Sources) -> None:
     assert sources.load().ncbi_max_retries == 2
 
 
-def test_a_file_without_end_is_not_read_to_its_end(sources: Sources) -> None:
+def test_a_file_without_an_end_is_not_read_to_its_end(sources: Sources) -> None:
     sources.user_config("#" * (MAX_CONFIG_BYTES + 1))
 
     with pytest.raises(NotConfigured, match=f"larger than {MAX_CONFIG_BYTES} bytes"):
         sources.load()
 
 
-def test_a_user_config_that_cannot_be_opened_costs_one_notice(sources: Sources) -> None:
+def test_a_user_config_that_cannot_be_opened_causes_one_notice(sources: Sources) -> None:
     sources.user_file.mkdir(parents=True)
     loaded = sources.load()
 
@@ -511,7 +515,7 @@ def test_a_named_config_replaces_the_users_own(sources: Sources, tmp_path: Path)
         assert (loaded.ncbi_max_retries, loaded.ncbi_timeout_ms, loaded.config_file) == (2, 30_000, other)
 
 
-def test_a_named_config_must_be_there_and_readable(sources: Sources, tmp_path: Path) -> None:
+def test_a_named_config_must_exist_and_be_readable(sources: Sources, tmp_path: Path) -> None:
     missing = tmp_path / "missing.toml"
     with pytest.raises(NotConfigured, match=r"missing\.toml does not exist"):
         load_settings(environ=sources.environ, config_file=missing)
@@ -524,7 +528,7 @@ def test_a_named_config_must_be_there_and_readable(sources: Sources, tmp_path: P
 # The table of settings
 
 
-def test_every_setting_is_a_field_and_every_contract_default_holds(sources: Sources) -> None:
+def test_every_setting_is_a_field_with_the_default_of_the_contract(sources: Sources) -> None:
     assert {setting.name for setting in SETTINGS} == {item.name for item in fields(Settings)} - {
         "state_dir",
         "copy_label",
@@ -556,14 +560,14 @@ def test_every_setting_is_a_field_and_every_contract_default_holds(sources: Sour
     assert get_default("mcp_http_port") == 3010
 
 
-def test_variables_are_named_once_and_every_setting_has_help() -> None:
+def test_variables_are_unique_and_every_setting_has_help() -> None:
     variables = [variable for setting in SETTINGS for variable in setting.variables]
 
     assert len(variables) == len(set(variables))
     assert all(setting.help.endswith(".") for setting in SETTINGS)
 
 
-def test_the_sandbox_gets_addresses_and_folders_of_its_own(sources: Sources) -> None:
+def test_the_sandbox_gets_its_own_addresses_and_folders(sources: Sources) -> None:
     loaded = sources.load(NCBI_API_KEY=CANARY)
     demo = loaded.with_sandbox("http://127.0.0.1:4321")
     addresses = {setting.name for setting in SETTINGS if setting.kind == "url"} - {"weaviate_url", "openai_url"}
@@ -575,15 +579,13 @@ def test_the_sandbox_gets_addresses_and_folders_of_its_own(sources: Sources) -> 
     assert all(getattr(demo, name) == getattr(loaded, name) / "demo" for name in folders)
     changed = {item.name for item in fields(Settings) if getattr(demo, item.name) != getattr(loaded, item.name)}
     assert changed == {"demo", "origins", "unpaywall_email"} | folders | addresses
-    kept_away = {"embeddings", "weaviate_url"}  # the demo talks to nobody but the sandbox
+    kept_away = {"embeddings", "weaviate_url"}  # the demo sends requests only to the sandbox
     named = changed - {"demo", "origins", "state_dir"}
     assert {name for name, origin in demo.origins.items() if origin == "sandbox"} == named | kept_away
     assert demo.origins["ncbi_api_key"] == loaded.origins["ncbi_api_key"]
 
 
-def test_a_corpus_that_can_only_be_read_is_still_the_one_that_is_read(
-    sources: Sources, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_read_only_corpus_is_still_read(sources: Sources, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("entrez_kit.base.settings.can_write", lambda folder: False)
     home = tmp_path / "archive"
     (home / "data").mkdir(parents=True)

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from csl_rules import breaches
-from places import DATA
+from csl_rules import find_breaches
+from project_paths import DATA
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.citations.csl import Item, csl_item, parse_edition
@@ -18,13 +18,13 @@ from entrez_kit.sandbox.server import Sandbox
 
 
 @cache
-def items() -> dict[str, Item]:
+def read_items() -> dict[str, Item]:
     """Return the difficult records, by the number behind 98000000."""
     records = iter_records((DATA / "records.xml").read_bytes())
     return {record.pmid.removeprefix("98000").lstrip("0"): csl_item(record.article()) for record in records}
 
 
-def demo_items() -> list[Item]:
+def read_demo_items() -> list[Item]:
     """Return the records of the demo corpus."""
     folder = files("entrez_kit.fixtures") / "pubmed"
     return [
@@ -36,18 +36,18 @@ def demo_items() -> list[Item]:
     ]
 
 
-def article(**fields: Any) -> Article:
+def make_article(**fields: Any) -> Article:
     """Return a record with these fields."""
     given = {"pmid": "1", "title": "A title.", "url": "https://pubmed.ncbi.nlm.nih.gov/1/", **fields}
     return Article.model_validate(given)
 
 
 def test_every_item_is_valid_csl_json() -> None:
-    for item in [*items().values(), *demo_items()]:
-        assert breaches(item) == [], item["id"]
+    for item in [*read_items().values(), *read_demo_items()]:
+        assert find_breaches(item) == [], item["id"]
 
 
-def test_recorded_articles_make_valid_csl_json(real_data: Path) -> None:
+def test_recorded_articles_give_valid_csl_json(real_data: Path) -> None:
     count = 0
     for path in sorted((real_data / "efetch_pubmed").iterdir()) + sorted((real_data / "baseline").iterdir()):
         content = path.read_bytes()
@@ -55,90 +55,90 @@ def test_recorded_articles_make_valid_csl_json(real_data: Path) -> None:
             for record in iter_records(gzip.decompress(content) if path.suffix == ".gz" else content):
                 if record.kind != "deleted":
                     count += 1
-                    assert breaches(csl_item(record.article())) == [], record.pmid
+                    assert find_breaches(csl_item(record.article())) == [], record.pmid
         except UpstreamError:
-            continue  # some recordings are no records, or cut
+            continue  # some recordings are not records, or are cut
 
     assert count > 500
 
 
 def test_kinds_of_records_have_their_types() -> None:
-    kinds = {number: items()[number]["type"] for number in ("1", "17", "18", "20", "32")}
+    kinds = {number: read_items()[number]["type"] for number in ("1", "17", "18", "20", "32")}
 
     assert kinds == {"1": "article-journal", "17": "book", "18": "chapter", "20": "article", "32": "report"}
-    assert csl_item(article(publication_types=["Newspaper Article"]))["type"] == "article-newspaper"
+    assert csl_item(make_article(publication_types=["Newspaper Article"]))["type"] == "article-newspaper"
 
 
-def test_persons_have_parts_and_groups_are_literal() -> None:
-    assert items()["2"]["author"] == [
+def test_names_of_persons_have_parts_and_names_of_groups_are_literal() -> None:
+    assert read_items()["2"]["author"] == [
         {"family": "Moreau", "given": "Jean-Pierre", "suffix": "Jr."},
         {"family": "Whitlock", "given": "Samuel T", "suffix": "III"},
     ]
-    assert items()["3"]["author"] == [
+    assert read_items()["3"]["author"] == [
         {"family": "Berg", "given": "Willem", "non-dropping-particle": "van der"},
         {"family": "Cruz", "given": "María José", "non-dropping-particle": "de la"},
         {"family": "Van Dyke", "given": "Nora"},
     ]
-    assert items()["11"]["author"][1] == {"literal": "Hay Fever Study Group"}
+    assert read_items()["11"]["author"][1] == {"literal": "Hay Fever Study Group"}
 
 
 def test_a_record_without_authors_has_no_empty_list() -> None:
-    assert "author" not in items()["12"]
+    assert "author" not in read_items()["12"]
 
 
-def test_pages_are_whole_and_article_numbers_are_numbers() -> None:
-    assert items()["1"]["page"] == "1639-1641"
-    assert items()["15"]["page"] == "S12-S19"
-    assert (items()["13"]["number"], items()["14"]["number"]) == ("e1000097", "104512")
-    assert "page" not in items()["13"]
+def test_pages_are_complete_and_article_numbers_are_numbers() -> None:
+    assert read_items()["1"]["page"] == "1639-1641"
+    assert read_items()["15"]["page"] == "S12-S19"
+    assert (read_items()["13"]["number"], read_items()["14"]["number"]) == ("e1000097", "104512")
+    assert "page" not in read_items()["13"]
 
 
-def test_pages_never_become_numbers_in_other_notation() -> None:
-    assert csl_item(article(journal_info={"volume": "5", "pages": "4002.e26"}))["page"] == "4002.e26"
+def test_pages_are_never_converted_to_another_notation() -> None:
+    assert csl_item(make_article(journal_info={"volume": "5", "pages": "4002.e26"}))["page"] == "4002.e26"
 
 
 def test_journals_have_the_title_on_their_cover_and_nlms_abbreviation() -> None:
-    assert items()["1"]["container-title"] == "Journal of Imaginary Medicine"
-    assert items()["1"]["container-title-short"] == "J Imaginary Med"
-    assert items()["24"]["container-title"] == "Revista inventada de medicina"
+    assert read_items()["1"]["container-title"] == "Journal of Imaginary Medicine"
+    assert read_items()["1"]["container-title-short"] == "J Imaginary Med"
+    assert read_items()["24"]["container-title"] == "Revista inventada de medicina"
 
 
-def test_identifiers_keep_their_form() -> None:
-    item = items()["1"]
+def test_identifiers_are_unchanged() -> None:
+    item = read_items()["1"]
 
     assert (item["DOI"], item["PMID"], item["PMCID"]) == ("10.5555/gold.1", "98000001", "PMC98000001")
     assert item["URL"] == "https://pubmed.ncbi.nlm.nih.gov/98000001/"
-    assert items()["17"]["URL"] == "https://www.ncbi.nlm.nih.gov/books/NBK98000017/"
+    assert read_items()["17"]["URL"] == "https://www.ncbi.nlm.nih.gov/books/NBK98000017/"
 
 
-def test_a_title_in_another_language_comes_with_its_translation() -> None:
-    assert items()["24"]["title"] == "Recordatorios telefónicos y vacunación [Telephone reminders and vaccination]"
-    assert items()["24"]["language"] == "es"
-    assert items()["25"]["title"] == "[Green tea in an imaginary city]"
+def test_a_title_in_another_language_has_its_translation() -> None:
+    assert read_items()["24"]["title"] == "Recordatorios telefónicos y vacunación [Telephone reminders and vaccination]"
+    assert read_items()["24"]["language"] == "es"
+    assert read_items()["25"]["title"] == "[Green tea in an imaginary city]"
 
 
-def test_a_translation_that_is_not_available_is_no_title() -> None:
-    item = csl_item(article(title="[Not Available].", vernacular_title="Sine titulo.", languages=["lat"]))
+def test_a_notice_of_a_missing_translation_is_not_a_title() -> None:
+    item = csl_item(make_article(title="[Not Available].", vernacular_title="Sine titulo.", languages=["lat"]))
 
     assert item["title"] == "Sine titulo"
 
 
-def test_of_two_languages_the_titles_own_counts() -> None:
-    item = csl_item(article(title="[One].", vernacular_title="Um.", languages=["eng", "por"]))
+def test_of_two_languages_the_one_of_the_title_is_used() -> None:
+    item = csl_item(make_article(title="[One].", vernacular_title="Um.", languages=["eng", "por"]))
 
     assert item["language"] == "pt"
 
 
 def test_books_have_publisher_place_edition_and_isbn() -> None:
-    item = items()["17"]
+    item = read_items()["17"]
 
     assert (item["publisher"], item["publisher-place"]) == ("Imaginary University Press", "Eastmere (UK)")
     assert (item["edition"], item["ISBN"]) == ("2", "9799999000054")
     assert [editor["family"] for editor in item["editor"]] == ["Irwin", "Jones"]
 
 
-def test_a_chapter_names_its_book_and_its_own_number() -> None:
-    item = items()["18"]
+def test_a_chapter_names_its_book_and_its_number() -> None:
+    item = read_items()["18"]
 
     assert (item["container-title"], item["chapter-number"]) == ("Handbook of pretended diagnosis", "4")
 
@@ -155,23 +155,23 @@ def test_a_chapter_names_its_book_and_its_own_number() -> None:
         (None, None),
     ],
 )
-def test_editions_are_numbers_where_they_are_no_more_than_that(text: str | None, wanted: str | None) -> None:
+def test_an_edition_that_is_only_a_number_is_a_number(text: str | None, wanted: str | None) -> None:
     assert parse_edition(text) == wanted
 
 
-def test_keywords_are_apart_whatever_commas_they_have() -> None:
-    assert items()["28"]["keyword"] == "carbon dioxide; Klebsiella pneumoniae; Databases, Protein"
+def test_keywords_with_commas_are_not_split() -> None:
+    assert read_items()["28"]["keyword"] == "carbon dioxide; Klebsiella pneumoniae; Databases, Protein"
 
 
-def test_the_note_says_what_became_of_the_article() -> None:
-    assert items()["22"]["note"] == "[Retracted: J Imaginary Med. 2021 Jun;29(6):600]"
-    assert items()["30"]["note"] == "PubMed's list of authors is incomplete."
-    assert "note" not in items()["1"]
+def test_the_note_has_the_standing_of_the_article() -> None:
+    assert read_items()["22"]["note"] == "[Retracted: J Imaginary Med. 2021 Jun;29(6):600]"
+    assert read_items()["30"]["note"] == "PubMed's list of authors is incomplete."
+    assert "note" not in read_items()["1"]
 
 
-def test_an_article_ahead_of_print_says_so_and_an_old_letter_does_not() -> None:
-    assert items()["21"]["status"] == "advance online publication"
-    assert "status" not in items()["29"]
+def test_an_article_ahead_of_print_is_marked_and_an_old_letter_is_not() -> None:
+    assert read_items()["21"]["status"] == "advance online publication"
+    assert "status" not in read_items()["29"]
 
 
 @pytest.mark.process

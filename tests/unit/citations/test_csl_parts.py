@@ -21,7 +21,7 @@ from entrez_kit.pubmed.pages import expand_ranges, is_article_number, page_and_n
 from entrez_kit.pubmed.xml.dates import publication_date
 
 
-def dated(text: str) -> dict[str, Any] | None:
+def make_date(text: str) -> dict[str, Any] | None:
     """Return the CSL date of a MedlineDate."""
     fields = publication_date(None, None, None, None, text)
     assert fields is not None
@@ -42,7 +42,7 @@ def dated(text: str) -> dict[str, Any] | None:
     ],
 )
 def test_ranges_have_a_beginning_and_an_end(text: str, parts: list[list[int]]) -> None:
-    assert dated(text) == {"date-parts": parts}
+    assert make_date(text) == {"date-parts": parts}
 
 
 @pytest.mark.parametrize(
@@ -54,11 +54,11 @@ def test_ranges_have_a_beginning_and_an_end(text: str, parts: list[list[int]]) -
         ("2000 Spring-Summer", {"date-parts": [[2000]], "season": 1}),
     ],
 )
-def test_seasons_are_numbers_from_spring_on(text: str, wanted: dict[str, Any]) -> None:
-    assert dated(text) == wanted
+def test_seasons_are_numbers_beginning_with_spring(text: str, wanted: dict[str, Any]) -> None:
+    assert make_date(text) == wanted
 
 
-def test_a_date_without_a_year_keeps_its_words() -> None:
+def test_a_date_without_a_year_is_literal_text() -> None:
     assert csl_date(PublicationDate(medline_date="19th century")) == {"literal": "19th century"}
     assert csl_date(PublicationDate()) is None
 
@@ -90,7 +90,7 @@ def test_ranges_of_pages_are_written_in_full(pages: str, wanted: str) -> None:
     "text",
     ["e1000097", "E123", "n71", "104512", "bbab123", "dkaa1", "e01408-19", "mbio.01408-19", "arztebl.m2025.0086"],
 )
-def test_numbers_of_articles_are_told_from_pages(text: str) -> None:
+def test_article_numbers_are_distinguished_from_pages(text: str) -> None:
     assert is_article_number(text)
     assert page_and_number(text) == (None, text)
 
@@ -98,7 +98,7 @@ def test_numbers_of_articles_are_told_from_pages(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["345", "1225", "S12", "R33", "xiv", "iii-viii", "S12-9", "4002.e26", "A7", "e12-19", "S1.e3"]
 )
-def test_pages_are_told_from_numbers_of_articles(text: str) -> None:
+def test_pages_are_distinguished_from_article_numbers(text: str) -> None:
     assert not is_article_number(text)
 
 
@@ -120,7 +120,7 @@ def test_pages_are_told_from_numbers_of_articles(text: str) -> None:
         (Author(), None),
     ],
 )
-def test_names_are_divided_as_csl_wants_them(author: Author, wanted: dict[str, str] | None) -> None:
+def test_names_are_split_into_the_parts_of_csl(author: Author, wanted: dict[str, str] | None) -> None:
     assert csl_name(author) == wanted
 
 
@@ -128,11 +128,11 @@ def test_names_are_divided_as_csl_wants_them(author: Author, wanted: dict[str, s
     ("initials", "wanted"),
     [("JP", "J P"), ("NÜ", "N Ü"), ("IuA", "Iu. A"), ("Kh", "Kh."), ("MdeL", "Mde. L"), ("J-P", "J P"), ("", "")],
 )
-def test_initials_that_pubmed_writes_together_are_divided(initials: str, wanted: str) -> None:
+def test_initials_that_pubmed_writes_together_are_split(initials: str, wanted: str) -> None:
     assert split_initials(initials) == wanted
 
 
-def test_initials_are_those_nlm_takes() -> None:
+def test_initials_are_the_same_as_nlms() -> None:
     assert space_initials("Iu. A.") == "Iu. A"
     assert space_initials("Jean-Pierre A") == "J P A"
     assert space_initials("María del Carmen") == "M D C"
@@ -147,11 +147,11 @@ def test_initials_are_those_nlm_takes() -> None:
         ("  Two\n lines. ", "Two lines"),
     ],
 )
-def test_titles_lose_pubmeds_full_stop_and_nothing_else(title: str, wanted: str) -> None:
+def test_titles_lose_only_pubmeds_full_stop(title: str, wanted: str) -> None:
     assert remove_full_stop(title) == wanted
 
 
-def test_a_title_that_is_its_own_translation_is_not_doubled() -> None:
+def test_a_title_that_equals_its_translation_is_written_once() -> None:
     assert format_article_title("[Sine titulo].", "Sine titulo.") == "[Sine titulo]"
 
 
@@ -180,7 +180,7 @@ def test_a_title_that_is_its_own_translation_is_not_doubled() -> None:
         ("eThing", "Ething", "eThing"),
     ],
 )
-def test_journals_are_called_as_on_their_cover(title: str, short: str, wanted: str) -> None:
+def test_journals_have_the_title_on_their_cover(title: str, short: str, wanted: str) -> None:
     assert format_journal_title(title, short) == wanted
 
 
@@ -223,7 +223,7 @@ def test_headlines_have_the_capitals_of_chicago(title: str, wanted: str) -> None
     assert capitalize_headline(title, SHORT) == wanted
 
 
-def test_manuals_differ_in_which_prepositions_stay_small() -> None:
+def test_prepositions_have_the_case_of_each_manual() -> None:
     title = "cells with tea under stress"
 
     assert capitalize_headline(title, SHORTEST) == "Cells With Tea Under Stress"
@@ -231,7 +231,7 @@ def test_manuals_differ_in_which_prepositions_stay_small() -> None:
     assert capitalize_headline(title, PREPOSITIONS) == "Cells with Tea under Stress"
 
 
-def test_species_among_the_terms_keep_their_second_word_small() -> None:
+def test_species_among_the_terms_have_a_lower_case_second_word() -> None:
     names = find_taxa(["Vibrio imaginarius", "Breast Neoplasms", "Databases, Protein"])
 
     assert names == ["Vibrio imaginarius"]
@@ -241,7 +241,7 @@ def test_species_among_the_terms_keep_their_second_word_small() -> None:
 @pytest.mark.parametrize(
     "term", ["Breast cancer", "West syndrome", "Candida infections", "Vaccinia virus", "Nasal lavage", "Lung cancer"]
 )
-def test_keywords_with_one_capital_are_no_species(term: str) -> None:
+def test_keywords_with_one_capital_are_not_species(term: str) -> None:
     assert find_taxa([term]) == []
     assert capitalize_headline(f"on {term} today", SHORT, find_taxa([term])) == f"On {term.title()} Today"
 
@@ -257,11 +257,11 @@ def test_keywords_with_one_capital_are_no_species(term: str) -> None:
         ("the Vaccinia virus", ["Vaccinia virus"], "The Vaccinia Virus"),
     ],
 )
-def test_species_keep_their_small_word_whatever_the_title_does(title: str, headings: list[str], wanted: str) -> None:
+def test_species_have_a_lower_case_second_word_in_any_title(title: str, headings: list[str], wanted: str) -> None:
     assert capitalize_headline(title, SHORT, find_organisms(headings)) == wanted
 
 
-def test_species_among_the_keywords_are_known_by_genus_or_latin_ending() -> None:
+def test_species_among_the_keywords_are_recognised_by_genus_or_latin_ending() -> None:
     assert find_taxa(["Candida inventa", "Xanthium strumarium", "Novelia imaginensis", "Situs inversus"]) == [
         "Candida inventa",
         "Xanthium strumarium",

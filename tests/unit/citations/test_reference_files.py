@@ -1,4 +1,4 @@
-"""RIS, BibTeX and MEDLINE files: what independent readers get back is what the records hold."""
+"""RIS, BibTeX and MEDLINE files: independent readers read the content of the records from them."""
 
 import json
 import re
@@ -17,11 +17,11 @@ import RISparser
 import rispy
 from bibtexparser.entrypoint import parse_string as parse_bibtex
 from bibtexparser.middlewares import SeparateCoAuthors, SplitNameParts
-from places import DATA
+from project_paths import DATA
 from pybtex.database import Person, parse_string
 from pylatexenc.latex2text import LatexNodes2Text
-from recordings import require_recordings
-from thoroughness import sample
+from sampled_cases import take_sample
+from used_recordings import require_recordings
 
 from entrez_kit.base.errors import InvalidInput, UpstreamError
 from entrez_kit.citations.csl import csl_item, list_notes
@@ -40,8 +40,8 @@ from entrez_kit.references.files.reference_files import kind_of, reference_file
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
 
-def articles_of(paths: Iterator[Any] | list[Any]) -> list[Article]:
-    """Return the articles of files, each once; files that hold no records are passed over."""
+def read_articles(paths: Iterator[Any] | list[Any]) -> list[Article]:
+    """Return the articles of files, each once; files without records are ignored."""
     found: dict[str, Article] = {}
     for path in paths:
         try:
@@ -54,50 +54,50 @@ def articles_of(paths: Iterator[Any] | list[Any]) -> list[Article]:
 
 
 @pytest.fixture(scope="module")
-def difficult() -> list[Article]:
+def difficult_records() -> list[Article]:
     """Return the difficult records and those of the demo corpus."""
     demo = [path for path in (files("entrez_kit.fixtures") / "pubmed").iterdir() if path.name.endswith(".xml")]
-    found = articles_of([DATA / "records.xml", *demo])
+    found = read_articles([DATA / "records.xml", *demo])
     assert len(found) > 80
     return found
 
 
 @pytest.fixture(scope="module")
-def recorded(real_data: Path) -> list[Article]:
+def recorded_articles(real_data: Path) -> list[Article]:
     """Return every article of the recordings."""
-    found = articles_of(sorted((real_data / "efetch_pubmed").glob("*.xml")))
+    found = read_articles(sorted((real_data / "efetch_pubmed").glob("*.xml")))
     require_recordings(len(found) > 100)
     return found
 
 
-def article(**fields: Any) -> Article:
+def make_article(**fields: Any) -> Article:
     """Return a record with these fields."""
     given = {"pmid": "1", "title": "A title.", "url": "https://pubmed.ncbi.nlm.nih.gov/1/", **fields}
     return Article.model_validate(given)
 
 
-def line(text: Any) -> str:
-    """Return text on one line; NLM's records hold a stray control character here and there."""
+def to_line(text: Any) -> str:
+    """Return text on one line; some of NLM's records have a stray control character."""
     return " ".join(re.sub("[\x7f-\x84\x86-\x9f]", "", str(text or "")).split())
 
 
-def keywords(record: Article) -> list[str]:
+def list_keywords(record: Article) -> list[str]:
     words = [*record.keywords, *(term.descriptor_name for term in record.mesh_terms)]
-    return list(dict.fromkeys(line(word) for word in words))
+    return list(dict.fromkeys(to_line(word) for word in words))
 
 
 # RIS
 
 
-def expected_ris(record: Article) -> dict[str, Any]:
-    """Return what rispy must read of a record."""
+def expect_ris(record: Article) -> dict[str, Any]:
+    """Return the fields that rispy must read from a record."""
     item = csl_item(record)
     chapter, journal = item["type"] == "chapter", item["type"] in ("article-journal", "article-newspaper")
     page = str(item.get("page") or "")
-    names = [_flat(name) for name in item.get("author", ())]
-    editors = [_flat(name) for name in item.get("editor", ())]
+    names = [_join_name(name) for name in item.get("author", ())]
+    editors = [_join_name(name) for name in item.get("editor", ())]
     dates = item.get("issued", {}).get("date-parts", [[]])
-    # "Own title [English title]" of the styles; both titles are lines of their own here.
+    # "Own title [English title]" of the styles; both titles have separate lines here.
     title = re.fullmatch(r"(.+) \[(.+)\]", item.get("title", "")) if record.vernacular_title else None
     both = (title[2], title[1]) if title else None
     found: dict[str, Any] = {
@@ -116,19 +116,19 @@ def expected_ris(record: Article) -> dict[str, Any]:
         "doi": record.doi,
         "accession_number": record.pmid,
         "custom2": record.pmcid if not chapter else None,
-        "abstract": line(record.abstract_text),
-        "keywords": keywords(record),
+        "abstract": to_line(record.abstract_text),
+        "keywords": list_keywords(record),
         "publisher": item.get("publisher"),
         "language": item.get("language"),
     }
-    return {name: _lined(value) for name, value in found.items() if value}
+    return {name: _to_lines(value) for name, value in found.items() if value}
 
 
-def _lined(value: Any) -> Any:
-    return [line(part) for part in value] if isinstance(value, list) else line(value)
+def _to_lines(value: Any) -> Any:
+    return [to_line(part) for part in value] if isinstance(value, list) else to_line(value)
 
 
-def _flat(name: Name) -> str:
+def _join_name(name: Name) -> str:
     family = " ".join(part for part in (name.get("non-dropping-particle"), name.get("family")) if part)
     return name.get("literal") or ", ".join(part for part in (family, name.get("given"), name.get("suffix")) if part)
 
@@ -139,7 +139,7 @@ def check_ris(records: list[Article]) -> None:
     other = list(RISparser.read(text.splitlines()))
     assert len(read) == len(other) == len(records)
     for record, entry, second in zip(records, read, other, strict=True):
-        wanted = expected_ris(record)
+        wanted = expect_ris(record)
         assert {name: entry.get(name) for name in wanted} == wanted, record.pmid
         assert {name: second.get(name) for name in wanted} == wanted, record.pmid
         known = {*wanted, "type_of_reference", "urls", "notes", "date", "alternate_title2", "alternate_title3"}
@@ -152,12 +152,12 @@ def check_ris(records: list[Article]) -> None:
     assert "unknown_tag" not in text
 
 
-def test_ris_is_read_back_whole_by_two_readers(difficult: list[Article]) -> None:
-    check_ris(difficult)
+def test_ris_is_read_completely_by_two_readers(difficult_records: list[Article]) -> None:
+    check_ris(difficult_records)
 
 
-def test_recorded_articles_as_ris_are_read_back_whole(recorded: list[Article]) -> None:
-    check_ris(recorded)
+def test_recorded_articles_as_ris_are_read_completely(recorded_articles: list[Article]) -> None:
+    check_ris(recorded_articles)
 
 
 @pytest.mark.parametrize(
@@ -169,18 +169,18 @@ def test_recorded_articles_as_ris_are_read_back_whole(recorded: list[Article]) -
         ("Bread and sleep.", "Bread and Sleep", ["TI  - Bread and sleep"]),
     ],
 )
-def test_ris_has_the_english_title_and_the_own_one_on_lines_of_their_own(
+def test_ris_has_the_english_title_and_the_original_one_on_separate_lines(
     title: str, own: str | None, lines: list[str]
 ) -> None:
-    text = ris_record(article(title=title, vernacular_title=own))
+    text = ris_record(make_article(title=title, vernacular_title=own))
 
     assert [written for written in text.split("\n") if written.startswith(("TI", "TT"))] == lines
     (reference,) = RisFile(text, "refs.ris").references
     assert reference.title == lines[0][6:]
 
 
-def test_medline_text_gives_an_abstract_in_another_language_as_ncbi_does() -> None:
-    text = nbib_record(article(abstract_text="El gasto.", abstract_language="spa"))
+def test_medline_text_has_an_abstract_in_another_language_like_ncbis() -> None:
+    text = nbib_record(make_article(abstract_text="El gasto.", abstract_language="spa"))
 
     assert [written for written in text.split("\n") if written[:3] in ("AB ", "OAB")] == [
         "OAB - El gasto.",
@@ -188,16 +188,16 @@ def test_medline_text_gives_an_abstract_in_another_language_as_ncbi_does() -> No
     ]
 
 
-def test_a_ris_record_has_no_line_that_is_not_a_tag(difficult: list[Article]) -> None:
-    for record in difficult:
+def test_every_line_of_a_ris_record_is_a_tag(difficult_records: list[Article]) -> None:
+    for record in difficult_records:
         lines = ris_record(record).split("\n")
         assert all(re.match(r"[A-Z][A-Z0-9]  - ", text) for text in lines)
         assert lines[0].startswith("TY  - ")
         assert [text for text in lines if text.startswith("ER")] == ["ER  - "]
 
 
-def test_an_abstract_of_several_paragraphs_stays_one_ris_line() -> None:
-    record = article(abstract_text="BACKGROUND: One.\n\nTY  - JOUR\r\nER  - \n\x0b\u2028end")
+def test_an_abstract_of_several_paragraphs_is_one_ris_line() -> None:
+    record = make_article(abstract_text="BACKGROUND: One.\n\nTY  - JOUR\r\nER  - \n\x0b\u2028end")
 
     (entry,) = rispy.loads(ris_record(record))
 
@@ -218,8 +218,8 @@ def test_an_abstract_of_several_paragraphs_stays_one_ris_line() -> None:
         ("101-5; discussion 106-8", "101", "105; discussion 106-108"),
     ],
 )
-def test_pages_in_ris_are_whole(pages: str, first: str, last: str | None) -> None:
-    (entry,) = rispy.loads(ris_record(article(journal_info={"title": "J", "pages": pages})))
+def test_pages_in_ris_are_complete(pages: str, first: str, last: str | None) -> None:
+    (entry,) = rispy.loads(ris_record(make_article(journal_info={"title": "J", "pages": pages})))
 
     assert (entry["start_page"], entry.get("end_page")) == (first, last)
 
@@ -237,14 +237,14 @@ def test_pages_in_ris_are_whole(pages: str, first: str, last: str | None) -> Non
         ({"medline_date": "19 century"}, None, "///19 century"),
     ],
 )
-def test_dates_in_ris_are_as_exact_as_pubmed_is(date: dict[str, Any], year: str | None, written: str) -> None:
-    (entry,) = rispy.loads(ris_record(article(journal_info={"title": "J", "publication_date": date})))
+def test_dates_in_ris_are_as_precise_as_in_pubmed(date: dict[str, Any], year: str | None, written: str) -> None:
+    (entry,) = rispy.loads(ris_record(make_article(journal_info={"title": "J", "publication_date": date})))
 
     assert (entry.get("year"), entry["date"]) == (year, written)
 
 
 def test_a_preprint_has_its_server_as_publisher_and_no_journal() -> None:
-    record = article(publication_types=["Preprint"], journal_info={"title": "bioRxiv"})
+    record = make_article(publication_types=["Preprint"], journal_info={"title": "bioRxiv"})
 
     (entry,) = rispy.loads(ris_record(record))
 
@@ -258,17 +258,17 @@ def test_a_preprint_has_its_server_as_publisher_and_no_journal() -> None:
 LATEX = LatexNodes2Text(keep_braced_groups=False)
 
 
-def plain(value: Any) -> str:
-    r"""Return what LaTeX prints for a value."""
+def to_plain(value: Any) -> str:
+    r"""Return the text that LaTeX prints for a value."""
     braces = {r"\textbraceleft{}": "\ue000", r"\textbraceright{}": "\ue001"}  # which the library does not know
     text = str(value)
     for macro, mark in braces.items():
         text = text.replace(macro, mark)
-    return line(LATEX.latex_to_text(text)).replace("\ue000", "{").replace("\ue001", "}").replace("ˆ", "^")
+    return to_line(LATEX.latex_to_text(text)).replace("\ue000", "{").replace("\ue001", "}").replace("ˆ", "^")
 
 
-def expected_bibtex(record: Article) -> dict[str, str]:
-    """Return the fields a reader must find, names and verbatim fields apart."""
+def expect_bibtex(record: Article) -> dict[str, str]:
+    """Return the fields that a reader must find, names and verbatim fields separately."""
     item = csl_item(record)
     kind = item["type"]
     dates = item.get("issued", {}).get("date-parts", [[]])
@@ -286,43 +286,43 @@ def expected_bibtex(record: Article) -> dict[str, str]:
         "month": month,
         "pmid": record.pmid,
         "pmcid": record.pmcid,
-        "keywords": "; ".join(keywords(record)),
+        "keywords": "; ".join(list_keywords(record)),
         "abstract": record.abstract_text,
         "note": " ".join(list_notes(record)).removesuffix("."),
     }
-    return {name: plain_text(value) for name, value in found.items() if value}
+    return {name: to_plain_text(value) for name, value in found.items() if value}
 
 
-def plain_text(value: Any) -> str:
-    """Return text as LaTeX sets it: ligatures are escaped, so nothing changes."""
-    return line(value)
+def to_plain_text(value: Any) -> str:
+    """Return text as LaTeX prints it: ligatures are escaped, so nothing changes."""
+    return to_line(value)
 
 
-def person_of(name: Name) -> tuple[str, str, str, str]:
-    """Return particle, family name, suffix and given names, without regard to how they are divided by spaces."""
+def split_person(name: Name) -> tuple[str, str, str, str]:
+    """Return particle, family name, suffix and given names, with normalized spaces."""
     if "literal" in name:
-        return "", line(name["literal"]), "", ""
+        return "", to_line(name["literal"]), "", ""
     parts = (name.get(part, "") for part in ("non-dropping-particle", "family", "suffix", "given"))
-    particle, family, suffix, given = (line(part) for part in parts)
+    particle, family, suffix, given = (to_line(part) for part in parts)
     return particle, family, suffix, given
 
 
-def joined(parts: list[str]) -> str:
-    return plain(" ".join(parts))
+def join_parts(parts: list[str]) -> str:
+    return to_plain(" ".join(parts))
 
 
-def same_name(read: tuple[str, str, str, str], name: Name) -> bool:
-    wanted = person_of(name)
-    return tuple(plain_text(part) for part in wanted) == tuple(part.replace("~", " ") for part in read)
+def is_same_name(read: tuple[str, str, str, str], name: Name) -> bool:
+    wanted = split_person(name)
+    return tuple(to_plain_text(part) for part in wanted) == tuple(part.replace("~", " ") for part in read)
 
 
-def pybtex_names(persons: list[Person]) -> list[tuple[str, str, str, str]]:
+def read_pybtex_names(persons: list[Person]) -> list[tuple[str, str, str, str]]:
     return [
         (
-            joined(person.prelast_names),
-            joined(person.last_names),
-            joined(person.lineage_names),
-            joined(person.first_names + person.middle_names),
+            join_parts(person.prelast_names),
+            join_parts(person.last_names),
+            join_parts(person.lineage_names),
+            join_parts(person.first_names + person.middle_names),
         )
         for person in persons
     ]
@@ -337,12 +337,12 @@ def check_bibtex(records: list[Article]) -> None:
     for record, entry in zip(records, library.entries, strict=True):
         item, second = csl_item(record), other[default_key(record)]
         assert entry.key == default_key(record)
-        wanted = expected_bibtex(record)
+        wanted = expect_bibtex(record)
         values = {name: field.value for name, field in entry.fields_dict.items()}
-        assert {name: plain(values.get(name, "")) for name in wanted} == wanted, record.pmid
-        assert {name: plain(second.fields.get(name, "")) for name in wanted} == {
+        assert {name: to_plain(values.get(name, "")) for name in wanted} == wanted, record.pmid
+        assert {name: to_plain(second.fields.get(name, "")) for name in wanted} == {
             **wanted,
-            **({"month": plain(second.fields["month"])} if "month" in wanted else {}),
+            **({"month": to_plain(second.fields["month"])} if "month" in wanted else {}),
         }, record.pmid
         if "month" in wanted:
             assert second.fields["month"].lower().startswith(wanted["month"])
@@ -352,34 +352,34 @@ def check_bibtex(records: list[Article]) -> None:
         for role, field in (("author", "author"), ("editor", "editor"), ("container-author", "bookauthor")):
             names = item.get(role, [])
             if field != "bookauthor":
-                read = pybtex_names(second.persons.get(field, []))
+                read = read_pybtex_names(second.persons.get(field, []))
                 assert len(read) == len(names), record.pmid
                 for one, name in zip(read, names, strict=True):
-                    assert same_name(one, name), (record.pmid, one, name)
+                    assert is_same_name(one, name), (record.pmid, one, name)
                 mine = [
-                    (joined(part.von), joined(part.last), joined(part.jr), joined(part.first))
+                    (join_parts(part.von), join_parts(part.last), join_parts(part.jr), join_parts(part.first))
                     for part in values.get(field, [])
                 ]
                 assert mine == read, record.pmid
 
 
 @pytest.mark.long
-def test_bibtex_is_read_back_whole_by_two_readers(difficult: list[Article]) -> None:
-    check_bibtex(difficult)
+def test_bibtex_is_read_completely_by_two_readers(difficult_records: list[Article]) -> None:
+    check_bibtex(difficult_records)
 
 
 @pytest.mark.long
-def test_recorded_articles_as_bibtex_are_read_back_whole(recorded: list[Article]) -> None:
-    check_bibtex(sample(recorded, 0.3))
+def test_recorded_articles_as_bibtex_are_read_completely(recorded_articles: list[Article]) -> None:
+    check_bibtex(take_sample(recorded_articles, 0.3))
 
 
 HOSTILE = "50% of A&B cost $5 #1 in a_b {open} ~x^2 \\alpha } and { \"quoted\" @article{x, 'single' α<β"
 
 
-def test_characters_of_latex_survive_and_break_nothing() -> None:
-    record = article(title=HOSTILE, abstract_text=f"@book{{evil,\n{HOSTILE}", keywords=[HOSTILE, "a, b", "c; d"])
+def test_special_characters_of_latex_are_escaped_and_read_back() -> None:
+    record = make_article(title=HOSTILE, abstract_text=f"@book{{evil,\n{HOSTILE}", keywords=[HOSTILE, "a, b", "c; d"])
 
-    check_bibtex([record, article(pmid="2")])
+    check_bibtex([record, make_article(pmid="2")])
     check_ris([record])
 
 
@@ -403,12 +403,12 @@ def test_characters_of_latex_survive_and_break_nothing() -> None:
         {"last_name": "Müller", "initials": "HJ", "suffix": "3rd"},
     ],
 )
-def test_names_of_all_kinds_come_back_in_their_parts(author: dict[str, str]) -> None:
-    check_bibtex([article(authors=[author, {"last_name": "Doe", "first_name": "Jane"}])])
+def test_names_of_all_kinds_are_read_back_in_their_parts(author: dict[str, str]) -> None:
+    check_bibtex([make_article(authors=[author, {"last_name": "Doe", "first_name": "Jane"}])])
 
 
-def test_group_authors_are_never_divided() -> None:
-    record = article(authors=[{"collective_name": "GBD 2019 Diseases and Injuries Collaborators"}])
+def test_group_authors_are_never_split() -> None:
+    record = make_article(authors=[{"collective_name": "GBD 2019 Diseases and Injuries Collaborators"}])
 
     (person,) = parse_string(bibtex_entry(record), "bibtex").entries["pmid1"].persons["author"]
 
@@ -416,8 +416,8 @@ def test_group_authors_are_never_divided() -> None:
     assert "AU  - GBD 2019 Diseases and Injuries Collaborators\n" in ris_record(record)
 
 
-def test_a_heading_with_a_comma_stays_one_keyword() -> None:
-    record = article(
+def test_a_heading_with_a_comma_is_one_keyword() -> None:
+    record = make_article(
         keywords=["trust, but verify"],
         mesh_terms=[{"descriptor_name": "Databases, Protein"}, {"descriptor_name": "Humans"}],
     )
@@ -427,7 +427,7 @@ def test_a_heading_with_a_comma_stays_one_keyword() -> None:
 
 
 def test_titles_and_notes_end_without_a_full_stop_that_styles_would_double() -> None:
-    record = article(
+    record = make_article(
         title="Does it work?",
         retraction_status="retracted",
         corrections=[{"kind": "RetractionIn", "citation": "J Inv. 2020;1:2."}],
@@ -437,11 +437,11 @@ def test_titles_and_notes_end_without_a_full_stop_that_styles_would_double() -> 
 
     assert "title = {{Does it work?}}" in entry
     assert "note = {[Retracted: J Inv. 2020;1:2]}" in entry
-    assert "title = {{A title}}" in bibtex_entry(article())
+    assert "title = {{A title}}" in bibtex_entry(make_article())
 
 
 def test_two_addresses_are_two_lines_and_the_free_one_is_the_link_of_bibtex() -> None:
-    record = article(pmcid="PMC7")
+    record = make_article(pmcid="PMC7")
 
     assert rispy.loads(ris_record(record))[0]["urls"] == [
         "https://pubmed.ncbi.nlm.nih.gov/1/",
@@ -453,12 +453,12 @@ def test_two_addresses_are_two_lines_and_the_free_one_is_the_link_of_bibtex() ->
 # MEDLINE
 
 
-def expected_nbib(record: Article) -> dict[str, Any]:
+def expect_nbib(record: Article) -> dict[str, Any]:
     journal = record.journal_info
     found = {
         "pubmed_id": int(record.pmid),
-        "title": line(record.title),
-        "abstract": line(record.abstract_text) if not record.abstract_language else None,
+        "title": to_line(record.title),
+        "abstract": to_line(record.abstract_text) if not record.abstract_language else None,
         "pages": journal.pages if journal else None,
         "journal": journal.title if journal else None,
         "doi": record.doi,
@@ -470,16 +470,16 @@ def check_nbib(records: list[Article]) -> None:
     read = nbib.read(file_text("nbib", records))
     assert len(read) == len(records)
     for record, entry in zip(records, read, strict=True):
-        wanted = expected_nbib(record)
+        wanted = expect_nbib(record)
         assert {name: entry.get(name) for name in wanted} == wanted, record.pmid
         people = [author for author in record.authors if not author.collective_name]
-        assert [line(author.last_name) for author in people] == [
+        assert [to_line(author.last_name) for author in people] == [
             str(author["author"]).split(",")[0] for author in entry.get("authors", ()) if "author" in author
         ], record.pmid
 
 
-def test_medline_text_is_read_back_by_an_independent_reader(difficult: list[Article]) -> None:
-    check_nbib(difficult)
+def test_medline_text_is_read_by_an_independent_reader(difficult_records: list[Article]) -> None:
+    check_nbib(difficult_records)
 
 
 def test_a_preprint_without_pmid_is_written_in_every_format() -> None:
@@ -502,8 +502,8 @@ def test_a_preprint_without_pmid_is_written_in_every_format() -> None:
     assert "PMID" not in text
 
 
-def test_long_lines_of_medline_text_are_folded_as_ncbi_folds_them() -> None:
-    text = nbib_record(article(abstract_text="word " * 100))
+def test_long_lines_of_medline_text_are_wrapped_like_ncbis() -> None:
+    text = nbib_record(make_article(abstract_text="word " * 100))
 
     assert max(len(part) for part in text.split("\n")) <= 87
     assert all(re.match(r"[A-Z ]{4}- |      \S", part) for part in text.split("\n"))
@@ -513,17 +513,17 @@ def test_long_lines_of_medline_text_are_folded_as_ncbi_folds_them() -> None:
 
 
 @pytest.mark.parametrize("style", FILES)
-def test_a_file_has_every_entry_and_ends_with_a_line_end(style: str, difficult: list[Article]) -> None:
-    text = file_text(style, difficult)
+def test_a_file_has_every_entry_and_ends_with_a_line_end(style: str, difficult_records: list[Article]) -> None:
+    text = file_text(style, difficult_records)
 
-    assert all(FILES[style].entry(article) in text for article in difficult)
+    assert all(FILES[style].entry(article) in text for article in difficult_records)
     assert text.endswith("\n")
 
 
-def test_suffixes_and_groups_are_names_of_csl(difficult: list[Article]) -> None:
-    kinds = {key for record in difficult for name in csl_names(record.authors) for key in name}
+def test_suffixes_and_groups_are_csl_names(difficult_records: list[Article]) -> None:
+    kinds = {key for record in difficult_records for name in csl_names(record.authors) for key in name}
 
-    assert {"literal", "suffix", "non-dropping-particle"} <= kinds  # so the tests above have met them
+    assert {"literal", "suffix", "non-dropping-particle"} <= kinds  # so the tests above include them
 
 
 HOSTILE_BEGINNINGS = {
@@ -570,7 +570,7 @@ HOSTILE_FILES = {
 
 
 @pytest.mark.parametrize("name", HOSTILE_BEGINNINGS)
-def test_what_a_hostile_file_is_shows_at_once(name: str) -> None:
+def test_the_kind_of_a_hostile_file_is_found_quickly(name: str) -> None:
     suffix, text = HOSTILE_BEGINNINGS[name]
     started = time.process_time()
 
@@ -581,7 +581,7 @@ def test_what_a_hostile_file_is_shows_at_once(name: str) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", HOSTILE_FILES)
-def test_hostile_files_are_read_or_refused_in_bounded_time(name: str) -> None:
+def test_hostile_files_are_read_or_rejected_in_bounded_time(name: str) -> None:
     text = HOSTILE_FILES[name]
     kind = kind_of(text, name, f".{name.rpartition('.')[2]}")
     started = time.process_time()
@@ -592,27 +592,27 @@ def test_hostile_files_are_read_or_refused_in_bounded_time(name: str) -> None:
     assert time.process_time() - started < 5
 
 
-def test_a_doi_and_an_address_in_bibtex_hold_nothing_that_tex_reads() -> None:
-    record = article(doi="10.5555/a^b%c{d}e%3Cf", url="https://example.org/a^b%20c%d")
+def test_a_doi_and_an_address_in_bibtex_have_no_tex_commands() -> None:
+    record = make_article(doi="10.5555/a^b%c{d}e%3Cf", url="https://example.org/a^b%20c%d")
     text = bibtex_entry(record)
 
     assert "doi = {10.5555/a%5Eb%25c%7Bd%7De%253Cf}" in text
     assert "url = {https://example.org/a%5Eb%20c%25d}" in text
-    (read,) = BibtexFile(text, "refs.bib").references  # and check reads the DOI back
+    (read,) = BibtexFile(text, "refs.bib").references  # and check reads the DOI from it
     assert read.doi == "10.5555/a^b%c{d}e%3Cf"
 
 
 def test_csl_is_escaped_like_all_json() -> None:
     title = "Tea\u2028 and \u202emilk\x85\u200b"
-    text = file_text("csl", [article(title=title + " end")])
+    text = file_text("csl", [make_article(title=title + " end")])
 
     assert {"\u2028", "\u202e", "\x85", "\u200b"} & set(text) == set()
-    assert json.loads(text)[0]["title"] == csl_item(article(title=title + " end"))["title"]
+    assert json.loads(text)[0]["title"] == csl_item(make_article(title=title + " end"))["title"]
 
 
 def test_ligatures_of_latex_are_escaped_in_bibtex_and_read_back() -> None:
     title = "A -- B --- C ``quoted'' 5''-UTR and ?` end"
-    text = bibtex_entry(article(title=f"{title}.", journal_info={"title": "J", "pages": "10-19"}))
+    text = bibtex_entry(make_article(title=f"{title}.", journal_info={"title": "J", "pages": "10-19"}))
     (read,) = reference_file(text, "refs.bib", "bibtex").references
 
     written = next(line for line in text.splitlines() if line.startswith("  title"))
@@ -623,7 +623,7 @@ def test_ligatures_of_latex_are_escaped_in_bibtex_and_read_back() -> None:
 
 def test_nbib_has_the_medline_abbreviation_and_the_history() -> None:
     text = nbib_record(
-        article(
+        make_article(
             journal_info={"title": "J", "iso_abbreviation": "Clin. Sci.", "medline_abbreviation": "Clin Sci (Lond)"},
             history=[{"status": "received", "year": 2024, "month": 3, "day": 5}],
         )
@@ -655,7 +655,7 @@ def test_groups_in_braces_are_groups(name: str) -> None:
     assert [one.group for one in reference.authors] == [name]
 
 
-def test_letters_of_latex_with_empty_braces_and_greek_ones_in_text_are_read() -> None:
+def test_latex_letters_with_empty_braces_and_greek_letters_in_text_are_read() -> None:
     text = r"@article{k, author = {\L{}ukasiewicz, Jan}, title = {{The {\textbeta}-catenin \& \textDelta{}F508}}}"
     (reference,) = BibtexFile(text, "x").references
 
@@ -721,7 +721,7 @@ CSL_ITEM |= {"author": [{"family": "Doe", "given": "J"}], "DOI": "10.5555/m", "c
     ],
     ids=["RIS", "MEDLINE"],
 )
-def test_an_entry_inside_another_one_is_named(suffix: str, text: str, line: str) -> None:
+def test_an_entry_inside_another_one_is_reported(suffix: str, text: str, line: str) -> None:
     file = reference_file(text, f"a{suffix}", suffix[1:])
 
     (warning,) = file.warnings
@@ -730,7 +730,7 @@ def test_an_entry_inside_another_one_is_named(suffix: str, text: str, line: str)
 
 
 @pytest.mark.parametrize("value", [None, 3, [], {}, "x", [[]], [None], {"a": 1}, True, -1], ids=repr)
-def test_a_csl_item_with_values_of_another_type_is_read_or_refused(value: object) -> None:
+def test_a_csl_item_with_values_of_another_type_is_read_or_rejected(value: object) -> None:
     for field in CSL_ITEM:
         text = json.dumps([CSL_ITEM, {**CSL_ITEM, "id": "other", field: value}])
         try:
@@ -750,7 +750,7 @@ def test_a_csl_item_with_values_of_another_type_is_read_or_refused(value: object
     ],
     ids=lambda value: value if len(value) < 9 else "",
 )  # fmt: skip
-def test_a_damaged_file_is_read_or_refused_and_never_a_defect(name: str, text: str) -> None:
+def test_a_damaged_file_is_read_or_rejected_and_never_an_internal_error(name: str, text: str) -> None:
     chance = Random(name)
     kind = {"bib": "bibtex", "json": "csl"}.get(name[2:], name[2:])
     refused = 0

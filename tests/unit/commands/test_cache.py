@@ -1,4 +1,4 @@
-"""`entrez-kit cache`: counted, pruned and cleared, whatever state the file is in."""
+"""`entrez-kit cache`: the cache is counted, pruned and cleared in any state of its file."""
 
 import sqlite3
 import sys
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from local_program import Program, on_terminal
+from program_streams import Program, on_terminal
 
 from entrez_kit.base.settings import load_settings
 from entrez_kit.services.transport.cache import cache_file, open_file
@@ -35,7 +35,7 @@ def fill(path: Path, *, fresh: int = 0, expired: int = 0) -> None:
         connection.executemany("INSERT INTO responses (key, value, expires) VALUES (?, ?, ?)", rows)
 
 
-def test_info_of_a_cache_that_is_not_there_yet(program: Program, path: Path) -> None:
+def test_info_of_a_missing_cache(program: Program, path: Path) -> None:
     ended = program("cache", "info")
 
     assert ended.status == 0
@@ -44,7 +44,7 @@ def test_info_of_a_cache_that_is_not_there_yet(program: Program, path: Path) -> 
     assert not path.exists()
 
 
-def test_info_counts_entries_and_says_when_they_expire(program: Program, path: Path) -> None:
+def test_info_counts_entries_and_shows_when_they_expire(program: Program, path: Path) -> None:
     fill(path, fresh=3, expired=2)
     document = program("cache", "info").document
 
@@ -54,7 +54,7 @@ def test_info_counts_entries_and_says_when_they_expire(program: Program, path: P
     assert document["oldest_expiry"].endswith("Z")
 
 
-def test_info_says_how_the_rate_limit_is_shared(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_info_shows_how_the_rate_limit_is_shared(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     limit = program("cache", "info").document["rate_limit"]
     assert (limit["per_second"], limit["shared"], limit["problem"]) == (3, True, None)
     assert limit["wait_seconds"] == 0
@@ -66,7 +66,7 @@ def test_info_says_how_the_rate_limit_is_shared(program: Program, monkeypatch: p
     assert "canary" not in ended.out
 
 
-def test_prune_removes_what_has_expired_and_nothing_else(program: Program, path: Path) -> None:
+def test_prune_removes_only_expired_entries(program: Program, path: Path) -> None:
     fill(path, fresh=3, expired=200)
     ended = program("cache", "prune")
 
@@ -77,7 +77,7 @@ def test_prune_removes_what_has_expired_and_nothing_else(program: Program, path:
 
 
 @pytest.mark.parametrize("arguments", [[], ["--yes"], ["-y"]])
-def test_clear_removes_everything_and_asks_nothing_in_a_pipe(
+def test_clear_in_a_pipe_removes_everything_without_a_question(
     program: Program, path: Path, arguments: list[str]
 ) -> None:
     fill(path, fresh=3, expired=2)
@@ -89,7 +89,7 @@ def test_clear_removes_everything_and_asks_nothing_in_a_pipe(
 
 
 @pytest.mark.parametrize("action", ["clear", "prune"])
-def test_a_cache_that_is_not_there_is_nothing_to_remove(program: Program, path: Path, action: str) -> None:
+def test_a_missing_cache_can_be_cleared(program: Program, path: Path, action: str) -> None:
     ended = program("cache", action)
 
     assert (ended.status, ended.document["removed"]) == (0, 0)
@@ -111,7 +111,7 @@ def test_a_damaged_cache_is_reported_and_can_be_cleared(program: Program, path: 
     assert program("cache", "info").status == 0
 
 
-def test_a_cache_in_use_by_somebody_else_is_not_cleared(
+def test_a_cache_in_use_by_another_process_is_not_cleared(
     program: Program, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("entrez_kit.services.transport.cache.PATIENT_BUSY_MS", 50)
@@ -127,14 +127,14 @@ def test_a_cache_in_use_by_somebody_else_is_not_cleared(
 
 
 @pytest.mark.parametrize("action", ["info", "clear", "prune"])
-def test_a_cache_folder_that_cannot_be_used_ends_with_the_status_for_this_machine(
+def test_a_cache_folder_that_cannot_be_used_ends_with_status_9(
     program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, action: str
 ) -> None:
-    def forbidden(*_: Any, **__: Any) -> bool:
+    def forbid(*_: Any, **__: Any) -> bool:
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setenv("ENTREZ_KIT_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr("entrez_kit.services.transport.cache.Path.exists", forbidden)
+    monkeypatch.setattr("entrez_kit.services.transport.cache.Path.exists", forbid)
     ended = program("cache", action)
 
     assert ended.status == 9
@@ -142,7 +142,7 @@ def test_a_cache_folder_that_cannot_be_used_ends_with_the_status_for_this_machin
     assert "Permission denied" in ended.error["message"]
 
 
-def test_the_demo_has_a_cache_of_its_own(program: Program, path: Path) -> None:
+def test_the_demo_has_its_own_cache(program: Program, path: Path) -> None:
     fill(path, fresh=3)
     ended = program("cache", "clear", "--demo")
 
@@ -166,7 +166,7 @@ def test_on_a_terminal_clear_asks_first(path: Path) -> None:
 
 @pytest.mark.long
 @needs_terminal
-def test_on_a_terminal_clear_does_not_ask_with_yes_or_about_nothing(path: Path) -> None:
+def test_on_a_terminal_clear_does_not_ask_with_yes_or_for_an_empty_cache(path: Path) -> None:
     assert "[y/N]" not in on_terminal("cache", "clear").out
     fill(path, fresh=1)
     ended = on_terminal("cache", "clear", "--yes")

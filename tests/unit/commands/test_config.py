@@ -1,4 +1,4 @@
-"""`entrez-kit config`: what is shown, what is written, and that no secret passes through."""
+"""`entrez-kit config`: shown and written values; no secret is shown."""
 
 import stat
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from local_program import Ended, Program, on_terminal
+from program_streams import Program, RunResult, on_terminal
 
 from entrez_kit.base.settings import SETTINGS, load_settings
 
@@ -36,7 +36,7 @@ def read_config(config: Path) -> dict[str, Any]:
     return tomllib.loads(config.read_text(encoding="utf-8"))
 
 
-def find_setting(ended: Ended, name: str) -> tuple[Any, str]:
+def find_setting(ended: RunResult, name: str) -> tuple[Any, str]:
     (setting,) = [item for item in ended.document["settings"] if item["name"] == name]
     return setting["value"], setting["origin"]
 
@@ -66,7 +66,7 @@ def test_show_lists_every_setting_with_its_value_and_origin(
 
 
 @pytest.mark.parametrize("form", ["json", "jsonl", "csv", "tsv", "table"])
-def test_show_masks_secrets_and_addresses_of_people_in_every_format(
+def test_show_masks_secrets_and_email_addresses_in_every_format(
     program: Program, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
     for setting in SETTINGS:
@@ -80,7 +80,7 @@ def test_show_masks_secrets_and_addresses_of_people_in_every_format(
     assert ended.out.count("********") == len([setting for setting in SETTINGS if setting.secret])
 
 
-def test_show_says_what_was_ignored(program: Program, config: Path) -> None:
+def test_show_lists_ignored_settings(program: Program, config: Path) -> None:
     write(config, f'ncbi_api_key = "{CANARY}"\nnonsense = 1', mode=0o644)
     ended = program("config", "show")
 
@@ -91,7 +91,7 @@ def test_show_says_what_was_ignored(program: Program, config: Path) -> None:
     assert "nonsense" in ended.err
 
 
-def test_show_takes_names_and_refuses_unknown_ones(program: Program) -> None:
+def test_show_accepts_names_and_rejects_unknown_ones(program: Program) -> None:
     ended = program("config", "show", "format", "NCBI_API_KEY")
     assert [item["name"] for item in ended.document["settings"]] == ["format", "ncbi_api_key"]
 
@@ -101,7 +101,7 @@ def test_show_takes_names_and_refuses_unknown_ones(program: Program) -> None:
     assert "ncbi_api_key" in ended.error["recovery_hint"]
 
 
-def test_show_with_a_bad_setting_names_it(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_show_names_an_invalid_setting(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NCBI_MAX_RETRIES", "many")
     ended = program("config", "show")
 
@@ -148,7 +148,7 @@ def test_set_writes_the_value_with_its_type(program: Program, config: Path, name
     assert EMAIL not in ended.out + ended.err
 
 
-def test_set_writes_paths_in_full(
+def test_set_writes_absolute_paths(
     program: Program, config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -157,7 +157,7 @@ def test_set_writes_paths_in_full(
     assert read_config(config) == {"cache_dir": str(tmp_path / "here")}
 
 
-def test_set_keeps_comments_order_and_everything_else(program: Program, config: Path) -> None:
+def test_set_does_not_change_comments_order_and_other_settings(program: Program, config: Path) -> None:
     write(config, "# mine\nformat = 'csv'  # keep\n\nncbi_max_retries = 1 # few\nstray = 5\n\n[table]\nx = 1\n")
     program("config", "set", "ncbi_max_retries", "4")
     program("config", "set", "ncbi_timeout_ms", "5000")
@@ -174,7 +174,7 @@ def test_set_keeps_comments_order_and_everything_else(program: Program, config: 
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="file modes mean little on Windows")
-def test_set_leaves_a_file_and_a_folder_that_only_the_owner_can_read(program: Program, config: Path) -> None:
+def test_set_creates_a_file_and_a_folder_that_only_the_owner_can_read(program: Program, config: Path) -> None:
     program("config", "set", "format", "json")
     assert stat.S_IMODE(config.stat().st_mode) == 0o600
     assert stat.S_IMODE(config.parent.stat().st_mode) == 0o700
@@ -197,7 +197,7 @@ def test_set_writes_through_a_link(program: Program, config: Path, tmp_path: Pat
     assert read_config(real) == {"format": "csv", "ncbi_max_retries": 1}
 
 
-def test_set_writes_to_the_file_that_is_named(program: Program, config: Path, tmp_path: Path) -> None:
+def test_set_writes_to_the_named_file(program: Program, config: Path, tmp_path: Path) -> None:
     named = tmp_path / "new" / "named.toml"
     ended = program("config", "set", "--config", str(named), "format", "json")
 
@@ -220,7 +220,7 @@ def test_set_writes_to_the_file_that_is_named(program: Program, config: Path, tm
         ("config_file", "~/other.toml", "cannot set it"),
     ],
 )
-def test_set_refuses_what_the_setting_would_refuse(
+def test_set_rejects_values_that_the_setting_rejects(
     program: Program, config: Path, name: str, given: str, text: str
 ) -> None:
     ended = program("config", "set", name, given)
@@ -232,7 +232,7 @@ def test_set_refuses_what_the_setting_would_refuse(
     assert not config.exists()
 
 
-def test_set_refuses_unknown_names_with_the_one_that_was_meant(program: Program, config: Path) -> None:
+def test_set_rejects_unknown_names_with_a_similar_one(program: Program, config: Path) -> None:
     ended = program("config", "set", "ncbi_max_retry", "3")
 
     assert ended.status == 2
@@ -240,12 +240,12 @@ def test_set_refuses_unknown_names_with_the_one_that_was_meant(program: Program,
     assert not config.exists()
 
 
-def test_set_refuses_a_name_without_a_value_and_two_values(program: Program) -> None:
+def test_set_rejects_a_name_without_a_value_and_two_values(program: Program) -> None:
     assert "missing" in program("config", "set", "format").error["message"]
     assert "takes one value" in program("config", "set", "format", "json", "csv").error["message"]
 
 
-def test_set_says_when_something_stronger_hides_the_value(
+def test_set_reports_if_another_source_hides_the_value(
     program: Program, config: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NCBI_MAX_RETRIES", "9")
@@ -261,7 +261,7 @@ def test_set_says_when_something_stronger_hides_the_value(
 
 
 @pytest.mark.parametrize("values", [[CANARY], [CANARY, "more"], ["-", CANARY]])
-def test_a_secret_on_the_command_line_is_refused_and_not_repeated(
+def test_a_secret_on_the_command_line_is_rejected_and_not_repeated(
     program: Program, config: Path, values: list[str]
 ) -> None:
     ended = program("config", "set", "ncbi_api_key", *values)
@@ -286,7 +286,7 @@ def test_a_secret_is_read_from_stdin(program: Program, config: Path, arguments: 
 
 
 @pytest.mark.parametrize("stdin", [b"", b"\n", f"{CANARY} {CANARY}".encode(), b"x" * 20_000])
-def test_what_is_no_secret_on_stdin_is_refused(program: Program, config: Path, stdin: bytes) -> None:
+def test_an_invalid_secret_on_stdin_is_rejected(program: Program, config: Path, stdin: bytes) -> None:
     ended = program("config", "set", "ncbi_api_key", "-", stdin=stdin)
 
     assert (ended.status, ended.out) == (2, "")
@@ -294,14 +294,14 @@ def test_what_is_no_secret_on_stdin_is_refused(program: Program, config: Path, s
     assert not config.exists()
 
 
-def test_any_value_may_come_from_stdin(program: Program, config: Path) -> None:
+def test_any_value_may_be_read_from_stdin(program: Program, config: Path) -> None:
     program("config", "set", "format", "-", stdin=b"csv\n")
 
     assert read_config(config) == {"format": "csv"}
 
 
 @needs_terminal
-def test_on_a_terminal_a_secret_is_asked_for_and_not_shown(config: Path) -> None:
+def test_on_a_terminal_the_input_of_a_secret_is_not_shown(config: Path) -> None:
     ended = on_terminal("config", "set", "ncbi_api_key", typed=f"{CANARY}\n", after="ncbi_api_key: ")
 
     assert ended.status == 0
@@ -321,7 +321,7 @@ def test_an_interrupt_at_the_question_changes_nothing(config: Path) -> None:
 # unset
 
 
-def test_unset_removes_a_setting_and_keeps_the_rest(program: Program, config: Path) -> None:
+def test_unset_removes_a_setting_and_does_not_change_the_others(program: Program, config: Path) -> None:
     write(config, "# mine\nformat = 'csv'\nncbi_max_retries = 1\n")
     ended = program("config", "unset", "NCBI_MAX_RETRIES")
 
@@ -329,7 +329,7 @@ def test_unset_removes_a_setting_and_keeps_the_rest(program: Program, config: Pa
     assert config.read_text(encoding="utf-8") == "# mine\nformat = 'csv'\n"
 
 
-def test_unset_of_what_is_not_set_is_done(program: Program, config: Path) -> None:
+def test_unset_of_an_absent_setting_ends_with_status_0(program: Program, config: Path) -> None:
     ended = program("config", "unset", "format")
 
     assert (ended.status, ended.document["change"]) == (0, "unchanged")
@@ -337,7 +337,7 @@ def test_unset_of_what_is_not_set_is_done(program: Program, config: Path) -> Non
     assert not config.exists()
 
 
-def test_unset_mends_a_config_with_a_bad_value_or_a_stray_name(program: Program, config: Path) -> None:
+def test_unset_repairs_a_config_with_an_invalid_value_or_an_unknown_name(program: Program, config: Path) -> None:
     write(config, "ncbi_max_retries = 99\nstray = 1\n")
     assert program("config", "show").status == 8
 
@@ -347,7 +347,7 @@ def test_unset_mends_a_config_with_a_bad_value_or_a_stray_name(program: Program,
     assert program("config", "show").status == 0
 
 
-def test_set_works_beside_a_bad_value_and_says_that_it_is_there(program: Program, config: Path) -> None:
+def test_set_works_with_an_invalid_value_of_another_setting_and_reports_it(program: Program, config: Path) -> None:
     write(config, "ncbi_max_retries = 99\n")
     ended = program("config", "set", "format", "json")
 
@@ -356,14 +356,14 @@ def test_set_works_beside_a_bad_value_and_says_that_it_is_there(program: Program
     assert "NCBI_MAX_RETRIES" in ended.err
 
 
-def test_unset_refuses_unknown_names(program: Program) -> None:
+def test_unset_rejects_unknown_names(program: Program) -> None:
     assert program("config", "unset", "nonsense").status == 2
 
 
 # Files that cannot be used
 
 
-def test_a_config_that_is_no_toml_is_left_alone(program: Program, config: Path) -> None:
+def test_an_invalid_toml_config_is_not_changed(program: Program, config: Path) -> None:
     text = f"format = \nncbi_api_key = '{CANARY}' x\n"
     write(config, text)
     for arguments in (("set", "ncbi_max_retries", "3"), ("unset", "format")):
@@ -376,7 +376,7 @@ def test_a_config_that_is_no_toml_is_left_alone(program: Program, config: Path) 
     assert config.read_text(encoding="utf-8") == text
 
 
-def test_a_config_folder_that_cannot_be_made_is_a_matter_of_this_machine(
+def test_a_config_folder_that_cannot_be_created_ends_with_status_9(
     program: Program, tmp_path: Path, config: Path
 ) -> None:
     file = tmp_path / "file"
@@ -387,13 +387,15 @@ def test_a_config_folder_that_cannot_be_made_is_a_matter_of_this_machine(
     assert ended.error["code"] == "STORE_ERROR"
 
 
-def test_a_full_disk_leaves_the_old_config(program: Program, config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_a_full_disk_the_old_config_is_not_changed(
+    program: Program, config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write(config, "format = 'csv'\n")
 
-    def full(descriptor: int) -> None:
+    def fail(descriptor: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("os.fsync", full)
+    monkeypatch.setattr("os.fsync", fail)
     ended = program("config", "set", "format", "json")
 
     assert ended.status == 9
@@ -404,7 +406,7 @@ def test_a_full_disk_leaves_the_old_config(program: Program, config: Path, monke
 
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="those systems know the home without HOME")
 @pytest.mark.parametrize("arguments", [("set", "format", "json"), ("unset", "format"), ("path",)])
-def test_without_a_home_there_is_no_config_to_write(
+def test_without_a_home_no_config_can_be_written(
     program: Program, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
 ) -> None:
     monkeypatch.setenv("HOME", "/nonexistent")
@@ -428,13 +430,13 @@ def test_without_a_home_settings_are_shown_with_one_notice(program: Program, mon
 # path
 
 
-def test_path_prints_the_path_alone_into_a_pipe(program: Program, config: Path, tmp_path: Path) -> None:
+def test_path_prints_only_the_path_into_a_pipe(program: Program, config: Path, tmp_path: Path) -> None:
     assert program("config", "path").out == f"{config}\n"
     assert program("config", "path", "--json").document == {"config_file": str(config), "exists": False}
     assert program("config", "path", "--config", str(tmp_path / "x.toml")).out == f"{tmp_path / 'x.toml'}\n"
 
 
-def test_path_works_beside_a_bad_setting(program: Program, monkeypatch: pytest.MonkeyPatch, config: Path) -> None:
+def test_path_works_with_an_invalid_setting(program: Program, monkeypatch: pytest.MonkeyPatch, config: Path) -> None:
     monkeypatch.setenv("NCBI_MAX_RETRIES", "many")
 
     assert program("config", "path").out == f"{config}\n"

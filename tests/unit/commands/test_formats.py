@@ -1,4 +1,4 @@
-"""From documents to bytes, and projection on fields."""
+"""Output formats of documents, and the selection of fields."""
 
 import csv
 import io
@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 import pytest
 import yaml
+from command_line import Module
 from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import BaseModel
-from terminal import Module
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.output_formats import BY_NAME
@@ -22,7 +22,7 @@ from entrez_kit.pubmed.models import Article
 
 
 class Sink:
-    """Keeps what is written."""
+    """Collects the written bytes."""
 
     def __init__(self) -> None:
         self.text = ""
@@ -32,7 +32,7 @@ class Sink:
         self.text += content if isinstance(content, str) else content.decode()
 
     def flush(self) -> None:
-        """Note what a reader has by now."""
+        """Record the bytes that a reader has at this time."""
         self.handed_over.append(self.text)
 
 
@@ -45,7 +45,7 @@ RECORD = {
 }
 
 
-def rows(module: Module, records: list[Any], columns: Any, delimiter: str = ",") -> list[list[str]]:
+def list_rows(module: Module, records: list[Any], columns: Any, delimiter: str = ",") -> list[list[str]]:
     sink = Sink()
     writer = module("_formats.rows").Rows(sink, lambda record: [record], columns, delimiter)
     writer.begin()
@@ -55,7 +55,7 @@ def rows(module: Module, records: list[Any], columns: Any, delimiter: str = ",")
     return list(csv.reader(io.StringIO(sink.text), delimiter=delimiter))
 
 
-def test_json_keeps_other_scripts_readable_and_hides_what_steers_terminals(module: Module) -> None:
+def test_json_has_readable_letters_of_all_scripts_and_escapes_control_characters(module: Module) -> None:
     text = module("_formats.documents").json_text({"title": "β-catenin \x1b[31m \x9b31m \u2028 é"})
 
     assert "β-catenin" in text
@@ -63,11 +63,11 @@ def test_json_keeps_other_scripts_readable_and_hides_what_steers_terminals(modul
     assert json.loads(text) == {"title": "β-catenin \x1b[31m \x9b31m \u2028 é"}
 
 
-def test_json_survives_text_that_is_no_text(module: Module) -> None:
+def test_json_is_written_for_text_with_unpaired_surrogates(module: Module) -> None:
     assert json.loads(module("_formats.documents").json_text({"query": "\udcff"})) == {"query": "\udcff"}
 
 
-def test_projection_keeps_the_structure_and_the_order_asked_for(module: Module) -> None:
+def test_selected_fields_have_their_structure_and_the_requested_order(module: Module) -> None:
     projected = module("_formats.fields").project(
         RECORD, ["journal_info.publication_date.year", "authors.last_name", "pmid"]
     )
@@ -79,7 +79,7 @@ def test_projection_keeps_the_structure_and_the_order_asked_for(module: Module) 
     assert module("_formats.fields").project(RECORD, ["doi"]) == {}
 
 
-def test_a_path_through_a_list_leads_to_a_list(module: Module) -> None:
+def test_a_path_through_a_list_gives_a_list(module: Module) -> None:
     assert module("_formats.fields").values_at(RECORD, "authors.last_name") == ["Doe", "Roe"]
     assert module("_formats.fields").values_at(RECORD, "journal_info.issn") is None
 
@@ -97,11 +97,11 @@ def test_a_path_through_a_list_leads_to_a_list(module: Module) -> None:
         ("", False),
     ],
 )
-def test_the_model_says_which_fields_there_are(module: Module, path: str, known: bool) -> None:
+def test_the_existing_fields_are_those_of_the_model(module: Module, path: str, known: bool) -> None:
     assert module("_formats.fields").DocumentPaths(Article).knows(path) is known
 
 
-def test_fields_of_any_record_of_a_union_are_known(module: Module) -> None:
+def test_fields_of_any_record_of_a_union_are_accepted(module: Module) -> None:
     shape = module("_formats.fields").DocumentPaths(FetchResult)
 
     assert shape.knows("articles.medline_text")
@@ -110,7 +110,7 @@ def test_fields_of_any_record_of_a_union_are_known(module: Module) -> None:
     assert not shape.knows("articles.nothing")
 
 
-def test_an_unknown_field_is_refused_with_the_fields_there_are(module: Module) -> None:
+def test_an_unknown_field_is_rejected_with_the_existing_fields(module: Module) -> None:
     with pytest.raises(InvalidInput, match=r"titel\. Did you mean title") as caught:
         module("_formats.fields").columns_for(["titel"], {}, module("_formats.fields").DocumentPaths(Article))
 
@@ -118,7 +118,7 @@ def test_an_unknown_field_is_refused_with_the_fields_there_are(module: Module) -
     assert "journal_info" in caught.value.recovery_hint
 
 
-def test_a_model_is_read_as_what_its_json_has(module: Module) -> None:
+def test_a_model_is_read_like_its_json(module: Module) -> None:
     fields = module("_formats.fields")
     article = Article.model_validate({**RECORD, "url": "u", "mesh_terms": [{"descriptor_name": "D"}], "doi": ""})
     read = fields.Attributes(article)
@@ -137,7 +137,7 @@ def test_a_model_is_read_as_what_its_json_has(module: Module) -> None:
 
 
 @pytest.mark.parametrize("number", [0, 1, 3])
-def test_a_document_written_record_by_record_is_the_document(module: Module, number: int) -> None:
+def test_a_document_written_record_by_record_equals_the_document(module: Module, number: int) -> None:
     documents, fields = module("_formats.documents"), module("_formats.fields")
     articles = [Article(pmid=str(one), title='"articles": []\n\u2028', url="u") for one in range(number)]
     details = EFetchDetails(urls=[], request_method="GET")
@@ -156,7 +156,7 @@ def test_a_document_written_record_by_record_is_the_document(module: Module, num
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv", "tsv", "ids", "md"])
-def test_every_format_of_single_records_hands_each_over_at_once(module: Module, form: str) -> None:
+def test_every_format_of_single_records_writes_each_at_once(module: Module, form: str) -> None:
     formats, fields = module("_formats"), module("_formats.fields")
     view = formats.View(
         table=lambda result, console: "",
@@ -175,7 +175,7 @@ def test_every_format_of_single_records_hands_each_over_at_once(module: Module, 
         assert f"number {number}" in sink.handed_over[-1]
 
 
-def test_rows_are_one_line_each_and_quoted_where_needed(module: Module) -> None:
+def test_rows_are_one_line_each_and_quoted_if_needed(module: Module) -> None:
     columns = {
         "pmid": lambda record: record["pmid"],
         "title": lambda record: record["title"],
@@ -184,14 +184,14 @@ def test_rows_are_one_line_each_and_quoted_where_needed(module: Module) -> None:
     }
 
     for delimiter in (",", "\t"):
-        found = rows(module, [RECORD, {**RECORD, "title": 'He said "x",\ty'}], columns, delimiter)
+        found = list_rows(module, [RECORD, {**RECORD, "title": 'He said "x",\ty'}], columns, delimiter)
         assert found[0] == ["pmid", "title", "keywords", "doi"]
         assert found[1] == ["1", "A B", "a, b; c", ""]
         assert found[2][1] == 'He said "x", y'
 
 
-def test_the_header_is_there_without_rows(module: Module) -> None:
-    assert rows(module, [], {"pmid": lambda record: ""}) == [["pmid"]]
+def test_the_header_is_written_without_rows_too(module: Module) -> None:
+    assert list_rows(module, [], {"pmid": lambda record: ""}) == [["pmid"]]
 
 
 @pytest.mark.parametrize(
@@ -232,15 +232,15 @@ def test_the_header_is_there_without_rows(module: Module) -> None:
         ("IL-2; IL-6 = high", "IL-2; IL-6 = high"),
     ],
 )
-def test_cells_that_a_spreadsheet_would_run_are_disarmed(module: Module, text: str, expected: str) -> None:
+def test_cells_that_a_spreadsheet_would_execute_are_escaped(module: Module, text: str, expected: str) -> None:
     assert module("_formats.rows").escape_formulas(text) == expected
 
 
-def test_cells_hold_no_control_characters(module: Module) -> None:
+def test_cells_have_no_control_characters(module: Module) -> None:
     assert module("_formats.rows").format_cell("a\x1b[31mb\x9bc\x00d\u202ee") == "a[31mbcde"
 
 
-def test_json_writes_what_nobody_sees_as_escapes_and_keeps_every_character(module: Module) -> None:
+def test_json_escapes_invisible_characters_and_has_every_character(module: Module) -> None:
     text = "a\u202eb\u200bc\ufeffd\x9be\u2028f\U000e0041g\u00adh می\u200cخواهم"
     shown = module("_formats.documents").json_text({"title": text})
 
@@ -250,7 +250,7 @@ def test_json_writes_what_nobody_sees_as_escapes_and_keeps_every_character(modul
     assert module("_output").visible(shown) == shown  # a terminal shows all of it
 
 
-def test_cells_flatten_values(module: Module) -> None:
+def test_nested_values_are_flattened_in_cells(module: Module) -> None:
     cell = module("_formats.rows").format_cell
 
     assert cell(True) == "true"
@@ -265,7 +265,7 @@ def test_models_become_plain_data(module: Module) -> None:
     assert module("_formats.fields").as_data({"points": [Point(x=1)]}) == {"points": [{"x": 1}]}
 
 
-def test_pages_tables_and_markdown_of_a_record_show_nothing_hidden_and_its_json_keeps_all(module: Module) -> None:
+def test_pages_tables_and_markdown_of_a_record_have_no_hidden_characters_and_its_json_has_all(module: Module) -> None:
     marks = "\u202e\u200b\ufeff\u2066\x9b\x07"
     record = {
         "pmid": "99000001",
@@ -291,7 +291,7 @@ def test_pages_tables_and_markdown_of_a_record_show_nothing_hidden_and_its_json_
 
 
 class Yaml12(yaml.SafeLoader):  # type: ignore[misc]  # PyYAML ships no type information
-    """Reads scalars as YAML 1.2 does; PyYAML by itself reads YAML 1.1."""
+    """Reads scalars like YAML 1.2; PyYAML reads YAML 1.1."""
 
     yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}
 
@@ -305,7 +305,7 @@ for tag, pattern, first in (
     Yaml12.add_implicit_resolver(f"tag:yaml.org,2002:{tag}", re.compile(f"(?:{pattern})$"), list(first))
 
 
-def written_as_yaml(module: Module, document: Any) -> str:
+def write_as_yaml(module: Module, document: Any) -> str:
     return "\n".join(module("_formats.yaml").yaml_lines(document)) + "\n"
 
 
@@ -384,10 +384,10 @@ TRICKY = (
 
 @pytest.mark.parametrize("loader", [yaml.SafeLoader, Yaml12])
 @pytest.mark.parametrize("text", TRICKY)
-def test_strings_survive_yaml_as_values_items_and_keys(module: Module, text: str, loader: Any) -> None:
+def test_strings_are_unchanged_in_yaml_values_items_and_keys(module: Module, text: str, loader: Any) -> None:
     document = {"value": text, "items": [text, [text], {"inside": text}], text: 1, "deep": {"deeper": {"text": text}}}
 
-    assert yaml.load(written_as_yaml(module, document), loader) == document
+    assert yaml.load(write_as_yaml(module, document), loader) == document
 
 
 PLAIN_DATA = st.recursive(
@@ -406,7 +406,7 @@ PLAIN_DATA = st.recursive(
 
 @given(document=st.dictionaries(st.sampled_from(["a", "no", "b c"]), PLAIN_DATA))
 @example(document={"a": "0\n"})
-def test_any_document_survives_yaml(document: Any) -> None:
+def test_any_document_is_unchanged_in_yaml(document: Any) -> None:
     lines = import_module("entrez_kit.commands._formats.yaml").yaml_lines(document)
     text = "".join(f"{line}\n" for line in lines)  # a document ends with a line break, and so does a block in it
 
@@ -414,7 +414,7 @@ def test_any_document_survives_yaml(document: Any) -> None:
     assert yaml.load(text, Yaml12) == document
 
 
-def test_a_yaml_document_written_record_by_record_is_the_document(module: Module) -> None:
+def test_a_yaml_document_written_record_by_record_equals_the_document(module: Module) -> None:
     fields = module("_formats.fields")
     articles = [Article(pmid=str(one), title="articles: []\n\nno", url="u") for one in range(3)]
     details = EFetchDetails(urls=[], request_method="GET")
@@ -430,7 +430,7 @@ def test_a_yaml_document_written_record_by_record_is_the_document(module: Module
         assert yaml.safe_load(sink.text) == result.model_dump(mode="json")
 
 
-def test_a_document_whose_list_is_absent_when_empty_is_written_whole(module: Module) -> None:
+def test_a_document_whose_list_is_omitted_if_empty_is_written_completely(module: Module) -> None:
     class Hits(Result):
         total: int
         hits: list[str] = omit_if_empty([])

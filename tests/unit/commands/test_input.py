@@ -1,4 +1,4 @@
-"""Identifiers in every form people keep them."""
+"""Identifiers in every form in which people store them."""
 
 import io
 import json
@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import Module
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from terminal import Module
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.identifiers import read_identifier
@@ -17,7 +17,7 @@ from entrez_kit.base.identifiers import read_identifier
 SICI = "10.1002/(SICI)1097-0258(19980815/30)17:15/16<1661::AID-SIM968>3.0.CO;2-2"
 
 
-def ids(module: Module, content: bytes | str) -> list[str]:
+def read_ids(module: Module, content: bytes | str) -> list[str]:
     raw = content.encode() if isinstance(content, str) else content
     return list(module("_input").read_identifiers(io.BytesIO(raw), "the test"))
 
@@ -42,7 +42,7 @@ def ids(module: Module, content: bytes | str) -> list[str]:
         ("  ", []),
     ],
 )
-def test_identifiers_of_a_line_are_told_apart(module: Module, text: str, expected: list[str]) -> None:
+def test_identifiers_of_a_line_are_separated(module: Module, text: str, expected: list[str]) -> None:
     assert module("_input").split_ids(text) == expected
 
 
@@ -60,22 +60,22 @@ PROSE = (
     "99000001 nonsense",
     "=5 :6",
 )
-"""Lines that hold numbers and are no lists of identifiers."""
+"""Lines with numbers that are not lists of identifiers."""
 
 
 @pytest.mark.parametrize("prose", PROSE)
 @pytest.mark.parametrize("before", ["", "99000001\n", "# mine\n\n99000001 PMC99000002\n"])
-def test_text_is_refused_with_its_line_and_no_number_in_it_is_an_identifier(
+def test_text_is_rejected_with_its_line_and_no_number_in_it_is_an_identifier(
     module: Module, prose: str, before: str
 ) -> None:
     with pytest.raises(InvalidInput, match=f"Line {before.count(chr(10)) + 1} of the test is not a list") as caught:
-        ids(module, f"{before}{prose}\n99000002\n")
+        read_ids(module, f"{before}{prose}\n99000002\n")
 
     assert caught.value.details == {"reason": "not_identifiers", "line": before.count("\n") + 1}
 
 
 @pytest.mark.parametrize("prose", PROSE)
-def test_text_in_an_argument_a_cell_or_json_is_refused_too(module: Module, prose: str) -> None:
+def test_text_in_an_argument_a_cell_or_json_is_rejected_too(module: Module, prose: str) -> None:
     cell = prose.replace('"', "")
     for content in (
         json.dumps([prose]),
@@ -84,7 +84,7 @@ def test_text_in_an_argument_a_cell_or_json_is_refused_too(module: Module, prose
         f'title\tpmid\nx\t"{cell}"\n',
     ):
         with pytest.raises(InvalidInput, match="is not a list of identifiers"):
-            ids(module, content)
+            read_ids(module, content)
     with pytest.raises(InvalidInput, match=r"The argument .* is not a list of identifiers"):
         module("_input").read_ids(["99000001", prose])
 
@@ -92,41 +92,41 @@ def test_text_in_an_argument_a_cell_or_json_is_refused_too(module: Module, prose
 WORDS = ("99000001", "2021", "Doe", "J.", "12(3):201-12", "Sleep", "PMID:7", "1.")
 
 
-def test_a_line_is_a_list_only_where_each_of_its_words_is_an_identifier(module: Module) -> None:
+def test_a_line_is_a_list_only_if_each_of_its_words_is_an_identifier(module: Module) -> None:
     @given(st.lists(st.sampled_from(WORDS), min_size=2))
     @settings(max_examples=60, deadline=None)
     def check(words: list[str]) -> None:
         if set(words) <= {"99000001", "2021", "PMID:7"}:
-            assert ids(module, " ".join(words)) == words
+            assert read_ids(module, " ".join(words)) == words
         else:
             with pytest.raises(InvalidInput):
-                ids(module, " ".join(words))
+                read_ids(module, " ".join(words))
 
     check()
 
 
-def test_a_single_word_that_is_no_identifier_stays_one_outcome(module: Module) -> None:
-    assert ids(module, "99000001\nnonsense\n99000002\n") == ["99000001", "nonsense", "99000002"]
+def test_a_single_word_that_is_not_an_identifier_is_one_outcome(module: Module) -> None:
+    assert read_ids(module, "99000001\nnonsense\n99000002\n") == ["99000001", "nonsense", "99000002"]
 
 
-def test_the_name_of_a_reference_without_a_record_is_no_identifier(module: Module) -> None:
+def test_the_name_of_a_reference_without_a_record_is_not_an_identifier(module: Module) -> None:
     lines = [{"pmid": "5", "key": "1"}, {"input": "2", "key": "2", "status": "not_found", "error": {}}]
 
-    assert ids(module, "\n".join(json.dumps(line) for line in lines)) == ["5", "reference 2"]
+    assert read_ids(module, "\n".join(json.dumps(line) for line in lines)) == ["5", "reference 2"]
 
 
-def test_items_of_csl_json_give_their_identifiers_and_not_their_names(module: Module) -> None:
+def test_identifiers_of_csl_json_items_are_read_and_their_names_are_not(module: Module) -> None:
     items = [{"id": "7", "type": "article", "author": [], "PMID": "99000001"}, {"id": 8, "DOI": "10.1000/x"}]
 
-    assert ids(module, json.dumps(items)) == ["99000001", "10.1000/x"]
+    assert read_ids(module, json.dumps(items)) == ["99000001", "10.1000/x"]
     with pytest.raises(InvalidInput, match="no PMID, PMCID or DOI"):
-        ids(module, json.dumps([{"id": "7", "type": "book", "author": [{"family": "Doe"}]}]))
+        read_ids(module, json.dumps([{"id": "7", "type": "book", "author": [{"family": "Doe"}]}]))
 
 
 @pytest.mark.parametrize("value", [True, False, [True], {"pmid": True}, {"pmid": False, "id": 5}, {"pmids": [True]}])
-def test_a_boolean_is_no_identifier(module: Module, value: Any) -> None:
+def test_a_boolean_is_not_an_identifier(module: Module, value: Any) -> None:
     with pytest.raises(InvalidInput, match="is not an identifier"):
-        ids(module, json.dumps(value if isinstance(value, dict | list) else [value]))
+        read_ids(module, json.dumps(value if isinstance(value, dict | list) else [value]))
 
 
 @pytest.mark.parametrize(
@@ -150,11 +150,11 @@ def test_a_boolean_is_no_identifier(module: Module, value: Any) -> None:
         "pubmed.ncbi.nlm.nih.gov/" + "/" * 100_000,
     ],
 )
-def test_hostile_lists_are_read_or_refused_at_once(module: Module, content: str) -> None:
+def test_hostile_lists_are_read_or_rejected_quickly(module: Module, content: str) -> None:
     started = time.process_time()
 
     try:
-        found = ids(module, content)
+        found = read_ids(module, content)
         assert all(len(module("_input").split_ids(word)) <= 2 for word in found[:5])
         [read_identifier(word) for word in found[:5]]
     except InvalidInput:
@@ -163,27 +163,27 @@ def test_hostile_lists_are_read_or_refused_at_once(module: Module, content: str)
     assert time.process_time() - started < 2
 
 
-def test_order_and_duplicates_are_kept(module: Module) -> None:
-    assert ids(module, "3\n1\n3\n2\n") == ["3", "1", "3", "2"]
+def test_order_and_duplicates_are_unchanged(module: Module) -> None:
+    assert read_ids(module, "3\n1\n3\n2\n") == ["3", "1", "3", "2"]
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
-def test_every_line_ending_is_understood(module: Module, ending: str) -> None:
-    assert ids(module, ending.join(["1", "2", "", "3"])) == ["1", "2", "3"]
+def test_every_line_ending_is_accepted(module: Module, ending: str) -> None:
+    assert read_ids(module, ending.join(["1", "2", "", "3"])) == ["1", "2", "3"]
 
 
-def test_byte_order_marks_are_no_part_of_an_identifier(module: Module) -> None:
-    assert ids(module, b"\xef\xbb\xbf1\n2") == ["1", "2"]
-    assert ids(module, "1\r\n2".encode("utf-16")) == ["1", "2"]
+def test_byte_order_marks_are_not_part_of_an_identifier(module: Module) -> None:
+    assert read_ids(module, b"\xef\xbb\xbf1\n2") == ["1", "2"]
+    assert read_ids(module, "1\r\n2".encode("utf-16")) == ["1", "2"]
 
 
-def test_bytes_that_are_no_text_are_refused_with_their_line(module: Module) -> None:
+def test_bytes_that_are_not_text_are_rejected_with_their_line(module: Module) -> None:
     with pytest.raises(InvalidInput, match="Line 2 of the test is not UTF-8") as caught:
-        ids(module, b"1\n\xff\xfe\n")
+        read_ids(module, b"1\n\xff\xfe\n")
 
     assert caught.value.details["reason"] == "not_text"
     with pytest.raises(InvalidInput, match="Line 1"):
-        ids(module, b"\x1f\x8b\x00\x01")
+        read_ids(module, b"\x1f\x8b\x00\x01")
 
 
 def test_json_lines_give_their_pmid_and_failures_their_input(module: Module) -> None:
@@ -193,7 +193,7 @@ def test_json_lines_give_their_pmid_and_failures_their_input(module: Module) -> 
         {"pmid": 3},
     ]
 
-    assert ids(module, "\n".join(json.dumps(line) for line in lines)) == ["1", "10.1000/x", "3"]
+    assert read_ids(module, "\n".join(json.dumps(line) for line in lines)) == ["1", "10.1000/x", "3"]
 
 
 @pytest.mark.parametrize(
@@ -218,24 +218,24 @@ def test_json_lines_give_their_pmid_and_failures_their_input(module: Module) -> 
 )
 @pytest.mark.parametrize("indent", [None, 2])
 def test_whole_documents_are_read(module: Module, document: Any, expected: list[str], indent: int | None) -> None:
-    assert ids(module, json.dumps(document, indent=indent)) == expected
+    assert read_ids(module, json.dumps(document, indent=indent)) == expected
 
 
 @pytest.mark.parametrize("text", ['{"title": "no id"}', "[1, null]", '{"pmid": "1"}\nnot json', "{broken", "[1.5]"])
 def test_json_without_identifiers_is_an_error_and_not_an_empty_list(module: Module, text: str) -> None:
     with pytest.raises(InvalidInput, match="starts like JSON"):
-        ids(module, text)
+        read_ids(module, text)
 
 
 @pytest.mark.parametrize("delimiter", [",", "\t", ";"])
-def test_a_table_gives_its_pmid_column(module: Module, delimiter: str) -> None:
+def test_the_pmid_column_of_a_table_is_read(module: Module, delimiter: str) -> None:
     rows = [["title", "PMID", "x"], ['"A, ""b""\n; c\t"', "1", ""], ["B", "2", "99"]]
 
-    assert ids(module, "\n".join(delimiter.join(row) for row in rows)) == ["1", "2"]
+    assert read_ids(module, "\n".join(delimiter.join(row) for row in rows)) == ["1", "2"]
 
 
-def test_a_header_alone_is_no_identifier(module: Module) -> None:
-    assert ids(module, "pmid\n1\n2\n") == ["1", "2"]
+def test_a_header_alone_is_not_an_identifier(module: Module) -> None:
+    assert read_ids(module, "pmid\n1\n2\n") == ["1", "2"]
 
 
 def test_arguments_standard_input_and_files_are_joined_in_order(
@@ -248,7 +248,7 @@ def test_arguments_standard_input_and_files_are_joined_in_order(
     assert module("_input").read_ids(["1", "-", "4"], [listed]) == ["1", "2", "3", "4", "5", "6"]
 
 
-def test_a_file_that_cannot_be_read_or_is_empty_is_named(module: Module, tmp_path: Path) -> None:
+def test_a_file_that_is_unreadable_or_empty_is_named(module: Module, tmp_path: Path) -> None:
     empty = tmp_path / "empty.txt"
     empty.write_text("# later\n", encoding="utf-8")
 
@@ -259,7 +259,7 @@ def test_a_file_that_cannot_be_read_or_is_empty_is_named(module: Module, tmp_pat
 
 
 def test_identifiers_are_read_line_by_line(module: Module) -> None:
-    """A pipe that never ends must still give its first identifier."""
+    """The first identifier of a pipe without an end is read."""
 
     class Endless(io.RawIOBase):
         def readline(self, size: int | None = -1, /) -> bytes:
@@ -276,4 +276,4 @@ def test_identifiers_are_read_line_by_line(module: Module) -> None:
 @pytest.mark.parametrize("line", ['{"title": "no id"}', "[null]", "not json", '{"pmid": 1.5}'])
 def test_a_line_without_an_identifier_is_named(module: Module, line: str) -> None:
     with pytest.raises(InvalidInput, match="line 3"):
-        ids(module, f'{{"pmid": "1"}}\n{{"pmid": "2"}}\n{line}\n{{"pmid": "4"}}')
+        read_ids(module, f'{{"pmid": "1"}}\n{{"pmid": "2"}}\n{line}\n{{"pmid": "4"}}')

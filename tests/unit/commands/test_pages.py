@@ -1,11 +1,11 @@
-"""Words about records: names, sources, banners, Markdown."""
+"""Texts about records: names, sources, retractions, Markdown."""
 
 import io
 from typing import Any
 
 import pytest
+from command_line import Module
 from rich.console import Console
-from terminal import Module
 
 from entrez_kit.pubmed.standing import standing_of
 
@@ -30,7 +30,7 @@ JOURNAL = {
         ({}, ""),
     ],
 )
-def test_names_are_written_as_citations_write_them(module: Module, author: dict[str, str], name: str) -> None:
+def test_names_are_written_like_in_citations(module: Module, author: dict[str, str], name: str) -> None:
     assert module("_views.text").person(author) == name
 
 
@@ -79,7 +79,7 @@ def test_the_year_is_found_in_every_kind_of_date(module: Module, date: dict[str,
     assert module("_views.text").year_of({}) == ""
 
 
-def test_a_banner_names_what_retracts_and_leaves_the_rest_to_the_list(module: Module) -> None:
+def test_a_banner_names_only_retractions_and_concerns(module: Module) -> None:
     record: dict[str, Any] = {
         "pmid": "1",
         "retraction_status": "retracted",
@@ -132,11 +132,11 @@ def test_addresses_of_dois_are_escaped(module: Module) -> None:
         ("back\\slash", r"back\\slash"),
     ],
 )
-def test_markdown_shows_text_as_it_is(module: Module, text: str, expected: str) -> None:
+def test_markdown_shows_text_unchanged(module: Module, text: str, expected: str) -> None:
     assert module("_views.markdown").escaped(text) == expected
 
 
-def test_escaped_text_comes_back_through_a_markdown_parser(module: Module) -> None:
+def test_escaped_text_is_unchanged_by_a_markdown_parser(module: Module) -> None:
     from markdown_it import MarkdownIt
 
     for text in ("P<0.001 *x* _y_ [z](w) `q` <b>", "1. a", "# b", "+ c", "&lt; d", "a\\*b", "~~e~~ | f", "10) g"):
@@ -145,7 +145,7 @@ def test_escaped_text_comes_back_through_a_markdown_parser(module: Module) -> No
         assert "".join(child.content for child in tokens[1].children or []) == text
 
 
-def test_a_page_without_anything_but_a_pmid_is_still_a_page(module: Module) -> None:
+def test_a_record_with_only_a_pmid_has_a_page(module: Module) -> None:
     page = module("_views.markdown").page({"pmid": "1", "retraction_status": "none"})
 
     assert page.startswith("# (no title)")
@@ -167,7 +167,7 @@ def test_mesh_terms_mark_their_major_topics(module: Module) -> None:
 
 
 @pytest.mark.parametrize(("width", "one_line"), [(60, True), (24, False)])
-def test_a_row_becomes_lines_where_a_date_would_be_broken(module: Module, width: int, one_line: bool) -> None:
+def test_a_row_becomes_lines_if_a_date_would_be_wrapped(module: Module, width: int, one_line: bool) -> None:
     tables = module("_views.tables")
     table = tables.ListingTable("Key", tables.number("Records"), "Followed to")
     table.row("demo", "73", "2026-03-06")

@@ -1,4 +1,4 @@
-"""Asking about many ids in batches: who is to blame, who was not answered, and when to stop."""
+"""Requests for many ids in batches: invalid ids, unanswered ids, and outages."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from entrez_kit.services.transport import in_flight
 IDS = [str(number) for number in range(100)]
 
 
-def test_ids_go_out_in_batches_and_answers_keep_their_order() -> None:
+def test_ids_are_sent_in_batches_and_answers_are_in_order() -> None:
     requested = collect_batches(IDS, 40, lambda batch: len(batch))
 
     assert [(batch[0], size) for batch, size in requested.answers] == [("0", 40), ("40", 40), ("80", 20)]
@@ -18,7 +18,7 @@ def test_ids_go_out_in_batches_and_answers_keep_their_order() -> None:
     assert not requested.failed
 
 
-def test_a_refused_batch_is_halved_until_the_ids_to_blame_are_known() -> None:
+def test_a_refused_batch_is_halved_until_the_invalid_ids_are_known() -> None:
     sent: list[list[str]] = []
 
     def ask(batch: list[str]) -> list[str]:
@@ -34,7 +34,7 @@ def test_a_refused_batch_is_halved_until_the_ids_to_blame_are_known() -> None:
     assert len(sent) < 30
 
 
-def test_what_is_no_refusal_is_raised() -> None:
+def test_any_other_error_than_a_refusal_is_raised() -> None:
     def ask(batch: list[str]) -> None:
         raise InvalidInput("there is no such database")
 
@@ -45,14 +45,14 @@ def test_what_is_no_refusal_is_raised() -> None:
 
 
 @pytest.fixture(autouse=True)
-def waited(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+def recorded_waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Note the waits instead of waiting."""
     waits: list[float] = []
     monkeypatch.setattr("entrez_kit.core.batches.time.sleep", waits.append)
     return waits
 
 
-def test_a_record_that_cannot_be_answered_does_not_sink_the_others() -> None:
+def test_a_record_without_an_answer_does_not_fail_the_others() -> None:
     def ask(batch: list[str]) -> int:
         if "27" in batch:
             raise UpstreamError("the backend broke", details={"reason": "ncbi_unreachable"})
@@ -65,7 +65,7 @@ def test_a_record_that_cannot_be_answered_does_not_sink_the_others() -> None:
         assert sum(size for _, size in requested.answers) == len(ids) - 1
 
 
-def test_an_outage_between_batches_is_waited_for(waited: list[float]) -> None:
+def test_after_an_outage_between_batches_the_requests_continue(recorded_waits: list[float]) -> None:
     down = iter([False, False, True, True, True, *[False] * 50])
 
     def ask(batch: list[str]) -> int:
@@ -77,10 +77,10 @@ def test_an_outage_between_batches_is_waited_for(waited: list[float]) -> None:
 
     assert sum(size for _, size in requested.answers) == 100
     assert not requested.failed
-    assert waited == list(PROBE_WAITS)
+    assert recorded_waits == list(PROBE_WAITS)
 
 
-def test_a_service_that_is_down_is_not_asked_to_the_end(waited: list[float]) -> None:
+def test_no_more_batches_are_sent_to_a_service_that_is_down(recorded_waits: list[float]) -> None:
     sent = []
 
     def ask(batch: list[str]) -> None:
@@ -90,14 +90,16 @@ def test_a_service_that_is_down_is_not_asked_to_the_end(waited: list[float]) -> 
     requested = collect_batches(IDS, 10, ask)
 
     assert sent == [10, 1, 1, 1]
-    assert waited == list(PROBE_WAITS)
+    assert recorded_waits == list(PROBE_WAITS)
     assert list(requested.failed) == IDS
     assert requested.failed["99"].message.startswith("Not tried")
     assert requested.failed["99"].reason == "connection"
 
 
 @pytest.mark.parametrize("reason", ["connection", "offline", "refused"])
-def test_what_is_the_same_for_any_id_is_not_asked_again_for_a_single_batch(reason: str, waited: list[float]) -> None:
+def test_an_error_that_is_the_same_for_any_id_is_not_requested_again_for_a_single_batch(
+    reason: str, recorded_waits: list[float]
+) -> None:
     sent = []
 
     def ask(batch: list[str]) -> None:
@@ -107,11 +109,11 @@ def test_what_is_the_same_for_any_id_is_not_asked_again_for_a_single_batch(reaso
     requested = collect_batches(IDS[:10], 10, ask)
 
     assert sent == [10]
-    assert not waited
+    assert not recorded_waits
     assert list(requested.failed) == IDS[:10]
 
 
-def test_a_service_that_fails_while_a_batch_is_halved_is_not_asked_on() -> None:
+def test_a_service_that_fails_while_a_batch_is_halved_gets_no_more_requests() -> None:
     sent: list[int] = []
 
     def ask(batch: list[str]) -> None:
@@ -124,7 +126,7 @@ def test_a_service_that_fails_while_a_batch_is_halved_is_not_asked_on() -> None:
     assert set(requested.failed) == set(IDS[:8])
 
 
-def test_whoever_watches_is_told_after_each_batch() -> None:
+def test_progress_is_reported_after_each_batch() -> None:
     reported: list[tuple[int, int | None]] = []
     with watch_calls(Watch(wanted=lambda: True, progress=lambda done, total: reported.append((done, total)))):
         collect_batches(IDS, 40, lambda batch: None)
@@ -135,7 +137,7 @@ def test_whoever_watches_is_told_after_each_batch() -> None:
 # Several batches in flight
 
 
-def test_batches_in_flight_together_keep_their_order_and_one_bad_id_sinks_no_other() -> None:
+def test_simultaneous_batches_are_answered_in_order_and_one_invalid_id_fails_no_other() -> None:
     def ask(batch: list[str]) -> list[str]:
         in_flight.mark_sent()
         if "27" in batch:
@@ -150,7 +152,7 @@ def test_batches_in_flight_together_keep_their_order_and_one_bad_id_sinks_no_oth
     assert (list(requested.failed), list(requested.refused)) == (["27"], ["63"])
 
 
-def test_an_outage_that_meets_batches_in_flight_is_waited_for_once(waited: list[float]) -> None:
+def test_an_outage_during_simultaneous_batches_is_waited_for_once(recorded_waits: list[float]) -> None:
     failures = iter([True] * 8)
 
     def ask(batch: list[str]) -> int:
@@ -165,10 +167,10 @@ def test_an_outage_that_meets_batches_in_flight_is_waited_for_once(waited: list[
 
     assert sum(size for _, size in requested.answers) == 100
     assert not requested.failed
-    assert len(waited) <= 8
+    assert len(recorded_waits) <= 8
 
 
-def test_while_a_failure_is_looked_into_no_further_batch_is_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_during_the_probes_after_a_failure_no_further_batch_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[int] = []
 
     def ask(batch: list[str]) -> None:
@@ -184,7 +186,7 @@ def test_while_a_failure_is_looked_into_no_further_batch_is_begun(monkeypatch: p
     assert requested.failed["99"].message.startswith("Not tried")
 
 
-def test_what_is_no_refusal_ends_batches_in_flight(waited: list[float]) -> None:
+def test_any_other_error_than_a_refusal_ends_simultaneous_batches(recorded_waits: list[float]) -> None:
     def ask(batch: list[str]) -> None:
         in_flight.mark_sent()
         raise InvalidInput("there is no such database")

@@ -1,4 +1,4 @@
-"""What requests and results are made of."""
+"""The models of requests and results."""
 
 import sys
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ def _threads_take_turns_often() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("_threads_take_turns_often")
-def test_threads_that_meet_at_a_model_nobody_used_yet_all_get_it_whole() -> None:
+def test_threads_that_use_a_new_model_at_the_same_time_all_get_it_complete() -> None:
     wrong: list[object] = []
     for _ in range(20):
         part = create_model("Part", __base__=Result, number=(int, ...), names=(list[str], []))

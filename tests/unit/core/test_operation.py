@@ -1,82 +1,170 @@
-"""What every request model does with its arguments."""
+"""Operations over many inputs: streamed outcomes, the document built from them, and errors after the stream."""
 
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from typing import Any
 
 import pytest
+from pydantic import Field
 
-from entrez_kit.base.errors import EntrezKitError
-from entrez_kit.base.settings import load_settings
-from entrez_kit.core.operation import Operation
-from entrez_kit.python.catalogue import OPERATIONS
-from entrez_kit.references.files.read_csl_json import CslFile
-
-REQUIRED: dict[str, Any] = {
-    "query_term": "sleep",
-    "query": "sleep",
-    "term": "sleep",
-    "source_pmid": "1",
-    "entrez_id": "NCBIGene:1",
-    "query_key": "k",
-    "db": "gene",
-    "ids": ["1"],
-    "pmids": ["1"],
-    "citations": [{"journal": "J"}],
-    "doc_id": "pmid:1",
-    "last_edat": "2024/01/01",
-}
+from entrez_kit.base.errors import EntityNotFound, EntrezKitError, UpstreamError
+from entrez_kit.base.settings import Settings
+from entrez_kit.core.model import Request, Result
+from entrez_kit.core.operation import Operation, Outcomes, execute, run_catching
+from entrez_kit.services import Services
 
 
-def numbers() -> list[tuple[Operation[Any, Any], str]]:
-    """Return every argument that takes a number."""
-    found = []
-    for operation in OPERATIONS:
-        for name, field in operation.request.model_json_schema(by_alias=False).get("properties", {}).items():
-            kinds = {field.get("type"), *(branch.get("type") for branch in field.get("anyOf", ()))}
-            if kinds & {"integer", "number"}:
-                found.append((operation, name))
-    return found
+class Numbers(Request):
+    """Numbers that are doubled."""
+
+    numbers: list[int] = Field(min_length=1)
 
 
-@pytest.mark.parametrize("value", [True, False])
-@pytest.mark.parametrize(("operation", "name"), numbers(), ids=lambda one: getattr(one, "name", one))
-def test_a_boolean_is_no_number(operation: Operation[Any, Any], name: str, value: bool) -> None:
-    required = {field: REQUIRED[field] for field, info in operation.request.model_fields.items() if info.is_required()}
+class Doubled(Result):
+    """All doubled numbers."""
 
-    with pytest.raises(EntrezKitError) as caught:
-        operation.build({**required, name: value})
-
-    assert "not true or false" in caught.value.message
+    doubled: list[int]
 
 
-@pytest.mark.parametrize("name", ["pmids", "ids", "source_pmid", "entrez_id"])
-def test_a_boolean_is_no_identifier(name: str) -> None:
-    taking = [operation for operation in OPERATIONS if name in operation.request.model_fields]
-    assert taking
+class Counted(Result):
+    """The number of inputs."""
 
-    for operation in taking:
-        required = {
-            field: REQUIRED[field] for field, info in operation.request.model_fields.items() if info.is_required()
-        }
-        value = True if name.endswith(("pmid", "id")) else [True]
-        with pytest.raises(EntrezKitError):
-            operation.build({**required, name: value})
+    warnings: list[str] = Field(default_factory=list)
 
 
-def test_a_boolean_is_no_year_volume_or_identifier_of_a_reference() -> None:
-    text = (
-        '[{"type": "article", "title": true, "volume": true, "PMID": true, "DOI": false, "page": true, '
-        '"issued": {"date-parts": [[true]]}, "author": [true, {"family": true}]}, '
-        '{"type": "article", "issued": true}]'
-    )
+class Doubling(Outcomes[int]):
+    """Doubles numbers, and records those that cannot be doubled."""
 
-    for reference in CslFile(text, "refs.json").references:
-        said = {name for name, value in reference.model_dump().items() if value and name != "key"}
-        assert said == set()
+    def __init__(self, services: Services, request: Numbers) -> None:
+        super().__init__()
+        self.request = request
+        self.begun: list[int] = []
+
+    def __iter__(self) -> Iterator[int]:
+        for number in self.request.numbers:
+            self.begun.append(number)
+            if number == 13:
+                raise UpstreamError("nobody answers")
+            yield 2 * number
+
+    def missing_error(self) -> EntrezKitError | None:
+        return EntityNotFound("no zero") if 0 in self.begun else None
 
 
-def test_a_boolean_is_no_number_of_a_project_file(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "entrez-kit.toml").write_text("ncbi_max_retries = true\n", encoding="utf-8")
+DOUBLE: Operation[Numbers, Doubled] = Operation(
+    name="double",
+    outcomes=Doubling,
+    collect=lambda request, outcomes: Doubled(doubled=list(outcomes)),
+    request=Numbers,
+    result=Doubled,
+    method="double",
+    command=("double",),
+    toolset="pubmed",
+    title="Double",
+)
+HALF: Operation[Numbers, Doubled] = Operation(
+    name="half",
+    function=lambda services, request: Doubled(doubled=request.numbers),
+    request=Numbers,
+    result=Doubled,
+    method="half",
+    command=("half",),
+    toolset="pubmed",
+    title="Half",
+)
 
-    with pytest.raises(EntrezKitError, match="NCBI_MAX_RETRIES must be a whole number"):
-        load_settings()
+
+@pytest.fixture
+def services() -> Iterator[Services]:
+    built = Services(Settings(no_cache=True))
+    yield built
+    built.close()
+
+
+def test_the_document_is_built_from_all_outcomes(services: Services) -> None:
+    assert DOUBLE.run(services, {"numbers": [1, 2]}).doubled == [2, 4]
+
+
+def test_outcomes_are_streamed_one_at_a_time_and_nothing_starts_before_the_first_is_read(services: Services) -> None:
+    outcomes: Any = DOUBLE.stream(services, {"numbers": [1, 2, 3]})
+    assert outcomes.begun == []
+
+    assert next(iter(outcomes)) == 2
+    assert outcomes.begun == [1]
+
+
+def test_invalid_arguments_are_found_before_anything_is_streamed(services: Services) -> None:
+    with pytest.raises(EntrezKitError, match="numbers"):
+        DOUBLE.stream(services, {"numbers": []})
+
+
+def test_the_result_of_a_single_answer_is_the_only_outcome(services: Services) -> None:
+    outcomes = HALF.stream(services, {"numbers": [4]})
+
+    assert [outcome.doubled for outcome in outcomes] == [[4]]
+    assert outcomes.missing_error() is None
+
+
+def test_the_missing_inputs_are_known_after_the_stream_and_reported_with_the_result(services: Services) -> None:
+    def read_stream() -> Outcomes[int]:
+        outcomes = DOUBLE.stream(services, {"numbers": [1, 0]})
+        assert list(outcomes) == [2, 0]
+        return outcomes
+
+    walked = run_catching(read_stream)
+
+    assert isinstance(walked.result, Doubling)
+    assert isinstance(walked.error, EntityNotFound)
+
+
+def test_an_interrupted_stream_raises_the_same_error_collected_and_streamed(services: Services) -> None:
+    arguments = {"numbers": [1, 13]}
+
+    def read_stream() -> Outcomes[int]:
+        outcomes = DOUBLE.stream(services, arguments)
+        list(outcomes)
+        return outcomes
+
+    streamed, collected = run_catching(read_stream), execute(DOUBLE, services, arguments)
+
+    assert streamed.result is None
+    assert collected.result is None
+    assert str(streamed.error) == str(collected.error) == "nobody answers"
+
+
+def test_a_result_for_a_front_end_names_the_service_and_one_for_another_operation_does_not() -> None:
+    def count(services: Services, request: Numbers) -> Counted:
+        return Counted(warnings=["own"])
+
+    operation = Operation(name="count", function=count, command=("count",), toolset="pubmed", title="Count")
+    request = operation.build({"numbers": [1]})
+    with closing(Services(Settings(no_cache=True, copy_label="a copy"))) as services:
+        run, executed = operation.run(services, request), execute(operation, services, {"numbers": [1]}).result
+        assembled = operation.finish(services, request, operation.start(services, request))
+        (streamed,) = operation.stream(services, request)
+        inner = operation.run_without_warnings(services, request)
+
+    assert executed is not None
+    for result in (run, executed, assembled, streamed):
+        assert len(result.warnings) == 2
+        assert "a copy" in result.warnings[0]
+        assert result.warnings[1] == "own"
+    assert inner.warnings == ["own"]
+
+
+def test_a_tool_call_opens_no_span_because_the_server_has_one(
+    services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+
+    @contextmanager
+    def record_span(operation: Operation[Any, Any], services: Services) -> Iterator[None]:
+        opened.append(operation.name)
+        yield
+
+    monkeypatch.setattr(Operation, "record_span", record_span)
+
+    assert execute(HALF, services, {"numbers": [4]}).error is None
+    assert opened == []
+    HALF.run(services, {"numbers": [4]})
+    assert opened == ["half"]

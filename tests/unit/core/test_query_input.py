@@ -1,4 +1,4 @@
-"""Queries as users type and paste them: fixed characters, warnings, and refusals of other languages."""
+"""Queries as users type and paste them: replaced characters, warnings, and queries in other languages."""
 
 import json
 from collections.abc import Callable
@@ -57,7 +57,7 @@ every_request = pytest.mark.parametrize("request_of", REQUESTS.values(), ids=REQ
 @pytest.mark.parametrize(
     "lines", ["1 crispr\n2 sickle cell", "1 crispr\r\n2 sickle cell", "1 crispr\u20282 sickle cell"]
 )
-def test_every_request_refuses_a_numbered_list_by_its_lines(request_of: Callable[[str], Request], lines: str) -> None:
+def test_every_request_rejects_a_numbered_list_with_its_lines(request_of: Callable[[str], Request], lines: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         request_of(lines)
 
@@ -115,7 +115,7 @@ def test_lowercase_operators_are_reported(query: str, words: list[str]) -> None:
         ("heart NEAR/3 failure", "Embase.com or Web of Science"),
     ],
 )
-def test_the_syntax_of_another_service_is_refused_by_name(query: str, service: str) -> None:
+def test_the_syntax_of_another_service_is_rejected_with_its_name(query: str, service: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         check_syntax(query)
 
@@ -123,7 +123,7 @@ def test_the_syntax_of_another_service_is_refused_by_name(query: str, service: s
 
 
 @pytest.mark.parametrize("query", ["#3", "#1 AND #2", "crispr AND #12"])
-def test_a_reference_to_a_search_history_is_refused(query: str) -> None:
+def test_a_reference_to_a_search_history_is_rejected(query: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         check_syntax(query)
 
@@ -139,7 +139,7 @@ def test_a_reference_to_a_search_history_is_refused(query: str) -> None:
         "1. crispr 2. sickle cell 3. 1 and 2",
     ],
 )
-def test_a_numbered_list_is_refused(query: str) -> None:
+def test_a_numbered_list_is_rejected(query: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         check_syntax(query)
 
@@ -165,11 +165,11 @@ def test_a_numbered_list_is_refused(query: str) -> None:
         "5:10 ratio AND 1:2",
     ],
 )
-def test_queries_of_pubmed_pass(query: str) -> None:
+def test_queries_of_pubmed_are_accepted(query: str) -> None:
     check_syntax(query)
 
 
-def test_published_strategies_for_pubmed_pass(real_data: Path) -> None:
+def test_published_strategies_for_pubmed_are_accepted(real_data: Path) -> None:
     lines = (real_data / "strategies" / "pubmed.jsonl").read_text(encoding="utf-8").splitlines()
 
     for line in lines:
@@ -180,7 +180,7 @@ def test_published_strategies_for_pubmed_pass(real_data: Path) -> None:
 
 
 @given(st.text(alphabet="abAB019 .,:/()[]\"#*'-=\n{}\u201c\u2019\u200b", max_size=60))
-def test_any_text_is_a_query_or_refused_with_a_reason(text: str) -> None:
+def test_any_text_is_a_query_or_rejected_with_a_reason(text: str) -> None:
     try:
         check_syntax(text)
         query = read_query(text)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from corpus_bench import Clock, Paper, mark_deleted
+from invented_papers import Clock, Paper, mark_deleted
 from pydantic import ValidationError
 
 from entrez_kit import EntrezKit
@@ -33,9 +33,9 @@ def kit(kit_for: Callable[..., EntrezKit]) -> EntrezKit:
     return built
 
 
-def test_the_record_of_the_contract_reads_as_the_contract_says(kit: EntrezKit) -> None:
+def test_the_record_of_the_contract_has_the_values_of_the_contract(kit: EntrezKit) -> None:
     store_of(kit.services).upsert_pubmed_docs([EXAMPLE.article()])
-    store_of(kit.services).upsert_pubmed_docs([EXAMPLE.but(revised="2024-06-15").article()])
+    store_of(kit.services).upsert_pubmed_docs([EXAMPLE.change_with(revised="2024-06-15").article()])
 
     assert rag_get(kit.services, RagGetRequest(doc_id="pmid:384001")).model_dump() == {
         "doc_id": "pmid:384001",
@@ -52,7 +52,7 @@ def test_the_record_of_the_contract_reads_as_the_contract_says(kit: EntrezKit) -
     }
 
 
-def test_closing_the_kit_closes_the_corpus_and_a_later_use_opens_it_again(kit: EntrezKit) -> None:
+def test_closing_the_kit_closes_the_corpus_and_a_later_call_opens_it_again(kit: EntrezKit) -> None:
     store_of(kit.services).upsert_pubmed_docs([EXAMPLE.article()])
     kit.close()
 
@@ -60,7 +60,7 @@ def test_closing_the_kit_closes_the_corpus_and_a_later_use_opens_it_again(kit: E
     assert store_of(kit.services).stats().documents == 1
 
 
-def test_growing_old_lowers_the_quality_and_makes_no_version(kit: EntrezKit) -> None:
+def test_age_lowers_the_quality_and_makes_no_version(kit: EntrezKit) -> None:
     store = store_of(kit.services)
     store.upsert_pubmed_docs([EXAMPLE.article()])
     request = RagGetRequest(doc_id="pmid:384001")
@@ -74,12 +74,12 @@ def test_growing_old_lowers_the_quality_and_makes_no_version(kit: EntrezKit) -> 
 
 
 def test_a_retracted_record_has_no_quality(kit: EntrezKit) -> None:
-    store_of(kit.services).upsert_pubmed_docs([EXAMPLE.but(retracted_in="J. 2025").article()])
+    store_of(kit.services).upsert_pubmed_docs([EXAMPLE.change_with(retracted_in="J. 2025").article()])
 
     assert rag_get(kit.services, RagGetRequest(doc_id="pmid:384001")).quality.total == 0
 
 
-def test_a_record_the_corpus_lacks_is_not_found(kit: EntrezKit) -> None:
+def test_a_record_that_is_not_in_the_corpus_is_not_found(kit: EntrezKit) -> None:
     with pytest.raises(EntityNotFound, match="no record 5") as caught:
         rag_get(kit.services, RagGetRequest(doc_id="pmid:5"))
 
@@ -87,7 +87,7 @@ def test_a_record_the_corpus_lacks_is_not_found(kit: EntrezKit) -> None:
     assert "kit.fetch_contents" in caught.value.recovery_hint
 
 
-def test_a_withdrawn_record_is_not_found_and_the_error_says_why(kit: EntrezKit) -> None:
+def test_a_withdrawn_record_is_not_found_and_the_error_states_the_reason(kit: EntrezKit) -> None:
     store_of(kit.services).upsert_pubmed_docs([EXAMPLE.article()])
     mark_deleted(store_of(kit.services), [384001])
 
@@ -100,7 +100,7 @@ def test_a_withdrawn_record_is_not_found_and_the_error_says_why(kit: EntrezKit) 
 @pytest.mark.parametrize(
     "doc_id", ["384001", "PMID:384001", "pmid:", "pmid: 5", "pmid:5\n", "pmid:٥", "pmid:0x5", "pmid:" + "9" * 40, ""]
 )
-def test_what_is_no_doc_id_is_refused(doc_id: str) -> None:
+def test_an_invalid_doc_id_is_rejected(doc_id: str) -> None:
     with pytest.raises(ValidationError):
         RagGetRequest(doc_id=doc_id)
 
@@ -120,7 +120,7 @@ def test_a_blank_key_has_no_checkpoint(query_key: str) -> None:
         CheckpointSetRequest(query_key=query_key, last_edat="2025-08-17")
 
 
-def test_what_is_no_doc_id_is_told_in_words() -> None:
+def test_an_invalid_doc_id_is_explained() -> None:
     with pytest.raises(ValidationError, match="must have the form pmid:"):
         RagGetRequest(doc_id="38400100")
 
@@ -137,7 +137,7 @@ def test_a_checkpoint_that_was_set_is_read_back(kit: EntrezKit) -> None:
         checkpoint_set(kit.services, CheckpointSetRequest(query_key="glp1_obesity_v1", last_edat="soon"))
 
 
-def test_a_sync_request_takes_what_the_contract_names_and_nothing_else() -> None:
+def test_a_sync_request_accepts_only_the_arguments_of_the_contract() -> None:
     example = {"query_key": "glp1_obesity_v1", "term": "(GLP-1 receptor agonist) AND obesity", "overlap_days": 5}
 
     assert SyncRequest.model_validate(example).model_dump() == example
@@ -147,7 +147,7 @@ def test_a_sync_request_takes_what_the_contract_names_and_nothing_else() -> None
             SyncRequest.model_validate(example | wrong)
 
 
-def test_a_sync_result_holds_what_the_contract_names_and_nothing_else() -> None:
+def test_a_sync_result_has_only_the_members_of_the_contract() -> None:
     example = {
         "job_id": "sync_2025-08-17T16:02:10Z",
         "inserted": 37,

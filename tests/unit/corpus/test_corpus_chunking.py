@@ -1,13 +1,13 @@
-"""Cutting records into chunks."""
+"""Records split into chunks."""
 
 import re
 from itertools import pairwise
 from random import Random
 
 import pytest
-from corpus_bench import Paper
 from hypothesis import given
 from hypothesis import strategies as st
+from invented_papers import Paper
 
 from entrez_kit.corpus.chunking import MIN_CHUNK, MOST, chunk_article, chunk_uuid, estimate_tokens
 from entrez_kit.corpus.documents import Doc
@@ -46,7 +46,7 @@ def test_a_record_without_an_abstract_is_one_chunk_with_its_title() -> None:
     assert chunk_article(_article("")) == []
 
 
-def test_sections_of_some_size_are_chunks_of_their_own_and_the_title_stands_in_the_first() -> None:
+def test_large_sections_are_separate_chunks_and_the_title_is_in_the_first() -> None:
     chunks = chunk_article(
         _article("A title", ("METHODS", _sentences(10)), ("RESULTS", _sentences(10, start=20)), ("CONCLUSION", "Yes."))
     )
@@ -58,14 +58,14 @@ def test_sections_of_some_size_are_chunks_of_their_own_and_the_title_stands_in_t
     assert chunks[1].text.endswith("\n[Section] CONCLUSION\n[Text] Yes.")
 
 
-def test_small_sections_go_together_until_they_say_enough() -> None:
+def test_small_sections_are_joined_up_to_a_minimum_size() -> None:
     chunks = chunk_article(_article("T", *((f"PART {number}", _sentences(3)) for number in range(6))))
 
     assert [chunk.chunk_id for chunk in chunks] == ["s0", "s1", "s2"]
     assert all(chunk.tokens >= MIN_CHUNK for chunk in chunks)
 
 
-def test_a_section_that_is_too_long_is_cut_into_numbered_parts() -> None:
+def test_a_section_that_is_too_long_is_split_into_numbered_parts() -> None:
     chunks = chunk_article(_article("T", ("METHODS", _sentences(9)), ("RESULTS", _sentences(60, start=20))))
 
     assert [chunk.chunk_id for chunk in chunks] == ["s0", "s1_0", "s1_1", "s1_2", "s1_3"]
@@ -73,7 +73,7 @@ def test_a_section_that_is_too_long_is_cut_into_numbered_parts() -> None:
     assert {chunk.section for chunk in chunks[1:]} == {"Results"}
 
 
-def test_what_nlm_says_of_a_section_counts_before_the_words_of_its_label() -> None:
+def test_nlms_category_of_a_section_has_precedence_over_its_label() -> None:
     article = Article(
         pmid="1",
         url="",
@@ -118,7 +118,7 @@ def test_labels_of_pubmed_are_not_searched_for_further_headings() -> None:
     ]
 
 
-def test_windows_overlap_and_end_without_repeating_the_tail() -> None:
+def test_windows_overlap_and_end_without_a_repeated_tail() -> None:
     chunks = chunk_article(_article("T", (None, _sentences(70))))
     texts = [chunk.text.split("[Text] ")[1].split() for chunk in chunks]
 
@@ -131,7 +131,7 @@ def test_windows_overlap_and_end_without_repeating_the_tail() -> None:
     assert texts[-1][-1] == "end69."
 
 
-def test_numbers_stay_with_what_they_are_compared_with() -> None:
+def test_numbers_are_not_separated_from_their_comparison() -> None:
     pair = "Mortality was lower than with placebo. The hazard ratio was 0.72 (95% CI 0.60-0.86; P < 0.001)."
     for before in range(14, 27):
         chunks = chunk_article(_article("T", (None, f"{_sentences(before)} {pair} {_sentences(26, start=50)}")))
@@ -149,7 +149,7 @@ def test_abbreviations_and_decimals_end_no_sentence() -> None:
     )
 
 
-def test_a_sentence_longer_than_a_chunk_is_cut_and_nothing_of_it_is_lost() -> None:
+def test_a_sentence_longer_than_a_chunk_is_split_without_loss() -> None:
     words = [f"word{number}" for number in range(2_000)]
     chunks = chunk_article(_article("T", (None, " ".join(words))))
 
@@ -157,7 +157,7 @@ def test_a_sentence_longer_than_a_chunk_is_cut_and_nothing_of_it_is_lost() -> No
     assert set(words) <= set(" ".join(chunk.text for chunk in chunks).split())
 
 
-def test_a_word_longer_than_a_chunk_is_cut_and_nothing_of_it_is_lost() -> None:
+def test_a_word_longer_than_a_chunk_is_split_without_loss() -> None:
     sequence = "".join(Random(3).choices("ACGT", k=9_000))
     chunks = chunk_article(_article("T", (None, f"The sequence is {sequence} as shown.")))
 
@@ -168,11 +168,11 @@ def test_a_word_longer_than_a_chunk_is_cut_and_nothing_of_it_is_lost() -> None:
     assert any(piece.endswith(sequence[-50:]) for piece in pieces)
 
 
-def test_text_without_blanks_is_not_taken_for_one_word() -> None:
+def test_text_without_blanks_is_not_read_as_one_word() -> None:
     assert estimate_tokens("糖尿病" * 100) >= 300
 
 
-def test_a_title_longer_than_a_chunk_is_cut_like_text() -> None:
+def test_a_title_longer_than_a_chunk_is_split_like_text() -> None:
     title = " ".join(f"title{number}" for number in range(900))
     chunks = chunk_article(_article(title, ("METHODS", "Some."), ("RESULTS", "None.")))
 
@@ -188,13 +188,13 @@ VOCABULARY = re.split(
 
 
 def texts(*words: int) -> st.SearchStrategy[str]:
-    """Return texts of so many words; a few of them are very long ones, with no place to cut."""
+    """Return texts of a number of words, some of them very long and without a place to split."""
 
-    def written(number: int, chance: Random) -> str:
+    def write(number: int, chance: Random) -> str:
         tails = ["", "", "", "", "", "y", "y" * 30, "y" * 400]
         return " ".join(chance.choice(VOCABULARY) + chance.choice(tails) for _ in range(number))
 
-    return st.builds(written, st.sampled_from(words), st.randoms(use_true_random=False))
+    return st.builds(write, st.sampled_from(words), st.randoms(use_true_random=False))
 
 
 labels = st.sampled_from(["METHODS", "RESULTS AND DISCUSSION", "WHAT IS NEW", "AIM", None])
@@ -218,7 +218,7 @@ def test_every_word_is_in_some_chunk_and_every_chunk_fits(title: str, sections: 
     assert {word.rstrip(":") for word in given.split()} <= kept
 
 
-def test_records_as_the_parser_reads_them_are_cut_by_their_labels() -> None:
+def test_parsed_records_are_split_by_their_labels() -> None:
     paper = Paper(7, abstract=[("BACKGROUND", _sentences(9)), ("RESULTS", _sentences(9, start=9))])
 
     assert [chunk.section for chunk in Doc.of(paper.article()).chunks] == ["Background", "Results"]

@@ -1,4 +1,4 @@
-"""The corpus file: who may open it, what happens when it cannot be used, and how old files become new ones."""
+"""The corpus file: permissions, errors, and the migration of older files."""
 
 import base64
 import gzip
@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from corpus_bench import Paper, contents, mark_deleted, rows, series
-from places import DATA
+from invented_papers import Paper, list_rows, make_series, mark_deleted, read_contents
+from project_paths import DATA
 
 from entrez_kit.base import private_files
 from entrez_kit.base.errors import Exit, StoreError
@@ -33,8 +33,8 @@ def store(tmp_path: Path) -> Store:
     return Store(tmp_path / "data" / "corpus.db")
 
 
-def _filled(store: Store, number: int = 3) -> Store:
-    store.upsert_pubmed_docs([paper.article() for paper in series(number)], "k")
+def _fill_store(store: Store, number: int = 3) -> Store:
+    store.upsert_pubmed_docs([paper.article() for paper in make_series(number)], "k")
     return store
 
 
@@ -44,22 +44,22 @@ def _reason(error: StoreError) -> str | None:
     return error.reason
 
 
-def test_reading_a_corpus_that_is_not_there_yet_finds_nothing_and_makes_nothing(store: Store) -> None:
+def test_reading_a_missing_corpus_finds_nothing_and_creates_no_file(store: Store) -> None:
     assert store.corpora().corpora == []
     assert store.get_pubmed_doc(1) is None
     assert store.stats().documents == 0
     assert not store.path.parent.exists()
 
 
-def test_a_corpus_made_meanwhile_is_seen(store: Store) -> None:
+def test_a_corpus_created_later_is_seen(store: Store) -> None:
     assert store.stats().documents == 0
-    _filled(Store(store.path))
+    _fill_store(Store(store.path))
 
     assert store.stats().documents == 3
 
 
-def test_file_and_folder_are_for_this_user_alone(store: Store) -> None:
-    _filled(store)
+def test_file_and_folder_can_be_read_only_by_this_user(store: Store) -> None:
+    _fill_store(store)
 
     with store.reading():
         modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in store.path.parent.iterdir()}
@@ -67,22 +67,22 @@ def test_file_and_folder_are_for_this_user_alone(store: Store) -> None:
     assert stat.S_IMODE(store.path.parent.stat().st_mode) == 0o700
 
 
-def test_a_file_left_open_to_others_is_closed_to_them(store: Store) -> None:
-    _filled(store).close()
+def test_the_permissions_of_a_file_that_others_can_read_are_corrected(store: Store) -> None:
+    _fill_store(store).close()
     store.path.chmod(0o644)
-    _filled(Store(store.path))
+    _fill_store(Store(store.path))
 
     assert stat.S_IMODE(store.path.stat().st_mode) == 0o600
 
 
-def test_what_is_committed_is_flushed_to_the_disk(store: Store) -> None:
+def test_committed_data_are_flushed_to_the_disk(store: Store) -> None:
     with store.writing() as connection:
         assert connection.execute("PRAGMA synchronous").fetchone()[0] == 2
         assert connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
 
 
 def test_a_block_that_fails_writes_nothing(store: Store) -> None:
-    _filled(store)
+    _fill_store(store)
 
     def fails() -> None:
         with store.writing() as connection:
@@ -93,21 +93,21 @@ def test_a_block_that_fails_writes_nothing(store: Store) -> None:
         fails()
 
     assert store.stats().documents == 3
-    assert rows(store, "SELECT count(*) FROM membership") == [(3,)]
+    assert list_rows(store, "SELECT count(*) FROM membership") == [(3,)]
 
 
-def test_readers_are_never_kept_waiting_by_a_writer(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_writer_never_blocks_readers(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database, "BUSY_SECONDS", 0.05)
-    _filled(store)
+    _fill_store(store)
 
     with store.writing() as connection:
         connection.execute("DELETE FROM membership")
         assert store.stats().documents == 3
-        assert rows(store, "SELECT count(*) FROM membership") == [(3,)]
+        assert list_rows(store, "SELECT count(*) FROM membership") == [(3,)]
 
 
-def test_a_reader_sees_one_state_to_the_end(store: Store) -> None:
-    _filled(store)
+def test_a_reader_sees_one_state_to_its_end(store: Store) -> None:
+    _fill_store(store)
 
     with store.reading() as connection:
         before = connection.execute("SELECT count(*) FROM documents").fetchone()[0]
@@ -116,9 +116,9 @@ def test_a_reader_sees_one_state_to_the_end(store: Store) -> None:
     assert store.stats().documents == before + 1
 
 
-def test_a_writer_says_who_keeps_it_waiting(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_blocked_writer_names_the_other_writer(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database, "BUSY_SECONDS", 0.05)
-    _filled(store).close()
+    _fill_store(store).close()
 
     with Store(store.path).writing(), pytest.raises(StoreError, match="locked by another program") as caught:
         store.upsert_pubmed_docs([Paper(5).article()])
@@ -147,8 +147,8 @@ def test_writers_in_many_threads_take_turns(store: Store) -> None:
     assert store.stats().documents == 30
 
 
-def test_a_file_of_a_newer_version_is_refused_and_left_alone(store: Store) -> None:
-    _filled(store).close()
+def test_a_file_of_a_newer_version_is_refused_and_not_changed(store: Store) -> None:
+    _fill_store(store).close()
     with sqlite3.connect(store.path) as raw:
         raw.execute("PRAGMA user_version=99")
     raw.close()
@@ -161,14 +161,14 @@ def test_a_file_of_a_newer_version_is_refused_and_left_alone(store: Store) -> No
     assert store.path.read_bytes() == before
 
 
-def test_somebody_elses_sqlite_file_is_refused_and_left_alone(store: Store) -> None:
+def test_a_foreign_sqlite_file_is_refused_and_not_changed(store: Store) -> None:
     store.path.parent.mkdir()
     raw = sqlite3.connect(store.path)
     raw.execute("CREATE TABLE recipes (name TEXT)")
     raw.close()
 
     with pytest.raises(StoreError, match="not a corpus of entrez-kit") as caught:
-        _filled(store)
+        _fill_store(store)
 
     assert _reason(caught.value) == "not_a_corpus"
     raw = sqlite3.connect(store.path)
@@ -176,21 +176,21 @@ def test_somebody_elses_sqlite_file_is_refused_and_left_alone(store: Store) -> N
     raw.close()
 
 
-def test_an_older_file_is_brought_up_to_date_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    _filled(store).close()
+def test_an_older_file_is_migrated_once(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    _fill_store(store).close()
     ran: list[int] = []
 
     def second(connection: sqlite3.Connection) -> None:
         ran.append(1)
         connection.execute("ALTER TABLE documents ADD COLUMN mood TEXT DEFAULT 'fine'")
 
-    before = contents(Store(store.path))
+    before = read_contents(Store(store.path))
     monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, second))
     monkeypatch.setattr(schema, "_check_schema", lambda _: None)  # this format exists in this test only
 
     newer = Store(store.path)
-    assert rows(newer, "SELECT DISTINCT mood FROM documents") == [("fine",)]
-    assert contents(newer) == before
+    assert list_rows(newer, "SELECT DISTINCT mood FROM documents") == [("fine",)]
+    assert read_contents(newer) == before
     newer.close()
     Store(store.path).stats()
     assert ran == [1]
@@ -237,7 +237,7 @@ CRAFTED = [
 def test_a_corpus_whose_schema_another_person_changed_is_refused_and_named(
     store: Store, script: str, said: str
 ) -> None:
-    _filled(store).close()
+    _fill_store(store).close()
     with closing(sqlite3.connect(store.path)) as raw:
         raw.executescript(script)
     before = store.path.read_bytes()
@@ -267,7 +267,7 @@ def test_an_older_corpus_that_another_person_changed_is_not_migrated(store: Stor
 
 
 def test_the_expected_schema_is_that_of_a_new_file(store: Store) -> None:
-    _filled(store)
+    _fill_store(store)
     with store.reading() as connection:
         found = private_files.read_schema(connection)
         assert connection.execute("PRAGMA trusted_schema").fetchone()[0] == 0
@@ -276,18 +276,18 @@ def test_the_expected_schema_is_that_of_a_new_file(store: Store) -> None:
 
 
 def test_statistics_that_sqlite_gathers_do_not_change_the_schema(store: Store) -> None:
-    _filled(store).close()
+    _fill_store(store).close()
     with closing(sqlite3.connect(store.path)) as raw:
         raw.execute("ANALYZE")
 
     assert store.stats().documents == 3
 
 
-def test_a_corpus_of_the_version_before_is_taken_over_and_indexed_anew(store: Store) -> None:
+def test_a_corpus_of_the_previous_version_is_migrated_and_indexed_again(store: Store) -> None:
     store.path.parent.mkdir()
     store.path.write_bytes(gzip.decompress((DATA / "corpus-format-2.db.gz").read_bytes()))
 
-    def found(word: str, corpus: str | None = None) -> list[int]:
+    def find(word: str, corpus: str | None = None) -> list[int]:
         with store.reading() as connection:
             return [hit.pmid for hit in words.search(connection, word, 20, corpus=corpus)]
 
@@ -297,27 +297,27 @@ def test_a_corpus_of_the_version_before_is_taken_over_and_indexed_anew(store: St
             query = np.eye(1, dim, dtype=np.float32)[0]
             return [(hit.pmid, round(hit.sim or 0, 5)) for hit in vectors.nearest(connection, model, query, 20)]
 
-    stored = rows(store, "SELECT pmid, vector FROM vectors AS v JOIN chunks AS c ON c.id = v.chunk_id")
+    stored = list_rows(store, "SELECT pmid, vector FROM vectors AS v JOIN chunks AS c ON c.id = v.chunk_id")
     sims = {pmid: round(float(np.frombuffer(vector, "<f4")[0]), 5) for pmid, vector in stored}
     others = [*range(1004, 1013)]
     for step in (lambda: None, store.index_words, store.index_vectors, store.reindex):
         step()
         assert near() == sorted(sims.items(), key=lambda found: (-found[1], found[0]))
-        assert found("zebrafish") == [1002, *others]
-        assert (found("sharks"), found("osteoporosis"), found("H2O tumor")) == ([1001], [2001], [2001])
-        assert (found("zebrafish", "other"), found("sharks", "other")) == ([1002], [1001])
+        assert find("zebrafish") == [1002, *others]
+        assert (find("sharks"), find("osteoporosis"), find("H2O tumor")) == ([1001], [2001], [2001])
+        assert (find("zebrafish", "other"), find("sharks", "other")) == ([1002], [1001])
     stats = store.stats()
     assert (stats.documents, stats.deleted, stats.retracted, stats.versions) == (12, 1, 1, 16)
     assert stats.vectors == {"test:letters": stats.chunks - 1}
     assert [article.title for article in store.articles("other")] == ["Invented title 0", "Invented title 1"]
-    assert rows(store, "SELECT name FROM sqlite_schema WHERE name LIKE 'lexical_index%'") == []
-    assert rows(store, "PRAGMA integrity_check") == [("ok",)]
+    assert list_rows(store, "SELECT name FROM sqlite_schema WHERE name LIKE 'lexical_index%'") == []
+    assert list_rows(store, "PRAGMA integrity_check") == [("ok",)]
 
 
 SAID = "pmid, version, change, title, abstract, journal, pub_types, pdat, pmcid, retraction_status, content_hash, lr"
 
 
-def test_a_corpus_that_said_the_present_version_twice_says_the_same_in_less(store: Store) -> None:
+def test_duplicate_data_of_the_previous_version_are_removed_by_the_migration(store: Store) -> None:
     store.path.parent.mkdir()
     store.path.write_bytes(gzip.decompress((DATA / "corpus-format-4.db.gz").read_bytes()))
     before = sqlite3.connect(store.path)
@@ -327,24 +327,24 @@ def test_a_corpus_that_said_the_present_version_twice_says_the_same_in_less(stor
     documents = before.execute(f"SELECT {columns} FROM documents").fetchall()
     before.close()
 
-    assert rows(store, f"SELECT {SAID}, seen_at FROM versions ORDER BY 1, 2") == versions
+    assert list_rows(store, f"SELECT {SAID}, seen_at FROM versions ORDER BY 1, 2") == versions
     assert len(versions) == 16
-    assert rows(store, f"SELECT {columns} FROM documents") == documents
+    assert list_rows(store, f"SELECT {columns} FROM documents") == documents
     assert [json.loads(one.model_dump_json()) for one in store.articles()] == [json.loads(text) for (text,) in records]
-    assert rows(store, "SELECT pmid, json_extract(corrections, '$[0].kind') FROM documents WHERE corrections > ''") == [
-        (1002, "RetractionIn")
-    ]
+    assert list_rows(
+        store, "SELECT pmid, json_extract(corrections, '$[0].kind') FROM documents WHERE corrections > ''"
+    ) == [(1002, "RetractionIn")]
     kept = "SELECT count(*), count(title), count(content_hash) FROM revisions"
-    assert rows(store, kept) == [(16, 3, 3)]
-    assert rows(store, "PRAGMA integrity_check") == [("ok",)]
-    assert rows(store, "PRAGMA foreign_key_check") == []
+    assert list_rows(store, kept) == [(16, 3, 3)]
+    assert list_rows(store, "PRAGMA integrity_check") == [("ok",)]
+    assert list_rows(store, "PRAGMA foreign_key_check") == []
     mark_deleted(store, [1004])
-    assert rows(store, kept) == [(17, 4, 4)]
+    assert list_rows(store, kept) == [(17, 4, 4)]
     last = (1004, 1, "added", "Invented title 3"), (1004, 2, "deleted", "Invented title 3")
-    assert rows(store, "SELECT pmid, version, change, title FROM versions WHERE pmid = 1004 ORDER BY 2") == [*last]
+    assert list_rows(store, "SELECT pmid, version, change, title FROM versions WHERE pmid = 1004 ORDER BY 2") == [*last]
 
 
-def test_a_record_packed_by_this_format_is_read_by_every_later_one() -> None:
+def test_a_record_stored_in_this_format_is_read_by_every_later_version() -> None:
     article = '{"pmid":"5","record_type":"article","title":"On H\u2082O","abstract_sections":[{"text":"It is wet."}]}'
     packed = base64.b64decode("eH1EINvjg5fSpmBl+ItpWCEPciLW4hpa/CIqAaAzawF9fiHJ")
 
@@ -354,25 +354,25 @@ def test_a_record_packed_by_this_format_is_read_by_every_later_one() -> None:
         packing.unpack(packed, "[]", None, "On H2O", "It is wet.")
 
 
-def test_a_migration_that_fails_leaves_the_older_file_as_it_was(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    _filled(store).close()
+def test_a_migration_that_fails_leaves_the_older_file_unchanged(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    _fill_store(store).close()
     present = schema.MIGRATIONS
 
-    def broken(connection: sqlite3.Connection) -> None:
+    def fail(connection: sqlite3.Connection) -> None:
         connection.execute("DROP TABLE membership")
         raise RuntimeError("on the way")
 
-    monkeypatch.setattr(schema, "MIGRATIONS", (*present, broken))
+    monkeypatch.setattr(schema, "MIGRATIONS", (*present, fail))
     with pytest.raises(RuntimeError):
         Store(store.path).stats()
 
     monkeypatch.setattr(schema, "MIGRATIONS", present)
-    assert rows(Store(store.path), "SELECT count(*) FROM membership") == [(3,)]
+    assert list_rows(Store(store.path), "SELECT count(*) FROM membership") == [(3,)]
 
 
 @pytest.mark.parametrize("damage", [b"this is no database at all, whatever its name says" * 40, None])
-def test_a_damaged_file_is_reported_and_left_alone(store: Store, damage: bytes | None) -> None:
-    _filled(store, 200).close()
+def test_a_damaged_file_is_reported_and_not_changed(store: Store, damage: bytes | None) -> None:
+    _fill_store(store, 200).close()
     whole = store.path.read_bytes()
     # Where a new beginning is not given, the root pages stay and the rest is overwritten.
     broken = damage if damage is not None else whole[:4096] + b"\xff" * (len(whole) - 4096)
@@ -386,38 +386,38 @@ def test_a_damaged_file_is_reported_and_left_alone(store: Store, damage: bytes |
     assert store.path.read_bytes() == broken
 
 
-def test_a_full_disk_is_reported_and_what_was_committed_stays(store: Store) -> None:
-    _filled(store)
+def test_a_full_disk_is_reported_and_committed_data_stay(store: Store) -> None:
+    _fill_store(store)
     with store.writing() as connection:
         pages = connection.execute("PRAGMA page_count").fetchone()[0]
     with store._lend(writable=True) as connection:
         connection.execute(f"PRAGMA max_page_count={pages}")
 
     with pytest.raises(StoreError, match="disk is full") as caught:
-        store.upsert_pubmed_docs([paper.article() for paper in series(500, pmid=5000)])
+        store.upsert_pubmed_docs([paper.article() for paper in make_series(500, pmid=5000)])
 
     assert _reason(caught.value) == "disk_full"
     assert Store(store.path).stats().documents == 3
 
 
-def test_a_folder_that_cannot_be_made_is_reported(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way", encoding="utf-8")
     store = Store(tmp_path / "file" / "corpus.db")
 
     with pytest.raises(StoreError, match="cannot be opened") as caught:
-        _filled(store)
+        _fill_store(store)
 
     assert _reason(caught.value) == "cannot_open"
     assert "ENTREZ_KIT_DATA_DIR" in caught.value.recovery_hint
 
 
 @pytest.mark.parametrize("number", ["EACCES", "EROFS"])
-def test_a_read_only_corpus_can_be_read_and_says_why_it_cannot_be_written(
+def test_a_read_only_corpus_can_be_read_and_reports_why_it_cannot_be_written(
     number: str, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import errno
 
-    _filled(store).close()
+    _fill_store(store).close()
     real = os.open
 
     def refuse(path: object, flags: int, *more: object, **others: object) -> int:
@@ -430,12 +430,12 @@ def test_a_read_only_corpus_can_be_read_and_says_why_it_cannot_be_written(
 
     assert other.stats().documents == 3
     with pytest.raises(StoreError) as caught:
-        _filled(other)
+        _fill_store(other)
     assert _reason(caught.value) == "read_only"
 
 
 def test_a_file_without_write_permission_can_be_read(store: Store) -> None:
-    _filled(store).close()
+    _fill_store(store).close()
     for part in store.path.parent.iterdir():
         if part != store.path:
             part.unlink()
@@ -448,9 +448,9 @@ def test_a_file_without_write_permission_can_be_read(store: Store) -> None:
     connection.close()
 
 
-def test_a_file_put_in_place_of_another_is_noticed(store: Store, tmp_path: Path) -> None:
-    _filled(store)
-    other = _filled(Store(tmp_path / "other" / "corpus.db"), 7)
+def test_a_file_that_replaces_another_is_noticed(store: Store, tmp_path: Path) -> None:
+    _fill_store(store)
+    other = _fill_store(Store(tmp_path / "other" / "corpus.db"), 7)
     other.close()
     for part in list(store.path.parent.iterdir()):
         part.unlink()
@@ -459,17 +459,17 @@ def test_a_file_put_in_place_of_another_is_noticed(store: Store, tmp_path: Path)
     other.path.rename(store.path)
 
     assert store.stats().documents == 7
-    _filled(store, 9)
+    _fill_store(store, 9)
     assert store.stats().documents == 9
 
 
-def test_a_mistake_in_our_own_sql_is_no_trouble_of_the_store(store: Store) -> None:
+def test_an_error_in_our_own_sql_is_not_a_store_error(store: Store) -> None:
     with pytest.raises(sqlite3.OperationalError), store.reading() as connection:
         connection.execute("SELEKT 1")
 
 
-def test_a_file_that_lost_a_table_is_reported(store: Store) -> None:
-    _filled(store)
+def test_a_file_without_a_table_is_reported(store: Store) -> None:
+    _fill_store(store)
     with store.writing() as connection:
         connection.execute("DROP TABLE membership")
 
@@ -480,7 +480,7 @@ def test_a_file_that_lost_a_table_is_reported(store: Store) -> None:
 
 
 @pytest.mark.process
-def test_two_processes_may_make_the_file_at_the_same_time(store: Store) -> None:
+def test_two_processes_may_create_the_file_at_the_same_time(store: Store) -> None:
     script = (
         "import sys; from pathlib import Path; from entrez_kit.corpus.store.store import Store; "
         "Store(Path(sys.argv[1])).set_checkpoint(sys.argv[2], '2024-01-01')"
@@ -494,7 +494,7 @@ def test_two_processes_may_make_the_file_at_the_same_time(store: Store) -> None:
     assert [corpus.query_key for corpus in store.corpora().corpora] == ["k0", "k1", "k2"]
 
 
-def test_a_file_that_another_process_is_making_is_not_taken_for_somebody_elses(
+def test_a_file_that_another_process_is_creating_is_not_refused_as_foreign(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(database, "BUSY_SECONDS", 0.05)
@@ -506,7 +506,7 @@ def test_a_file_that_another_process_is_making_is_not_taken_for_somebody_elses(
         if "sqlite_schema" in statement and not tried:
             tried.append(1)
             with suppress(StoreError):
-                _filled(Store(store.path))
+                _fill_store(Store(store.path))
 
     connection = sqlite3.connect(store.path, isolation_level=None)
     connection.set_trace_callback(meanwhile)
@@ -520,8 +520,8 @@ def test_a_file_that_another_process_is_making_is_not_taken_for_somebody_elses(
 @pytest.mark.process
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-def test_a_forked_child_opens_a_connection_of_its_own(store: Store) -> None:
-    _filled(store)
+def test_a_forked_child_opens_its_own_connection(store: Store) -> None:
+    _fill_store(store)
     inherited = store._idle[0]
     context = multiprocessing.get_context("fork")
     found = context.SimpleQueue()
@@ -538,14 +538,14 @@ def test_a_forked_child_opens_a_connection_of_its_own(store: Store) -> None:
     assert store.stats().documents == 3
 
 
-def test_people_find_their_way_in_the_tables(store: Store) -> None:
+def test_people_can_read_the_tables(store: Store) -> None:
     store.upsert_pubmed_docs([Paper(5, mesh=("Humans",)).article()], "k")
     store.set_checkpoint("k", "2024-01-01")
 
-    assert rows(store, "SELECT query_key, documents FROM corpora") == [("k", 1)]
-    assert rows(store, "SELECT json_extract(mesh, '$[0]') FROM documents") == [("Humans",)]
-    assert rows(store, "SELECT title, seen_at > '' FROM versions") == [("Invented title", 1)]
-    notes = rows(store, "SELECT sql FROM sqlite_schema WHERE name = 'documents'")[0][0]
+    assert list_rows(store, "SELECT query_key, documents FROM corpora") == [("k", 1)]
+    assert list_rows(store, "SELECT json_extract(mesh, '$[0]') FROM documents") == [("Humans",)]
+    assert list_rows(store, "SELECT title, seen_at > '' FROM versions") == [("Invented title", 1)]
+    notes = list_rows(store, "SELECT sql FROM sqlite_schema WHERE name = 'documents'")[0][0]
     assert "The latest version of each PubMed record" in notes
 
 
@@ -560,7 +560,9 @@ def test_people_find_their_way_in_the_tables(store: Store) -> None:
     ],
     ids=["text", "json in SQL", "json", "packed", "bytes"],
 )
-def test_flipped_bytes_inside_a_record_are_damage_and_say_what_to_do(store: Store, read: Callable[[Any], Any]) -> None:
+def test_flipped_bytes_inside_a_record_are_reported_as_damage_with_advice(
+    store: Store, read: Callable[[Any], Any]
+) -> None:
     with pytest.raises(StoreError) as caught, store.writing() as connection:
         read(connection)
 

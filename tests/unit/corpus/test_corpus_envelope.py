@@ -34,7 +34,7 @@ def test_every_error_has_a_code_of_the_corpus_contract(kind: type[EntrezKitError
     json.dumps(envelope)
 
 
-def test_every_code_of_the_kit_stands_in_the_table() -> None:
+def test_every_code_of_the_kit_is_in_the_table() -> None:
     assert {kind.code for kind in KINDS} == set(CORPUS_CODES)
 
 
@@ -47,7 +47,5 @@ def test_every_code_of_the_kit_stands_in_the_table() -> None:
         ({}, "UPSTREAM"),
     ],
 )
-def test_an_error_of_an_e_utility_itself_is_told_from_one_that_is_out_of_reach(
-    details: dict[str, str], code: str
-) -> None:
+def test_an_error_of_an_e_utility_is_distinguished_from_an_unreachable_one(details: dict[str, str], code: str) -> None:
     assert corpus_envelope(UpstreamError("no", details=details))["error"]["code"] == code

@@ -1,4 +1,4 @@
-"""Quality: the scale, its parts and what they add up to."""
+"""Quality scores: the scale, its parts and their sum."""
 
 from datetime import date
 
@@ -15,7 +15,7 @@ def _parts(
     return lasting_parts(pub_types=types, mesh=mesh, journals=journals, retracted=retracted)
 
 
-def test_the_record_of_the_contract_scores_as_the_contract_says() -> None:
+def test_the_record_of_the_contract_has_the_score_of_the_contract() -> None:
     parts = _parts(("Randomized Controlled Trial",), ("Humans",), ("The New England Journal of Medicine",))
 
     assert quality(parts, "2024-05-11", date(2025, 8, 17)).model_dump() == {
@@ -47,7 +47,7 @@ def test_the_highest_score_is_nine() -> None:
         ((), 0),
     ],
 )
-def test_design_goes_from_pooled_evidence_down(types: tuple[str, ...], design: int) -> None:
+def test_pooled_evidence_has_the_highest_score_for_design(types: tuple[str, ...], design: int) -> None:
     assert _parts(types).design == design
 
 
@@ -67,7 +67,7 @@ def test_design_goes_from_pooled_evidence_down(types: tuple[str, ...], design: i
         ("", 0),
     ],
 )
-def test_journals_are_known_by_their_exact_names(name: str, points: int) -> None:
+def test_journals_are_recognised_by_their_exact_names(name: str, points: int) -> None:
     assert _parts(journals=(name,)).journal == points
 
 
@@ -82,7 +82,7 @@ def test_journals_are_known_by_their_exact_names(name: str, points: int) -> None
         (("Journal Article",), (), 0),
     ],
 )
-def test_studies_of_people_count_more_than_those_of_animals(
+def test_studies_of_people_score_higher_than_those_of_animals(
     types: tuple[str, ...], mesh: tuple[str, ...], points: int
 ) -> None:
     assert _parts(types, mesh).human == points
@@ -104,11 +104,11 @@ def test_studies_of_people_count_more_than_those_of_animals(
         (None, 0),
     ],
 )
-def test_recency_is_that_of_the_day_it_is_asked(published: str | None, points: int) -> None:
+def test_recency_is_computed_for_the_day_of_the_request(published: str | None, points: int) -> None:
     assert recency(published, TODAY) == points
 
 
-def test_a_retracted_record_deserves_nothing() -> None:
+def test_a_retracted_record_has_no_score() -> None:
     parts = _parts(("Meta-Analysis",), ("Humans",), ("Nature",), retracted=True)
 
     assert quality(parts, "2025", TODAY, retracted=True).total == 0

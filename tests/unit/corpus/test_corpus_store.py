@@ -1,10 +1,10 @@
-"""Store: versions, membership, chunks, the outbox, checkpoints and what can be asked about them."""
+"""The store: versions, membership, chunks, the outbox, checkpoints, and reports about them."""
 
 import json
 from pathlib import Path
 
 import pytest
-from corpus_bench import Clock, Paper, contents, mark_deleted, rows, series
+from invented_papers import Clock, Paper, list_rows, make_series, mark_deleted, read_contents
 
 from entrez_kit.base.errors import EntityNotFound, InvalidInput
 from entrez_kit.corpus.chunking import chunk_uuid
@@ -35,7 +35,7 @@ def _version(store: Store, pmid: int = 1001) -> int:
 # documents
 
 
-def test_a_record_is_kept_as_pubmed_has_it(store: Store) -> None:
+def test_a_record_is_stored_with_the_values_of_pubmed(store: Store) -> None:
     paper = Paper(
         1001,
         title="On 10² and P<0.001",
@@ -61,14 +61,14 @@ def test_a_record_is_kept_as_pubmed_has_it(store: Store) -> None:
 
 def test_the_same_record_again_is_skipped_and_makes_no_version(store: Store, clock: Clock) -> None:
     store.upsert_pubmed_docs([PAPER.article()])
-    before = contents(store)
+    before = read_contents(store)
     clock.move(days=3)
 
     done = store.upsert_pubmed_docs([PAPER.article()])
 
     assert (done.inserted, done.updated, done.skipped) == ([], [], [1001])
-    assert contents(store) == before
-    assert rows(store, "SELECT substr(first_seen_at, 1, 10), substr(last_seen_at, 1, 10) FROM documents") == [
+    assert read_contents(store) == before
+    assert list_rows(store, "SELECT substr(first_seen_at, 1, 10), substr(last_seen_at, 1, 10) FROM documents") == [
         ("2026-01-05", "2026-01-08")
     ]
 
@@ -76,14 +76,14 @@ def test_the_same_record_again_is_skipped_and_makes_no_version(store: Store, clo
 @pytest.mark.parametrize(
     "changed",
     [
-        PAPER.but(title="Another title"),
-        PAPER.but(abstract="Another abstract."),
-        PAPER.but(journal="Another journal"),
-        PAPER.but(types=("Review",)),
-        PAPER.but(published=(2024, "Feb", 4)),
-        PAPER.but(revised="2024-03-11"),
-        PAPER.but(revised="2024-03-11", mesh=("Humans",)),
-        PAPER.but(title="An older copy with another title", revised="2024-03-01"),
+        PAPER.change_with(title="Another title"),
+        PAPER.change_with(abstract="Another abstract."),
+        PAPER.change_with(journal="Another journal"),
+        PAPER.change_with(types=("Review",)),
+        PAPER.change_with(published=(2024, "Feb", 4)),
+        PAPER.change_with(revised="2024-03-11"),
+        PAPER.change_with(revised="2024-03-11", mesh=("Humans",)),
+        PAPER.change_with(title="An older copy with another title", revised="2024-03-01"),
     ],
     ids=["title", "abstract", "journal", "types", "pdat", "lr", "mesh and lr", "content of an older lr"],
 )
@@ -94,7 +94,7 @@ def test_other_content_or_a_later_revision_makes_a_version(store: Store, changed
 
     assert done.updated == [1001]
     assert _version(store) == 2
-    assert rows(store, "SELECT version, change, title FROM versions ORDER BY version") == [
+    assert list_rows(store, "SELECT version, change, title FROM versions ORDER BY version") == [
         (1, "added", PAPER.title),
         (2, "revised", changed.title),
     ]
@@ -102,7 +102,7 @@ def test_other_content_or_a_later_revision_makes_a_version(store: Store, changed
 
 @pytest.mark.parametrize(
     "changed",
-    [PAPER.but(mesh=("Mice",)), PAPER.but(revised="2024-03-01"), PAPER.but(revised=None)],
+    [PAPER.change_with(mesh=("Mice",)), PAPER.change_with(revised="2024-03-01"), PAPER.change_with(revised=None)],
     ids=["mesh", "earlier lr", "no lr"],
 )
 def test_neither_other_headings_nor_an_earlier_date_make_a_version(store: Store, changed: Paper) -> None:
@@ -112,14 +112,14 @@ def test_neither_other_headings_nor_an_earlier_date_make_a_version(store: Store,
     assert _version(store) == 1
 
 
-def test_the_order_of_publication_types_is_no_content(store: Store) -> None:
-    store.upsert_pubmed_docs([PAPER.but(types=("Review", "Meta-Analysis")).article()])
+def test_the_order_of_publication_types_does_not_count_as_content(store: Store) -> None:
+    store.upsert_pubmed_docs([PAPER.change_with(types=("Review", "Meta-Analysis")).article()])
 
-    assert store.upsert_pubmed_docs([PAPER.but(types=("Meta-Analysis", "Review")).article()]).skipped == [1001]
+    assert store.upsert_pubmed_docs([PAPER.change_with(types=("Meta-Analysis", "Review")).article()]).skipped == [1001]
 
 
 def test_a_first_date_of_revision_counts_as_a_later_one(store: Store) -> None:
-    store.upsert_pubmed_docs([PAPER.but(revised=None).article()])
+    store.upsert_pubmed_docs([PAPER.change_with(revised=None).article()])
 
     assert store.upsert_pubmed_docs([PAPER.article()]).updated == [1001]
 
@@ -135,9 +135,9 @@ def test_the_content_hash_is_that_of_the_canonical_json() -> None:
     )
 
 
-def test_a_later_date_is_not_lost_to_an_older_copy(store: Store) -> None:
+def test_a_later_date_is_not_replaced_by_an_older_copy(store: Store) -> None:
     store.upsert_pubmed_docs([PAPER.article()])
-    store.upsert_pubmed_docs([PAPER.but(title="Older copy", revised="2024-03-01").article()])
+    store.upsert_pubmed_docs([PAPER.change_with(title="Older copy", revised="2024-03-01").article()])
 
     found = store.get_pubmed_doc(1001)
     assert found is not None
@@ -148,26 +148,26 @@ def test_a_record_given_twice_at_once_counts_once(store: Store) -> None:
     assert store.upsert_pubmed_docs([PAPER.article(), PAPER.article()]).inserted == [1001]
 
 
-def test_a_new_retraction_is_told_from_other_revisions(store: Store) -> None:
-    store.upsert_pubmed_docs([paper.article() for paper in series(3)])
+def test_a_new_retraction_is_distinguished_from_other_revisions(store: Store) -> None:
+    store.upsert_pubmed_docs([paper.article() for paper in make_series(3)])
 
     done = store.upsert_pubmed_docs(
         [
-            series(3)[0].but(retracted_in="J. 2025", revised="2025-01-01").article(),
-            series(3)[1].but(title="Only revised").article(),
+            make_series(3)[0].change_with(retracted_in="J. 2025", revised="2025-01-01").article(),
+            make_series(3)[1].change_with(title="Only revised").article(),
             Paper(2000, retracted_in="J. 2024").article(),
         ]
     )
 
     assert (done.inserted, done.updated, done.retracted) == ([2000], [1001, 1002], [1001])
-    assert rows(store, "SELECT pmid, change FROM versions WHERE version = 2 ORDER BY pmid") == [
+    assert list_rows(store, "SELECT pmid, change FROM versions WHERE version = 2 ORDER BY pmid") == [
         (1001, "retracted"),
         (1002, "revised"),
     ]
 
 
-def test_whole_articles_come_back_by_query(store: Store) -> None:
-    papers = series(4)
+def test_whole_articles_are_returned_by_query(store: Store) -> None:
+    papers = make_series(4)
     store.upsert_pubmed_docs([paper.article() for paper in papers[:3]], "a")
     store.upsert_pubmed_docs([papers[3].article()], "b")
     store.set_checkpoint("b", "2024-01-01")
@@ -176,8 +176,8 @@ def test_whole_articles_come_back_by_query(store: Store) -> None:
     assert list(store.articles("b")) == [papers[3].article()]
 
 
-def test_the_highest_date_of_entry_is_told(store: Store) -> None:
-    done = store.upsert_pubmed_docs([paper.article() for paper in series(3)])
+def test_the_highest_date_of_entry_is_returned(store: Store) -> None:
+    done = store.upsert_pubmed_docs([paper.article() for paper in make_series(3)])
 
     assert done.max_edat_seen == "2024-01-03T00:00:00Z"
 
@@ -185,7 +185,7 @@ def test_the_highest_date_of_entry_is_told(store: Store) -> None:
 # deletions
 
 
-def test_a_withdrawn_record_keeps_its_text_and_leaves_every_index(store: Store) -> None:
+def test_a_withdrawn_record_has_its_text_and_is_in_no_index(store: Store) -> None:
     store.upsert_pubmed_docs([PAPER.article()], "k")
 
     assert mark_deleted(store, [1001, 4711]) == [1001]
@@ -194,20 +194,20 @@ def test_a_withdrawn_record_keeps_its_text_and_leaves_every_index(store: Store) 
     found = store.get_pubmed_doc(1001)
     assert found is not None
     assert (found.status, found.version, found.title) == ("deleted", 2, PAPER.title)
-    assert rows(store, "SELECT version, change FROM versions") == [(1, "added"), (2, "deleted")]
-    assert rows(store, "SELECT count(*) FROM chunks") == [(0,)]
-    assert rows(store, "SELECT uuid, operation FROM outbox") == [(chunk_uuid(1001, "w0"), "delete")]
+    assert list_rows(store, "SELECT version, change FROM versions") == [(1, "added"), (2, "deleted")]
+    assert list_rows(store, "SELECT count(*) FROM chunks") == [(0,)]
+    assert list_rows(store, "SELECT uuid, operation FROM outbox") == [(chunk_uuid(1001, "w0"), "delete")]
     assert list(store.articles()) == []
 
 
-def test_a_withdrawn_record_that_is_back_is_added_again(store: Store) -> None:
+def test_a_withdrawn_record_that_returns_is_added_again(store: Store) -> None:
     store.upsert_pubmed_docs([PAPER.article()])
     mark_deleted(store, [1001])
 
     assert store.upsert_pubmed_docs([PAPER.article()]).updated == [1001]
-    assert rows(store, "SELECT version, change FROM versions") == [(1, "added"), (2, "deleted"), (3, "added")]
-    assert rows(store, "SELECT count(*) FROM chunks") == [(1,)]
-    assert rows(store, "SELECT operation FROM outbox") == [("upsert",)]
+    assert list_rows(store, "SELECT version, change FROM versions") == [(1, "added"), (2, "deleted"), (3, "added")]
+    assert list_rows(store, "SELECT count(*) FROM chunks") == [(1,)]
+    assert list_rows(store, "SELECT operation FROM outbox") == [("upsert",)]
 
 
 # chunks and the outbox
@@ -216,60 +216,62 @@ def test_a_withdrawn_record_that_is_back_is_added_again(store: Store) -> None:
 LONG = [("METHODS", "We looked at zebrafish. " * 40), ("RESULTS", "They swam very well. " * 40)]
 
 
-def test_chunks_that_stay_the_same_keep_their_vectors(store: Store) -> None:
-    store.upsert_pubmed_docs([PAPER.but(abstract=LONG).article()])
+def test_unchanged_chunks_have_their_vectors(store: Store) -> None:
+    store.upsert_pubmed_docs([PAPER.change_with(abstract=LONG).article()])
     with store.writing() as connection:
         connection.execute("INSERT INTO vectors SELECT id, 'm', 1, x'00000000' FROM chunks")
 
-    store.upsert_pubmed_docs([PAPER.but(abstract=[LONG[0], ("RESULTS", "They sank. " * 60)]).article()])
+    store.upsert_pubmed_docs([PAPER.change_with(abstract=[LONG[0], ("RESULTS", "They sank. " * 60)]).article()])
 
-    assert rows(store, "SELECT c.chunk_id, v.model FROM chunks AS c LEFT JOIN vectors AS v ON v.chunk_id = c.id") == [
+    assert list_rows(
+        store, "SELECT c.chunk_id, v.model FROM chunks AS c LEFT JOIN vectors AS v ON v.chunk_id = c.id"
+    ) == [
         ("s0", "m"),
         ("s1", None),
     ]
 
 
-def test_chunks_a_revision_has_no_more_are_deleted_everywhere(store: Store) -> None:
-    store.upsert_pubmed_docs([PAPER.but(abstract=LONG).article()])
+def test_chunks_missing_in_a_revision_are_deleted_everywhere(store: Store) -> None:
+    store.upsert_pubmed_docs([PAPER.change_with(abstract=LONG).article()])
     with store.writing() as connection:
         connection.execute("INSERT INTO vectors SELECT id, 'm', 1, x'00000000' FROM chunks")
         connection.execute("DELETE FROM outbox")
 
-    store.upsert_pubmed_docs([PAPER.but(abstract="Short now.").article()])
+    store.upsert_pubmed_docs([PAPER.change_with(abstract="Short now.").article()])
 
-    assert rows(store, "SELECT chunk_id FROM chunks") == [("w0",)]
-    assert rows(store, "SELECT count(*) FROM vectors") == [(0,)]
-    assert dict(rows(store, "SELECT uuid, operation FROM outbox")) == {
+    assert list_rows(store, "SELECT chunk_id FROM chunks") == [("w0",)]
+    assert list_rows(store, "SELECT count(*) FROM vectors") == [(0,)]
+    assert dict(list_rows(store, "SELECT uuid, operation FROM outbox")) == {
         chunk_uuid(1001, "s0"): "delete",
         chunk_uuid(1001, "s1"): "delete",
         chunk_uuid(1001, "w0"): "upsert",
     }
 
 
-def test_the_outbox_holds_the_latest_word_on_each_chunk_and_its_numbers_only_grow(store: Store) -> None:
+def test_the_outbox_has_the_latest_state_of_each_chunk_and_its_numbers_only_grow(store: Store) -> None:
     store.upsert_pubmed_docs([PAPER.article()])
-    [(first,)] = rows(store, "SELECT id FROM outbox")
-    store.upsert_pubmed_docs([PAPER.but(revised="2024-05-01").article()])
+    [(first,)] = list_rows(store, "SELECT id FROM outbox")
+    store.upsert_pubmed_docs([PAPER.change_with(revised="2024-05-01").article()])
 
-    [(second, operation)] = rows(store, "SELECT id, operation FROM outbox")
+    [(second, operation)] = list_rows(store, "SELECT id, operation FROM outbox")
     assert second > first
     assert operation == "upsert"
 
 
-def test_what_is_made_of_records_is_made_anew_without_a_version(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_derived_data_are_computed_again_without_a_version(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     from entrez_kit.corpus import documents
     from entrez_kit.corpus.chunking import Chunk, chunk_article
     from entrez_kit.corpus.quality import Lasting
 
-    store.upsert_pubmed_docs([paper.article() for paper in series(3)], "k")
+    store.upsert_pubmed_docs([paper.article() for paper in make_series(3)], "k")
     mark_deleted(store, [1003])
     store.index_words()
-    before = contents(store)
+    before = read_contents(store)
     with store.writing() as connection:
         connection.execute("DELETE FROM outbox")
     assert store.reindex() == 2
-    assert contents(store) | {"outbox": before["outbox"]} == before
-    assert rows(store, "SELECT count(*) FROM outbox") == [(0,)]
+    assert read_contents(store) | {"outbox": before["outbox"]} == before
+    assert list_rows(store, "SELECT count(*) FROM outbox") == [(0,)]
 
     def otherwise(article: Article) -> list[Chunk]:
         return [Chunk("w0", None, "cut in another way", 6)] if article.pmid == "1001" else chunk_article(article)
@@ -280,8 +282,8 @@ def test_what_is_made_of_records_is_made_anew_without_a_version(store: Store, mo
     store.reindex(lambda done, total: reported.append((done, total)))
 
     assert reported == [(2, 2)]
-    assert rows(store, "SELECT uuid FROM outbox") == [(chunk_uuid(1001, "w0"),)]
-    assert rows(store, "SELECT DISTINCT version, design FROM documents WHERE status = 'current'") == [(1, 3)]
+    assert list_rows(store, "SELECT uuid FROM outbox") == [(chunk_uuid(1001, "w0"),)]
+    assert list_rows(store, "SELECT DISTINCT version, design FROM documents WHERE status = 'current'") == [(1, 3)]
 
 
 # the full-text index
@@ -289,26 +291,28 @@ def test_what_is_made_of_records_is_made_anew_without_a_version(store: Store, mo
 
 @pytest.mark.parametrize("indexed", [True, False], ids=["written", "queued"])
 def test_the_full_text_index_follows_the_records(store: Store, indexed: bool) -> None:
-    def found(word: str) -> list[int]:
+    def find(word: str) -> list[int]:
         if indexed:
             store.index_words()
         with store.reading() as connection:
             return [hit.pmid for hit in words.search(connection, word, 10)]
 
-    store.upsert_pubmed_docs([PAPER.but(mesh=("Osteoporosis",)).article(), Paper(5, abstract="About mice.").article()])
-    assert (found("zebrafish"), found("osteoporosis"), found("mice")) == ([1001], [1001], [5])
-    store.upsert_pubmed_docs([PAPER.but(abstract="About sharks.").article()])
-    assert (found("zebrafish"), found("osteoporosis"), found("sharks")) == ([], [], [1001])
+    store.upsert_pubmed_docs(
+        [PAPER.change_with(mesh=("Osteoporosis",)).article(), Paper(5, abstract="About mice.").article()]
+    )
+    assert (find("zebrafish"), find("osteoporosis"), find("mice")) == ([1001], [1001], [5])
+    store.upsert_pubmed_docs([PAPER.change_with(abstract="About sharks.").article()])
+    assert (find("zebrafish"), find("osteoporosis"), find("sharks")) == ([], [], [1001])
     mark_deleted(store, [1001])
-    assert (found("sharks"), found("mice")) == ([], [5])
+    assert (find("sharks"), find("mice")) == ([], [5])
     store.reindex()
-    assert (found("sharks"), found("mice")) == ([], [5])
+    assert (find("sharks"), find("mice")) == ([], [5])
 
 
 # checkpoints
 
 
-def test_a_checkpoint_set_by_hand_goes_anywhere_and_is_audited(store: Store, clock: Clock) -> None:
+def test_a_checkpoint_set_by_hand_may_have_any_time_and_is_audited(store: Store, clock: Clock) -> None:
     store.set_checkpoint("k", "2025-08-17T15:59:02Z")
     clock.move(hours=1)
     store.set_checkpoint("k", "2020-01-01", note="backfill")
@@ -334,7 +338,7 @@ def test_a_checkpoint_set_by_hand_goes_anywhere_and_is_audited(store: Store, clo
     ]
 
 
-def test_a_checkpoint_that_a_sync_moves_never_goes_back(store: Store) -> None:
+def test_a_checkpoint_moved_by_a_sync_never_goes_back(store: Store) -> None:
     job = store.start_job("k", "zebrafish")
     store.commit_batch(job, [], advance_to="2024-05-01T00:00:00Z")
     store.commit_batch(job, [], advance_to="2024-04-01T00:00:00Z")
@@ -346,7 +350,7 @@ def test_a_checkpoint_that_a_sync_moves_never_goes_back(store: Store) -> None:
     assert [move.kind for move in store.checkpoint_log("k").entries] == ["automatic"]
 
 
-def test_a_record_dated_ahead_does_not_take_the_checkpoint_into_the_future(store: Store) -> None:
+def test_a_record_with_a_future_date_does_not_move_the_checkpoint_into_the_future(store: Store) -> None:
     store.commit_batch(store.start_job("k", "zebrafish"), [], advance_to="2031-01-01T00:00:00Z")
 
     found = store.get_checkpoint("k")
@@ -364,7 +368,7 @@ def test_a_record_dated_ahead_does_not_take_the_checkpoint_into_the_future(store
         (" 2025-08-17 ", "2025-08-17T00:00:00Z"),
     ],
 )
-def test_moments_are_read_in_the_forms_of_iso_8601(store: Store, given: str, kept: str) -> None:
+def test_times_are_read_in_the_forms_of_iso_8601(store: Store, given: str, kept: str) -> None:
     store.set_checkpoint("k", given)
 
     found = store.get_checkpoint("k")
@@ -375,7 +379,7 @@ def test_moments_are_read_in_the_forms_of_iso_8601(store: Store, given: str, kep
 @pytest.mark.parametrize(
     "given", ["", "yesterday", "2025-13-01", "2025-02-30", "20250817", "2025-08-17T25:00Z", "0000-01-01"]
 )
-def test_what_is_no_moment_is_refused_by_name(store: Store, given: str) -> None:
+def test_an_invalid_time_is_rejected_by_name(store: Store, given: str) -> None:
     with pytest.raises(InvalidInput, match="last_edat") as caught:
         store.set_checkpoint("k", given)
 
@@ -391,13 +395,13 @@ def test_a_checkpoint_in_the_future_is_refused(store: Store) -> None:
 # jobs
 
 
-def test_a_job_is_named_after_its_beginning_and_no_two_alike(store: Store) -> None:
+def test_a_job_has_a_unique_name_from_its_start(store: Store) -> None:
     assert store.start_job("a", "zebrafish").job_id == "sync_2026-01-05T12:00:00Z"
     assert store.start_job("b", "zebrafish").job_id == "sync_2026-01-05T12:00:01Z"
 
 
-def test_a_job_knows_what_the_unfinished_ones_before_it_fetched(store: Store, clock: Clock) -> None:
-    docs = [Doc.of(paper.article()) for paper in series(2)]
+def test_a_job_knows_the_records_that_unfinished_earlier_ones_fetched(store: Store, clock: Clock) -> None:
+    docs = [Doc.of(paper.article()) for paper in make_series(2)]
     first = store.start_job("k", "zebrafish")
     store.commit_batch(first, docs[:1])
     clock.move(hours=2)
@@ -411,7 +415,7 @@ def test_a_job_knows_what_the_unfinished_ones_before_it_fetched(store: Store, cl
     clock.move(hours=2)
 
     assert store.fresh(store.start_job("k", "zebrafish"), [1001, 1002]) == {}
-    assert rows(store, "SELECT status FROM jobs ORDER BY started_at") == [
+    assert list_rows(store, "SELECT status FROM jobs ORDER BY started_at") == [
         ("interrupted",),
         ("interrupted",),
         ("complete",),
@@ -419,7 +423,7 @@ def test_a_job_knows_what_the_unfinished_ones_before_it_fetched(store: Store, cl
     ]
 
 
-def test_what_was_fetched_more_than_a_day_ago_is_fetched_again(store: Store, clock: Clock) -> None:
+def test_records_fetched_more_than_a_day_ago_are_fetched_again(store: Store, clock: Clock) -> None:
     store.commit_batch(store.start_job("k", "zebrafish"), [Doc.of(PAPER.article())])
     clock.move(hours=25)
 
@@ -435,29 +439,29 @@ def test_a_job_that_cannot_commit_counts_nothing(store: Store) -> None:
         store.commit_batch(job, [Doc.of(PAPER.article())], advance_to="2024-01-01T00:00:00Z")
 
     assert job.pmids_processed == 0
-    assert rows(store, "SELECT count(*) FROM documents") == [(0,)]
+    assert list_rows(store, "SELECT count(*) FROM documents") == [(0,)]
     assert store.get_checkpoint("k") is None
 
 
 # reports
 
 
-def test_differences_are_listed_by_what_happened_to_a_record(store: Store, clock: Clock) -> None:
-    old = series(6)
+def test_differences_are_grouped_by_the_kind_of_change(store: Store, clock: Clock) -> None:
+    old = make_series(6)
     store.upsert_pubmed_docs([paper.article() for paper in old], "k")
     store.set_checkpoint("k", "2024-01-06")
     clock.move(days=10)
     store.upsert_pubmed_docs(
         [
             old[0].article(),
-            old[1].but(title="Revised once").article(),
-            old[2].but(retracted_in="J. 2026", revised="2026-01-10").article(),
+            old[1].change_with(title="Revised once").article(),
+            old[2].change_with(retracted_in="J. 2026", revised="2026-01-10").article(),
             Paper(3000, title="New").article(),
             Paper(3001, title="New and retracted", retracted_in="J. 2026").article(),
         ],
         "k",
     )
-    store.upsert_pubmed_docs([old[1].but(title="Revised twice", journal="Elsewhere").article()], "k")
+    store.upsert_pubmed_docs([old[1].change_with(title="Revised twice", journal="Elsewhere").article()], "k")
     mark_deleted(store, [old[3].pmid])
 
     found = store.diff("k", "2026-01-10")
@@ -472,25 +476,25 @@ def test_differences_are_listed_by_what_happened_to_a_record(store: Store, clock
     assert found.added[1].retraction_status == "retracted"
 
 
-def test_differences_before_the_day_asked_for_are_left_out(store: Store, clock: Clock) -> None:
+def test_differences_before_the_requested_day_are_omitted(store: Store, clock: Clock) -> None:
     store.upsert_pubmed_docs([PAPER.article()], "k")
     store.set_checkpoint("k", "2024-01-06")
     clock.move(days=1)
-    store.upsert_pubmed_docs([PAPER.but(title="Revised").article()], "k")
+    store.upsert_pubmed_docs([PAPER.change_with(title="Revised").article()], "k")
     clock.move(days=1)
 
-    def numbers(since: str) -> tuple[int, int]:
+    def list_numbers(since: str) -> tuple[int, int]:
         found = store.diff("k", since)
         return len(found.added), len(found.revised)
 
-    assert numbers("2026-01-05") == (1, 0)
-    assert numbers("2026-01-06") == (0, 1)
-    assert numbers("2026-01-06T12:00:00Z") == (0, 1)
-    assert numbers("2026-01-06T12:00:01Z") == (0, 0)
-    assert numbers("2027-01-01") == (0, 0)
+    assert list_numbers("2026-01-05") == (1, 0)
+    assert list_numbers("2026-01-06") == (0, 1)
+    assert list_numbers("2026-01-06T12:00:00Z") == (0, 1)
+    assert list_numbers("2026-01-06T12:00:01Z") == (0, 0)
+    assert list_numbers("2027-01-01") == (0, 0)
 
 
-def test_a_record_another_query_brought_is_new_to_the_one_that_finds_it_later(store: Store, clock: Clock) -> None:
+def test_a_record_of_another_query_is_new_to_the_query_that_finds_it_later(store: Store, clock: Clock) -> None:
     store.upsert_pubmed_docs([PAPER.article()], "a")
     clock.move(days=5)
     store.upsert_pubmed_docs([PAPER.article()], "b")
@@ -501,7 +505,7 @@ def test_a_record_another_query_brought_is_new_to_the_one_that_finds_it_later(st
     assert store.diff("a", "2026-01-08").added == []
 
 
-def test_what_was_withdrawn_before_a_query_found_it_is_no_news(store: Store, clock: Clock) -> None:
+def test_a_record_withdrawn_before_a_query_found_it_is_not_a_difference(store: Store, clock: Clock) -> None:
     store.upsert_pubmed_docs([PAPER.article()], "k")
     store.set_checkpoint("k", "2024-01-01")
     clock.move(days=1)
@@ -513,8 +517,8 @@ def test_what_was_withdrawn_before_a_query_found_it_is_no_news(store: Store, clo
     assert [item.pmid for item in store.diff("k", "2026-01-06").deleted] == ["1001"]
 
 
-def test_numbers_are_told_for_all_and_for_one_query(store: Store) -> None:
-    store.upsert_pubmed_docs([paper.article() for paper in series(3)], "a")
+def test_counts_are_returned_for_all_and_for_one_query(store: Store) -> None:
+    store.upsert_pubmed_docs([paper.article() for paper in make_series(3)], "a")
     store.upsert_pubmed_docs([Paper(5, abstract="", published=(1999, "Jan", 1)).article()], "b")
     mark_deleted(store, [1001])
     for key in "ab":
@@ -547,24 +551,24 @@ def test_an_unknown_query_is_not_found_and_the_known_ones_are_named(store: Store
 
 
 def test_lists_in_the_tables_are_json(store: Store) -> None:
-    store.upsert_pubmed_docs([PAPER.but(types=("Review", "Journal Article")).article()])
+    store.upsert_pubmed_docs([PAPER.change_with(types=("Review", "Journal Article")).article()])
 
-    [(types, mesh)] = rows(store, "SELECT pub_types, mesh FROM documents")
+    [(types, mesh)] = list_rows(store, "SELECT pub_types, mesh FROM documents")
     assert json.loads(types) == ["Review", "Journal Article"]
     assert json.loads(mesh) == []
 
 
-def test_what_a_version_said_is_kept_when_the_next_one_comes(store: Store, clock: Clock) -> None:
+def test_the_content_of_a_version_is_stored_when_the_next_one_arrives(store: Store, clock: Clock) -> None:
     for title in ("First", "Second", "Third"):
-        store.upsert_pubmed_docs([PAPER.but(title=title, abstract=f"{title} abstract.").article()])
+        store.upsert_pubmed_docs([PAPER.change_with(title=title, abstract=f"{title} abstract.").article()])
         clock.move(days=1)
     mark_deleted(store, [PAPER.pmid])
 
-    assert rows(store, "SELECT version, change, title, abstract, pdat FROM versions ORDER BY version") == [
+    assert list_rows(store, "SELECT version, change, title, abstract, pdat FROM versions ORDER BY version") == [
         (1, "added", "First", "First abstract.", "2024-02-03"),
         (2, "revised", "Second", "Second abstract.", "2024-02-03"),
         (3, "revised", "Third", "Third abstract.", "2024-02-03"),
         (4, "deleted", "Third", "Third abstract.", "2024-02-03"),
     ]
-    assert rows(store, "SELECT count(DISTINCT content_hash), count(title) FROM versions") == [(3, 4)]
-    assert rows(store, "SELECT count(title) FROM revisions WHERE version = 4") == [(0,)]
+    assert list_rows(store, "SELECT count(DISTINCT content_hash), count(title) FROM versions") == [(3, 4)]
+    assert list_rows(store, "SELECT count(title) FROM revisions WHERE version = 4") == [(0,)]

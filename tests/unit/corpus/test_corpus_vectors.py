@@ -1,4 +1,4 @@
-"""Vectors of passages: made once, kept with their model, searched exactly, fused with what words have found."""
+"""Vectors of passages: computed once, stored with their model, searched exactly, and combined with words."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from corpus_bench import Clock, Paper, mark_deleted, rows
-from tiny_model import tiny_model
+from invented_papers import Clock, Paper, list_rows, mark_deleted
+from tiny_model import build_tiny_model
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EmbeddingsError, LocalEmbeddingsError, NotConfigured, StoreError
@@ -35,8 +35,8 @@ PAPERS = [
 ]
 
 
-class Letters:
-    """A provider that counts the letters a, b and c; fails when told to."""
+class LetterProvider:
+    """A provider that counts the letters a, b and c; it fails if a test wants it to."""
 
     def __init__(self, name: str = "test:letters", dim: int = 3) -> None:
         self.name = name
@@ -60,29 +60,29 @@ def store(tmp_path: Path) -> Store:
 
 
 def read_vectors(store: Store) -> list[tuple[Any, ...]]:
-    return rows(store, "SELECT model, dim, length(vector), count(*) FROM vectors GROUP BY 1, 2, 3 ORDER BY 1")
+    return list_rows(store, "SELECT model, dim, length(vector), count(*) FROM vectors GROUP BY 1, 2, 3 ORDER BY 1")
 
 
 # Making them
 
 
-def test_every_passage_gets_a_vector_that_knows_its_model(store: Store) -> None:
-    assert vectors.embed_missing(store, Embedder(Letters())) == 4
+def test_every_passage_gets_a_vector_with_its_model(store: Store) -> None:
+    assert vectors.embed_missing(store, Embedder(LetterProvider())) == 4
     assert read_vectors(store) == [("test:letters", 3, 12, 4)]
-    assert vectors.embed_missing(store, Embedder(Letters())) == 0
+    assert vectors.embed_missing(store, Embedder(LetterProvider())) == 0
 
 
-def test_only_what_has_changed_is_embedded_again(store: Store) -> None:
-    vectors.embed_missing(store, Embedder(Letters()))
-    changed = PAPERS[0].but(abstract="Scales, described anew.", revised="2025-01-01")
+def test_only_changed_passages_are_embedded_again(store: Store) -> None:
+    vectors.embed_missing(store, Embedder(LetterProvider()))
+    changed = PAPERS[0].change_with(abstract="Scales, described anew.", revised="2025-01-01")
     store.upsert_pubmed_docs([paper.article() for paper in (changed, *PAPERS[1:])])
 
-    assert vectors.embed_missing(store, Embedder(Letters())) == 1
+    assert vectors.embed_missing(store, Embedder(LetterProvider())) == 1
 
 
-def test_what_was_made_before_a_failure_is_kept(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_vectors_computed_before_a_failure_are_stored(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vectors, "BATCH", 1)
-    provider = Letters()
+    provider = LetterProvider()
     provider.fails_after = 3
     with pytest.raises(EmbeddingsError, match="no more"):
         vectors.embed_missing(store, Embedder(provider))
@@ -95,10 +95,10 @@ def test_what_was_made_before_a_failure_is_kept(store: Store, monkeypatch: pytes
     assert reported == [(1, 1)]
 
 
-def test_a_passage_that_a_sync_replaces_meanwhile_is_embedded_again(store: Store) -> None:
-    changed = PAPERS[0].but(abstract="Quite another abstract.", revised="2025-01-01")
+def test_a_passage_that_a_sync_replaces_during_the_embedding_is_embedded_again(store: Store) -> None:
+    changed = PAPERS[0].change_with(abstract="Quite another abstract.", revised="2025-01-01")
 
-    class Slow(Letters):
+    class Slow(LetterProvider):
         def raw(self, texts: Sequence[str]) -> Any:
             if not self.asked:
                 store.upsert_pubmed_docs([changed.article()])
@@ -108,24 +108,24 @@ def test_a_passage_that_a_sync_replaces_meanwhile_is_embedded_again(store: Store
 
     with store.reading() as connection:
         assert vectors.count_missing(connection, "test:letters") == 0
-    ((text, blob),) = rows(
+    ((text, blob),) = list_rows(
         store, "SELECT text, vector FROM chunks JOIN vectors ON vectors.chunk_id = id WHERE pmid = 1"
     )
-    (expected,) = Embedder(Letters()).matrices([text])
+    (expected,) = Embedder(LetterProvider()).matrices([text])
     assert blob == expected[0].astype("<f4").tobytes()
 
 
-def test_a_model_that_changes_its_dimension_under_its_name_is_refused(store: Store) -> None:
-    vectors.embed_missing(store, Embedder(Letters()))
+def test_a_model_whose_dimension_changes_is_refused(store: Store) -> None:
+    vectors.embed_missing(store, Embedder(LetterProvider()))
     store.upsert_pubmed_docs([Paper(9).article()])
 
     with pytest.raises(LocalEmbeddingsError, match="now has 4 dimensions") as caught:
-        vectors.embed_missing(store, Embedder(Letters(dim=4)))
+        vectors.embed_missing(store, Embedder(LetterProvider(dim=4)))
     assert "reindex --anew" in caught.value.recovery_hint
 
 
-def test_a_deleted_record_takes_its_vectors_along(store: Store) -> None:
-    vectors.embed_missing(store, Embedder(Letters()))
+def test_a_deleted_record_loses_its_vectors(store: Store) -> None:
+    vectors.embed_missing(store, Embedder(LetterProvider()))
     mark_deleted(store, [1])
 
     assert read_vectors(store)[0][-1] == 3
@@ -134,7 +134,7 @@ def test_a_deleted_record_takes_its_vectors_along(store: Store) -> None:
 # Finding the nearest
 
 
-def test_the_nearest_are_found_exactly_each_record_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_nearest_records_are_found_exactly_and_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import random
 
     import numpy as np
@@ -145,10 +145,10 @@ def test_the_nearest_are_found_exactly_each_record_once(tmp_path: Path, monkeypa
     store.upsert_pubmed_docs(
         Paper(pmid, title="x", abstract="".join(draw.choices("abcdefgh ", k=40))).article() for pmid in range(1, 201)
     )
-    embedder = Embedder(Letters(dim=8))
+    embedder = Embedder(LetterProvider(dim=8))
     vectors.embed_missing(store, embedder)
     query = next(embedder.matrices(["abba"]))[0]
-    stored = rows(store, "SELECT pmid, uuid, vector FROM chunks JOIN vectors ON vectors.chunk_id = id")
+    stored = list_rows(store, "SELECT pmid, uuid, vector FROM chunks JOIN vectors ON vectors.chunk_id = id")
     sims = {
         pmid: (float(np.float32(np.frombuffer(blob, "<f4").astype(float) @ query)), uuid) for pmid, uuid, blob in stored
     }
@@ -164,23 +164,23 @@ def test_the_nearest_are_found_exactly_each_record_once(tmp_path: Path, monkeypa
 
 
 @needs_model2vec
-def test_a_search_takes_in_what_is_queued_once_it_is_much(kit: EntrezKit, monkeypatch: pytest.MonkeyPatch) -> None:
-    def queued() -> int:
+def test_a_search_indexes_the_queued_vectors_if_there_are_many(kit: EntrezKit, monkeypatch: pytest.MonkeyPatch) -> None:
+    def count_queued() -> int:
         with store_of(kit.services).reading() as connection:
             return vector_index.count_queued(connection)
 
     reindex(kit.services)
-    assert queued() == 0
+    assert count_queued() == 0
     mark_deleted(store_of(kit.services), [4])
     kit.rag_search(query="zebrafish")
-    assert queued() == 1
+    assert count_queued() == 1
     monkeypatch.setattr(vector_index, "FEW", 1)
     kit.rag_search(query="zebrafish")
-    assert queued() == 0
+    assert count_queued() == 0
 
 
 @needs_model2vec
-def test_a_damaged_index_is_an_error_that_a_reindex_mends(kit: EntrezKit) -> None:
+def test_a_damaged_index_is_an_error_that_a_reindex_repairs(kit: EntrezKit) -> None:
     reindex(kit.services)
     with store_of(kit.services).writing() as connection:
         connection.execute("UPDATE vector_blocks SET codes = substr(codes, 2)")
@@ -203,7 +203,7 @@ def embedding(kit: EntrezKit, model: Path) -> EntrezKit:
 @pytest.fixture
 def kit(kit_for: KitFor, tmp_path: Path) -> EntrezKit:
     """Return a kit with a small corpus and a tiny model that knows that a danio is a zebrafish."""
-    built = embedding(kit_for(None), tiny_model(tmp_path / "tiny"))
+    built = embedding(kit_for(None), build_tiny_model(tmp_path / "tiny"))
     store_of(built.services).clock = Clock()
     store_of(built.services).upsert_pubmed_docs([paper.article() for paper in PAPERS], query_key="all")
     return built
@@ -214,7 +214,7 @@ def list_documents(result: RagSearchResult) -> list[str]:
 
 
 @needs_model2vec
-def test_meaning_finds_what_words_do_not_and_words_rank_what_they_find(kit: EntrezKit) -> None:
+def test_meaning_finds_records_without_the_words_and_words_rank_their_records(kit: EntrezKit) -> None:
     reindex(kit.services)
     result = kit.rag_search(query="zebrafish", top_k=2, quality_bias=False)
 
@@ -240,7 +240,7 @@ def test_quality_multiplies_the_relevance(kit: EntrezKit) -> None:
 
 
 @needs_model2vec
-def test_a_search_narrowed_to_a_query_stays_there(kit: EntrezKit) -> None:
+def test_a_search_limited_to_a_query_finds_only_its_records(kit: EntrezKit) -> None:
     from entrez_kit.corpus.search.rag_search import RagSearchRequest, rag_search
 
     store_of(kit.services).upsert_pubmed_docs([PAPERS[3].article()], query_key="sugar")
@@ -253,7 +253,7 @@ def test_a_search_narrowed_to_a_query_stays_there(kit: EntrezKit) -> None:
 
 
 @needs_model2vec
-def test_a_corpus_without_vectors_of_the_model_says_what_to_run(kit: EntrezKit) -> None:
+def test_a_corpus_without_vectors_of_the_model_names_the_command_to_run(kit: EntrezKit) -> None:
     with pytest.raises(LocalEmbeddingsError, match="no vectors of hf:") as caught:
         kit.rag_search(query="zebrafish")
 
@@ -262,11 +262,11 @@ def test_a_corpus_without_vectors_of_the_model_says_what_to_run(kit: EntrezKit) 
 
 
 @needs_model2vec
-def test_another_model_needs_a_reindex_and_the_old_vectors_stay_until_told(
+def test_another_model_needs_a_reindex_and_the_old_vectors_stay_until_they_are_removed(
     kit: EntrezKit, kit_for: KitFor, tmp_path: Path
 ) -> None:
     reindex(kit.services)
-    other = embedding(kit_for(None), tiny_model(tmp_path / "other", dim=5))
+    other = embedding(kit_for(None), build_tiny_model(tmp_path / "other", dim=5))
     with pytest.raises(LocalEmbeddingsError, match=r"It has vectors of hf:.*tiny"):
         other.rag_search(query="zebrafish")
     remark = index_new(other.services)  # what a sync does at its end
@@ -283,13 +283,11 @@ def test_another_model_needs_a_reindex_and_the_old_vectors_stay_until_told(
 
 
 @needs_model2vec
-def test_the_encoders_of_passages_and_queries_have_to_be_those_the_vectors_were_made_for(
-    kit: EntrezKit, tmp_path: Path
-) -> None:
+def test_encoders_of_passages_and_queries_must_be_those_of_the_vectors(kit: EntrezKit, tmp_path: Path) -> None:
     def two(queries: Path) -> EntrezKit:
         return EntrezKit(replace(kit.settings, embeddings_query_model=str(queries)))
 
-    of_queries = two(tiny_model(tmp_path / "queries"))
+    of_queries = two(build_tiny_model(tmp_path / "queries"))
     reindex(kit.services)
     with pytest.raises(LocalEmbeddingsError, match=r"no vectors of hf:.*tiny, queries by hf:.*queries") as caught:
         of_queries.rag_search(query="zebrafish")
@@ -300,7 +298,7 @@ def test_the_encoders_of_passages_and_queries_have_to_be_those_the_vectors_were_
     with pytest.raises(LocalEmbeddingsError, match=r"no vectors of .*It has vectors of hf:.*, queries by"):
         kit.rag_search(query="zebrafish")
 
-    wider = two(tiny_model(tmp_path / "wider", dim=5))
+    wider = two(build_tiny_model(tmp_path / "wider", dim=5))
     reindex(wider.services)
     with pytest.raises(LocalEmbeddingsError, match="do not belong together") as caught:
         wider.rag_search(query="zebrafish")
@@ -308,7 +306,7 @@ def test_the_encoders_of_passages_and_queries_have_to_be_those_the_vectors_were_
 
 
 @needs_model2vec
-def test_passages_without_a_vector_are_found_by_words_and_that_is_said(kit: EntrezKit) -> None:
+def test_passages_without_a_vector_are_found_by_words_with_a_warning(kit: EntrezKit) -> None:
     reindex(kit.services)
     store_of(kit.services).upsert_pubmed_docs([Paper(7, title="Zebrafish fins").article()], query_key="all")
     outcome = execute(RAG_SEARCH, kit.services, {"query": "zebrafish fins"})
@@ -322,8 +320,8 @@ def test_passages_without_a_vector_are_found_by_words_and_that_is_said(kit: Entr
 
 
 @needs_model2vec
-def test_an_empty_corpus_is_searched_without_complaint(kit_for: KitFor, tmp_path: Path) -> None:
-    empty = embedding(kit_for(None, home=tmp_path / "new"), tiny_model(tmp_path / "tiny"))
+def test_an_empty_corpus_is_searched_without_an_error(kit_for: KitFor, tmp_path: Path) -> None:
+    empty = embedding(kit_for(None, home=tmp_path / "new"), build_tiny_model(tmp_path / "tiny"))
 
     assert empty.rag_search(query="zebrafish").results == []
 
@@ -337,9 +335,7 @@ def test_without_embeddings_no_hit_has_a_similarity(kit_for: KitFor) -> None:
     assert 0 < hit.score <= 1.9
 
 
-def test_reindexing_asks_for_a_provider_before_the_work_begins(
-    kit_for: KitFor, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_reindex_checks_the_provider_before_the_work_begins(kit_for: KitFor, monkeypatch: pytest.MonkeyPatch) -> None:
     def begun(*arguments: object) -> int:
         raise AssertionError("the work began")
 

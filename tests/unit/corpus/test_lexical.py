@@ -1,4 +1,4 @@
-"""The full-text index: what it holds, what it scores, and that no query upsets it."""
+"""The full-text index: its content, its scores, and any query."""
 
 import math
 import random
@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from indexed import delete, index, join, open_corpus, put, read_index
+from indexed_corpus import delete, index, join, open_corpus, put, read_index
 
 from entrez_kit.corpus.search import index as lexical
 from entrez_kit.corpus.search import words
@@ -62,7 +62,7 @@ def find_pmids(connection: sqlite3.Connection, query: str, limit: int = 10, corp
 # Scores --------------------------------------------------------------------------------------------------------------
 
 
-def by_hand(rows: Sequence[IndexRow], query: str, profile: Profile) -> list[tuple[int, float]]:
+def score_by_hand(rows: Sequence[IndexRow], query: str, profile: Profile) -> list[tuple[int, float]]:
     """Score every record by the book; the stems are SQLite's, not ours."""
     stems = sqlite_stems({word for one in rows for field in one[1:] for word in field.split()} | set(query.split()))
     fields = {one.pmid: [[stems[word] for word in field.split()] for field in one[1:]] for one in rows}
@@ -100,7 +100,7 @@ def test_scores_are_those_of_bm25_computed_by_hand(connection: sqlite3.Connectio
     for _ in range(20):
         query = " ".join(chooser.choices(WORDS, k=chooser.randrange(1, 6)))
         hits = words.search(connection, query, 500, profile=PLAIN)
-        expected = by_hand(rows, query, PLAIN)
+        expected = score_by_hand(rows, query, PLAIN)
 
         assert [hit.bm25 for hit in hits] == pytest.approx([value for _, value in expected])
         assert [hit.pmid for hit in hits] == [
@@ -123,7 +123,7 @@ def test_feedback_changes_the_order_but_neither_what_is_found_nor_that_scores_ar
     assert scores == sorted(scores, reverse=True)
 
 
-def test_feedback_prefers_what_resembles_the_best(connection: sqlite3.Connection) -> None:
+def test_feedback_prefers_records_similar_to_the_best(connection: sqlite3.Connection) -> None:
     best = [row(pmid, "Zebrafish retina", "zebrafish retina photoreceptor opsin cone") for pmid in range(1, 6)]
     twins = [row(50, "", "retina opsin photoreceptor cone"), row(40, "", "retina budget parliament tax")]
     add(connection, [*best, *twins, *(row(pmid, "", f"other{pmid} words") for pmid in range(100, 130))])
@@ -141,7 +141,7 @@ def test_a_word_in_the_title_counts_for_more(connection: sqlite3.Connection) -> 
     assert find_pmids(connection, "zebrafish") == [2, 1]
 
 
-def test_equal_records_come_in_the_order_of_their_pmids(connection: sqlite3.Connection) -> None:
+def test_records_with_equal_scores_are_sorted_by_pmid(connection: sqlite3.Connection) -> None:
     add(connection, [row(pmid, "Same title", "same words") for pmid in (30, 4, 200, 17)])
 
     assert find_pmids(connection, "same words") == [4, 17, 30, 200]
@@ -161,7 +161,7 @@ def test_a_longer_list_begins_with_the_shorter_one(connection: sqlite3.Connectio
 
 @pytest.mark.parametrize("at_once", [7, 30, 10_000])
 @pytest.mark.long
-def test_an_index_that_was_changed_is_the_same_as_one_made_at_once(
+def test_a_changed_index_equals_one_built_at_once(
     connection: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch, at_once: int
 ) -> None:
     monkeypatch.setattr(lexical, "AT_ONCE", at_once)
@@ -204,14 +204,14 @@ def test_an_index_that_was_changed_is_the_same_as_one_made_at_once(
     anew.close()
 
 
-def test_what_was_struck_out_takes_no_room_for_long(connection: sqlite3.Connection) -> None:
+def test_deleted_records_do_not_use_space_for_long(connection: sqlite3.Connection) -> None:
     add(connection, made_up(100, 1))
     remove(connection, [one.pmid for one in made_up(100, 1)[:60]])
 
     assert connection.execute("SELECT first, records FROM lexical_segments").fetchall() == [(0, 40)]
 
 
-def test_of_more_words_than_the_index_can_count_it_has_as_many_as_it_can(connection: sqlite3.Connection) -> None:
+def test_of_more_words_than_the_index_can_count_it_has_the_maximum(connection: sqlite3.Connection) -> None:
     long = row(1, "zebrafish " * 3_000, "retina " * 60_000 + "cornea", "liver " * 9_000)
     add(connection, [long, row(2, "Zebrafish")])
 
@@ -239,7 +239,7 @@ def test_removing_everything_leaves_nothing(connection: sqlite3.Connection) -> N
     assert find_pmids(connection, "zebrafish") == []
 
 
-def test_a_transaction_that_is_rolled_back_leaves_no_trace(connection: sqlite3.Connection) -> None:
+def test_a_transaction_that_is_rolled_back_changes_nothing(connection: sqlite3.Connection) -> None:
     add(connection, made_up(40, 1))
     before = read_index(connection)
     connection.execute("BEGIN IMMEDIATE")
@@ -250,7 +250,7 @@ def test_a_transaction_that_is_rolled_back_leaves_no_trace(connection: sqlite3.C
     assert read_index(connection) == before
 
 
-def test_the_index_survives_being_closed(tmp_path: Path) -> None:
+def test_the_index_can_be_closed_and_opened(tmp_path: Path) -> None:
     first = open_corpus(str(tmp_path / "corpus.db"))
     add(first, made_up(50, 4))
     put(first, made_up(20, 5, first=4_000))
@@ -293,7 +293,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("query", HOSTILE, ids=range(len(HOSTILE)))
-def test_no_query_upsets_the_search(connection: sqlite3.Connection, query: str) -> None:
+def test_any_query_is_accepted(connection: sqlite3.Connection, query: str) -> None:
     add(connection, [*made_up(30, 1), row(7_000, "Zebrafish text", "the of and 2019 rank near or not")])
     before = read_index(connection)
     hits = words.search(connection, query, 10)
@@ -309,13 +309,13 @@ def test_an_empty_index_finds_nothing(connection: sqlite3.Connection) -> None:
 
 
 @pytest.mark.parametrize("limit", [0, -1])
-def test_no_limit_below_one_finds_anything(connection: sqlite3.Connection, limit: int) -> None:
+def test_a_limit_below_one_finds_nothing(connection: sqlite3.Connection, limit: int) -> None:
     add(connection, made_up(5, 1))
 
     assert find_pmids(connection, WORDS[0], limit) == []
 
 
-def test_a_query_of_nothing_but_stop_words_looks_for_them(connection: sqlite3.Connection) -> None:
+def test_a_query_of_stop_words_only_searches_them(connection: sqlite3.Connection) -> None:
     add(connection, [row(1, "To be or not to be"), row(2, "Zebrafish")])
 
     assert find_pmids(connection, "to be or not to be") == [1]
@@ -366,7 +366,7 @@ def test_a_letter_or_number_belongs_to_the_word_before_it(connection: sqlite3.Co
     assert find_pmids(connection, "vitamin A")[0] == 3
 
 
-def test_a_phrase_in_quotes_must_be_there(connection: sqlite3.Connection) -> None:
+def test_a_quoted_phrase_must_be_in_the_record(connection: sqlite3.Connection) -> None:
     add(
         connection,
         [row(1, "Quality of life after stroke"), row(2, "Life quality of stroke"), row(3, "Stroke stroke stroke")],
@@ -383,7 +383,7 @@ def test_a_phrase_that_no_record_has_is_read_as_words(connection: sqlite3.Connec
     assert find_pmids(connection, '"heart zebrafish"') == [1, 2]
 
 
-def test_a_rare_word_does_not_keep_others_from_filling_the_list(connection: sqlite3.Connection) -> None:
+def test_a_rare_word_does_not_prevent_a_full_list(connection: sqlite3.Connection) -> None:
     add(connection, [row(1, "Zebrafish"), *(row(pmid, "Patients") for pmid in range(2, 60))])
 
     assert len(find_pmids(connection, "zebrafish patients", 20)) == 20
@@ -397,7 +397,7 @@ def test_a_rare_word_does_not_keep_others_from_filling_the_list(connection: sqli
 @pytest.mark.parametrize("size", [0, 40, 300])
 @pytest.mark.parametrize("sparse", [1, 1_000], ids=["few looked up", "all scored"])
 @pytest.mark.parametrize("written", [True, False])
-def test_a_search_in_a_corpus_is_the_whole_search_without_the_rest(
+def test_a_search_in_a_corpus_is_the_whole_search_without_other_records(
     connection: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch, size: int, sparse: int, written: bool
 ) -> None:
     monkeypatch.setattr(relevance, "_SPARSE", sparse)
@@ -420,7 +420,7 @@ def test_a_search_in_a_corpus_is_the_whole_search_without_the_rest(
         assert {hit.pmid for hit in words.search(connection, query, 10, corpus="mine")} <= members
 
 
-def test_what_a_query_has_found_and_forgotten_is_not_found(connection: sqlite3.Connection) -> None:
+def test_records_that_a_query_no_longer_finds_are_not_found(connection: sqlite3.Connection) -> None:
     add(connection, [row(1, "Zebrafish"), row(2, "Zebrafish")])
     join(connection, "mine", [2])
 
@@ -454,11 +454,11 @@ PASSAGES = [
         ('"', 0),
     ],
 )
-def test_the_passage_shown_is_the_one_that_answers(query: str, place: int) -> None:
+def test_the_shown_passage_is_the_one_that_matches(query: str, place: int) -> None:
     assert words.best_chunk(query, PASSAGES) == place
 
 
-def test_of_no_passages_the_first_is_shown() -> None:
+def test_without_a_matching_passage_the_first_is_shown() -> None:
     assert words.best_chunk("aspirin", []) == 0
     assert words.best_chunk("aspirin", ["[Title] Aspirin"]) == 0
 
@@ -478,7 +478,7 @@ def test_of_no_passages_the_first_is_shown() -> None:
         ("Transport ᵃ of", "transport"),
     ],
 )
-def test_scripts_are_found_however_they_are_typed(connection: sqlite3.Connection, written: str, query: str) -> None:
+def test_superscripts_are_found_in_any_typed_form(connection: sqlite3.Connection, written: str, query: str) -> None:
     add(connection, [row(1, "other words"), row(2, written), row(3, "and more", "none of it")])
 
     assert find_pmids(connection, query) == [2]

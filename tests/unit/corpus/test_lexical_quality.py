@@ -1,4 +1,4 @@
-"""The search is better than a plain one where people judged."""
+"""The search ranks better than a plain one, by the judgements of people."""
 
 import sqlite3
 import statistics
@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from indexed import index_rows
-from judged import Collection, cystic_fibrosis, medlars, ndcg, recall
-from places import BENCHMARKS
+from indexed_corpus import index_rows
+from judged_collections import Collection, compute_ndcg, compute_recall, read_cystic_fibrosis, read_medlars
+from project_paths import BENCHMARKS
 
 from entrez_kit.corpus.search import words
 from entrez_kit.corpus.search.terms import words_of
@@ -18,9 +18,9 @@ from entrez_kit.corpus.search.terms import words_of
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("read", "least"), [(cystic_fibrosis, 0.54), (medlars, 0.76)], ids=["cystic fibrosis", "medlars"]
+    ("read", "least"), [(read_cystic_fibrosis, 0.54), (read_medlars, 0.76)], ids=["cystic fibrosis", "medlars"]
 )
-def test_judged_queries_are_answered_better_than_by_plain_fts5(
+def test_judged_queries_have_better_results_than_plain_fts5(
     real_data: Path, read: Callable[[Path], Collection], least: float
 ) -> None:
     if not (real_data / "retrieval").is_dir():
@@ -42,9 +42,9 @@ def test_judged_queries_are_answered_better_than_by_plain_fts5(
         )
         before = [row[0] for row in rows]
         after = [hit.pmid for hit in words.search(connection, query.text, 10)]
-        reached.append(ndcg(after, query.gains))
-        gained.append(reached[-1] - ndcg(before, query.gains))
-        recalled.append(recall(after, query.gains) - recall(before, query.gains))
+        reached.append(compute_ndcg(after, query.gains))
+        gained.append(reached[-1] - compute_ndcg(before, query.gains))
+        recalled.append(compute_recall(after, query.gains) - compute_recall(before, query.gains))
     connection.close()
     plain.close()
 

@@ -1,4 +1,4 @@
-"""The graph of neighbours: it finds nearly all of the nearest and nothing that is gone; without it all is exact."""
+"""The graph of neighbours: it finds nearly all of the nearest and no deleted ones; without it all results are exact."""
 
 import os
 import shutil
@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from indexed import index, join
-from invented_vectors import MODEL, Floats, Invented, index_vectors, put_vectors
+from indexed_corpus import index, join
+from invented_vectors import MODEL, Floats, InventedVectors, index_vectors, put_vectors
 from numpy.typing import NDArray
 from rich.console import Console
 
@@ -28,7 +28,7 @@ DIM = 24
 COUNT = 1_500
 MORE = 500
 WANTED = 10
-INVENTED = Invented(DIM, subjects=200)
+INVENTED = InventedVectors(DIM, subjects=200)
 QUERIES = [query for matrix in INVENTED.vectors(20, seed=99) for query in matrix]
 
 
@@ -101,16 +101,16 @@ def nearest(store: Store, query: Floats, corpus: str | None = None) -> list[Cand
         return vectors.nearest(connection, MODEL, query, WANTED, corpus=corpus)
 
 
-def exactly(store: Store, query: Floats, corpus: str | None = None) -> list[Candidate]:
+def find_exactly(store: Store, query: Floats, corpus: str | None = None) -> list[Candidate]:
     with store.reading() as connection:
         return vectors._nearest(connection, MODEL, query, WANTED, corpus, [], walk=False)
 
 
 def recall(store: Store, corpus: str | None = None) -> float:
-    """Return which share of the nearest is found; what is found has the numbers that comparing all gives."""
+    """Return the share of the nearest that is found; those found have the numbers of a full comparison."""
     shares = []
     for query in QUERIES:
-        found, expected = nearest(store, query, corpus), exactly(store, query, corpus)
+        found, expected = nearest(store, query, corpus), find_exactly(store, query, corpus)
         assert len(found) == len(expected)
         known = {near.pmid: near for near in expected}
         assert all(near.sim == known[near.pmid].sim for near in found if near.pmid in known)
@@ -124,22 +124,22 @@ def multiplied(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     sizes: list[int] = []
     real = Quantized.products
 
-    def counted(self: Quantized, query: Floats, rows: NDArray[np.intp] | None = None) -> Floats:
+    def count_product(self: Quantized, query: Floats, rows: NDArray[np.intp] | None = None) -> Floats:
         sizes.append(len(self.codes) if rows is None else len(rows))
         return real(self, query, rows)
 
-    monkeypatch.setattr(Quantized, "products", counted)
+    monkeypatch.setattr(Quantized, "products", count_product)
     return sizes
 
 
-def test_nearly_all_of_the_nearest_are_found_and_their_numbers_are_exact(store: Store, multiplied: list[int]) -> None:
+def test_nearly_all_of_the_nearest_are_found_with_exact_numbers(store: Store, multiplied: list[int]) -> None:
     for query in QUERIES:
         nearest(store, query)
     assert multiplied == []
     assert recall(store) >= 0.95
 
 
-def test_what_came_later_is_found_and_what_was_deleted_is_not(store: Store, multiplied: list[int]) -> None:
+def test_new_vectors_are_found_and_deleted_ones_are_not(store: Store, multiplied: list[int]) -> None:
     (path,) = files(store)
     add(store, 60, first=COUNT + 1)
     gone = {near.uuid for query in QUERIES[::2] for near in nearest(store, query)[:2]}
@@ -166,7 +166,7 @@ def test_what_came_later_is_found_and_what_was_deleted_is_not(store: Store, mult
 
 
 @pytest.mark.parametrize("chosen", ["id % 7 = 0", "id % 3 > 0"])
-def test_a_graph_that_lags_far_behind_is_brought_up_to_date(store: Store, chosen: str) -> None:
+def test_an_outdated_graph_is_updated(store: Store, chosen: str) -> None:
     add(store, MORE, first=COUNT + 1)
     delete(store, chosen)
     before = files(store)
@@ -192,23 +192,25 @@ def test_searches_narrowed_to_few_records_are_exact_and_to_many_find_nearly_all(
     assert all(near.pmid % 2 for query in QUERIES for near in nearest(store, query, "half"))
 
 
-def test_a_narrowed_search_has_no_more_to_do_than_one_in_all(
+def test_a_narrowed_search_needs_no_more_work_than_one_in_all(
     store: Store, multiplied: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[int] = []
     real = vector_index.vectors_of
 
-    def counted(connection: sqlite3.Connection, model: str, chunks: Sequence[int]) -> Iterator[vector_index.Vectors]:
+    def count_product(
+        connection: sqlite3.Connection, model: str, chunks: Sequence[int]
+    ) -> Iterator[vector_index.Vectors]:
         read.append(len(chunks))
         return real(connection, model, chunks)
 
     def work(corpus: str | None) -> tuple[int, int]:
         multiplied.clear()
         read.clear()
-        exactly(store, QUERIES[0], corpus)
+        find_exactly(store, QUERIES[0], corpus)
         return sum(multiplied), sum(read)
 
-    monkeypatch.setattr(vector_index, "vectors_of", counted)
+    monkeypatch.setattr(vector_index, "vectors_of", count_product)
     monkeypatch.setattr(vectors, "LOOKED_UP", 10)
     products, vectors_read = work(None)
     assert products == COUNT
@@ -222,7 +224,7 @@ def test_a_narrowed_search_has_no_more_to_do_than_one_in_all(
             assert (some, looked_up <= 4 + COUNT // every) == (0, True)
 
 
-def test_the_numbers_of_a_corpus_say_whether_it_has_a_graph(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_statistics_of_a_corpus_show_whether_it_has_a_graph(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     views = import_module("entrez_kit.commands._views.corpus")
     console = Console(width=100)
     assert store.stats().graphs == {MODEL: COUNT}
@@ -234,12 +236,12 @@ def test_the_numbers_of_a_corpus_say_whether_it_has_a_graph(store: Store, monkey
         assert said in " ".join(shown.get().split())
 
 
-def _zeroed(path: Path) -> None:
+def _overwrite_with_zeros(path: Path) -> None:
     size = path.stat().st_size
     path.write_bytes(path.read_bytes()[: size // 2] + bytes(size - size // 2))
 
 
-def _linked(path: Path) -> None:
+def _replace_by_link(path: Path) -> None:
     path.rename(path.with_name("elsewhere"))
     path.symlink_to("elsewhere")
 
@@ -248,13 +250,13 @@ DAMAGE: list[Callable[[Path], object]] = [
     Path.unlink,
     lambda path: path.write_bytes(b""),
     lambda path: path.write_bytes(path.read_bytes()[:-1]),
-    _zeroed,
-    _linked,
+    _overwrite_with_zeros,
+    _replace_by_link,
 ]
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_without_its_file_or_with_a_damaged_one_all_is_exact_until_it_is_made_anew(
+def test_without_its_file_or_with_a_damaged_one_all_is_exact_until_it_is_rebuilt(
     store: Store, damage: Callable[[Path], object]
 ) -> None:
     (path,) = files(store)
@@ -268,10 +270,10 @@ def test_without_its_file_or_with_a_damaged_one_all_is_exact_until_it_is_made_an
     assert len(files(store)) == 1
 
 
-def test_a_sync_finds_damage_that_left_the_time_of_the_file_as_it_was(store: Store) -> None:
+def test_a_sync_finds_damage_that_did_not_change_the_time_of_the_file(store: Store) -> None:
     (path,) = files(store)
     times = path.stat()
-    _zeroed(path)
+    _overwrite_with_zeros(path)
     os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
     neighbours.keep_up(store, MODEL)
@@ -281,7 +283,7 @@ def test_a_sync_finds_damage_that_left_the_time_of_the_file_as_it_was(store: Sto
 
 
 @pytest.mark.parametrize("column", ["made_by = 'usearch 1.0'", "file = '../corpus.db'", "dim = 25", "passages = 9"])
-def test_what_the_table_says_is_not_trusted(store: Store, column: str) -> None:
+def test_values_in_the_table_are_not_trusted(store: Store, column: str) -> None:
     with store.writing() as connection:
         connection.execute(f"UPDATE vector_graphs SET {column}")
 
@@ -297,11 +299,11 @@ def test_a_copied_file_is_read_once_and_used(store: Store) -> None:
     assert recall(store) >= 0.95
 
 
-def _crafted(path: Path, record: Path) -> None:
+def _write_crafted(path: Path, record: Path) -> None:
     path.write_bytes(b"usearch" + os.urandom(path.stat().st_size - 7))
 
 
-def _without_record(_: Path, record: Path) -> None:
+def _remove_record(_: Path, record: Path) -> None:
     record.unlink()
 
 
@@ -309,16 +311,18 @@ def _open_to_others(path: Path, record: Path) -> None:
     record.chmod(0o666)
 
 
-def _linked_record(path: Path, record: Path) -> None:
+def _link_record(path: Path, record: Path) -> None:
     record.rename(record.with_name("elsewhere"))
     record.symlink_to("elsewhere")
 
 
-def _senseless_record(path: Path, record: Path) -> None:
+def _write_invalid_record(path: Path, record: Path) -> None:
     record.write_text('{"sha256": 5, "identity": 7}', encoding="utf-8")
 
 
-@pytest.mark.parametrize("craft", [_crafted, _without_record, _open_to_others, _linked_record, _senseless_record])
+@pytest.mark.parametrize(
+    "craft", [_write_crafted, _remove_record, _open_to_others, _link_record, _write_invalid_record]
+)
 @pytest.mark.long
 def test_a_graph_is_read_only_if_this_user_recorded_its_hash(
     store: Store, craft: Callable[[Path, Path], None], monkeypatch: pytest.MonkeyPatch
@@ -340,7 +344,7 @@ def test_a_graph_is_read_only_if_this_user_recorded_its_hash(
     assert path not in files(store)
 
 
-def test_without_the_library_and_below_so_many_vectors_all_is_exact(
+def test_without_the_library_and_with_few_vectors_all_is_exact(
     store: Store, monkeypatch: pytest.MonkeyPatch, multiplied: list[int]
 ) -> None:
     monkeypatch.setattr(reading, "MANY", COUNT + 1)
@@ -353,7 +357,7 @@ def test_without_the_library_and_below_so_many_vectors_all_is_exact(
     assert graphs(store) == {MODEL: COUNT}
 
 
-def test_an_index_made_anew_and_a_dropped_model_leave_no_graph(store: Store) -> None:
+def test_a_rebuilt_index_and_a_removed_model_leave_no_graph(store: Store) -> None:
     with store.writing() as connection:
         schema.rebuild_vector_index(connection)
         index_vectors(connection)
@@ -365,7 +369,7 @@ def test_an_index_made_anew_and_a_dropped_model_leave_no_graph(store: Store) -> 
     assert graphs(store) == {}
 
 
-def _in_child(work: Callable[[], object]) -> int:
+def _run_in_child(work: Callable[[], object]) -> int:
     child = os.fork()
     if child == 0:
         try:
@@ -378,38 +382,36 @@ def _in_child(work: Callable[[], object]) -> int:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 @pytest.mark.parametrize("place", ["save", "sum", "drop"])
 @pytest.mark.long
-def test_one_who_is_killed_while_writing_leaves_what_was_there(
-    store: Store, place: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_kill_during_writing_leaves_the_old_graph(store: Store, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from usearch.index import Index
 
     add(store, MORE, first=COUNT + 1)
 
-    def killed(*_: object) -> None:
+    def kill(*_: object) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
     before, real = files(store), neighbours._sha256
 
-    def of_the_new_one(path: Path) -> str:
+    def hash_new_file(path: Path) -> str:
         if path not in before:
-            killed()
+            kill()
         return real(path)
 
-    def half(self: Index, path: str) -> None:
+    def write_half(self: Index, path: str) -> None:
         Path(path).write_bytes(b"usearch and not much more")
-        killed()
+        kill()
 
     def work() -> None:
         patched = {
-            "save": (Index, "save", half),
-            "sum": (neighbours, "_sha256", of_the_new_one),
-            "drop": (Path, "glob", killed),
+            "save": (Index, "save", write_half),
+            "sum": (neighbours, "_sha256", hash_new_file),
+            "drop": (Path, "glob", kill),
         }
         monkeypatch.setattr(*patched[place])
         neighbours.keep_up(Store(store.path), MODEL)
 
     store.close()
-    assert os.WTERMSIG(_in_child(work)) == signal.SIGKILL
+    assert os.WTERMSIG(_run_in_child(work)) == signal.SIGKILL
     assert len(files(store)) == 2
     assert graphs(store) == {MODEL: COUNT + MORE * (place == "drop")}
     assert recall(store) >= 0.95

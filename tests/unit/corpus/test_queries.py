@@ -1,4 +1,4 @@
-"""What a query is taken to ask for."""
+"""The interpretation of queries."""
 
 import pytest
 
@@ -51,17 +51,17 @@ def list_phrases(query: str) -> list[str]:
         ("***", []),
     ],
 )
-def test_a_query_asks_for(query: str, expected: list[str]) -> None:
+def test_a_query_is_read_as_these_concepts(query: str, expected: list[str]) -> None:
     assert list_phrases(query) == [" ".join(stems_of(phrase.split())) for phrase in expected]
 
 
-def test_other_spellings_are_looked_up_where_the_index_has_them() -> None:
+def test_other_spellings_are_searched_if_the_index_has_them() -> None:
     [concept] = parse("haemoglobin", lambda phrase: phrase == ("hemoglobin",))
 
     assert concept.phrases == (("haemoglobin",), ("hemoglobin",))
 
 
-def test_every_way_to_join_a_hyphenated_name_is_looked_up() -> None:
+def test_every_way_to_join_a_hyphenated_name_is_searched() -> None:
     concept = parse("COVID-19", anything)[0]
 
     assert set(concept.phrases) == {("covid", "19"), ("covid19",)}
@@ -83,7 +83,7 @@ def test_a_long_query_is_cut() -> None:
     assert len(parse(" ".join(f"word{number}" for number in range(500)), nothing)) == MOST_CONCEPTS
 
 
-def test_what_reaches_sqlite_holds_letters_digits_and_our_own_quotes() -> None:
+def test_text_for_sqlite_has_only_letters_digits_and_our_own_quotes() -> None:
     for group in parse("x\"y 'z' (a) b* NEAR/2 -c: {d} \0 e", anything):
         for phrase in group.phrases:
             assert set("".join(phrase)) <= set("abcdefghijklmnopqrstuvwxyz0123456789"), phrase
@@ -103,6 +103,6 @@ def test_what_reaches_sqlite_holds_letters_digits_and_our_own_quotes() -> None:
         ("sulphate", "sulfate"),
     ],
 )
-def test_both_sides_of_the_atlantic(one: str, other: str) -> None:
+def test_british_and_american_spellings_are_equal(one: str, other: str) -> None:
     assert other in other_spellings(one)
     assert one in other_spellings(other)

@@ -1,4 +1,4 @@
-"""Words and stems are the ones SQLite's tokenizer finds."""
+"""Words and stems are those of SQLite's tokenizer."""
 
 import random
 import sqlite3
@@ -29,7 +29,7 @@ WORDS = """
 """.split()  # noqa: SIM905
 
 
-def seen_by_sqlite(texts: Sequence[str]) -> list[list[str]]:
+def read_sqlite_words(texts: Sequence[str]) -> list[list[str]]:
     connection = sqlite3.connect(":memory:")
     connection.execute("CREATE VIRTUAL TABLE texts USING fts5(text, content='', columnsize=0, tokenize='porter ascii')")
     connection.executemany("INSERT INTO texts (rowid, text) VALUES (?, ?)", enumerate(texts))
@@ -47,7 +47,7 @@ def test_stems_are_those_of_sqlite() -> None:
     words = [*WORDS, "a" * 70, "x" * 63 + "s", *(start + chooser.choice(ENDINGS) for start in starts)]
     words = sorted({word for text in words for word in words_of(text)})
 
-    assert seen_by_sqlite(words) == [[stem] for stem in stems_of(words)]
+    assert read_sqlite_words(words) == [[stem] for stem in stems_of(words)]
 
 
 @given(st.text(), st.sampled_from(ENDINGS))
@@ -60,8 +60,8 @@ def test_each_word_of_any_script_has_a_stem(text: str, ending: str) -> None:
     assert stems_of(["running"]) == ["run"]
 
 
-def test_a_sqlite_that_cannot_search_texts_is_called_that(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is no damage to the corpus."""
+def test_a_sqlite_without_full_text_search_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not a damaged corpus."""
     opened = sqlite3.connect(":memory:")
     opened.set_authorizer(lambda action, *_: sqlite3.SQLITE_DENY if action == sqlite3.SQLITE_CREATE_VTABLE else 0)
     terms._stemmer.cache_clear()
@@ -76,7 +76,7 @@ def test_a_sqlite_that_cannot_search_texts_is_called_that(monkeypatch: pytest.Mo
 
 
 def test_stems_share_their_beginning_with_the_word() -> None:
-    """Scoring relies on it to leave most words alone."""
+    """Scoring relies on it to skip most words."""
     chooser = random.Random(2)
     words = [
         "".join(chooser.choices("aeiouybcdlst", k=chooser.randrange(1, 6))) + chooser.choice(ENDINGS)
@@ -88,7 +88,7 @@ def test_stems_share_their_beginning_with_the_word() -> None:
         assert stemmed[:same] == word[:same], word
 
 
-def test_words_are_those_of_sqlite_whatever_the_script() -> None:
+def test_words_are_those_of_sqlite_in_any_script() -> None:
     chooser = random.Random(3)
     ranges = ((1, 128), (128, 0x300), (0x300, 0x3000), (0x3000, 0xD7FF), (0xE000, 0x10FFFF))
     texts = [
@@ -97,7 +97,8 @@ def test_words_are_those_of_sqlite_whatever_the_script() -> None:
     ]
     texts += ["a\0b", "\ud800 x", "_x_", "x" * 5_000, "İstanbul ½ ① Ⅳ ªº", "हिन्दी", ""]
 
-    assert seen_by_sqlite([" ".join(words_of(text)) for text in texts]) == [stems_of(words_of(text)) for text in texts]
+    split = [words_of(text) for text in texts]
+    assert read_sqlite_words([" ".join(words) for words in split]) == [stems_of(words) for words in split]
 
 
 @pytest.mark.parametrize(
@@ -115,6 +116,6 @@ def test_words_are_those_of_sqlite_whatever_the_script() -> None:
         ("¶ § †", ""),
     ],
 )
-def test_letters_lose_their_marks_and_greek_ones_are_named(text: str, words: str) -> None:
+def test_letters_lose_their_accents_and_greek_ones_are_named(text: str, words: str) -> None:
     assert words_of(text) == words.split()
     assert words_of(" ".join(words_of(text))) == words.split()

@@ -1,4 +1,4 @@
-"""The index of the vectors: it follows them, what is found with it is exact, and damage to it is told."""
+"""The index of the vectors: it follows changes, its results are exact, and damage is reported."""
 
 import random
 import sqlite3
@@ -6,20 +6,20 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
-from indexed import index, join, open_corpus
-from invented_vectors import MODEL, Floats, Invented, index_vectors, put_vectors
+from indexed_corpus import index, join, open_corpus
+from invented_vectors import MODEL, Floats, InventedVectors, index_vectors, put_vectors
 
 from entrez_kit.corpus.search import vector_index, vectors
 from entrez_kit.corpus.search.quantized import Quantized
 from entrez_kit.corpus.search.ranking import Candidate
 
 DIM = 24
-INVENTED = Invented(DIM, subjects=20)
+INVENTED = InventedVectors(DIM, subjects=20)
 
 
 @pytest.fixture
 def connection(monkeypatch: pytest.MonkeyPatch) -> Iterator[sqlite3.Connection]:
-    """Return a corpus whose blocks are small, so that there are many."""
+    """Return a corpus with small blocks, so that there are many."""
     monkeypatch.setattr(vector_index, "BLOCK", 32)
     monkeypatch.setattr(vector_index, "AT_ONCE", 50)
     made = open_corpus()
@@ -59,8 +59,8 @@ def nearest(connection: sqlite3.Connection, query: Floats, limit: int, corpus: s
     return vectors.nearest(connection, MODEL, query, limit, corpus=corpus)
 
 
-def indexed(connection: sqlite3.Connection) -> list[int]:
-    """Return the passages that the blocks have, without those struck out."""
+def list_indexed(connection: sqlite3.Connection) -> list[int]:
+    """Return the passages of the blocks without the deleted ones."""
     return sorted(
         chunk for block in vector_index.blocks(connection, MODEL, DIM) for chunk in block.chunks[block.kept].tolist()
     )
@@ -70,7 +70,7 @@ def indexed(connection: sqlite3.Connection) -> list[int]:
 
 
 @pytest.mark.parametrize("spread", ["even", "falling", "aside", "outliers", "alike"])
-def test_no_product_is_off_by_more_than_the_bound(spread: str) -> None:
+def test_no_product_differs_by_more_than_the_bound(spread: str) -> None:
     draw = np.random.default_rng(5)
     matrix = draw.standard_normal((500, 64)).astype(np.float32)
     if spread == "falling":
@@ -97,7 +97,7 @@ def test_no_product_is_off_by_more_than_the_bound(spread: str) -> None:
 # Following the vectors
 
 
-def test_what_is_found_is_exact_whatever_came_and_went_and_however_much_is_queued(
+def test_results_are_exact_after_any_changes_and_with_any_queue(
     connection: sqlite3.Connection,
 ) -> None:
     draw = random.Random(3)
@@ -135,7 +135,7 @@ def test_what_is_found_is_exact_whatever_came_and_went_and_however_much_is_queue
             assert agrees(found, by_rows(connection, query, limit, pmids))
 
     index_vectors(connection)
-    assert indexed(connection) == [row[0] for row in connection.execute("SELECT chunk_id FROM vectors ORDER BY 1")]
+    assert list_indexed(connection) == [row[0] for row in connection.execute("SELECT chunk_id FROM vectors ORDER BY 1")]
     assert vector_index.count_queued(connection) == 0
 
 
@@ -152,7 +152,7 @@ def test_many_small_changes_leave_few_blocks(connection: sqlite3.Connection) -> 
     assert (sum(row[0] for row in left), {row[1] for row in left}, len(left) <= 3) == (37, {None}, True)
 
 
-def test_an_interrupted_pass_leaves_the_index_as_it_was(
+def test_an_interrupted_pass_does_not_change_the_index(
     connection: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put_vectors(connection, INVENTED, 300)
@@ -161,12 +161,12 @@ def test_an_interrupted_pass_leaves_the_index_as_it_was(
     before = connection.execute("SELECT * FROM vector_blocks").fetchall()
     real, calls = vector_index._write, iter(real_calls := [None, None])
 
-    def killed(*arguments: object) -> None:
-        if next(calls, killed) is killed:
+    def kill(*arguments: object) -> None:
+        if next(calls, kill) is kill:
             raise KeyboardInterrupt
         real(*arguments)  # type: ignore[arg-type]  # passed on as it came
 
-    monkeypatch.setattr(vector_index, "_write", killed)
+    monkeypatch.setattr(vector_index, "_write", kill)
     connection.execute("BEGIN")
     with pytest.raises(KeyboardInterrupt):
         index_vectors(connection)
@@ -176,10 +176,10 @@ def test_an_interrupted_pass_leaves_the_index_as_it_was(
     assert len(real_calls) == 2
     assert connection.execute("SELECT * FROM vector_blocks").fetchall() == before
     index_vectors(connection)
-    assert indexed(connection) == list(range(20, 301))
+    assert list_indexed(connection) == list(range(20, 301))
 
 
-def test_vectors_of_several_models_stay_apart(connection: sqlite3.Connection) -> None:
+def test_vectors_of_several_models_are_separate(connection: sqlite3.Connection) -> None:
     put_vectors(connection, INVENTED, 100)
     connection.execute("INSERT INTO vectors SELECT chunk_id, 'test:other', 2, x'0000803f00000000' FROM vectors")
     assert vector_index.dimensions(connection) == {MODEL: DIM, "test:other": 2}
@@ -229,7 +229,7 @@ def test_an_index_without_vectors_finds_nothing(connection: sqlite3.Connection) 
         "DELETE FROM vectors; DELETE FROM vector_queue",
     ],
 )
-def test_damage_is_an_error_and_no_empty_result(connection: sqlite3.Connection, damage: str) -> None:
+def test_damage_is_an_error_and_not_an_empty_result(connection: sqlite3.Connection, damage: str) -> None:
     put_vectors(connection, INVENTED, 100)
     index_vectors(connection)
     (query,) = queries(1)

@@ -1,7 +1,7 @@
 """Names of databases and the spellings of ids."""
 
 import pytest
-from database_bench import Canned, einfo_xml, run
+from canned_services import Canned, run_canned, write_einfo_xml
 
 from entrez_kit.base.errors import InvalidInput, UpstreamError
 from entrez_kit.databases.names import check_database, entrez_uid, read_uid
@@ -34,11 +34,11 @@ from entrez_kit.databases.search import SEARCH
         ("gene", "7157\n", "7157"),
     ],
 )
-def test_an_id_is_read_as_ncbi_takes_it(db: str, text: str, uid: str | None) -> None:
+def test_an_id_is_read_like_ncbi_reads_it(db: str, text: str, uid: str | None) -> None:
     assert read_uid(db, text) == uid
 
 
-def test_only_identifiers_of_six_digits_lead_to_an_entrez_uid() -> None:
+def test_only_identifiers_of_six_digits_have_an_entrez_uid() -> None:
     assert [entrez_uid(ui) for ui in ("D009203", "q000379", "C535339", "D000077594", "x")] == [
         "68009203",
         "81000379",
@@ -49,28 +49,28 @@ def test_only_identifiers_of_six_digits_lead_to_an_entrez_uid() -> None:
 
 
 @pytest.mark.parametrize("name", ["", "Gene!", "x", "db=gene", "gene;protein"])
-def test_what_cannot_be_a_database_is_refused_before_anything_is_sent(name: str) -> None:
+def test_an_invalid_database_name_is_rejected_before_any_request(name: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         SEARCH.build({"db": name, "term": "x"})
 
     assert caught.value.invalid_input == f"db={name}"
 
 
-def test_a_database_that_ncbi_does_not_list_is_refused_with_the_likeliest_name() -> None:
-    services = Canned(einfo=einfo_xml("pubmed", "nuccore", "clinvar"))
+def test_a_database_that_ncbi_does_not_list_is_rejected_with_a_similar_name() -> None:
+    services = Canned(einfo=write_einfo_xml("pubmed", "nuccore", "clinvar"))
 
     with pytest.raises(InvalidInput, match="Did you mean 'clinvar'") as caught:
-        run(services, SEARCH, db="clinva", term="x")
+        run_canned(services, SEARCH, db="clinva", term="x")
 
     assert caught.value.reason == "unknown_database"
     assert "entrez_info" in caught.value.recovery_hint
     assert [name for name, _ in services.asked] == ["einfo"]
 
 
-def test_names_that_last_and_lists_that_cannot_be_had_stop_nobody() -> None:
+def test_permanent_names_and_an_unavailable_list_do_not_fail_a_call() -> None:
     services = Canned(einfo=UpstreamError("down"))
 
     check_database(services, "gene")  # type: ignore[arg-type]
     assert services.asked == []
     check_database(services, "clinvar")  # type: ignore[arg-type]
-    check_database(Canned(einfo=einfo_xml("nuccore")), "nucleotide")  # type: ignore[arg-type]
+    check_database(Canned(einfo=write_einfo_xml("nuccore")), "nucleotide")  # type: ignore[arg-type]

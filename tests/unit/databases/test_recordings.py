@@ -1,4 +1,4 @@
-"""Recorded replies of any database and the ID Converter, judged by another parser."""
+"""Recorded replies of any database and the ID Converter, compared with another parser."""
 
 import json
 from pathlib import Path
@@ -15,13 +15,13 @@ from entrez_kit.services.esummary_reply import parse_documents, parse_esummary
 from entrez_kit.services.small_replies import parse_epost, parse_esearch, parse_espell
 
 
-def _files(folder: Path) -> list[Path]:
+def _list_files(folder: Path) -> list[Path]:
     files = sorted(path for path in folder.iterdir() if path.is_file())
     assert files, f"no recordings in {folder}"
     return files
 
 
-def test_every_recorded_summary_keeps_every_field(real_data: Path) -> None:
+def test_every_recorded_summary_has_every_field(real_data: Path) -> None:
     for path in real_data.glob("esummary/*.json"):
         content = path.read_bytes()
         assert parse_documents(parse_esummary(content)).documents == {
@@ -30,7 +30,7 @@ def test_every_recorded_summary_keeps_every_field(real_data: Path) -> None:
 
 
 def test_every_recorded_database_list_and_description_is_read(real_data: Path) -> None:
-    for path in _files(real_data / "einfo"):
+    for path in _list_files(real_data / "einfo"):
         root = ElementTree.fromstring(path.read_bytes())
         if root.find("DbInfo") is None:
             assert parse_database_list(path.read_bytes()) == [
@@ -49,8 +49,8 @@ def test_every_recorded_database_list_and_description_is_read(real_data: Path) -
         ]
 
 
-def test_every_recorded_linkset_keeps_every_link_under_its_source(real_data: Path) -> None:
-    for path in _files(real_data / "elink"):
+def test_every_recorded_linkset_has_every_link_under_its_source(real_data: Path) -> None:
+    for path in _list_files(real_data / "elink"):
         root = ElementTree.fromstring(path.read_bytes())
         linksets = parse_linksets(path.read_bytes())
         elements = root.findall("LinkSet")
@@ -64,7 +64,7 @@ def test_every_recorded_linkset_keeps_every_link_under_its_source(real_data: Pat
 
 
 def test_the_recorded_global_query_is_read(real_data: Path) -> None:
-    for path in _files(real_data / "egquery"):
+    for path in _list_files(real_data / "egquery"):
         root = ElementTree.fromstring(path.read_bytes())
         assert [(count.db, count.count, count.status) for count in parse_counts(path.read_bytes())] == [
             (e.findtext("DbName"), int(e.findtext("Count") or ""), e.findtext("Status"))
@@ -73,14 +73,14 @@ def test_the_recorded_global_query_is_read(real_data: Path) -> None:
 
 
 def test_the_recorded_spelling_is_read(real_data: Path) -> None:
-    for path in _files(real_data / "espell"):
+    for path in _list_files(real_data / "espell"):
         root = ElementTree.fromstring(path.read_bytes())
         spelling = parse_espell(path.read_bytes())
         assert (spelling.query, spelling.corrected) == (root.findtext("Query"), root.findtext("CorrectedQuery"))
 
 
-def test_every_recorded_search_gives_its_count_ids_and_translation(real_data: Path) -> None:
-    for path in _files(real_data / "esearch"):
+def test_every_recorded_search_has_its_count_ids_and_translation(real_data: Path) -> None:
+    for path in _list_files(real_data / "esearch"):
         content = path.read_bytes()
         if content.lstrip()[:1] == b"{":
             result = json.loads(content).get("esearchresult", {})
@@ -103,16 +103,16 @@ def test_every_recorded_search_gives_its_count_ids_and_translation(real_data: Pa
         assert [complaint.text for complaint in found.complaints] == [text for text in complaints if text]
 
 
-def test_every_recorded_post_gives_its_handles(real_data: Path) -> None:
-    for path in _files(real_data / "epost"):
+def test_every_recorded_post_has_its_handles(real_data: Path) -> None:
+    for path in _list_files(real_data / "epost"):
         root = ElementTree.fromstring(path.read_bytes())
         posted = parse_epost(path.read_bytes())
         assert (posted.query_key, posted.web_env) == (int(root.findtext("QueryKey") or ""), root.findtext("WebEnv"))
         assert posted.invalid_ids == []
 
 
-def test_every_recorded_conversion_is_found_or_left_out(real_data: Path) -> None:
-    for path in _files(real_data / "idconv"):
+def test_every_recorded_conversion_is_found_or_omitted(real_data: Path) -> None:
+    for path in _list_files(real_data / "idconv"):
         document = json.loads(path.read_bytes())
         known = parse_converted(path.read_bytes(), document["request"]["idtype"] or "pmid")
         records = {one["requested-id"].lower(): one for one in document["records"] if "errmsg" not in one}

@@ -1,8 +1,8 @@
-"""Combinations of what the sources may answer, against an oracle that only knows the contract.
+"""Combinations of answers of the sources, compared with expected results that are computed only from the contract.
 
-A run takes some of them, in which every two answers of different sources meet, or all (see `thoroughness`).
+A run takes a sample in which every two answers of different sources occur together, or all (see `sampled_cases`).
 
-The real clients run over a transport that sends nothing; the oracle shares no code with the chain.
+The real clients run over a transport that sends nothing; the expected results share no code with the chain.
 """
 
 import itertools
@@ -11,21 +11,21 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import pytest
-from services_bench import (
-    Bench,
-    converted_ids,
-    down,
-    found_ids,
-    hits,
-    jats,
-    missing,
-    not_in_pmc,
-    nothing_listed,
-    open_access,
-    pmc_set,
-    pubmed_set,
+from prepared_services import (
+    PreparedServices,
+    fail_down,
+    fail_missing,
+    list_nothing,
+    write_converted_ids,
+    write_found_ids,
+    write_hits,
+    write_jats,
+    write_not_in_pmc,
+    write_open_access,
+    write_pmc_set,
+    write_pubmed_set,
 )
-from thoroughness import sample
+from sampled_cases import take_sample
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.fulltext.html import unreadable
@@ -47,7 +47,7 @@ LOOKUPS = (
     ("fails", "no record"),
     ("fails", "fails"),
 )
-"""What the ID Converter and PubMed say about the ids."""
+"""The answers of the ID Converter and PubMed about the ids."""
 PMC = ("found", "miss", "no-body", "parse-failed", "service-error")
 BUCKET = PMC
 EUROPEPMC = ("found", "off", "miss", "no-fulltext", "no-body", "parse-failed", "service-error")
@@ -65,8 +65,8 @@ class Case:
     unpaywall: str
 
 
-def cases() -> Iterator[Case]:
-    """Yield every combination; what comes after a text was found, and what is never requested, does not vary."""
+def list_cases() -> Iterator[Case]:
+    """Yield every combination; answers after a found text, and answers that are never requested, do not vary."""
     for kind, (converter, pubmed) in itertools.product(KINDS, LOOKUPS):
         for pmc, bucket, europepmc, unpaywall in itertools.product(PMC, BUCKET, EUROPEPMC, UNPAYWALL):
             if pmc == "found" and (bucket, europepmc, unpaywall) != ("found", "found", "found"):
@@ -76,22 +76,22 @@ def cases() -> Iterator[Case]:
             if europepmc == "found" and unpaywall != "found":
                 continue
             case = Case(kind, converter, pubmed, pmc, bucket, europepmc, unpaywall)
-            if pmc == bucket or lookup_of(case) is None:  # else neither copy of PMC is requested
+            if pmc == bucket or find_lookup_failure(case) is None:  # else neither copy of PMC is requested
                 yield case
 
 
-def pairs(some: list[Case]) -> set[frozenset[tuple[str, str]]]:
-    """Return every two answers that meet in a case."""
+def list_pairs(some: list[Case]) -> set[frozenset[tuple[str, str]]]:
+    """Return every two answers that occur together in a case."""
     return {frozenset(two) for case in some for two in itertools.combinations(asdict(case).items(), 2)}
 
 
-# The oracle
+# The expected results
 
 
-def expected(case: Case) -> tuple[str | None, list[tuple[str, str]]]:
-    """Return the tier the text comes from, and what the tiers before it answered."""
+def compute_expected(case: Case) -> tuple[str | None, list[tuple[str, str]]]:
+    """Return the tier of the text, and the answers of the tiers before it."""
     tried: list[tuple[str, str]] = []
-    lookup = lookup_of(case)
+    lookup = find_lookup_failure(case)
     if lookup is None:
         if "found" in (case.pmc, case.bucket):
             return "pmc", []
@@ -102,26 +102,26 @@ def expected(case: Case) -> tuple[str | None, list[tuple[str, str]]]:
     if case.europepmc == "found":
         return "europepmc", tried
     tried.append(("europepmc", "not-attempted" if case.europepmc == "off" else case.europepmc))
-    doi = doi_of(case)
+    doi = find_doi(case)
     if case.unpaywall == "off":
         tried.append(("unpaywall", "not-attempted"))
     elif doi != "known":
-        tried.append(("unpaywall", "miss" if doi == "no-doi" and nobody_knows(case, tried) else doi))
+        tried.append(("unpaywall", "miss" if doi == "no-doi" and is_unknown_everywhere(case, tried) else doi))
     elif case.unpaywall == "found":
         return "unpaywall", tried
-    elif case.unpaywall == "no-oa":  # the answer to a DOI that Unpaywall has never heard of
-        tried.append(("unpaywall", "miss" if nobody_knows(case, tried) else "no-oa"))
+    elif case.unpaywall == "no-oa":  # the answer for a DOI that Unpaywall does not know
+        tried.append(("unpaywall", "miss" if is_unknown_everywhere(case, tried) else "no-oa"))
     else:
         tried.append(("unpaywall", case.unpaywall))
     return None, tried
 
 
-def nobody_knows(case: Case, tried: list[tuple[str, str]]) -> bool:
-    """Tell whether no service has a record: PubMed's word about a PMID is final, else all must have said so."""
+def is_unknown_everywhere(case: Case, tried: list[tuple[str, str]]) -> bool:
+    """Return whether no service has a record: PubMed's answer about a PMID is final, else all must agree."""
     outcomes = {outcome for _, outcome in tried}
     if case.converter == "knows" or outcomes & {"no-fulltext", "no-body", "parse-failed"}:
         return False
-    if case.converter == "fails" or case.kind == "pmid":  # then PubMed was asked
+    if case.converter == "fails" or case.kind == "pmid":  # then PubMed was requested
         if case.pubmed in ("full", "without pmcid"):
             return False
         if case.kind == "pmid" and case.pubmed == "no record":
@@ -129,8 +129,8 @@ def nobody_knows(case: Case, tried: list[tuple[str, str]]) -> bool:
     return "service-error" not in outcomes
 
 
-def lookup_of(case: Case) -> str | None:
-    """Return why PMC cannot be asked, None where it can."""
+def find_lookup_failure(case: Case) -> str | None:
+    """Return why PMC cannot be requested, None if it can."""
     if case.kind == "pmcid" or case.converter == "knows":
         return None
     if case.converter == "unknown":
@@ -139,13 +139,13 @@ def lookup_of(case: Case) -> str | None:
         return None
     if case.pubmed == "without pmcid":
         return "not-attempted"
-    if case.pubmed == "no record":  # of a PMID that is final; a DOI may be in PMC all the same
+    if case.pubmed == "no record":  # final for a PMID; a DOI may still be in PMC
         return "miss" if case.kind == "pmid" else "service-error"
     return "service-error"
 
 
-def doi_of(case: Case) -> str:
-    """Return "known", or what Unpaywall's tier says without a DOI."""
+def find_doi(case: Case) -> str:
+    """Return "known", or the outcome of Unpaywall's tier without a DOI."""
     if case.kind == "doi" or case.converter == "knows":
         return "known"
     if case.europepmc in ("no-fulltext", "no-body", "parse-failed"):  # its record has the DOI
@@ -157,8 +157,8 @@ def doi_of(case: Case) -> str:
     return "known" if case.pubmed == "full" else "service-error"
 
 
-def reason_of(tried: list[tuple[str, str]]) -> str:
-    """Return the contract's word for what the tiers answered."""
+def find_reason(tried: list[tuple[str, str]]) -> str:
+    """Return the contract's word for the outcomes of the tiers."""
     requested = [outcome for _, outcome in tried if outcome != "not-attempted"]
     if not requested:
         return "no-pmc-fallback-disabled"
@@ -168,7 +168,7 @@ def reason_of(tried: list[tuple[str, str]]) -> str:
 # The services
 
 
-def bench_for(case: Case) -> Bench:
+def make_transport(case: Case) -> PreparedServices:
     records: dict[str, list[tuple[str, str | None, str | None]]] = {
         "full": [(PMID, DOI.upper(), PMCID)],
         "without pmcid": [(PMID, DOI.lower(), None)],
@@ -180,69 +180,71 @@ def bench_for(case: Case) -> Bench:
     def converter(call: Call) -> bytes:
         requested = (call.param("ids") or "").split(",")
         if case.converter == "fails":
-            return down(call)
+            return fail_down(call)
         if case.converter == "unknown":
-            return converted_ids(
+            return write_converted_ids(
                 call, *({"requested-id": one, "status": "error", "errmsg": "not found"} for one in requested)
             )
-        return converted_ids(
+        return write_converted_ids(
             call, *({"requested-id": one, "pmid": int(PMID), "pmcid": PMCID, "doi": DOI.lower()} for one in requested)
         )
 
     def search(call: Call) -> bytes:
-        return down(call) if case.pubmed == "fails" else found_ids(*(pmid for pmid, _, _ in record))
+        return fail_down(call) if case.pubmed == "fails" else write_found_ids(*(pmid for pmid, _, _ in record))
 
     def fetch(call: Call) -> bytes:
-        return down(call) if case.pubmed == "fails" else pubmed_set(*record)
+        return fail_down(call) if case.pubmed == "fails" else write_pubmed_set(*record)
 
     hit = {"id": PMID, "source": "MED", "pmid": PMID, "doi": DOI.lower()}
     with_text = {**hit, "pmcid": PMCID}
     # A record that PMC has too, without its text; or one that only MEDLINE has.
-    found = {"miss": hits(), "no-fulltext": hits(with_text if case.kind == "pmcid" else hit)}
-    return Bench(
+    found = {"miss": write_hits(), "no-fulltext": write_hits(with_text if case.kind == "pmcid" else hit)}
+    return PreparedServices(
         {
             "idconv/idconv": converter,
             "eutils/esearch/pubmed": search,
             "eutils/efetch/pubmed": fetch,
-            "eutils/efetch/pmc": document(case.pmc, wrapped=True),
-            "pmc_oa/list": lambda call: nothing_listed(call) if case.bucket == "miss" else listed(),
+            "eutils/efetch/pmc": make_document_reply(case.pmc, wrapped=True),
+            "pmc_oa/list": lambda call: list_nothing(call) if case.bucket == "miss" else write_listing(),
             "pmc_oa/record": lambda call: b'{"xml_url": "s3://pmc-oa-opendata/PMC77.1/PMC77.1.xml"}',
-            "pmc_oa/xml": document(case.bucket, wrapped=False),
+            "pmc_oa/xml": make_document_reply(case.bucket, wrapped=False),
             "europepmc/search": lambda call: (
-                down(call) if case.europepmc == "service-error" else found.get(case.europepmc, hits(with_text))
+                fail_down(call)
+                if case.europepmc == "service-error"
+                else found.get(case.europepmc, write_hits(with_text))
             ),
-            "europepmc/fullTextXML": document(case.europepmc, wrapped=False),
-            "unpaywall/unpaywall": unpaywall(case.unpaywall),
+            "europepmc/fullTextXML": make_document_reply(case.europepmc, wrapped=False),
+            "unpaywall/unpaywall": answer_unpaywall(case.unpaywall),
         }
     )
 
 
-def listed() -> bytes:
+def write_listing() -> bytes:
     return (
         b'<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><CommonPrefixes><Prefix>PMC77.1/</Prefix>'
         b"</CommonPrefixes></ListBucketResult>"
     )
 
 
-def document(state: str, *, wrapped: bool) -> Any:
-    """Return what answers with an article in this state."""
+def make_document_reply(state: str, *, wrapped: bool) -> Any:
+    """Return a function that answers with an article in this state."""
     if state == "service-error":
-        return down
+        return fail_down
     if state in ("miss", "no-fulltext"):
-        return (lambda call: pmc_set(not_in_pmc("77"))) if wrapped else missing
+        return (lambda call: write_pmc_set(write_not_in_pmc("77"))) if wrapped else fail_missing
     if state == "parse-failed":
         return lambda call: b"<article><body><p>broken</body></article>"
-    text = jats(PMCID, body=state == "found")
-    content = pmc_set(text) if wrapped else text.encode()
+    text = write_jats(PMCID, body=state == "found")
+    content = write_pmc_set(text) if wrapped else text.encode()
     return lambda call: content
 
 
-def unpaywall(state: str) -> Any:
+def answer_unpaywall(state: str) -> Any:
     if state == "service-error":
-        return down
+        return fail_down
     if state == "no-oa":
-        return missing
-    return lambda call: open_access(DOI, {"url_for_pdf": f"https://publisher.invalid/{state}.pdf"})
+        return fail_missing
+    return lambda call: write_open_access(DOI, {"url_for_pdf": f"https://publisher.invalid/{state}.pdf"})
 
 
 def pretend_download(url: str, **_: Any) -> Downloaded:
@@ -260,37 +262,37 @@ def pretend_pdf(content: bytes, **_: Any) -> Pdf:
 @pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("lookup", LOOKUPS, ids=lambda lookup: "-".join(lookup).replace(" ", "-"))
-def test_answers_in_any_combination_come_to_what_the_contract_says(
+def test_any_combination_of_answers_gives_the_result_of_the_contract(
     kind: str, lookup: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("entrez_kit.services.transport.download.guard.download", pretend_download)
     monkeypatch.setattr("entrez_kit.fulltext.unpaywall_tier.pdf_to_text", pretend_pdf)
     settings = {
-        (europepmc, unpaywall): Bench()
+        (europepmc, unpaywall): PreparedServices()
         .services(europepmc_enabled=europepmc, **({} if unpaywall else {"unpaywall_email": None}))
         .settings
         for europepmc in (True, False)
         for unpaywall in (True, False)
     }
-    possible = [case for case in cases() if (case.kind, (case.converter, case.pubmed)) == (kind, lookup)]
-    chosen = sample(possible, 0.15)
-    covered = pairs(chosen)
+    possible = [case for case in list_cases() if (case.kind, (case.converter, case.pubmed)) == (kind, lookup)]
+    chosen = take_sample(possible, 0.15)
+    covered = list_pairs(chosen)
     for case in possible:
-        if not pairs([case]) <= covered:
+        if not list_pairs([case]) <= covered:
             chosen.append(case)
-            covered |= pairs([case])
+            covered |= list_pairs([case])
     for case in chosen:
-        bench = bench_for(case)
+        bench = make_transport(case)
         services = bench.services()
         services.settings = settings[case.europepmc != "off", case.unpaywall != "off"]
         result = bench.fetch(services, **{f"{kind}s": [IDS[kind]]})
-        tier, tried = expected(case)
+        tier, tried = compute_expected(case)
 
         if tier is None:
             assert result.articles == []
             (missed,) = result.unavailable
             assert [(entry.tier, entry.outcome) for entry in missed.tried_tiers] == tried, case
-            assert missed.reason == reason_of(tried), case
+            assert missed.reason == find_reason(tried), case
             assert bool(missed.retryable) is any(outcome == "service-error" for _, outcome in tried), case
             assert (missed.id, missed.id_type) == (IDS[kind], kind)
             assert all(entry.detail for entry in missed.tried_tiers), case

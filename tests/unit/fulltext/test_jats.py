@@ -1,7 +1,7 @@
-"""JATS as it should be and as it is: sections, tables, formulas, entities, front matter, references."""
+"""JATS articles, valid and invalid: sections, tables, formulas, entities, front matter, references."""
 
 import pytest
-from jats_words import lines_of
+from jats_words import list_lines
 from one_jats_article import parse_jats
 
 from entrez_kit.base.errors import UpstreamError
@@ -12,74 +12,76 @@ from entrez_kit.pubmed.standing import retraction_status
 MATHML = 'xmlns:mml="http://www.w3.org/1998/Math/MathML"'
 
 
-def article(body: str = "", front: str = "", back: str = "", attributes: str = "", before: str = "") -> JatsArticle:
+def write_article(
+    body: str = "", front: str = "", back: str = "", attributes: str = "", before: str = ""
+) -> JatsArticle:
     meta = f"<front><article-meta>{front}</article-meta></front>" if front else ""
     return parse_jats(f"{before}<article {attributes}>{meta}<body>{body}</body>{back}</article>".encode())
 
 
-def text(body: str, **parts: str) -> str:
+def read_text(body: str, **parts: str) -> str:
     """Return the text of a body that is one section without a title."""
-    (section,) = article(body, **parts).sections
+    (section,) = write_article(body, **parts).sections
     assert section.title is None
     return section.text
 
 
-def outline(sections: list[Section]) -> list[object]:
-    return [(section.label, section.title, section.text, outline(section.subsections)) for section in sections]
+def list_outline(sections: list[Section]) -> list[object]:
+    return [(section.label, section.title, section.text, list_outline(section.subsections)) for section in sections]
 
 
 # Words
 
 
-def test_markup_inside_a_word_is_joined_exactly() -> None:
-    assert text("<p>1.73 m<sup>2</sup>, H<sub>2</sub>O, <italic>in</italic> <bold>vitro</bold>.</p>") == (
+def test_markup_inside_a_word_adds_no_space() -> None:
+    assert read_text("<p>1.73 m<sup>2</sup>, H<sub>2</sub>O, <italic>in</italic> <bold>vitro</bold>.</p>") == (
         "1.73 m², H₂O, in vitro."
     )
-    assert text("<p>a<xref ref-type='bibr'>[1]</xref>, see <ext-link>here</ext-link>.</p>") == "a[1], see here."
+    assert read_text("<p>a<xref ref-type='bibr'>[1]</xref>, see <ext-link>here</ext-link>.</p>") == "a[1], see here."
 
 
-def test_comparisons_survive() -> None:
-    assert text("<p><italic>P</italic>&lt;0.001 and a&lt;b&gt;c</p>") == "P<0.001 and a<b>c"
+def test_comparison_signs_are_not_read_as_markup() -> None:
+    assert read_text("<p><italic>P</italic>&lt;0.001 and a&lt;b&gt;c</p>") == "P<0.001 and a<b>c"
 
 
-def test_comments_instructions_and_cdata_neither_split_nor_swallow_words() -> None:
-    assert text("<p>one<!-- two -->three <?four five?>six <![CDATA[<seven> & eight]]></p>") == (
+def test_comments_instructions_and_cdata_neither_split_nor_remove_words() -> None:
+    assert read_text("<p>one<!-- two -->three <?four five?>six <![CDATA[<seven> & eight]]></p>") == (
         "onethree six <seven> & eight"
     )
 
 
-def test_white_space_is_one_space_and_forced_breaks_are_kept() -> None:
-    assert text("<p>a\n   b\tc<break/>d</p><p>e</p>") == "a b c\nd\n\ne"
-    assert text("<p>5\u00a0mg\u2009\u00b1 1</p>") == "5\u00a0mg\u2009\u00b1 1"
+def test_white_space_is_one_space_and_forced_breaks_stay() -> None:
+    assert read_text("<p>a\n   b\tc<break/>d</p><p>e</p>") == "a b c\nd\n\ne"
+    assert read_text("<p>5\u00a0mg\u2009\u00b1 1</p>") == "5\u00a0mg\u2009\u00b1 1"
 
 
-def test_elements_nobody_knows_keep_their_words_apart() -> None:
-    assert text("<p>one<mystery>two</mystery>three<future><p>four</p></future></p>") == "one two three\n\nfour"
+def test_words_of_unknown_elements_are_separated() -> None:
+    assert read_text("<p>one<mystery>two</mystery>three<future><p>four</p></future></p>") == "one two three\n\nfour"
 
 
-def test_unicode_of_all_planes_comes_through() -> None:
-    assert text("<p>α-SMA 🧬 𝒱 ﬁ Ⅳ ≥ 中文 עברית</p>") == "α-SMA 🧬 𝒱 ﬁ Ⅳ ≥ 中文 עברית"
+def test_unicode_of_all_planes_is_unchanged() -> None:
+    assert read_text("<p>α-SMA 🧬 𝒱 ﬁ Ⅳ ≥ 中文 עברית</p>") == "α-SMA 🧬 𝒱 ﬁ Ⅳ ≥ 中文 עברית"
 
 
 # Entities and documents
 
 
 @pytest.mark.parametrize("doctype", ["", '<!DOCTYPE article PUBLIC "-//NLM//DTD JATS//EN" "x.dtd">'])
-def test_entities_that_nothing_defines_lose_no_text(doctype: str) -> None:
-    assert text("<p>a&nbsp;b &alpha;&plusmn;1 &nosuch; &amp;amp; <![CDATA[&nbsp;]]></p>", before=doctype) == (
+def test_undefined_entities_lose_no_text(doctype: str) -> None:
+    assert read_text("<p>a&nbsp;b &alpha;&plusmn;1 &nosuch; &amp;amp; <![CDATA[&nbsp;]]></p>", before=doctype) == (
         "a\u00a0b α±1 &nosuch; &amp; &nbsp;"
     )
 
 
-def test_entities_of_the_document_are_read_but_not_multiplied_nor_fetched() -> None:
+def test_entities_of_the_document_are_expanded_once_and_never_fetched() -> None:
     doctype = (
         '<!DOCTYPE article [<!ENTITY lab "Some Lab"><!ENTITY twice "&lab;&lab;"><!ENTITY f SYSTEM "/etc/passwd">]>'
     )
 
-    assert text("<p>&lab; &twice; &f;</p>", before=doctype) == "Some Lab &twice; &f;"
+    assert read_text("<p>&lab; &twice; &f;</p>", before=doctype) == "Some Lab &twice; &f;"
 
 
-def test_a_document_that_is_cut_or_none_is_an_error_and_no_empty_article() -> None:
+def test_an_incomplete_or_other_document_is_an_error_and_not_an_empty_article() -> None:
     for content in (b"<article><body><p>half", b"", b"plain", b"<html><body>no</body></html>", b"<pmc-articleset/>"):
         with pytest.raises(UpstreamError) as caught:
             parse_jats(content)
@@ -100,7 +102,7 @@ def test_encodings_namespaces_and_wrappers_make_no_difference() -> None:
     assert parse_jats("<article><body><p>zwölf</p></body></article>".encode("utf-16")).sections[0].text == "zwölf"
 
 
-def test_a_set_gives_articles_and_the_ids_without_one() -> None:
+def test_a_set_gives_articles_and_the_ids_without_an_article() -> None:
     content = b"""<pmc-articleset>
       <article><front><article-meta><article-id pub-id-type="pmc">11</article-id></article-meta></front>
         <body><p>a</p><sub-article><body><p>b</p></body></sub-article></body></article>
@@ -139,16 +141,16 @@ def test_a_set_gives_articles_and_the_ids_without_one() -> None:
         ("note <xref ref-type='fn'>1</xref> and <xref ref-type='fn'>the footnote</xref>", "note 1 and the footnote"),
     ],
 )
-def test_scripts_are_raised_or_lowered_and_note_marks_stand_apart(body: str, written: str) -> None:
-    assert text(f"<p>{body}</p>") == written
+def test_superscripts_are_raised_or_lowered_and_note_marks_are_separated(body: str, written: str) -> None:
+    assert read_text(f"<p>{body}</p>") == written
     cell = f"<table-wrap><table><tr><td>{body}</td></tr></table></table-wrap>"
-    assert text(cell) == written
-    section = article(f"<sec><title>{body}</title><p>x</p></sec>").sections[0]
+    assert read_text(cell) == written
+    section = write_article(f"<sec><title>{body}</title><p>x</p></sec>").sections[0]
     assert section.title == written
 
 
-def test_scripts_are_written_alike_in_front_matter_references_and_quoted_text() -> None:
-    read = article(
+def test_superscripts_have_the_same_form_in_front_matter_references_and_quotations() -> None:
+    read = write_article(
         "<preformat>10<sup>6</sup>  a<bold>b<italic>c</italic></bold>d</preformat>",
         front="<title-group><article-title>10<sup>6</sup> cells</article-title></title-group>"
         "<aff><sup>1</sup>Lab 10<sup>6</sup></aff><abstract><p>per 10<sup>5</sup> cells</p></abstract>"
@@ -166,7 +168,7 @@ def test_scripts_are_written_alike_in_front_matter_references_and_quoted_text() 
 # Abstracts
 
 
-def test_teasers_and_translated_abstracts_survive() -> None:
+def test_teasers_and_translated_abstracts_are_read() -> None:
     content = """<article><front><article-meta>
         <abstract><p>Own.</p></abstract>
         <abstract abstract-type="teaser"><p>Read on!</p></abstract>
@@ -183,16 +185,16 @@ def test_teasers_and_translated_abstracts_survive() -> None:
         ("fr", "Resume\nBut: Propre."),
         ("es", "Propio."),
     ]
-    assert outline(read.sections)[-1] == (None, "Letter", "z", [(None, "Abstract", "Brief.", [])])
+    assert list_outline(read.sections)[-1] == (None, "Letter", "z", [(None, "Abstract", "Brief.", [])])
 
 
 # Sections
 
 
-def test_paragraphs_before_between_and_after_sections_become_sections_without_title() -> None:
+def test_paragraphs_before_between_and_after_sections_are_sections_without_title() -> None:
     body = "<p>a</p><p>b</p><sec><title>One</title><p>c</p></sec><p>d</p><sec><title>Two</title><p>e</p></sec>loose"
 
-    assert outline(article(body).sections) == [
+    assert list_outline(write_article(body).sections) == [
         (None, None, "a\n\nb", []),
         (None, "One", "c", []),
         (None, None, "d", []),
@@ -201,7 +203,7 @@ def test_paragraphs_before_between_and_after_sections_become_sections_without_ti
     ]
 
 
-def test_sections_nest_as_deep_as_in_the_article() -> None:
+def test_sections_are_nested_as_deep_as_in_the_article() -> None:
     body = (
         "<sec><label>2</label><title>Methods</title><p>a</p><sec><label>2.1</label><title>Cells</title><p>b</p>"
         "<sec><label>2.1.1</label><title>Media</title><p>c</p><sec><title>Salt</title><p>d</p></sec></sec></sec>"
@@ -210,46 +212,46 @@ def test_sections_nest_as_deep_as_in_the_article() -> None:
     salt: tuple[object, ...] = (None, "Salt", "d", [])
     cells = ("2.1", "Cells", "b", [("2.1.1", "Media", "c", [salt])])
 
-    assert outline(article(body).sections) == [("2", "Methods", "a", [cells, (None, None, "after", [])])]
+    assert list_outline(write_article(body).sections) == [("2", "Methods", "a", [cells, (None, None, "after", [])])]
 
 
-def test_sections_nested_without_end_lose_nothing() -> None:
+def test_very_deeply_nested_sections_lose_no_text() -> None:
     depth = 150
     body = "<sec><title>t</title><p>w</p>" * depth + "</sec>" * depth
-    words = " ".join(lines_of(article(body).sections)).split()
+    words = " ".join(list_lines(write_article(body).sections)).split()
     assert (words.count("t"), words.count("w")) == (depth, depth)
 
 
 def test_titles_with_markup_footnotes_and_breaks_are_one_line() -> None:
-    (section,) = article(
+    (section,) = write_article(
         "<sec><title><bold>The</bold> role<break/>of <italic>Foo</italic><sup>+</sup></title><p>x</p></sec>"
     ).sections
 
     assert section.title == "The role of Foo⁺"
 
 
-def test_front_matter_alone_and_empty_sections_are_no_body() -> None:
-    assert not article("").has_body
-    assert not article("<sec/>").has_body
-    assert not article("<sec><title>Introduction</title><sec><title>Aims</title></sec></sec>").has_body
+def test_front_matter_only_and_empty_sections_are_not_a_body() -> None:
+    assert not write_article("").has_body
+    assert not write_article("<sec/>").has_body
+    assert not write_article("<sec><title>Introduction</title><sec><title>Aims</title></sec></sec>").has_body
     assert not parse_jats(b"<article><front/><back><ack><p>Thanks.</p></ack></back></article>").has_body
     supplement = "<supplementary-material><label>S1</label><caption><p>Data.</p></caption></supplementary-material>"
-    assert not article(f"<sec><title>Supplement</title>{supplement}</sec>").has_body
-    assert article(f"<p>x</p>{supplement}").has_body
+    assert not write_article(f"<sec><title>Supplement</title>{supplement}</sec>").has_body
+    assert write_article(f"<p>x</p>{supplement}").has_body
     assert parse_jats(b"<article><sub-article><body><p>x</p></body></sub-article></article>").has_body
 
 
-def test_the_comment_of_pmc_about_its_publisher_is_understood() -> None:
+def test_the_comment_of_pmc_about_its_publisher_is_recognised() -> None:
     comment = "<!--The publisher of this article does not allow downloading of the full text in XML form.-->"
     (inside,) = iter_jats(f"<pmc-articleset><article>{comment}<front/></article></pmc-articleset>".encode())
 
     assert isinstance(inside, JatsArticle)
     assert inside.forbidden
     assert not inside.has_body
-    assert not article("<p>x</p>").forbidden
+    assert not write_article("<p>x</p>").forbidden
 
 
-def test_back_matter_floats_and_letters_follow_the_body() -> None:
+def test_back_matter_floats_and_letters_are_after_the_body() -> None:
     content = b"""<article><body><sec><title>Results</title><p>r</p></sec></body>
       <back><ack><p>Thanks</p></ack><app-group><app><title>Appendix A</title><p>a</p></app></app-group>
         <fn-group><fn><label>1</label><p>note</p></fn></fn-group><ref-list><ref><mixed-citation>no</mixed-citation>
@@ -263,7 +265,7 @@ def test_back_matter_floats_and_letters_follow_the_body() -> None:
         <body><p>Dear author</p><sec><title>Major</title><p>m</p></sec></body></sub-article>
       <response response-type="reply"><front-stub/><body><p>Dear editor</p></body></response></article>"""
 
-    assert outline(parse_jats(content).sections) == [
+    assert list_outline(parse_jats(content).sections) == [
         (None, "Results", "r", []),
         (None, "Figures and tables", "Fig. 1\ncap", []),
         (None, "Acknowledgements", "Thanks", []),
@@ -275,19 +277,19 @@ def test_back_matter_floats_and_letters_follow_the_body() -> None:
     ]
 
 
-# What stands in sections
+# Content of sections
 
 
-def test_floats_follow_the_paragraph_that_holds_their_anchor() -> None:
+def test_floats_are_after_the_paragraph_with_their_anchor() -> None:
     body = (
         "<p>As Figure 1 <fig><label>Figure 1</label><caption><title>Rise.</title><p>Bars.</p></caption></fig>shows, "
         "it rises.<fn><label>a</label><p>Not always.</p></fn></p><p>Next.</p>"
     )
 
-    assert text(body) == "As Figure 1 shows, it rises.\n\nFigure 1\nRise.\nBars.\n\na Not always.\n\nNext."
+    assert read_text(body) == "As Figure 1 shows, it rises.\n\nFigure 1\nRise.\nBars.\n\na Not always.\n\nNext."
 
 
-def test_lists_keep_their_marks_and_their_depth() -> None:
+def test_lists_have_their_marks_and_depth() -> None:
     body = (
         '<p>Before:<list list-type="order"><list-item><p>one</p><p>more</p><list list-type="bullet"><list-item><p>deep'
         "</p></list-item></list></list-item><list-item><p>two</p></list-item></list>after.</p>"
@@ -297,7 +299,7 @@ def test_lists_keep_their_marks_and_their_depth() -> None:
         '<list list-type="roman-upper"><list-item><p>y</p></list-item><list-item><p>z</p></list-item></list>'
     )
 
-    assert text(body).split("\n\n") == [
+    assert read_text(body).split("\n\n") == [
         "Before:",
         "1. one\n  more\n  - deep\n2. two",
         "after.",
@@ -315,7 +317,7 @@ def test_a_box_with_a_title_is_a_section() -> None:
         "<boxed-text><sec><title>First</title><p>p</p></sec></boxed-text><boxed-text><p>Plain.</p></boxed-text>"
     )
 
-    methods, box, rest = article(body).sections
+    methods, box, rest = write_article(body).sections
 
     assert [(one.label, one.title, one.text) for one in methods.subsections] == [
         ("Box 1", "Key points", "Of 3ᵏ.\n\nFirst."),
@@ -325,7 +327,7 @@ def test_a_box_with_a_title_is_a_section() -> None:
     assert rest.text == "Plain."
 
 
-def test_definitions_quotes_poems_code_and_speech_keep_every_word() -> None:
+def test_definitions_quotes_poems_code_and_speech_are_read_completely() -> None:
     body = (
         "<def-list><title>Terms</title><def-item><term>BMI</term><def><p>body mass index</p></def></def-item>"
         "</def-list>"
@@ -336,7 +338,7 @@ def test_definitions_quotes_poems_code_and_speech_keep_every_word() -> None:
         "<statement><label>Theorem 1.</label><p>It holds.</p></statement>"
     )
 
-    assert text(body).split("\n\n") == [
+    assert read_text(body).split("\n\n") == [
         "Terms\nBMI — body mass index",
         "Quoted.",
         "Somebody",
@@ -349,7 +351,7 @@ def test_definitions_quotes_poems_code_and_speech_keep_every_word() -> None:
     ]
 
 
-def test_supplementary_material_and_media_keep_their_captions() -> None:
+def test_supplementary_material_and_media_have_their_captions() -> None:
     body = (
         "<supplementary-material><label>S1</label><caption><p>Data.</p></caption><media><caption>"
         "<p>(XLSX)</p></caption></media></supplementary-material>"
@@ -358,33 +360,33 @@ def test_supplementary_material_and_media_keep_their_captions() -> None:
         "<graphic/></fig>"
     )
 
-    assert text(body) == "S1\nData.\n(XLSX)\n\nSee file 2.\n\nF\n10.1/f1"
+    assert read_text(body) == "S1\nData.\n(XLSX)\n\nSee file 2.\n\nF\n10.1/f1"
 
 
 # Tables
 
 
-def rows(table: str) -> list[str]:
-    return text(f"<table-wrap><table>{table}</table></table-wrap>").split("\n")
+def read_rows(table: str) -> list[str]:
+    return read_text(f"<table-wrap><table>{table}</table></table-wrap>").split("\n")
 
 
-def test_cells_stand_in_their_columns_whatever_they_span() -> None:
+def test_cells_are_in_their_columns_with_any_spans() -> None:
     table = (
         '<thead><tr><th rowspan="2">Group</th><th colspan="2">Dose</th></tr><tr><th>low</th><th>high</th></tr></thead>'
         '<tbody><tr><td rowspan="2">A</td><td>1</td><td>2</td></tr><tr><td>3</td><td>4</td></tr><tr>'
         "<td>B</td><td/><td>6</td></tr></tbody>"
     )
 
-    assert rows(table) == ["Group\tDose\t", "\tlow\thigh", "A\t1\t2", "\t3\t4", "B\t\t6"]
+    assert read_rows(table) == ["Group\tDose\t", "\tlow\thigh", "A\t1\t2", "\t3\t4", "B\t\t6"]
 
 
-def test_a_cell_is_one_line_whatever_is_in_it() -> None:
+def test_a_cell_with_any_content_is_one_line() -> None:
     table = (
         "<tr><td><p>a</p><p>b</p></td><td>c<break/>d</td><td><list><list-item><p>e</p></list-item></list>"
         "</td><td>x\n\ty</td></tr>"
     )
 
-    assert rows(table) == ["a b\tc d\t- e\tx y"]
+    assert read_rows(table) == ["a b\tc d\t- e\tx y"]
 
 
 def test_tables_of_the_oasis_model_are_read() -> None:
@@ -401,38 +403,38 @@ def test_tables_of_the_oasis_model_are_read() -> None:
         "</oasis:tgroup></oasis:table>"
     )
 
-    assert text(f"<table-wrap>{table}</table-wrap>").split("\n") == ["Site\tDepth\t", "\tmin\tmax", "X\t1\t2"]
+    assert read_text(f"<table-wrap>{table}</table-wrap>").split("\n") == ["Site\tDepth\t", "\tmin\tmax", "X\t1\t2"]
 
 
-def test_label_caption_and_notes_stand_around_the_table() -> None:
+def test_label_caption_and_notes_are_around_the_table() -> None:
     body = (
         "<table-wrap><label>Table 1.</label><caption><title>Doses</title><p>All of them.</p></caption>"
         "<alternatives><graphic/><table><tr><td>1<sup>a</sup></td></tr></table></alternatives>"
         "<table-wrap-foot><fn><label>a</label><p>mg</p></fn><attrib>Source: us</attrib></table-wrap-foot></table-wrap>"
     )
 
-    assert text(body) == "Table 1.\nDoses\nAll of them.\n1ᵃ\na mg\nSource: us"
+    assert read_text(body) == "Table 1.\nDoses\nAll of them.\n1ᵃ\na mg\nSource: us"
 
 
-def test_spans_without_measure_do_no_harm() -> None:
+def test_huge_spans_have_no_effect() -> None:
     table = (
         '<tr><td colspan="99999999999999999999" rowspan="-3">a</td><td rowspan="0">b</td></tr><tr>'
         '<td colspan="x">c</td></tr>'
     )
 
-    assert [line.split("\t")[0] for line in rows(table)] == ["a", "c"]
+    assert [line.split("\t")[0] for line in read_rows(table)] == ["a", "c"]
 
 
-def test_a_huge_table_is_read_whole_and_in_good_time() -> None:
+def test_a_huge_table_is_read_completely_and_quickly() -> None:
     body = "".join(f"<tr><td>r{number}</td><td>a</td><td>b</td></tr>" for number in range(10_000))
 
-    assert len(rows(body)) == 10_000
+    assert len(read_rows(body)) == 10_000
 
 
 # Formulas
 
 
-def test_formulas_are_one_line_with_fractions_that_can_be_read_back() -> None:
+def test_formulas_are_one_line_with_unambiguous_fractions() -> None:
     formula = (
         f"<disp-formula><label>(1)</label><mml:math {MATHML}><mml:mi>y</mml:mi><mml:mo>=</mml:mo><mml:mfrac><mml:mrow>"
         "<mml:mi>a</mml:mi><mml:mo>+</mml:mo><mml:mn>1</mml:mn></mml:mrow><mml:msup><mml:mi>b</mml:mi>"
@@ -440,7 +442,7 @@ def test_formulas_are_one_line_with_fractions_that_can_be_read_back() -> None:
         "</mml:msup></mml:mfrac><mml:msqrt><mml:mi>c</mml:mi></mml:msqrt></mml:math></disp-formula>"
     )
 
-    assert text(f"<p>So{formula}holds.</p>") == "So\n\ny=(a+1) / b² √c (1)\n\nholds."
+    assert read_text(f"<p>So{formula}holds.</p>") == "So\n\ny=(a+1) / b² √c (1)\n\nholds."
 
 
 @pytest.mark.parametrize(
@@ -459,12 +461,12 @@ def test_formulas_are_one_line_with_fractions_that_can_be_read_back() -> None:
         ("<mi>a</mi><mglyph alt='star'/>", "a star"),
     ],
 )
-def test_powers_and_indices_of_formulas_are_no_digits_of_other_numbers(formula: str, line: str) -> None:
-    assert text(f"<p><math xmlns='http://www.w3.org/1998/Math/MathML'>{formula}</math></p>") == line
+def test_powers_and_indices_of_formulas_are_separate_from_other_numbers(formula: str, line: str) -> None:
+    assert read_text(f"<p><math xmlns='http://www.w3.org/1998/Math/MathML'>{formula}</math></p>") == line
 
 
 def test_an_empty_formula_does_not_hide_its_other_notation() -> None:
-    assert text("<p>at <inline-formula><math/><tex-math>$x$</tex-math></inline-formula>.</p>") == "at x."
+    assert read_text("<p>at <inline-formula><math/><tex-math>$x$</tex-math></inline-formula>.</p>") == "at x."
 
 
 def test_formulas_in_references_are_read_once() -> None:
@@ -472,25 +474,25 @@ def test_formulas_in_references_are_read_once() -> None:
     both = f"<inline-formula><alternatives><tex-math>$x^2$</tex-math>{formula}</alternatives></inline-formula>"
     back = f"<back><ref-list><ref><mixed-citation>On {both} again</mixed-citation></ref></ref-list></back>"
 
-    assert article("<p>x</p>", back=back).references[0].citation == "On x² again"
+    assert write_article("<p>x</p>", back=back).references[0].citation == "On x² again"
 
 
-def test_of_several_notations_one_is_read() -> None:
+def test_one_of_several_notations_is_read() -> None:
     tex = r"<tex-math>\documentclass[12pt]{minimal}\begin{document}$$ x_1 $$\end{document}</tex-math>"
     math = f"<mml:math {MATHML}><mml:msub><mml:mi>x</mml:mi><mml:mn>1</mml:mn></mml:msub></mml:math>"
 
     both = f"<alternatives>{tex}{math}<inline-graphic/></alternatives>"
-    assert text(f"<p>at <inline-formula>{both}</inline-formula>.</p>") == "at x₁."
-    assert text(f"<p>at <inline-formula>{tex}<inline-graphic/></inline-formula>.</p>") == "at x_1."
-    assert text("<p>at <inline-formula><inline-graphic/></inline-formula>.</p>") == "at [formula]."
-    assert text("<p>at <inline-formula><italic>n</italic> = 5</inline-formula>.</p>") == "at n = 5."
+    assert read_text(f"<p>at <inline-formula>{both}</inline-formula>.</p>") == "at x₁."
+    assert read_text(f"<p>at <inline-formula>{tex}<inline-graphic/></inline-formula>.</p>") == "at x_1."
+    assert read_text("<p>at <inline-formula><inline-graphic/></inline-formula>.</p>") == "at [formula]."
+    assert read_text("<p>at <inline-formula><italic>n</italic> = 5</inline-formula>.</p>") == "at n = 5."
 
 
 # Front matter
 
 
-def test_title_subtitle_and_ids_are_the_articles_own() -> None:
-    front = article(
+def test_title_subtitle_and_ids_are_those_of_the_article() -> None:
+    front = write_article(
         "<p>x</p>",
         '<article-id pub-id-type="pmc">PMC77</article-id><article-id pub-id-type="pmid">123</article-id>'
         '<article-id pub-id-type="doi">10.1000/Ab</article-id><title-group><article-title>Main <italic>thing</italic>'
@@ -503,25 +505,25 @@ def test_title_subtitle_and_ids_are_the_articles_own() -> None:
     assert front.title == "Main thing: And more"
 
 
-def test_ids_of_cited_works_are_never_the_articles_own() -> None:
+def test_ids_of_cited_works_are_never_those_of_the_article() -> None:
     back = (
         '<back><ref-list><ref><element-citation><pub-id pub-id-type="pmid">5</pub-id>'
         '<article-id pub-id-type="doi">10.1/x'
         "</article-id></element-citation></ref></ref-list></back>"
     )
-    front = article("<p>x</p>", "<title-group><article-title>T</article-title></title-group>", back).front
+    front = write_article("<p>x</p>", "<title-group><article-title>T</article-title></title-group>", back).front
 
     assert (front.pmid, front.doi, front.pmcid) == (None, None, None)
 
 
 def test_pmcids_have_one_prefix() -> None:
     for written in ("77", "PMC77", "pmc77", "PMC77.1"):
-        front = article("<p>x</p>", f'<article-id pub-id-type="pmcid">{written}</article-id>').front
+        front = write_article("<p>x</p>", f'<article-id pub-id-type="pmcid">{written}</article-id>').front
         assert front.pmcid == "PMC77"
 
 
-def test_structured_abstracts_and_other_kinds_are_kept_apart() -> None:
-    front = article(
+def test_structured_abstracts_and_other_kinds_are_separate() -> None:
+    front = write_article(
         "<p>x</p>",
         "<abstract><title>Abstract</title><sec><title>Aims:</title><p>a <bold>b</bold>.</p></sec><sec>"
         "<title>Results</title>"
@@ -535,7 +537,7 @@ def test_structured_abstracts_and_other_kinds_are_kept_apart() -> None:
 
 
 def test_groups_are_authors_and_their_members_are_not() -> None:
-    front = article(
+    front = write_article(
         "<p>x</p>",
         '<contrib-group><contrib contrib-type="author"><name><surname>Roe</surname><given-names>Ann B</given-names>'
         '<suffix>Jr</suffix></name><xref ref-type="aff" rid="a2 a1">1</xref></contrib>'
@@ -581,14 +583,14 @@ def test_groups_are_authors_and_their_members_are_not() -> None:
         ('<pub-date date-type="retracted"><year>2013</year></pub-date>', None),
     ],
 )
-def test_the_date_is_when_it_was_published(dates: str, expected: tuple[int, int | None, int | None] | None) -> None:
-    found = article("<p>x</p>", dates).front.publication_date
+def test_the_date_is_that_of_publication(dates: str, expected: tuple[int, int | None, int | None] | None) -> None:
+    found = write_article("<p>x</p>", dates).front.publication_date
 
     year, month, day = expected or (None, None, None)
     assert found == (FulltextDate(year=year, month=month, day=day) if expected else None)
 
 
-def test_journal_keywords_licence_and_type_of_old_and_new_dtds() -> None:
+def test_journal_keywords_licence_and_type_are_read_from_old_and_new_dtds() -> None:
     old = parse_jats(
         b"""<article article-type="review-article"><front><journal-meta><journal-title>J Old</journal-title>
         <issn>1234-5678</issn>
@@ -598,7 +600,7 @@ def test_journal_keywords_licence_and_type_of_old_and_new_dtds() -> None:
         <kwd-group kwd-group-type="abbreviations"><kwd>BMI, index</kwd></kwd-group></article-meta></front><body>
         <p>x</p></body></article>"""
     ).front
-    new = article(
+    new = write_article(
         "<p>x</p>",
         "<elocation-id>e9</elocation-id>"
         '<permissions xmlns:xlink="http://www.w3.org/1999/xlink" xmlns:ali="http://www.niso.org/schemas/ali/1.0/">'
@@ -631,9 +633,9 @@ def test_journal_keywords_licence_and_type_of_old_and_new_dtds() -> None:
         ("research-article", "correction-forward", "none"),
     ],
 )
-def test_a_retraction_is_read_from_what_is_related_and_not_from_titles(kind: str, related: str, status: str) -> None:
+def test_a_retraction_is_read_from_related_articles_and_not_from_titles(kind: str, related: str, status: str) -> None:
     element = f'<related-article related-article-type="{related}"/>' if related else ""
-    front = article(
+    front = write_article(
         "<p>x</p>",
         f"<title-group><article-title>Retraction of teeth</article-title></title-group>{element}",
         attributes=f'article-type="{kind}"',
@@ -646,9 +648,9 @@ def test_a_retraction_is_read_from_what_is_related_and_not_from_titles(kind: str
     "element",
     ["list><list-item", "disp-quote", "def-list><def-item><def", "named-content", "fig", "boxed-text", "table><tr><td"],
 )
-def test_nesting_without_end_loses_no_word_and_ends(element: str) -> None:
+def test_very_deep_nesting_loses_no_word_and_ends(element: str) -> None:
     depth = 400
     closing = "".join(f"</{name}>" for name in reversed(element.split("><")))
-    words = text(f"<p>{(f'<{element}>' + 'w ') * depth}{closing * depth}</p>").split()
+    words = read_text(f"<p>{(f'<{element}>' + 'w ') * depth}{closing * depth}</p>").split()
 
     assert words.count("w") == depth

@@ -1,10 +1,10 @@
-"""Habits of publishers in small invented articles: nothing of the text is lost, and all of it comes in order."""
+"""Invented articles with the habits of publishers: no text is lost, and all of it is in order."""
 
 import xml.etree.ElementTree as ET
 from collections import Counter
 
 import pytest
-from jats_words import ANOTHER_PLACE, bodies, lines_of, local, text_of, words_of
+from jats_words import ANOTHER_PLACE, find_bodies, get_local_name, list_lines, list_words, read_text
 from one_jats_article import parse_jats
 
 from entrez_kit.fulltext.models import FulltextDate
@@ -301,7 +301,7 @@ DOCUMENTS = {
 }
 
 
-def document(name: str) -> bytes:
+def write_document(name: str) -> bytes:
     meta, body, back = DOCUMENTS[name][0].split("|<", 2)
     return (
         f"<article {NAMESPACES}><front><journal-meta><journal-title>J</journal-title></journal-meta><article-meta>"
@@ -310,39 +310,41 @@ def document(name: str) -> bytes:
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_every_word_is_read_and_every_paragraph_in_its_place(name: str) -> None:
-    content = document(name)
-    lines = lines_of(parse_jats(content).sections)
+def test_every_word_is_read_and_every_paragraph_is_in_its_place(name: str) -> None:
+    content = write_document(name)
+    lines = list_lines(parse_jats(content).sections)
     root = ET.fromstring(content)
-    back = next(node for node in root if local(node) == "back")
+    back = next(node for node in root if get_local_name(node) == "back")
     unseen = ANOTHER_PLACE | {"alt-text"}
-    wanted = [word for part in (*bodies(content), back) for word in words_of(text_of(part, unseen))]
-    found = words_of("\n".join(lines))
+    wanted = [word for part in (*find_bodies(content), back) for word in list_words(read_text(part, unseen))]
+    found = list_words("\n".join(lines))
 
     assert Counter(wanted) - Counter(found) == Counter()
     assert len(found) <= len(wanted) + 6  # marks of lists, headings of parts without one
     place = 0
     stream = " ".join(found)
-    for paragraph in [node for node in root.iter() if local(node) == "p" and node in _flow(root)]:
-        words = " ".join(words_of(text_of(paragraph)))
+    for paragraph in [node for node in root.iter() if get_local_name(node) == "p" and node in _list_paragraphs(root)]:
+        words = " ".join(list_words(read_text(paragraph)))
         at = stream.find(words, place)
         assert at >= 0, words
         place = at + len(words)
 
 
-def _flow(root: ET.Element) -> list[ET.Element]:
-    """Return the paragraphs of the body that hold nothing but a run of text."""
+def _list_paragraphs(root: ET.Element) -> list[ET.Element]:
+    """Return the paragraphs of the body that contain only text."""
     simple = {"p", "italic", "bold", "sup", "sub", "xref", "ext-link", "uri", "monospace"}
-    found = next(node for node in root if local(node) == "body")
+    found = next(node for node in root if get_local_name(node) == "body")
     return [
-        node for node in found.iter() if local(node) == "p" and all(local(inside) in simple for inside in node.iter())
+        node
+        for node in found.iter()
+        if get_local_name(node) == "p" and all(get_local_name(inside) in simple for inside in node.iter())
     ]
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_front_matter_is_read(name: str) -> None:
     _, title, last_name, given_names, date = DOCUMENTS[name]
-    front = parse_jats(document(name)).front
+    front = parse_jats(write_document(name)).front
 
     assert front.title == title
     assert (front.authors[0].last_name, front.authors[0].given_names) == (last_name, given_names)
@@ -351,8 +353,8 @@ def test_front_matter_is_read(name: str) -> None:
     assert front.journal is not None
 
 
-def test_odd_parts_of_front_matter_are_read_as_they_are_meant() -> None:
-    fronts = {name: parse_jats(document(name)).front for name in DOCUMENTS}
+def test_unusual_parts_of_front_matter_are_read_with_their_meaning() -> None:
+    fronts = {name: parse_jats(write_document(name)).front for name in DOCUMENTS}
 
     assert fronts["Elsevier"].authors[1].collective_name == "the DEEP study group"
     assert fronts["Elsevier"].affiliations == ["Department of Reactions, University of Nowhere, 1000 Nowhere"]
@@ -366,9 +368,9 @@ def test_odd_parts_of_front_matter_are_read_as_they_are_meant() -> None:
     assert fronts["Copernicus"].affiliations == ["Weather Service, Vienna, Austria", "Elsewhere"]
 
 
-def test_references_are_read_whatever_they_are_written_in() -> None:
+def test_references_are_read_in_any_notation() -> None:
     citations = {
-        name: [(one.label, one.citation) for one in parse_jats(document(name)).references] for name in DOCUMENTS
+        name: [(one.label, one.citation) for one in parse_jats(write_document(name)).references] for name in DOCUMENTS
     }
 
     assert citations["Elsevier"] == [("1", "Curie M. Rays. C R. 1898;1:2-5.")]

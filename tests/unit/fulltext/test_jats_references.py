@@ -7,16 +7,16 @@ from one_jats_article import parse_jats
 from entrez_kit.fulltext.jats.article import JatsArticle
 
 
-def article(inner: str) -> JatsArticle:
+def write_article(inner: str) -> JatsArticle:
     return parse_jats(f"<article><body><p>x</p></body><back><ref-list>{inner}</ref-list></back></article>".encode())
 
 
-def references(inner: str) -> list[str]:
-    return [reference.citation for reference in article(inner).references]
+def read_references(inner: str) -> list[str]:
+    return [reference.citation for reference in write_article(inner).references]
 
 
 def test_element_citations_are_joined_field_by_field() -> None:
-    assert references(
+    assert read_references(
         '<ref id="b1"><label>1</label><element-citation><person-group person-group-type="author"><name>'
         "<surname>Roe</surname>"
         "<given-names>A</given-names></name><collab>Group</collab><etal/></person-group>"
@@ -27,8 +27,8 @@ def test_element_citations_are_joined_field_by_field() -> None:
     ) == ["Roe A, Group, et al. On E. coli. J X. 2001;3(4):5-9. in press. doi:10.1/a"]
 
 
-def test_mixed_citations_stay_as_they_are_and_their_fields_apart() -> None:
-    assert references(
+def test_mixed_citations_are_unchanged_and_their_fields_separate() -> None:
+    assert read_references(
         "<ref><mixed-citation><name><surname>Roe</surname><given-names>A</given-names></name>, <year>2001</year>. "
         "H<sub>2</sub>O &amp; co. <source>J</source><volume>3</volume>:5.</mixed-citation></ref>"
     ) == ["Roe A, 2001. H₂O & co. J 3:5."]
@@ -48,7 +48,7 @@ def test_citations_of_every_kind_are_found() -> None:
         "<ref-list><title>Further reading</title><ref><mixed-citation>Nested.</mixed-citation></ref></ref-list>"
     )
 
-    assert references(inner) == [
+    assert read_references(inner) == [
         "Verbatim.",
         "Doe J. T.",
         "Old but mixed, 1999.",
@@ -59,7 +59,7 @@ def test_citations_of_every_kind_are_found() -> None:
     ]
 
 
-def test_labels_and_ids_of_references_are_kept() -> None:
-    (reference,) = article('<ref id="R1"><label>[1]</label><mixed-citation>X.</mixed-citation></ref>').references
+def test_labels_and_ids_of_references_are_read() -> None:
+    (reference,) = write_article('<ref id="R1"><label>[1]</label><mixed-citation>X.</mixed-citation></ref>').references
 
     assert json.loads(reference.model_dump_json()) == {"id": "R1", "label": "[1]", "citation": "X."}

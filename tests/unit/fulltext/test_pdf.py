@@ -1,20 +1,20 @@
-"""The text of PDFs: of recorded ones, and of made ones that are broken, locked, empty or hostile."""
+"""The text of PDFs: recorded ones, and invented ones that are damaged, locked, empty or hostile."""
 
 import time
 import zlib
 from pathlib import Path
 
 import pytest
-from papers import CATALOG, assemble_pdf, drawn, encrypt_pdf, pdf_of, prose
-from recordings import require_recordings
+from pdf_files import CATALOG, assemble_pdf, draw_pdf, encrypt_pdf, write_pdf, write_prose
+from used_recordings import require_recordings
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.fulltext import pdf as module
 from entrez_kit.fulltext.pdf import join_hyphenated, pdf_to_text
 
 
-def refusal(content: bytes, seconds: float = 10) -> str:
-    """Return what is wrong with a file that cannot be read."""
+def get_refusal(content: bytes, seconds: float = 10) -> str:
+    """Return the reason why a file cannot be read."""
     with pytest.raises(UpstreamError) as caught:
         pdf_to_text(content, seconds=seconds)
     assert caught.value.reason == "parse_failed"
@@ -23,14 +23,14 @@ def refusal(content: bytes, seconds: float = 10) -> str:
 
 
 def test_every_word_of_a_pdf_is_read_in_order() -> None:
-    found = pdf_to_text(pdf_of(prose(120), prose(60, 120), title="A small (but real) PDF"))
+    found = pdf_to_text(write_pdf(write_prose(120), write_prose(60, 120), title="A small (but real) PDF"))
 
     assert found.text.split() == [f"word{n}x" for n in range(180)]
     assert (found.total_pages, found.word_count, found.title) == (2, 180, "A small (but real) PDF")
 
 
 @pytest.mark.long
-def test_recorded_articles_keep_their_words(real_data: Path) -> None:
+def test_the_words_of_recorded_articles_are_read(real_data: Path) -> None:
     files = sorted((real_data / "pdf").glob("*.pdf"))
     require_recordings(files)
     for file in files:
@@ -43,9 +43,9 @@ def test_recorded_articles_keep_their_words(real_data: Path) -> None:
         assert not any(line != line.strip() for line in found.text.split("\n")), file.name
 
 
-def test_words_divided_at_the_end_of_a_line_are_joined() -> None:
+def test_words_split_at_the_end_of_a_line_are_joined() -> None:
     lines = ["Smokers among the un-", "employed were re-", "cruited from well-", "known and well-known", "practices."]
-    found = pdf_to_text(pdf_of([*prose(60), *lines]))
+    found = pdf_to_text(write_pdf([*write_prose(60), *lines]))
 
     assert "the unemployed were recruited from well-known and well-known\npractices." in found.text
 
@@ -64,18 +64,18 @@ def test_words_divided_at_the_end_of_a_line_are_joined() -> None:
         ("p-\nvalue", "p-\nvalue"),
     ],
 )
-def test_hyphens_that_belong_to_the_word_stay(text: str, joined: str) -> None:
+def test_hyphens_of_a_word_stay(text: str, joined: str) -> None:
     assert join_hyphenated(text) == joined
 
 
-def test_joining_takes_no_longer_on_a_sequence_without_spaces() -> None:
+def test_joining_takes_linear_time_for_a_text_without_spaces() -> None:
     started = time.process_time()
     join_hyphenated("ACGT" * 500_000)
 
     assert time.process_time() - started < 2
 
 
-def test_ligatures_and_odd_spaces_become_plain_letters() -> None:
+def test_ligatures_and_unusual_spaces_become_plain_letters() -> None:
     assert module._clean("\ufb01nal\u00a0 e\ufb03cacy\x00 \ud800\n\n\n\nend") == "final efficacy \ufffd\n\nend"
 
 
@@ -83,42 +83,45 @@ def test_ligatures_and_odd_spaces_become_plain_letters() -> None:
     ("title", "shown"),
     [("A trial of sleep", "A trial of sleep"), ("Microsoft Word - draft7.docx", None), ("untitled", None), ("", None)],
 )
-def test_a_title_that_is_none_is_left_out(title: str, shown: str | None) -> None:
-    assert pdf_to_text(pdf_of(prose(80), title=title)).title == shown
+def test_an_invalid_title_is_omitted(title: str, shown: str | None) -> None:
+    assert pdf_to_text(write_pdf(write_prose(80), title=title)).title == shown
 
 
 @pytest.mark.parametrize("algorithm", ["RC4-128", "AES-256"])
-def test_a_pdf_that_wants_a_password_is_told_apart(algorithm: str) -> None:
-    assert refusal(encrypt_pdf(pdf_of(prose(80)), user="secret", algorithm=algorithm)) == "is an encrypted PDF"
+def test_a_pdf_with_a_password_is_reported_as_locked(algorithm: str) -> None:
+    assert (
+        get_refusal(encrypt_pdf(write_pdf(write_prose(80)), user="secret", algorithm=algorithm))
+        == "is an encrypted PDF"
+    )
 
 
 @pytest.mark.parametrize("algorithm", ["RC4-128", "AES-256"])
-def test_a_pdf_that_anybody_may_open_is_read(algorithm: str) -> None:
-    assert pdf_to_text(encrypt_pdf(pdf_of(prose(80)), user="", algorithm=algorithm)).word_count == 80
+def test_a_pdf_with_an_empty_password_is_read(algorithm: str) -> None:
+    assert pdf_to_text(encrypt_pdf(write_pdf(write_prose(80)), user="", algorithm=algorithm)).word_count == 80
 
 
 def test_a_scanned_pdf_has_no_text() -> None:
     picture = b"q 500 0 0 700 40 40 cm 0.5 g 0 0 1 1 re f Q"
 
-    assert "most likely it was scanned" in refusal(drawn(picture, picture))
+    assert "most likely it was scanned" in get_refusal(draw_pdf(picture, picture))
     cover = b"BT /F1 10 Tf 50 780 Td " + b"(This article was scanned by a library.) Tj T* " * 20 + b"ET"
-    assert refusal(drawn(cover, *[picture] * 9)).startswith("is a PDF with 9 pages of 10 without text")
+    assert get_refusal(draw_pdf(cover, *[picture] * 9)).startswith("is a PDF with 9 pages of 10 without text")
 
 
-def test_a_page_that_cannot_be_read_is_named_in_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_page_is_marked_in_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(module._LIMITS, "stream_parsing_work_maximum_count", 5_000)
     figure = b"0 0 m 1 1 l S " * 2_000
-    text = [b"BT /F1 10 Tf 50 780 Td (" + " ".join(prose(60)).encode() + b") Tj ET"] * 5
+    text = [b"BT /F1 10 Tf 50 780 Td (" + " ".join(write_prose(60)).encode() + b") Tj ET"] * 5
 
-    found = pdf_to_text(drawn(*text[:3], figure, *text[3:]))
+    found = pdf_to_text(draw_pdf(*text[:3], figure, *text[3:]))
     assert "[Page 4 of this PDF could not be read.]" in found.text
     assert (found.total_pages, found.word_count) == (6, 300)
-    assert refusal(drawn(text[0], figure)) == "is a PDF with 1 unreadable pages of 2"
+    assert get_refusal(draw_pdf(text[0], figure)) == "is a PDF with 1 unreadable pages of 2"
 
 
 @pytest.mark.parametrize("share", [0.02, 0.3, 0.6, 0.9])
-def test_a_pdf_that_breaks_off_is_either_read_or_refused(share: float) -> None:
-    whole = pdf_of(prose(200), prose(200))
+def test_an_incomplete_pdf_is_read_or_refused(share: float) -> None:
+    whole = write_pdf(write_prose(200), write_prose(200))
     cut = whole[: int(len(whole) * share)]
     try:
         assert pdf_to_text(cut).word_count >= 50
@@ -127,18 +130,18 @@ def test_a_pdf_that_breaks_off_is_either_read_or_refused(share: float) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"<html>not a PDF</html>", b'{"error": "no PDF"}', b"x" * 3000 + b"%PDF-1.4"])
-def test_what_is_no_pdf_is_told_apart(content: bytes) -> None:
-    assert refusal(content) == "is not a PDF"
+def test_a_file_that_is_not_a_pdf_is_reported_as_one(content: bytes) -> None:
+    assert get_refusal(content) == "is not a PDF"
 
 
-def test_what_stands_before_a_pdf_does_not_matter() -> None:
-    assert pdf_to_text(b"junk\r\n" * 20 + pdf_of(prose(80))).word_count == 80
+def test_bytes_before_a_pdf_are_ignored() -> None:
+    assert pdf_to_text(b"junk\r\n" * 20 + write_pdf(write_prose(80))).word_count == 80
 
 
 HOSTILE = {
-    "a stream that unpacks to thirty megabytes": drawn(b"0 " * 15_000_000, packed=True),
-    "operations without end": drawn(b"BT /F1 1 Tf " + b"(a) Tj " * 600_000 + b"ET", packed=True),
-    "arrays in arrays": drawn(b"[" * 100_000),
+    "a stream that unpacks to thirty megabytes": draw_pdf(b"0 " * 15_000_000, packed=True),
+    "operations without end": draw_pdf(b"BT /F1 1 Tf " + b"(a) Tj " * 600_000 + b"ET", packed=True),
+    "arrays in arrays": draw_pdf(b"[" * 100_000),
     "dictionaries in dictionaries": assemble_pdf([CATALOG, b"<< /A " * 50_000]),
     "pages that contain themselves": assemble_pdf([CATALOG, b"<< /Type /Pages /Kids [2 0 R 2 0 R] /Count 2 >>"]),
     "a count of pages that are not there": assemble_pdf([CATALOG, b"<< /Type /Pages /Kids [] /Count 2000000000 >>"]),
@@ -154,22 +157,22 @@ HOSTILE = {
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_pdf_costs_little_time_and_ends_in_a_refusal(name: str) -> None:
+def test_a_hostile_pdf_is_refused_quickly(name: str) -> None:
     started = time.process_time()
-    refusal(HOSTILE[name])
+    get_refusal(HOSTILE[name])
 
     assert time.process_time() - started < 8
 
 
-def test_reading_ends_when_its_time_is_up() -> None:
+def test_reading_ends_at_its_time_limit() -> None:
     started = time.monotonic()
-    busy = drawn(*[b"BT /F1 1 Tf " + b"(a) Tj " * 40_000 + b"ET"] * 30, packed=True)
+    busy = draw_pdf(*[b"BT /F1 1 Tf " + b"(a) Tj " * 40_000 + b"ET"] * 30, packed=True)
 
-    assert refusal(busy, seconds=0.5) == "is a PDF that takes longer than 0.5 s to read"
+    assert get_refusal(busy, seconds=0.5) == "is a PDF that takes longer than 0.5 s to read"
     assert time.monotonic() - started < 5
 
 
-def test_a_pdf_of_too_many_pages_is_not_read_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pdf_of_too_many_pages_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_PAGES", 3)
 
-    assert refusal(pdf_of(*[prose(60)] * 4)) == "is a PDF of 4 pages (the limit is 3)"
+    assert get_refusal(write_pdf(*[write_prose(60)] * 4)) == "is a PDF of 4 pages (the limit is 3)"

@@ -1,4 +1,4 @@
-"""Pages as Markdown: recorded articles, and pages that are no article."""
+"""Web pages of articles as Markdown: recorded articles, and pages that are not articles."""
 
 import re
 import time
@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from lxml import etree
-from papers import prose
-from recordings import require_recordings
+from pdf_files import write_prose
+from used_recordings import require_recordings
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.fulltext import html as module
@@ -17,8 +17,8 @@ URL = "https://publisher.example/articles/1"
 PARAGRAPH = "The gut of the imaginary mouse was studied for forty nights without interruption. "
 
 
-def article(*, head: str = "", body: str = "", paragraphs: int = 12) -> bytes:
-    """Return a page with an article of so many paragraphs among menus."""
+def write_article(*, head: str = "", body: str = "", paragraphs: int = 12) -> bytes:
+    """Return a page with menus and an article of this number of paragraphs."""
     text = "".join(f"<p>{number}. {PARAGRAPH * 3}</p>" for number in range(paragraphs))
     return (
         f"<!DOCTYPE html><html><head><meta charset='utf-8'><title>T | Journal</title>{head}</head><body>"
@@ -33,16 +33,16 @@ def read(content: bytes, charset: str | None = None) -> WebPage:
     return html_to_markdown(content, URL, charset)
 
 
-def refusal(content: bytes) -> str:
-    """Return what is wrong with a page that is no article."""
+def get_refusal(content: bytes) -> str:
+    """Return the reason why a page is not an article."""
     with pytest.raises(UpstreamError) as caught:
         read(content)
     assert caught.value.reason == "parse_failed"
     return str(caught.value.details["what"])
 
 
-def test_an_article_is_kept_and_what_stands_around_it_is_not() -> None:
-    found = read(article())
+def test_the_article_is_read_without_the_text_around_it() -> None:
+    found = read(write_article())
 
     assert found.markdown.count("forty nights") == 36
     assert "## Introduction" in found.markdown
@@ -50,7 +50,7 @@ def test_an_article_is_kept_and_what_stands_around_it_is_not() -> None:
     assert "cookie" not in found.markdown
 
 
-def test_headings_lists_and_tables_keep_their_shape() -> None:
+def test_headings_lists_and_tables_have_their_structure() -> None:
     body = (
         "<h3>Materials</h3><p>We used the following:</p><ul><li>a first mouse</li><li>a second mouse</li></ul>"
         "<ol><li>fed</li><li>weighed</li></ol>"
@@ -58,7 +58,7 @@ def test_headings_lists_and_tables_keep_their_shape() -> None:
         "<tbody><tr><td>first</td><td>20 g</td></tr><tr><td>second</td><td>&lt;5 g</td></tr></tbody></table>"
         "<p>x<sub>2</sub> and P&lt;0.001 and <i>Mus imaginarius</i>.</p>"
     )
-    text = read(article(body=body)).markdown
+    text = read(write_article(body=body)).markdown
 
     assert "### Materials" in text
     assert "- a first mouse\n- a second mouse" in text
@@ -79,16 +79,16 @@ def test_headings_lists_and_tables_keep_their_shape() -> None:
         ("see [here](http://x.example)", "see \\[here\\](http://x.example)"),
     ],
 )
-def test_marks_are_escaped_only_where_they_could_be_taken_for_marks(shown: str, written: str) -> None:
-    assert f"We saw {written}, yes." in read(article(body=f"<p>We saw {shown}, yes.</p>")).markdown
+def test_characters_are_escaped_only_if_markdown_could_misread_them(shown: str, written: str) -> None:
+    assert f"We saw {written}, yes." in read(write_article(body=f"<p>We saw {shown}, yes.</p>")).markdown
 
 
-def test_a_recorded_article_keeps_its_paragraphs_and_headings(real_data: Path) -> None:
+def test_a_recorded_article_has_its_paragraphs_and_headings(real_data: Path) -> None:
     found = read((real_data / "html" / "biomcp__pmc3040717.html").read_bytes())
     source = etree.parse(str(real_data / "jats" / "biomcp__pmc3040717.1.xml"))
-    paragraphs = [_words("".join(node.itertext())) for node in source.xpath("//body//p | //abstract//p")]
-    titles = [_words("".join(node.itertext())) for node in source.xpath("//body/sec/title | //body/sec/sec/title")]
-    text = " ".join(_words(found.markdown))
+    paragraphs = [_list_words("".join(node.itertext())) for node in source.xpath("//body//p | //abstract//p")]
+    titles = [_list_words("".join(node.itertext())) for node in source.xpath("//body/sec/title | //body/sec/sec/title")]
+    text = " ".join(_list_words(found.markdown))
     pieces = [" ".join(words[at : at + 6]) for words in paragraphs for at in range(0, len(words) - 5, 6)]
     kept = sum(piece in text for piece in pieces)
 
@@ -101,7 +101,7 @@ def test_a_recorded_article_keeps_its_paragraphs_and_headings(real_data: Path) -
     assert not found.is_landing_page
 
 
-def _words(text: str) -> list[str]:
+def _list_words(text: str) -> list[str]:
     return re.findall(r"\w+", text.lower())
 
 
@@ -116,10 +116,10 @@ def test_all_recorded_articles_are_read(real_data: Path) -> None:
         assert not re.search(r"</?(div|span|script|a|p)\b", found.markdown), file.name
 
 
-def test_a_recorded_page_that_keeps_programs_out_is_no_article(real_data: Path) -> None:
+def test_a_recorded_page_that_blocks_programs_is_not_an_article(real_data: Path) -> None:
     content = (real_data / "html" / "biomcp__pmc3040717-supplementary-tables-pow.html").read_bytes()
 
-    assert refusal(content) == "is a page that refuses programs, not the article"
+    assert get_refusal(content) == "is a page that refuses programs, not the article"
 
 
 @pytest.mark.parametrize(
@@ -132,16 +132,16 @@ def test_a_recorded_page_that_keeps_programs_out_is_no_article(real_data: Path) 
         "Log in to access the full text of this article.",
     ],
 )
-def test_walls_before_an_article_are_no_article(text: str) -> None:
+def test_pages_with_a_login_or_a_paywall_are_not_articles(text: str) -> None:
     page = f"<html><head><title>Publisher</title></head><body><h1>Hello</h1><p>{text} {'Words of it. ' * 40}</p></body>"
 
-    assert "refuses programs" in refusal(page.encode())
+    assert "refuses programs" in get_refusal(page.encode())
 
 
-def test_an_article_about_walls_is_one() -> None:
+def test_an_article_about_paywalls_is_an_article() -> None:
     body = "<p>We asked participants to verify that you are human by solving a captcha.</p>"
 
-    assert "captcha" in read(article(body=body, paragraphs=30)).markdown
+    assert "captcha" in read(write_article(body=body, paragraphs=30)).markdown
 
 
 @pytest.mark.parametrize(
@@ -154,19 +154,19 @@ def test_an_article_about_walls_is_one() -> None:
         b"",
     ],
 )
-def test_a_page_with_next_to_no_text_is_no_article(content: bytes) -> None:
-    assert "almost no text" in refusal(content) or "can be parsed" in refusal(content)
+def test_a_page_with_very_little_text_is_not_an_article(content: bytes) -> None:
+    assert "almost no text" in get_refusal(content) or "can be parsed" in get_refusal(content)
 
 
-def test_a_page_about_an_article_names_the_pdf_and_is_told_apart() -> None:
+def test_a_page_about_an_article_names_the_pdf_and_is_recognised() -> None:
     head = '<meta name="citation_pdf_url" content="/articles/1.pdf">'
     abstract = f"<html><head>{head}</head><body><article><h1>T</h1><h2>Abstract</h2><p>{PARAGRAPH * 9}</p></article>"
     found = read(abstract.encode())
 
     assert found.is_landing_page
     assert found.pdf_url == "https://publisher.example/articles/1.pdf"
-    assert not read(article(head=head, paragraphs=3)).is_landing_page  # short, but it has an introduction
-    assert not read(article(head=head, paragraphs=30)).is_landing_page
+    assert not read(write_article(head=head, paragraphs=3)).is_landing_page  # short, but it has an introduction
+    assert not read(write_article(head=head, paragraphs=30)).is_landing_page
 
 
 @pytest.mark.parametrize(
@@ -177,8 +177,8 @@ def test_a_page_about_an_article_names_the_pdf_and_is_told_apart() -> None:
         ("", "An imaginary mouse"),
     ],
 )
-def test_the_title_is_the_articles_and_not_the_windows(head: str, title: str) -> None:
-    assert read(article(head=head)).title == title
+def test_the_title_is_that_of_the_article_and_not_of_the_window(head: str, title: str) -> None:
+    assert read(write_article(head=head)).title == title
 
 
 @pytest.mark.parametrize(
@@ -194,65 +194,68 @@ def test_the_title_is_the_articles_and_not_the_windows(head: str, title: str) ->
         ("windows-1252", "no-such-encoding", "nor-this"),
     ],
 )
-def test_letters_survive_any_encoding(encoding: str, named: str, charset: str | None) -> None:
+def test_letters_are_read_in_any_encoding(encoding: str, named: str, charset: str | None) -> None:
     word = "細胞" if encoding == "shift_jis" else "Škoda" if encoding == "iso-8859-2" else "naïveté"
-    text = article(body=f"<p>The word {word} stands here for all of them.</p>").decode()
+    text = write_article(body=f"<p>The word {word} stands here for all of them.</p>").decode()
     text = text.replace("<meta charset='utf-8'>", f"<meta charset='{named}'>" if named else "")
 
     assert word in read(text.encode(encoding), charset).markdown
 
 
-def test_text_hidden_in_scripts_and_comments_stays_out() -> None:
+def test_text_hidden_in_scripts_and_comments_is_not_read() -> None:
     body = "<script>var a = 'secretscript';</script><!-- secretcomment --><style>.secretstyle{}</style>"
 
-    assert "secret" not in read(article(body=body)).markdown
+    assert "secret" not in read(write_article(body=body)).markdown
 
 
-def test_a_page_of_too_many_elements_is_not_read_for_minutes() -> None:
+def test_a_page_of_too_many_elements_is_refused_quickly() -> None:
     started = time.process_time()
 
-    assert "elements" in refusal(b"<html><body>" + b"<p>word</p>" * 100_000)
+    assert "elements" in get_refusal(b"<html><body>" + b"<p>word</p>" * 100_000)
     assert time.process_time() - started < 5
 
 
 def test_deep_nesting_ends_in_a_refusal() -> None:
     started = time.process_time()
 
-    assert refusal(b"<html><body>" + b"<div>" * 50_000 + b"x")
+    assert get_refusal(b"<html><body>" + b"<div>" * 50_000 + b"x")
     assert time.process_time() - started < 5
 
 
 def test_a_page_of_too_many_bytes_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_HTML_BYTES", 100)
 
-    assert "the limit is 100" in refusal(article())
+    assert "the limit is 100" in get_refusal(write_article())
 
 
-def test_entities_of_a_page_reach_nothing(tmp_path: Path) -> None:
+def test_entities_of_a_page_read_nothing(tmp_path: Path) -> None:
     file = tmp_path / "secret.txt"
     file.write_text("secret words", encoding="utf-8")
     doctype = f'<!DOCTYPE html [<!ENTITY x SYSTEM "file://{file}">]>'
 
-    assert "secret words" not in read(article(body="<p>&x;</p>").replace(b"<!DOCTYPE html>", doctype.encode())).markdown
+    assert (
+        "secret words"
+        not in read(write_article(body="<p>&x;</p>").replace(b"<!DOCTYPE html>", doctype.encode())).markdown
+    )
 
 
 @pytest.mark.parametrize("attribute", ["a{}=x", "a{}", "a{}='x>'", 'a{}=">"', "/a{}", "a{}=<b"])
-def test_a_page_with_very_many_attributes_is_refused_in_no_time(attribute: str) -> None:
+def test_a_page_with_very_many_attributes_is_refused_quickly(attribute: str) -> None:
     many = " ".join(attribute.format(number) for number in range(100_000))
     started = time.process_time()
 
-    assert "attributes" in refusal(article(body=f"<p {many}>x</p>"))
+    assert "attributes" in get_refusal(write_article(body=f"<p {many}>x</p>"))
     assert time.process_time() - started < 3
 
 
-def test_a_picture_inside_a_page_is_one_attribute() -> None:
+def test_an_inline_image_is_one_attribute() -> None:
     picture = f"""<img src="data:image/svg+xml,{"<g/> " * 20_000}" alt='{"a=b " * 20_000}'>"""
 
-    assert "forty nights" in read(article(body=picture)).markdown
+    assert "forty nights" in read(write_article(body=picture)).markdown
 
 
 @pytest.mark.parametrize("heading", ["." * 200_000, "1." * 100_000, "# " * 100_000, "." * 100 + "\n# ." * 20_000])
-def test_headings_of_dots_take_no_time(heading: str) -> None:
+def test_headings_of_dots_are_read_quickly(heading: str) -> None:
     page = WebPage(None, f"# {heading}", 10, "https://x.invalid/a.pdf")
     started = time.process_time()
     assert page.is_landing_page
@@ -260,7 +263,7 @@ def test_headings_of_dots_take_no_time(heading: str) -> None:
     assert not WebPage(None, f"{page.markdown}\n## 2.1 Discussion\n", 10, "https://x.invalid/a.pdf").is_landing_page
 
 
-def test_scripts_of_a_page_are_raised_and_labels_stand_apart() -> None:
+def test_superscripts_of_a_page_are_raised_and_labels_separated() -> None:
     words = " ".join(f"word{number}" for number in range(200))
     html = (
         f"<html><body><article><h1>On 10<sup>6</sup> cells</h1><p>{words}</p><p>10<sup>5</sup> cells in "
@@ -276,8 +279,8 @@ def test_scripts_of_a_page_are_raised_and_labels_stand_apart() -> None:
 
 
 @pytest.mark.parametrize("hidden", ["\x1b", "\x07", "\x01", "\x0c", "\ufffe", "&#27;", "&#xFFFF;", "&#0;"])
-def test_a_character_that_xml_forbids_does_not_lose_the_page(hidden: str) -> None:
-    words = "".join(f"<p>{' '.join(prose(60, 60 * number))}.</p>" for number in range(10))
+def test_a_character_that_xml_does_not_allow_does_not_lose_the_page(hidden: str) -> None:
+    words = "".join(f"<p>{' '.join(write_prose(60, 60 * number))}.</p>" for number in range(10))
     page = f"<html><body><article><h2>Introduction</h2>{words}<p>one{hidden}word</p></article></body></html>"
 
     text = html_to_markdown(page.encode(), "https://example.org/").markdown

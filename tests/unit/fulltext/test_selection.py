@@ -1,4 +1,4 @@
-"""How much of an article comes back: by title, by number, by characters; what was cut is told."""
+"""The selected part of an article: by title, by number, by characters; and the report of what was cut."""
 
 import time
 
@@ -22,14 +22,14 @@ ARTICLE = [
 ]
 
 
-def titles(wanted: tuple[str, ...]) -> list[str | None]:
+def list_titles(wanted: tuple[str, ...]) -> list[str | None]:
     return [section.title for section in select(ARTICLE, titles=wanted).sections]
 
 
 # By title
 
 
-def test_without_a_selection_everything_comes_and_nothing_is_cut() -> None:
+def test_without_a_selection_everything_is_returned_and_nothing_is_cut() -> None:
     selected = select(ARTICLE)
 
     assert [section.title for section in selected.sections] == ["Introduction", "Methods", None, "Results"]
@@ -49,10 +49,10 @@ def test_without_a_selection_everything_comes_and_nothing_is_cut() -> None:
     ],
 )
 def test_titles_are_compared_without_regard_to_case_and_at_any_depth(wanted: tuple[str, ...], found: list[str]) -> None:
-    assert titles(wanted) == found
+    assert list_titles(wanted) == found
 
 
-def test_of_what_lies_around_a_found_subsection_only_the_headings_come() -> None:
+def test_sections_around_a_selected_subsection_have_only_their_headings() -> None:
     (section,) = select(ARTICLE, titles=("statistical",)).sections
 
     assert (section.title, section.text) == ("Methods", "")
@@ -61,7 +61,7 @@ def test_of_what_lies_around_a_found_subsection_only_the_headings_come() -> None
     assert [(sub.title, sub.text) for sub in cells.subsections] == [("Statistical Analysis", "s" * 40)]
 
 
-def test_what_was_not_asked_for_is_not_called_cut() -> None:
+def test_text_that_was_not_selected_is_not_reported_as_cut() -> None:
     selected = select(ARTICLE, titles=("results",))
 
     assert (selected.is_cut, selected.missed, selected.original_characters) == (False, False, 300)
@@ -71,7 +71,7 @@ def test_what_was_not_asked_for_is_not_called_cut() -> None:
 # By number and by characters
 
 
-def test_sections_past_the_limit_are_named() -> None:
+def test_sections_beyond_the_limit_are_named() -> None:
     selected = select(ARTICLE, max_sections=2)
 
     assert [section.title for section in selected.sections] == ["Introduction", "Methods"]
@@ -79,7 +79,7 @@ def test_sections_past_the_limit_are_named() -> None:
     assert [(part.title, part.returned_characters) for part in selected.cuts] == [(None, 0), ("Results", 0)]
 
 
-def test_truncate_fills_in_order_and_leaves_out_the_rest() -> None:
+def test_truncate_returns_the_first_sections_and_omits_the_others() -> None:
     selected = select(ARTICLE, max_characters=160)
 
     assert [(section.title, characters(section)) for section in selected.sections] == [
@@ -90,7 +90,7 @@ def test_truncate_fills_in_order_and_leaves_out_the_rest() -> None:
     assert selected.omitted_sections == 2
 
 
-def test_outline_gives_every_part_a_share_and_what_is_left_over_to_the_long_ones() -> None:
+def test_outline_gives_every_part_a_share_and_the_remainder_to_the_long_ones() -> None:
     selected = select(ARTICLE, max_characters=160, overflow_mode="outline")
 
     assert [section.title for section in selected.sections] == ["Introduction", "Methods", None, "Results"]
@@ -102,7 +102,7 @@ def test_outline_gives_every_part_a_share_and_what_is_left_over_to_the_long_ones
 
 @pytest.mark.parametrize("mode", ["truncate", "outline"])
 @pytest.mark.parametrize("limit", [1, 2, 3, 10, 49, 150, 359, 360, 701, 10_000])
-def test_never_more_than_the_limit_and_never_a_false_count(mode: OverflowMode, limit: int) -> None:
+def test_the_limit_is_never_exceeded_and_the_counts_are_correct(mode: OverflowMode, limit: int) -> None:
     selected = select(ARTICLE, max_characters=limit, overflow_mode=mode)
 
     assert selected.returned_characters == sum(map(characters, selected.sections)) <= limit
@@ -120,7 +120,7 @@ def test_all_limits_work_together() -> None:
     assert selected.omitted_sections == 1
 
 
-def test_a_budget_reaches_as_deep_as_the_headings() -> None:
+def test_a_limit_applies_to_subsections_at_every_depth() -> None:
     in_order = select(ARTICLE, titles=("methods",), max_characters=270).sections[0]
     shared = select(ARTICLE, titles=("methods",), max_characters=60, overflow_mode="outline").sections[0]
 
@@ -158,7 +158,7 @@ def test_an_article_of_very_many_parts_is_cut_in_proportion() -> None:
         ("", 0, ""),
     ],
 )
-def test_a_cut_is_at_the_end_of_a_word_and_shows(text: str, limit: int, expected: str) -> None:
+def test_a_cut_is_at_the_end_of_a_word_and_marked(text: str, limit: int, expected: str) -> None:
     assert truncate_text(text, limit) == expected
 
 
@@ -166,7 +166,7 @@ def test_a_cut_is_at_the_end_of_a_word_and_shows(text: str, limit: int, expected
     "piece",
     ["e\u0301", "👩‍🔬", "👍🏽", "🇫🇷", "क्षि", "\u1100\u1161\u11a8", "🏴\U000e0067\U000e0062\U000e007f", "a\ufe0f"],
 )
-def test_a_character_of_several_parts_is_never_cut_in_two(piece: str) -> None:
+def test_a_combined_character_is_never_split(piece: str) -> None:
     text = piece * 30
     for limit in range(len(text)):
         kept = truncate_text(text, limit).removesuffix("…")
@@ -229,14 +229,14 @@ References
         (["a title"], "A title", "J Imaginary Res"),
     ],
 )
-def test_a_section_of_a_pdf_reaches_from_its_heading_to_the_next(titles: list[str], first: str, last: str) -> None:
+def test_a_section_of_a_pdf_ends_at_the_next_heading(titles: list[str], first: str, last: str) -> None:
     lines = select_pdf_text(PDF, titles).splitlines()
 
     assert (lines[0], lines[-1]) == (first, last)
     assert "\n".join(lines) in PDF
 
 
-def test_all_sections_of_a_pdf_with_a_word_are_kept_with_their_subsections() -> None:
+def test_all_sections_of_a_pdf_with_a_word_are_selected_with_their_subsections() -> None:
     kept = select_pdf_text(PDF, ["methods"])
 
     for line in (

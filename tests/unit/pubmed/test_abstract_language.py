@@ -1,4 +1,4 @@
-"""Abstracts of articles that have none in English."""
+"""Abstracts of articles without an English abstract."""
 
 import pytest
 
@@ -13,7 +13,7 @@ FRENCH = '<OtherAbstract Type="Publisher" Language="fre"><AbstractText>En franç
 SUMMARY = '<OtherAbstract Type="plain-language-summary"><AbstractText>In short.</AbstractText></OtherAbstract>'
 
 
-def article(abstract: str, others: str, language: str = "spa") -> Article:
+def write_article(abstract: str, others: str, language: str = "spa") -> Article:
     text = (
         "<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>99000001</PMID><Article>"
         f"<ArticleTitle>[A title].</ArticleTitle>{abstract}<Language>{language}</Language></Article>{others}"
@@ -24,7 +24,7 @@ def article(abstract: str, others: str, language: str = "spa") -> Article:
 
 
 def test_without_an_english_abstract_the_one_in_the_language_of_the_article_is_the_abstract() -> None:
-    found = article("", FRENCH + SPANISH)
+    found = write_article("", FRENCH + SPANISH)
 
     assert found.abstract_text == "OBJETIVO: Medir el gasto.\nSí."
     assert found.abstract_language == "spa"
@@ -35,22 +35,22 @@ def test_without_an_english_abstract_the_one_in_the_language_of_the_article_is_t
     assert [other.language for other in found.other_abstracts] == ["fre", "spa"]
 
 
-def test_any_other_language_will_do_where_that_of_the_article_is_missing() -> None:
-    found = article("", FRENCH)
+def test_any_other_language_is_used_if_that_of_the_article_is_missing() -> None:
+    found = write_article("", FRENCH)
 
     assert (found.abstract_text, found.abstract_language) == ("En français.", "fre")
 
 
 @pytest.mark.parametrize("others", ["", SPANISH, FRENCH + SPANISH])
-def test_an_english_abstract_stays_the_abstract(others: str) -> None:
-    found = article(ENGLISH, others)
+def test_an_english_abstract_is_the_abstract(others: str) -> None:
+    found = write_article(ENGLISH, others)
 
     assert (found.abstract_text, found.abstract_language) == ("In English.", None)
 
 
 @pytest.mark.parametrize("others", ["", SUMMARY])
-def test_a_record_without_any_has_none(others: str) -> None:
-    found = article("", others)
+def test_a_record_without_any_abstract_has_none(others: str) -> None:
+    found = write_article("", others)
 
     assert (found.abstract_text, found.abstract_language, found.abstract_sections) == (None, None, [])
 
@@ -69,7 +69,7 @@ LONG = "El gasto de la vacunación fue medido en cada pueblo y en cada casa dura
         (None, "spa", None),
     ],
 )
-def test_europe_pmc_s_abstracts_are_marked_where_their_language_is_plain(
+def test_europe_pmcs_abstracts_have_their_language_if_it_is_known(
     abstract: str | None, language: str, marked: str | None
 ) -> None:
     found = parse_record({"source": "MED", "id": "99000001", "language": language, "abstractText": abstract})

@@ -1,4 +1,4 @@
-"""Cutting a search by dates: every record once, few requests, whatever the dates are like."""
+"""A search split by dates: every record once, with few requests, for any distribution of dates."""
 
 import random
 import re
@@ -22,7 +22,7 @@ _BOUNDS = re.compile(r'"(\d{4})/(\d\d)/(\d\d)"\[edat\] : "(\d{4})/(\d\d)/(\d\d)"
 
 
 class PubMed:
-    """So many records by day of entry; lists them in an order of its own."""
+    """This number of records by day of entry, listed in an order that the test chooses."""
 
     def __init__(self, days: Sequence[date], order: str, *, summaries: bool = True, at_once: int = 6) -> None:
         self.days = sorted(days)
@@ -61,19 +61,19 @@ class PubMed:
 
 
 @cache
-def evenly(count: int, years: int = 15) -> list[date]:
+def make_even_dates(count: int, years: int = 15) -> list[date]:
     return [TODAY - timedelta(days=number * 365 * years // count) for number in range(count)]
 
 
 @cache
-def growing(count: int) -> list[date]:
+def make_growing_dates(count: int) -> list[date]:
     chance = random.Random(3)
     return [TODAY - timedelta(days=min(int(chance.expovariate(1 / 3_000)), 20_000)) for _ in range(count)]
 
 
 @pytest.mark.parametrize("order", ["newest", "any", "oldest"])
-@pytest.mark.parametrize(("days", "most"), [(evenly, 18), (growing, 26)], ids=["even", "growing"])
-def test_a_large_search_is_cut_with_few_requests(days: Callable[[int], list[date]], most: int, order: str) -> None:
+@pytest.mark.parametrize(("days", "most"), [(make_even_dates, 18), (make_growing_dates, 26)], ids=["even", "growing"])
+def test_a_large_search_is_split_with_few_requests(days: Callable[[int], list[date]], most: int, order: str) -> None:
     pubmed = PubMed(days(60_000), order)
     pieces = list(pubmed.slices())
 
@@ -85,8 +85,8 @@ def test_a_large_search_is_cut_with_few_requests(days: Callable[[int], list[date
 
 
 @pytest.mark.parametrize("order", ["newest", "any"])
-def test_slices_that_must_cover_all_days_leave_none_out(order: str) -> None:
-    pieces = list(PubMed(growing(30_000), order).slices(oldest_first=True, with_empty=True))
+def test_slices_that_must_cover_all_days_omit_none(order: str) -> None:
+    pieces = list(PubMed(make_growing_dates(30_000), order).slices(oldest_first=True, with_empty=True))
 
     assert (pieces[0].window.first, pieces[-1].window.last) == (FIRST, LAST)
     for one, following in pairwise(pieces):
@@ -94,19 +94,21 @@ def test_slices_that_must_cover_all_days_leave_none_out(order: str) -> None:
 
 
 def test_without_summaries_a_search_is_halved() -> None:
-    pubmed = PubMed(evenly(25_000), "newest", summaries=False)
+    pubmed = PubMed(make_even_dates(25_000), "newest", summaries=False)
 
     assert sum(len(piece.ids) for piece in pubmed.slices()) == 25_000
 
 
-def test_a_pace_that_leads_to_before_the_calendar_is_no_error() -> None:
-    pubmed = PubMed([*evenly(10_000, years=900), *[date(1100, 1, 1)] * 9_000, *[date(1100, 2, 1)] * 9_000], "newest")
+def test_an_estimate_before_the_first_date_of_the_calendar_is_not_an_error() -> None:
+    pubmed = PubMed(
+        [*make_even_dates(10_000, years=900), *[date(1100, 1, 1)] * 9_000, *[date(1100, 2, 1)] * 9_000], "newest"
+    )
 
     assert sum(len(piece.ids) for piece in pubmed.slices()) == 28_000
 
 
 def test_a_delta_of_more_than_9999_records_lists_each_record_once() -> None:
-    pubmed = PubMed(growing(25_000), "newest")
+    pubmed = PubMed(make_growing_dates(25_000), "newest")
 
     pmids = esearch_delta(pubmed, "anything", "1900/01/01", "2026/11/01")  # type: ignore[arg-type]
 
@@ -122,21 +124,21 @@ def test_a_delta_lists_only_records_entered_between_its_dates() -> None:
     assert pmids == ["4", "5", "6"]
 
 
-def test_a_delta_that_pubmed_lists_in_part_is_an_error() -> None:
-    class Short(PubMed):
+def test_a_delta_that_pubmed_lists_incompletely_is_an_error() -> None:
+    class ShortLists(PubMed):
         def esearch(self, **asked: Any) -> SimpleNamespace:
             reply = super().esearch(**asked)
             reply.value.ids.pop()
             return reply
 
     with pytest.raises(UpstreamError) as caught:
-        esearch_delta(Short([TODAY] * 3, "oldest"), "anything", "2026/01/01", "2026/12/31")  # type: ignore[arg-type]
+        esearch_delta(ShortLists([TODAY] * 3, "oldest"), "anything", "2026/01/01", "2026/12/31")  # type: ignore[arg-type]
 
     assert caught.value.reason == "incomplete"
 
 
 class Contradictory(PubMed):
-    """Counts windows by a function of the true count, the number of requests before, and whether it is asked anew."""
+    """Counts windows by a function of the true count, the earlier requests, and whether the cache is bypassed."""
 
     def __init__(self, days: Sequence[date], count: Callable[[int, int, bool], int]) -> None:
         super().__init__(days, "newest", at_once=1)
@@ -149,8 +151,8 @@ class Contradictory(PubMed):
         return found
 
 
-def outcome(pubmed: PubMed, **options: Any) -> tuple[int, int, int]:
-    """Return how many records the slices count, how many they list, and how many requests it took."""
+def get_outcome(pubmed: PubMed, **options: Any) -> tuple[int, int, int]:
+    """Return how many records the slices count, how many they list, and the number of requests."""
     pieces = list(pubmed.slices(**options))
     return sum(piece.count for piece in pieces), len({pmid for piece in pieces for pmid in piece.ids}), pubmed.requests
 
@@ -171,33 +173,37 @@ CHANCE = random.Random(11)
     ],
     ids=["always the same", "half", "nothing", "three times as many", "any number", "a billion"],
 )
-def test_slices_that_never_add_up_end_and_show_that_records_are_missing(
+def test_slices_that_never_add_up_end_and_show_the_missing_number(
     count: Callable[[int, int, bool], int], oldest_first: bool
 ) -> None:
-    counted, listed, requests = outcome(Contradictory(evenly(25_000), count), oldest_first=oldest_first)
+    counted, listed, requests = get_outcome(Contradictory(make_even_dates(25_000), count), oldest_first=oldest_first)
 
     assert listed < max(counted, 25_000)
     assert requests <= 150
 
 
 def test_slices_that_do_not_add_up_once_are_counted_again() -> None:
-    lost_once = Contradictory(evenly(25_000), lambda true, asked, fresh: true if asked == 1 or fresh else true - 7)
+    lost_once = Contradictory(
+        make_even_dates(25_000), lambda true, asked, fresh: true if asked == 1 or fresh else true - 7
+    )
 
-    assert outcome(lost_once, oldest_first=True)[:2] == (25_000, 25_000)
-    assert outcome(lost_once)[1] == 25_000
+    assert get_outcome(lost_once, oldest_first=True)[:2] == (25_000, 25_000)
+    assert get_outcome(lost_once)[1] == 25_000
 
 
-def test_records_that_are_added_meanwhile_are_no_contradiction() -> None:
-    growing = Contradictory(evenly(25_000), lambda true, asked, fresh: true if asked > 1 else true - 20)
+def test_records_added_during_the_search_are_not_a_contradiction() -> None:
+    growing = Contradictory(make_even_dates(25_000), lambda true, asked, fresh: true if asked > 1 else true - 20)
 
-    counted, listed, requests = outcome(growing)
+    counted, listed, requests = get_outcome(growing)
 
     assert (counted, listed) == (25_000, 25_000)
-    assert requests == outcome(PubMed(evenly(25_000), "newest"))[2]
+    assert requests == get_outcome(PubMed(make_even_dates(25_000), "newest"))[2]
 
 
-def test_the_records_that_the_parts_of_a_search_lack_have_a_slice_of_their_own() -> None:
-    half = Contradictory(evenly(25_000), lambda true, asked, fresh: true if asked < 3 or true > 20_000 else true - 100)
+def test_records_missing_from_the_parts_of_a_search_have_a_separate_slice() -> None:
+    half = Contradictory(
+        make_even_dates(25_000), lambda true, asked, fresh: true if asked < 3 or true > 20_000 else true - 100
+    )
 
     first, *others = half.slices(oldest_first=True, with_empty=True)
 

@@ -1,4 +1,4 @@
-"""The part of a query that empties a search: where it is, and how many counts that takes."""
+"""The part of a query that empties a search: its position, and the number of counts needed to find it."""
 
 import pytest
 
@@ -45,7 +45,7 @@ def test_the_emptying_part_is_found_with_few_counts(length: int) -> None:
         assert len(asked) <= min(length, 8)
 
 
-def test_parts_that_only_together_empty_the_search_are_both_named() -> None:
+def test_parts_that_empty_the_search_only_together_are_both_named() -> None:
     counts = {"a": 14, "b": 9}
 
     (warning,) = find_emptying_part("a AND b", NOTHING, lambda term: counts.get(term, 0))

@@ -1,4 +1,4 @@
-"""Europe PMC's records in PubMed's shape: nothing of the recordings is lost, nothing odd breaks them."""
+"""Europe PMC's records in PubMed's form: no text of the recordings is lost, and unusual values cause no error."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from script_policy import badly_written, judged_html, scripts_of
+from superscript_policy import find_badly_written, list_scripts, mark_html_scripts
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.pubmed.europepmc.europepmc_models import EuropePMCArticle
@@ -18,34 +18,34 @@ from entrez_kit.pubmed.europepmc.europepmc_records import authors_of, kind_of, p
 from entrez_kit.pubmed.models import Article
 
 LEFT_OUT = {
-    "authorIdList",  # each stands with its author
+    "authorIdList",  # each is next to its author
     "journalIssueId",
     "monthOfPublication",  # in dateOfPublication
     "printPublicationDate",  # a month with a made-up day
     "orderIn",
-    "abbreviation",  # of a subheading, beside its name
+    "abbreviation",  # of a subheading, next to its name
     "availabilityCode",
     "code",
     "registrant",
 }
-"""What says nothing that is not said elsewhere in the record."""
+"""Values that repeat other values of the record."""
 
 
-def record(**fields: Any) -> EuropePMCArticle:
+def make_record(**fields: Any) -> EuropePMCArticle:
     found = parse_record({"id": "1", "source": "MED", **fields})
     assert found is not None
     return found
 
 
-def page_of(*records: dict[str, Any], **fields: Any) -> bytes:
+def make_page(*records: dict[str, Any], **fields: Any) -> bytes:
     return json.dumps({"hitCount": len(records), "resultList": {"result": records}, **fields}).encode()
 
 
 # Recordings, read a second time by other code
 
 
-class _Words(HTMLParser):
-    """Takes HTML apart with Python's own parser; spaces mark every tag."""
+class TextParser(HTMLParser):
+    """Collects the text of HTML with Python's own parser; spaces replace tags."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -55,42 +55,42 @@ class _Words(HTMLParser):
         self.pieces.append(data)
 
 
-def letters(text: str) -> str:
-    """Return the letters and digits of a text, whatever markup and encoding it is in."""
+def to_letters(text: str) -> str:
+    """Return the letters and digits of a text in any markup and encoding."""
     for _ in range(2):
         text = unescape(text) if "&" in text else text
-    parser = _Words()
+    parser = TextParser()
     parser.feed(text)
     parser.close()
     words = unicodedata.normalize("NFKC", "".join(parser.pieces)).replace("\u00ad", "")
     return re.sub(r"[\W_]+", "", words).casefold()
 
 
-def leaves(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+def list_leaves(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
     if isinstance(value, dict):
         for name, inner in value.items():
             if name not in LEFT_OUT:
-                yield from leaves(inner, f"{path}.{name}")
+                yield from list_leaves(inner, f"{path}.{name}")
     elif isinstance(value, list):
         for inner in value:
-            yield from leaves(inner, path)
+            yield from list_leaves(inner, path)
     else:
         yield path, str(value)
 
 
-def words_of(article: EuropePMCArticle) -> str:
-    """Return the letters of everything an article holds, as one text per value."""
-    return "\n".join(letters(text) for _, text in leaves(article.model_dump(mode="json")))
+def list_words(article: EuropePMCArticle) -> str:
+    """Return the letters of all values of an article, one text per value."""
+    return "\n".join(to_letters(text) for _, text in list_leaves(article.model_dump(mode="json")))
 
 
-def day(value: str) -> tuple[int, ...]:
+def to_day(value: str) -> tuple[int, ...]:
     return tuple(int(part) for part in value.split("-"))
 
 
 def check_nothing_lost(raw: dict[str, Any], article: EuropePMCArticle) -> None:
-    held = words_of(article)
+    held = list_words(article)
     flags = {"majorTopic_YN", "type"}
-    for path, value in leaves(raw):
+    for path, value in list_leaves(raw):
         name = path.rsplit(".", 1)[-1]
         if value in ("Y", "N") or name in flags or name == "source":
             continue
@@ -112,24 +112,25 @@ def check_nothing_lost(raw: dict[str, Any], article: EuropePMCArticle) -> None:
                 f"{author.last_name or ''}{author.initials or ''}{author.suffix or ''}{author.collective_name or ''}"
                 for author in article.authors
             )
-            assert letters(names) == letters(value), value
+            assert to_letters(names) == to_letters(value), value
         elif name == "fullName":
             assert any(
-                letters(f"{a.last_name}{a.initials or ''}{a.suffix or ''}") == letters(value) for a in article.authors
+                to_letters(f"{a.last_name}{a.initials or ''}{a.suffix or ''}") == to_letters(value)
+                for a in article.authors
             )
         elif name == "abstractText":
             labels = "".join(f"{part.label or ''}{part.text}" for part in article.abstract_sections)
-            assert letters(labels) == letters(value)
-            assert scripts_of(article.abstract_text or "") == scripts_of(judged_html(value))
-            assert badly_written(article.abstract_text or "") == []
-            assert [letters(label) for label in re.findall(r"<h4>(.*?)</h4>", value)] == [
-                letters(part.label) for part in article.abstract_sections if part.label
+            assert to_letters(labels) == to_letters(value)
+            assert list_scripts(article.abstract_text or "") == list_scripts(mark_html_scripts(value))
+            assert find_badly_written(article.abstract_text or "") == []
+            assert [to_letters(label) for label in re.findall(r"<h4>(.*?)</h4>", value)] == [
+                to_letters(part.label) for part in article.abstract_sections if part.label
             ]
         elif name in ("journalIssn", "pubType", "pubTypeList"):
             for part in re.split(r"[;\s]+", value):
-                assert letters(part) in held, (path, value)
+                assert to_letters(part) in held, (path, value)
         else:
-            assert letters(value) in held.split("\n") or letters(value) in held, (path, value)
+            assert to_letters(value) in held.split("\n") or to_letters(value) in held, (path, value)
 
 
 @pytest.mark.long
@@ -146,7 +147,7 @@ def check_nothing_lost(raw: dict[str, Any], article: EuropePMCArticle) -> None:
         "biomcp__search_pmid_20516115.json",
     ],
 )
-def test_everything_in_a_recording_is_read(real_data: Path, name: str) -> None:
+def test_every_value_of_a_recording_is_read(real_data: Path, name: str) -> None:
     content = (real_data / "europepmc" / name).read_bytes()
     document = json.loads(content)
     page = parse_page(content, "*")
@@ -163,11 +164,11 @@ def test_everything_in_a_recording_is_read(real_data: Path, name: str) -> None:
         assert article.pmid == raw.get("pmid")
         assert article.pmcid == raw.get("pmcid")
         assert article.doi == raw.get("doi")
-        assert scripts_of(article.title) == scripts_of(judged_html(raw.get("title", "")))
+        assert list_scripts(article.title) == list_scripts(mark_html_scripts(raw.get("title", "")))
         assert "<" not in re.sub(r"<[\s.0-9=\u2009]", "", article.title + (article.abstract_text or ""))
 
 
-def test_structure_of_a_recorded_core_record_is_kept(real_data: Path) -> None:
+def test_the_structure_of_a_recorded_core_record_is_read(real_data: Path) -> None:
     content = (real_data / "europepmc" / "pyEuropePMC__search_cancer_core.json").read_bytes()
     raws = json.loads(content)["resultList"]["result"]
     for raw, article in zip(raws, parse_page(content, "*").articles, strict=True):
@@ -199,7 +200,7 @@ def test_structure_of_a_recorded_core_record_is_kept(real_data: Path) -> None:
         assert info.publication_date.month == raw["journalInfo"]["monthOfPublication"], month
 
 
-def test_dublin_core_is_refused_and_not_taken_for_no_hits(real_data: Path) -> None:
+def test_dublin_core_is_refused_and_not_read_as_zero_results(real_data: Path) -> None:
     with pytest.raises(UpstreamError):
         parse_page((real_data / "europepmc" / "pyEuropePMC__search_cancer_dc.xml").read_bytes(), "*")
 
@@ -223,7 +224,7 @@ def test_dublin_core_is_refused_and_not_taken_for_no_hits(real_data: Path) -> No
         b"not json",
     ],
 )
-def test_what_is_no_answer_is_an_error_and_never_no_hits(content: bytes) -> None:
+def test_an_invalid_reply_is_an_error_and_never_zero_results(content: bytes) -> None:
     with pytest.raises(UpstreamError) as caught:
         parse_page(content, "*")
     assert caught.value.reason == "invalid_response"
@@ -233,20 +234,18 @@ def test_what_is_no_answer_is_an_error_and_never_no_hits(content: bytes) -> None
     ("cursor", "following", "goes_on"),
     [("*", "AoI=", "AoI="), ("*", "*", None), ("AoI=", "AoI=", None), ("*", None, None), ("*", "", None)],
 )
-def test_the_end_is_a_cursor_that_is_missing_or_the_same(
-    cursor: str, following: str | None, goes_on: str | None
-) -> None:
-    content = page_of({"id": "1", "source": "MED"}, nextCursorMark=following)
+def test_a_missing_or_repeated_cursor_is_the_end(cursor: str, following: str | None, goes_on: str | None) -> None:
+    content = make_page({"id": "1", "source": "MED"}, nextCursorMark=following)
 
     assert parse_page(content, cursor).next_cursor == goes_on
 
 
-def test_an_empty_page_is_the_end_whatever_its_cursor_says() -> None:
-    assert parse_page(page_of(nextCursorMark="AoI="), "*").next_cursor is None
+def test_an_empty_page_is_the_end_with_any_cursor() -> None:
+    assert parse_page(make_page(nextCursorMark="AoI="), "*").next_cursor is None
 
 
-def test_what_has_neither_source_nor_id_is_counted() -> None:
-    page = parse_page(page_of({"id": "1", "source": "MED"}, {"title": "x"}, {"id": "2"}), "*")
+def test_records_without_source_and_id_are_counted() -> None:
+    page = parse_page(make_page({"id": "1", "source": "MED"}, {"title": "x"}, {"id": "2"}), "*")
 
     assert (len(page.articles), page.skipped) == (1, 2)
 
@@ -255,7 +254,7 @@ def test_what_has_neither_source_nor_id_is_counted() -> None:
 
 
 def test_a_preprint_has_no_pmid_and_names_its_server_and_its_article() -> None:
-    article = record(
+    article = make_record(
         id="PPR9",
         source="PPR",
         doi="10.1101/2024.01.02.3",
@@ -303,14 +302,14 @@ def test_a_preprint_has_no_pmid_and_names_its_server_and_its_article() -> None:
     assert "pmid" not in article.model_dump()
 
 
-def test_a_record_of_another_source_keeps_its_name() -> None:
-    article = record(id="PMC12", source="PMC", title="Only in PMC")
+def test_a_record_of_another_source_has_its_name() -> None:
+    article = make_record(id="PMC12", source="PMC", title="Only in PMC")
 
     assert (article.pmid, article.pmcid, article.key) == (None, "PMC12", "PMC:PMC12")
 
 
 def test_groups_are_authors_too() -> None:
-    article = record(
+    article = make_record(
         authorList={
             "author": [
                 {"fullName": "Lee MS", "lastName": "Lee", "initials": "MS"},
@@ -341,7 +340,7 @@ def test_groups_are_authors_too() -> None:
         (" , .", []),
     ],
 )
-def test_names_on_one_line_are_taken_apart(line: str, names: list[str]) -> None:
+def test_names_on_one_line_are_split(line: str, names: list[str]) -> None:
     found = [
         f"={author['collective_name']}" if "collective_name" in author else "|".join(author.values())
         for author in authors_of(line)
@@ -362,10 +361,10 @@ def test_names_on_one_line_are_taken_apart(line: str, names: list[str]) -> None:
         ("1998 Dec-1999 Jan", 1998, 12, "range", "1998 Dec-1999 Jan"),
     ],
 )
-def test_dates_are_as_precise_as_they_are(
+def test_dates_have_the_precision_of_the_record(
     written: str, year: int, month: int | None, precision: str, text: str | None
 ) -> None:
-    info = record(journalInfo={"dateOfPublication": written, "journal": {"title": "J"}}).journal_info
+    info = make_record(journalInfo={"dateOfPublication": written, "journal": {"title": "J"}}).journal_info
 
     assert info is not None
     found = info.publication_date
@@ -374,7 +373,9 @@ def test_dates_are_as_precise_as_they_are(
 
 
 def test_grants_are_decoded_as_often_as_they_were_encoded() -> None:
-    article = record(grantsList={"grant": [{"grantId": "1", "agency": "CSR&amp;D VA", "orderIn": 0}, {"orderIn": 0}]})
+    article = make_record(
+        grantsList={"grant": [{"grantId": "1", "agency": "CSR&amp;D VA", "orderIn": 0}, {"orderIn": 0}]}
+    )
 
     assert [(grant.grant_id, grant.agency) for grant in article.grant_list] == [("1", "CSR&D VA")]
 
@@ -391,7 +392,7 @@ def test_grants_are_decoded_as_often_as_they_were_encoded() -> None:
     ],
 )
 def test_a_retraction_is_read_from_types_and_links(types: list[str], kinds: list[str], status: str) -> None:
-    article = record(
+    article = make_record(
         title="Retracted hopes, a novel",
         pubTypeList={"pubType": types},
         commentCorrectionList={"commentCorrection": [{"id": "2", "source": "MED", "type": kind} for kind in kinds]},
@@ -400,8 +401,8 @@ def test_a_retraction_is_read_from_types_and_links(types: list[str], kinds: list
     assert article.retraction_status == status
 
 
-def test_a_lite_record_says_that_it_is_retracted() -> None:
-    assert record(pubType="retracted publication; journal article").retraction_status == "retracted"
+def test_a_lite_record_of_a_retracted_article_is_marked() -> None:
+    assert make_record(pubType="retracted publication; journal article").retraction_status == "retracted"
 
 
 @pytest.mark.parametrize(
@@ -430,19 +431,19 @@ def test_links_have_nlms_names(words: str, kind: str) -> None:
         {"doi": 5, "language": ["eng", "fre"], "fullTextIdList": {"fullTextId": []}},
     ],
 )
-def test_odd_fields_cost_no_record(odd: dict[str, Any]) -> None:
-    assert record(**odd).epmc_id == "1"
+def test_unusual_fields_lose_no_record(odd: dict[str, Any]) -> None:
+    assert make_record(**odd).epmc_id == "1"
 
 
-def test_one_element_may_stand_without_its_list() -> None:
-    article = record(authorList={"author": {"lastName": "Lee", "initials": "M"}}, keywordList={"keyword": "one"})
+def test_one_element_may_be_given_without_its_list() -> None:
+    article = make_record(authorList={"author": {"lastName": "Lee", "initials": "M"}}, keywordList={"keyword": "one"})
 
     assert [author.last_name for author in article.authors] == ["Lee"]
     assert article.keywords == ["one"]
 
 
-def test_a_book_chapter_knows_its_book() -> None:
-    article = record(
+def test_a_book_chapter_names_its_book() -> None:
+    article = make_record(
         title="CHEK2-Related Cancer Predisposition",
         hasBook="Y",
         bookid="NBK615090",

@@ -1,4 +1,4 @@
-"""Titles and abstracts of Europe PMC as plain text: markup gone, every word and every "less than" still there."""
+"""Titles and abstracts of Europe PMC as plain text: without markup, with every word and every "less than"."""
 
 import pytest
 
@@ -26,7 +26,7 @@ from entrez_kit.pubmed.encoded_markup import abstract_parts, plain_text, unescap
         ("", ""),
     ],
 )
-def test_markup_goes_and_words_stay(given: str, plain: str) -> None:
+def test_markup_is_removed_and_words_stay(given: str, plain: str) -> None:
     assert plain_text(given) == plain
 
 
@@ -46,7 +46,7 @@ def test_less_than_is_not_markup(text: str) -> None:
     assert plain_text(text) == text
 
 
-def test_the_tag_stripper_does_not_eat_p_less_than() -> None:
+def test_p_less_than_is_not_removed_as_a_tag() -> None:
     assert plain_text("improved (<i>P</i>&lt;0.001; n>30) in <b>all</b>") == "improved (P<0.001; n>30) in all"
 
 
@@ -56,22 +56,22 @@ def test_a_title_does_not_end_at_its_first_markup() -> None:
     assert plain_text(title) == "The x² of Mus & men"
 
 
-def test_a_formula_keeps_its_fractions() -> None:
+def test_a_formula_has_its_fractions() -> None:
     formula = "<math><mfrac><mi>a</mi><mi>b</mi></mfrac></math>"
 
     assert plain_text(f"ratio {formula} &lt; 2") == "ratio a/b < 2"
     assert plain_text("broken <math><mi>a</mi> stays readable") == "broken a stays readable"
 
 
-def test_entities_are_resolved_as_often_as_they_were_written() -> None:
+def test_entities_are_decoded_as_often_as_they_were_encoded() -> None:
     assert unescape_entities("&amp;amp;lt;") == "<"
     assert unescape_entities("<i>&alpha;</i>") == "<i>α</i>"
 
 
-# Abstracts (pain 21)
+# Abstracts
 
 
-def test_a_structured_abstract_keeps_all_its_sections_and_labels() -> None:
+def test_a_structured_abstract_has_all_its_sections_and_labels() -> None:
     text = "<h4>Background</h4>Cells <i>divide</i>.<h4>Methods:</h4>We counted (p<.05).<h4>Conclusion</h4>They do."
 
     assert abstract_parts(text) == [
@@ -81,7 +81,7 @@ def test_a_structured_abstract_keeps_all_its_sections_and_labels() -> None:
     ]
 
 
-def test_what_stands_before_the_first_heading_is_not_lost() -> None:
+def test_text_before_the_first_heading_is_not_lost() -> None:
     assert abstract_parts("Before. <h4>Results</h4>After.") == [
         {"text": "Before."},
         {"label": "Results", "text": "After."},
@@ -109,7 +109,7 @@ def test_encoded_headings_are_headings() -> None:
     assert abstract_parts("&lt;h4&gt;Aim&lt;/h4&gt;To see.") == [{"label": "Aim", "text": "To see."}]
 
 
-def test_a_heading_without_text_is_kept() -> None:
+def test_a_heading_without_text_is_returned() -> None:
     assert abstract_parts("<h4>Trial registration</h4><h4>Results</h4>None.") == [
         {"label": "Trial registration", "text": ""},
         {"label": "Results", "text": "None."},

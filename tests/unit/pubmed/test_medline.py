@@ -1,4 +1,4 @@
-"""MEDLINE text cut into records."""
+"""MEDLINE text split into records."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ TWO = b"PMID- 99000002\nSTAT- Publisher\nPT  - Book\nSO  - K. 2024.\n"
 
 @pytest.mark.parametrize("before", [b"", b"\n", b"\r\n\r\n"])
 @pytest.mark.parametrize("between", [b"\n", b"\n\n"])
-def test_records_keep_their_own_bytes(before: bytes, between: bytes) -> None:
+def test_records_have_their_unchanged_bytes(before: bytes, between: bytes) -> None:
     assert read_medline(before + ONE + between + TWO) == [("99000001", ONE), ("99000002", TWO)]
 
 

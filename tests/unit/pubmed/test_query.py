@@ -1,4 +1,4 @@
-"""Building PubMed terms: the query and the filters cannot change each other's meaning."""
+"""PubMed terms built from a query and filters that cannot change each other's meaning."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from entrez_kit.core.query_input import check_balance, normalize_date
 from entrez_kit.pubmed.search import SEARCH_ARTICLES, SearchRequest
 
 
-def test_a_query_without_filters_is_sent_as_it_is() -> None:
+def test_a_query_without_filters_is_sent_unchanged() -> None:
     assert SearchRequest(query_term="asthma OR copd").term() == "asthma OR copd"
 
 
@@ -32,7 +32,7 @@ def test_the_query_is_parenthesised_before_filters_are_added() -> None:
 
 
 @pytest.mark.parametrize("value", ['x" OR "y', "x[ti]", "x]", "a\x00b", "  "])
-def test_a_filter_value_that_could_add_a_clause_is_refused(value: str) -> None:
+def test_a_filter_value_that_could_add_a_clause_is_rejected(value: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         SearchRequest(query_term="asthma", author=value).term()
 
@@ -49,7 +49,7 @@ def test_a_filter_value_that_could_add_a_clause_is_refused(value: str) -> None:
         ("a) OR b", 2, "closing parenthesis"),
     ],
 )
-def test_an_unbalanced_query_is_refused_saying_where(query: str, place: int, what: str) -> None:
+def test_an_unbalanced_query_is_rejected_with_the_position(query: str, place: int, what: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         check_balance(query)
 
@@ -57,7 +57,7 @@ def test_an_unbalanced_query_is_refused_saying_where(query: str, place: int, wha
     assert caught.value.details["position"] == place
 
 
-def test_parentheses_inside_quotes_do_not_count() -> None:
+def test_parentheses_inside_quotes_are_ignored() -> None:
     check_balance('"a (b" AND ")" AND (c)')
 
 
@@ -65,12 +65,12 @@ def test_parentheses_inside_quotes_do_not_count() -> None:
     ("given", "normal"),
     [("2024", "2024"), ("2024/6", "2024/06"), ("2024-06-01", "2024/06/01"), ("2024.6.1", "2024/06/01")],
 )
-def test_dates_are_brought_into_the_form_ncbi_takes(given: str, normal: str) -> None:
+def test_dates_are_sent_in_the_form_that_ncbi_accepts(given: str, normal: str) -> None:
     assert normalize_date(given) == normal
 
 
 @pytest.mark.parametrize("given", ["2024/02/30", "2024/13", "24", "yesterday", "2024/", "2024/06/01/02", "２０２４"])
-def test_a_date_that_does_not_exist_is_refused(given: str) -> None:
+def test_a_date_that_does_not_exist_is_rejected(given: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         SEARCH_ARTICLES.build({"query_term": "asthma", "date_range": {"min_date": given}})
 
@@ -88,7 +88,7 @@ def test_both_date_bounds_and_the_date_type_are_always_sent() -> None:
     assert only_max.effective_term() == '(asthma) AND ("0001"[edat] : "2020/05"[edat])'
 
 
-def test_dates_in_the_wrong_order_are_refused_but_a_period_that_holds_the_other_is_not() -> None:
+def test_dates_in_the_wrong_order_are_rejected_but_overlapping_periods_are_not() -> None:
     with pytest.raises(InvalidInput):
         SEARCH_ARTICLES.build({"query_term": "asthma", "date_range": {"min_date": "2024", "max_date": "2020"}})
     SEARCH_ARTICLES.build({"query_term": "asthma", "date_range": {"min_date": "2024/06", "max_date": "2024"}})
@@ -109,7 +109,7 @@ def test_empty_optional_arguments_count_as_absent() -> None:
     assert request == SearchRequest(query_term="asthma")
 
 
-def test_unknown_arguments_are_refused_by_name() -> None:
+def test_unknown_arguments_are_rejected_by_name() -> None:
     with pytest.raises(InvalidInput) as caught:
         SEARCH_ARTICLES.build({"query_term": "asthma", "retmax": 5})
 
@@ -130,14 +130,14 @@ def test_unknown_arguments_are_refused_by_name() -> None:
         ("species", "plants"),
     ],
 )
-def test_values_out_of_bounds_are_refused_naming_the_field(field: str, value: object) -> None:
+def test_values_out_of_bounds_are_rejected_with_the_field(field: str, value: object) -> None:
     with pytest.raises(InvalidInput) as caught:
         SEARCH_ARTICLES.build({"query_term": "asthma", field: value})
 
     assert (caught.value.invalid_input or "").startswith(f"{field}=")
 
 
-def test_more_than_pubmed_shows_names_the_way_to_all_results() -> None:
+def test_a_request_for_more_than_pubmeds_maximum_names_the_way_to_all_results() -> None:
     with pytest.raises(InvalidInput, match=r"kit\.search_all"):
         SEARCH_ARTICLES.build({"query_term": "asthma", "max_results": 10_000})
 

@@ -1,4 +1,4 @@
-"""Dates in the life of a record: usual, in another order, and some that never existed."""
+"""Dates of a record's history: usual ones, in another order, and ones that never existed."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from entrez_kit.pubmed.xml.records import iter_records
 USUAL = [("Year", "2020"), ("Month", "2"), ("Day", "3")]
 
 
-def _article(*, revised: str = "", history: str = "") -> Article:
+def _write_article(*, revised: str = "", history: str = "") -> Article:
     content = (
         f"<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>1</PMID>{revised}</MedlineCitation>"
         f"<PubmedData><History>{history}</History></PubmedData></PubmedArticle></PubmedArticleSet>"
@@ -16,7 +16,7 @@ def _article(*, revised: str = "", history: str = "") -> Article:
     return next(record.article() for record in iter_records(content.encode()))
 
 
-def _element(tag: str, parts: list[tuple[str, str]]) -> str:
+def _read_element(tag: str, parts: list[tuple[str, str]]) -> str:
     inside = "".join(f"<{name}>{value}</{name}>" for name, value in parts)
     return f'<{tag} PubStatus="received">{inside}</{tag}>'
 
@@ -36,12 +36,12 @@ def _element(tag: str, parts: list[tuple[str, str]]) -> str:
         ([], {}),
     ],
 )
-def test_a_step_of_the_history_is_read_as_far_as_it_exists(
+def test_an_event_of_the_history_is_read_with_its_existing_parts(
     parts: list[tuple[str, str]], expected: dict[str, int]
 ) -> None:
-    neighbour = _element("PubMedPubDate", USUAL)
+    neighbour = _read_element("PubMedPubDate", USUAL)
 
-    first, odd, last = _article(history=f"{neighbour}{_element('PubMedPubDate', parts)}{neighbour}").history
+    first, odd, last = _write_article(history=f"{neighbour}{_read_element('PubMedPubDate', parts)}{neighbour}").history
 
     assert odd.model_dump() == {"status": "received", **expected}
     assert first.model_dump() == last.model_dump() == {"status": "received", "year": 2020, "month": 2, "day": 3}
@@ -49,12 +49,12 @@ def test_a_step_of_the_history_is_read_as_far_as_it_exists(
 
 @pytest.mark.parametrize("day", ["3", "30", "0"])
 @pytest.mark.parametrize("blank", ["", "\n  "])
-def test_a_history_is_the_same_whether_its_bytes_or_its_elements_are_read(day: str, blank: str) -> None:
+def test_a_history_is_the_same_if_read_from_bytes_or_from_elements(day: str, blank: str) -> None:
     parts = [*USUAL[:2], ("Day", day), ("Hour", "6"), ("Minute", "75")]
-    history = f"{blank}{_element('PubMedPubDate', USUAL)}{blank}{_element('PubMedPubDate', parts)}{blank}"
+    history = f"{blank}{_read_element('PubMedPubDate', USUAL)}{blank}{_read_element('PubMedPubDate', parts)}{blank}"
 
-    quick = _article(history=history)
-    careful = _article(history=f"{history}<!-- <hidden> -->")
+    quick = _write_article(history=history)
+    careful = _write_article(history=f"{history}<!-- <hidden> -->")
 
     assert len(quick.history) == 2
     assert quick.model_dump_json() == careful.model_dump_json()
@@ -70,5 +70,7 @@ def test_a_history_is_the_same_whether_its_bytes_or_its_elements_are_read(day: s
         (USUAL[1:], None),
     ],
 )
-def test_the_date_of_revision_is_iso_whatever_its_order(parts: list[tuple[str, str]], expected: str | None) -> None:
-    assert _article(revised=_element("DateRevised", parts)).date_revised == expected
+def test_the_date_of_revision_is_an_iso_date_in_any_order_of_its_parts(
+    parts: list[tuple[str, str]], expected: str | None
+) -> None:
+    assert _write_article(revised=_read_element("DateRevised", parts)).date_revised == expected

@@ -1,4 +1,4 @@
-"""Records cut out of documents that arrive in pieces: any pieces, any markup, and never more work than there is."""
+"""Records read from documents that arrive in pieces: any pieces, any markup, and linear time."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -37,18 +37,18 @@ PROLOGUES = [
 ]
 
 
-def _cut(pieces: Iterable[bytes]) -> list[str]:
+def _read_cut(pieces: Iterable[bytes]) -> list[str]:
     return [found.raw.decode() for found in iter_elements(pieces)]
 
 
-def _pieces(text: str, size: int) -> Iterator[bytes]:
+def _split_pieces(text: str, size: int) -> Iterator[bytes]:
     content = text.encode()
     return (content[start : start + size] for start in range(0, len(content), size))
 
 
 @pytest.mark.parametrize("size", [5, 6, 7, 16, 64, 100, 1 << 20])
 @pytest.mark.parametrize("prologue", PROLOGUES)
-def test_every_record_is_cut_whatever_the_pieces_and_whatever_stands_around(
+def test_every_record_is_read_from_any_pieces_with_any_text_around_it(
     prologue: str, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(record_stream, "CHUNK", size)
@@ -56,27 +56,27 @@ def test_every_record_is_cut_whatever_the_pieces_and_whatever_stands_around(
     inside = "".join(f"{record}{between}" for record in RECORDS for between in BETWEEN)
     text = f"{prologue}<PubmedArticleSet xmlns:x='urn:x'>{inside}</PubmedArticleSet> <!-- <PubmedArticle/> -->\n"
 
-    assert _cut(_pieces(text, size)) == [record for record in RECORDS for _ in BETWEEN]
+    assert _read_cut(_split_pieces(text, size)) == [record for record in RECORDS for _ in BETWEEN]
 
 
 @pytest.mark.parametrize("size", [5, 1 << 20])
 @pytest.mark.parametrize("record", RECORDS[:-2])
-def test_a_record_that_is_the_whole_document_is_cut(record: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_record_that_is_the_whole_document_is_read(record: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record_stream, "CHUNK", size)
     for prologue in PROLOGUES:
-        assert _cut(_pieces(f"{prologue}{record}\n", size)) == [record]
+        assert _read_cut(_split_pieces(f"{prologue}{record}\n", size)) == [record]
 
 
 @pytest.mark.parametrize("size", [1, 1 << 20])
 @pytest.mark.parametrize(
     "broken", ["<a <b>", "< a>", "<>", "<!DOCTYPE a>", "<!a", '<a b="', "<!-- ", "<![CDATA[", "<?a "]
 )
-def test_after_something_malformed_or_without_end_no_record_is_found(
+def test_after_malformed_or_unclosed_markup_no_record_is_found(
     broken: str, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(record_stream, "CHUNK", size)
     text = f"<PubmedArticleSet>{RECORDS[0]}{broken}{RECORDS[0]}"
-    found = iter_elements(_pieces(text, size))
+    found = iter_elements(_split_pieces(text, size))
 
     assert next(found).raw.decode() == RECORDS[0]
     with pytest.raises(UpstreamError):
@@ -85,7 +85,7 @@ def test_after_something_malformed_or_without_end_no_record_is_found(
 
 def test_a_second_document_type_is_malformed() -> None:
     with pytest.raises(UpstreamError):
-        _cut([f"<!DOCTYPE PubmedArticleSet><!DOCTYPE PubmedArticleSet>{RECORDS[0]}".encode()])
+        _read_cut([f"<!DOCTYPE PubmedArticleSet><!DOCTYPE PubmedArticleSet>{RECORDS[0]}".encode()])
 
 
 # work: four times the text may cost four times the work, not sixteen times
@@ -114,7 +114,7 @@ REPEATED = {
 }
 
 
-def _seconds(work: Callable[[int], object], size: int) -> float:
+def _measure_seconds(work: Callable[[int], object], size: int) -> float:
     """Return the CPU time of the fastest of three runs."""
     best = float("inf")
     for _ in range(3):
@@ -125,22 +125,22 @@ def _seconds(work: Callable[[int], object], size: int) -> float:
 
 
 def _assert_linear(work: Callable[[int], object], size: int) -> None:
-    """Compare sizes up to four times the one given, small ones first, so that much too much work is noticed early.
+    """Compare sizes up to four times the given one, small ones first, so that quadratic work is noticed early.
 
-    A machine that is busy elsewhere gets another chance; quadratic work takes sixteen times as long every time.
+    On a busy machine the measurement is repeated; quadratic work takes sixteen times as long every time.
     """
     for small in (size // 64, size // 16, size // 4, size):
-        seconds = [(_seconds(work, small), _seconds(work, 4 * small))]
+        seconds = [(_measure_seconds(work, small), _measure_seconds(work, 4 * small))]
         while seconds[-1][1] > 8 * max(seconds[-1][0], 0.002):
             assert len(seconds) < 3, f"{small} and {4 * small} characters took {seconds}"
-            seconds.append((_seconds(work, small), _seconds(work, 4 * small)))
+            seconds.append((_measure_seconds(work, small), _measure_seconds(work, 4 * small)))
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", REPEATED)
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
 @pytest.mark.parametrize("chunk", [1 << 10, 1 << 17])
-def test_reading_a_document_in_chunks_is_linear_work(
+def test_reading_a_document_in_chunks_takes_linear_time(
     kind: str, mark: str, chunk: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(record_stream, "CHUNK", chunk)
@@ -154,7 +154,7 @@ def test_reading_a_document_in_chunks_is_linear_work(
     _assert_linear(work, 1 << 15)
 
 
-def test_pieces_as_small_as_one_byte_are_linear_work_for_the_parser_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pieces_of_one_byte_take_linear_time_in_the_parser_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record_stream, "CHUNK", 1)
     monkeypatch.setattr(record_stream, "MAX_TAG_BYTES", 1)
     record = b"<PubmedArticle><!-- c --><PMID a='b'>1</PMID><![CDATA[ ]]><?p ?></PubmedArticle>"
@@ -193,7 +193,7 @@ def test_records_that_were_read_are_freed() -> None:
         (b"<?xml version='1.0'?>", b" "),
     ],
 )
-def test_a_stream_without_records_is_given_up(beginning: bytes, unit: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stream_without_records_is_abandoned(beginning: bytes, unit: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record_stream, "MAX_BETWEEN_BYTES", 1 << 20)
     taken = 0
 
@@ -210,7 +210,7 @@ def test_a_stream_without_records_is_given_up(beginning: bytes, unit: bytes, mon
     assert caught.value.reason == "invalid_response"
 
 
-def test_a_long_way_between_two_records_is_measured_from_the_last_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_distance_between_two_records_is_measured_from_the_last_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record_stream, "MAX_BETWEEN_BYTES", 300_000)
     record, between = b"<PubmedArticle>%b</PubmedArticle>" % (b"text " * 50_000), b"<!-- -->" * 30_000
     content = b"<PubmedArticleSet>%b</PubmedArticleSet>" % ((record + between) * 3)

@@ -1,4 +1,4 @@
-"""The stream of records: what is a document, both ways of reading it, and every kind of defect."""
+"""The stream of records: valid documents, both ways of reading them, and every kind of defect."""
 
 import codecs
 import functools
@@ -31,7 +31,7 @@ CITED = (
 )
 
 
-def _record(pmid: int, title: str = "Invented", *, citation: str = MESH, data: str = CITED, tag: str = "") -> str:
+def _write_record(pmid: int, title: str = "Invented", *, citation: str = MESH, data: str = CITED, tag: str = "") -> str:
     return (
         f'<PubmedArticle{tag}><MedlineCitation Status="MEDLINE" Owner="NLM"><PMID Version="1">{pmid}</PMID><Article>'
         f"<ArticleTitle>{title}</ArticleTitle></Article>{citation}</MedlineCitation><PubmedData><ArticleIdList>"
@@ -39,11 +39,11 @@ def _record(pmid: int, title: str = "Invented", *, citation: str = MESH, data: s
     )
 
 
-def _set(*records: str, head: str = HEAD, root: str = "PubmedArticleSet", attributes: str = "") -> bytes:
+def _write_set(*records: str, head: str = HEAD, root: str = "PubmedArticleSet", attributes: str = "") -> bytes:
     return f"{head}<{root}{attributes}>\n{chr(10).join(records)}\n</{root}>\n".encode()
 
 
-def _seen(records: Iterator[Record]) -> list[tuple[Any, ...]]:
+def _read_all(records: Iterator[Record]) -> list[tuple[Any, ...]]:
     return [
         (
             record.kind,
@@ -58,14 +58,14 @@ def _seen(records: Iterator[Record]) -> list[tuple[Any, ...]]:
     ]
 
 
-def _carefully(monkeypatch: pytest.MonkeyPatch, content: bytes) -> list[tuple[Any, ...]]:
+def _read_slowly(monkeypatch: pytest.MonkeyPatch, content: bytes) -> list[tuple[Any, ...]]:
     with monkeypatch.context() as patch:
         patch.setattr(record_stream, "_match_plain_head", lambda head: None)
-        return _seen(iter_records(content))
+        return _read_all(iter_records(content))
 
 
-def _until_defect(content: bytes) -> tuple[list[str], UpstreamError]:
-    """Return the PMIDs that come before the defect of a document, and the error it ends with."""
+def _read_until_defect(content: bytes) -> tuple[list[str], UpstreamError]:
+    """Return the PMIDs before the defect of a document, and the error at its end."""
     found: list[str] = []
 
     def read() -> None:
@@ -76,11 +76,11 @@ def _until_defect(content: bytes) -> tuple[list[str], UpstreamError]:
     return found, caught.value
 
 
-def _titles(content: bytes) -> list[str]:
+def _read_titles(content: bytes) -> list[str]:
     return [record.article().title for record in iter_records(content)]
 
 
-# both ways
+# both ways of reading
 
 
 @pytest.mark.long
@@ -90,10 +90,10 @@ def test_both_ways_agree_on_every_recorded_document(real_data: Path, monkeypatch
         for path in sorted((real_data / folder).iterdir()):
             content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
             try:
-                quick = _seen(iter_records(content))
+                quick = _read_all(iter_records(content))
             except UpstreamError:
                 continue
-            assert quick == _carefully(monkeypatch, content), path.name
+            assert quick == _read_slowly(monkeypatch, content), path.name
             assert all(raw in content for _, _, _, raw, *_ in quick), path.name
             compared += len(quick)
 
@@ -103,35 +103,47 @@ def test_both_ways_agree_on_every_recorded_document(real_data: Path, monkeypatch
 @pytest.mark.parametrize(
     "content",
     [
-        _set(_record(1), _record(2, "Ümläut – Ångström &#x3b1; &amp; 東京")),
-        _set(_record(1, "<i>in</i> <b>vitro</b>"), _record(2, "H<sub>2</sub><sup>+</sup> <i>x</i>")),
-        _set(_record(1, "\n  <b>a <i>b</i> <i>c</i></b>\n  d\n")),
-        _set(_record(1, "A <!-- no --> title"), _record(2, "B<![CDATA[ & C]]>"), _record(3, "D <?nihms ?>E")),
-        _set(_record(1, tag=' a="1"'), _record(2, tag="\n"), "   ", _record(3)),
-        _set(_record(1, data="<ReferenceList><ReferenceList><Title>t</Title></ReferenceList></ReferenceList>")),
-        _set(_record(1, data=CITED + CITED), _record(2, citation=MESH + MESH)),
-        _set(_record(1, data=CITED + '<ArticleIdList><ArticleId IdType="doi">10.5555/own</ArticleId></ArticleIdList>')),
-        _set(_record(1, citation=MESH.replace("><", ">\n   <")), _record(2, citation="<MeshHeadingList/>")),
-        _set(_record(1, citation="<MeshHeadingList><MeshHeading><Odd/></MeshHeading></MeshHeadingList>")),
-        _set(_record(1, citation=MESH.replace("Humans", "Hu<i>ma</i>ns")), _record(2, citation=MESH)),
-        _set(_record(1), "<DeleteCitation><PMID Version='1'>7</PMID>\n<PMID>8</PMID></DeleteCitation>"),
-        _set(_record(1), "<DeleteCitation/>"),
-        _set(),
+        _write_set(_write_record(1), _write_record(2, "Ümläut – Ångström &#x3b1; &amp; 東京")),
+        _write_set(_write_record(1, "<i>in</i> <b>vitro</b>"), _write_record(2, "H<sub>2</sub><sup>+</sup> <i>x</i>")),
+        _write_set(_write_record(1, "\n  <b>a <i>b</i> <i>c</i></b>\n  d\n")),
+        _write_set(
+            _write_record(1, "A <!-- no --> title"),
+            _write_record(2, "B<![CDATA[ & C]]>"),
+            _write_record(3, "D <?nihms ?>E"),
+        ),
+        _write_set(_write_record(1, tag=' a="1"'), _write_record(2, tag="\n"), "   ", _write_record(3)),
+        _write_set(
+            _write_record(1, data="<ReferenceList><ReferenceList><Title>t</Title></ReferenceList></ReferenceList>")
+        ),
+        _write_set(_write_record(1, data=CITED + CITED), _write_record(2, citation=MESH + MESH)),
+        _write_set(
+            _write_record(
+                1, data=CITED + '<ArticleIdList><ArticleId IdType="doi">10.5555/own</ArticleId></ArticleIdList>'
+            )
+        ),
+        _write_set(
+            _write_record(1, citation=MESH.replace("><", ">\n   <")), _write_record(2, citation="<MeshHeadingList/>")
+        ),
+        _write_set(_write_record(1, citation="<MeshHeadingList><MeshHeading><Odd/></MeshHeading></MeshHeadingList>")),
+        _write_set(_write_record(1, citation=MESH.replace("Humans", "Hu<i>ma</i>ns")), _write_record(2, citation=MESH)),
+        _write_set(_write_record(1), "<DeleteCitation><PMID Version='1'>7</PMID>\n<PMID>8</PMID></DeleteCitation>"),
+        _write_set(_write_record(1), "<DeleteCitation/>"),
+        _write_set(),
         b"<PubmedArticleSet/>",
     ],
 )
-def test_both_ways_agree_on_odd_documents(content: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    quick = _seen(iter_records(content))
+def test_both_ways_agree_on_unusual_documents(content: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    quick = _read_all(iter_records(content))
 
-    assert quick == _carefully(monkeypatch, content)
+    assert quick == _read_slowly(monkeypatch, content)
     assert all(raw in content for _, _, _, raw, *_ in quick)
 
 
 def test_white_space_between_markup_is_not_lost() -> None:
     titles = ("<i>in</i> <b>vitro</b>\n<sup>x</sup><sub>y</sub>", "<b><i>a</i> <i>b</i></b>")
-    content = _set(*(_record(pmid, title) for pmid, title in enumerate(titles, start=1)))
+    content = _write_set(*(_write_record(pmid, title) for pmid, title in enumerate(titles, start=1)))
 
-    assert _titles(content) == ["in vitro ˣ_(y)", "a b"]
+    assert _read_titles(content) == ["in vitro ˣ_(y)", "a b"]
 
 
 @pytest.mark.parametrize(
@@ -146,27 +158,27 @@ def test_white_space_between_markup_is_not_lost() -> None:
     ],
 )
 def test_tags_hidden_in_comments_and_cdata_are_text(hiding: str) -> None:
-    content = _set(_record(1), _record(2, f"Before {hiding}after"), _record(3))
+    content = _write_set(_write_record(1), _write_record(2, f"Before {hiding}after"), _write_record(3))
 
     records = list(iter_records(content))
 
     assert [record.pmid for record in records] == ["1", "2", "3"]
     assert all(record.raw in content for record in records)
-    assert records[1].raw.decode() == _record(2, f"Before {hiding}after")
+    assert records[1].raw.decode() == _write_record(2, f"Before {hiding}after")
     inside = hiding[9:-3] if hiding.startswith("<![CDATA[") else ""
     assert records[1].article().title == f"Before {inside}after"
     assert [len(record.article().mesh_terms) for record in records] == [2, 2, 2]
     assert [len(record.article().mesh_terms) for record in iter_records(content)] == [2, 2, 2]  # before it is released
 
 
-def test_comments_between_records_and_after_the_end_are_passed_over() -> None:
-    content = _set("<!-- a -->", _record(1), "<?b?>", _record(2)) + b"<!-- <PubmedArticle/> -->\n"
+def test_comments_between_records_and_after_the_end_are_ignored() -> None:
+    content = _write_set("<!-- a -->", _write_record(1), "<?b?>", _write_record(2)) + b"<!-- <PubmedArticle/> -->\n"
 
     assert [record.pmid for record in iter_records(content)] == ["1", "2"]
 
 
-def test_elements_nobody_knows_between_records_are_passed_over() -> None:
-    content = _set(_record(1), "<Novelty><PubmedArticle>no</PubmedArticle></Novelty>", _record(2))
+def test_unknown_elements_between_records_are_ignored() -> None:
+    content = _write_set(_write_record(1), "<Novelty><PubmedArticle>no</PubmedArticle></Novelty>", _write_record(2))
 
     assert [record.pmid for record in iter_records(content)] == ["1", "2"]
 
@@ -178,21 +190,23 @@ def test_all_kinds_of_documents_are_read() -> None:
     citation = "<MedlineCitation><PMID>5</PMID><Article><ArticleTitle>Old</ArticleTitle></Article></MedlineCitation>"
     document = "<BookDocument><PMID>6</PMID><Book><BookTitle>Book</BookTitle></Book></BookDocument>"
 
-    assert _titles(_set(citation, root="MedlineCitationSet")) == ["Old"]
-    assert _titles(_set(f"<PubmedBookArticle>{document}</PubmedBookArticle>", root="PubmedBookArticleSet")) == ["Book"]
-    assert _titles(_set(document, "<DeleteDocument/>", root="BookDocumentSet")) == ["Book"]
-    assert _titles(_record(1, "Alone").encode()) == ["Alone"]
-    assert _titles(citation.encode()) == ["Old"]
-    assert _titles(f"<PubmedBookArticle>{document}</PubmedBookArticle>".encode()) == ["Book"]
+    assert _read_titles(_write_set(citation, root="MedlineCitationSet")) == ["Old"]
+    assert _read_titles(
+        _write_set(f"<PubmedBookArticle>{document}</PubmedBookArticle>", root="PubmedBookArticleSet")
+    ) == ["Book"]
+    assert _read_titles(_write_set(document, "<DeleteDocument/>", root="BookDocumentSet")) == ["Book"]
+    assert _read_titles(_write_record(1, "Alone").encode()) == ["Alone"]
+    assert _read_titles(citation.encode()) == ["Old"]
+    assert _read_titles(f"<PubmedBookArticle>{document}</PubmedBookArticle>".encode()) == ["Book"]
 
 
-def test_articles_and_books_stand_side_by_side() -> None:
+def test_articles_and_books_may_be_in_one_document() -> None:
     book = (
         "<PubmedBookArticle><BookDocument><PMID>2</PMID><Book><BookTitle><i>A</i> <b>Book</b></BookTitle></Book>"
         "<ArticleTitle part='p'>Chapter</ArticleTitle></BookDocument></PubmedBookArticle>"
     )
 
-    records = list(iter_records(_set(_record(1), book, _record(3))))
+    records = list(iter_records(_write_set(_write_record(1), book, _write_record(3))))
 
     assert [(record.kind, record.pmid) for record in records] == [("article", "1"), ("chapter", "2"), ("article", "3")]
     info = records[1].article().book_info
@@ -201,29 +215,35 @@ def test_articles_and_books_stand_side_by_side() -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "iso-8859-1", "windows-1252", "utf-16", "utf-16-le", "utf-16-be"])
-def test_other_encodings_are_read_and_their_bytes_kept(encoding: str) -> None:
+def test_other_encodings_are_read_and_their_bytes_returned(encoding: str) -> None:
     name = {"utf-8-sig": "utf-8", "utf-16-le": "utf-16", "utf-16-be": "utf-16"}.get(encoding, encoding)
-    text = _set(_record(1, "Ümläut é"), _record(2)).decode().replace('encoding="utf-8"', f'encoding="{name}"')
+    text = (
+        _write_set(_write_record(1, "Ümläut é"), _write_record(2))
+        .decode()
+        .replace('encoding="utf-8"', f'encoding="{name}"')
+    )
     content = text.encode(encoding)
 
     records = list(iter_records(content))
 
     assert [record.article().title for record in records] == ["Ümläut é", "Invented"]
-    assert records[0].raw.decode(records[0].encoding) == _record(1, "Ümläut é")
+    assert records[0].raw.decode(records[0].encoding) == _write_record(1, "Ümläut é")
     assert all(record.raw in content for record in records)
 
 
 @pytest.mark.parametrize("blanks", [1, record_stream.CHUNK - 8, record_stream.CHUNK, 3 * record_stream.CHUNK])
-def test_white_space_before_the_declaration_does_no_harm(blanks: int) -> None:
+def test_white_space_before_the_declaration_is_ignored(blanks: int) -> None:
     head = HEAD.replace("utf-8", "iso-8859-1")
 
-    assert _titles(b"\r\n" + b" " * blanks + _set(_record(1, "\xe9"), head=head).decode().encode("latin-1")) == ["\xe9"]
+    assert _read_titles(
+        b"\r\n" + b" " * blanks + _write_set(_write_record(1, "\xe9"), head=head).decode().encode("latin-1")
+    ) == ["\xe9"]
 
 
-def test_namespaces_of_a_whole_document_are_taken_away_and_those_of_formulas_stay() -> None:
+def test_namespaces_of_a_whole_document_are_removed_and_those_of_formulas_stay() -> None:
     formula = '<m:math xmlns:m="http://www.w3.org/1998/Math/MathML"><m:mi>n</m:mi><m:mo>=</m:mo><m:mn>3</m:mn></m:math>'
     for attributes in (' xmlns="http://example.org/x"', ' xmlns:m="http://www.w3.org/1998/Math/MathML"'):
-        content = _set(_record(1, f"With {formula}"), attributes=attributes)
+        content = _write_set(_write_record(1, f"With {formula}"), attributes=attributes)
 
         (record,) = iter_records(content)
 
@@ -231,12 +251,12 @@ def test_namespaces_of_a_whole_document_are_taken_away_and_those_of_formulas_sta
         assert "m:math" in str(record.as_json())
 
 
-def test_entities_are_never_expanded_from_files_and_known_characters_are_kept() -> None:
+def test_entities_are_never_read_from_files_and_known_characters_stay() -> None:
     head = (
         '<?xml version="1.0"?><!DOCTYPE PubmedArticleSet [<!ENTITY x SYSTEM "file:///etc/passwd">'
         '<!ENTITY eacute "&#233;">]>'
     )
-    (record,) = iter_records(_set(_record(1, "A &x; caf&eacute; &amp; B"), head=head))
+    (record,) = iter_records(_write_set(_write_record(1, "A &x; caf&eacute; &amp; B"), head=head))
 
     assert record.article().title == "A &x; café & B"
 
@@ -248,11 +268,11 @@ BOMB = "<!ENTITY a 'aaaaaaaaaa'>" + "".join(
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
 @pytest.mark.parametrize("before", ["", "<!-- a comment -->", "<!-- " + "x" * (1 << 18) + " -->", "<?a ]>?>"])
-def test_entity_bombs_in_attributes_do_not_go_off(before: str, encoding: str) -> None:
+def test_entity_bombs_in_attributes_are_not_expanded(before: str, encoding: str) -> None:
     head = f'<?xml version="1.0" encoding="{encoding}"?>{before}<!DOCTYPE PubmedArticleSet [{BOMB}]>'
-    content = _set(_record(1, tag=' a="&j;"'), head=head).decode().encode(encoding)
+    content = _write_set(_write_record(1, tag=' a="&j;"'), head=head).decode().encode(encoding)
 
-    found, error = _until_defect(content)
+    found, error = _read_until_defect(content)
 
     assert found == []
     assert error.reason == "invalid_response"
@@ -262,14 +282,14 @@ def test_entity_bombs_in_attributes_do_not_go_off(before: str, encoding: str) ->
 @pytest.mark.parametrize(
     "entity", ["<PubmedArticle/>", "<PubmedArticleSet><PubmedArticle/></PubmedArticleSet>", "<ERROR/>"]
 )
-def test_records_inside_an_entity_are_none(entity: str) -> None:
+def test_records_inside_an_entity_are_ignored(entity: str) -> None:
     head = f'<!DOCTYPE PubmedArticleSet [<!ENTITY e "{entity}">]>'
-    in_set = _set("&e;", _record(1), "&e;", _record(2), head=head)
-    alone = f"{head}{_record(3, 'With &e;')}".encode()
+    in_set = _write_set("&e;", _write_record(1), "&e;", _write_record(2), head=head)
+    alone = f"{head}{_write_record(3, 'With &e;')}".encode()
 
     assert [(record.pmid, record.raw) for record in iter_records(in_set)] == [
-        ("1", _record(1).encode()),
-        ("2", _record(2).encode()),
+        ("1", _write_record(1).encode()),
+        ("2", _write_record(2).encode()),
     ]
     assert [record.pmid for record in iter_records(alone)] == ["3"]
 
@@ -292,14 +312,14 @@ def test_records_inside_an_entity_are_none(entity: str) -> None:
         b"<?xml version='1.0' encoding='klingon'?><PubmedArticleSet></PubmedArticleSet>",
         b"<?xml version='1.0' encoding='zlib'?><PubmedArticleSet></PubmedArticleSet>",
         b"<?xml version='1.0' encoding='undefined'?><PubmedArticleSet></PubmedArticleSet>",
-        _set("<ERROR>Backend failed</ERROR>"),
-        _set("<PubmedArticle/>"),
-        _set("<PubmedArticle><MedlineCitation><CommentsCorrectionsList><CommentsCorrections><PMID>4</PMID>"
+        _write_set("<ERROR>Backend failed</ERROR>"),
+        _write_set("<PubmedArticle/>"),
+        _write_set("<PubmedArticle><MedlineCitation><CommentsCorrectionsList><CommentsCorrections><PMID>4</PMID>"
              "</CommentsCorrections></CommentsCorrectionsList></MedlineCitation></PubmedArticle>"),
-        _set(_record(1)) + b"<PubmedArticleSet></PubmedArticleSet>",
+        _write_set(_write_record(1)) + b"<PubmedArticleSet></PubmedArticleSet>",
     ],
 )  # fmt: skip
-def test_what_is_no_document_of_records_is_an_upstream_error(content: bytes) -> None:
+def test_a_document_without_records_is_an_upstream_error(content: bytes) -> None:
     with pytest.raises(UpstreamError) as caught:
         list(iter_records(content))
 
@@ -321,12 +341,12 @@ def test_what_is_no_document_of_records_is_an_upstream_error(content: bytes) -> 
     ],
 )
 def test_one_defect_anywhere_stops_the_reading_after_the_records_before_it(old: str, new: str) -> None:
-    bad = _record(2).replace(old, new)
-    head = '<?xml version="1.0"?>\n'  # without a document type, an entity nobody declared is a defect
+    bad = _write_record(2).replace(old, new)
+    head = '<?xml version="1.0"?>\n'  # without a document type, an undeclared entity is a defect
 
-    found, error = _until_defect(_set(_record(1), bad, _record(3), head=head))
+    found, error = _read_until_defect(_write_set(_write_record(1), bad, _write_record(3), head=head))
 
-    assert bad != _record(2)
+    assert bad != _write_record(2)
     assert found == ["1"]
     assert error.reason == "invalid_response"
     assert len(str(error)) < 400
@@ -334,9 +354,11 @@ def test_one_defect_anywhere_stops_the_reading_after_the_records_before_it(old: 
 
 @pytest.mark.parametrize("mark", [b"", codecs.BOM_UTF8])
 def test_bytes_that_are_not_utf_8_are_a_defect(mark: bytes) -> None:
-    content = mark + _set(_record(1), _record(2, "Gr\u00fcn"), _record(3)).replace("\u00fc".encode(), b"\xfc")
+    content = mark + _write_set(_write_record(1), _write_record(2, "Gr\u00fcn"), _write_record(3)).replace(
+        "\u00fc".encode(), b"\xfc"
+    )
 
-    found, error = _until_defect(content)
+    found, error = _read_until_defect(content)
 
     assert found == ["1"]
     assert error.reason == "invalid_response"
@@ -344,21 +366,21 @@ def test_bytes_that_are_not_utf_8_are_a_defect(mark: bytes) -> None:
 
 @pytest.mark.parametrize("end", [-1, -5, -20, -60, -400, -900])
 def test_a_document_that_ends_too_early_is_never_a_short_success(end: int) -> None:
-    content = _set(*(_record(pmid) for pmid in range(1, 6))).rstrip()
+    content = _write_set(*(_write_record(pmid) for pmid in range(1, 6))).rstrip()
 
-    found, _ = _until_defect(content[:end])
+    found, _ = _read_until_defect(content[:end])
 
     complete = content[:end].count(b"</PubmedArticle>")
     assert found == [str(pmid) for pmid in range(1, complete + 1)]
 
 
-def test_a_record_without_end_does_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_record_without_an_end_does_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record_stream, "MAX_RECORD_BYTES", 1 << 20)
     taken = 0
 
     def endless() -> Iterator[bytes]:
         nonlocal taken
-        yield _set(_record(1))[:-30]
+        yield _write_set(_write_record(1))[:-30]
         while taken < 8 << 20:
             taken += 1 << 16
             yield b"x" * (1 << 16)
@@ -370,7 +392,7 @@ def test_a_record_without_end_does_not_fill_the_memory(monkeypatch: pytest.Monke
 
 def test_text_beyond_the_parsers_own_limit_is_read() -> None:
     title = "word " * 2_500_000
-    content = _set(_record(1), _record(2, title), _record(3))
+    content = _write_set(_write_record(1), _write_record(2, title), _write_record(3))
 
     records = list(iter_records(content))
 
@@ -378,34 +400,34 @@ def test_text_beyond_the_parsers_own_limit_is_read() -> None:
     assert records[1].article().title == title.strip()
 
 
-def test_the_parsers_message_does_not_repeat_the_document() -> None:
-    _, error = _until_defect(_set(_record(1, f"<long{'g' * 10_000}>")))
+def test_the_error_does_not_repeat_the_document() -> None:
+    _, error = _read_until_defect(_write_set(_write_record(1, f"<long{'g' * 10_000}>")))
 
     assert "mismatched tag" in str(error)
     assert len(str(error)) < 400
 
 
-def test_text_is_refused_with_a_clear_error_where_bytes_are_due() -> None:
+def test_text_in_place_of_bytes_is_rejected_with_a_clear_error() -> None:
     with pytest.raises(TypeError, match="got str"):
         list(iter_records(io.StringIO("<PubmedArticleSet/>")))  # type: ignore[arg-type]
 
 
-# sources, memory, records that are kept
+# sources, memory, stored records
 
 
 @pytest.mark.parametrize("size", [1, 3, 64, 1000, 100_000])
-def test_files_and_chunks_give_what_bytes_give(size: int) -> None:
-    content = _set(*(_record(pmid, f"Überall {pmid}") for pmid in range(1, 40)))
+def test_files_and_chunks_give_the_same_records_as_bytes(size: int) -> None:
+    content = _write_set(*(_write_record(pmid, f"Überall {pmid}") for pmid in range(1, 40)))
     chunks = [content[start : start + size] for start in range(0, len(content), size)]
-    expected = _seen(iter_records(content))
+    expected = _read_all(iter_records(content))
 
-    assert _seen(iter_records(chunks)) == expected
-    assert _seen(iter_records(io.BytesIO(content))) == expected
-    assert _seen(iter_records(bytearray(content))) == expected
+    assert _read_all(iter_records(chunks)) == expected
+    assert _read_all(iter_records(io.BytesIO(content))) == expected
+    assert _read_all(iter_records(bytearray(content))) == expected
 
 
-def test_records_that_are_kept_answer_as_when_they_were_met() -> None:
-    content = _set(*(_record(pmid, f"No <i>{pmid}</i> <b>x</b>") for pmid in range(1, 30)))
+def test_records_read_later_give_the_same_results() -> None:
+    content = _write_set(*(_write_record(pmid, f"No <i>{pmid}</i> <b>x</b>") for pmid in range(1, 30)))
     when_met = [(record.article(), record.as_json()) for record in iter_records(content)]
 
     kept = list(iter_records(content))
@@ -414,28 +436,28 @@ def test_records_that_are_kept_answer_as_when_they_were_met() -> None:
 
 
 def test_memory_does_not_grow_with_the_document() -> None:
-    def peak(count: int) -> int:
-        def chunks() -> Iterator[bytes]:
+    def measure_peak(count: int) -> int:
+        def make_chunks() -> Iterator[bytes]:
             yield b"<PubmedArticleSet>"
             for pmid in range(1, count):
-                yield _record(pmid).encode()
+                yield _write_record(pmid).encode()
             yield b"</PubmedArticleSet>"
 
         tracemalloc.start()
-        seen = sum(len(record.article().pmid) > 0 for record in iter_records(chunks()))
+        seen = sum(len(record.article().pmid) > 0 for record in iter_records(make_chunks()))
         _, most = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert seen == count - 1
         return most
 
-    small = peak(300)
+    small = measure_peak(300)
 
-    assert peak(3000) < small * 1.5
+    assert measure_peak(3000) < small * 1.5
 
 
-def test_the_raw_bytes_of_every_kind_of_record_are_what_was_sent() -> None:
-    record = _record(1, "caf\u00e9 &#233; <!-- c --> x", tag='  b = "2"')
-    content = _set(record, "<DeleteCitation>\n <PMID Version='3'>9</PMID>\n</DeleteCitation>")
+def test_the_raw_bytes_of_every_kind_of_record_are_unchanged() -> None:
+    record = _write_record(1, "caf\u00e9 &#233; <!-- c --> x", tag='  b = "2"')
+    content = _write_set(record, "<DeleteCitation>\n <PMID Version='3'>9</PMID>\n</DeleteCitation>")
 
     article, deleted = iter_records(content)
 
@@ -447,8 +469,8 @@ def test_the_raw_bytes_of_every_kind_of_record_are_what_was_sent() -> None:
         deleted.article()
 
 
-def test_a_pmid_is_taken_from_the_ids_where_the_citation_has_none() -> None:
-    content = _set(_record(77).replace('<PMID Version="1">77</PMID>', ""))
+def test_a_pmid_is_read_from_the_ids_if_the_citation_has_none() -> None:
+    content = _write_set(_write_record(77).replace('<PMID Version="1">77</PMID>', ""))
 
     (record,) = iter_records(content)
 
@@ -457,7 +479,7 @@ def test_a_pmid_is_taken_from_the_ids_where_the_citation_has_none() -> None:
 
 
 def test_mesh_terms_are_shared_and_cannot_be_changed() -> None:
-    first, second = (record.article() for record in iter_records(_set(_record(1), _record(2))))
+    first, second = (record.article() for record in iter_records(_write_set(_write_record(1), _write_record(2))))
 
     assert first.mesh_terms[0] is second.mesh_terms[0]
     with pytest.raises(ValueError, match="frozen"):
@@ -486,7 +508,7 @@ def test_authors_are_the_same_in_a_list_of_the_usual_form_and_in_any_other(compl
         listed = f"<AuthorList{complete}>{''.join(some)}</AuthorList>"
         odd = listed.replace("</AuthorList>", "<Other/></AuthorList>")
         plain, other = (
-            next(iter_records(_set(_record(1, f"T</ArticleTitle>{text}<ArticleTitle>T")))).article()
+            next(iter_records(_write_set(_write_record(1, f"T</ArticleTitle>{text}<ArticleTitle>T")))).article()
             for text in (listed, odd)
         )
 
@@ -500,7 +522,7 @@ def test_authors_with_text_that_is_not_xml_are_an_error(name: str) -> None:
     listed = f"<AuthorList><Author><LastName>{name}</LastName></Author></AuthorList>"
 
     with pytest.raises(UpstreamError):
-        list(iter_records(_set(_record(1, f"T</ArticleTitle>{listed}<ArticleTitle>T"))))
+        list(iter_records(_write_set(_write_record(1, f"T</ArticleTitle>{listed}<ArticleTitle>T"))))
 
 
 @pytest.mark.parametrize("heading", ['UI="D1" UI="D2"', 'UI="D1" MajorTopicYN=Y', 'UI="a&b"'])
@@ -508,29 +530,29 @@ def test_mesh_headings_that_are_not_xml_are_an_error(heading: str) -> None:
     text = f"<MeshHeadingList><MeshHeading><DescriptorName {heading}>H</DescriptorName></MeshHeading></MeshHeadingList>"
 
     with pytest.raises(UpstreamError):
-        list(iter_records(_set(_record(1, citation=text))))
+        list(iter_records(_write_set(_write_record(1, citation=text))))
 
 
-def test_headings_that_were_forgotten_are_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_headings_that_are_no_longer_cached_are_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mesh, "_read_heading", functools.lru_cache(maxsize=2)(mesh._read_heading.__wrapped__))
     lists = [MESH.replace("Humans", f"Term {number % 7}") for number in range(40)]
-    content = _set(*(_record(number, citation=headings) for number, headings in enumerate(lists, start=1)))
+    content = _write_set(*(_write_record(number, citation=headings) for number, headings in enumerate(lists, start=1)))
 
     found = [record.article().mesh_terms[0].descriptor_name for record in iter_records(content)]
 
     assert found == [f"Term {number % 7}" for number in range(40)]
 
 
-def test_an_article_read_back_from_its_json_is_the_same() -> None:
-    (record,) = iter_records(_set(_record(1)))
+def test_an_article_read_from_its_json_is_the_same() -> None:
+    (record,) = iter_records(_write_set(_write_record(1)))
     article = record.article()
 
     assert Article.model_validate_json(article.model_dump_json()) == article
 
 
-def test_a_record_that_no_tree_can_be_made_of_is_a_defect_of_the_reply() -> None:
+def test_a_record_that_cannot_become_a_tree_is_a_defect_of_the_reply() -> None:
     undeclared = "<Reference><Citation>On <mml:mi>x</mml:mi></Citation></Reference>"
-    content = _set(_record(1, data=f"<ReferenceList>{undeclared}</ReferenceList>"))
+    content = _write_set(_write_record(1, data=f"<ReferenceList>{undeclared}</ReferenceList>"))
 
     for record in iter_records(content):
         assert record.article().pmid == "1"

@@ -1,11 +1,11 @@
-"""Exponents and indices in every text of a record: none becomes part of a number or a word."""
+"""Superscripts and subscripts in every text of a record: none becomes part of a number or a word."""
 
 import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from script_policy import canonical, mark_scripts
+from superscript_policy import mark_scripts, to_canonical
 
 from entrez_kit.pubmed.xml.records import iter_records
 
@@ -35,7 +35,7 @@ RECORD = """<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>99000001</PM
         ("cells.<sup>12,13</sup> So", "cells. ^(12,13) So"),
     ],
 )
-def test_every_text_of_a_record_keeps_its_exponents(text: str, written: str) -> None:
+def test_every_text_of_a_record_has_its_exponents(text: str, written: str) -> None:
     (record,) = iter_records(RECORD.format(text=text).encode())
     article = record.article()
 
@@ -107,11 +107,11 @@ pieces = st.recursive(
 
 
 @given(st.lists(pieces, min_size=1, max_size=6).map("x".join))
-def test_a_judge_of_its_own_reads_any_markup_the_same(text: str) -> None:
+def test_any_markup_is_read_like_by_the_second_implementation(text: str) -> None:
     from lxml import etree
 
     (record,) = iter_records(RECORD.format(text=f"x{text}x").encode())
     wanted = mark_scripts(etree.fromstring(f"<t>x{text}x</t>"))
-    nested = re.search(r"<su[bp]>(?:(?!</su[bp]>).)*<su[bp]>", text)  # how two in one are written is shown above
+    nested = re.search(r"<su[bp]>(?:(?!</su[bp]>).)*<su[bp]>", text)  # the form of nested ones is tested above
     if not nested:
-        assert canonical(record.article().title) == canonical(wanted)
+        assert to_canonical(record.article().title) == to_canonical(wanted)

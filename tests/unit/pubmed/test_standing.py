@@ -1,11 +1,11 @@
-"""The standing of a work: every kind of related record, type and title that tells of it."""
+"""The standing of a work: every kind of related record, type and title that determines it."""
 
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from recordings import require_recordings
+from used_recordings import require_recordings
 
 from entrez_kit.pubmed.models import GRAVITY, WORDS, Article, BriefSummary, Standing, StandingStatus, place_of
 from entrez_kit.pubmed.standing import KINDS, retraction_status, standing_of
@@ -14,7 +14,7 @@ from entrez_kit.pubmed.xml.records import iter_records
 PLACE = "J Invent Res. 2021 Jun 3;9(6):600. doi: 10.5555/notice.1."
 
 STANDINGS: dict[str, tuple[StandingStatus | None, str]] = {
-    # NLM's RefType: how the work that has it stands, and its retraction_status
+    # NLM's RefType: the standing of the work that has it, and its retraction_status
     "RetractionIn": ("retracted", "retracted"),
     "RetractedandRepublishedIn": ("retracted", "retracted"),
     "PartialRetractionIn": ("partially_retracted", "retracted"),
@@ -28,7 +28,7 @@ STANDINGS: dict[str, tuple[StandingStatus | None, str]] = {
     "CorrectedandRepublishedIn": ("republished", "none"),
     "PreprintOf": ("preprint_published", "none"),
     "ErratumIn": ("corrected", "none"),
-    # these say nothing about how the work itself stands
+    # these do not affect the standing of the work itself
     "RetractedandRepublishedFrom": (None, "none"),
     "CorrectedandRepublishedFrom": (None, "none"),
     "RepublishedFrom": (None, "none"),
@@ -46,15 +46,15 @@ STANDINGS: dict[str, tuple[StandingStatus | None, str]] = {
 }
 
 
-def note(kind: str, **more: Any) -> dict[str, Any]:
+def make_note(kind: str, **more: Any) -> dict[str, Any]:
     return {"kind": kind, "citation": PLACE, "pmid": "99000900", **more}
 
 
 @pytest.mark.parametrize("kind", STANDINGS)
-def test_every_kind_of_related_record_says_how_the_work_stands(kind: str) -> None:
+def test_every_kind_of_related_record_gives_the_standing_of_the_work(kind: str) -> None:
     status, coarse = STANDINGS[kind]
 
-    standing = standing_of(corrections=[note(kind)])
+    standing = standing_of(corrections=[make_note(kind)])
 
     assert (standing.status if standing else None) == status
     assert retraction_status(standing) == coarse
@@ -74,7 +74,7 @@ def test_every_kind_of_related_record_says_how_the_work_stands(kind: str) -> Non
         assert standing.note == f"[{WORDS[standing.status]}: J Invent Res. 2021 Jun 3;9(6):600]"
 
 
-def test_no_kind_is_forgotten_and_every_standing_has_words() -> None:
+def test_every_kind_is_in_the_table_and_every_standing_has_a_label() -> None:
     assert set(KINDS) == {kind for kind, (status, _) in STANDINGS.items() if status}
     assert set(GRAVITY) == set(WORDS)
 
@@ -106,7 +106,7 @@ def test_every_kind_in_the_recordings_is_in_the_table(real_data: Path) -> None:
         ("Journal Article", None),
     ],
 )
-def test_publication_types_say_how_a_work_stands(types: str, status: str | None) -> None:
+def test_publication_types_give_the_standing_of_a_work(types: str, status: str | None) -> None:
     standing = standing_of(publication_types=["Journal Article", types])
 
     assert (standing.status if standing else None) == status
@@ -137,13 +137,13 @@ def test_publication_types_say_how_a_work_stands(types: str, status: str | None)
         ("Removed teeth.", None),
     ],
 )
-def test_a_publishers_mark_before_a_title_counts_and_words_like_it_do_not(title: str, status: str | None) -> None:
+def test_a_publishers_mark_before_a_title_counts_and_similar_words_do_not(title: str, status: str | None) -> None:
     standing = standing_of(publication_types=["Journal Article"], title=title)
 
     assert (standing.status if standing else None) == status
 
 
-def test_a_notice_that_bears_the_title_of_what_it_retracts_is_a_notice() -> None:
+def test_a_notice_with_the_title_of_the_retracted_article_is_a_notice() -> None:
     standing = standing_of(publication_types=["Retraction of Publication"], title="Retracted: Moonlight and memory.")
 
     assert standing
@@ -169,7 +169,7 @@ def test_a_withdrawn_preprint_is_withdrawn(said: dict[str, str]) -> None:
         assert standing.notices[0].reason == "because of errors in the data"
 
 
-def test_a_preprint_whose_record_calls_it_retracted_as_well_is_withdrawn() -> None:
+def test_a_preprint_that_is_also_called_retracted_is_withdrawn() -> None:
     standing = standing_of(publication_types=["Preprint", "Retracted Publication"], title="WITHDRAWN: Moonlight.")
 
     assert standing
@@ -177,8 +177,10 @@ def test_a_preprint_whose_record_calls_it_retracted_as_well_is_withdrawn() -> No
 
 
 def test_a_preprint_is_published_in_a_journal_and_superseded_on_a_server() -> None:
-    published = standing_of(publication_types=["Preprint"], corrections=[note("UpdateIn")])
-    newer = standing_of(publication_types=["Preprint"], corrections=[note("UpdateIn", citation="bioRxiv. 2024 Sep 02")])
+    published = standing_of(publication_types=["Preprint"], corrections=[make_note("UpdateIn")])
+    newer = standing_of(
+        publication_types=["Preprint"], corrections=[make_note("UpdateIn", citation="bioRxiv. 2024 Sep 02")]
+    )
 
     assert published
     assert published.status == "preprint_published"
@@ -186,9 +188,14 @@ def test_a_preprint_is_published_in_a_journal_and_superseded_on_a_server() -> No
     assert newer.status == "superseded"
 
 
-def test_the_gravest_comes_first_and_nothing_is_lost() -> None:
+def test_the_gravest_standing_is_first_and_none_is_lost() -> None:
     standing = standing_of(
-        corrections=[note("ErratumIn"), note("CommentIn"), note("ExpressionOfConcernIn"), note("RetractionIn")]
+        corrections=[
+            make_note("ErratumIn"),
+            make_note("CommentIn"),
+            make_note("ExpressionOfConcernIn"),
+            make_note("RetractionIn"),
+        ]
     )
 
     assert standing
@@ -196,8 +203,8 @@ def test_the_gravest_comes_first_and_nothing_is_lost() -> None:
     assert [notice.kind for notice in standing.notices] == ["RetractionIn", "ExpressionOfConcernIn", "ErratumIn"]
 
 
-def test_a_reinstated_work_stands_again_unless_it_is_still_called_retracted() -> None:
-    related = [note("RetractionIn"), note("ErratumIn", note="This article has been reinstated.")]
+def test_a_reinstated_work_is_reinstated_unless_it_is_still_called_retracted() -> None:
+    related = [make_note("RetractionIn"), make_note("ErratumIn", note="This article has been reinstated.")]
 
     again = standing_of(corrections=related)
     still = standing_of(publication_types=["Retracted Publication"], corrections=related)
@@ -208,8 +215,8 @@ def test_a_reinstated_work_stands_again_unless_it_is_still_called_retracted() ->
     assert still.status == "retracted"
 
 
-def test_a_note_cannot_break_its_brackets_and_holds_no_identifier_of_another_work() -> None:
-    standing = standing_of(corrections=[note("RetractionIn", citation="J [Inv]. 2021;1:2. PMID: 99000051")])
+def test_a_note_cannot_close_its_brackets_and_has_no_identifier_of_another_work() -> None:
+    standing = standing_of(corrections=[make_note("RetractionIn", citation="J [Inv]. 2021;1:2. PMID: 99000051")])
 
     assert standing
     assert standing.note == "[Retracted: J (Inv). 2021;1:2]"
@@ -229,20 +236,20 @@ def test_a_note_cannot_break_its_brackets_and_holds_no_identifier_of_another_wor
     ],
 )
 def test_the_place_of_a_notice_is_its_journal_and_not_its_authors(citation: str, place: str) -> None:
-    standing = standing_of(corrections=[note("RetractionIn", citation=citation)])
+    standing = standing_of(corrections=[make_note("RetractionIn", citation=citation)])
 
     assert standing
     assert place_of(standing.notices[0]) == place
 
 
-def test_a_plain_work_has_no_standing_in_its_document() -> None:
+def test_the_document_of_a_work_without_notices_has_no_standing() -> None:
     article = Article(pmid="99000001", url="x")
 
     assert "standing" not in article.model_dump()
     assert "standing" not in BriefSummary(pmid="99000001").model_dump()
 
 
-def record(correction: str = "", types: str = "", title: str = "Moonlight") -> bytes:
+def write_record(correction: str = "", types: str = "", title: str = "Moonlight") -> bytes:
     return (
         "<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>99000900</PMID><Article>"
         f"<ArticleTitle>{title}</ArticleTitle><PublicationTypeList><PublicationType>Journal Article</PublicationType>"
@@ -256,7 +263,7 @@ def test_a_partial_retraction_is_read_from_the_record_and_into_citation_data() -
         f'<CommentsCorrections RefType="PartialRetractionIn"><RefSource>{PLACE}</RefSource>'
         "<PMID>99000901</PMID><Note>Figure 2 is unreliable</Note></CommentsCorrections>"
     )
-    (found,) = iter_records(record(correction))
+    (found,) = iter_records(write_record(correction))
 
     article, citation = found.article(), found.citation()
 
@@ -267,8 +274,8 @@ def test_a_partial_retraction_is_read_from_the_record_and_into_citation_data() -
     assert citation.standing == article.standing
 
 
-def test_how_a_work_stands_survives_the_document() -> None:
-    (found,) = iter_records(record(types="<PublicationType>Expression of Concern</PublicationType>"))
+def test_the_standing_of_a_work_is_unchanged_by_a_round_trip_through_its_document() -> None:
+    (found,) = iter_records(write_record(types="<PublicationType>Expression of Concern</PublicationType>"))
     article = found.article()
 
     assert Article.model_validate_json(article.model_dump_json()) == article

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from recordings import require_recordings
+from used_recordings import require_recordings
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.pubmed.encoded_markup import plain_text
@@ -44,12 +44,12 @@ VERSION_1 = """<?xml version="1.0" encoding="UTF-8"?>
 <Item Name="pmcid" Type="String">pmc-id: PMC77;manuscript-id: NIHMS1;</Item></Item></DocSum>{rest}</eSummaryResult>"""
 
 
-def _json(*records: dict[str, Any]) -> bytes:
+def _make_json(*records: dict[str, Any]) -> bytes:
     result: dict[str, Any] = {"uids": [record["uid"] for record in records]}
     return json.dumps({"header": {}, "result": result | {record["uid"]: record for record in records}}).encode()
 
 
-def test_version_2_gives_every_field_and_names_the_ids_without_summary() -> None:
+def test_version_2_has_every_field_and_names_the_ids_without_summary() -> None:
     (summary,), missing = parse_summaries(parse_esummary(VERSION_2.format(references="").encode()))
 
     assert summary.model_dump() == {
@@ -76,7 +76,7 @@ def test_version_2_gives_every_field_and_names_the_ids_without_summary() -> None
         ("Erratum in", "none"),
     ],
 )
-def test_related_records_say_whether_an_article_was_retracted(kind: str, status: str) -> None:
+def test_related_records_decide_whether_an_article_was_retracted(kind: str, status: str) -> None:
     reference = f"<Reference><RefSource>J</RefSource><RefType>{kind}</RefType><PMID>2</PMID></Reference>"
 
     (summary,), _ = parse_summaries(parse_esummary(VERSION_2.format(references=reference).encode()))
@@ -121,11 +121,11 @@ def test_errors_about_ids_name_the_ids() -> None:
     assert missing == ["12x", "77"]
 
 
-def test_json_keeps_the_order_of_the_ids() -> None:
+def test_json_has_the_order_of_the_ids() -> None:
     records = [{"uid": uid, "title": f"Title {uid}", "pubdate": "2020"} for uid in ("3", "1", "2")]
 
     summaries, missing = parse_summaries(
-        parse_esummary(_json(*records, {"uid": "4", "error": "cannot get document summary"}))
+        parse_esummary(_make_json(*records, {"uid": "4", "error": "cannot get document summary"}))
     )
 
     assert [(summary.pmid, summary.pub_date) for summary in summaries] == [("3", "2020"), ("1", "2020"), ("2", "2020")]
@@ -144,17 +144,17 @@ def test_json_keeps_the_order_of_the_ids() -> None:
         ("2005 Sep 31", "2005 Sep 31"),
     ],
 )
-def test_dates_are_iso_where_the_text_allows_it(date: str, expected: str) -> None:
-    (summary,), _ = parse_summaries(parse_esummary(_json({"uid": "1", "pubdate": date})))
+def test_dates_are_iso_dates_if_the_text_allows_it(date: str, expected: str) -> None:
+    (summary,), _ = parse_summaries(parse_esummary(_make_json({"uid": "1", "pubdate": date})))
 
     assert summary.pub_date == expected
 
 
 @pytest.mark.parametrize("odd", [None, "", "text", [], ["text", None], {"name": "text"}, 5])
-def test_lists_of_another_kind_are_passed_over(odd: object) -> None:
+def test_lists_of_another_type_are_ignored(odd: object) -> None:
     record = {"uid": "1", "title": "T", "authors": odd, "articleids": odd, "references": odd, "pubtype": odd}
 
-    (summary,), missing = parse_summaries(parse_esummary(_json(record)))
+    (summary,), missing = parse_summaries(parse_esummary(_make_json(record)))
 
     types = {"publication_types": ["text"]} if odd == ["text", None] else {}
     assert summary.model_dump(exclude_none=True) == {"pmid": "1", "title": "T", "retraction_status": "none", **types}
@@ -170,7 +170,7 @@ def test_a_book_has_its_title_and_its_editors() -> None:
         "authors": [{"name": "Roe R", "authtype": "Editor"}],
     }
 
-    (summary,), _ = parse_summaries(parse_esummary(_json(record)))
+    (summary,), _ = parse_summaries(parse_esummary(_make_json(record)))
 
     assert (summary.title, summary.authors, summary.source) == (
         "Invented Handbook",
@@ -182,14 +182,14 @@ def test_a_book_has_its_title_and_its_editors() -> None:
 def test_a_chapter_names_its_authors_and_not_the_editors() -> None:
     people = [{"name": "Roe R", "authtype": "Editor"}, {"name": "Doe J", "authtype": "Author"}]
 
-    (summary,), _ = parse_summaries(parse_esummary(_json({"uid": "1", "title": "T", "authors": people})))
+    (summary,), _ = parse_summaries(parse_esummary(_make_json({"uid": "1", "title": "T", "authors": people})))
 
     assert summary.authors == "Doe J"
 
 
 def test_a_doi_is_found_in_the_electronic_location() -> None:
     (summary,), _ = parse_summaries(
-        parse_esummary(_json({"uid": "1", "elocationid": "pii: e12. doi: 10.5555/a.b(1)."}))
+        parse_esummary(_make_json({"uid": "1", "elocationid": "pii: e12. doi: 10.5555/a.b(1)."}))
     )
 
     assert summary.doi == "10.5555/a.b(1)"
@@ -204,7 +204,7 @@ def test_a_doi_is_found_in_the_electronic_location() -> None:
         ("<unknown>tag</unknown> and <x1", "<unknown>tag</unknown> and <x1"),
     ],
 )
-def test_only_known_markup_is_taken_out_of_titles(title: str, expected: str) -> None:
+def test_only_known_markup_is_removed_from_titles(title: str, expected: str) -> None:
     assert plain_text(title) == expected
 
 
@@ -223,7 +223,7 @@ def test_only_known_markup_is_taken_out_of_titles(title: str, expected: str) -> 
         b'{"esummaryresult": ["Unable to obtain query"]}',
     ],
 )
-def test_what_is_no_summary_is_an_upstream_error(reply: bytes) -> None:
+def test_a_reply_that_is_not_a_summary_is_an_upstream_error(reply: bytes) -> None:
     with pytest.raises(UpstreamError) as caught:
         parse_summaries(parse_esummary(reply))
 

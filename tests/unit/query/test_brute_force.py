@@ -14,7 +14,7 @@ import pytest
 from brute_force import Article, Tree
 from pyroaring import BitMap
 from query_writer import QueryWriter
-from shelf import SHELF
+from sandbox_records import SHELF
 
 from entrez_kit.local.records.collection import ParsedCollection, read_terms, split_records
 from entrez_kit.local.records.document import Document

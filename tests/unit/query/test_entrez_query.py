@@ -1,4 +1,4 @@
-"""Reading queries: what is left of one where parts match all or nothing, checked against sets of records."""
+"""Parsed queries: reduced to the parts that match, and checked against sets of records."""
 
 import re
 from collections.abc import Callable
@@ -57,7 +57,7 @@ def _leftmost_first(text: str) -> str:
 
 
 @given(queries)
-def test_a_reduced_query_matches_what_the_whole_one_would_with_unknown_words_matching_nothing(term: str) -> None:
+def test_a_reduced_query_matches_like_the_whole_one_if_unknown_words_match_nothing(term: str) -> None:
     def exchange(operand: Operand) -> Part:
         return Whole.NOTHING if operand.text in UNKNOWN else operand.text
 
@@ -106,7 +106,7 @@ def test_a_verdict_is_broadened_only_where_the_search_matched_more_than_the_quer
         ('("qqq" OR (qqq)) AND crispr', True, 0, None),
     ],
 )
-def test_what_an_unknown_word_comes_to(term: str, differs: bool, count: int | None, asked: str | None) -> None:
+def test_an_unknown_word_has_this_effect(term: str, differs: bool, count: int | None, asked: str | None) -> None:
     found = compare_strictly(term, ESearchReply(count=5, complaints=[Complaint("phrase_not_found", "qqq")]))
 
     assert (found.differs, found.count, found.term) == (differs, count, asked)
@@ -124,7 +124,7 @@ def test_what_an_unknown_word_comes_to(term: str, differs: bool, count: int | No
         ("crispr AND other", "phrase_not_found", "not in the query", "dropped", (True, None, None)),
     ],
 )
-def test_what_other_complaints_come_to(
+def test_other_warnings_have_this_effect(
     term: str, code: str, text: str, fate: Fate, verdict: tuple[bool, int | None, str | None]
 ) -> None:
     found = compare_strictly(term, ESearchReply(count=5, complaints=[Complaint(code, text, fate)]))
@@ -132,7 +132,7 @@ def test_what_other_complaints_come_to(
     assert (found.differs, found.count, found.term) == verdict
 
 
-def test_a_count_that_does_not_come_leaves_the_verdict() -> None:
+def test_a_missing_count_does_not_change_the_verdict() -> None:
     reply = ESearchReply(count=5, complaints=[Complaint("phrase_not_found", "qqq")])
 
     verdict = compare_with_query("(crispr AND qqq) OR sickle", reply, lambda term: None)
@@ -180,11 +180,11 @@ def test_a_broadened_search_names_the_dropped_part_that_the_query_requires(
         ('sleep AND ("Sleep"[mh] OR sleep[tiab])', None),
     ],
 )
-def test_what_records_without_mesh_would_have_to_match(term: str, gap: MeshGap | None) -> None:
+def test_the_counted_query_for_records_without_mesh(term: str, gap: MeshGap | None) -> None:
     assert find_mesh_gap(term) == gap
 
 
-def test_ranges_tags_and_quotes_stay_with_their_operands() -> None:
+def test_ranges_tags_and_quotes_belong_to_their_operands() -> None:
     term = '"2020/01"[dp] : "2024"[dp] AND a b[ti] c "d e" f:g[pdat] NOT (h'
 
     assert reduce_query(term, lambda operand: operand.text) == (
@@ -193,7 +193,7 @@ def test_ranges_tags_and_quotes_stay_with_their_operands() -> None:
 
 
 @pytest.mark.parametrize("term", ["(" * 20_000, "[" * 20_000, '"' * 20_001, "a OR " * 20_000, ")(" * 10_000])
-def test_long_and_broken_queries_are_read_in_no_time(term: str) -> None:
+def test_long_and_invalid_queries_are_read_quickly(term: str) -> None:
     import time
 
     started = time.process_time()
@@ -218,14 +218,14 @@ def test_long_and_broken_queries_are_read_in_no_time(term: str) -> None:
         ("salt and pepper and", []),
     ],
 )
-def test_an_operator_with_nothing_on_one_side_is_found(query: str, dangling: list[str]) -> None:
+def test_an_operator_without_an_operand_is_found(query: str, dangling: list[str]) -> None:
     assert find_dangling_operators(query) == dangling
 
 
 @pytest.mark.parametrize(
     "text", ["2020.5", "2020.05", "2020.0", "20200501", "2020/5.1", "2020/13", "2020-02-30", "May 2020"]
 )
-def test_a_text_that_is_not_a_date_is_refused(text: str) -> None:
+def test_a_text_that_is_not_a_date_is_rejected(text: str) -> None:
     with pytest.raises(ValueError, match=re.escape(text)):
         normalize_date(text)
 
@@ -240,5 +240,5 @@ def test_a_text_that_is_not_a_date_is_refused(text: str) -> None:
         ("2020.05.01", "2020/05/01"),
     ],
 )
-def test_dates_are_written_as_ncbi_takes_them(text: str, date: str) -> None:
+def test_dates_are_written_in_the_form_that_ncbi_accepts(text: str, date: str) -> None:
     assert normalize_date(text) == date

@@ -105,7 +105,7 @@ def compare(records: Records, expected: TermsIndex, index: SearchIndex, removed:
         assert not absent
 
 
-def test_segments_give_what_the_index_in_memory_gives(segments: list[Path]) -> None:
+def test_segments_give_the_results_of_the_specification(segments: list[Path]) -> None:
     compare(read_records(), specified(False), SearchIndex(segments), BitMap())
 
 

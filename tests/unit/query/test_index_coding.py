@@ -35,7 +35,7 @@ WORDS = st.dictionaries(
 
 
 @given(st.lists(NUMBERS))
-def test_varints_are_decoded_as_they_were_encoded(numbers: list[int]) -> None:
+def test_varints_are_decoded_to_the_encoded_values(numbers: list[int]) -> None:
     encoded, lengths = coding.encode_varints(np.array(numbers, np.int64))
 
     assert coding.decode_varints(encoded).tolist() == numbers
@@ -56,7 +56,7 @@ def test_any_bytes_are_varints_or_an_error(data: bytes) -> None:
 
 @settings(max_examples=30)
 @given(WORDS, st.data())
-def test_words_are_decoded_as_they_were_encoded(words: dict[str, dict[int, list[int]]], data: st.DataObject) -> None:
+def test_words_are_decoded_to_the_encoded_words(words: dict[str, dict[int, list[int]]], data: st.DataObject) -> None:
     postings = [(record, sorted(places)) for found in words.values() for record, places in sorted(found.items())]
     block = coding.build_block(
         np.array([len(found) for found in words.values()]),
@@ -93,7 +93,7 @@ def test_windows_are_those_of_the_rule(words: list[str], distance: int, data: st
     assert bool(len(found)) == is_within([places[word] for word in words], words, distance)
 
 
-def test_words_are_split_as_their_definition_says() -> None:
+def test_words_are_split_according_to_their_definition() -> None:
     """The fast way: the folded form of each character, as bytes. The definition: fold, then find words."""
     for first in [*range(0, 0xD800, 64), *range(0xE000, 0x1FC00, 64)]:
         text = "a".join(map(chr, range(first, first + 64)))
@@ -154,14 +154,14 @@ def test_a_cut_segment_is_refused(segment: Path, tmp_path: Path) -> None:
         assert refused.value.details["reason"] == "damaged_index"
 
 
-def test_a_missing_segment_is_an_error_of_the_store(tmp_path: Path) -> None:
+def test_a_missing_segment_is_a_store_error(tmp_path: Path) -> None:
     with pytest.raises(StoreError) as missing:
         Segment(tmp_path / "absent.seg")
 
     assert missing.value.details["reason"] == "unreadable_index"
 
 
-def test_any_changed_byte_is_found_by_its_checksum_and_crashes_nothing(segment: Path, tmp_path: Path) -> None:
+def test_a_changed_byte_is_found_by_its_checksum_and_causes_no_crash(segment: Path, tmp_path: Path) -> None:
     data = bytearray(segment.read_bytes())
     Segment(segment).verify()
     path = tmp_path / "changed.seg"
@@ -182,7 +182,7 @@ def test_any_changed_byte_is_found_by_its_checksum_and_crashes_nothing(segment: 
     assert errors > 8
 
 
-def test_terms_with_the_same_hash_stay_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_terms_with_the_same_hash_are_separate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hashes: Callable[..., np.ndarray[tuple[int], np.dtype[np.uint64]]] = writer._hash_texts
     monkeypatch.setattr(writer, "_hash_texts", lambda *args: hashes(*args) << np.uint64(24))
     texts = [" ".join(sorted(STOP_WORDS)[number:]) for number in range(30)]

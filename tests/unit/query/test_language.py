@@ -1,4 +1,4 @@
-"""The rules of PubMed's language, one line a rule: characters, operators, repairs, fields, printing and fidelity."""
+"""The rules of PubMed's language, one line per rule: characters, operators, repairs, fields, printing and fidelity."""
 
 import io
 from datetime import date
@@ -218,7 +218,7 @@ def test_each_repair_is_reported(term: str, codes: list[str]) -> None:
         ),
     ],
 )
-def test_a_query_is_printed_like_this(term: str, translation: str) -> None:
+def test_a_query_is_printed_in_this_form(term: str, translation: str) -> None:
     assert _search(term).translation == translation
 
 
@@ -234,7 +234,7 @@ def test_a_query_is_printed_like_this(term: str, translation: str) -> None:
         ("systematic[sb]", Fidelity.APPROXIMATE),
     ],
 )
-def test_an_answer_says_how_exact_it_is(term: str, fidelity: Fidelity) -> None:
+def test_an_answer_has_its_fidelity(term: str, fidelity: Fidelity) -> None:
     assert _search(term).fidelity == fidelity
 
 
@@ -242,7 +242,7 @@ def test_an_answer_says_how_exact_it_is(term: str, fidelity: Fidelity) -> None:
     "term", ["free full text[sb]", '"pubmed books"[filter]', "medical genetics[filter]", "loprovx[sb]"]
 )
 @pytest.mark.parametrize("lenient", [True, False])
-def test_what_no_copy_can_know_is_refused(term: str, lenient: bool) -> None:
+def test_a_query_that_no_copy_can_answer_is_refused(term: str, lenient: bool) -> None:
     with pytest.raises(InvalidInput) as caught:
         _search(f"cats OR {term}", lenient=lenient)
 
@@ -304,7 +304,7 @@ def test_an_unknown_field_is_an_error_unless_pubmed_is_imitated() -> None:
 
 
 @pytest.mark.parametrize("term", ["neoplasms[majr]", "haserratumin[sb]", '"1950"[dp]', "medline[sb]", "1111-2222[is]"])
-def test_a_value_that_exists_is_not_reported_if_no_record_has_it(term: str) -> None:
+def test_an_existing_value_is_not_reported_if_no_record_has_it(term: str) -> None:
     resolved = _search(term, lenient=True).resolved
 
     assert (resolved.phrases_not_found, resolved.quoted_not_found) == ([], [])

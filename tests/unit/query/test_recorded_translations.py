@@ -1,4 +1,4 @@
-"""Recorded replies of PubMed's present engine, and published searches, against the language of this package."""
+"""PubMed's recorded translations, and published searches, compared with the language of this package."""
 
 import json
 import random
@@ -108,7 +108,7 @@ def test_mappings_to_mesh_equal_the_recorded_ones(real_data: Path) -> None:
         assert print_query(mapping) == known[phrase], phrase
 
 
-def test_the_date_parameters_are_printed_as_recorded(real_data: Path) -> None:
+def test_the_date_parameters_are_printed_like_the_recorded_ones(real_data: Path) -> None:
     recorded, _ = _read(real_data, "biopython__esearch2.xml")
     limit = DateLimit("edat", 20250927, 20251126)
 

@@ -1,4 +1,4 @@
-"""Lines for and from ECitMatch, comparing references with records, and reading them from files."""
+"""Lines for and from ECitMatch, the comparison of references with records, and reading references from files."""
 
 import random
 import time
@@ -15,7 +15,7 @@ from entrez_kit.references.files.citation_lists import first_author, read_citati
 from entrez_kit.references.match import CODES, compare_citation
 
 
-def codes_of(citation: Citation, article: Article) -> list[str]:
+def list_codes(citation: Citation, article: Article) -> list[str]:
     return [CODES[one.field] for one in compare_citation(citation, article).differences]
 
 
@@ -25,7 +25,7 @@ def test_a_pipe_or_newline_in_a_field_cannot_shift_the_columns() -> None:
     assert citation_line(citation, "ek0") == "J Inv Res|2024|||Doe J|ek0|"
 
 
-def test_answers_are_told_apart_and_dropped_rows_are_not_invented() -> None:
+def test_answers_are_distinguished_and_dropped_rows_are_not_invented() -> None:
     reply = (
         b"nature|1869|1|9|nobody|ekcontrol|NOT_FOUND\n"
         b"J Inv Res|2024|12|737|Doe J|ek0|99000001\n"
@@ -80,10 +80,12 @@ ARTICLE = Article(
         (None, None, []),
     ],
 )
-def test_the_whole_list_of_authors_and_both_years_count(author: str | None, year: str | None, codes: list[str]) -> None:
+def test_the_whole_list_of_authors_and_both_years_are_compared(
+    author: str | None, year: str | None, codes: list[str]
+) -> None:
     citation = Citation(journal="J", author_name=author, year=year)
 
-    assert codes_of(citation, ARTICLE) == codes
+    assert list_codes(citation, ARTICLE) == codes
 
 
 @pytest.mark.parametrize(
@@ -96,7 +98,7 @@ def test_the_whole_list_of_authors_and_both_years_count(author: str | None, year
         ("Mice", "Letters to the editor", False),
     ],
 )
-def test_another_title_is_noticed(given: str, title: str, same: bool) -> None:
+def test_another_title_is_reported(given: str, title: str, same: bool) -> None:
     article = Article(pmid="1", url="x", title=title, vernacular_title="Étude d'une cohorte")
 
     assert compare_citation(Citation(journal="J", title=given), article).same is same
@@ -117,7 +119,7 @@ def test_another_title_is_noticed(given: str, title: str, same: bool) -> None:
         ("ab" * 50_000, "ba" * 50_000, False),
     ],
 )
-def test_a_word_that_is_another_one_makes_another_title(one: str, other: str, same: bool) -> None:
+def test_another_word_makes_another_title(one: str, other: str, same: bool) -> None:
     started = time.process_time()
 
     assert titles_alike(fold_text(one), fold_text(other)) is same
@@ -138,17 +140,17 @@ def test_a_word_that_is_another_one_makes_another_title(one: str, other: str, sa
         ({"first_page": "201", "last_page": "13"}, ["page_mismatch"]),
     ],
 )
-def test_everything_that_is_given_is_compared(given: dict[str, str], codes: list[str]) -> None:
+def test_all_given_fields_are_compared(given: dict[str, str], codes: list[str]) -> None:
     journal = JournalInfo(volume="12", issue="3", pages="201-12", article_number="9966")
     article = Article(pmid="1", url="x", title="T", journal_info=journal)
 
-    assert codes_of(Citation(journal="J", **given), article) == codes
+    assert list_codes(Citation(journal="J", **given), article) == codes
 
 
 @pytest.mark.parametrize(
     "content", ['"' * 4_096, "journal," + '"' * 4_096, "journal\n" + "x" * 200_000, 'journal\n"' + "a,\n" * 50_000]
 )
-def test_hostile_tables_are_read_or_refused_at_once(content: str) -> None:
+def test_hostile_tables_are_read_or_rejected_quickly(content: str) -> None:
     started = time.process_time()
 
     with suppress(InvalidInput):
@@ -161,7 +163,7 @@ def test_hostile_tables_are_read_or_refused_at_once(content: str) -> None:
     ("name", "family"),
     [("Doe J", "Doe"), ("Doe, Jane", "Doe"), ("J. Doe", "Doe"), ("van der Doe JA", "van der Doe"), ("J", "J")],
 )
-def test_the_family_name_is_found_however_a_name_is_written(name: str, family: str) -> None:
+def test_the_family_name_is_found_in_any_form_of_a_name(name: str, family: str) -> None:
     assert surname(name) == family
 
 
@@ -174,7 +176,7 @@ def test_the_family_name_is_found_however_a_name_is_written(name: str, family: s
         ("The Invented Group", "The Invented Group"),
     ],
 )
-def test_the_first_author_is_written_as_pubmed_does(names: str, first: str) -> None:
+def test_the_first_author_is_written_like_in_pubmed(names: str, first: str) -> None:
     assert first_author(names) == first
 
 
@@ -198,7 +200,7 @@ def test_references_are_read_from_bibtex() -> None:
     ]
 
 
-def test_a_broken_bibtex_entry_is_named_with_its_line() -> None:
+def test_a_damaged_bibtex_entry_is_named_with_its_line() -> None:
     with pytest.raises(InvalidInput, match="line 2") as caught:
         read_citations("\n@article{x, title={abc\n", bibtex=True)
 
@@ -222,12 +224,12 @@ def test_references_are_read_from_csv_with_any_usual_separator() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "a,b\n1,2\n", "journal,year\n"])
-def test_a_csv_without_references_is_refused(text: str) -> None:
+def test_a_csv_without_references_is_rejected(text: str) -> None:
     with pytest.raises(InvalidInput):
         read_citations(text, bibtex=False)
 
 
-def test_the_bound_of_a_likeness_is_never_below_it() -> None:
+def test_the_upper_bound_of_a_similarity_is_never_below_the_similarity() -> None:
     chosen = random.Random(7)
     reached = 0
     for _ in range(3_000):

@@ -1,4 +1,4 @@
-"""Lists with unusual marks, frames, headings and columns: as many rows as references, and no word lost."""
+"""Lists with unusual marks, frames, headings and columns: one row for each reference, and no word lost."""
 
 import re
 import textwrap
@@ -36,7 +36,7 @@ LISTS = {"en": ENGLISH, "titles first": TITLES_FIRST, "zh": CHINESE, "ru": RUSSI
 every_list = pytest.mark.parametrize("references", LISTS.values(), ids=LISTS)
 
 
-def roman(number: int) -> str:
+def to_roman(number: int) -> str:
     return "x" * (number // 10) + ["", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix"][number % 10]
 
 
@@ -66,9 +66,9 @@ MARKS: dict[str, Callable[[int], str]] = {
     },
     **{f"{sign} without a space": sign.format for sign in ("●", "■", "↵")},
     "\uf0b7 of Word": lambda _: "\uf0b7\t",
-    "i.": lambda n: f"{roman(n)}. ",
-    "(iv)": lambda n: f"({roman(n)}) ",
-    "IV.": lambda n: f"{roman(n).upper()}. ",
+    "i.": lambda n: f"{to_roman(n)}. ",
+    "(iv)": lambda n: f"({to_roman(n)}) ",
+    "IV.": lambda n: f"{to_roman(n).upper()}. ",
     "a)": lambda n: f"{'abcdefghijklmnopqrstuvwxyz'[n - 1]}) ",
     "raised": lambda n: str(n).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")),
     "wide": lambda n: str(n).translate(str.maketrans("0123456789", "０１２３４５６７８９")) + "．",
@@ -81,22 +81,22 @@ MARKS: dict[str, Callable[[int], str]] = {
 }
 
 
-def words(text: str) -> str:
+def list_words(text: str) -> str:
     return "".join(re.findall(r"[^\W_]", text))
 
 
-def check(text: str, references: Sequence[str], codes: Sequence[str] = ()) -> None:
+def check_rows(text: str, references: Sequence[str], codes: Sequence[str] = ()) -> None:
     """Assert that each row has the words of its reference, and perhaps the mark before these."""
     pasted = read_list(text)
-    rows = [words(one.text or "") for one in pasted.references]
-    assert [row[-len(words(one)) :] for row, one in zip(rows, references, strict=True)] == [
-        words(one) for one in references
+    rows = [list_words(one.text or "") for one in pasted.references]
+    assert [row[-len(list_words(one)) :] for row, one in zip(rows, references, strict=True)] == [
+        list_words(one) for one in references
     ]
-    assert all(len(row) - len(words(one)) < 9 for row, one in zip(rows, references, strict=True))
+    assert all(len(row) - len(list_words(one)) < 9 for row, one in zip(rows, references, strict=True))
     assert [one.code for one in pasted.warnings] == list(codes)
 
 
-def wrapped(text: str, width: int = 76) -> str:
+def wrap_lines(text: str, width: int = 76) -> str:
     return "\n".join(textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False))
 
 
@@ -104,34 +104,34 @@ def wrapped(text: str, width: int = 76) -> str:
 def test_any_mark_that_counts_or_repeats_begins_a_reference(mark: Callable[[int], str]) -> None:
     for references in LISTS.values():
         marked = [mark(n) + one for n, one in enumerate(references, start=1)]
-        check("\n".join(marked), references)
-        check("References\n\n" + "\n\n".join(marked), references)
+        check_rows("\n".join(marked), references)
+        check_rows("References\n\n" + "\n\n".join(marked), references)
 
 
 @pytest.mark.parametrize("mark", MARKS.values(), ids=MARKS)
 def test_any_mark_begins_a_reference_of_several_lines(mark: Callable[[int], str]) -> None:
     for references in (ENGLISH, TITLES_FIRST):
-        check("\n".join(wrapped(mark(n) + one) for n, one in enumerate(references, start=1)), references)
+        check_rows("\n".join(wrap_lines(mark(n) + one) for n, one in enumerate(references, start=1)), references)
 
 
 @every_list
 @pytest.mark.parametrize("mark", ["[{}] ", "{}. ", "{}) "])
-def test_a_list_without_line_breaks_is_divided_at_its_numbers(references: list[str], mark: str) -> None:
+def test_a_list_without_line_breaks_is_split_at_its_numbers(references: list[str], mark: str) -> None:
     text = " ".join(mark.format(n) + one for n, one in enumerate(references, start=1))
 
-    check(text, references)
-    check(f"References\n{wrapped(text)}", references)
+    check_rows(text, references)
+    check_rows(f"References\n{wrap_lines(text)}", references)
 
 
-def test_a_number_inside_a_title_divides_no_reference() -> None:
+def test_a_number_inside_a_title_splits_no_reference() -> None:
     references = [
         "Doe J. 1. Moonlight and mice. 2. Sunlight and mice. 3. No light. J Inv Res. 2001;3:4.",
         "Roe R. Parts [1] and [2] and [3] of an invention that goes on for long. J Inv Res. 2002;3:4.",
         "Poe E. The third. J Inv Res. 2003;3:4.",
     ]
 
-    check("\n".join(f"{n}. {one}" for n, one in enumerate(references, start=1)), references)
-    check("\n".join(references), references)
+    check_rows("\n".join(f"{n}. {one}" for n, one in enumerate(references, start=1)), references)
+    check_rows("\n".join(references), references)
 
 
 def test_rows_that_may_be_several_references_have_a_warning() -> None:
@@ -152,7 +152,7 @@ HEADINGS = {
 @pytest.mark.parametrize("names", HEADINGS.values(), ids=HEADINGS)
 @pytest.mark.parametrize("mark", ["", "{}. "])
 @pytest.mark.parametrize("between", ["\n", "\n\n"])
-def test_headings_inside_a_list_are_left_out_and_named(
+def test_headings_inside_a_list_are_omitted_and_named(
     references: list[str], names: tuple[str, ...], mark: str, between: str
 ) -> None:
     parts = [f"{name}\n\n" + between.join(mark.format(n + 1) + one for n, one in enumerate(references[n::3]))
@@ -160,25 +160,25 @@ def test_headings_inside_a_list_are_left_out_and_named(
     text = "## References\n\n" + "\n\n".join(parts)
     expected = [one for n in range(3) for one in references[n::3]]
 
-    check(text, expected, ["headings_left_out"])
+    check_rows(text, expected, ["headings_left_out"])
     assert [term.split(": ", 1)[1] for term in read_list(text).warnings[0].terms] == list(names)
 
 
 def test_a_heading_of_markdown_above_the_level_of_the_list_ends_it() -> None:
     text = "## References\n\n- " + "\n- ".join(ENGLISH) + "\n\n## Appendix\n\nMore text of 2019.\n"
 
-    check(text, ENGLISH)
+    check_rows(text, ENGLISH)
 
 
 @pytest.mark.parametrize("before", ["The following works are cited here:", "Hi Anna,\n\nhere are the references:"])
-def test_sentences_before_and_after_a_list_are_left_out_and_named(before: str) -> None:
+def test_sentences_before_and_after_a_list_are_omitted_and_named(before: str) -> None:
     listed = "\n".join(f"{n}. {one}" for n, one in enumerate(ENGLISH, start=1))
 
-    check(f"{before}\n\n{listed}\n\nLet me know if you need more!\n", ENGLISH, ["headings_left_out"])
-    check(f"{listed}\n\nWord count: 3456\n", [*ENGLISH[:-1], ENGLISH[-1]], ["headings_left_out"])
+    check_rows(f"{before}\n\n{listed}\n\nLet me know if you need more!\n", ENGLISH, ["headings_left_out"])
+    check_rows(f"{listed}\n\nWord count: 3456\n", [*ENGLISH[:-1], ENGLISH[-1]], ["headings_left_out"])
 
 
-def test_a_short_reference_without_a_year_is_kept() -> None:
+def test_a_short_reference_without_a_year_is_a_row() -> None:
     references = [
         *ENGLISH[:4],
         "Smith J. Personal communication.",
@@ -187,37 +187,39 @@ def test_a_short_reference_without_a_year_is_kept() -> None:
         *ENGLISH[4:],
     ]
 
-    check("\n\n".join(references), references)
-    check("\n".join(f"{n}. {one}" for n, one in enumerate(references, start=1)), references)
+    check_rows("\n\n".join(references), references)
+    check_rows("\n".join(f"{n}. {one}" for n, one in enumerate(references, start=1)), references)
 
 
 @every_list
 def test_a_table_has_a_row_for_each_reference(references: list[str]) -> None:
     numbered = list(enumerate(references, start=1))
 
-    check("No\tReference\n" + "".join(f"{n}\t{one}\n" for n, one in numbered), references, ["headings_left_out"])
-    check(
+    check_rows("No\tReference\n" + "".join(f"{n}\t{one}\n" for n, one in numbered), references, ["headings_left_out"])
+    check_rows(
         "| No. | Reference |\n|-----|:----------|\n" + "".join(f"| {n} | {one} |\n" for n, one in numbered),
         references,
         ["headings_left_out"],
     )
     quoted = "".join(f'{n};"{one}"\n' for n, one in numbered)
-    check(f"id;reference\n{quoted}", references, ["headings_left_out"])
+    check_rows(f"id;reference\n{quoted}", references, ["headings_left_out"])
 
 
 @every_list
-def test_web_pages_and_e_mails_are_read_without_their_signs(references: list[str]) -> None:
+def test_web_pages_and_e_mails_are_read_without_their_marks(references: list[str]) -> None:
     numbered = list(enumerate(references, start=1))
 
-    check(
+    check_rows(
         "<h2>References</h2><ol>"
         + "".join(f"<li>{one.replace('mice', '<i>mice</i>')}</li>" for one in references)
         + "</ol>",
         references,
     )
-    check("".join(f"<p>{n}. {one}</p>" for n, one in numbered), references)
-    check("\n".join(f"> {n}. {one}" for n, one in numbered), references)
-    check("\n>\n".join("\n".join(f"> {line}" for line in wrapped(one).split("\n")) for one in references), references)
+    check_rows("".join(f"<p>{n}. {one}</p>" for n, one in numbered), references)
+    check_rows("\n".join(f"> {n}. {one}" for n, one in numbered), references)
+    check_rows(
+        "\n>\n".join("\n".join(f"> {line}" for line in wrap_lines(one).split("\n")) for one in references), references
+    )
     links = (
         "OpenUrlCrossRefPubMedWeb of Science",
         "View Article PubMed/NCBI Google Scholar",
@@ -225,13 +227,13 @@ def test_web_pages_and_e_mails_are_read_without_their_signs(references: list[str
     )
     text = "".join(f"{n}.\n{one}\n{links[n % 3]}\n" for n, one in numbered)
     assert [
-        words(one.text or "").partition("OpenUrl")[0].partition("View")[0] for one in read_list(text).references
-    ] == [words(one) for one in references]
+        list_words(one.text or "").partition("OpenUrl")[0].partition("View")[0] for one in read_list(text).references
+    ] == [list_words(one) for one in references]
 
 
 @pytest.mark.parametrize("mark", ["{}. ", ""])
 @pytest.mark.parametrize("gap", [2, 5])
-def test_two_columns_side_by_side_are_read_one_after_the_other(mark: str, gap: int) -> None:
+def test_two_columns_next_to_each_other_are_read_one_after_the_other(mark: str, gap: int) -> None:
     lines = [
         line
         for n, one in enumerate(ENGLISH, start=1)
@@ -247,7 +249,7 @@ def test_two_columns_side_by_side_are_read_one_after_the_other(mark: str, gap: i
         for place in (0, 2)
     ]
 
-    check("\n\f".join(pages), ENGLISH)
+    check_rows("\n\f".join(pages), ENGLISH)
 
 
 def test_a_right_column_that_moves_with_the_left_one_is_read_by_its_indents() -> None:
@@ -256,29 +258,29 @@ def test_a_right_column_that_moves_with_the_left_one_is_read_by_its_indents() ->
     for n in starts[3::4]:
         moved[n - 1], moved[n] = f"  {moved[n - 1]}", f" {moved[n]}"
 
-    check("".join(moved), ENGLISH)
+    check_rows("".join(moved), ENGLISH)
 
 
-def test_the_fields_of_a_reference_can_have_lines_of_their_own_between_empty_lines() -> None:
+def test_the_fields_of_a_reference_can_have_separate_lines_between_empty_lines() -> None:
     references = [
         f"Doe J, Roe R, Poe E, et al.\nMoonlight and {n} mice.\nJournal of Inventions, {1999 + n}, 3(2): {n}-9."
         for n in range(1, 9)
     ]
 
-    check("References\n\n" + "\n\n".join(references), references)
+    check_rows("References\n\n" + "\n\n".join(references), references)
 
 
 @pytest.mark.parametrize("mark", ["", "{}. "])
-def test_a_dash_between_the_fields_of_a_reference_is_no_mark(mark: str) -> None:
+def test_a_dash_between_the_fields_of_a_reference_is_not_a_mark(mark: str) -> None:
     references = [
         f"Doe J, et coll.\n— Moonlight and {n} mice.\nInvention, {1999 + n}, vol.\n3, p.\n{n}-9." for n in range(1, 12)
     ]
     marked = [mark.format(n) + one for n, one in enumerate(references, start=1)]
 
-    check("References\n\n" + "\n\n".join(marked), references)
+    check_rows("References\n\n" + "\n\n".join(marked), references)
 
 
-def test_the_fields_of_a_numbered_reference_can_have_lines_of_their_own() -> None:
+def test_the_fields_of_a_numbered_reference_can_have_separate_lines() -> None:
     references = [
         f"Doe J, Roe R.\nMoonlight and {n} mice [Online].\nURL: http://inventions.invalid/{n} ({1999 + n})."
         for n in range(1, 9)
@@ -286,14 +288,16 @@ def test_the_fields_of_a_numbered_reference_can_have_lines_of_their_own() -> Non
     listed = [one.replace("URL: http://inventions.invalid", "Inventions 2001") if n % 2 else one
               for n, one in enumerate(references)]  # fmt: skip
 
-    check("\n".join(f"{n}. {one}" for n, one in enumerate(listed, start=1)), listed)
+    check_rows("\n".join(f"{n}. {one}" for n, one in enumerate(listed, start=1)), listed)
 
 
 @pytest.mark.parametrize("end", ["\\", "  "])
-def test_the_line_breaks_of_markdown_are_no_part_of_a_reference(end: str) -> None:
+def test_the_line_breaks_of_markdown_are_not_part_of_a_reference(end: str) -> None:
     marked = [f"{n}. d'{one}" for n, one in enumerate(ENGLISH, start=1)]
 
-    check("\n".join(wrapped(one).replace("\n", f"{end}\n") + end for one in marked), [f"d'{one}" for one in ENGLISH])
+    check_rows(
+        "\n".join(wrap_lines(one).replace("\n", f"{end}\n") + end for one in marked), [f"d'{one}" for one in ENGLISH]
+    )
 
 
 def test_short_last_lines_are_not_the_first_lines_of_references_with_an_indent() -> None:
@@ -302,13 +306,13 @@ def test_short_last_lines_are_not_the_first_lines_of_references_with_an_indent()
         for n in range(1, 12)
     ]
 
-    check("References\n" + "\n".join(f"     {one}" for one in references), references)
+    check_rows("References\n" + "\n".join(f"     {one}" for one in references), references)
 
 
 def test_a_line_below_the_first_part_of_a_doi_continues_it() -> None:
     references = [f"{one} doi: 10.5555/\nNEJMoa1203421. PMID: 22663011." for one in ENGLISH]
 
-    check("\n".join(f"{n}. {one}" for n, one in enumerate(references, start=1)), references)
+    check_rows("\n".join(f"{n}. {one}" for n, one in enumerate(references, start=1)), references)
 
 
 DIVIDED = "Doe J, Roe R.\nMoonlight and mice. J Inv Res. 2001;3:4."
@@ -324,7 +328,7 @@ JOINED = f"{ENGLISH[1]} {ENGLISH[2]}"
          + [ENGLISH[7]] + [f"{n}. {one}" for n, one in enumerate(ENGLISH[8:], start=6)], 6),
         ([f"• {one}" if n != 6 else one for n, one in enumerate(ENGLISH, start=1)], 6),
         ([JOINED.replace(f" {ENGLISH[2][:9]}", f"\n   {ENGLISH[2][:9]}")] + [
-            wrapped(one, 60).replace("\n", "\n   ") for one in ENGLISH[4:]], 1),
+            wrap_lines(one, 60).replace("\n", "\n   ") for one in ENGLISH[4:]], 1),
     ],
     ids=["a field alone", "a number that is missing", "a row without a number", "a row without a bullet", "joined"],
 )  # fmt: skip
@@ -355,24 +359,24 @@ EDITIONS = [
 ]
 
 
-def test_the_number_of_an_edition_is_no_mark() -> None:
+def test_the_number_of_an_edition_is_not_a_mark() -> None:
     whole = [one.replace("\n", " ") for one in EDITIONS]
 
-    check("References\n\n" + "\n\n".join(EDITIONS), whole)
-    check("1. " + "\n".join(whole), whole)
+    check_rows("References\n\n" + "\n\n".join(EDITIONS), whole)
+    check_rows("1. " + "\n".join(whole), whole)
 
 
-def test_a_row_of_a_table_is_a_reference_whatever_its_last_cell_says() -> None:
+def test_a_row_of_a_table_is_a_reference_with_any_text_in_its_last_cell() -> None:
     rows = [f"| {n} | d'{one} | {('no', 'yes', '')[n % 3]} |" for n, one in enumerate(ENGLISH, start=1)]
 
     assert len(read_list("| # | Reference | Notes |\n|:-:|:----|----|\n" + "\n".join(rows)).references) == len(ENGLISH)
 
 
 @pytest.mark.parametrize("between", ["\n", "\n\n"])
-def test_a_title_with_a_colon_at_the_end_of_a_line_is_no_introduction(between: str) -> None:
+def test_a_title_with_a_colon_at_the_end_of_a_line_is_not_an_introduction(between: str) -> None:
     first = "Learning of all kinds of mice under the moon:\n  a study of sleep. Doe J. J Inv Res. 2001;3:4."
 
-    check(between.join([first, *TITLES_FIRST]), [first, *TITLES_FIRST])
+    check_rows(between.join([first, *TITLES_FIRST]), [first, *TITLES_FIRST])
 
 
 def test_names_and_a_year_can_be_a_line_of_a_reference_between_empty_lines() -> None:
@@ -385,7 +389,7 @@ def test_names_and_a_year_can_be_a_line_of_a_reference_between_empty_lines() -> 
         "Doe, J., & Roe, R. (2002).\nMoonlight And Mice. Inventions, 4(3), 4-9. https://doi.org/10.5555/mice.3"
     )
 
-    check("References\n\n" + "\n\n".join(references), references)
+    check_rows("References\n\n" + "\n\n".join(references), references)
 
 
 def test_the_same_number_before_every_reference_is_a_mark() -> None:
@@ -396,15 +400,15 @@ def test_the_same_number_before_every_reference_is_a_mark() -> None:
         *ENGLISH[6:],
     ]
 
-    check("\n".join(f"1. {one}" for one in references), references)
+    check_rows("\n".join(f"1. {one}" for one in references), references)
 
 
 def test_a_number_inside_a_line_begins_a_reference_if_the_number_is_missing_otherwise() -> None:
     marked = [f"{n}. {one}" for n, one in enumerate(ENGLISH, start=1)]
 
-    check("\n".join(marked[:-2]) + "\n" + " ".join(marked[-2:]), ENGLISH)
+    check_rows("\n".join(marked[:-2]) + "\n" + " ".join(marked[-2:]), ENGLISH)
     titled = [one.replace("Effects", "3. Effects") for one in ENGLISH]
-    check("\n".join(f"{n}. {one}" for n, one in enumerate(titled, start=1)), titled)
+    check_rows("\n".join(f"{n}. {one}" for n, one in enumerate(titled, start=1)), titled)
 
 
 BLOCKS = [f"Doe J, Roe R. Moonlight and mice {n}.\nJ Inv Res. {1999 + n};3:4." for n in range(12)]
@@ -421,17 +425,17 @@ BLOCKS = [f"Doe J, Roe R. Moonlight and mice {n}.\nJ Inv Res. {1999 + n};3:4." f
     ],
     ids=["an empty line that is missing", "a number that is repeated inside a sentence", "a mark inside a row"],
 )  # fmt: skip
-def test_a_row_against_the_signs_of_a_list_has_a_warning(text: str, line: int) -> None:
+def test_a_row_that_contradicts_the_marks_of_a_list_has_a_warning(text: str, line: int) -> None:
     (warning,) = read_list(text).warnings
 
     assert warning.code == "uncertain_split"
     assert str(line) in [term.split(":")[0] for term in warning.terms]
 
 
-def test_a_dash_stands_for_the_authors_of_the_reference_above() -> None:
+def test_a_dash_represents_the_authors_of_the_reference_above() -> None:
     references = [one if n % 3 else re.sub(r"^.*? R\. ", "———. ", one) for n, one in enumerate(ENGLISH, start=1)]
 
-    check("\n".join(references), references)
+    check_rows("\n".join(references), references)
 
 
 @pytest.mark.long
@@ -452,7 +456,7 @@ def test_a_dash_stands_for_the_authors_of_the_reference_above() -> None:
         " " * 9 + "a",
     ],
 )
-def test_the_work_grows_with_the_length_of_an_unusual_list(unit: str) -> None:
+def test_the_time_grows_in_proportion_to_the_length_of_an_unusual_list(unit: str) -> None:
     def seconds(size: int) -> float:
         begin = process_time()
         read_list(unit * (size // len(unit)))
@@ -477,14 +481,14 @@ PAGES_OF_THE_WEB = [
 def test_a_reference_with_a_mark_can_begin_with_a_digit(mark: str) -> None:
     marked = [mark.format(n) + one for n, one in enumerate(NUMBERS_FIRST, start=1)]
 
-    check("\n".join(marked), NUMBERS_FIRST)
-    check("\n".join(map(wrapped, marked)), NUMBERS_FIRST)
+    check_rows("\n".join(marked), NUMBERS_FIRST)
+    check_rows("\n".join(map(wrap_lines, marked)), NUMBERS_FIRST)
 
 
 def test_numbers_that_count_down_are_marks_before_a_digit_too() -> None:
     marked = [f"{len(NUMBERS_FIRST) - n}. {one}" for n, one in enumerate(NUMBERS_FIRST)]
 
-    check("\n".join(map(wrapped, marked)), NUMBERS_FIRST)
+    check_rows("\n".join(map(wrap_lines, marked)), NUMBERS_FIRST)
 
 
 @pytest.mark.parametrize("references", [PAGES_OF_THE_WEB, NUMBERS_FIRST], ids=["pages", "digits"])
@@ -493,34 +497,34 @@ def test_the_address_of_a_page_can_be_a_reference(references: list[str], layout:
     texts = {
         "lines": "\n".join(references),
         "empty lines": "\n\n".join(references),
-        "wrapped, empty lines": "\n\n".join(map(wrapped, references)),
-        "hanging": "\n".join(wrapped(one).replace("\n", "\n    ") for one in references),
-        "numbered, wrapped": "\n".join(wrapped(f"({n}) {one}") for n, one in enumerate(references, start=1)),
+        "wrapped, empty lines": "\n\n".join(map(wrap_lines, references)),
+        "hanging": "\n".join(wrap_lines(one).replace("\n", "\n    ") for one in references),
+        "numbered, wrapped": "\n".join(wrap_lines(f"({n}) {one}") for n, one in enumerate(references, start=1)),
     }
 
-    check(texts[layout], references)
+    check_rows(texts[layout], references)
 
 
 def test_an_address_below_each_reference_is_a_part_of_it() -> None:
     references = [f"{one} https://www.inventions.invalid/{n}" for n, one in enumerate(ENGLISH)]
 
-    check("\n".join(one.replace(" https", "\nhttps") for one in references), references)
-    check("\n\n".join(one.replace(" https", "\nhttps") for one in references), references)
+    check_rows("\n".join(one.replace(" https", "\nhttps") for one in references), references)
+    check_rows("\n\n".join(one.replace(" https", "\nhttps") for one in references), references)
 
 
 @pytest.mark.parametrize("end", [".", ""])
 @pytest.mark.parametrize("space", ["", " "])
-def test_numbers_divide_a_list_without_line_breaks_and_spaces(end: str, space: str) -> None:
+def test_numbers_split_a_list_without_line_breaks_and_spaces(end: str, space: str) -> None:
     references = [one.rstrip(".") + end for one in ENGLISH]
 
-    check("".join(f"{n}.{space}{one}" for n, one in enumerate(references, start=1)), references)
+    check_rows("".join(f"{n}.{space}{one}" for n, one in enumerate(references, start=1)), references)
 
 
 def test_a_reference_in_such_a_list_can_begin_with_a_digit() -> None:
-    check("".join(f"{n}.{one}" for n, one in enumerate(NUMBERS_FIRST, start=1)), NUMBERS_FIRST)
+    check_rows("".join(f"{n}.{one}" for n, one in enumerate(NUMBERS_FIRST, start=1)), NUMBERS_FIRST)
 
 
-def test_a_text_with_few_numbers_is_not_divided() -> None:
+def test_a_text_with_few_numbers_is_not_split() -> None:
     text = "1.Doe J. Moonlight, part 2.Sunlight, part 3.Starlight. J Inv Res. 2001;3:4."
 
     assert len(read_list(text).references) == 1
@@ -529,7 +533,9 @@ def test_a_text_with_few_numbers_is_not_divided() -> None:
 @every_list
 def test_lists_of_mediawiki_have_a_number_sign_before_each_reference(references: list[str]) -> None:
     without_a_year = [*references[:3], "ClinicalTrials Registry.", *references[3:]]
-    check("== References ==\n" + "".join(f"# {one}\n" for one in without_a_year), without_a_year, ["uncertain_split"])
+    check_rows(
+        "== References ==\n" + "".join(f"# {one}\n" for one in without_a_year), without_a_year, ["uncertain_split"]
+    )
 
 
 @pytest.mark.parametrize("mark", ["[{}] ", "1. "])
@@ -537,14 +543,16 @@ def test_a_name_can_begin_with_a_particle_and_a_space_without_a_break(mark: str)
     references = [one if n % 3 else f"von\u00a0{one}" for n, one in enumerate(ENGLISH)]
     numbers = [7 * n % 17 for n in range(1, 17)]
 
-    check("\n".join(wrapped(mark.format(n) + one) for n, one in zip(numbers, references, strict=True)), references)
+    check_rows(
+        "\n".join(wrap_lines(mark.format(n) + one) for n, one in zip(numbers, references, strict=True)), references
+    )
 
 
 def test_a_cell_in_quotation_marks_can_begin_with_a_title_in_quotation_marks() -> None:
     references = [one if n % 5 != 4 else f'"Moonlight." {one}' for n, one in enumerate(ENGLISH)]
     quoted = "".join(f'{n};"{one}"\n' for n, one in enumerate(references, start=1))
 
-    check(f"id;reference\n{quoted}", references, ["headings_left_out"])
+    check_rows(f"id;reference\n{quoted}", references, ["headings_left_out"])
 
 
 def test_rows_of_one_length_are_not_wrapped_lines() -> None:
@@ -556,4 +564,6 @@ def test_rows_of_one_length_are_not_wrapped_lines() -> None:
     linked = read_list("\n\n".join(f"{one}\n\nView Article PubMed/NCBI Google Scholar" for one in references))
 
     for found in (pasted, linked):
-        assert [words(one.text or "")[:20] for one in found.references] == [words(one)[:20] for one in references]
+        assert [list_words(one.text or "")[:20] for one in found.references] == [
+            list_words(one)[:20] for one in references
+        ]

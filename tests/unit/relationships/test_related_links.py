@@ -1,12 +1,12 @@
-"""Links between articles: what is read out of ELink's replies, recorded ones included."""
+"""Links between articles in ELink's replies, recorded ones included."""
 
 import re
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
-from recordings import require_recordings
-from relations_bench import elink, group, linkset
+from europepmc_relations import write_elink, write_group, write_linkset
+from used_recordings import require_recordings
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.relationships.links import LINK_NAMES, LinkedArticle, read_links
@@ -17,8 +17,8 @@ RELATIONS: tuple[Relation, ...] = ("pubmed_similar_articles", "pubmed_citedin", 
 SIMILAR: Relation = "pubmed_similar_articles"
 
 
-def recordings(folder: Path) -> list[tuple[Path, str]]:
-    """Return every recorded reply with links between articles, and the article each is about."""
+def list_recordings(folder: Path) -> list[tuple[Path, str]]:
+    """Return every recorded reply with links between articles, and the article of each."""
     found = []
     for path in sorted((folder / "elink").glob("*.xml")):
         text = path.read_text(encoding="utf-8")
@@ -30,7 +30,7 @@ def recordings(folder: Path) -> list[tuple[Path, str]]:
 
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_recorded_links_are_read_without_loss_and_in_order(real_data: Path, relation: Relation) -> None:
-    replies = recordings(real_data)
+    replies = list_recordings(real_data)
     require_recordings(len(replies) >= 6)
     links = 0
     for path, source in replies:
@@ -46,7 +46,7 @@ def test_recorded_links_are_read_without_loss_and_in_order(real_data: Path, rela
     assert links > {"pubmed_similar_articles": 300, "pubmed_citedin": 40, "pubmed_references": 50}[relation]
 
 
-def test_recorded_scores_are_those_of_similar_articles_alone(real_data: Path) -> None:
+def test_only_similar_articles_have_recorded_scores(real_data: Path) -> None:
     content = (real_data / "elink" / "elink-json__sample-3.xml").read_bytes()
 
     assert read_links(content, SIMILAR, ["20210808"])["20210808"] == [
@@ -65,24 +65,24 @@ def test_recorded_replies_that_merge_articles_are_refused(real_data: Path) -> No
         read_links(content, SIMILAR, ["11812492", "11774222"])
 
 
-def test_only_the_kind_asked_for_counts() -> None:
-    content = elink(
-        linkset(
+def test_only_links_of_the_requested_kind_are_returned() -> None:
+    content = write_elink(
+        write_linkset(
             "7",
-            group("pubmed_pubmed_five", "50"),
-            group("pubmed_pubmed_citedin", "60"),
-            group("pubmed_pubmed", "10", "11"),
-            group("pubmed_pubmed_reviews", "70"),
-            group("pubmed_pubmed", "12", db="pmc"),
-            group("pubmed_pubmed", "13"),
+            write_group("pubmed_pubmed_five", "50"),
+            write_group("pubmed_pubmed_citedin", "60"),
+            write_group("pubmed_pubmed", "10", "11"),
+            write_group("pubmed_pubmed_reviews", "70"),
+            write_group("pubmed_pubmed", "12", db="pmc"),
+            write_group("pubmed_pubmed", "13"),
         )
     )
 
     assert read_links(content, SIMILAR, ["7"]) == {"7": [LinkedArticle("10"), LinkedArticle("11"), LinkedArticle("13")]}
 
 
-def test_the_article_itself_and_zeros_are_left_out() -> None:
-    content = elink(linkset("7", group("pubmed_pubmed", ("7", 99), ("10", 50), ("0", 40), ("0", 30))))
+def test_the_article_itself_and_zeros_are_omitted() -> None:
+    content = write_elink(write_linkset("7", write_group("pubmed_pubmed", ("7", 99), ("10", 50), ("0", 40), ("0", 30))))
 
     assert read_links(content, SIMILAR, ["7"]) == {"7": [LinkedArticle("10", 50)]}
 
@@ -91,31 +91,33 @@ def test_the_article_itself_and_zeros_are_left_out() -> None:
     "sets",
     [
         pytest.param((), id="no link set"),
-        pytest.param((linkset("", group("pubmed_pubmed", "10")),), id="links of nobody"),
-        pytest.param((linkset("9", group("pubmed_pubmed", "10")),), id="links of another article"),
-        pytest.param((linkset("7", group("pubmed_pubmed", "", "")),), id="links to nobody"),
-        pytest.param((linkset("7", group("pubmed_pubmed", "10", "n/a")),), id="a link that is not a number"),
-        pytest.param((linkset("7", group("pubmed_pubmed", "10", "")),), id="a link to nobody among others"),
-        pytest.param((linkset("7", group("pubmed_pubmed", "10", "10")),), id="a link twice"),
-        pytest.param((linkset("7"), linkset("9")), id="another article beside the requested one"),
+        pytest.param((write_linkset("", write_group("pubmed_pubmed", "10")),), id="links of nobody"),
+        pytest.param((write_linkset("9", write_group("pubmed_pubmed", "10")),), id="links of another article"),
+        pytest.param((write_linkset("7", write_group("pubmed_pubmed", "", "")),), id="links to nobody"),
+        pytest.param(
+            (write_linkset("7", write_group("pubmed_pubmed", "10", "n/a")),), id="a link that is not a number"
+        ),
+        pytest.param((write_linkset("7", write_group("pubmed_pubmed", "10", "")),), id="a link to nobody among others"),
+        pytest.param((write_linkset("7", write_group("pubmed_pubmed", "10", "10")),), id="a link twice"),
+        pytest.param((write_linkset("7"), write_linkset("9")), id="another article next to the requested one"),
     ],
 )
-def test_a_reply_that_says_nothing_of_the_article_is_no_answer(sets: tuple[str, ...]) -> None:
+def test_a_reply_without_the_article_is_not_an_answer(sets: tuple[str, ...]) -> None:
     with pytest.raises(UpstreamError):
-        read_links(elink(*sets), SIMILAR, ["7"])
+        read_links(write_elink(*sets), SIMILAR, ["7"])
 
 
-def test_each_article_keeps_its_own_links_whatever_their_order() -> None:
+def test_each_article_has_its_own_links_in_any_order() -> None:
     name = "pubmed_pubmed_refs"
-    content = elink(
-        linkset("3", group(name, "30")),
-        linkset("1", group(name, "10", "11")),
-        linkset("2"),
+    content = write_elink(
+        write_linkset("3", write_group(name, "30")),
+        write_linkset("1", write_group(name, "10", "11")),
+        write_linkset("2"),
     )
     found = read_links(content, "pubmed_references", ["1", "2", "3", "4"])
 
     assert found == {"3": [LinkedArticle("30")], "1": [LinkedArticle("10"), LinkedArticle("11")], "2": []}
-    assert "4" not in found  # nobody answered about it, which is not the same as no links
+    assert "4" not in found  # there was no answer about it, which is not the same as no links
 
 
 @pytest.mark.parametrize(
@@ -127,22 +129,24 @@ def test_each_article_keeps_its_own_links_whatever_their_order() -> None:
 )
 def test_an_error_in_a_link_set_is_a_failure_and_not_no_links(error: str) -> None:
     with pytest.raises(UpstreamError) as caught:
-        read_links(elink(linkset("1", error=error)), SIMILAR, ["1"])
+        read_links(write_elink(write_linkset("1", error=error)), SIMILAR, ["1"])
     assert caught.value.reason == "backend_error"
 
     partly = read_links(
-        elink(linkset("1", error=error), linkset("2", group("pubmed_pubmed", "5"))), SIMILAR, ["1", "2"]
+        write_elink(write_linkset("1", error=error), write_linkset("2", write_group("pubmed_pubmed", "5"))),
+        SIMILAR,
+        ["1", "2"],
     )
     assert partly == {"2": [LinkedArticle("5")]}
 
 
 @pytest.mark.parametrize("content", [b"", b"<html/>", b"<eLinkResult>", b"<eSearchResult/>", b"{}"])
-def test_what_is_no_elink_reply_is_a_failure(content: bytes) -> None:
+def test_an_invalid_elink_reply_is_a_failure(content: bytes) -> None:
     with pytest.raises(UpstreamError):
         read_links(content, SIMILAR, ["1"])
 
 
-def test_scores_become_the_part_of_the_highest() -> None:
+def test_scores_become_a_share_of_the_highest() -> None:
     shown = normalize_scores(
         [LinkedArticle("1", 80), LinkedArticle("2", 40), LinkedArticle("3", 20), LinkedArticle("4")]
     )

@@ -13,7 +13,7 @@ Box = tuple[float, float, float, float]
 
 
 def read_drawing(*sources: str, narrow: bool) -> tuple[list[Box], list[list[tuple[float, float]]]]:
-    """Return the white boxes, and the corners of each arrow's head."""
+    """Return the white boxes, and the corners of each arrow head."""
     records = [
         ReviewRecord(id=f"ek-x-{n}", source=one, added=1, fields=[("TI", one)], work=f"ek-x-{n}")
         for n, one in enumerate(sources)

@@ -1,4 +1,4 @@
-"""The boxes of the flow diagram, compared with a count that follows each record by hand."""
+"""The boxes of the flow diagram, compared with a count that follows each record individually."""
 
 import random
 from collections import Counter
@@ -11,18 +11,18 @@ from entrez_kit.reviews.flow import SUMS, check_sums, flow
 from entrez_kit.reviews.records import Gone, ReviewRecord
 
 
-def make(number: int, work: int | None = None, source: str = "PubMed", *, is_new: bool = False) -> ReviewRecord:
+def make_record(number: int, work: int | None = None, source: str = "PubMed", *, is_new: bool = False) -> ReviewRecord:
     """Return a record that represents its work, or duplicates another record."""
     kept = None if is_new else f"ek-x-{number if work is None else work}"
     return ReviewRecord(id=f"ek-x-{number}", source=source, added=1, fields=[("TY", "JOUR")], work=kept)
 
 
-def decide(number: int, stage: Stage, choice: Choice, reason: str = "", study: str = "") -> ScreeningDecision:
+def make_decision(number: int, stage: Stage, choice: Choice, reason: str = "", study: str = "") -> ScreeningDecision:
     """Return a decision."""
     return ScreeningDecision(f"ek-x-{number}", stage, choice, reason, study=study)
 
 
-def test_each_record_is_followed_through_random_reviews() -> None:
+def test_each_record_of_random_reviews_is_counted_in_its_box() -> None:
     chance = random.Random(4)
     for _ in range(40):
         records: list[ReviewRecord] = []
@@ -31,18 +31,18 @@ def test_each_record_is_followed_through_random_reviews() -> None:
         for number in range(chance.randrange(1, 60)):
             if number and chance.random() < 0.3:
                 kept = int((records[chance.randrange(number)].work or "").removeprefix("ek-x-"))
-                records.append(make(number, kept))
+                records.append(make_record(number, kept))
                 expected["duplicates"] += 1
                 continue
-            records.append(make(number))
+            records.append(make_record(number))
             fate = chance.choice(("screen", "exclude", "await", "absent", "reject", "include", "include"))
             expected[fate] += 1
             if fate == "screen":
                 continue
-            decisions.append(decide(number, "title_abstract", "exclude" if fate == "exclude" else "include"))
+            decisions.append(make_decision(number, "title_abstract", "exclude" if fate == "exclude" else "include"))
             if fate in ("absent", "reject", "include"):
                 choice: Choice = {"absent": "not_retrieved", "reject": "exclude"}.get(fate, "include")  # type: ignore[assignment]
-                decisions.append(decide(number, "full_text", choice))
+                decisions.append(make_decision(number, "full_text", choice))
         boxes = flow(records, decisions).boxes
 
         assert boxes["identified"] == len(records)
@@ -64,18 +64,23 @@ def test_each_record_is_followed_through_random_reviews() -> None:
 
 
 def test_a_review_without_decisions_has_empty_boxes_and_no_zeros() -> None:
-    boxes = flow([make(1), make(2, 1)]).boxes
+    boxes = flow([make_record(1), make_record(2, 1)]).boxes
 
     assert (boxes["identified"], boxes["duplicates"], boxes["awaiting_screening"]) == (2, 1, 1)
     assert boxes["records_screened"] is None
     assert boxes["new_reports"] is None
-    assert flow([make(1, is_new=True)]).boxes["duplicates"] is None
+    assert flow([make_record(1, is_new=True)]).boxes["duplicates"] is None
 
 
-def test_sources_have_the_column_of_their_kind() -> None:
-    records = [make(1), make(2, source="ICTRP"), make(3, source="Citations"), make(4, 1, source="Citations")]
+def test_sources_are_in_the_column_of_their_kind() -> None:
+    records = [
+        make_record(1),
+        make_record(2, source="ICTRP"),
+        make_record(3, source="Citations"),
+        make_record(4, 1, source="Citations"),
+    ]
 
-    found = flow(records, [decide(3, "full_text", "include")], {"ictrp": "register", "Citations": "citations"})
+    found = flow(records, [make_decision(3, "full_text", "include")], {"ictrp": "register", "Citations": "citations"})
 
     assert [found.boxes[name] for name in ("database_results", "register_results", "citations_results")] == [1, 1, 2]
     assert (found.boxes["dbr_works"], found.boxes["other_works"], found.boxes["duplicates"]) == (2, 1, 1)
@@ -84,11 +89,17 @@ def test_sources_have_the_column_of_their_kind() -> None:
 
 
 def test_reports_of_one_study_are_counted_once_and_reasons_add_up() -> None:
-    records = [make(number) for number in range(5)]
-    decisions = [decide(number, "title_abstract", "include") for number in range(5)]
-    decisions += [decide(0, "full_text", "include", study="EDIT"), decide(1, "full_text", "include", study="edit")]
-    decisions += [decide(2, "full_text", "include"), decide(3, "full_text", "exclude", "Wrong population")]
-    decisions.append(decide(4, "full_text", "exclude"))
+    records = [make_record(number) for number in range(5)]
+    decisions = [make_decision(number, "title_abstract", "include") for number in range(5)]
+    decisions += [
+        make_decision(0, "full_text", "include", study="EDIT"),
+        make_decision(1, "full_text", "include", study="edit"),
+    ]
+    decisions += [
+        make_decision(2, "full_text", "include"),
+        make_decision(3, "full_text", "exclude", "Wrong population"),
+    ]
+    decisions.append(make_decision(4, "full_text", "exclude"))
 
     found = flow(records, decisions)
 
@@ -97,29 +108,32 @@ def test_reports_of_one_study_are_counted_once_and_reasons_add_up() -> None:
 
 
 def test_a_deleted_record_without_a_decision_is_removed_before_screening() -> None:
-    gone = make(1).model_copy(update={"gone": Gone(run=2, reason="deleted")})
-    unmatched = make(2).model_copy(update={"gone": Gone(run=2, reason="no_longer_matching")})
+    gone = make_record(1).model_copy(update={"gone": Gone(run=2, reason="deleted")})
+    unmatched = make_record(2).model_copy(update={"gone": Gone(run=2, reason="no_longer_matching")})
 
     found = flow([gone, unmatched])
 
     assert found.records_of("excluded_other") == {"ek-x-1"}
     assert found.records_of("awaiting_screening") == {"ek-x-2"}
-    assert flow([gone], [decide(1, "title_abstract", "exclude")]).boxes["records_excluded"] == 1
+    assert flow([gone], [make_decision(1, "title_abstract", "exclude")]).boxes["records_excluded"] == 1
 
 
 @pytest.mark.parametrize(
     ("decisions", "named"),
     [
-        ([decide(9, "title_abstract", "include")], ["ek-x-9"]),
-        ([decide(1, "title_abstract", "include"), decide(2, "title_abstract", "exclude")], ["ek-x-1", "ek-x-2"]),
-        ([decide(1, "title_abstract", "exclude"), decide(1, "full_text", "include")], ["ek-x-1"]),
-        ([decide(1, "full_text", "include")], ["ek-x-1"]),
-        ([decide(1, "before_screening", "exclude"), decide(1, "title_abstract", "include")], ["ek-x-1"]),
+        ([make_decision(9, "title_abstract", "include")], ["ek-x-9"]),
+        (
+            [make_decision(1, "title_abstract", "include"), make_decision(2, "title_abstract", "exclude")],
+            ["ek-x-1", "ek-x-2"],
+        ),
+        ([make_decision(1, "title_abstract", "exclude"), make_decision(1, "full_text", "include")], ["ek-x-1"]),
+        ([make_decision(1, "full_text", "include")], ["ek-x-1"]),
+        ([make_decision(1, "before_screening", "exclude"), make_decision(1, "title_abstract", "include")], ["ek-x-1"]),
     ],
 )
 def test_contradictory_decisions_name_the_records(decisions: list[ScreeningDecision], named: list[str]) -> None:
     with pytest.raises(InvalidInput) as caught:
-        flow([make(1), make(2, 1)], decisions)
+        flow([make_record(1), make_record(2, 1)], decisions)
 
     assert caught.value.details["records"] == named
 

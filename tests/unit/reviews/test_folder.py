@@ -33,7 +33,7 @@ def review(tmp_path: Path) -> Path:
     return place
 
 
-def test_a_record_survives_with_every_character(review: Path) -> None:
+def test_a_record_is_read_back_with_every_character(review: Path) -> None:
     assert [one.title for one in load(review).records] == ["A\u2028b \x85 c"] * 2
 
 
@@ -67,7 +67,7 @@ def test_a_damaged_file_is_named_with_its_line(review: Path, name: str, text: st
     assert caught.value.details["line"] == line
 
 
-def test_a_hand_edit_of_the_records_is_reported(review: Path) -> None:
+def test_a_manual_change_of_the_records_is_reported(review: Path) -> None:
     with open_review(review) as opened:
         save(opened, opened.runs[0].model_copy(update={"number": 2}))
     assert load(review).warnings == []
@@ -77,7 +77,7 @@ def test_a_hand_edit_of_the_records_is_reported(review: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["../secret", "/etc/passwd", "a/../../secret", "link", "a\x00b", "."])
-def test_a_path_outside_of_the_folder_is_refused(review: Path, name: str) -> None:
+def test_a_path_outside_of_the_folder_is_rejected(review: Path, name: str) -> None:
     (review.parent / "secret").write_text("x", encoding="utf-8")
     (review / "link").symlink_to(review.parent / "secret")
 
@@ -98,7 +98,7 @@ def test_a_kill_at_any_file_operation_leaves_all_old_or_all_new_files(
         shutil.copytree(review, place)
         left = killed_at
 
-        def counted(real: Callable[..., Any]) -> Callable[..., Any]:
+        def count_calls(real: Callable[..., Any]) -> Callable[..., Any]:
             def call(*args: Any, **more: Any) -> Any:
                 nonlocal left
                 left -= 1
@@ -110,8 +110,8 @@ def test_a_kill_at_any_file_operation_leaves_all_old_or_all_new_files(
 
         with monkeypatch.context() as patch:
             for kind in ("replace", "unlink", "rmdir", "mkdir"):
-                patch.setattr(Path, kind, counted(getattr(Path, kind)))
-            patch.setattr(folder_module, "_write", counted(folder_module._write))
+                patch.setattr(Path, kind, count_calls(getattr(Path, kind)))
+            patch.setattr(folder_module, "_write", count_calls(folder_module._write))
             try:
                 replace_files(place, new)
             except KeyboardInterrupt:

@@ -1,6 +1,6 @@
-"""The demo corpus is invented and says so, is valid, hangs together, and holds every odd kind it promises.
+"""The demo corpus is invented and marked as such, valid, consistent, and has every unusual kind of record.
 
-Read with ElementTree and not with the kit's own parser, so that neither can hide the other's mistakes.
+It is read with ElementTree and not with the kit's parser, so that neither can hide the other's mistakes.
 """
 
 import fnmatch
@@ -20,7 +20,7 @@ from xml.etree.ElementTree import Element
 
 import pytest
 from lxml import etree
-from places import ROOT
+from project_paths import ROOT
 
 FIXTURES = import_module("entrez_kit.fixtures")
 FILES: dict[str, Traversable] = {file.name: file for file in FIXTURES.corpus_files()}
@@ -85,7 +85,7 @@ def _date(record: Element, path: str) -> tuple[int, int, int]:
 
 
 def _has(path: str, pattern: str = "") -> Check:
-    """Check for an element whose text matches the pattern."""
+    """Return a check for an element whose text matches the pattern."""
     return lambda record: any(re.search(pattern, text) for text in _texts(record, path))
 
 
@@ -109,12 +109,12 @@ def _is(kind: str) -> Check:
     return lambda record: kind in _types(record)
 
 
-def _linked(kind: str) -> Check:
+def _has_link(kind: str) -> Check:
     return lambda record: any(found == kind for found, _ in _links(record))
 
 
 def _misleading(word: str) -> Check:
-    """Check for a title with a word that sounds like a retraction in a record that has nothing to do with one."""
+    """Return a check for a title that mentions retraction in a record without one."""
     return lambda record: (
         word in _title(record)
         and not any("Retract" in name for name in _types(record))
@@ -230,7 +230,7 @@ KINDS: dict[str, Check] = {
     "no linking ISSN": _all(ARTICLE, _no(".//ISSNLinking")),
     # identifiers
     "two electronic locations": _many(".//Article/ELocationID[@ValidYN='Y']", 2),
-    "an invalid DOI beside the valid one": _all(
+    "an invalid DOI next to the valid one": _all(
         _has(".//ELocationID[@EIdType='doi'][@ValidYN='N']"), _has(".//ELocationID[@EIdType='doi'][@ValidYN='Y']")
     ),
     "a PMCID": _has(f"{OWN}[@IdType='pmc']"),
@@ -267,17 +267,19 @@ KINDS: dict[str, Check] = {
     # references and corrections
     "nested references": _has("PubmedData/ReferenceList/ReferenceList/ReferenceList/Reference"),
     "a reference without ids": lambda record: any(x.find("ArticleIdList") is None for x in record.iter("Reference")),
-    "a retracted article": _all(_is("Retracted Publication"), _linked("RetractionIn")),
-    "a retraction notice": _all(_is("Retraction of Publication"), _linked("RetractionOf")),
+    "a retracted article": _all(_is("Retracted Publication"), _has_link("RetractionIn")),
+    "a retraction notice": _all(_is("Retraction of Publication"), _has_link("RetractionOf")),
     "an article under concern only": lambda record: {kind for kind, _ in _links(record)} == {"ExpressionOfConcernIn"},
-    "an expression of concern": _all(_is("Expression of Concern"), _linked("ExpressionOfConcernFor")),
-    "an article with an erratum": _linked("ErratumIn"),
-    "an erratum": _all(_is("Published Erratum"), _linked("ErratumFor")),
-    "a comment with a reply": _all(_is("Comment"), _linked("CommentOn"), _linked("CommentIn")),
-    "an updated guideline": _all(_is("Practice Guideline"), _linked("UpdateIn")),
-    "the update of a guideline": _all(_is("Practice Guideline"), _linked("UpdateOf")),
-    "corrected and republished": _all(_is("Corrected and Republished Article"), _linked("CorrectedandRepublishedFrom")),
-    "a preprint that became an article": _all(_is("Preprint"), _linked("UpdateIn")),
+    "an expression of concern": _all(_is("Expression of Concern"), _has_link("ExpressionOfConcernFor")),
+    "an article with an erratum": _has_link("ErratumIn"),
+    "an erratum": _all(_is("Published Erratum"), _has_link("ErratumFor")),
+    "a comment with a reply": _all(_is("Comment"), _has_link("CommentOn"), _has_link("CommentIn")),
+    "an updated guideline": _all(_is("Practice Guideline"), _has_link("UpdateIn")),
+    "the update of a guideline": _all(_is("Practice Guideline"), _has_link("UpdateOf")),
+    "corrected and republished": _all(
+        _is("Corrected and Republished Article"), _has_link("CorrectedandRepublishedFrom")
+    ),
+    "a preprint that became an article": _all(_is("Preprint"), _has_link("UpdateIn")),
     "a correction without a PMID": lambda r: any(x.find("PMID") is None for x in r.iter("CommentsCorrections")),
     "a correction with a note": _has(".//CommentsCorrections/Note"),
     "a citation of a retracted article": lambda record: (
@@ -297,7 +299,7 @@ KINDS: dict[str, Check] = {
 }
 
 
-def test_the_corpus_holds_a_record_of_every_kind() -> None:
+def test_the_corpus_has_a_record_of_every_kind() -> None:
     assert [kind for kind, check in KINDS.items() if not any(check(record) for record in RECORDS)] == []
 
 
@@ -316,7 +318,7 @@ def test_the_corpus_holds_a_record_of_every_kind() -> None:
         ("cited by others", _has(f"{CITED}[@IdType='pubmed']", "^990000"), 20),
     ],
 )
-def test_the_corpus_holds_enough(what: str, check: Check, at_least: int) -> None:
+def test_the_corpus_has_enough_records(what: str, check: Check, at_least: int) -> None:
     assert sum(check(record) for record in RECORDS) >= at_least, what
 
 
@@ -329,7 +331,7 @@ def test_the_corpus_holds_enough(what: str, check: Check, at_least: int) -> None
         *("Review", "Systematic Review", "Video-Audio Media"),
     ],
 )
-def test_the_corpus_holds_the_publication_type(name: str) -> None:
+def test_the_corpus_has_the_publication_type(name: str) -> None:
     assert any(name in _types(record) for record in RECORDS)
 
 
@@ -355,7 +357,7 @@ def test_pmids_are_unique_and_in_the_range_of_the_demo() -> None:
     assert DELETED == ["99000991", "99000992"]
 
 
-def test_every_record_says_that_it_is_invented() -> None:
+def test_every_record_states_that_it_is_invented() -> None:
     said = ("Abstract", "OtherAbstract", "GeneralNote")
     for record in RECORDS:
         names = _texts(record, ".//Journal/Title") + _texts(record, ".//BookTitle")
@@ -382,7 +384,7 @@ def test_every_doi_has_the_prefix_for_tests() -> None:
     assert set(re.findall(rb"\b10\.[0-9]{4,}(?=/)", everything)) == {b"10.5555"}
 
 
-def test_a_record_has_one_doi_and_states_it_alike() -> None:
+def test_a_record_has_one_doi_in_all_places() -> None:
     for record in RECORDS:
         own = _texts(record, f"{OWN}[@IdType='doi']")
         located = _texts(record, ".//Article/ELocationID[@EIdType='doi'][@ValidYN='Y']")
@@ -402,14 +404,14 @@ def test_own_ids_belong_to_one_record_and_to_the_demo() -> None:
         assert listed == [_pmid(record)]
 
 
-def test_trials_and_addresses_lead_nowhere() -> None:
+def test_trial_numbers_and_addresses_do_not_exist() -> None:
     everything = "".join(file.read_text(encoding="utf-8") for file in FILES.values())
 
     assert set(re.findall(r"NCT[0-9]{2}", everything)) == {"NCT99"}
     assert set(re.findall(r"@([a-z.]+[a-z])", everything)) == {"example.org"}
 
 
-def test_references_into_the_corpus_resolve() -> None:
+def test_references_to_the_corpus_exist() -> None:
     known = {_pmid(record): record for record in RECORDS}
     resolved = 0
     for record in RECORDS:
@@ -426,7 +428,7 @@ def test_references_into_the_corpus_resolve() -> None:
     assert resolved > 50
 
 
-def test_corrections_point_both_ways() -> None:
+def test_corrections_are_in_both_records() -> None:
     links = {(_pmid(record), kind, other) for record in RECORDS for kind, other in _links(record)}
     back = MIRRORED | {kind: mirror for mirror, kind in MIRRORED.items()}
 
@@ -463,7 +465,7 @@ def _orcid(text: str) -> bool:
         (".//Identifier[@Source='ORCID']", _orcid, "0000-0000-9900-0116"),
     ],
 )
-def test_check_digits_are_right(path: str, right: Callable[[str], bool], wrong: str) -> None:
+def test_check_digits_are_correct(path: str, right: Callable[[str], bool], wrong: str) -> None:
     numbers = {number for record in RECORDS for number in _texts(record, path)}
 
     assert numbers
@@ -471,7 +473,7 @@ def test_check_digits_are_right(path: str, right: Callable[[str], bool], wrong: 
     assert right(wrong) is (wrong in numbers)
 
 
-def test_a_journal_is_always_described_alike() -> None:
+def test_a_journal_is_always_described_in_the_same_way() -> None:
     seen: dict[str, set[tuple[str, ...]]] = {}
     for record in RECORDS:
         for title in _texts(record, ".//Journal/Title"):
@@ -498,14 +500,14 @@ def test_files_follow_nlms_dtd(name: str) -> None:
     dtds = sorted((Path(location.origin).parent / "DTDs").glob("pubmed_2?0101.dtd"))
     if not dtds:
         pytest.skip("this Biopython ships no DTD of PubMed")
-    dtd = etree.DTD(str(dtds[-1]))  # by name, so that it finds the part about formulas beside it
+    dtd = etree.DTD(str(dtds[-1]))  # by name, so that it finds the part about formulas next to it
     root = etree.fromstring(FILES[name].read_bytes(), etree.XMLParser(load_dtd=False, no_network=True))
 
     assert dtd.validate(root), str(dtd.error_log)
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_files_begin_as_ncbis_do_and_show_every_character(name: str) -> None:
+def test_files_begin_like_ncbis_and_have_every_kind_of_character(name: str) -> None:
     text = FILES[name].read_text(encoding="utf-8")
 
     assert text.startswith('<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE PubmedArticleSet PUBLIC "-//NLM//DTD ')
@@ -515,7 +517,7 @@ def test_files_begin_as_ncbis_do_and_show_every_character(name: str) -> None:
     assert not hidden
 
 
-def test_a_processing_instruction_stands_between_ids_and_references() -> None:
+def test_a_processing_instruction_is_between_ids_and_references() -> None:
     assert b"<?nihms ?>" in FILES["genome_editing.xml"].read_bytes()
 
 
@@ -526,7 +528,7 @@ def test_the_update_file_has_no_white_space_between_elements() -> None:
     assert not [item for item in root.iter() if (item.tail or "").isspace() and item.tail != "\n"]
 
 
-def _installed() -> Iterator[str]:
+def _list_installed() -> Iterator[str]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     yield from project["tool"]["setuptools"]["package-data"]["entrez_kit.fixtures"]
 
@@ -536,7 +538,7 @@ def test_every_fixture_is_installed_and_described() -> None:
     names = [path.relative_to(ROOT / "fixtures").as_posix() for path in files]
 
     assert {f"pubmed/{name}" for name in FILES} == set(names)
-    assert not [name for name in names if not any(fnmatch.fnmatch(name, pattern) for pattern in _installed())]
+    assert not [name for name in names if not any(fnmatch.fnmatch(name, pattern) for pattern in _list_installed())]
     assert set(re.findall(r"^(\w+\.xml) ", FIXTURES.__doc__ or "", re.MULTILINE)) == set(FILES)
 
 
@@ -545,7 +547,7 @@ def test_the_corpus_stays_small() -> None:
 
 
 @pytest.mark.process
-def test_fixtures_import_nothing_of_the_kit() -> None:
+def test_fixtures_import_no_code_of_the_kit() -> None:
     code = "import sys, entrez_kit.fixtures; print([m for m in sys.modules if m.startswith('entrez_kit.')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, encoding="utf-8")
 

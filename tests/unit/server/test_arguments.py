@@ -1,10 +1,10 @@
-"""What agents send is taken for what they meant, and what strict hosts make them send says nothing more."""
+"""Arguments of agents: other forms are accepted, and values added by strict hosts have no effect."""
 
 from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]  # it comes with mcp, its stubs do not
 import pytest
-from host_rules import fill_arguments, parts_of, strict
+from host_schema_rules import convert_strict, fill_arguments, list_parts
 
 from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.server.arguments import read_arguments
@@ -56,7 +56,7 @@ MEANT: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("tool", "sent", "meant"), MEANT)
-def test_other_names_and_forms_are_taken_for_what_they_mean(
+def test_other_names_and_forms_are_read_with_their_meaning(
     tool: str, sent: dict[str, Any], meant: dict[str, Any]
 ) -> None:
     assert read_arguments(sent, SCHEMAS[tool]) == meant
@@ -72,12 +72,12 @@ def test_other_names_and_forms_are_taken_for_what_they_mean(
         ("entrez_link", {"ids": ["1"], "db": "gene"}),
     ],
 )
-def test_what_cannot_be_told_is_left_as_it_was_sent(tool: str, sent: dict[str, Any]) -> None:
+def test_ambiguous_arguments_are_unchanged(tool: str, sent: dict[str, Any]) -> None:
     assert read_arguments(sent, SCHEMAS[tool]) == sent
 
 
 @pytest.mark.parametrize("tool", SCHEMAS)
-def test_arguments_by_their_own_names_stay_as_they_are(tool: str) -> None:
+def test_arguments_under_their_own_names_are_unchanged(tool: str) -> None:
     example = fill_arguments(SCHEMAS[tool], neutral=False)
 
     numbers = {name for name, part in SCHEMAS[tool]["properties"].items() if part["type"] == "integer"}
@@ -87,29 +87,29 @@ def test_arguments_by_their_own_names_stay_as_they_are(tool: str) -> None:
 
 
 @pytest.mark.parametrize("tool", SCHEMAS)
-def test_schemas_keep_the_rules_of_the_big_hosts(tool: str) -> None:
-    """From the published rules: OpenAI (structured outputs), Anthropic (tool use), Gemini (function declarations)."""
+def test_schemas_obey_the_rules_of_the_large_hosts(tool: str) -> None:
+    """The published rules: OpenAI (structured outputs), Anthropic (tool use), Gemini (function declarations)."""
     schema = SCHEMAS[tool]
 
     assert schema["type"] == "object"
-    for part in parts_of(schema):
-        assert not {"oneOf", "anyOf", "allOf", "not", "if", "$ref"} & set(part), "refused at the top, ignored below"
+    for part in list_parts(schema):
+        assert not {"oneOf", "anyOf", "allOf", "not", "if", "$ref"} & set(part), "rejected at the top, ignored below"
         assert isinstance(part["type"], str)
         assert part["type"] != "array" or "items" in part
         assert part["type"] != "object" or part["additionalProperties"] is False
         assert all(isinstance(value, str) and value for value in part.get("enum", ["x"])), (
-            "Gemini takes no empty choice"
+            "Gemini accepts no empty choice"
         )
         assert all(name.replace("_", "").isalnum() and len(name) <= 64 for name in part.get("properties", ()))
 
 
 @pytest.mark.parametrize("tool", SCHEMAS)
-def test_in_strict_mode_every_optional_argument_has_a_value_that_says_nothing(tool: str) -> None:
+def test_in_strict_mode_every_optional_argument_has_a_value_without_effect(tool: str) -> None:
     schema = SCHEMAS[tool]
     sent = fill_arguments(schema, neutral=True)
     for name in schema.get("required", ()):
         sent[name] = fill_arguments(schema, neutral=False)[name]
-    jsonschema.validate(sent, strict(schema))
+    jsonschema.validate(sent, convert_strict(schema))
     read = read_arguments(sent, schema)
 
     plain = {name: sent[name] for name in schema.get("required", ())}

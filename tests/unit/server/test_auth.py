@@ -1,4 +1,4 @@
-"""Tokens: what is issued is accepted, and nothing else."""
+"""Tokens: issued tokens are accepted, and all others rejected."""
 
 import asyncio
 import time
@@ -7,7 +7,7 @@ from typing import Any
 import jwt
 import pytest
 from mcp.server.auth.middleware.bearer_auth import BearerAuthBackend
-from serving import SECRET
+from mcp_helpers import SECRET
 from starlette.requests import HTTPConnection
 
 from entrez_kit.base.errors import InvalidInput, NotConfigured
@@ -28,20 +28,20 @@ from entrez_kit.server.tool_definitions import ToolDefinition
 from entrez_kit.server.tools import SCOPES
 
 
-def settings_with(secret: str | None = SECRET) -> Settings:
+def make_settings(secret: str | None = SECRET) -> Settings:
     return load_settings({"mcp_auth_secret_key": secret})
 
 
-def verified(token: str) -> Any:
+def verify(token: str) -> Any:
     try:
         return verify_token(token, SECRET)
     except TokenRefused:
         return None
 
 
-def test_what_is_issued_is_accepted() -> None:
-    issued = issue_token(settings_with(), subject=" alice ", ttl=60, scopes=("entrez-kit:gene",))
-    found = verified(issued.token)
+def test_an_issued_token_is_accepted() -> None:
+    issued = issue_token(make_settings(), subject=" alice ", ttl=60, scopes=("entrez-kit:gene",))
+    found = verify(issued.token)
     decoded = jwt.decode(issued.token, SECRET, algorithms=["HS256"], audience="entrez-kit", issuer="entrez-kit")
 
     assert (found.subject, found.scopes, found.expires_at) == ("alice", ["entrez-kit:gene"], issued.expires_at)
@@ -50,9 +50,9 @@ def test_what_is_issued_is_accepted() -> None:
     assert jwt.get_unverified_header(issued.token)["alg"] == "HS256"
 
 
-def test_the_sdk_reads_the_header_and_asks_the_verifier() -> None:
+def test_the_sdk_reads_the_header_and_calls_the_verifier() -> None:
     backend = BearerAuthBackend(SignedTokens(SECRET))
-    token = issue_token(settings_with(), subject="alice", ttl=60, scopes=("entrez-kit:gene",)).token
+    token = issue_token(make_settings(), subject="alice", ttl=60, scopes=("entrez-kit:gene",)).token
 
     def authenticate(header: str) -> Any:
         scope = {"type": "http", "headers": [(b"authorization", header.encode())]}
@@ -66,20 +66,20 @@ def test_the_sdk_reads_the_header_and_asks_the_verifier() -> None:
 
 
 def test_two_tokens_are_never_the_same() -> None:
-    tokens = {issue_token(settings_with(), subject="a", ttl=60, scopes=SCOPES).token for _ in range(5)}
+    tokens = {issue_token(make_settings(), subject="a", ttl=60, scopes=SCOPES).token for _ in range(5)}
 
     assert len(tokens) == 5
 
 
-def test_a_token_is_good_until_it_expires_and_not_a_second_longer() -> None:
-    assert verified(issue_token(settings_with(), subject="a", ttl=2, scopes=SCOPES).token) is not None
-    assert verified(issue_token(settings_with(), subject="a", ttl=0, scopes=SCOPES).token) is None
+def test_a_token_is_valid_until_it_expires_and_not_a_second_longer() -> None:
+    assert verify(issue_token(make_settings(), subject="a", ttl=2, scopes=SCOPES).token) is not None
+    assert verify(issue_token(make_settings(), subject="a", ttl=0, scopes=SCOPES).token) is None
 
 
-def test_scopes_may_be_a_list_and_foreign_ones_mean_nothing() -> None:
+def test_scopes_may_be_a_list_and_unknown_ones_have_no_effect() -> None:
     claims = {"iss": "entrez-kit", "aud": ["x", "entrez-kit"], "sub": "a", "exp": int(time.time()) + 60}
     for scope in ({"scope": "entrez-kit:gene openid"}, {"scp": ["openid", "entrez-kit:gene"]}):
-        found = verified(jwt.encode({**claims, **scope}, SECRET, algorithm="HS256"))
+        found = verify(jwt.encode({**claims, **scope}, SECRET, algorithm="HS256"))
         assert found.scopes == ["entrez-kit:gene"]
 
 
@@ -97,13 +97,13 @@ def test_scopes_may_be_a_list_and_foreign_ones_mean_nothing() -> None:
         {"iss": ["entrez-kit"]},
     ],
 )
-def test_claims_of_the_wrong_kind_are_refused(claims: dict[str, Any]) -> None:
+def test_claims_of_the_wrong_type_are_rejected(claims: dict[str, Any]) -> None:
     good = {"iss": "entrez-kit", "aud": "entrez-kit", "sub": "a", "exp": int(time.time()) + 60}
     token = jwt.api_jws.PyJWS().encode(
         __import__("json").dumps({**good, **claims}).encode(), SECRET, algorithm="HS256", headers={"typ": "JWT"}
     )
 
-    assert verified(token) is None
+    assert verify(token) is None
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_times_are_read(text: str, seconds: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "0s", "1", "h", "-1h", "1.5h", "367d", "1y", "1h x", "9999999999s", "１h"])
-def test_what_is_no_time_is_refused(text: str) -> None:
+def test_an_invalid_time_is_rejected(text: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         read_ttl(text)
     assert "7d" in caught.value.recovery_hint
@@ -138,7 +138,7 @@ def test_scopes_are_read_with_and_without_their_prefix() -> None:
     assert "entrez-kit:gene" in caught.value.recovery_hint
 
 
-def test_every_toolset_has_its_scope_and_the_corpus_two() -> None:
+def test_every_toolset_has_its_scope_and_the_corpus_has_two() -> None:
     from dataclasses import replace
 
     assert ToolDefinition.of(GET_GENE).scope == "entrez-kit:gene"
@@ -147,14 +147,14 @@ def test_every_toolset_has_its_scope_and_the_corpus_two() -> None:
 
 
 @pytest.mark.parametrize("subject", ["", "  ", "a\nb", "x" * 201])
-def test_a_token_is_for_somebody(subject: str) -> None:
+def test_a_token_has_a_subject(subject: str) -> None:
     with pytest.raises(InvalidInput):
-        issue_token(settings_with(), subject=subject, ttl=60, scopes=SCOPES)
+        issue_token(make_settings(), subject=subject, ttl=60, scopes=SCOPES)
 
 
 @pytest.mark.parametrize(("secret", "reason"), [(None, "no_auth_secret"), ("x" * 31, "short_auth_secret")])
-def test_without_a_secret_nothing_is_signed(secret: str | None, reason: str) -> None:
+def test_without_a_secret_no_token_is_signed(secret: str | None, reason: str) -> None:
     with pytest.raises(NotConfigured) as caught:
-        issue_token(settings_with(secret), subject="a", ttl=60, scopes=SCOPES)
+        issue_token(make_settings(secret), subject="a", ttl=60, scopes=SCOPES)
     assert caught.value.reason == reason
-    assert read_secret(settings_with("x" * 32)) == "x" * 32
+    assert read_secret(make_settings("x" * 32)) == "x" * 32

@@ -1,10 +1,10 @@
-"""What the program may tell an agent names no command, flag or terminal: those stand in ``PerFrontend`` alone."""
+"""Texts for agents name no command, flag or terminal: those are only in ``PerFrontend``."""
 
 import ast
 import re
 from collections.abc import Iterable, Iterator
 
-from places import ROOT
+from project_paths import ROOT
 from syntax_trees import read_nodes
 
 ONLY_FOR_PEOPLE = (
@@ -22,7 +22,7 @@ ONLY_FOR_PEOPLE = (
     *("server/run.py", "server/shutdown.py", "server/http.py", "server/auth.py"),
     "corpus/sync.py",  # the contract: a first sync of very many records is refused with the command for it
 )
-"""Parts that no tool reaches, or that speak before there is a server."""
+"""Parts that no tool reaches, or that run before there is a server."""
 TEXTS = {"message", "recovery_hint", "default_hint", "detail", "unanswered"}
 OF_A_TERMINAL = re.compile(
     r"(?<![\w/.-])--?[a-z][a-z-]+\b|(?:run |`)entrez-kit [a-z]|\bterminal\b|\bcommand line\b", re.IGNORECASE
@@ -35,42 +35,42 @@ MODULES = [
 ]
 
 
-def said_to_agents(node: ast.AST) -> Iterator[str]:
-    """Yield the words of a text that agents read: all but the words that another front end shows."""
+def list_agent_words(node: ast.AST) -> Iterator[str]:
+    """Yield the words of a text that agents read, without the words for other front ends."""
     if (
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)
         and node.func.id in ("PerFrontend", "run", "install_hint")
     ):
         if len(node.args) > 1:
-            yield from said_to_agents(node.args[1])
+            yield from list_agent_words(node.args[1])
         return
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         yield node.value
     for child in ast.iter_child_nodes(node):
-        yield from said_to_agents(child)
+        yield from list_agent_words(child)
 
 
-def texts_in(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
+def list_texts(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
     """Yield the lines and words of all messages and hints of a module."""
     for node in nodes:
         if isinstance(node, ast.keyword) and node.arg in TEXTS:
-            yield from ((node.value.lineno, text) for text in said_to_agents(node.value))
+            yield from ((node.value.lineno, text) for text in list_agent_words(node.value))
         elif isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
-            yield from ((one.lineno, text) for one in node.exc.args for text in said_to_agents(one))
+            yield from ((one.lineno, text) for one in node.exc.args for text in list_agent_words(one))
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "FrontendText":
-            yield from ((node.lineno, text) for one in node.args for text in said_to_agents(one))
+            yield from ((node.lineno, text) for one in node.args for text in list_agent_words(one))
         elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
             names = [node.target] if isinstance(node, ast.AnnAssign) else node.targets
             if any(isinstance(name, ast.Name) and re.search("HINT|MESSAGE", name.id) for name in names):
-                yield from ((node.lineno, text) for text in said_to_agents(node.value))
+                yield from ((node.lineno, text) for text in list_agent_words(node.value))
 
 
 def test_no_message_or_hint_sends_an_agent_to_a_terminal() -> None:
     found = [
         f"{path.relative_to(ROOT)}:{line}: {text}"
         for path in MODULES
-        for line, text in texts_in(read_nodes(path))
+        for line, text in list_texts(read_nodes(path))
         if OF_A_TERMINAL.search(text)
     ]
 
@@ -82,5 +82,5 @@ def test_the_search_for_such_words_finds_them() -> None:
     bad = 'raise InvalidInput("x", recovery_hint=FrontendText("Leave out --all, ", PerFrontend("add --force", "wait")))'
     good = 'raise InvalidInput("x", recovery_hint=FrontendText("Ask anew, or ", PerFrontend("add --force", "wait")))'
 
-    assert [text for _, text in texts_in(ast.walk(ast.parse(bad))) if OF_A_TERMINAL.search(text)]
-    assert not [text for _, text in texts_in(ast.walk(ast.parse(good))) if OF_A_TERMINAL.search(text)]
+    assert [text for _, text in list_texts(ast.walk(ast.parse(bad))) if OF_A_TERMINAL.search(text)]
+    assert not [text for _, text in list_texts(ast.walk(ast.parse(good))) if OF_A_TERMINAL.search(text)]

@@ -1,4 +1,4 @@
-"""Documents as Markdown: every fact of the data, and no text of a record that looks like the server's own."""
+"""Documents as Markdown: every value of the data, and no text of a record that imitates the server's."""
 
 import re
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given as drawn
 from hypothesis import settings
 from hypothesis import strategies as st
-from serving import facts_in, own_lines
+from mcp_helpers import list_facts, list_own_lines
 
 from entrez_kit.server.markdown import QUOTED, render_markdown
 
@@ -37,40 +37,40 @@ HOSTILE = (
 
 @settings(max_examples=50, deadline=None)
 @drawn(document=documents)
-def test_no_fact_is_lost(document: dict[str, Any]) -> None:
+def test_no_value_is_lost(document: dict[str, Any]) -> None:
     text = render_markdown({"articles": [document]}, "Articles", "articles")
 
-    assert all(fact.strip("\n") in text for fact in facts_in(document))
+    assert all(fact.strip("\n") in text for fact in list_facts(document))
 
 
 @settings(max_examples=50, deadline=None)
 @drawn(document=documents, hostile=st.sampled_from(HOSTILE))
-def test_the_text_of_a_record_is_never_among_the_lines_of_the_server(document: dict[str, Any], hostile: str) -> None:
+def test_the_text_of_a_record_is_never_outside_of_its_fence(document: dict[str, Any], hostile: str) -> None:
     article = {**document, "title": hostile, "abstract": f"word\n{hostile}\nword", "keywords": [hostile]}
     shown = render_markdown({"articles": [{"pmid": "1", **article, "pmcid": hostile}]}, "Articles", "articles")
     plain = render_markdown({"articles": [{}]}, "Articles", "articles")
 
-    assert [re.sub(r": PMID \d+$", "", line) for line in own_lines(shown)] == own_lines(plain)
+    assert [re.sub(r": PMID \d+$", "", line) for line in list_own_lines(shown)] == list_own_lines(plain)
 
 
-def test_a_message_that_repeats_text_of_records_stays_in_its_line() -> None:
+def test_a_message_that_repeats_text_of_records_is_one_line() -> None:
     for hostile in HOSTILE:
         text = render_markdown({"articles": [], "warnings": [{"code": "a", "message": hostile}]}, "A", "articles")
-        outside = [line for line in own_lines(text) if line.strip()]
+        outside = [line for line in list_own_lines(text) if line.strip()]
 
         assert [line for line in outside if line.startswith("#")] == ["# A: 0 returned", "## Warnings (1)"]
         bare = re.sub(r"(`+) .* \1", "", "\n".join(outside))
         assert not re.search(r"[<>\[\]`]", bare)
 
 
-def test_a_reply_says_once_what_is_quoted() -> None:
+def test_a_reply_explains_once_that_text_is_quoted() -> None:
     text = render_markdown({"articles": [{"title": "a"}, {"title": "b"}]}, "Articles", "articles")
 
     assert text.count(QUOTED) == 1
     assert text.index(QUOTED) < text.index("```")
 
 
-def test_an_article_is_laid_out_with_counts_sections_and_one_line_a_reference() -> None:
+def test_an_article_has_counts_sections_and_one_line_per_reference() -> None:
     text = render_markdown(
         {
             "articles": [
@@ -122,7 +122,7 @@ def test_an_article_is_laid_out_with_counts_sections_and_one_line_a_reference() 
     ]
 
 
-def test_a_citation_for_a_program_has_a_fence_of_its_own() -> None:
+def test_a_citation_for_a_program_has_its_own_fence() -> None:
     text = render_markdown(
         {"citations": [{"pmid": "1", "citations": {"bibtex": "@article{a,\n```\n}"}}]}, "C", "citations"
     )

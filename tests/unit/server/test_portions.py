@@ -1,4 +1,4 @@
-"""Large replies come in portions that together are the whole."""
+"""Large replies are returned in portions that together are complete."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ words = st.text("abc déf", min_size=0, max_size=400)
 @drawn(
     records=st.lists(st.fixed_dictionaries({"pmid": words, "title": words}), max_size=40), limit=st.integers(1000, 9000)
 )
-def test_portions_follow_each_other_without_loss(records: list[dict[str, str]], limit: int) -> None:
+def test_portions_have_no_gap(records: list[dict[str, str]], limit: int) -> None:
     document: dict[str, Any] = {"articles": records, "total": len(records)}
     got: list[Any] = []
     start: int | None = 0
@@ -32,7 +32,7 @@ def test_portions_follow_each_other_without_loss(records: list[dict[str, str]], 
 
 @settings(max_examples=40, deadline=None)
 @drawn(text=st.text('ab"\n\\é', max_size=8_000), limit=st.integers(1000, 3000))
-def test_a_text_comes_in_portions_as_well(text: str, limit: int) -> None:
+def test_a_text_is_returned_in_portions_as_well(text: str, limit: int) -> None:
     got, start = "", 0
     while True:
         part = Portion("content", start=start, limit=limit).cut({"content": text})
@@ -44,14 +44,14 @@ def test_a_text_comes_in_portions_as_well(text: str, limit: int) -> None:
     assert got == text
 
 
-def test_what_fits_is_left_as_it_is() -> None:
+def test_a_reply_within_the_limit_is_unchanged() -> None:
     document = {"articles": [{"pmid": "1"}], "warnings": []}
 
     assert Portion("articles").cut(document) == document
     assert Portion("content").cut(document) == document
 
 
-def test_a_record_larger_than_a_portion_is_cut_and_says_so() -> None:
+def test_a_record_larger_than_a_portion_is_cut_and_marked() -> None:
     part = Portion("articles", limit=2_000).cut({"articles": [{"pmid": "1", "abstract": "word " * 2_000}]})
 
     assert count_characters(part) <= 2_000
@@ -60,7 +60,7 @@ def test_a_record_larger_than_a_portion_is_cut_and_says_so() -> None:
     assert "reply_limit over 2000" in part["reply_cut"]["message"]
 
 
-def test_fields_choose_members_and_leave_some_out() -> None:
+def test_fields_select_members_and_omit_others() -> None:
     record = {
         "pmid": "1",
         "title": "t",
@@ -68,26 +68,26 @@ def test_fields_choose_members_and_leave_some_out() -> None:
         "authors": [{"name": "a", "orcid": "o"}],
     }
 
-    def chosen(*fields: str) -> Any:
+    def select_fields(*fields: str) -> Any:
         return Portion("articles", fields).cut({"articles": [record]})["articles"][0]
 
-    assert chosen("journal.title") == {"pmid": "1", "journal": {"title": "j"}}
-    assert chosen("authors.name", "title") == {"pmid": "1", "title": "t", "authors": [{"name": "a"}]}
-    assert chosen("-authors.orcid", "-journal") == {"pmid": "1", "title": "t", "authors": [{"name": "a"}]}
+    assert select_fields("journal.title") == {"pmid": "1", "journal": {"title": "j"}}
+    assert select_fields("authors.name", "title") == {"pmid": "1", "title": "t", "authors": [{"name": "a"}]}
+    assert select_fields("-authors.orcid", "-journal") == {"pmid": "1", "title": "t", "authors": [{"name": "a"}]}
     with pytest.raises(InvalidInput, match="did you mean title"):
-        chosen("titel")
+        select_fields("titel")
 
 
 @pytest.mark.parametrize(
     "wrong", [{"reply_limit": 5}, {"reply_limit": "many"}, {"reply_start": -1}, {"fields": "title"}]
 )
-def test_what_makes_no_sense_is_refused(wrong: dict[str, Any]) -> None:
+def test_invalid_arguments_are_rejected(wrong: dict[str, Any]) -> None:
     with pytest.raises(InvalidInput) as caught:
         take_portion({"pmids": ["1"], **wrong}, FETCH_CONTENTS)
     assert caught.value.details["errors"][0]["field"] in wrong
 
 
-def test_the_operation_gets_its_own_arguments_alone() -> None:
+def test_the_operation_gets_only_its_own_arguments() -> None:
     rest, portions = take_portion(
         {"pmids": ["1"], "reply_limit": "5000", "reply_start": 0, "fields": []}, FETCH_CONTENTS
     )

@@ -1,4 +1,4 @@
-"""ESearch replies in XML and JSON, and NCBI's complaints in them."""
+"""ESearch replies in XML and JSON, and NCBI's warnings in them."""
 
 import re
 from dataclasses import replace
@@ -24,7 +24,7 @@ JSON = b"""{"header":{},"esearchresult":{"count":"2","retmax":"2","retstart":"0"
 
 
 @pytest.mark.parametrize("content", [XML, JSON], ids=["xml", "json"])
-def test_both_forms_of_a_reply_say_the_same(content: bytes) -> None:
+def test_both_forms_of_a_reply_are_read_the_same(content: bytes) -> None:
     reply = parse_esearch(content)
 
     assert (reply.count, reply.ids, reply.web_env, reply.query_key) == (2, ["11", "12"], "MCID_x", "1")
@@ -40,7 +40,7 @@ def test_both_forms_of_a_reply_say_the_same(content: bytes) -> None:
     assert all(item.text in remark.message for item, remark in zip(reply.complaints, reply.remarks, strict=False))
 
 
-def test_of_an_unknown_phrase_in_quotes_the_words_are_no_second_remark() -> None:
+def test_the_words_of_an_unknown_phrase_in_quotes_cause_no_second_remark() -> None:
     reply = parse_esearch(
         b"""{"esearchresult":{"count":"0","querytranslation":"crsipr babies",
         "errorlist":{"phrasesnotfound":["crsipr", "zzqq"]},
@@ -52,7 +52,7 @@ def test_of_an_unknown_phrase_in_quotes_the_words_are_no_second_remark() -> None
     assert [name in reply.remarks[0].message for name in ("zzqq", "crsipr")] == [True, False]
 
 
-def test_a_list_of_one_that_ncbi_collapsed_to_a_scalar_is_kept() -> None:
+def test_a_list_of_one_that_ncbi_sends_as_a_scalar_is_read() -> None:
     reply = parse_esearch(
         b'{"esearchresult":{"count":"0","idlist":"7","errorlist":{"phrasesnotfound":"zzqq","fieldsnotfound":[]}}}'
     )
@@ -79,7 +79,7 @@ def test_a_count_only_reply_is_read() -> None:
         b'{"esearchresult"',
     ],
 )
-def test_what_is_no_esearch_result_is_an_error_and_never_zero_hits(content: bytes) -> None:
+def test_an_invalid_esearch_result_is_an_error_and_never_zero_results(content: bytes) -> None:
     with pytest.raises(UpstreamError) as caught:
         parse_esearch(content)
 
@@ -161,7 +161,7 @@ def test_no_recorded_reply_is_refused(real_data: Path) -> None:
         check_esearch(reply, retmax=retmax, retstart=reply.retstart or 0, history=reply.web_env is not None)
 
 
-def _reply(translation: str, complaints: str) -> str:
+def _write_reply(translation: str, complaints: str) -> str:
     reply = parse_esearch(
         f"<eSearchResult><Count>1</Count><IdList/><QueryTranslation>{translation}</QueryTranslation>"
         f"{complaints}</eSearchResult>".encode()
@@ -182,13 +182,13 @@ def _reply(translation: str, complaints: str) -> str:
         ('"a"[All Fields]', '<QuotedPhraseNotFound>"x y"</QuotedPhraseNotFound>', "removed it"),
     ],
 )
-def test_a_warning_says_what_the_translation_beside_it_says(translation: str, complaint: str, says: str) -> None:
+def test_a_warning_agrees_with_the_translation_of_the_reply(translation: str, complaint: str, says: str) -> None:
     name = "ErrorList" if complaint.startswith(("<Phrase", "<Field")) else "WarningList"
 
-    assert says in _reply(translation, f"<{name}>{complaint}</{name}>")
+    assert says in _write_reply(translation, f"<{name}>{complaint}</{name}>")
 
 
-def test_many_complaints_of_one_kind_are_one_remark_that_names_the_first_few() -> None:
+def test_many_warnings_of_one_kind_are_one_remark_that_names_the_first_few() -> None:
     phrases = "".join(f"<PhraseNotFound>zz{number}</PhraseNotFound>" for number in range(2_990))
     reply = parse_esearch(
         f"<eSearchResult><Count>1</Count><ErrorList>{phrases}<FieldNotFound>foo</FieldNotFound>"
@@ -204,21 +204,21 @@ def test_many_complaints_of_one_kind_are_one_remark_that_names_the_first_few() -
     assert one.terms == ()
 
 
-def test_a_translation_shows_what_was_kept_only_if_every_term_has_a_field() -> None:
-    def fate(translation: str) -> str:
+def test_a_translation_shows_used_terms_only_if_every_term_has_a_field() -> None:
+    def find_fate(translation: str) -> str:
         errors = "<ErrorList><PhraseNotFound>zzqq</PhraseNotFound></ErrorList>"
         text = (
             f"<eSearchResult><Count>1</Count><QueryTranslation>{translation}</QueryTranslation>{errors}</eSearchResult>"
         )
         return parse_esearch(text.encode()).complaints[0].fate
 
-    assert fate('"a"[Title] AND "zzqq"[Title]') == "kept"
-    assert fate('"a"[Title] AND #1 AND zzqq[All Fields]') == "kept"
-    assert fate('"a"[Title]') == "dropped"
-    assert fate("a[ti] AND zzqq") == "dropped"  # the query as it was sent
+    assert find_fate('"a"[Title] AND "zzqq"[Title]') == "kept"
+    assert find_fate('"a"[Title] AND #1 AND zzqq[All Fields]') == "kept"
+    assert find_fate('"a"[Title]') == "dropped"
+    assert find_fate("a[ti] AND zzqq") == "dropped"  # the query that was sent
 
 
-def test_a_recorded_translation_that_is_the_query_shows_nothing_as_kept(real_data: Path) -> None:
+def test_a_recorded_translation_equal_to_the_query_shows_no_used_terms(real_data: Path) -> None:
     reply = parse_esearch((real_data / "esearch" / "hawc__TestPubmed.test_search.e2ecfb.xml").read_bytes())
 
     assert len(reply.complaints) == 3

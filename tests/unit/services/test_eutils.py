@@ -1,4 +1,4 @@
-"""The nine E-utilities: exactly what is asked, and of whom."""
+"""The nine E-utilities: the requests they send."""
 
 import subprocess
 import sys
@@ -53,7 +53,7 @@ def summarize(request: Any) -> tuple[int, dict[str, str], bytes]:
 
 
 class NoLimiter:
-    """Let everything pass."""
+    """Grants every request."""
 
     def acquire(self, deadline: float | None = None) -> None:
         """Do nothing."""
@@ -61,13 +61,13 @@ class NoLimiter:
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    """Settings with a cache of their own and without a key."""
+    """Settings with a separate cache and without a key."""
     return Settings(cache_dir=tmp_path / "cache", state_dir=tmp_path / "state", ncbi_tool_identifier="kit/1")
 
 
 @pytest.fixture
-def net() -> Iterator[responses.RequestsMock]:
-    """Stand in for NCBI."""
+def ncbi_mock() -> Iterator[responses.RequestsMock]:
+    """Replace NCBI."""
     with responses.RequestsMock(assert_all_requests_are_fired=False) as mock:
         for endpoint, body in BODIES.items():
             for method in ("GET", "POST"):
@@ -79,8 +79,8 @@ def net() -> Iterator[responses.RequestsMock]:
         yield mock
 
 
-def ask(settings: Settings, question: Ask) -> Reply:
-    """Ask one question."""
+def send_request(settings: Settings, question: Ask) -> Reply:
+    """Send one request."""
     transport = Transport(settings, limiters=lambda _settings, _service: NoLimiter())
     try:
         return question(EUtils(transport, settings))
@@ -88,8 +88,8 @@ def ask(settings: Settings, question: Ask) -> Reply:
         transport.close()
 
 
-def sent(net: responses.RequestsMock) -> tuple[str, str, list[tuple[str, str]]]:
-    """Return method, address and parameters of the one request that was sent."""
+def get_sent(net: responses.RequestsMock) -> tuple[str, str, list[tuple[str, str]]]:
+    """Return method, address and parameters of the only request."""
     [call] = net.calls
     url = urlsplit(str(call.request.url))
     body = call.request.body or b""
@@ -163,12 +163,12 @@ def sent(net: responses.RequestsMock) -> tuple[str, str, list[tuple[str, str]]]:
         ),
     ],
 )  # fmt: skip
-def test_a_short_question_is_a_get_with_exactly_these_parameters(
-    question: Ask, endpoint: str, params: str, net: responses.RequestsMock, settings: Settings
+def test_a_short_request_is_a_get_with_exactly_these_parameters(
+    question: Ask, endpoint: str, params: str, ncbi_mock: responses.RequestsMock, settings: Settings
 ) -> None:
-    reply = ask(settings, question)
+    reply = send_request(settings, question)
 
-    method, address, pairs = sent(net)
+    method, address, pairs = get_sent(ncbi_mock)
     assert (method, address) == ("GET", f"{BASE}/{endpoint}")
     assert pairs == parse_qsl(params, keep_blank_values=True)
     assert reply.method == "GET"
@@ -177,7 +177,7 @@ def test_a_short_question_is_a_get_with_exactly_these_parameters(
 
 
 @pytest.mark.parametrize("endpoint", JSON_BODIES)
-def test_documents_can_be_had_as_json(endpoint: str, settings: Settings) -> None:
+def test_documents_can_be_requested_as_json(endpoint: str, settings: Settings) -> None:
     questions: dict[str, Ask] = {
         "einfo": lambda e: e.einfo(retmode="json"),
         "esearch": lambda e: e.esearch(db="pubmed", term="x", retmode="json"),
@@ -186,14 +186,14 @@ def test_documents_can_be_had_as_json(endpoint: str, settings: Settings) -> None
     }
     with responses.RequestsMock() as net:
         net.add("GET", f"{BASE}/{endpoint}.fcgi", body=JSON_BODIES[endpoint], content_type="application/json")
-        assert ask(settings, questions[endpoint]).content == JSON_BODIES[endpoint]
+        assert send_request(settings, questions[endpoint]).content == JSON_BODIES[endpoint]
 
 
-def test_every_question_says_who_asks_when_it_is_known(net: responses.RequestsMock, settings: Settings) -> None:
+def test_every_request_has_the_known_email_and_tool(ncbi_mock: responses.RequestsMock, settings: Settings) -> None:
     known = replace(settings, ncbi_api_key=SecretStr(KEY), ncbi_admin_email=SecretStr("me@example.org"))
-    reply = ask(known, lambda e: e.einfo())
+    reply = send_request(known, lambda e: e.einfo())
 
-    query = str(net.calls[0].request.url)
+    query = str(ncbi_mock.calls[0].request.url)
     assert f"api_key={KEY}" in query
     assert "email=me%40example.org" in query
     assert "tool=kit%2F1" in query
@@ -214,51 +214,53 @@ def test_every_question_says_who_asks_when_it_is_known(net: responses.RequestsMo
         (lambda e: e.epost(db="pubmed", ids=["1"]), "POST"),
     ],
 )
-def test_long_questions_go_by_post(question: Ask, method: str, net: responses.RequestsMock, settings: Settings) -> None:
-    reply = ask(settings, question)
+def test_long_requests_use_post(
+    question: Ask, method: str, ncbi_mock: responses.RequestsMock, settings: Settings
+) -> None:
+    reply = send_request(settings, question)
 
-    assert sent(net)[0] == reply.method == method
-    assert len(str(net.calls[0].request.url)) <= 2000
+    assert get_sent(ncbi_mock)[0] == reply.method == method
+    assert len(str(ncbi_mock.calls[0].request.url)) <= 2000
     if method == "POST":
-        assert "?" not in str(net.calls[0].request.url)
+        assert "?" not in str(ncbi_mock.calls[0].request.url)
         assert "?" not in reply.url
 
 
-def test_the_key_counts_when_an_address_is_measured(net: responses.RequestsMock, settings: Settings) -> None:
+def test_the_key_counts_for_the_length_of_an_address(ncbi_mock: responses.RequestsMock, settings: Settings) -> None:
     for length in range(1800, 2000, 7):
         known = replace(settings, ncbi_api_key=SecretStr(KEY), no_cache=True)
-        ask(known, lambda e, length=length: e.esearch(db="pubmed", term="x" * length))  # type: ignore[misc]
-    assert all(len(str(call.request.url)) <= 2000 for call in net.calls)
-    assert {call.request.method for call in net.calls} == {"GET", "POST"}
+        send_request(known, lambda e, length=length: e.esearch(db="pubmed", term="x" * length))  # type: ignore[misc]
+    assert all(len(str(call.request.url)) <= 2000 for call in ncbi_mock.calls)
+    assert {call.request.method for call in ncbi_mock.calls} == {"GET", "POST"}
 
 
-def test_a_question_by_post_is_cached_too(net: responses.RequestsMock, settings: Settings) -> None:
-    def question(eutils: EUtils) -> Reply:
+def test_a_post_request_is_cached_too(ncbi_mock: responses.RequestsMock, settings: Settings) -> None:
+    def send_long_request(eutils: EUtils) -> Reply:
         return eutils.esearch(db="pubmed", term="x" * 3000)
 
-    assert not ask(settings, question).from_cache
-    assert ask(settings, question).from_cache
-    assert len(net.calls) == 1
+    assert not send_request(settings, send_long_request).from_cache
+    assert send_request(settings, send_long_request).from_cache
+    assert len(ncbi_mock.calls) == 1
 
 
-def test_epost_sends_its_ids_in_one_parameter(net: responses.RequestsMock, settings: Settings) -> None:
-    ask(settings, lambda e: e.epost(db="pubmed", ids=["1", "2"], webenv="MCID_1"))
+def test_epost_sends_its_ids_in_one_parameter(ncbi_mock: responses.RequestsMock, settings: Settings) -> None:
+    send_request(settings, lambda e: e.epost(db="pubmed", ids=["1", "2"], webenv="MCID_1"))
 
-    assert sent(net)[2] == [("db", "pubmed"), ("id", "1,2"), ("WebEnv", "MCID_1")]
+    assert get_sent(ncbi_mock)[2] == [("db", "pubmed"), ("id", "1,2"), ("WebEnv", "MCID_1")]
 
 
-def test_the_lines_of_ecitmatch_arrive_as_they_were_written(net: responses.RequestsMock, settings: Settings) -> None:
+def test_the_lines_of_ecitmatch_are_sent_unchanged(ncbi_mock: responses.RequestsMock, settings: Settings) -> None:
     bdata = "jama|2000|1|2|o'neil é|k 1|\rnature||||x|k2|"
-    ask(settings, lambda e: e.ecitmatch(bdata=bdata))
+    send_request(settings, lambda e: e.ecitmatch(bdata=bdata))
 
-    assert dict(sent(net)[2])["bdata"] == bdata
+    assert dict(get_sent(ncbi_mock)[2])["bdata"] == bdata
 
 
-def test_base_addresses_may_be_others(settings: Settings) -> None:
+def test_base_addresses_can_be_changed(settings: Settings) -> None:
     mirror = replace(settings, eutils_url="https://mirror.example.org/a/entrez/eutils", ncbi_api_key=SecretStr(KEY))
     with responses.RequestsMock() as net:
         net.add("GET", "https://mirror.example.org/a/entrez/eutils/einfo.fcgi", body=BODIES["einfo"])
-        ask(mirror, lambda e: e.einfo())
+        send_request(mirror, lambda e: e.einfo())
         query = urlsplit(str(net.calls[0].request.url)).query
     assert query == "retmode=xml"
 
@@ -288,30 +290,30 @@ def test_base_addresses_may_be_others(settings: Settings) -> None:
         (lambda e: e.ecitmatch(bdata=" "), "bdata"),
     ],
 )
-def test_what_makes_no_sense_is_refused_before_anything_is_sent(
-    question: Ask, field: str, net: responses.RequestsMock, settings: Settings
+def test_invalid_arguments_are_rejected_before_any_request(
+    question: Ask, field: str, ncbi_mock: responses.RequestsMock, settings: Settings
 ) -> None:
     with pytest.raises(InvalidInput) as caught:
-        ask(settings, question)
+        send_request(settings, question)
 
     assert (caught.value.invalid_input or "").startswith(f"{field}=")
-    assert len(net.calls) == 0
+    assert len(ncbi_mock.calls) == 0
 
 
 # Other users of Bio.Entrez
 
 
-def test_the_globals_of_bio_entrez_play_no_part_and_stay_as_they_are(
-    net: responses.RequestsMock, settings: Settings, monkeypatch: pytest.MonkeyPatch
+def test_the_globals_of_bio_entrez_are_neither_used_nor_changed(
+    ncbi_mock: responses.RequestsMock, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Entrez, "email", "someone.else@example.org")
     monkeypatch.setattr(Entrez, "api_key", "key of someone else")
     monkeypatch.setattr(Entrez, "tool", "another tool")
     before = {name: value for name, value in vars(Entrez).items() if not name.startswith("__")}
     previous = vars(Entrez._open).copy()
-    ask(settings, lambda e: e.esearch(db="pubmed", term="x"))
+    send_request(settings, lambda e: e.esearch(db="pubmed", term="x"))
 
-    url = str(net.calls[0].request.url)
+    url = str(ncbi_mock.calls[0].request.url)
     assert "someone" not in url
     assert "another" not in url
     assert "email=" not in url
@@ -319,16 +321,16 @@ def test_the_globals_of_bio_entrez_play_no_part_and_stay_as_they_are(
     assert vars(Entrez._open) == previous
 
 
-def test_no_warning_about_a_missing_email(net: responses.RequestsMock, settings: Settings) -> None:
+def test_a_missing_email_causes_no_warning_of_biopython(ncbi_mock: responses.RequestsMock, settings: Settings) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        ask(settings, lambda e: e.esearch(db="pubmed", term="x"))
+        send_request(settings, lambda e: e.esearch(db="pubmed", term="x"))
 
 
 # The ID Converter
 
 
-def convert(settings: Settings, *args: Any, **kwargs: Any) -> Reply:
+def request_conversion(settings: Settings, *args: Any, **kwargs: Any) -> Reply:
     """Ask the ID Converter."""
     transport = Transport(settings, limiters=lambda _settings, _service: NoLimiter())
     try:
@@ -337,11 +339,11 @@ def convert(settings: Settings, *args: Any, **kwargs: Any) -> Reply:
         transport.close()
 
 
-def test_the_id_converter_is_asked_without_the_key(settings: Settings) -> None:
+def test_the_id_converter_gets_no_key(settings: Settings) -> None:
     known = replace(settings, ncbi_api_key=SecretStr(KEY), ncbi_admin_email=SecretStr("me@example.org"))
     with responses.RequestsMock() as net:
         net.add("GET", f"{settings.idconv_url}/", body=b'{"status":"ok","records":[]}')
-        reply = convert(known, ["PMC1", "PMC2"], idtype="pmcid")
+        reply = request_conversion(known, ["PMC1", "PMC2"], idtype="pmcid")
         url = str(net.calls[0].request.url)
 
     assert reply.url == f"{settings.idconv_url}/?format=json&ids=PMC1,PMC2&idtype=pmcid"
@@ -349,19 +351,19 @@ def test_the_id_converter_is_asked_without_the_key(settings: Settings) -> None:
 
 
 @pytest.mark.parametrize("ids", [[], ["1"] * 201, ["1", ""], ["1 2"]])
-def test_the_id_converter_is_not_asked_for_nonsense(ids: list[str], settings: Settings) -> None:
+def test_invalid_arguments_of_the_id_converter_are_rejected(ids: list[str], settings: Settings) -> None:
     with pytest.raises(InvalidInput):
-        convert(settings, ids)
+        request_conversion(settings, ids)
     with pytest.raises(InvalidInput):
-        convert(settings, ["1"], idtype="isbn")
+        request_conversion(settings, ["1"], idtype="isbn")
 
 
-# What it costs
+# Costs
 
 
 @pytest.mark.process
-def test_a_cached_reply_needs_no_limiter(net: responses.RequestsMock, settings: Settings) -> None:
-    ask(settings, lambda e: e.esearch(db="pubmed", term="x"))
+def test_a_cached_reply_needs_no_limiter(ncbi_mock: responses.RequestsMock, settings: Settings) -> None:
+    send_request(settings, lambda e: e.esearch(db="pubmed", term="x"))
     program = (
         "import sys\n"
         "from pathlib import Path\n"
@@ -386,7 +388,7 @@ def test_a_cached_reply_needs_no_limiter(net: responses.RequestsMock, settings: 
 
 
 @pytest.mark.process
-def test_importing_the_package_loads_no_http_library() -> None:
+def test_importing_the_package_imports_no_http_library() -> None:
     program = (
         "import sys, entrez_kit, entrez_kit.base.settings, entrez_kit.services, entrez_kit.services.transport.cache\n"
         "print({'requests', 'Bio'} & set(sys.modules))"
@@ -396,7 +398,7 @@ def test_importing_the_package_loads_no_http_library() -> None:
     assert done.stdout.strip() == "set()"
 
 
-def test_the_private_function_of_biopython_that_builds_requests_is_still_what_it_was() -> None:
+def test_the_private_function_of_biopython_that_builds_requests_is_unchanged() -> None:
     import inspect
 
     from Bio.Entrez import _build_request

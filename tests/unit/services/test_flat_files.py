@@ -1,4 +1,4 @@
-"""Where texts of records end, and what is no whole text."""
+"""Text formats of records: complete and incomplete replies."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,7 @@ FORMATS = [(read_medline, MEDLINE), (read_fasta, FASTA), (read_genbank, GENBANK)
 
 
 @pytest.mark.parametrize(("check", "text"), FORMATS)
-def test_whole_texts_are_taken(check: Callable[[bytes], object], text: bytes) -> None:
+def test_complete_texts_are_accepted(check: Callable[[bytes], object], text: bytes) -> None:
     check(text)
 
 
@@ -27,14 +27,14 @@ def test_a_text_cut_inside_its_last_line_or_record_is_refused(check: Callable[[b
 
 
 @pytest.mark.parametrize(("check", "text"), FORMATS)
-def test_a_text_that_comes_twice_or_is_spoilt_is_refused(check: Callable[[bytes], object], text: bytes) -> None:
+def test_a_repeated_or_damaged_text_is_refused(check: Callable[[bytes], object], text: bytes) -> None:
     middle = len(text) // 2
     for bad in (text + text, text[:middle] + b"\xff\xfe" + text[middle:], text[:middle] + b"\x00" + text[middle:]):
         with pytest.raises(UpstreamError):
             check(bad)
 
 
-def test_a_remark_about_an_unknown_pmid_is_no_broken_record() -> None:
+def test_a_remark_about_an_unknown_pmid_is_not_a_damaged_record() -> None:
     read_medline(b"id: 99999999 Error occurred: The following PMID is not available: 99999999\n")
     with pytest.raises(UpstreamError):
         read_medline(b"TI  - A title without a PMID\n")

@@ -1,4 +1,4 @@
-"""What differs from the known shape of a reply is told apart, and every recorded reply has that shape."""
+"""Differences of replies from their known shape are identified, and every recorded reply has the known shape."""
 
 import gzip
 import json
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from recordings import require_recordings
+from used_recordings import require_recordings
 
 from entrez_kit.databases.gene.gene_records import GENES
 from entrez_kit.databases.info import EGQUERY
@@ -37,15 +37,15 @@ ARTICLE = b"""<PubmedArticleSet><PubmedArticle><MedlineCitation Status="MEDLINE"
 
 
 @pytest.fixture(autouse=True)
-def _nothing_noticed_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+def _no_differences_logged_yet(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(known_shapes, "_noticed", set())
 
 
-def kinds(shape: Shape, content: bytes) -> list[tuple[str, str]]:
+def list_kinds(shape: Shape, content: bytes) -> list[tuple[str, str]]:
     return sorted((one.kind, one.where) for one in shape.differences(content))
 
 
-def test_a_whole_article_differs_in_nothing() -> None:
+def test_a_complete_article_has_no_difference() -> None:
     assert ARTICLES.differences(ARTICLE) == []
 
 
@@ -64,10 +64,10 @@ def test_a_whole_article_differs_in_nothing() -> None:
         (b"<PubmedData>", b"<PubmedData xml:lang='en'>", []),
     ],
 )
-def test_what_differs_in_xml_is_named(before: bytes, after: bytes, expected: list[tuple[str, str]]) -> None:
+def test_a_difference_in_xml_is_named(before: bytes, after: bytes, expected: list[tuple[str, str]]) -> None:
     assert before in ARTICLE
 
-    assert kinds(ARTICLES, ARTICLE.replace(before, after)) == expected
+    assert list_kinds(ARTICLES, ARTICLE.replace(before, after)) == expected
 
 
 @pytest.mark.parametrize(
@@ -82,16 +82,16 @@ def test_what_differs_in_xml_is_named(before: bytes, after: bytes, expected: lis
         ({"doi": ["10.1/x"]}, [("other_type", "records[].doi")]),
     ],
 )
-def test_what_differs_in_json_is_named(change: dict[str, Any], expected: list[tuple[str, str]]) -> None:
+def test_a_difference_in_json_is_named(change: dict[str, Any], expected: list[tuple[str, str]]) -> None:
     document = {"status": "ok", "records": [{"pmid": 1, "doi": "10.1/x", "requested-id": "1", **change}]}
 
-    assert kinds(CONVERTED, json.dumps(document).encode()) == expected
+    assert list_kinds(CONVERTED, json.dumps(document).encode()) == expected
 
 
-def test_a_field_that_is_due_and_a_date_in_another_form_are_named() -> None:
+def test_a_missing_required_field_and_a_date_in_another_form_are_named() -> None:
     content = json.dumps({"response-date": "2026-03-01T10:00:00Z", "records": []}).encode()
 
-    assert kinds(CONVERTED, content) == [("missing", "status"), ("other_form", "response-date")]
+    assert list_kinds(CONVERTED, content) == [("missing", "status"), ("other_form", "response-date")]
 
 
 def test_differences_of_one_kind_are_counted() -> None:
@@ -104,11 +104,11 @@ def test_differences_of_one_kind_are_counted() -> None:
 
 @pytest.mark.parametrize("content", [b"", b"no markup", b"\x00\x01", b"[1]", b"{", b'"text"', b"<a", b"null"])
 @pytest.mark.parametrize("shape", [ARTICLES, CONVERTED, MEDLINE], ids=lambda shape: shape.name)
-def test_what_is_no_reply_at_all_does_not_fail(shape: Shape, content: bytes) -> None:
+def test_an_invalid_reply_causes_no_error(shape: Shape, content: bytes) -> None:
     shape.differences(content)
 
 
-def test_a_difference_is_said_once_at_debug_level_and_the_reply_is_read(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_difference_is_logged_once_at_debug_level_and_the_reply_is_read(caplog: pytest.LogCaptureFixture) -> None:
     content = ARTICLE.replace(b'Owner="NLM"', b'Owner="NLM" Score="7"')
     with caplog.at_level(logging.DEBUG, "entrez_kit"):
         assert [record.pmid for _ in range(2) for record in read_records(content)] == ["1", "1"]
@@ -116,7 +116,7 @@ def test_a_difference_is_said_once_at_debug_level_and_the_reply_is_read(caplog: 
     assert caplog.messages == ["PubMed XML differs from its known shape: unknown attribute Score of <MedlineCitation>"]
 
 
-def test_nothing_is_compared_where_nobody_would_read_it(caplog: pytest.LogCaptureFixture) -> None:
+def test_no_comparison_is_made_if_the_log_level_hides_it(caplog: pytest.LogCaptureFixture) -> None:
     class Counted(known_shapes.Shape):
         def _find_occurrences(self, reply: object) -> Iterator[known_shapes.ShapeDifference]:
             raise AssertionError("a reply was compared")
@@ -125,7 +125,7 @@ def test_nothing_is_compared_where_nobody_would_read_it(caplog: pytest.LogCaptur
         log_drift(Counted("never"), ARTICLE)
 
 
-def test_a_comparison_that_fails_does_not_fail_the_reply(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_failing_comparison_does_not_fail_the_reply(caplog: pytest.LogCaptureFixture) -> None:
     class Broken(known_shapes.Shape):
         def _find_occurrences(self, reply: object) -> Iterator[known_shapes.ShapeDifference]:
             raise RuntimeError("a defect")
@@ -136,7 +136,7 @@ def test_a_comparison_that_fails_does_not_fail_the_reply(caplog: pytest.LogCaptu
     assert caplog.messages == ["broken could not be compared with its known shape"]
 
 
-def test_a_service_gone_wild_fills_neither_log_nor_memory(caplog: pytest.LogCaptureFixture) -> None:
+def test_thousands_of_differences_fill_neither_log_nor_memory(caplog: pytest.LogCaptureFixture) -> None:
     wild = "".join(f"<Odd{number}/>" for number in range(3 * known_shapes.MAX_NOTICED))
     with caplog.at_level(logging.DEBUG, "entrez_kit"):
         for _ in range(3):
@@ -145,7 +145,7 @@ def test_a_service_gone_wild_fills_neither_log_nor_memory(caplog: pytest.LogCapt
     assert len(caplog.messages) <= known_shapes.MAX_NOTICED
 
 
-def test_names_of_a_service_are_shown_short_and_without_control_characters() -> None:
+def test_names_of_a_service_are_logged_short_and_without_control_characters() -> None:
     shape = JsonShape("any", {})
 
     (difference,) = shape.differences(json.dumps({"\x1b[31m" + "x" * 500: 1}).encode())
@@ -157,46 +157,46 @@ def test_names_of_a_service_are_shown_short_and_without_control_characters() -> 
 # recordings
 
 
-def bodies(path: Path) -> Iterator[bytes]:
+def read_bodies(path: Path) -> Iterator[bytes]:
     content = path.read_bytes()
     if content.startswith(b"\x1f\x8b"):
         content = gzip.decompress(content)
     yield from content.splitlines() if path.name.endswith("_sample.json.gz") else [content]
 
 
-def any_of(_: bytes) -> bool:
+def match_any(_: bytes) -> bool:
     return True
 
 
-def has(*words: bytes) -> Callable[[bytes], bool]:
+def make_matcher(*words: bytes) -> Callable[[bytes], bool]:
     return lambda content: any(word in content[:20_000] for word in words)
 
 
 RECORDED: tuple[tuple[str, Shape | Callable[[bytes], Shape], Callable[[bytes], bool]], ...] = (
-    ("einfo", EINFO, any_of),
-    ("esearch", esearch_shape, any_of),
-    ("esummary", summaries.shape_of, has(b"<DocSum>", b'"pubmed"')),
-    ("efetch_pubmed", ARTICLES, has(b"<PubmedArticleSet")),
-    ("baseline", ARTICLES, has(b"<PubmedArticleSet")),
-    ("efetch_medline", MEDLINE, any_of),
-    ("efetch_gene", GENES, any_of),
-    ("efetch_pmc", JATS, any_of),
-    ("jats", JATS, any_of),
-    ("elink", ELINK, has(b"<eLinkResult")),
-    ("epost", epost_shape, any_of),
-    ("espell", espell_shape, any_of),
-    ("egquery", EGQUERY, any_of),
-    ("idconv", CONVERTED, any_of),
-    ("europepmc", FOUND, has(b'"resultList"')),
+    ("einfo", EINFO, match_any),
+    ("esearch", esearch_shape, match_any),
+    ("esummary", summaries.shape_of, make_matcher(b"<DocSum>", b'"pubmed"')),
+    ("efetch_pubmed", ARTICLES, make_matcher(b"<PubmedArticleSet")),
+    ("baseline", ARTICLES, make_matcher(b"<PubmedArticleSet")),
+    ("efetch_medline", MEDLINE, match_any),
+    ("efetch_gene", GENES, match_any),
+    ("efetch_pmc", JATS, match_any),
+    ("jats", JATS, match_any),
+    ("elink", ELINK, make_matcher(b"<eLinkResult")),
+    ("epost", epost_shape, match_any),
+    ("espell", espell_shape, match_any),
+    ("egquery", EGQUERY, match_any),
+    ("idconv", CONVERTED, match_any),
+    ("europepmc", FOUND, make_matcher(b'"resultList"')),
     ("unpaywall", OPEN_ACCESS, lambda content: b'"results"' not in content[:200]),
-    ("pmc_oa", LISTING, has(b"<ListBucketResult")),
+    ("pmc_oa", LISTING, make_matcher(b"<ListBucketResult")),
 )
 ODD = re.compile(r'"url"$')
 """An old kind of article id, in one record of 2009."""
 
 
 @pytest.mark.parametrize(("folder", "known", "is_one"), RECORDED, ids=[row[0] for row in RECORDED])
-def test_every_recorded_reply_is_as_known(
+def test_every_recorded_reply_has_the_known_shape(
     real_data: Path,
     folder: str,
     known: Shape | Callable[[bytes], Shape],
@@ -205,7 +205,7 @@ def test_every_recorded_reply_is_as_known(
     files = sorted(path for path in (real_data / folder).rglob("*") if path.is_file())
     compared = 0
     for path in files:
-        for body in filter(is_one, bodies(path)):
+        for body in filter(is_one, read_bodies(path)):
             shape = known(body) if callable(known) else known
             found = [str(one) for one in shape.differences(body) if one.kind != "missing" and not ODD.search(one.what)]
             assert found == [], path.name
@@ -214,7 +214,7 @@ def test_every_recorded_reply_is_as_known(
     require_recordings(compared)
 
 
-def test_every_dtd_that_is_named_is_there() -> None:
+def test_every_named_dtd_exists() -> None:
     shapes = [row[1] for row in RECORDED if isinstance(row[1], XmlShape) and row[1].dtd]
 
     small = [shape for of in (esearch_shape, espell_shape, epost_shape) if isinstance(shape := of(b""), XmlShape)]

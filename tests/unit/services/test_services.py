@@ -1,4 +1,4 @@
-"""Services: objects of other rooms that live as long as the clients."""
+"""Objects of other rooms that live as long as the clients of the services."""
 
 from entrez_kit.base.settings import Settings
 from entrez_kit.services import Services
@@ -14,7 +14,7 @@ class Opened:
         self.closed += 1
 
 
-def test_a_kept_object_is_created_once_from_the_settings_and_closed_with_the_clients() -> None:
+def test_a_stored_object_is_created_once_from_the_settings_and_closed_with_the_clients() -> None:
     settings = Settings()
     with Services(settings) as services:
         kept = services.keep(Opened)
@@ -25,6 +25,6 @@ def test_a_kept_object_is_created_once_from_the_settings_and_closed_with_the_cli
     assert kept.closed == 1
 
 
-def test_services_that_kept_nothing_close_nothing() -> None:
+def test_services_without_stored_objects_close_nothing() -> None:
     with Services(Settings()) as services:
         assert services.opened_transport is None

@@ -1,4 +1,4 @@
-"""Queries are split into the parts that AND joins; the interval of a proportion is Wilson's."""
+"""Queries split into the parts that AND joins, and Wilson's interval of a proportion."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from entrez_kit.strategies.measure_recall import compute_interval
 from entrez_kit.strategies.strategy import read_strategy
 
 
-def split(text: str) -> list[tuple[str, bool, int | None]]:
+def split_query(text: str) -> list[tuple[str, bool, int | None]]:
     strategy = read_strategy(text)
     query = strategy.to_result().query
     assert query is not None
@@ -17,23 +17,23 @@ def split(text: str) -> list[tuple[str, bool, int | None]]:
 def test_blocks_are_the_lines_that_and_joins() -> None:
     text = "1. asthma.ti.\n2. wheez$.ti.\n3. 1 or 2\n4. child.ti.\n5. 3 and 4\n6. review.pt.\n7. 5 not 6\n"
 
-    assert split(text) == [
+    assert split_query(text) == [
         ("(asthma[ti]) OR (wheez*[ti])", False, 3),
         ("child[ti]", False, 4),
         ('"review"[pt]', True, 6),
     ]
 
 
-def test_a_limit_is_a_block_of_its_own() -> None:
+def test_a_limit_is_a_separate_block() -> None:
     text = "1. asthma.ti.\n2. child.ti.\n3. 1 and 2\n4. limit 3 to english language\n"
 
-    assert [query for query, _, _ in split(text)] == ["asthma[ti]", "child[ti]", "english[la]"]
+    assert [query for query, _, _ in split_query(text)] == ["asthma[ti]", "child[ti]", "english[la]"]
 
 
 def test_a_query_in_one_line_is_split_at_its_outermost_operators() -> None:
     text = '(asthma[ti] OR "lung AND heart"[ti]) AND ((child[ti])) NOT (rats[mh] NOT humans[mh])'
 
-    assert split(text) == [
+    assert split_query(text) == [
         ('asthma[ti] OR "lung AND heart"[ti]', False, None),
         ("child[ti]", False, None),
         ("rats[mh] NOT humans[mh]", True, None),
@@ -41,7 +41,9 @@ def test_a_query_in_one_line_is_split_at_its_outermost_operators() -> None:
 
 
 def test_an_or_is_one_block() -> None:
-    assert split("asthma[ti] AND child[ti] OR wheeze[ti]") == [("asthma[ti] AND child[ti] OR wheeze[ti]", False, 1)]
+    assert split_query("asthma[ti] AND child[ti] OR wheeze[ti]") == [
+        ("asthma[ti] AND child[ti] OR wheeze[ti]", False, 1)
+    ]
 
 
 def test_joined_blocks_are_the_query() -> None:
@@ -54,7 +56,7 @@ def test_joined_blocks_are_the_query() -> None:
 @pytest.mark.parametrize(
     ("query", "inner"), [("((a) AND (b))", "(a) AND (b)"), ("(a) AND (b)", "(a) AND (b)"), ("((a))", "a")]
 )
-def test_parentheses_around_everything_are_removed(query: str, inner: str) -> None:
+def test_parentheses_around_the_whole_query_are_removed(query: str, inner: str) -> None:
     assert unwrap(query) == inner
 
 
@@ -62,7 +64,7 @@ def test_parentheses_around_everything_are_removed(query: str, inner: str) -> No
     ("found", "total", "low", "high"),
     [(5, 5, 0.566, 1), (10, 10, 0.722, 1), (20, 20, 0.839, 1), (19, 20, 0.764, 0.991), (95, 100, 0.888, 0.978)],
 )
-def test_the_interval_is_that_of_published_tables(found: int, total: int, low: float, high: float) -> None:
+def test_the_interval_equals_that_of_published_tables(found: int, total: int, low: float, high: float) -> None:
     interval = compute_interval(found, total)
 
     assert interval == pytest.approx((low, high), abs=0.0006)

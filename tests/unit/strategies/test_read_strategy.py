@@ -1,4 +1,4 @@
-"""Strategies as printed become lines whose originals are the file."""
+"""Printed strategies read as lines; the joined originals are the file."""
 
 import pytest
 import strategy_files
@@ -6,7 +6,7 @@ import strategy_files
 from entrez_kit.strategies.read_strategy import PrintedLine, read_lines, repair
 
 
-def expressions(text: str) -> list[PrintedLine]:
+def list_expressions(text: str) -> list[PrintedLine]:
     return [line for line in read_lines(text) if line.role == "expression"]
 
 
@@ -37,7 +37,7 @@ def test_the_joined_originals_are_the_file(name: str, newline: str) -> None:
     ],
 )
 def test_the_searches_are_numbered_as_printed(name: str, count: int) -> None:
-    assert [line.number for line in expressions(strategy_files.ALL[name])] == [*range(1, count + 1)]
+    assert [line.number for line in list_expressions(strategy_files.ALL[name])] == [*range(1, count + 1)]
 
 
 @pytest.mark.parametrize(
@@ -51,30 +51,30 @@ def test_the_searches_are_numbered_as_printed(name: str, count: int) -> None:
     ],
 )
 def test_exports_of_services_have_their_numbers_and_counts(name: str, counts: dict[int, int | None]) -> None:
-    lines = expressions(strategy_files.ALL[name])
+    lines = list_expressions(strategy_files.ALL[name])
 
     assert {line.number: line.printed_count for line in lines} == counts
 
 
-def test_counts_beside_lines_are_not_part_of_the_search() -> None:
-    lines = expressions(strategy_files.OVID)
+def test_counts_next_to_lines_are_not_part_of_the_search() -> None:
+    lines = list_expressions(strategy_files.OVID)
 
     assert [line.printed_count for line in lines[:4]] == [1234, 2345, 87, 3000]
     assert lines[0].text == "exp Heart Failure/"
     assert lines[3].text == "or/1-3"
-    assert [line.printed_count for line in expressions(strategy_files.OVID_COLUMN)] == [1234, 99, None]
-    assert [line.printed_count for line in expressions(strategy_files.TABLE)] == [1234, 99, 1300]
+    assert [line.printed_count for line in list_expressions(strategy_files.OVID_COLUMN)] == [1234, 99, None]
+    assert [line.printed_count for line in list_expressions(strategy_files.TABLE)] == [1234, 99, 1300]
 
 
 @pytest.mark.parametrize(
     "text", ["1 and (2)", "or/1-9", "1 or 2 or 11", "trisomy 21", "(trisomy 21).ti.", '"apolipoprotein e4"']
 )
 def test_a_number_in_a_search_is_not_a_count(text: str) -> None:
-    assert expressions(f"1. exp Asthma/\n2. {text}\n")[1].text == text
+    assert list_expressions(f"1. exp Asthma/\n2. {text}\n")[1].text == text
 
 
 def test_wrapped_lines_are_joined() -> None:
-    lines = expressions(strategy_files.OVID_WRAPPED)
+    lines = list_expressions(strategy_files.OVID_WRAPPED)
 
     assert lines[0].text == "exp Diabetes Mellitus, Type 2/"
     assert lines[1].text == "(non insulin dependent adj2 diabet*).ti, ab."
@@ -86,7 +86,7 @@ def test_a_year_and_a_count_are_not_line_numbers() -> None:
     assert [line.role for line in lines if line.original.startswith("2010")] == ["header"]
 
 
-def test_headers_and_comments_are_kept() -> None:
+def test_headers_and_comments_are_lines() -> None:
     roles = [line.role for line in read_lines(strategy_files.OVID)]
 
     assert roles == ["header", "header", "comment", *["expression"] * 15, "comment"]
@@ -102,7 +102,7 @@ def test_a_title_above_an_expression_is_a_header() -> None:
 
 
 def test_a_gap_in_the_numbers_is_noted() -> None:
-    lines = expressions("1. exp Asthma/\n2. wheez$.tw.\n4. 1 or 2\n")
+    lines = list_expressions("1. exp Asthma/\n2. wheez$.tw.\n4. 1 or 2\n")
 
     assert [line.number for line in lines] == [1, 2, 4]
     assert any(note.startswith("number-gap") for note in lines[2].notes)
@@ -112,7 +112,7 @@ def test_characters_of_word_processors_are_repaired() -> None:
     assert repair("“heart\u00a0failure”[tiab] – ‘x’ ﬁ\u00ad &amp; …") == "\"heart failure\"[tiab] - 'x' fi & ..."
 
 
-def test_an_open_parenthesis_does_not_swallow_the_next_numbers() -> None:
-    lines = expressions("1. (asthma or wheeze.tw.\n2. exp Asthma/\n3. 1 or 2\n")
+def test_an_open_parenthesis_does_not_include_the_next_numbers() -> None:
+    lines = list_expressions("1. (asthma or wheeze.tw.\n2. exp Asthma/\n3. 1 or 2\n")
 
     assert [line.number for line in lines] == [1, 2, 3]

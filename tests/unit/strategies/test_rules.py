@@ -9,7 +9,7 @@ from entrez_kit.strategies.rules import CODES, find_problems
 from entrez_kit.strategies.strategy import read_strategy
 
 
-def codes(text: str) -> set[tuple[str, int | None]]:
+def list_codes(text: str) -> set[tuple[str, int | None]]:
     return {(one.code, one.line) for one in find_problems(read_strategy(text))}
 
 
@@ -24,7 +24,7 @@ CLEAN = """1. exp Asthma/
 
 
 def test_a_strategy_without_defects_has_no_findings() -> None:
-    assert codes(CLEAN) == set()
+    assert list_codes(CLEAN) == set()
 
 
 PLANTED: list[tuple[str, str, str, int]] = [
@@ -62,7 +62,7 @@ PLANTED: list[tuple[str, str, str, int]] = [
 def test_a_planted_defect_is_found_by_code_and_line(old: str, new: str, code: str, line: int) -> None:
     assert old in CLEAN
 
-    assert (code, line) in codes(CLEAN.replace(old, new, 1))
+    assert (code, line) in list_codes(CLEAN.replace(old, new, 1))
 
 
 PUBMED: list[tuple[str, str]] = [
@@ -89,12 +89,12 @@ PUBMED: list[tuple[str, str]] = [
 def test_a_defect_of_a_query_of_pubmed_is_found(query: str, code: str) -> None:
     text = f"1. child[tiab] OR infant[tiab]\n2. {query}\n3. #1 AND #2\n"
 
-    assert (code, 2) in codes(text)
-    assert not {place for name, place in codes(text) if name == code} - {2}
+    assert (code, 2) in list_codes(text)
+    assert not {place for name, place in list_codes(text) if name == code} - {2}
 
 
 LATER = {"count-mismatch", "filter-for-central"}
-"""Codes with a test of their own below."""
+"""Codes with a separate test below."""
 ONLINE = {"not-mesh", "no-hits", "dropped-phrase", "explosion-of-hits", "not-removes-known"}
 """Codes that need records; the tests of the commands find them by line."""
 
@@ -124,34 +124,34 @@ def test_ten_planted_defects_are_found_by_code_and_line() -> None:
         *(("half-open-date", 9), ("limit-drops-unindexed", 10)),
     }
 
-    assert planted <= codes(TEN)
+    assert planted <= list_codes(TEN)
 
 
 def test_counts_beside_lines_are_compared() -> None:
     text = "1. exp Asthma/ (100)\n2. asthma.tw. (200)\n3. 1 or 2 (150)\n4. 1 and 2 (120)\n5. 3 not 4 (151)\n"
 
-    assert {line for code, line in codes(text) if code == "count-mismatch"} == {3, 4, 5}
+    assert {line for code, line in list_codes(text) if code == "count-mismatch"} == {3, 4, 5}
 
 
-def test_a_filter_for_trials_has_no_place_in_central() -> None:
+def test_a_filter_for_trials_in_central_is_reported() -> None:
     text = '#1 [mh "Asthma"]\n#2 asthma:ti,ab,kw\n#3 (randomised or placebo):ti,ab,kw\n#4 {or #1-#2} and #3\n'
 
-    assert ("filter-for-central", 3) in codes(text)
+    assert ("filter-for-central", 3) in list_codes(text)
 
 
 def test_a_range_over_a_combination_is_found() -> None:
     text = "1. exp Asthma/\n2. asthma.tw.\n3. 1 or 2\n4. wheez$.tw.\n5. or/1-4\n"
 
-    assert ("range-over-combination", 5) in codes(text)
+    assert ("range-over-combination", 5) in list_codes(text)
 
 
-def test_a_range_that_goes_too_far_gets_a_proposal() -> None:
+def test_a_range_that_goes_too_far_has_a_proposed_correction() -> None:
     problems = find_problems(read_strategy("1. exp Asthma/\n2. asthma.tw.\n3. or/1-22\n"))
 
     assert [one.fix for one in problems if one.code == "circular-reference"] == ["or/1-2"]
 
 
-def test_corrections_keep_all_other_characters() -> None:
+def test_corrections_do_not_change_other_characters() -> None:
     text = "1. “Asthma”[mh] or asthma*[tiab]  \r\n2. 1 AND 2010:[dp]\r\n3. exp Decubitus Ulcer/\r\n"
 
     assert fix_strategy(read_strategy(text)) == (

@@ -1,12 +1,12 @@
-"""Strategies with their translations: references, labels, refusals, and proof on records."""
+"""Strategies with their translations: references, labels, refused lines, and proof on records."""
 
 import time
 from pathlib import Path
 
 import pytest
 import strategy_files
-from line_judge import LineJudge
 from pyroaring import BitMap
+from strategy_line_matcher import LineMatcher
 from strategy_records import list_records
 from terms_index import index_terms
 
@@ -19,12 +19,12 @@ from entrez_kit.strategies.rules import find_problems
 from entrez_kit.strategies.strategy import Strategy, read_strategy
 
 
-def kinds(strategy: Strategy) -> dict[int, str]:
+def list_kinds(strategy: Strategy) -> dict[int, str]:
     return {number: line.kind for number, line in strategy.numbered.items()}
 
 
 def search_line(proof: LineProof, index: SearchIndex, proofs: list[LineProof]) -> set[int]:
-    """Return the records of a translation with all other lines in it."""
+    """Return the records of a translation that includes all other lines."""
     by_number = {one.line.number: one for one in proofs}
     return set(
         search(
@@ -75,7 +75,7 @@ def test_most_lines_decide_the_service(name: str, dialect: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in strategy_files.ALL if not name.startswith("PUBMED")])
-def test_the_labels_hold_on_records_with_the_words_of_the_strategy(name: str) -> None:
+def test_the_labels_are_correct_on_records_with_the_words_of_the_strategy(name: str) -> None:
     strategy = read_strategy(strategy_files.ALL[name])
 
     records = list_records([strategy], 300)
@@ -83,7 +83,7 @@ def test_the_labels_hold_on_records_with_the_words_of_the_strategy(name: str) ->
 
     proofs, _ = compare_records(strategy, index)
 
-    judge = LineJudge(records, lambda query: search(query, index).records)
+    judge = LineMatcher(records, lambda query: search(query, index).records)
     judged: dict[int, set[int]] = {}
     for proof in proofs:
         assert proof.line.node is not None
@@ -119,10 +119,10 @@ def test_a_wrong_translation_is_disproved_by_its_records() -> None:
     assert proof.gained
 
 
-def test_a_refused_line_blocks_what_depends_on_it() -> None:
+def test_a_refused_line_blocks_the_lines_that_depend_on_it() -> None:
     strategy = read_strategy("1. exp Asthma/\n2. aspirin.jw.\n3. 1 or 2\n4. wheez$.tw.\n5. 1 or 4\n")
 
-    assert kinds(strategy) == {1: "search", 2: "refused", 3: "reference", 4: "search", 5: "reference"}
+    assert list_kinds(strategy) == {1: "search", 2: "refused", 3: "reference", 4: "search", 5: "reference"}
     result = strategy.to_result()
     assert [line.label for line in result.lines] == ["exact", "not_expressible", "not_expressible", "wider", "wider"]
     assert result.query == '("Asthma"[mh]) OR (wheez*[tiab])'
@@ -153,7 +153,7 @@ def test_a_forward_reference_is_resolved_with_a_warning() -> None:
     assert any(one.startswith("forward-reference") for one in strategy.numbered[2].warnings)
 
 
-def test_labels_include_those_of_the_lines_below() -> None:
+def test_labels_include_those_of_the_referenced_lines() -> None:
     strategy = read_strategy("1. exp Asthma/\n2. wheez$.ab.\n3. 1 or 2\n4. 1 not 2\n")
 
     labels = {number: choose_label(line.losses) for number, line in strategy.numbered.items()}
@@ -163,11 +163,11 @@ def test_labels_include_those_of_the_lines_below() -> None:
 def test_lines_of_another_database_are_refused_by_name() -> None:
     strategy = read_strategy("1. exp Asthma/\n2. 1 use ppez\n3. exp asthma/\n4. 3 use oemezd\n5. 2 or 4\n")
 
-    assert kinds(strategy)[4] == "refused"
+    assert list_kinds(strategy)[4] == "refused"
     assert strategy.to_result().query is None
 
 
-def test_repairs_are_visible() -> None:
+def test_repairs_are_reported() -> None:
     line = read_strategy("“Asthma”[mh] OR wheez*[tiab]\n").to_result().lines[0]
 
     assert line.original == "“Asthma”[mh] OR wheez*[tiab]\n"
@@ -175,7 +175,7 @@ def test_repairs_are_visible() -> None:
 
 
 @pytest.mark.recorded
-def test_recorded_strategies_are_read_and_their_labels_hold(real_data: Path) -> None:
+def test_recorded_strategies_are_read_and_their_labels_are_correct(real_data: Path) -> None:
     files = sorted((real_data / "strategies" / "clef").glob("CD*.txt"))
     assert len(files) >= 38
     for path in files:
@@ -193,7 +193,7 @@ def test_recorded_strategies_are_read_and_their_labels_hold(real_data: Path) -> 
 
 
 @pytest.mark.recorded
-def test_recorded_queries_of_pubmed_are_searched_as_they_are(real_data: Path) -> None:
+def test_recorded_queries_of_pubmed_are_searched_unchanged(real_data: Path) -> None:
     import json
 
     path = real_data / "strategies" / "pubmed.jsonl"
@@ -214,7 +214,7 @@ LONG: list[tuple[str, Dialect | None]] = [
 
 @pytest.mark.parametrize(("piece", "dialect"), LONG)
 @pytest.mark.long
-def test_the_work_for_a_long_line_grows_with_its_length(piece: str, dialect: Dialect | None) -> None:
+def test_the_time_for_a_long_line_is_linear_in_its_length(piece: str, dialect: Dialect | None) -> None:
     def measure(length: int) -> float:
         start = time.thread_time()
         strategy = read_strategy(piece * (length // len(piece)), dialect=dialect)

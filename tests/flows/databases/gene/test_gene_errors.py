@@ -1,4 +1,4 @@
-"""Five codes, one envelope, and hints that lead to success when they are followed literally."""
+"""Errors of the gene tools: five codes, one envelope, and hints that lead to success if they are followed literally."""
 
 import json
 import re
@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 import pytest
-from gene_bench import Canned, Genes, esearch_xml
+from gene_helpers import Canned, Genes, write_esearch_xml
 
 from entrez_kit.base.errors import (
     AmbiguousQuery,
@@ -54,7 +54,7 @@ WRONG: list[Wrong] = [
 ]
 
 
-def _error(genes: Genes, tool: str, arguments: dict[str, Any]) -> EntrezKitError:
+def _catch_error(genes: Genes, tool: str, arguments: dict[str, Any]) -> EntrezKitError:
     outcome = execute(TOOLS[tool], genes.kit.services, arguments)
     assert outcome.result is None
     assert outcome.error is not None
@@ -65,7 +65,7 @@ def _error(genes: Genes, tool: str, arguments: dict[str, Any]) -> EntrezKitError
 def test_every_error_is_the_canonical_envelope(
     genes: Genes, tool: str, arguments: dict[str, Any], code: str, invalid_input: str | None
 ) -> None:
-    envelope = _error(genes, tool, arguments).envelope()
+    envelope = _catch_error(genes, tool, arguments).envelope()
 
     assert envelope["success"] is False
     error = envelope["error"]
@@ -90,7 +90,7 @@ FAILURES = [
 
 @pytest.mark.parametrize("failure", FAILURES, ids=lambda failure: type(failure).__name__)
 @pytest.mark.parametrize("tool", TOOLS)
-def test_whatever_a_service_raises_the_code_is_of_the_registry(tool: str, failure: EntrezKitError) -> None:
+def test_every_error_of_a_service_has_a_code_of_the_registry(tool: str, failure: EntrezKitError) -> None:
     services = Canned(esearch=[failure] * 3, efetch=[failure], esummary=[failure], elink=[failure])
     arguments = {"query": "TP53"} if tool == "search_genes" else {"entrez_id": "NCBIGene:7157"}
     outcome = execute(TOOLS[tool], services, arguments)  # type: ignore[arg-type]
@@ -102,7 +102,7 @@ def test_whatever_a_service_raises_the_code_is_of_the_registry(tool: str, failur
         assert outcome.error.details == {"reason": "bad_api_key", "code": "NOT_CONFIGURED"}
 
 
-def test_a_defect_of_ours_is_the_only_other_code() -> None:
+def test_internal_error_is_the_only_other_code() -> None:
     outcome = execute(GET_GENE, Canned(efetch=[ZeroDivisionError()]), {"entrez_id": "NCBIGene:7157"})  # type: ignore[arg-type]
 
     assert outcome.error is not None
@@ -112,7 +112,7 @@ def test_a_defect_of_ours_is_the_only_other_code() -> None:
     assert caught.value.code == "INTERNAL_ERROR"
 
 
-def test_a_query_ncbi_refuses_is_ambiguous_and_named() -> None:
+def test_a_query_that_ncbi_refuses_is_reported_as_ambiguous_with_its_text() -> None:
     services = Canned(esearch=[InvalidInput("unbalanced parentheses")])
 
     with pytest.raises(AmbiguousQuery) as caught:
@@ -121,16 +121,16 @@ def test_a_query_ncbi_refuses_is_ambiguous_and_named() -> None:
 
 
 def test_hints_name_the_next_call() -> None:
-    def hint(text: str) -> str:
+    def get_hint(text: str) -> str:
         return unresolved_error(text, "get_gene").say_in(Tools()).recovery_hint
 
-    assert hint("TP53").startswith('Call search_genes(query="TP53") to resolve the identifier first')
-    assert hint("7157").startswith('Call get_gene(entrez_id="NCBIGene:7157")')
-    assert hint('the "p53" gene').startswith('Call search_genes(query="the \\"p53\\" gene")')
+    assert get_hint("TP53").startswith('Call search_genes(query="TP53") to resolve the identifier first')
+    assert get_hint("7157").startswith('Call get_gene(entrez_id="NCBIGene:7157")')
+    assert get_hint('the "p53" gene').startswith('Call search_genes(query="the \\"p53\\" gene")')
 
 
 @pytest.mark.parametrize("text", ["", " ", "x", "\x00\x01", "y" * 500, "NCBIGene:0"])
-def test_input_nobody_could_search_for_gets_a_hint_in_words(text: str) -> None:
+def test_input_that_cannot_be_searched_gets_a_short_hint(text: str) -> None:
     error = unresolved_error(text, "get_gene")
 
     assert "search_genes" in error.recovery_hint
@@ -140,14 +140,14 @@ def test_input_nobody_could_search_for_gets_a_hint_in_words(text: str) -> None:
 
 def test_rate_limited_hints_name_the_api_key(genes: Genes) -> None:
     genes.sandbox.fail_next("429", "efetch", times=50)
-    error = _error(genes, "get_gene", {"entrez_id": "NCBIGene:7157"})
+    error = _catch_error(genes, "get_gene", {"entrez_id": "NCBIGene:7157"})
 
     assert isinstance(error, RateLimited)
     assert "NCBI_API_KEY" in error.recovery_hint
 
 
 def test_us4_scenario_1_following_unresolved_entity_resolves_the_gene(genes: Genes) -> None:
-    assert isinstance(_error(genes, "get_gene", {"entrez_id": "BRCA1"}), UnresolvedEntity)
+    assert isinstance(_catch_error(genes, "get_gene", {"entrez_id": "BRCA1"}), UnresolvedEntity)
 
     candidate = genes.search("BRCA1").items[0]
     assert genes.get(candidate.id).symbol == "BRCA1"
@@ -155,7 +155,7 @@ def test_us4_scenario_1_following_unresolved_entity_resolves_the_gene(genes: Gen
 
 def test_us4_scenario_2_rate_limited_says_to_wait_or_to_add_a_key(genes: Genes) -> None:
     genes.sandbox.fail_next("429", "esearch", times=50)
-    error = _error(genes, "search_genes", {"query": "TP53"})
+    error = _catch_error(genes, "search_genes", {"query": "TP53"})
 
     assert error.code == "RATE_LIMITED"
     assert error.retryable
@@ -166,25 +166,25 @@ def test_us4_scenario_2_rate_limited_says_to_wait_or_to_add_a_key(genes: Genes) 
 @pytest.mark.parametrize("fault", ["500", "html", "cut"])
 def test_us4_scenario_3_and_edge_case_ncbi_unavailable_is_upstream_error(genes: Genes, fault: str) -> None:
     genes.sandbox.fail_next(fault, "efetch", times=50)
-    error = _error(genes, "get_gene", {"entrez_id": "NCBIGene:7157"})
+    error = _catch_error(genes, "get_gene", {"entrez_id": "NCBIGene:7157"})
 
     assert isinstance(error, UpstreamError)
     assert error.retryable
     assert error.recovery_hint
 
 
-def test_edge_case_rate_limit_exceeded_is_survived_when_it_passes(genes: Genes) -> None:
+def test_edge_case_a_temporary_rate_limit_does_not_fail_the_call(genes: Genes) -> None:
     genes.sandbox.fail_next("429", "efetch", times=2)
 
     assert genes.get("NCBIGene:7157").symbol == "TP53"
     assert genes.sandbox.requests("efetch") == 3
 
 
-# Every code, and what its hint leads to when it is followed to the letter
+# Every code, and the result of following its hint literally
 
 
-def _called(hint: str) -> tuple[str, dict[str, Any]]:
-    """Return the call a hint spells out."""
+def _parse_call(hint: str) -> tuple[str, dict[str, Any]]:
+    """Return the call that a hint contains."""
     match = re.search(r'Call (\w+)\((\w+)=("(?:[^"\\]|\\.)*")\)', hint)
     assert match, hint
     return match[1], {match[2]: json.loads(match[3])}
@@ -200,8 +200,8 @@ def _called(hint: str) -> tuple[str, dict[str, Any]]:
 )
 @pytest.mark.parametrize("tool", ["get_gene", "get_pubmed_links"])
 def test_sc_005_the_call_in_an_unresolved_hint_succeeds(genes: Genes, tool: str, text: str) -> None:
-    error = _error(genes, tool, {"entrez_id": text})
-    name, arguments = _called(error.recovery_hint)
+    error = _catch_error(genes, tool, {"entrez_id": text})
+    name, arguments = _parse_call(error.recovery_hint)
     outcome = execute(TOOLS[name], genes.kit.services, arguments)
 
     assert outcome.error is None
@@ -211,13 +211,13 @@ def test_sc_005_the_call_in_an_unresolved_hint_succeeds(genes: Genes, tool: str,
 
 
 @pytest.mark.parametrize("text", ["NCBIGene:", "NCBIGene: ?", "::", "GeneID:\n"])
-def test_an_id_without_anything_to_look_for_gets_no_call_that_finds_nothing(genes: Genes, text: str) -> None:
-    hint = _error(genes, "get_gene", {"entrez_id": text}).recovery_hint
+def test_the_hint_for_an_id_without_a_searchable_word_recommends_a_search_by_symbol(genes: Genes, text: str) -> None:
+    hint = _catch_error(genes, "get_gene", {"entrez_id": text}).recovery_hint
 
     assert hint.startswith("Call search_genes with the gene's symbol or name")
 
 
-def test_the_call_for_the_terminal_is_one_that_a_shell_takes(genes: Genes) -> None:
+def test_the_command_in_a_hint_is_quoted_for_a_shell(genes: Genes) -> None:
     error = execute(GET_GENE, genes.kit.services, {"entrez_id": "NCBIGene:tumor suppressor"}).error
 
     assert error is not None
@@ -225,14 +225,14 @@ def test_the_call_for_the_terminal_is_one_that_a_shell_takes(genes: Genes) -> No
     assert hint.startswith("Run `entrez-kit gene search 'tumor suppressor'` to resolve the identifier first")
 
 
-def _after_organism(genes: Genes, error: EntrezKitError) -> None:
+def _follow_organism_hint(genes: Genes, error: EntrezKitError) -> None:
     taxid = re.search(r'organism="(txid[0-9]+)"', error.recovery_hint)
     names = re.search(r"common name \(([^)]+)\)", error.recovery_hint)
     organism = taxid[1] if taxid else names[1].split(", ")[0] if names else ""
     genes.search("TP53", organism=organism)
 
 
-def _after_bounds(genes: Genes, error: EntrezKitError) -> None:
+def _follow_bounds_hint(genes: Genes, error: EntrezKitError) -> None:
     bounds = re.search(r"from (\d+) to (\d+)", error.recovery_hint)
     assert bounds
     field = (error.invalid_input or "").partition("=")[0]
@@ -243,36 +243,42 @@ def _after_bounds(genes: Genes, error: EntrezKitError) -> None:
             genes.search("TP53", page_size=int(value))
 
 
-def _after_query(genes: Genes, error: EntrezKitError) -> None:
+def _follow_query_hint(genes: Genes, error: EntrezKitError) -> None:
     assert "at least 2 characters" in error.recovery_hint
     assert genes.search("TP").pagination.total_count is not None
 
 
-def _after_cursor(genes: Genes, error: EntrezKitError) -> None:
+def _follow_cursor_hint(genes: Genes, error: EntrezKitError) -> None:
     assert "omit cursor" in error.recovery_hint
     assert genes.search("TP53").items
 
 
-def _after_not_found(genes: Genes, error: EntrezKitError) -> None:
+def _follow_not_found_hint(genes: Genes, error: EntrezKitError) -> None:
     assert "search_genes" in error.recovery_hint
     assert genes.get(genes.search("TP53").items[0].id).symbol == "TP53"
 
 
-def _after_waiting(genes: Genes, error: EntrezKitError) -> None:
+def _follow_waiting_hint(genes: Genes, error: EntrezKitError) -> None:
     assert re.search("again|retry", error.recovery_hint, re.IGNORECASE)
     assert genes.get("NCBIGene:7157").symbol == "TP53"
 
 
 FOLLOWED: list[tuple[str, dict[str, Any], str | None, str, Callable[[Genes, EntrezKitError], None]]] = [
-    ("search_genes", {"query": "TP53", "organism": "klingon"}, None, "AMBIGUOUS_QUERY", _after_organism),
-    ("search_genes", {"query": "TP53", "organism": "Echinacea"}, None, "AMBIGUOUS_QUERY", _after_organism),
-    ("search_genes", {"query": "TP53", "page_size": 500}, None, "AMBIGUOUS_QUERY", _after_bounds),
-    ("get_pubmed_links", {"entrez_id": "NCBIGene:7157", "limit": 500_000}, None, "AMBIGUOUS_QUERY", _after_bounds),
-    ("search_genes", {"query": "T"}, None, "AMBIGUOUS_QUERY", _after_query),
-    ("search_genes", {"query": "TP53", "cursor": "2"}, None, "AMBIGUOUS_QUERY", _after_cursor),
-    ("get_gene", {"entrez_id": "NCBIGene:999999999"}, None, "ENTITY_NOT_FOUND", _after_not_found),
-    ("get_gene", {"entrez_id": "NCBIGene:7157"}, "429", "RATE_LIMITED", _after_waiting),
-    ("get_gene", {"entrez_id": "NCBIGene:7157"}, "500", "UPSTREAM_ERROR", _after_waiting),
+    ("search_genes", {"query": "TP53", "organism": "klingon"}, None, "AMBIGUOUS_QUERY", _follow_organism_hint),
+    ("search_genes", {"query": "TP53", "organism": "Echinacea"}, None, "AMBIGUOUS_QUERY", _follow_organism_hint),
+    ("search_genes", {"query": "TP53", "page_size": 500}, None, "AMBIGUOUS_QUERY", _follow_bounds_hint),
+    (
+        "get_pubmed_links",
+        {"entrez_id": "NCBIGene:7157", "limit": 500_000},
+        None,
+        "AMBIGUOUS_QUERY",
+        _follow_bounds_hint,
+    ),
+    ("search_genes", {"query": "T"}, None, "AMBIGUOUS_QUERY", _follow_query_hint),
+    ("search_genes", {"query": "TP53", "cursor": "2"}, None, "AMBIGUOUS_QUERY", _follow_cursor_hint),
+    ("get_gene", {"entrez_id": "NCBIGene:999999999"}, None, "ENTITY_NOT_FOUND", _follow_not_found_hint),
+    ("get_gene", {"entrez_id": "NCBIGene:7157"}, "429", "RATE_LIMITED", _follow_waiting_hint),
+    ("get_gene", {"entrez_id": "NCBIGene:7157"}, "500", "UPSTREAM_ERROR", _follow_waiting_hint),
 ]
 
 
@@ -287,21 +293,21 @@ def test_sc_005_a_hint_followed_literally_leads_to_success(
 ) -> None:
     if fault:
         genes.sandbox.fail_next(fault, times=1 + genes.kit.settings.ncbi_max_retries)
-    error = _error(genes, tool, arguments)
+    error = _catch_error(genes, tool, arguments)
 
     assert error.code == code
     follow(genes, error)
 
 
-def test_an_operation_without_a_rule_of_its_own_still_says_invalid_input(genes: Genes) -> None:
+def test_operations_of_other_rooms_report_invalid_input(genes: Genes) -> None:
     with pytest.raises(InvalidInput) as caught:
         genes.kit.search_articles(query_term="x")
     assert caught.value.code == "INVALID_INPUT"
 
 
-def test_complaints_about_the_organism_do_not_empty_the_search() -> None:
+def test_an_organism_that_ncbi_does_not_find_does_not_change_the_search() -> None:
     errors = "<ErrorList><PhraseNotFound>txid9606[Organism]</PhraseNotFound></ErrorList>"
-    services = Canned(esearch=[esearch_xml(0, errors=errors), *[esearch_xml(0)] * 4])
+    services = Canned(esearch=[write_esearch_xml(0, errors=errors), *[write_esearch_xml(0)] * 4])
 
     page = SEARCH_GENES.run(services, {"query": "TP53", "organism": "human"})  # type: ignore[arg-type]
     assert page.pagination.total_count == 0

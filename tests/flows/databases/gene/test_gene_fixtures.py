@@ -1,4 +1,4 @@
-"""The genes that ship with the kit, and the sandbox that serves them."""
+"""The genes of the demo, and the sandbox that serves them."""
 
 import re
 from collections.abc import Iterator
@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gene_bench import Genes
+from gene_helpers import Genes
 from lxml import etree
-from places import ROOT
-from recordings import require_recordings
+from project_paths import ROOT
+from used_recordings import require_recordings
 
 from entrez_kit.databases.gene.gene_records import parse_genes
 from entrez_kit.sandbox.links import read_small_databases
@@ -18,16 +18,16 @@ FOLDER = ROOT / "fixtures" / "gene"
 FIRST_INVENTED = 990_000_001
 
 
-def _elements() -> Iterator[Any]:
+def _list_elements() -> Iterator[Any]:
     for file in sorted(FOLDER.glob("*.xml")):
         yield from etree.parse(file).getroot().iterfind("Entrezgene")
 
 
-def _number(element: Any) -> int:
+def _read_number(element: Any) -> int:
     return int(element.findtext("Entrezgene_track-info/Gene-track/Gene-track_geneid"))
 
 
-def test_the_genes_are_those_that_were_agreed() -> None:
+def test_the_demo_has_the_agreed_genes() -> None:
     genes = {gene.id: gene for file in FOLDER.glob("*.xml") for gene in parse_genes(file.read_bytes())}
 
     assert 14 <= len(genes) <= 20
@@ -38,27 +38,27 @@ def test_the_genes_are_those_that_were_agreed() -> None:
     assert "NCBIGene:999999999" not in genes
 
 
-def test_every_gene_has_a_source_beside_it() -> None:
+def test_every_gene_names_its_source() -> None:
     sources = (FOLDER / "SOURCES.txt").read_text(encoding="utf-8")
 
-    for element in _elements():
-        assert re.search(rf"\b{_number(element)}\b", sources), _number(element)
+    for element in _list_elements():
+        assert re.search(rf"\b{_read_number(element)}\b", sources), _read_number(element)
 
 
-def test_invented_genes_say_so_and_are_out_of_the_way_of_real_ones() -> None:
-    for element in _elements():
+def test_invented_genes_are_marked_and_their_ids_are_not_those_of_real_genes() -> None:
+    for element in _list_elements():
         text = " ".join(element.itertext())
-        assert (_number(element) >= FIRST_INVENTED) == ("invented gene" in text), _number(element)
+        assert (_read_number(element) >= FIRST_INVENTED) == ("invented gene" in text), _read_number(element)
         summary = element.findtext("Entrezgene_summary")
         assert summary is None or summary.endswith("[Summary written for the entrez-kit demo.]")
 
 
-def test_fixtures_use_no_element_that_ncbi_does_not_send(real_data: Path) -> None:
+def test_fixtures_use_only_elements_that_ncbi_sends(real_data: Path) -> None:
     known = {"Gene-ref_locus-tag", "Gene-track_current-id", "Error"}
     for file in (real_data / "efetch_gene").iterdir():
         known |= {str(element.tag) for element in etree.parse(file).getroot().iter()}
 
-    used = {str(element.tag) for top in _elements() for element in top.iter() if isinstance(element.tag, str)}
+    used = {str(element.tag) for top in _list_elements() for element in top.iter() if isinstance(element.tag, str)}
     require_recordings(used <= known)
 
 
@@ -83,12 +83,12 @@ def test_summaries_and_values_agree_with_the_records() -> None:
         assert values["PREF"] == [summary["Name"]]
 
 
-def test_links_lead_from_existing_genes_to_existing_articles() -> None:
+def test_links_connect_existing_genes_with_existing_articles() -> None:
     records = {record["uid"]: record for record in read_small_databases()["gene"]["records"]}
     links = {uid: record["links"]["gene_pubmed"] for uid, record in records.items() if "gene_pubmed" in record["links"]}
     articles = "".join(file.read_text(encoding="utf-8") for file in (FOLDER.parent / "pubmed").glob("*.xml"))
 
-    assert set(links) <= {str(_number(element)) for element in _elements()}
+    assert set(links) <= {str(_read_number(element)) for element in _list_elements()}
     for number, pmids in links.items():
         symbol = records[number]["summary"]["Name"]
         for pmid in pmids:
@@ -132,7 +132,7 @@ def test_the_sandbox_searches_gene_in_its_own_fields(genes: Genes, term: str, id
     assert sorted(_search_ids(genes, term)) == ids
 
 
-def test_the_sandbox_says_what_it_does_not_know(genes: Genes) -> None:
+def test_the_sandbox_names_the_words_that_it_does_not_know(genes: Genes) -> None:
     body = genes.kit.eutils.esearch(db="gene", term='"qq"[sym] OR x[nosuchfield] OR zzz[sym]').content.decode()
 
     assert "<QuotedPhraseNotFound>&quot;" in body or "QuotedPhraseNotFound" in body
@@ -140,7 +140,7 @@ def test_the_sandbox_says_what_it_does_not_know(genes: Genes) -> None:
     assert "<PhraseNotFound>zzz[sym]</PhraseNotFound>" in body
 
 
-def test_the_sandbox_answers_like_ncbi_for_summaries_records_and_links(genes: Genes) -> None:
+def test_the_sandbox_returns_summaries_records_and_links_in_ncbis_form(genes: Genes) -> None:
     eutils = genes.kit.eutils
     summary = etree.fromstring(eutils.esummary(db="gene", ids=["7157"]).content)
     document = summary.find("DocumentSummarySet/DocumentSummary")
@@ -161,7 +161,7 @@ def test_the_sandbox_answers_like_ncbi_for_summaries_records_and_links(genes: Ge
     assert b"<FullName>Preferred Symbol</FullName>" in eutils.einfo(db="gene").content
 
 
-def test_the_sandbox_knows_organisms_by_name_and_number(genes: Genes) -> None:
+def test_the_sandbox_finds_organisms_by_name_and_number(genes: Genes) -> None:
     eutils = genes.kit.eutils
 
     assert b"<Id>9606</Id>" in eutils.esearch(db="taxonomy", term='"human"[All Names]').content

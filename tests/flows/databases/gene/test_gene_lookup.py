@@ -1,9 +1,9 @@
-"""get_gene: one id, one gene, and nothing but ids."""
+"""get_gene: one gene by its id; only ids are accepted."""
 
 import re
 
 import pytest
-from gene_bench import Canned, Genes, entrezgene, gene_set
+from gene_helpers import Canned, Genes, write_entrezgene, write_gene_set
 
 from entrez_kit.base.errors import EntityNotFound, UnresolvedEntity, UpstreamError
 from entrez_kit.core.operation import execute
@@ -54,14 +54,14 @@ def test_get_gene_accepts_ids(genes: Genes) -> None:
 
 
 @pytest.mark.parametrize("text", NO_CURIES)
-def test_only_the_whole_pattern_is_an_id(text: str) -> None:
+def test_an_id_must_match_the_whole_pattern(text: str) -> None:
     schema = GET_GENE.request.model_json_schema()["properties"]["entrezId"]
     assert schema["pattern"] == CURIE_PATTERN
     assert re.fullmatch(CURIE_PATTERN.strip("^$"), text, re.ASCII) is None
 
 
 @pytest.mark.parametrize("text", NO_CURIES)
-def test_anything_else_is_unresolved_without_asking_ncbi(genes: Genes, text: str) -> None:
+def test_any_other_text_is_unresolved_without_a_request(genes: Genes, text: str) -> None:
     for call in (genes.get, genes.links):
         with pytest.raises(UnresolvedEntity):
             call(text)
@@ -69,7 +69,7 @@ def test_anything_else_is_unresolved_without_asking_ncbi(genes: Genes, text: str
 
 
 @pytest.mark.parametrize("value", [None, 7157, 7157.0, ["NCBIGene:7157"], {"id": 7157}, True])
-def test_other_types_than_text_are_unresolved_too(genes: Genes, value: object) -> None:
+def test_values_of_other_types_than_text_are_unresolved_too(genes: Genes, value: object) -> None:
     with pytest.raises(UnresolvedEntity):
         genes.get(value)
 
@@ -102,7 +102,7 @@ def test_us2_scenario_3_an_id_without_a_gene_gets_entity_not_found(genes: Genes)
 
 
 @pytest.mark.parametrize("number", ["0", "00", "99999999999", "9" * 400])
-def test_numbers_no_gene_can_have_are_not_found_without_asking(genes: Genes, number: str) -> None:
+def test_numbers_too_large_for_a_gene_id_are_not_found_without_a_request(genes: Genes, number: str) -> None:
     for call in (genes.get, genes.links):
         with pytest.raises(EntityNotFound):
             call(f"NCBIGene:{number}")
@@ -117,14 +117,14 @@ def test_numbers_no_gene_can_have_are_not_found_without_asking(genes: Genes, num
         EntityNotFound("NCBI has no such record."),
     ],
 )
-def test_every_way_ncbi_says_no_is_entity_not_found(reply: bytes | Exception) -> None:
+def test_every_form_of_ncbis_not_found_reply_is_entity_not_found(reply: bytes | Exception) -> None:
     with pytest.raises(EntityNotFound) as caught:
         GET_GENE.run(Canned(efetch=[reply]), {"entrez_id": "NCBIGene:5"})  # type: ignore[arg-type]
     assert caught.value.invalid_input == "NCBIGene:5"
 
 
-def test_the_record_of_another_gene_is_an_error_and_not_an_answer() -> None:
-    services = Canned(efetch=[gene_set(entrezgene(6, "F"))])
+def test_a_reply_with_another_gene_is_an_error() -> None:
+    services = Canned(efetch=[write_gene_set(write_entrezgene(6, "F"))])
 
     with pytest.raises(UpstreamError):
         GET_GENE.run(services, {"entrez_id": "NCBIGene:5"})  # type: ignore[arg-type]
@@ -152,28 +152,28 @@ def test_a_replaced_gene_is_returned_with_its_successor(genes: Genes) -> None:
     assert "successor" not in genes.get("NCBIGene:990000001").model_dump()
 
 
-def test_merges_are_followed_to_the_end_and_a_circle_ends() -> None:
+def test_merges_are_followed_to_the_end_and_a_circle_of_merges_ends() -> None:
     old = '<Gene-track_status value="secondary">1</Gene-track_status>'
     records = [
-        gene_set(entrezgene(number, f"S{number}", status=old, current=[("GeneID", following)]))
+        write_gene_set(write_entrezgene(number, f"S{number}", status=old, current=[("GeneID", following)]))
         for number, following in ((5, 6), (6, 7))
     ]
     chain = GET_GENE.run(
-        Canned(efetch=[*records, gene_set(entrezgene(7, "LAST"))]),  # type: ignore[arg-type]
+        Canned(efetch=[*records, write_gene_set(write_entrezgene(7, "LAST"))]),  # type: ignore[arg-type]
         {"entrez_id": "NCBIGene:5"},
     )
     assert chain.successor is not None
     assert (chain.replaced_by, chain.successor.symbol) == ("NCBIGene:6", "LAST")
 
-    back = gene_set(entrezgene(6, "S6", status=old, current=[("GeneID", 5)]))
+    back = write_gene_set(write_entrezgene(6, "S6", status=old, current=[("GeneID", 5)]))
     circle = GET_GENE.run(Canned(efetch=[records[0], back]), {"entrez_id": "NCBIGene:5"})  # type: ignore[arg-type]
     assert circle.successor is not None
     assert circle.successor.symbol == "S6"
 
 
-def test_a_successor_that_is_missing_is_a_warning() -> None:
+def test_a_missing_successor_causes_a_warning() -> None:
     old = '<Gene-track_status value="secondary">1</Gene-track_status>'
-    merged = gene_set(entrezgene(5, "OLD", status=old, current=[("GeneID", 6)]))
+    merged = write_gene_set(write_entrezgene(5, "OLD", status=old, current=[("GeneID", 6)]))
     for reply in (UpstreamError("busy"), EntityNotFound("NCBI has no such record.")):
         gene = GET_GENE.run(Canned(efetch=[merged, reply]), {"entrez_id": "NCBIGene:5"})  # type: ignore[arg-type]
 
@@ -187,7 +187,7 @@ def test_sc_003_genes_of_other_species_have_their_cross_references_too(genes: Ge
     assert genes.get("NCBIGene:851229").cross_references.refseq == ["NM_001180043"]
 
 
-def test_sc_004_search_select_get_and_literature_work_without_help(genes: Genes) -> None:
+def test_sc_004_search_get_and_literature_calls_work_one_after_another(genes: Genes) -> None:
     candidate = genes.search("TP53", organism="human").items[0]
     gene = genes.get(candidate.id)
     links = genes.links(gene.id)
@@ -197,13 +197,13 @@ def test_sc_004_search_select_get_and_literature_work_without_help(genes: Genes)
     assert genes.kit.fetch_contents(pmids=links.pmids).not_found_pmids == []
 
 
-def _batch(genes: Genes, *ids: str) -> GeneBatch:
+def _fetch_batch(genes: Genes, *ids: str) -> GeneBatch:
     batch: GeneBatch = GET_GENES.run(genes.kit.services, {"inputs": list(ids)})
     return batch
 
 
 def test_several_ids_give_one_outcome_each_in_order(genes: Genes) -> None:
-    batch = _batch(genes, "NCBIGene:672", "TP53", "NCBIGene:999999999", "NCBIGene:7157", "NCBIGene:672")
+    batch = _fetch_batch(genes, "NCBIGene:672", "TP53", "NCBIGene:999999999", "NCBIGene:7157", "NCBIGene:672")
 
     assert [gene.symbol for gene in batch.genes] == ["BRCA1", "TP53", "BRCA1"]
     assert [(item.input, item.status) for item in batch.outcomes] == [
@@ -216,18 +216,18 @@ def test_several_ids_give_one_outcome_each_in_order(genes: Genes) -> None:
     error = batch.missing_error()
     assert isinstance(error, EntityNotFound)
     assert error.details["partial"] is True
-    assert genes.sandbox.requests("efetch") == 5  # "not found" is heard three times before it is believed
+    assert genes.sandbox.requests("efetch") == 5  # "not found" is accepted after the third answer
 
 
-def test_a_complete_batch_has_no_outcomes_to_report(genes: Genes) -> None:
-    batch = _batch(genes, "NCBIGene:7157", "NCBIGene:672")
+def test_a_complete_batch_has_no_outcomes(genes: Genes) -> None:
+    batch = _fetch_batch(genes, "NCBIGene:7157", "NCBIGene:672")
 
     assert batch.missing_error() is None
     assert set(batch.model_dump()) == {"genes"}
 
 
-def test_one_failing_id_does_not_sink_the_others_but_nothing_at_all_is_an_error() -> None:
-    failing = Canned(efetch=[UpstreamError("busy"), gene_set(entrezgene(6, "F"))])
+def test_one_failing_id_does_not_fail_the_others_but_no_result_at_all_is_an_error() -> None:
+    failing = Canned(efetch=[UpstreamError("busy"), write_gene_set(write_entrezgene(6, "F"))])
     batch = GET_GENES.run(failing, {"inputs": ["NCBIGene:5", "NCBIGene:6"]})  # type: ignore[arg-type]
     assert [gene.symbol for gene in batch.genes] == ["F"]
     assert isinstance(batch.missing_error(), UpstreamError)
@@ -238,8 +238,8 @@ def test_one_failing_id_does_not_sink_the_others_but_nothing_at_all_is_an_error(
     assert isinstance(outcome.error, UpstreamError)
 
 
-def test_a_batch_of_nothing_but_symbols_is_unresolved(genes: Genes) -> None:
-    error = _batch(genes, "TP53", "BRCA1").missing_error()
+def test_a_batch_of_symbols_only_is_unresolved(genes: Genes) -> None:
+    error = _fetch_batch(genes, "TP53", "BRCA1").missing_error()
 
     assert isinstance(error, UnresolvedEntity)
     assert "search_genes" in error.recovery_hint

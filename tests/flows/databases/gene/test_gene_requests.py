@@ -1,4 +1,4 @@
-"""How gene tools treat NCBI: never too fast, patient when refused, and one request where many ask the same."""
+"""Requests of the gene tools: within NCBI's rate limit, with retries, and once for identical calls."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -9,19 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gene_bench import Genes, record
+from gene_helpers import Genes, write_record
 
 from entrez_kit import EntrezKit, load_settings
 from entrez_kit.sandbox.fixture_database import FixtureDatabase
 from entrez_kit.sandbox.server import Sandbox
 
-INVENTED = [record(number, f"ABC{number}") for number in range(990_000_100, 990_000_120)]
+INVENTED = [write_record(number, f"ABC{number}") for number in range(990_000_100, 990_000_120)]
 IDS = [f"NCBIGene:{gene['uid']}" for gene in INVENTED]
 
 
 @pytest.fixture(name="strict")
 def _strict(tmp_path: Path) -> Callable[..., Any]:
-    """Serve invented genes from a sandbox that enforces NCBI's limits, to a kit that really waits."""
+    """Serve invented genes from a sandbox that enforces NCBI's limits, to a kit that waits in real time."""
 
     @contextmanager
     def build(**overrides: Any) -> Iterator[Genes]:
@@ -34,9 +34,9 @@ def _strict(tmp_path: Path) -> Callable[..., Any]:
     return build
 
 
-def _busiest_second(genes: Genes) -> int:
+def _count_busiest_second(genes: Genes) -> int:
     times = sorted(entry.at for entry in genes.sandbox.entries())
-    # A tenth of a second is left for the way from the limiter to the server on a busy machine.
+    # A tenth of a second is allowed between the limiter and the server on a busy machine.
     return max(sum(1 for other in times if 0 <= other - start < 0.9) for start in times)
 
 
@@ -49,7 +49,7 @@ def _get_all(genes: Genes, ids: list[str]) -> list[str]:
 def test_at_most_three_requests_a_second_without_a_key(strict: Callable[..., Any]) -> None:
     with strict() as genes:
         assert _get_all(genes, IDS[:7]) == IDS[:7]
-        assert _busiest_second(genes) <= 3
+        assert _count_busiest_second(genes) <= 3
         assert {entry.status for entry in genes.sandbox.entries()} == {200}
 
 
@@ -59,21 +59,21 @@ def test_and_sc_002_at_most_ten_a_second_with_a_key_and_no_429(strict: Callable[
         started = time.monotonic()
         assert _get_all(genes, IDS) == IDS
         assert time.monotonic() - started < len(IDS) / 3  # faster than without a key
-        assert _busiest_second(genes) <= 10
+        assert _count_busiest_second(genes) <= 10
         assert all(entry.keyed for entry in genes.sandbox.entries())
         assert {entry.status for entry in genes.sandbox.entries()} == {200}
 
 
-def test_a_429_is_answered_with_growing_waits(genes: Genes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_429_causes_retries_with_growing_waits(genes: Genes, monkeypatch: pytest.MonkeyPatch) -> None:
     from entrez_kit.services.transport.retry import Backoff
 
     requested: list[int] = []
 
-    def noted(self: Backoff, failures: int, wait: float | None) -> float:
+    def record_wait(self: Backoff, failures: int, wait: float | None) -> float:
         requested.append(failures)
         return 0.001
 
-    monkeypatch.setattr(Backoff, "seconds", noted)
+    monkeypatch.setattr(Backoff, "seconds", record_wait)
     genes.sandbox.fail_next("429", "efetch", times=3)
 
     assert genes.get("NCBIGene:7157").symbol == "TP53"
@@ -81,7 +81,7 @@ def test_a_429_is_answered_with_growing_waits(genes: Genes, monkeypatch: pytest.
     assert genes.sandbox.requests("efetch") == 4
 
 
-def test_many_callers_of_the_same_gene_make_one_request(genes: Genes) -> None:
+def test_simultaneous_calls_for_the_same_gene_send_one_request(genes: Genes) -> None:
     with ThreadPoolExecutor(12) as pool:
         found = list(pool.map(genes.get, ["NCBIGene:7157"] * 12))
 
@@ -89,7 +89,7 @@ def test_many_callers_of_the_same_gene_make_one_request(genes: Genes) -> None:
     assert genes.sandbox.requests("efetch") == 1
 
 
-def test_what_was_asked_before_is_not_asked_again(genes: Genes) -> None:
+def test_a_repeated_call_sends_no_request(genes: Genes) -> None:
     first = genes.search("TP53", organism="human")
     before = genes.sandbox.requests()
 

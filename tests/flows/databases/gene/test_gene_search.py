@@ -1,4 +1,4 @@
-"""search_genes: what it accepts, how it ranks, how it pages, and what it refuses."""
+"""search_genes: arguments, ranking, paging and errors."""
 
 import base64
 import json
@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from gene_bench import Canned, Genes, docsum, esearch_xml, esummary_xml, record
+from gene_helpers import Canned, Genes, write_docsum, write_esearch_xml, write_esummary_xml, write_record
 
 from entrez_kit.base.errors import AmbiguousQuery, EntityNotFound, UpstreamError
 from entrez_kit.databases.gene.gene_records import parse_summaries
@@ -27,18 +27,18 @@ from entrez_kit.sandbox.fixture_database import Record
 from entrez_kit.services.esummary_reply import parse_esummary
 
 GenesOf = Callable[[Iterable[Record]], Genes]
-NOTHING = esearch_xml(0)
+NOTHING = write_esearch_xml(0)
 
 
-def _many() -> list[Record]:
+def _many_genes() -> list[Record]:
     """Return 30 genes with the symbol, 25 with it as an alias, 20 that only mention it, and others."""
-    records = [record(1000 + n, "ABC1", name=f"first {n}") for n in range(30)]
-    records += [record(2000 + n, f"XY{n}", synonyms=["ABC1"]) for n in range(25)]
-    records += [record(3000 + n, f"ZZ{n}", summary=f"Works with ABC1 in case {n}.") for n in range(20)]
-    return records + [record(4000 + n, f"QQ{n}") for n in range(10)]
+    records = [write_record(1000 + n, "ABC1", name=f"first {n}") for n in range(30)]
+    records += [write_record(2000 + n, f"XY{n}", synonyms=["ABC1"]) for n in range(25)]
+    records += [write_record(3000 + n, f"ZZ{n}", summary=f"Works with ABC1 in case {n}.") for n in range(20)]
+    return records + [write_record(4000 + n, f"QQ{n}") for n in range(10)]
 
 
-def _all_pages(genes: Genes, query: str, page_size: int) -> list[GenePage]:
+def _read_all_pages(genes: Genes, query: str, page_size: int) -> list[GenePage]:
     pages = [genes.search(query, page_size=page_size)]
     while pages[-1].pagination.cursor:
         pages.append(genes.search(query, page_size=page_size, cursor=pages[-1].pagination.cursor))
@@ -98,8 +98,8 @@ def test_all_organisms_unless_one_is_named(genes: Genes) -> None:
     assert {item.taxon_id for item in genes.search("BRCA1", organism="mouse").items} == {10090}
 
 
-def test_pages_hold_50_genes_unless_asked_otherwise(genes_of: GenesOf) -> None:
-    genes = genes_of(_many())
+def test_pages_have_50_genes_by_default(genes_of: GenesOf) -> None:
+    genes = genes_of(_many_genes())
     page = genes.search("ABC1")
 
     assert page.pagination.page_size == 50
@@ -110,8 +110,8 @@ def test_pages_hold_50_genes_unless_asked_otherwise(genes_of: GenesOf) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("page_size", [1, 7, 30, 55, 100])
-def test_pages_join_into_the_same_list_whatever_their_size(genes_of: GenesOf, page_size: int) -> None:
-    pages = _all_pages(genes_of(_many()), "ABC1", page_size)
+def test_pages_of_any_size_join_into_the_same_list(genes_of: GenesOf, page_size: int) -> None:
+    pages = _read_all_pages(genes_of(_many_genes()), "ABC1", page_size)
     items = [item for page in pages for item in page.items]
 
     assert len(items) == 75
@@ -129,8 +129,11 @@ def test_results_come_in_the_canonical_envelope(genes: Genes) -> None:
     assert document["pagination"] == {"cursor": None, "total_count": 1, "page_size": 50}
 
 
-def test_replies_are_asked_for_and_read_as_xml() -> None:
-    services = Canned(esearch=[esearch_xml(1, [7157]), NOTHING, NOTHING], esummary=[esummary_xml(docsum(7157, "TP53"))])
+def test_replies_are_requested_and_read_as_xml() -> None:
+    services = Canned(
+        esearch=[write_esearch_xml(1, [7157]), NOTHING, NOTHING],
+        esummary=[write_esummary_xml(write_docsum(7157, "TP53"))],
+    )
     search_genes(services, SearchGenesRequest(query="TP53"))  # type: ignore[arg-type]
 
     assert [name for name, _ in services.asked] == ["esearch"] * 3 + ["esummary"]
@@ -144,7 +147,7 @@ def test_a_cursor_is_base64_of_its_offset(offset: int, cursor: str) -> None:
     assert decode_cursor(cursor) == offset
 
 
-def _encoded(document: object) -> str:
+def _encode(document: object) -> str:
     return base64.b64encode(json.dumps(document).encode()).decode()
 
 
@@ -155,18 +158,18 @@ def _encoded(document: object) -> str:
         "eyJvZmZzZXQiOiA1MH0",
         "!!!!",
         "é",
-        _encoded({"offset": -1}),
-        _encoded({"offset": "5"}),
-        _encoded({"offset": 5.0}),
-        _encoded({"offset": True}),
-        _encoded({"offset": 5, "more": 1}),
-        _encoded({"offset": 10**30}),
-        _encoded([5]),
-        _encoded(5),
+        _encode({"offset": -1}),
+        _encode({"offset": "5"}),
+        _encode({"offset": 5.0}),
+        _encode({"offset": True}),
+        _encode({"offset": 5, "more": 1}),
+        _encode({"offset": 10**30}),
+        _encode([5]),
+        _encode(5),
         "W" * 5000,
     ],
 )
-def test_a_bad_cursor_is_refused_and_not_read_as_the_first_page(genes: Genes, cursor: str) -> None:
+def test_an_invalid_cursor_is_rejected_and_not_read_as_the_first_page(genes: Genes, cursor: str) -> None:
     with pytest.raises(AmbiguousQuery) as caught:
         genes.search("TP53", cursor=cursor)
 
@@ -174,14 +177,14 @@ def test_a_bad_cursor_is_refused_and_not_read_as_the_first_page(genes: Genes, cu
     assert genes.sandbox.requests() == 0
 
 
-def test_a_cursor_past_the_end_gives_an_empty_last_page(genes: Genes) -> None:
+def test_a_cursor_after_the_end_gives_an_empty_last_page(genes: Genes) -> None:
     page = genes.search("TP53", cursor=encode_cursor(500))
 
     assert page.items == []
     assert page.pagination.model_dump() == {"cursor": None, "total_count": 1, "page_size": 50}
 
 
-def test_scores_fall_from_one_and_never_reach_zero() -> None:
+def test_scores_decrease_from_one_and_never_reach_zero() -> None:
     scores = [score_of(rank) for rank in range(100_000)]
 
     assert scores[0] == 1
@@ -189,13 +192,13 @@ def test_scores_fall_from_one_and_never_reach_zero() -> None:
     assert score_of(10**9) > 0
 
 
-def test_genes_of_equal_relevance_come_by_id(genes_of: GenesOf) -> None:
-    genes = genes_of([record(number, "ABC1") for number in (3003, 1001, 2002)])
+def test_genes_with_equal_scores_are_sorted_by_id(genes_of: GenesOf) -> None:
+    genes = genes_of([write_record(number, "ABC1") for number in (3003, 1001, 2002)])
 
     assert [item.id for item in genes.search("ABC1").items] == ["NCBIGene:1001", "NCBIGene:2002", "NCBIGene:3003"]
 
 
-def test_a_symbol_outranks_the_same_word_as_an_alias(genes: Genes) -> None:
+def test_a_symbol_ranks_above_the_same_word_as_an_alias(genes: Genes) -> None:
     page = genes.search("TRP53")
 
     assert [(item.symbol, item.match, item.taxon_id) for item in page.items] == [
@@ -204,7 +207,7 @@ def test_a_symbol_outranks_the_same_word_as_an_alias(genes: Genes) -> None:
     ]
 
 
-def test_records_that_are_not_current_are_found_only_on_request_and_say_so(genes: Genes) -> None:
+def test_records_that_are_not_current_are_found_only_on_request_and_show_their_status(genes: Genes) -> None:
     assert [item.symbol for item in genes.search("PARK4").items] == ["SNCA"]
 
     replaced, current = genes.search("PARK4", include_discontinued=True).items
@@ -219,14 +222,14 @@ def test_locus_tags_find_genes_with_and_without_a_symbol(genes: Genes) -> None:
     assert [(item.symbol, item.match) for item in genes.search("b0002").items] == [("thrA", "alias")]
 
 
-def test_entrez_syntax_is_one_search_passed_on_as_it_is(genes: Genes) -> None:
+def test_entrez_syntax_is_sent_unchanged_as_one_search(genes: Genes) -> None:
     page = genes.search("BRCA1[sym] AND mouse[orgn]")
 
     assert [(item.id, item.match) for item in page.items] == [("NCBIGene:12189", "symbol")]
     assert genes.sandbox.requests("esearch") == 1
 
 
-def test_an_unknown_field_is_a_warning(genes: Genes) -> None:
+def test_an_unknown_field_causes_a_warning(genes: Genes) -> None:
     page = genes.search("BRCA1[nosuchfield]")
 
     assert [warning.code for warning in page.warnings] == ["query_broadened", "field_not_found"]
@@ -240,7 +243,7 @@ def test_edge_case_no_results_are_an_empty_page(genes: Genes) -> None:
 
 
 @pytest.mark.parametrize("query", ["", " ", "B", " B ", "()", "!!"])
-def test_a_query_of_less_than_two_characters_is_refused(genes: Genes, query: str) -> None:
+def test_a_query_of_less_than_two_characters_is_rejected(genes: Genes, query: str) -> None:
     with pytest.raises(AmbiguousQuery) as caught:
         genes.search(query)
 
@@ -262,11 +265,13 @@ def test_a_query_of_less_than_two_characters_is_refused(genes: Genes, query: str
         ("human", []),
     ],
 )
-def test_organisms_go_by_common_name_scientific_name_and_taxid(genes: Genes, organism: str, symbols: list[str]) -> None:
+def test_organisms_are_accepted_by_common_name_scientific_name_and_taxid(
+    genes: Genes, organism: str, symbols: list[str]
+) -> None:
     assert [item.symbol for item in genes.search("PAU8", organism=organism).items] == symbols
 
 
-def test_everyday_names_cost_no_request(genes: Genes) -> None:
+def test_common_names_of_organisms_need_no_request(genes: Genes) -> None:
     genes.search("TP53", organism="human")
 
     assert [entry.get("db") for entry in genes.sandbox.entries("esearch")] == ["gene"] * 3
@@ -276,7 +281,9 @@ def test_everyday_names_cost_no_request(genes: Genes) -> None:
 @pytest.mark.parametrize(
     "organism", ["klingon", "999999999", "txid0", '"', 'human" OR "mouse', "Homo sapiens OR mouse"]
 )
-def test_edge_case_an_unknown_organism_is_an_error_with_guidance_and_no_empty_page(genes: Genes, organism: str) -> None:
+def test_edge_case_an_unknown_organism_is_an_error_with_guidance_and_not_an_empty_page(
+    genes: Genes, organism: str
+) -> None:
     with pytest.raises(AmbiguousQuery) as caught:
         genes.search("TP53", organism=organism)
 
@@ -293,52 +300,53 @@ def test_a_name_of_several_taxa_is_ambiguous_and_the_hint_names_one(genes: Genes
     assert 'organism="txid53747"' in caught.value.recovery_hint
 
 
-# What NCBI may answer, in canned form
+# Possible answers of NCBI, prepared
 
 
-def _run(services: Canned, query: str, **arguments: object) -> GenePage:
+def _run_search(services: Canned, query: str, **arguments: object) -> GenePage:
     return SEARCH_GENES.run(services, {"query": query, **arguments})  # type: ignore[arg-type]
 
 
-def _not_found(phrase: str) -> str:
+def _write_not_found(phrase: str) -> str:
     return f"<ErrorList><PhraseNotFound>{phrase}</PhraseNotFound></ErrorList>"
 
 
-def test_a_symbol_ncbi_drops_from_the_search_does_not_fill_the_page_with_every_gene() -> None:
+def test_a_symbol_that_ncbi_drops_does_not_return_every_gene() -> None:
     services = Canned(
         esearch=[
-            esearch_xml(40_000, range(1, 51), _not_found('"qq"[Preferred Symbol]')),
-            esearch_xml(40_000, range(1, 51), _not_found('"qq"[Gene Name]')),
-            esearch_xml(40_000, range(1, 51), _not_found("qq[All Fields]")),
-            esearch_xml(40_000, range(1, 51), _not_found('"qq"[Gene Name]')),
-            esearch_xml(40_000, range(1, 51), _not_found("qq[All Fields]")),
-            esearch_xml(40_000, range(1, 51), _not_found("qq[All Fields]")),
+            write_esearch_xml(40_000, range(1, 51), _write_not_found('"qq"[Preferred Symbol]')),
+            write_esearch_xml(40_000, range(1, 51), _write_not_found('"qq"[Gene Name]')),
+            write_esearch_xml(40_000, range(1, 51), _write_not_found("qq[All Fields]")),
+            write_esearch_xml(40_000, range(1, 51), _write_not_found('"qq"[Gene Name]')),
+            write_esearch_xml(40_000, range(1, 51), _write_not_found("qq[All Fields]")),
+            write_esearch_xml(40_000, range(1, 51), _write_not_found("qq[All Fields]")),
         ]
     )
-    page = _run(services, "qq", organism="human")
+    page = _run_search(services, "qq", organism="human")
 
     assert page.items == []
     assert page.pagination.total_count == 0
 
 
-def test_a_dropped_word_among_others_is_a_warning() -> None:
-    errors = _not_found("supressorr")
+def test_a_dropped_word_among_others_causes_a_warning() -> None:
+    errors = _write_not_found("supressorr")
     services = Canned(
-        esearch=[NOTHING, NOTHING, esearch_xml(1, [7157], errors)], esummary=[esummary_xml(docsum(7157, "TP53"))]
+        esearch=[NOTHING, NOTHING, write_esearch_xml(1, [7157], errors)],
+        esummary=[write_esummary_xml(write_docsum(7157, "TP53"))],
     )
-    page = _run(services, "tumor supressorr")
+    page = _run_search(services, "tumor supressorr")
 
     assert [item.symbol for item in page.items] == ["TP53"]
     assert [warning.code for warning in page.warnings] == ["query_broadened", "phrase_not_found"]
 
 
-def test_a_gene_without_a_summary_is_named_and_the_rest_of_the_page_kept() -> None:
+def test_a_gene_without_a_summary_is_named_and_the_others_are_returned() -> None:
     missing = '<DocumentSummary uid="2"><error>cannot get document summary</error></DocumentSummary>'
     services = Canned(
-        esearch=[esearch_xml(3, [1, 2, 3]), NOTHING, NOTHING],
-        esummary=[esummary_xml(docsum(1, "ABC1"), missing, docsum(3, "ABC1"))],
+        esearch=[write_esearch_xml(3, [1, 2, 3]), NOTHING, NOTHING],
+        esummary=[write_esummary_xml(write_docsum(1, "ABC1"), missing, write_docsum(3, "ABC1"))],
     )
-    page = _run(services, "ABC1")
+    page = _run_search(services, "ABC1")
 
     assert [item.id for item in page.items] == ["NCBIGene:1", "NCBIGene:3"]
     assert [item.score for item in page.items] == [score_of(0), score_of(2)]
@@ -349,34 +357,34 @@ def test_a_gene_without_a_summary_is_named_and_the_rest_of_the_page_kept() -> No
     assert error.details["partial"] is True
 
 
-@pytest.mark.parametrize("reply", [esummary_xml(), EntityNotFound("none of them")])
+@pytest.mark.parametrize("reply", [write_esummary_xml(), EntityNotFound("none of them")])
 def test_a_page_without_any_summary_is_an_error(reply: bytes | Exception) -> None:
-    services = Canned(esearch=[esearch_xml(2, [1, 2]), NOTHING, NOTHING], esummary=[reply])
+    services = Canned(esearch=[write_esearch_xml(2, [1, 2]), NOTHING, NOTHING], esummary=[reply])
 
     with pytest.raises(UpstreamError) as caught:
-        _run(services, "ABC1")
+        _run_search(services, "ABC1")
     assert caught.value.details["missing"] == ["NCBIGene:1", "NCBIGene:2"]
 
 
 def test_fewer_ids_than_ncbi_counted_are_an_error_and_not_a_short_page() -> None:
-    services = Canned(esearch=[esearch_xml(60, range(1, 31)), NOTHING, NOTHING])
+    services = Canned(esearch=[write_esearch_xml(60, range(1, 31)), NOTHING, NOTHING])
 
     with pytest.raises(UpstreamError) as caught:
-        _run(services, "ABC1")
+        _run_search(services, "ABC1")
     assert caught.value.reason == "incomplete"
 
 
-def test_an_answer_that_is_no_search_result_is_upstream_error() -> None:
+def test_a_reply_that_is_not_a_search_result_is_an_upstream_error() -> None:
     with pytest.raises(UpstreamError):
-        _run(Canned(esearch=[b"<html>busy</html>", NOTHING, NOTHING]), "ABC1")
+        _run_search(Canned(esearch=[b"<html>busy</html>", NOTHING, NOTHING]), "ABC1")
 
 
-def test_a_page_is_filled_from_three_searches_that_are_asked_once_each() -> None:
+def test_a_page_is_filled_from_three_searches_with_one_request_each() -> None:
     services = Canned(
-        esearch=[esearch_xml(1, [1]), esearch_xml(1, [2]), esearch_xml(9, [3, 4, 5])],
-        esummary=[esummary_xml(*(docsum(uid, f"S{uid}") for uid in (1, 2, 3)))],
+        esearch=[write_esearch_xml(1, [1]), write_esearch_xml(1, [2]), write_esearch_xml(9, [3, 4, 5])],
+        esummary=[write_esummary_xml(*(write_docsum(uid, f"S{uid}") for uid in (1, 2, 3)))],
     )
-    page = _run(services, "ABC1", page_size=3)
+    page = _run_search(services, "ABC1", page_size=3)
 
     assert [parameters["retmax"] for name, parameters in services.asked if name == "esearch"] == [3, 3, 3]
     assert [item.id for item in page.items] == ["NCBIGene:1", "NCBIGene:2", "NCBIGene:3"]
@@ -384,32 +392,32 @@ def test_a_page_is_filled_from_three_searches_that_are_asked_once_each() -> None
     assert page.pagination.cursor == encode_cursor(3)
 
 
-def test_later_pages_begin_inside_the_search_they_fall_into() -> None:
+def test_later_pages_begin_inside_the_right_search() -> None:
     services = Canned(
         esearch=[
-            *(esearch_xml(10, range(first, first + 10)) for first in (1, 11)),
-            esearch_xml(40, range(21, 31)),
-            esearch_xml(40, range(31, 41)),
+            *(write_esearch_xml(10, range(first, first + 10)) for first in (1, 11)),
+            write_esearch_xml(40, range(21, 31)),
+            write_esearch_xml(40, range(31, 41)),
         ],
         esummary=[
-            esummary_xml(*(docsum(uid, f"S{uid}") for uid in range(13, 23))),
-            esummary_xml(*(docsum(uid, f"S{uid}") for uid in range(31, 41))),
+            write_esummary_xml(*(write_docsum(uid, f"S{uid}") for uid in range(13, 23))),
+            write_esummary_xml(*(write_docsum(uid, f"S{uid}") for uid in range(31, 41))),
         ],
     )
-    page = _run(services, "ABC1", page_size=10, cursor=encode_cursor(12))
+    page = _run_search(services, "ABC1", page_size=10, cursor=encode_cursor(12))
 
     assert [item.id for item in page.items] == [f"NCBIGene:{uid}" for uid in range(13, 23)]
     assert [item.score for item in page.items] == [score_of(rank) for rank in range(12, 22)]
 
     services = Canned(
         esearch=[
-            *(esearch_xml(10, range(first, first + 10)) for first in (1, 11)),
-            esearch_xml(40, range(21, 31)),
-            esearch_xml(40, range(31, 41)),
+            *(write_esearch_xml(10, range(first, first + 10)) for first in (1, 11)),
+            write_esearch_xml(40, range(21, 31)),
+            write_esearch_xml(40, range(31, 41)),
         ],
-        esummary=[esummary_xml(*(docsum(uid, f"S{uid}") for uid in range(31, 41)))],
+        esummary=[write_esummary_xml(*(write_docsum(uid, f"S{uid}") for uid in range(31, 41)))],
     )
-    page = _run(services, "ABC1", page_size=10, cursor=encode_cursor(30))
+    page = _run_search(services, "ABC1", page_size=10, cursor=encode_cursor(30))
 
     assert [item.id for item in page.items] == [f"NCBIGene:{uid}" for uid in range(31, 41)]
     assert services.asked[3][1]["retstart"] == 10
@@ -419,18 +427,21 @@ def test_the_three_searches_of_a_query_are_in_flight_together() -> None:
     """Each waits until all three were sent; one after the other they would never end."""
     gate = threading.Barrier(3, timeout=30)
 
-    class Gated(Canned):
+    class GatedServices(Canned):
         def _next(self, endpoint: str, term: str) -> bytes | Exception:
             if endpoint == "esearch":
                 gate.wait()
             return super()._next(endpoint, term)
 
-    services = Gated(esearch=[esearch_xml(1, [7157]), NOTHING, NOTHING], esummary=[esummary_xml(docsum(7157, "TP53"))])
+    services = GatedServices(
+        esearch=[write_esearch_xml(1, [7157]), NOTHING, NOTHING],
+        esummary=[write_esummary_xml(write_docsum(7157, "TP53"))],
+    )
 
-    assert [item.symbol for item in _run(services, "TP53").items] == ["TP53"]
+    assert [item.symbol for item in _run_search(services, "TP53").items] == ["TP53"]
 
 
-class Rounds(Canned):
+class RoundServices(Canned):
     """Answers a request only when all requests of its round were sent."""
 
     def __init__(self, *rounds: int, **bodies: Any) -> None:
@@ -447,27 +458,27 @@ class Rounds(Canned):
             return super()._next(endpoint, term)
 
 
-def test_searches_with_wrong_exclusions_are_sent_again_together() -> None:
-    symbol = _not_found('"p53"[Preferred Symbol]')
-    services = Rounds(
+def test_searches_with_wrong_exclusions_are_repeated_together() -> None:
+    symbol = _write_not_found('"p53"[Preferred Symbol]')
+    services = RoundServices(
         *(3, 2, 1),
         esearch=[
-            esearch_xml(0, [], symbol),
-            esearch_xml(1, [7157], symbol),
-            esearch_xml(1, [672], symbol),
-            esearch_xml(1, [7157]),
-            esearch_xml(1, [672]),
+            write_esearch_xml(0, [], symbol),
+            write_esearch_xml(1, [7157], symbol),
+            write_esearch_xml(1, [672], symbol),
+            write_esearch_xml(1, [7157]),
+            write_esearch_xml(1, [672]),
         ],
-        esummary=[esummary_xml(docsum(7157, "TP53"), docsum(672, "BRCA1"))],
+        esummary=[write_esummary_xml(write_docsum(7157, "TP53"), write_docsum(672, "BRCA1"))],
     )
 
-    assert [item.symbol for item in _run(services, "p53").items] == ["TP53", "BRCA1"]
+    assert [item.symbol for item in _run_search(services, "p53").items] == ["TP53", "BRCA1"]
 
 
 def test_a_word_that_ncbi_drops_and_does_not_find_is_searched_in_two_rounds() -> None:
-    unknown = _not_found('"qq"[Preferred Symbol]'), _not_found('"qq"[Gene Name]'), _not_found("qq")
-    services = Rounds(*(3, 2), esearch=[esearch_xml(0, [], unknown[number]) for number in (0, 1, 2, 1, 2)])
-    page = _run(services, "qq")
+    unknown = _write_not_found('"qq"[Preferred Symbol]'), _write_not_found('"qq"[Gene Name]'), _write_not_found("qq")
+    services = RoundServices(*(3, 2), esearch=[write_esearch_xml(0, [], unknown[number]) for number in (0, 1, 2, 1, 2)])
+    page = _run_search(services, "qq")
 
     assert (page.items, page.pagination.total_count) == ([], 0)
     assert len(services.asked) == 5
@@ -485,50 +496,51 @@ def test_a_search_sends_no_request_twice_where_ncbi_kept_an_unknown_symbol(
     assert genes.sandbox.requests() == requests
 
 
-def test_a_wrong_guess_at_what_to_leave_out_is_mended() -> None:
-    symbols = _not_found('"two words"[Preferred Symbol]')
+def test_a_wrong_exclusion_is_corrected_by_further_searches() -> None:
+    symbols = _write_not_found('"two words"[Preferred Symbol]')
     services = Canned(
         esearch=[
-            esearch_xml(1, [1]),  # a symbol of two words, after all
-            esearch_xml(2, [1, 2]),
-            esearch_xml(3, [1, 2, 3]),
-            esearch_xml(1, [2]),
-            esearch_xml(1, [3]),
+            write_esearch_xml(1, [1]),  # it is a symbol of two words
+            write_esearch_xml(2, [1, 2]),
+            write_esearch_xml(3, [1, 2, 3]),
+            write_esearch_xml(1, [2]),
+            write_esearch_xml(1, [3]),
         ],
-        esummary=[esummary_xml(*(docsum(uid, f"S{uid}") for uid in (1, 2, 3)))],
+        esummary=[write_esummary_xml(*(write_docsum(uid, f"S{uid}") for uid in (1, 2, 3)))],
     )
-    assert _run(services, "two words").pagination.total_count == 3
+    assert _run_search(services, "two words").pagination.total_count == 3
     terms = [parameters["term"] for endpoint, parameters in services.asked if endpoint == "esearch"]
     assert all(" NOT " in term for term in terms[3:5])
 
     services = Canned(
         esearch=[
-            esearch_xml(40_000, [9], symbols),
-            esearch_xml(40_000, [9], symbols),
-            esearch_xml(40_000, [9], symbols),
+            write_esearch_xml(40_000, [9], symbols),
+            write_esearch_xml(40_000, [9], symbols),
+            write_esearch_xml(40_000, [9], symbols),
             NOTHING,
-            esearch_xml(1, [3]),
+            write_esearch_xml(1, [3]),
         ],
-        esummary=[esummary_xml(docsum(3, "S3"))],
+        esummary=[write_esummary_xml(write_docsum(3, "S3"))],
     )
-    assert [item.id for item in _run(services, "unknown").items] == ["NCBIGene:3"]
+    assert [item.id for item in _run_search(services, "unknown").items] == ["NCBIGene:3"]
     terms = [parameters["term"] for endpoint, parameters in services.asked if endpoint == "esearch"]
     assert not any("[Preferred Symbol]" in term for term in terms[3:])
 
 
-def test_a_dropped_part_of_a_gene_query_is_told_before_the_genes() -> None:
-    errors = _not_found("supressorr")
+def test_a_dropped_part_of_a_gene_query_is_reported_before_the_genes() -> None:
+    errors = _write_not_found("supressorr")
     services = Canned(
-        esearch=[NOTHING, NOTHING, esearch_xml(1, [7157], errors)], esummary=[esummary_xml(docsum(7157, "TP53"))]
+        esearch=[NOTHING, NOTHING, write_esearch_xml(1, [7157], errors)],
+        esummary=[write_esummary_xml(write_docsum(7157, "TP53"))],
     )
-    document = _run(services, "tumor supressorr").model_dump(mode="json")
+    document = _run_search(services, "tumor supressorr").model_dump(mode="json")
 
     assert list(document)[:3] == ["query_broadened", "strict_total", "items"]
     assert (document["query_broadened"], document["strict_total"]) == (True, 0)
 
 
-def test_summaries_of_the_older_layout_are_read_as_well() -> None:
-    body = esummary_xml(
+def test_summaries_of_the_older_layout_are_read_too() -> None:
+    body = write_esummary_xml(
         '<DocumentSummary uid="21803"><Name>Tgfb1</Name><Description>transforming growth factor, beta 1</Description>'
         "<Orgname>Mus musculus</Orgname><Status>0</Status><CurrentID>0</CurrentID><OtherAliases>Tgfb, Tgfb-1"
         "</OtherAliases><OtherDesignations>TGF-beta 1|regulatory protein</OtherDesignations><TaxID>10090</TaxID>"
@@ -545,12 +557,12 @@ def test_summaries_of_the_older_layout_are_read_as_well() -> None:
     assert match_of(summary, "kinase") == "other"
 
 
-def test_summaries_that_are_an_error_are_upstream_error() -> None:
+def test_summaries_that_are_an_error_are_an_upstream_error() -> None:
     with pytest.raises(UpstreamError):
         parse_summaries(parse_esummary(b"<eSummaryResult><ERROR>Backend timed out</ERROR></eSummaryResult>"))
 
 
-def test_a_search_emptied_by_the_organism_says_so(genes: Genes) -> None:
+def test_a_search_without_results_because_of_the_organism_names_the_organism(genes: Genes) -> None:
     page = genes.search("PAU8", organism="human")
 
     assert page.items == []

@@ -1,4 +1,4 @@
-"""Lists of symbols: one outcome per symbol, in order, to the articles of their genes."""
+"""Lists of gene symbols: one outcome per symbol, in order, and the articles of their genes."""
 
 import csv
 import io
@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from terminal import Cli
+from command_line import Cli
 
 pytestmark = pytest.mark.long
 
@@ -48,18 +48,18 @@ def test_a_symbol_of_several_genes_is_ambiguous_and_lists_them(cli: Cli) -> None
     assert document["total_submitted"] == 2
 
 
-def test_words_are_one_query(cli: Cli) -> None:
+def test_several_words_are_one_query(cli: Cli) -> None:
     for words in (("tumor", "protein"), ("TP53", "AND", "human[orgn]"), ("p53", "protein")):
         assert "items" in json.loads(cli("gene", "search", *words, "--json").out), words
 
 
-def test_symbols_come_from_standard_input(cli: Cli) -> None:
+def test_symbols_are_read_from_standard_input(cli: Cli) -> None:
     done = cli("gene", "search", "-", "--organism", "human", "-f", "ids", stdin="TP53\nBRCA1\n")
 
     assert done.out.split()[0] == "NCBIGene:7157"
 
 
-def test_nothing_found_is_status_3_and_a_wrong_organism_an_error(cli: Cli) -> None:
+def test_no_gene_found_ends_with_status_3_and_an_unknown_organism_is_an_error(cli: Cli) -> None:
     nothing = cli("gene", "search", "NOSUCH1", "NOSUCH2", "--json")
     assert nothing.status == 3
     assert [one["status"] for one in json.loads(nothing.out)["symbols"]] == ["not_found", "not_found"]
@@ -67,7 +67,7 @@ def test_nothing_found_is_status_3_and_a_wrong_organism_an_error(cli: Cli) -> No
     assert cli("gene", "search").status == 2
 
 
-def test_a_table_shows_what_is_missing(cli: Cli) -> None:
+def test_a_table_has_a_row_for_each_missing_gene(cli: Cli) -> None:
     done = cli("gene", "search", "TP53", "NOSUCH2", "--organism", "human", "-f", "table")
 
     assert "NCBIGene:7157" in done.out
@@ -75,12 +75,12 @@ def test_a_table_shows_what_is_missing(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("form", ["ids", "csv", "tsv", "jsonl", "json"])
-def test_every_format_of_a_list_with_gaps_leads_to_the_same_articles(cli: Cli, form: str) -> None:
-    """The symbols without a gene are named on stderr, and the rest goes on: no format loses or invents a gene."""
+def test_every_format_of_a_list_with_missing_genes_leads_to_the_same_articles(cli: Cli, form: str) -> None:
+    """Symbols without a gene are named on stderr. No format loses or adds a gene."""
     done = cli("gene", "search", "-", "-f", form, stdin="NOSUCH1\nTP53\nBRCA1\nOsDEMO1\n")
 
     assert done.status == 4
-    assert all(one in done.err for one in ("NOSUCH1", "BRCA1")), done.err  # BRCA1 is a gene of man and mouse
+    assert all(one in done.err for one in ("NOSUCH1", "BRCA1")), done.err  # BRCA1 is a gene of humans and mice
     found = cli("gene", "pubmed", "-", "-f", "ids", stdin=done.out)
     assert found.status == 0, found.err
     named = ("NCBIGene:7157", "NCBIGene:990000002")
@@ -98,7 +98,9 @@ def test_symbols_are_read_from_their_column_of_a_table(cli: Cli, tmp_path: Path)
 
 
 @pytest.mark.parametrize("columns", ["30", "60", "100"])
-def test_no_width_breaks_the_id_of_a_candidate(cli: Cli, monkeypatch: pytest.MonkeyPatch, columns: str) -> None:
+def test_the_id_of_a_candidate_is_not_split_at_any_width(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
     monkeypatch.setenv("COLUMNS", columns)
 
     done = cli("gene", "search", "TP53", "BRCA1", "-f", "table")

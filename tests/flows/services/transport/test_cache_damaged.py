@@ -10,9 +10,9 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from cache_bench import change_rows, read_entries, search
-from loopback import ESEARCH, Answer
-from workbench import workbench
+from cache_helpers import change_rows, read_entries, search
+from loopback_server import ESEARCH, Answer
+from loopback_transport import open_workbench
 
 from entrez_kit.base.errors import StoreError
 from entrez_kit.base.settings import Settings
@@ -22,7 +22,7 @@ from entrez_kit.services.transport.cached_session import clear, prune
 
 
 def test_a_damaged_row_is_a_miss_and_never_a_wrong_answer(tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+    with open_workbench(tmp_path) as bench:
         search(bench)
         for place in (0, 63, 64, 70, 120, 200, -1, -20):
             [(value, _)] = read_entries(bench)
@@ -35,7 +35,7 @@ def test_a_damaged_row_is_a_miss_and_never_a_wrong_answer(tmp_path: Path) -> Non
 
 
 def test_a_row_under_the_key_of_another_call_is_a_miss(tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+    with open_workbench(tmp_path) as bench:
         search(bench, "copd")
         bench.server.always = Answer(body=ESEARCH.replace(b">asthma<", b">copd<"))
         search(bench, "asthma")
@@ -49,7 +49,7 @@ def test_a_row_under_the_key_of_another_call_is_a_miss(tmp_path: Path) -> None:
 
 
 def test_a_row_of_an_earlier_version_is_a_miss(tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+    with open_workbench(tmp_path) as bench:
         search(bench)
         [(value, _)] = read_entries(bench)
         _, head, body = value.split(b"\n", 2)
@@ -71,7 +71,7 @@ def test_a_row_of_an_earlier_version_is_a_miss(tmp_path: Path) -> None:
     ],
 )
 def test_a_cache_whose_schema_was_changed_is_moved_aside(statement: str, tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+    with open_workbench(tmp_path) as bench:
         search(bench)
         bench.transport.close()
         change_rows(bench, statement)
@@ -84,7 +84,7 @@ def test_a_cache_whose_schema_was_changed_is_moved_aside(statement: str, tmp_pat
 
 @pytest.mark.parametrize("damage", [b"this is no database at all" * 100, b"SQLite format 3\x00" + b"\xff" * 5000])
 def test_a_damaged_file_is_moved_aside(damage: bytes, tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+    with open_workbench(tmp_path) as bench:
         path = cache_file(bench.settings)
         path.parent.mkdir()
         path.write_bytes(damage)
@@ -98,7 +98,7 @@ def test_a_damaged_file_is_moved_aside(damage: bytes, tmp_path: Path) -> None:
 
 
 def test_a_file_damaged_while_it_is_open_does_not_fail_a_call(tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+    with open_workbench(tmp_path) as bench:
         for number in range(50):
             search(bench, str(number))
         bench.transport.close()
@@ -114,7 +114,7 @@ def test_a_file_damaged_while_it_is_open_does_not_fail_a_call(tmp_path: Path) ->
     "value", ["no json", "{}", "[1]", '{"status_code":200}', '{"_content":5,"status_code":200}', b"\x80\x04."]
 )
 def test_an_entry_that_cannot_be_read_is_a_miss(value: object, tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+    with open_workbench(tmp_path) as bench:
         search(bench)
         connection = sqlite3.connect(cache_file(bench.settings))
         connection.execute("UPDATE responses SET value=?", (value,))
@@ -136,8 +136,8 @@ def test_a_damaged_cache_is_reported_and_can_be_cleared(tmp_path: Path) -> None:
     assert not cache_file(settings).exists()
 
 
-def test_a_file_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+def test_a_file_of_a_newer_version_is_not_changed(tmp_path: Path) -> None:
+    with open_workbench(tmp_path) as bench:
         path = cache_file(bench.settings)
         path.parent.mkdir()
         connection = sqlite3.connect(path)
@@ -150,10 +150,10 @@ def test_a_file_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
         assert "newer version" in bench.transport.notices[0]
 
 
-def test_a_folder_that_cannot_be_written_means_memory_and_one_notice(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_means_a_cache_in_memory_and_one_notice(tmp_path: Path) -> None:
     blocker = tmp_path / "a file"
     blocker.write_text("no folder", encoding="utf-8")
-    with workbench(tmp_path, cache_dir=blocker / "cache") as bench:
+    with open_workbench(tmp_path, cache_dir=blocker / "cache") as bench:
         assert not search(bench).from_cache
         assert search(bench).from_cache
         search(bench, "other")
@@ -161,22 +161,22 @@ def test_a_folder_that_cannot_be_written_means_memory_and_one_notice(tmp_path: P
         assert "memory" in bench.transport.notices[0]
 
 
-def test_a_read_only_folder_means_memory(tmp_path: Path) -> None:
+def test_a_read_only_folder_means_a_cache_in_memory(tmp_path: Path) -> None:
     folder = tmp_path / "cache"
     folder.mkdir(mode=0o500)
     if os.access(folder, os.W_OK):
         pytest.skip("this user may write anywhere")
-    with workbench(tmp_path) as bench:
+    with open_workbench(tmp_path) as bench:
         search(bench)
         assert search(bench).from_cache
         assert len(bench.transport.notices) == 1
 
 
-def test_in_memory_only_the_latest_replies_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cache_in_memory_has_only_the_latest_replies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cached_session, "MEMORY_ENTRIES", 3)
     blocker = tmp_path / "file"
     blocker.touch()
-    with workbench(tmp_path, cache_dir=blocker / "cache") as bench:
+    with open_workbench(tmp_path, cache_dir=blocker / "cache") as bench:
         for number in range(6):
             search(bench, str(number))
         assert search(bench, "5").from_cache
@@ -184,7 +184,7 @@ def test_in_memory_only_the_latest_replies_are_kept(tmp_path: Path, monkeypatch:
 
 
 def test_a_file_on_a_read_only_disk_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with workbench(tmp_path) as bench:
+    with open_workbench(tmp_path) as bench:
         search(bench)
         bench.transport.close()
         original = os.open
@@ -202,8 +202,8 @@ def test_a_file_on_a_read_only_disk_is_read(tmp_path: Path, monkeypatch: pytest.
         assert len(bench.transport.notices) == 1
 
 
-def test_a_database_that_others_made_read_only_still_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with workbench(tmp_path) as bench:
+def test_a_read_only_file_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with open_workbench(tmp_path) as bench:
         search(bench)
         original = sqlite3.connect
 
@@ -213,7 +213,7 @@ def test_a_database_that_others_made_read_only_still_answers(tmp_path: Path, mon
             return original(f"file:{path}?mode=ro", uri=True, isolation_level=None, check_same_thread=False)
 
         monkeypatch.setattr("entrez_kit.services.transport.cache.sqlite3.connect", read_only)
-        with bench.another() as other:
+        with bench.open_another() as other:
             assert search(other).from_cache
             assert not search(other, "new").from_cache
             assert not search(other, "new").from_cache
@@ -221,8 +221,8 @@ def test_a_database_that_others_made_read_only_still_answers(tmp_path: Path, mon
             assert len(other.transport.notices) == 1
 
 
-def test_a_full_disk_costs_the_entry_and_not_the_call(tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+def test_on_a_full_disk_a_reply_is_not_stored_and_the_call_succeeds(tmp_path: Path) -> None:
+    with open_workbench(tmp_path) as bench:
         search(bench)
         with bench.transport._cache.connection() as connection:
             pages = connection.execute("PRAGMA page_count").fetchone()[0]

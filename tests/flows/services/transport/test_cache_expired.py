@@ -1,4 +1,4 @@
-"""The cache: how long a reply counts, and what `--refresh`, `--offline` and `cache_ttl` change."""
+"""The cache: the lifetime of replies, and the effect of `--refresh`, `--offline` and `cache_ttl`."""
 
 import sqlite3
 from collections.abc import Callable
@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from cache_bench import ARTICLE, NO_ARTICLE, advance_clock, count_requests, read_entries, search
-from loopback import ESEARCH, Answer
-from workbench import workbench
+from cache_helpers import ARTICLE, NO_ARTICLE, advance_clock, count_requests, read_entries, search
+from loopback_server import ESEARCH, Answer
+from loopback_transport import open_workbench
 
 from entrez_kit.base.errors import EntityNotFound, UpstreamError
 from entrez_kit.services.pmc_cloud import PmcOpenData
@@ -44,25 +44,25 @@ SUMMARY = b"<eSummaryResult><DocSum><Id>1</Id><Item Name='Title'>T</Item></DocSu
         (lambda e: e.ecitmatch(bdata="j|2000|1|1|a|k|"), b"j|2000|1|1|a|k|11\n", WEEK),
     ],
 )
-def test_how_long_a_reply_counts_depends_on_the_endpoint(
+def test_the_lifetime_of_a_reply_depends_on_the_endpoint(
     call: Callable[[object], Reply], body: bytes, ttl: int, tmp_path: Path
 ) -> None:
-    with workbench(tmp_path, always=Answer(body=body)) as bench:
+    with open_workbench(tmp_path, always=Answer(body=body)) as bench:
         call(bench.eutils)
         [(_, left)] = read_entries(bench)
         assert ttl - 10 < left <= ttl + 1
 
 
 @pytest.mark.parametrize("body", [NO_ARTICLE, ARTICLE])
-def test_a_reply_that_lacks_a_record_counts_for_an_hour_only(body: bytes, tmp_path: Path) -> None:
-    with workbench(tmp_path, always=Answer(body=body)) as bench:
+def test_a_reply_with_a_missing_record_is_cached_for_an_hour_only(body: bytes, tmp_path: Path) -> None:
+    with open_workbench(tmp_path, always=Answer(body=body)) as bench:
         bench.eutils.efetch(db="pubmed", ids=["1", "2"], retmode="xml")
         [(_, left)] = read_entries(bench)
         assert HOUR - 10 < left <= HOUR + 1
 
 
-def test_a_bucket_without_an_article_is_asked_again_after_an_hour(tmp_path: Path) -> None:
-    with workbench(tmp_path, always=Answer(body=b"<ListBucketResult></ListBucketResult>")) as bench:
+def test_a_bucket_without_an_article_is_requested_again_after_an_hour(tmp_path: Path) -> None:
+    with open_workbench(tmp_path, always=Answer(body=b"<ListBucketResult></ListBucketResult>")) as bench:
         client = PmcOpenData(bench.transport, replace(bench.settings, pmc_oa_url=f"{bench.server.root}/bucket"))
         with pytest.raises(EntityNotFound):
             client.latest_version("PMC1")
@@ -76,10 +76,10 @@ def test_a_bucket_without_an_article_is_asked_again_after_an_hour(tmp_path: Path
 
 
 def test_refresh_sends_a_request_and_replaces_the_entry(tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+    with open_workbench(tmp_path) as bench:
         search(bench)
         bench.server.always = Answer(body=ESEARCH.replace(b">asthma<", b">copd<"))
-        with bench.another(refresh=True) as other:
+        with bench.open_another(refresh=True) as other:
             assert b">copd<" in search(other).content
             assert not search(other).from_cache
         again = search(bench)
@@ -88,9 +88,9 @@ def test_refresh_sends_a_request_and_replaces_the_entry(tmp_path: Path) -> None:
 
 
 def test_offline_answers_from_the_cache_and_sends_no_request(tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+    with open_workbench(tmp_path) as bench:
         search(bench)
-        with bench.another(offline=True) as other:
+        with bench.open_another(offline=True) as other:
             assert search(other).from_cache
             with pytest.raises(UpstreamError) as caught:
                 search(other, "new")
@@ -102,16 +102,16 @@ def test_offline_answers_from_the_cache_and_sends_no_request(tmp_path: Path) -> 
 
 
 def test_offline_returns_expired_replies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with workbench(tmp_path, cache_ttl=1) as bench:
+    with open_workbench(tmp_path, cache_ttl=1) as bench:
         search(bench)
         advance_clock(monkeypatch, 2)
-        with bench.another(offline=True) as other:
+        with bench.open_another(offline=True) as other:
             assert search(other).from_cache
         assert not search(bench).from_cache
 
 
 def test_an_expired_reply_does_not_replace_a_failed_request(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with workbench(tmp_path, cache_ttl=1) as bench:
+    with open_workbench(tmp_path, cache_ttl=1) as bench:
         search(bench)
         advance_clock(monkeypatch, 2)
         bench.server.always = Answer(status=500)
@@ -123,33 +123,33 @@ def test_an_expired_reply_does_not_replace_a_failed_request(tmp_path: Path, monk
 
 
 def test_offline_history_calls_are_refused_too(tmp_path: Path) -> None:
-    with workbench(tmp_path, offline=True) as bench, pytest.raises(UpstreamError) as caught:
+    with open_workbench(tmp_path, offline=True) as bench, pytest.raises(UpstreamError) as caught:
         bench.eutils.esearch(db="pubmed", term="x", usehistory=True)
     assert caught.value.reason == "offline"
 
 
 @pytest.mark.parametrize("days", [1, 4_000])
-def test_a_reply_that_was_stored_under_a_clock_ahead_is_requested_again(
+def test_a_reply_stored_under_a_clock_that_was_ahead_is_requested_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, days: int
 ) -> None:
-    with workbench(tmp_path) as bench:
+    with open_workbench(tmp_path) as bench:
         with monkeypatch.context() as ahead:
             advance_clock(ahead, days * DAY)
             search(bench)
-        with bench.another() as other:
+        with bench.open_another() as other:
             assert not search(other).from_cache
             assert search(other).from_cache
-        with bench.another(offline=True) as other:
+        with bench.open_another(offline=True) as other:
             assert search(other).from_cache
 
 
 def test_cache_ttl_shortens_the_lifetime_of_new_and_stored_replies(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with workbench(tmp_path) as bench:
+    with open_workbench(tmp_path) as bench:
         search(bench)
         advance_clock(monkeypatch, 2)
-        with bench.another(cache_ttl=1) as other:
+        with bench.open_another(cache_ttl=1) as other:
             assert not search(other).from_cache
             assert search(other).from_cache
             [(_, left)] = read_entries(bench)
@@ -157,7 +157,7 @@ def test_cache_ttl_shortens_the_lifetime_of_new_and_stored_replies(
 
 
 def test_cache_ttl_lengthens_the_lifetime_but_not_of_missing_records(tmp_path: Path) -> None:
-    with workbench(tmp_path, cache_ttl=10 * WEEK) as bench:
+    with open_workbench(tmp_path, cache_ttl=10 * WEEK) as bench:
         search(bench)
         [(_, left)] = read_entries(bench)
         assert left > 9 * WEEK
@@ -169,14 +169,14 @@ def test_cache_ttl_lengthens_the_lifetime_but_not_of_missing_records(tmp_path: P
 
 
 def test_a_cache_ttl_of_zero_caches_nothing(tmp_path: Path) -> None:
-    with workbench(tmp_path, cache_ttl=0) as bench:
+    with open_workbench(tmp_path, cache_ttl=0) as bench:
         assert not search(bench).from_cache
         assert not search(bench).from_cache
         assert not cache_file(bench.settings).exists()
 
 
-def test_entries_long_expired_are_deleted_when_a_process_first_writes(tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+def test_entries_long_expired_are_deleted_at_the_first_write_of_a_process(tmp_path: Path) -> None:
+    with open_workbench(tmp_path) as bench:
         search(bench, "old")
         search(bench, "young")
         bench.transport.close()

@@ -1,4 +1,4 @@
-"""The cache: only its owner reads it, and no credential is in it."""
+"""The cache: only its owner can read it, and it has no credentials."""
 
 import os
 import stat
@@ -7,26 +7,26 @@ from urllib.parse import quote
 
 import pytest
 import requests
-from cache_bench import search
-from workbench import EMAIL, KEY, with_secrets, workbench
+from cache_helpers import search
+from loopback_transport import EMAIL, KEY, add_secrets, open_workbench
 
 from entrez_kit.services.transport import cached_session
 from entrez_kit.services.transport.cache import cache_file
 from entrez_kit.services.transport.cached_session import clear
 
 
-def test_keyed_and_keyless_users_share_what_is_cached(tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+def test_users_with_and_without_a_key_share_cached_replies(tmp_path: Path) -> None:
+    with open_workbench(tmp_path) as bench:
         search(bench)
-        with bench.another(**with_secrets(), ncbi_tool_identifier="another") as other:
+        with bench.open_another(**add_secrets(), ncbi_tool_identifier="another") as other:
             assert search(other).from_cache
 
 
 @pytest.mark.skipif(os.name == "nt", reason="modes of POSIX")
-def test_files_are_for_their_owner_alone(tmp_path: Path) -> None:
+def test_files_can_be_read_only_by_their_owner(tmp_path: Path) -> None:
     old = os.umask(0)
     try:
-        with workbench(tmp_path) as bench:
+        with open_workbench(tmp_path) as bench:
             search(bench)
             folder = bench.settings.cache_dir
             assert stat.S_IMODE(folder.stat().st_mode) == 0o700
@@ -38,8 +38,8 @@ def test_files_are_for_their_owner_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="modes of POSIX")
-def test_a_file_open_to_others_is_closed_to_them_and_a_shared_folder_left_alone(tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+def test_permissions_of_an_open_file_are_corrected_and_those_of_a_shared_folder_are_not_changed(tmp_path: Path) -> None:
+    with open_workbench(tmp_path) as bench:
         search(bench)
         bench.transport.close()
         path = cache_file(bench.settings)
@@ -61,7 +61,7 @@ def test_a_session_of_requests_cache_stores_the_replies_and_its_requests_hold_no
         original(self, response, *arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(cached_session.ReplyCache, "save_response", save)
-    with workbench(tmp_path, **with_secrets()) as bench:
+    with open_workbench(tmp_path, **add_secrets()) as bench:
         search(bench)
         assert search(bench).from_cache
     [request] = seen
@@ -70,8 +70,8 @@ def test_a_session_of_requests_cache_stores_the_replies_and_its_requests_hold_no
         assert secret not in f"{request.url} {request.headers}"
 
 
-def test_clear_leaves_no_bytes_behind(tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+def test_clear_leaves_no_bytes_of_the_replies(tmp_path: Path) -> None:
+    with open_workbench(tmp_path) as bench:
         search(bench, "something private")
         bench.transport.close()
         assert b"something+private" in bench.cache_bytes()

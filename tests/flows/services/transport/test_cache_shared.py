@@ -8,10 +8,10 @@ import time
 from pathlib import Path
 
 import pytest
-from cache_bench import count_requests, read_entries, search
-from loopback import ESEARCH, Loopback
+from cache_helpers import count_requests, read_entries, search
+from loopback_server import ESEARCH, Loopback
+from loopback_transport import KEY, CountingLimiter, make_settings, open_bench, open_workbench
 from pydantic import SecretStr
-from workbench import KEY, CountingLimiter, open_bench, settings_for, workbench
 
 from entrez_kit.base.errors import StoreError
 from entrez_kit.base.settings import Settings
@@ -21,17 +21,17 @@ from entrez_kit.services.transport.cached_session import clear
 
 
 def test_the_cache_outlives_the_process(tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+    with open_workbench(tmp_path) as bench:
         search(bench)
         bench.transport.close()
-        with bench.another() as other:
+        with bench.open_another() as other:
             assert search(other).from_cache
 
 
-def test_the_session_takes_what_another_process_stored_after_the_quick_path_found_nothing(
+def test_the_session_uses_a_reply_that_another_process_stored_after_the_fast_lookup(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with workbench(tmp_path) as bench:
+    with open_workbench(tmp_path) as bench:
         search(bench)
         monkeypatch.setattr(store.CacheFile, "read", lambda *_: None)
         reply = search(bench)
@@ -40,8 +40,8 @@ def test_the_session_takes_what_another_process_stored_after_the_quick_path_foun
         assert reply.value.ids == ["11", "12"]
 
 
-def test_a_cache_that_another_program_locks_does_not_hold_up_a_call(tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+def test_a_cache_locked_by_another_program_does_not_delay_a_call(tmp_path: Path) -> None:
+    with open_workbench(tmp_path) as bench:
         search(bench)
         blocker = sqlite3.connect(cache_file(bench.settings), isolation_level=None)
         blocker.execute("BEGIN EXCLUSIVE")
@@ -50,15 +50,15 @@ def test_a_cache_that_another_program_locks_does_not_hold_up_a_call(tmp_path: Pa
             started = time.monotonic()
             for number in range(10):
                 assert search(bench, str(number)).content == ESEARCH
-            assert time.monotonic() - started < 2  # not every call waits for the lock
+            assert time.monotonic() - started < 2  # only some calls wait for the lock
             assert len(bench.transport.notices) == 1
         finally:
             blocker.execute("ROLLBACK")
             blocker.close()
 
 
-def test_a_cache_locked_from_the_start_does_not_hold_up_a_call(tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+def test_a_cache_locked_from_the_start_does_not_delay_a_call(tmp_path: Path) -> None:
+    with open_workbench(tmp_path) as bench:
         path = cache_file(bench.settings)
         path.parent.mkdir()
         blocker = sqlite3.connect(path, isolation_level=None)
@@ -73,8 +73,8 @@ def test_a_cache_locked_from_the_start_does_not_hold_up_a_call(tmp_path: Path) -
 
 
 @pytest.mark.usefixtures("leaping_clock")
-def test_a_locked_cache_is_used_again_once_it_is_free(tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+def test_a_locked_cache_is_used_again_after_its_release(tmp_path: Path) -> None:
+    with open_workbench(tmp_path) as bench:
         search(bench)
         blocker = sqlite3.connect(cache_file(bench.settings), isolation_level=None)
         blocker.execute("BEGIN IMMEDIATE")
@@ -86,9 +86,9 @@ def test_a_locked_cache_is_used_again_once_it_is_free(tmp_path: Path) -> None:
         assert search(bench, "new").from_cache
 
 
-def test_a_cache_in_use_cannot_be_cleared_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cache_in_use_cannot_be_cleared_and_this_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("entrez_kit.services.transport.cache.PATIENT_BUSY_MS", 100)
-    with workbench(tmp_path, ncbi_api_key=SecretStr(KEY)) as bench:
+    with open_workbench(tmp_path, ncbi_api_key=SecretStr(KEY)) as bench:
         search(bench)
         blocker = sqlite3.connect(cache_file(bench.settings), isolation_level=None)
         blocker.execute("BEGIN IMMEDIATE")
@@ -112,7 +112,7 @@ def _search_in_child(url: str, folder: Path, number: int) -> None:
 
 @pytest.mark.process
 def test_several_processes_write_one_cache(tmp_path: Path) -> None:
-    with Loopback() as server, open_bench(server, settings_for(server, tmp_path)) as bench:
+    with Loopback() as server, open_bench(server, make_settings(server, tmp_path)) as bench:
         context = multiprocessing.get_context("spawn")
         children = [
             context.Process(target=_search_in_child, args=(server.eutils_url, tmp_path, number)) for number in range(3)
@@ -122,14 +122,14 @@ def test_several_processes_write_one_cache(tmp_path: Path) -> None:
         for child in children:
             child.join(60)
         assert [child.exitcode for child in children] == [0, 0, 0]
-        assert len(read_entries(bench)) >= 58  # a write that had to wait too long may be left out
+        assert len(read_entries(bench)) >= 58  # a write that waited too long may be omitted
         assert sqlite3.connect(cache_file(bench.settings)).execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
 @pytest.mark.process
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-def test_a_forked_child_opens_the_cache_for_itself(tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+def test_a_forked_child_opens_its_own_connection_to_the_cache(tmp_path: Path) -> None:
+    with open_workbench(tmp_path) as bench:
         search(bench)
         child = os.fork()
         if child == 0:
@@ -145,7 +145,7 @@ def test_a_forked_child_opens_the_cache_for_itself(tmp_path: Path) -> None:
 
 
 def test_many_threads_share_one_cache(tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+    with open_workbench(tmp_path) as bench:
         wrong: list[object] = []
 
         def work(number: int) -> None:

@@ -9,9 +9,17 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from cache_bench import ARTICLE, NOTHING_FOUND, advance_clock, assert_only_cached, count_requests, read_entries, search
-from loopback import ESEARCH, HTML, RATE_LIMIT, Answer
-from workbench import EMAIL, KEY, Bench, workbench
+from cache_helpers import (
+    ARTICLE,
+    NOTHING_FOUND,
+    advance_clock,
+    assert_only_cached,
+    count_requests,
+    read_entries,
+    search,
+)
+from loopback_server import ESEARCH, HTML, RATE_LIMIT, Answer
+from loopback_transport import EMAIL, KEY, TransportBench, open_workbench
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
 from entrez_kit.base.settings import EUTILS_URL, Settings
@@ -28,8 +36,8 @@ NO_IDS = b"<eFetchResult><ERROR>ID list is empty! Possibly it has no correct IDs
 HIT = {"id": "5", "source": "MED", "pmid": "5", "pmcid": "PMC1", "title": "T"}
 
 
-def test_a_repeated_call_comes_from_the_cache_and_costs_no_slot(tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+def test_a_repeated_call_is_answered_from_the_cache_and_uses_no_slot(tmp_path: Path) -> None:
+    with open_workbench(tmp_path) as bench:
         first, second = search(bench), search(bench)
 
         assert (first.from_cache, first.attempts) == (False, 1)
@@ -45,7 +53,7 @@ def test_a_reply_has_the_same_time_before_and_after_it_is_stored(
     seconds = iter(range(100))
     start = datetime.now(UTC)
     monkeypatch.setattr("requests_cache.models.response.utcnow", lambda: start + timedelta(seconds=next(seconds)))
-    with workbench(tmp_path) as bench:
+    with open_workbench(tmp_path) as bench:
         first, second = search(bench), search(bench)
 
     assert not first.from_cache
@@ -54,9 +62,9 @@ def test_a_reply_has_the_same_time_before_and_after_it_is_stored(
 
 
 @pytest.mark.parametrize("body", [bytes(range(256)) * 50, "Ünïcödé \u2028\r\n".encode(), b"\x00", b"\xff\xfe<a>\n\n"])
-def test_bytes_come_back_unchanged(body: bytes, tmp_path: Path) -> None:
+def test_bytes_are_returned_unchanged(body: bytes, tmp_path: Path) -> None:
     expect = Expect("any")
-    with workbench(tmp_path, always=Answer(body=b">" + body, compressed=True)) as bench:
+    with open_workbench(tmp_path, always=Answer(body=b">" + body, compressed=True)) as bench:
         call = Call("eutils", "efetch", f"{bench.server.root}/efetch.fcgi", (("id", "1"),), expect, ttl=60)
         assert bench.transport.send(call).content == b">" + body
         bench.transport.close()
@@ -66,7 +74,7 @@ def test_bytes_come_back_unchanged(body: bytes, tmp_path: Path) -> None:
 
 
 def test_get_and_post_of_the_same_parameters_share_an_entry(tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+    with open_workbench(tmp_path) as bench:
         url = f"{bench.server.eutils_url}/esearch.fcgi"
         params = (("db", "pubmed"), ("term", "x"))
         expect = Expect("xml", frozenset({"eSearchResult"}))
@@ -78,25 +86,27 @@ def test_get_and_post_of_the_same_parameters_share_an_entry(tmp_path: Path) -> N
 
 
 def test_a_key_depends_on_the_endpoint_the_url_and_the_parameters() -> None:
-    def key(*params: tuple[str, str], url: str = "https://x", endpoint: str = "elink") -> str:
+    def make_key(*params: tuple[str, str], url: str = "https://x", endpoint: str = "elink") -> str:
         return Call("eutils", endpoint, url, params, Expect("any")).key(url)
 
-    same = key(("db", "pubmed"), ("id", "1"), ("id", "2"))
-    assert key(("id", "1"), ("db", "pubmed"), ("id", "2")) == same
-    assert key(("db", "pubmed"), ("id", "1"), ("id", "2"), ("api_key", KEY), ("email", EMAIL), ("tool", "t")) == same
+    same = make_key(("db", "pubmed"), ("id", "1"), ("id", "2"))
+    assert make_key(("id", "1"), ("db", "pubmed"), ("id", "2")) == same
+    assert (
+        make_key(("db", "pubmed"), ("id", "1"), ("id", "2"), ("api_key", KEY), ("email", EMAIL), ("tool", "t")) == same
+    )
     others = {
-        key(("db", "pubmed"), ("id", "2"), ("id", "1")),
-        key(("db", "pubmed"), ("id", "1,2")),
-        key(("db", "pubmed"), ("id", "1"), ("id", "2"), ("term", "")),
-        key(("db", "pubmed"), ("id", "1"), ("id", "2"), endpoint="esummary"),
-        key(("db", "pubmed"), ("id", "1"), ("id", "2"), url="https://y"),
-        key(("db", "pubmedid"), ("", "1"), ("id", "2")),
+        make_key(("db", "pubmed"), ("id", "2"), ("id", "1")),
+        make_key(("db", "pubmed"), ("id", "1,2")),
+        make_key(("db", "pubmed"), ("id", "1"), ("id", "2"), ("term", "")),
+        make_key(("db", "pubmed"), ("id", "1"), ("id", "2"), endpoint="esummary"),
+        make_key(("db", "pubmed"), ("id", "1"), ("id", "2"), url="https://y"),
+        make_key(("db", "pubmedid"), ("", "1"), ("id", "2")),
     }
     assert len(others) == 6
     assert same not in others
 
 
-def test_the_sandbox_has_the_same_identity_on_every_port() -> None:
+def test_the_sandbox_has_the_same_cache_keys_on_every_port() -> None:
     first = Settings(eutils_url="http://127.0.0.1:1/entrez/eutils", demo=True)
     second = Settings(eutils_url="http://127.0.0.1:2/entrez/eutils", demo=True)
 
@@ -123,7 +133,7 @@ def test_the_sandbox_has_the_same_identity_on_every_port() -> None:
     ],
 )
 def test_an_invalid_reply_is_never_stored(bad: Answer, tmp_path: Path) -> None:
-    with workbench(tmp_path, always=bad) as bench:
+    with open_workbench(tmp_path, always=bad) as bench:
         with pytest.raises(EntrezKitError):
             search(bench)
         assert not cache_file(bench.settings).exists() or read_entries(bench) == []
@@ -132,10 +142,10 @@ def test_an_invalid_reply_is_never_stored(bad: Answer, tmp_path: Path) -> None:
         assert not search(bench).from_cache
 
 
-def test_a_bad_reply_does_not_displace_a_stored_answer(tmp_path: Path) -> None:
-    with workbench(tmp_path, ncbi_max_retries=0) as bench:
+def test_an_invalid_reply_does_not_replace_a_stored_answer(tmp_path: Path) -> None:
+    with open_workbench(tmp_path, ncbi_max_retries=0) as bench:
         search(bench)
-        with bench.another(refresh=True) as other:
+        with bench.open_another(refresh=True) as other:
             bench.server.always = Answer(body=HTML)
             with pytest.raises(UpstreamError):
                 search(other)
@@ -145,7 +155,7 @@ def test_a_bad_reply_does_not_displace_a_stored_answer(tmp_path: Path) -> None:
 def test_a_call_that_reads_or_writes_history_is_never_cached(tmp_path: Path) -> None:
     history = b"<eSearchResult><Count>0</Count><QueryKey>1</QueryKey><WebEnv>MCID_12345678</WebEnv></eSearchResult>"
     posted = b"<ePostResult><QueryKey>1</QueryKey><WebEnv>MCID_692851c130aec64bed0a8c2a</WebEnv></ePostResult>"
-    calls: list[tuple[bytes, Callable[[Bench], Reply]]] = [
+    calls: list[tuple[bytes, Callable[[TransportBench], Reply]]] = [
         (history, lambda b: b.eutils.esearch(db="pubmed", term="x", usehistory=True)),
         (history, lambda b: b.eutils.esearch(db="pubmed", term="#1", webenv="MCID_12345678")),
         (ARTICLE, lambda b: b.eutils.efetch(db="pubmed", webenv="MCID_12345678", query_key="1", retmode="xml")),
@@ -155,7 +165,7 @@ def test_a_call_that_reads_or_writes_history_is_never_cached(tmp_path: Path) -> 
             lambda b: b.eutils.elink(dbfrom="pubmed", ids=["1"], cmd="neighbor_history"),
         ),
     ]
-    with workbench(tmp_path) as bench:
+    with open_workbench(tmp_path) as bench:
         for body, call in calls:
             bench.server.always = Answer(body=body)
             assert not call(bench).from_cache
@@ -168,7 +178,7 @@ def test_a_call_that_reads_or_writes_history_is_never_cached(tmp_path: Path) -> 
 def test_an_error_about_ids_is_verified_by_a_search_and_never_cached(body: bytes, status: int, tmp_path: Path) -> None:
     none = ESEARCH.replace(b"<Count>2", b"<Count>0").replace(b"<Id>11</Id>\n<Id>12</Id>", b"")
     both = ESEARCH.replace(b"<Count>2", b"<Count>1").replace(b"<Id>11</Id>\n<Id>12</Id>", b"<Id>99</Id>")
-    with workbench(tmp_path, always=Answer(body=body, status=status), cache_ttl=0) as bench:
+    with open_workbench(tmp_path, always=Answer(body=body, status=status), cache_ttl=0) as bench:
         bench.server.by_endpoint["esearch"] = Answer(body=both)
         with pytest.raises(UpstreamError, match="A search of pubmed finds all of them") as caught:
             bench.eutils.efetch(db="pubmed", ids=["99"], retmode="xml")
@@ -178,7 +188,7 @@ def test_an_error_about_ids_is_verified_by_a_search_and_never_cached(body: bytes
         bench.server.by_endpoint["esearch"] = Answer(body=none)
         with pytest.raises(EntityNotFound):
             bench.eutils.efetch(db="pubmed", ids=["99"], retmode="xml")
-    with workbench(tmp_path, always=Answer(body=body, status=status)) as bench:
+    with open_workbench(tmp_path, always=Answer(body=body, status=status)) as bench:
         bench.server.by_endpoint["esearch"] = Answer(body=none)
         with pytest.raises(EntityNotFound):
             bench.eutils.efetch(db="pubmed", ids=["99"], retmode="xml")
@@ -186,9 +196,9 @@ def test_an_error_about_ids_is_verified_by_a_search_and_never_cached(body: bytes
         assert not bench.eutils.efetch(db="pubmed", ids=["99"], retmode="xml").from_cache
 
 
-def test_a_mixed_batch_that_the_id_converter_refuses_is_not_cached(tmp_path: Path) -> None:
+def test_a_batch_with_an_id_that_the_converter_refuses_is_not_cached(tmp_path: Path) -> None:
     refusal = b'{"status":"error","message":"Mixed id types in one request"}'
-    with workbench(tmp_path, always=Answer(body=refusal, status=400)) as bench:
+    with open_workbench(tmp_path, always=Answer(body=refusal, status=400)) as bench:
         converter = IdConverter(bench.transport, bench.settings)
         for _ in range(2):
             with pytest.raises(InvalidInput) as caught:
@@ -197,12 +207,12 @@ def test_a_mixed_batch_that_the_id_converter_refuses_is_not_cached(tmp_path: Pat
         assert count_requests(bench) == 2
 
 
-def test_headers_of_the_service_do_not_decide_what_is_cached(tmp_path: Path) -> None:
+def test_headers_of_the_service_do_not_decide_about_caching(tmp_path: Path) -> None:
     headers = {
         "Cache-Control": "private, no-store", "Vary": "*", "ETag": '"1"', "Expires": "0", "Set-Cookie": "ncbi_sid=abc",
         "Last-Modified": "Mon, 01 Jan 2024 00:00:00 GMT", "X-RateLimit-Limit": "3",
     }  # fmt: skip
-    with workbench(tmp_path, always=Answer(headers=headers)) as bench:
+    with open_workbench(tmp_path, always=Answer(headers=headers)) as bench:
         search(bench)
         assert search(bench).from_cache
         assert b"ncbi_sid" not in bench.cache_bytes()
@@ -210,13 +220,13 @@ def test_headers_of_the_service_do_not_decide_what_is_cached(tmp_path: Path) -> 
         assert "Cookie" not in bench.server.seen[1].headers
 
 
-def link_sets(*sources: str) -> bytes:
+def write_link_sets(*sources: str) -> bytes:
     """Return links of articles."""
     one = "<LinkSet><DbFrom>pubmed</DbFrom><IdList><Id>{}</Id></IdList></LinkSet>"
     return f"<eLinkResult>{''.join(one.format(source) for source in sources)}</eLinkResult>".encode()
 
 
-def search_page(hits: int, *results: dict[str, str]) -> bytes:
+def write_search_page(hits: int, *results: dict[str, str]) -> bytes:
     """Return a page of a search of Europe PMC."""
     return json.dumps({"hitCount": hits, "resultList": {"result": results}}).encode()
 
@@ -224,11 +234,15 @@ def search_page(hits: int, *results: dict[str, str]) -> bytes:
 @pytest.mark.parametrize(
     ("call", "rejected", "accepted"),
     [
-        (lambda s: fetch_links(s, "pubmed_similar_articles", ["1", "2"]), link_sets("1"), link_sets("1", "2")),
+        (
+            lambda s: fetch_links(s, "pubmed_similar_articles", ["1", "2"]),
+            write_link_sets("1"),
+            write_link_sets("1", "2"),
+        ),
         (
             lambda s: s.europepmc.search(query="x", page_size=2),
-            search_page(2, HIT),
-            search_page(2, HIT, {**HIT, "id": "6", "pmid": "6"}),
+            write_search_page(2, HIT),
+            write_search_page(2, HIT, {**HIT, "id": "6", "pmid": "6"}),
         ),
         (
             lambda s: ask_matcher(s, [Citation(journal="j", year="2000")]),
@@ -238,23 +252,23 @@ def search_page(hits: int, *results: dict[str, str]) -> bytes:
         (lambda s: s.eutils.known_uids("pubmed", ["11", "12"]), ESEARCH, NOTHING_FOUND),
     ],
 )
-def test_a_reply_that_leaves_out_or_contradicts_the_request_is_requested_again(
+def test_an_incomplete_or_contradictory_reply_is_requested_again(
     call: Callable[[Services], object], rejected: bytes, accepted: bytes, tmp_path: Path
 ) -> None:
     assert_only_cached(accepted, rejected, call, tmp_path)
 
 
 def test_no_cache_neither_reads_nor_writes(tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+    with open_workbench(tmp_path) as bench:
         search(bench)
-        with bench.another(no_cache=True) as other:
+        with bench.open_another(no_cache=True) as other:
             assert not search(other).from_cache
             search(other, "new")
         assert len(read_entries(bench)) == 1
 
 
 def test_a_row_is_a_checksum_a_line_of_json_and_the_unchanged_body(tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+    with open_workbench(tmp_path) as bench:
         reply = search(bench)
         [(value, _)] = read_entries(bench)
         checksum, head, body = value.split(b"\n", 2)
@@ -266,19 +280,19 @@ def test_a_row_is_a_checksum_a_line_of_json_and_the_unchanged_body(tmp_path: Pat
     assert body == reply.content
 
 
-def test_requests_cache_and_the_quick_path_use_one_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with workbench(tmp_path, cache_ttl=100) as bench:
+def test_requests_cache_and_the_fast_lookup_use_one_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with open_workbench(tmp_path, cache_ttl=100) as bench:
         reply = search(bench)
         quick, library = (store.CacheFile(cache_file(bench.settings), bench.transport.notices) for _ in range(2))
         replies = cached_session.ReplyCache(library)
         [key] = replies.responses
 
-        def both() -> tuple[bytes | None, bytes | None]:
+        def run_both() -> tuple[bytes | None, bytes | None]:
             read, found = quick.read(key), replies.get_response(key)
             return read.content if read is not None else None, found.content if found is not None else None
 
         found, read = replies.get_response(key), quick.read(key)
-        assert both() == (reply.content, reply.content) == (ESEARCH, ESEARCH)
+        assert run_both() == (reply.content, reply.content) == (ESEARCH, ESEARCH)
         assert found is not None
         assert read is not None
         assert found.expires is not None
@@ -286,23 +300,23 @@ def test_requests_cache_and_the_quick_path_use_one_cache(tmp_path: Path, monkeyp
         assert not found.is_expired
 
         prune(bench.settings)
-        assert both() == (ESEARCH, ESEARCH)
+        assert run_both() == (ESEARCH, ESEARCH)
         advance_clock(monkeypatch, 101)
         assert found.is_expired
         assert time.time() > read.expires
         prune(bench.settings)
-        assert both() == (None, None)
+        assert run_both() == (None, None)
 
         search(bench)
-        assert both() == (ESEARCH, ESEARCH)
+        assert run_both() == (ESEARCH, ESEARCH)
         clear(bench.settings)
-        assert both() == (None, None)
+        assert run_both() == (None, None)
         quick.close()
         library.close()
 
 
 def test_cache_info_counts_entries_and_expired_entries(tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+    with open_workbench(tmp_path) as bench:
         assert cache_info(bench.settings).exists is False
         search(bench, "a")
         search(bench, "b")

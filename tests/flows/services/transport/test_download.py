@@ -1,4 +1,4 @@
-"""The guarded fetch of a publisher's page, against real servers behind a network of names and addresses."""
+"""The guarded download of a publisher's page, from real servers in a simulated network of names and addresses."""
 
 import gzip
 import ipaddress
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from internet import HTML, Answer, Internet, Site, gzipped, internet, redirect, spoken
+from simulated_internet import HTML, Answer, SimulatedInternet, Site, compress, internet, make_redirect, serve_bytes
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, UpstreamError
@@ -27,12 +27,12 @@ PDF = b"%PDF-1.4\n% a PDF, or what starts like one\n" + b"x" * 200
 SETTINGS = Settings()
 
 
-def fetch(internet: Internet, url: str = f"http://{HOST}/a", **options: Any) -> Downloaded:
+def fetch(internet: SimulatedInternet, url: str = f"http://{HOST}/a", **options: Any) -> Downloaded:
     """Download over the given network."""
     return download(url, **{"settings": SETTINGS, "guard": internet.guard, "deadline_s": 5.0, **options})
 
 
-def reason(internet: Internet, url: str = f"http://{HOST}/a", **options: Any) -> str | None:
+def get_reason(internet: SimulatedInternet, url: str = f"http://{HOST}/a", **options: Any) -> str | None:
     """Return why a download failed."""
     with pytest.raises(EntrezKitError) as caught:
         fetch(internet, url, **options)
@@ -40,7 +40,7 @@ def reason(internet: Internet, url: str = f"http://{HOST}/a", **options: Any) ->
     return caught.value.reason
 
 
-def test_a_page_is_fetched_from_the_address_that_was_judged(internet: Internet) -> None:
+def test_a_page_is_fetched_from_the_checked_address(internet: SimulatedInternet) -> None:
     with Site({"/a": Answer()}) as site:
         internet.add(HOST, site, ADDRESS)
         found = fetch(internet)
@@ -50,7 +50,7 @@ def test_a_page_is_fetched_from_the_address_that_was_judged(internet: Internet) 
     assert site.seen[0].host == HOST
 
 
-def test_a_name_that_answers_differently_the_second_time_gains_nothing(internet: Internet) -> None:
+def test_a_name_that_resolves_differently_the_second_time_is_not_used(internet: SimulatedInternet) -> None:
     answers = iter([[ADDRESS], ["127.0.0.1"], ["127.0.0.1"]])
     with Site({"*": Answer()}) as site:
         internet.servers[ADDRESS, 80] = site.port
@@ -61,12 +61,12 @@ def test_a_name_that_answers_differently_the_second_time_gains_nothing(internet:
     assert internet.connected == [(ADDRESS, 80)]
 
 
-def test_each_hop_is_resolved_and_judged_anew(internet: Internet) -> None:
+def test_each_hop_is_resolved_and_checked_again(internet: SimulatedInternet) -> None:
     answers = iter([[ADDRESS], ["127.0.0.1"]])
-    with Site({"/a": redirect("/b"), "/b": Answer()}) as site:
+    with Site({"/a": make_redirect("/b"), "/b": Answer()}) as site:
         internet.servers[ADDRESS, 80] = site.port
         guard = AddressGuard(resolver=lambda host, port: next(answers))
-        assert reason(internet, guard=guard) == "forbidden_address"
+        assert get_reason(internet, guard=guard) == "forbidden_address"
 
     assert internet.connected == [(ADDRESS, 80)]
     assert [seen.path for seen in site.seen] == ["/a"]
@@ -94,9 +94,9 @@ def test_each_hop_is_resolved_and_judged_anew(internet: Internet) -> None:
         "http://[",
     ],
 )
-def test_a_redirect_inside_is_not_followed(internet: Internet, location: str) -> None:
+def test_a_redirect_to_a_private_address_is_not_followed(internet: SimulatedInternet, location: str) -> None:
     internet.names["inside.example"] = ["192.168.0.7"]
-    with Site({"/a": redirect(location)}) as site:
+    with Site({"/a": make_redirect(location)}) as site:
         internet.add(HOST, site, ADDRESS)
         with pytest.raises(UpstreamError) as caught:
             fetch(internet)
@@ -108,7 +108,7 @@ def test_a_redirect_inside_is_not_followed(internet: Internet, location: str) ->
 
 
 @pytest.mark.parametrize("inside", ["10.0.0.7", "127.0.0.1", "::1", "169.254.169.254", "fe80::1"])
-def test_a_name_that_resolves_inside_is_not_asked(internet: Internet, inside: str) -> None:
+def test_a_name_that_resolves_to_a_private_address_is_not_requested(internet: SimulatedInternet, inside: str) -> None:
     internet.names[HOST] = [inside]
     with pytest.raises(InvalidInput) as caught:
         fetch(internet)
@@ -117,20 +117,20 @@ def test_a_name_that_resolves_inside_is_not_asked(internet: Internet, inside: st
     assert internet.connected == []
 
 
-def test_one_address_inside_among_public_ones_spoils_the_name(internet: Internet) -> None:
+def test_a_name_with_one_private_address_is_refused(internet: SimulatedInternet) -> None:
     with Site({"/a": Answer()}) as site:
         internet.add(HOST, site, ADDRESS)
         internet.names[HOST] = [ADDRESS, "10.0.0.7"]
-        assert reason(internet) == "forbidden_address"
+        assert get_reason(internet) == "forbidden_address"
 
     assert internet.connected == []
 
 
-def test_the_next_judged_address_is_tried_when_one_does_not_answer(internet: Internet) -> None:
+def test_the_next_checked_address_is_tried_if_one_does_not_answer(internet: SimulatedInternet) -> None:
     with Site({"/a": Answer()}) as site:
         internet.add(HOST, site, "93.184.216.35")
         internet.names[HOST] = [ADDRESS, "93.184.216.35"]
-        internet.servers[ADDRESS, 80] = 9  # nobody listens there
+        internet.servers[ADDRESS, 80] = 9  # a closed port
         found = fetch(internet)
 
     assert found.kind == "html"
@@ -140,7 +140,7 @@ def test_the_next_judged_address_is_tried_when_one_does_not_answer(internet: Int
 @pytest.mark.parametrize(
     "url", ["file:///etc/passwd", "ftp://publisher.example/", "http://127.0.0.1:8080/", "nonsense"]
 )
-def test_an_address_that_is_not_asked_is_the_callers_mistake(internet: Internet, url: str) -> None:
+def test_a_forbidden_address_given_by_the_caller_is_invalid_input(internet: SimulatedInternet, url: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         fetch(internet, url)
 
@@ -148,20 +148,20 @@ def test_an_address_that_is_not_asked_is_the_callers_mistake(internet: Internet,
     assert internet.connected == []
 
 
-def test_redirects_are_followed_up_to_five_times(internet: Internet) -> None:
-    answers = {f"/{number}": redirect(f"/{number + 1}", 301 + number % 3) for number in range(5)}
-    with Site({**answers, "/5": Answer(), "/x": redirect("/0")}) as site:
+def test_up_to_five_redirects_are_followed(internet: SimulatedInternet) -> None:
+    answers = {f"/{number}": make_redirect(f"/{number + 1}", 301 + number % 3) for number in range(5)}
+    with Site({**answers, "/5": Answer(), "/x": make_redirect("/0")}) as site:
         internet.add(HOST, site, ADDRESS)
         found = fetch(internet, f"http://{HOST}/0")
-        assert reason(internet, f"http://{HOST}/x") == "too_many_redirects"
+        assert get_reason(internet, f"http://{HOST}/x") == "too_many_redirects"
 
     assert (found.url, found.hops) == (f"http://{HOST}/5", 5)
 
 
-def test_a_loop_of_redirects_ends(internet: Internet) -> None:
-    with Site({"/a": redirect("/b"), "/b": redirect("/a")}) as site:
+def test_a_loop_of_redirects_ends(internet: SimulatedInternet) -> None:
+    with Site({"/a": make_redirect("/b"), "/b": make_redirect("/a")}) as site:
         internet.add(HOST, site, ADDRESS)
-        assert reason(internet) == "too_many_redirects"
+        assert get_reason(internet) == "too_many_redirects"
 
     assert len(site.seen) == 6
 
@@ -177,8 +177,8 @@ def test_a_loop_of_redirects_ends(internet: Internet) -> None:
         ("/caf\u00e9".encode().decode("latin-1"), "/caf%C3%A9"),
     ],
 )
-def test_redirects_are_read_as_browsers_read_them(internet: Internet, location: str, where: str) -> None:
-    with Site({"/dir/a": redirect(location), where: Answer()}) as site:
+def test_redirects_are_read_like_browsers_read_them(internet: SimulatedInternet, location: str, where: str) -> None:
+    with Site({"/dir/a": make_redirect(location), where: Answer()}) as site:
         internet.add(HOST, site, ADDRESS)
         internet.add("other.example", site, "93.184.216.36")
         found = fetch(internet, f"http://{HOST}/dir/a")
@@ -187,13 +187,15 @@ def test_redirects_are_read_as_browsers_read_them(internet: Internet, location: 
     assert site.seen[-1].path == where
 
 
-def test_a_redirect_without_a_location_is_no_page(internet: Internet) -> None:
+def test_a_redirect_without_a_location_is_not_a_page(internet: SimulatedInternet) -> None:
     with Site({"/a": Answer(b"", 302, {})}) as site:
         internet.add(HOST, site, ADDRESS)
-        assert reason(internet) == "unexpected_status"
+        assert get_reason(internet) == "unexpected_status"
 
 
-def test_nothing_of_ours_goes_along(internet: Internet, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_no_credentials_and_no_identity_are_sent(
+    internet: SimulatedInternet, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     netrc = tmp_path / "netrc"
     netrc.write_text(f"machine {HOST} login me password canary-password\n", encoding="utf-8")
     netrc.chmod(0o600)
@@ -210,7 +212,7 @@ def test_nothing_of_ours_goes_along(internet: Internet, monkeypatch: pytest.Monk
         assert seen.headers["User-Agent"] == "my-tool/2"
 
 
-def test_a_page_that_says_it_is_too_large_is_not_read(internet: Internet) -> None:
+def test_a_page_with_a_too_large_content_length_is_not_read(internet: SimulatedInternet) -> None:
     def endless() -> Iterator[bytes]:
         while True:
             yield b"x" * 65_536
@@ -219,12 +221,12 @@ def test_a_page_that_says_it_is_too_large_is_not_read(internet: Internet) -> Non
     with Site({"/a": Answer(b"", 200, headers, pieces=endless, pause=0.5)}) as site:
         internet.add(HOST, site, ADDRESS)
         started = time.monotonic()
-        assert reason(internet) == "too_large"
+        assert get_reason(internet) == "too_large"
 
     assert time.monotonic() - started < 10
 
 
-def test_a_page_that_does_not_say_so_is_cut_at_the_limit(internet: Internet) -> None:
+def test_a_page_without_a_content_length_is_cut_at_the_limit(internet: SimulatedInternet) -> None:
     sent = 0
 
     def endless() -> Iterator[bytes]:
@@ -236,45 +238,45 @@ def test_a_page_that_does_not_say_so_is_cut_at_the_limit(internet: Internet) -> 
 
     with Site({"/a": Answer(b"", 200, {"Content-Type": "text/html"}, pieces=endless)}) as site:
         internet.add(HOST, site, ADDRESS)
-        assert reason(internet, max_bytes=1_000_000) == "too_large"
+        assert get_reason(internet, max_bytes=1_000_000) == "too_large"
 
     assert sent < 20_000_000
 
 
-def test_a_small_body_that_unpacks_to_a_large_one_counts_as_large(internet: Internet) -> None:
-    bomb = gzipped(b"<html>" + b"0" * 30_000_000)
+def test_a_small_body_that_unpacks_to_a_large_one_counts_as_large(internet: SimulatedInternet) -> None:
+    bomb = compress(b"<html>" + b"0" * 30_000_000)
     headers = {"Content-Type": "text/html", "Content-Encoding": "gzip"}
     assert len(bomb) < 50_000
     with Site({"/a": Answer(bomb, 200, headers)}) as site:
         internet.add(HOST, site, ADDRESS)
-        assert reason(internet, max_bytes=1_000_000) == "too_large"
+        assert get_reason(internet, max_bytes=1_000_000) == "too_large"
 
 
-def test_a_body_packed_many_times_over_is_not_unpacked(internet: Internet) -> None:
+def test_a_body_compressed_several_times_is_not_unpacked(internet: SimulatedInternet) -> None:
     body = HTML
     for _ in range(12):
         body = gzip.compress(body)
     headers = {"Content-Type": "text/html", "Content-Encoding": ", ".join(["gzip"] * 12)}
     with Site({"/a": Answer(body, 200, headers)}) as site:
         internet.add(HOST, site, ADDRESS)
-        assert reason(internet) == "invalid_response"
+        assert get_reason(internet) == "invalid_response"
 
 
 @pytest.mark.parametrize("coding", ["gzip", "deflate"])
-def test_packed_pages_are_unpacked(internet: Internet, coding: str) -> None:
-    body = gzipped(HTML) if coding == "gzip" else zlib.compress(HTML)
+def test_compressed_pages_are_unpacked(internet: SimulatedInternet, coding: str) -> None:
+    body = compress(HTML) if coding == "gzip" else zlib.compress(HTML)
     with Site({"/a": Answer(body, 200, {"Content-Type": "text/html", "Content-Encoding": coding})}) as site:
         internet.add(HOST, site, ADDRESS)
         assert fetch(internet).content == HTML
 
 
-def test_a_broken_packing_is_no_answer(internet: Internet) -> None:
+def test_damaged_compression_is_not_an_answer(internet: SimulatedInternet) -> None:
     with Site({"/a": Answer(b"not packed", 200, {"Content-Encoding": "gzip"})}) as site:
         internet.add(HOST, site, ADDRESS)
-        assert reason(internet) == "invalid_response"
+        assert get_reason(internet) == "invalid_response"
 
 
-def test_bytes_that_drip_do_not_stretch_the_time_limit(internet: Internet) -> None:
+def test_a_slowly_sent_body_does_not_extend_the_time_limit(internet: SimulatedInternet) -> None:
     def drip() -> Iterator[bytes]:
         while True:
             yield b"x"
@@ -282,46 +284,46 @@ def test_bytes_that_drip_do_not_stretch_the_time_limit(internet: Internet) -> No
     with Site({"/a": Answer(b"", 200, {"Content-Type": "text/html"}, pieces=drip, pause=0.05)}) as site:
         internet.add(HOST, site, ADDRESS)
         started = time.monotonic()
-        assert reason(internet, deadline_s=0.6, silence_s=5) == "too_slow"
+        assert get_reason(internet, deadline_s=0.6, silence_s=5) == "too_slow"
 
     assert time.monotonic() - started < 2
 
 
-def test_headers_that_drip_do_not_stretch_it_either(internet: Internet) -> None:
-    with spoken(b"HTTP/1.1 200 OK\r\nX-Filler: ", drip=b"x") as port:
+def test_slowly_sent_headers_do_not_extend_the_time_limit(internet: SimulatedInternet) -> None:
+    with serve_bytes(b"HTTP/1.1 200 OK\r\nX-Filler: ", drip=b"x") as port:
         internet.names[HOST] = [ADDRESS]
         internet.servers[ADDRESS, 80] = port
         started = time.monotonic()
-        assert reason(internet, deadline_s=0.6, silence_s=5) == "too_slow"
+        assert get_reason(internet, deadline_s=0.6, silence_s=5) == "too_slow"
 
     assert time.monotonic() - started < 2
 
 
-def test_a_server_that_says_nothing_is_given_up(internet: Internet) -> None:
+def test_a_server_that_never_answers_is_abandoned(internet: SimulatedInternet) -> None:
     with Site({"/a": Answer(pieces=lambda: [b"late"], pause=3)}) as site:
         internet.add(HOST, site, ADDRESS)
         started = time.monotonic()
-        assert reason(internet, silence_s=0.3) in ("timeout", "broke_off")
+        assert get_reason(internet, silence_s=0.3) in ("timeout", "broke_off")
 
     assert time.monotonic() - started < 2
 
 
-def test_the_time_limit_holds_for_all_hops_together(internet: Internet) -> None:
+def test_the_time_limit_applies_to_all_hops_together(internet: SimulatedInternet) -> None:
     slow = Answer(b"", 302, {"Location": "/a"}, pieces=lambda: [b""], pause=0.3)
     with Site({"/a": slow}) as site:
         internet.add(HOST, site, ADDRESS)
         started = time.monotonic()
-        found = reason(internet, deadline_s=0.5, max_hops=50)
+        found = get_reason(internet, deadline_s=0.5, max_hops=50)
 
     assert found in ("too_slow", "too_many_redirects")
     assert time.monotonic() - started < 2
 
 
-def test_a_body_that_breaks_off_is_no_page(internet: Internet) -> None:
+def test_an_incomplete_body_is_not_a_page(internet: SimulatedInternet) -> None:
     headers = {"Content-Type": "text/html", "Content-Length": "5000"}
     with Site({"/a": Answer(b"", 200, headers, pieces=lambda: [HTML])}) as site:
         internet.add(HOST, site, ADDRESS)
-        assert reason(internet) == "broke_off"
+        assert get_reason(internet) == "broke_off"
 
 
 @pytest.mark.parametrize(
@@ -338,7 +340,7 @@ def test_a_body_that_breaks_off_is_no_page(internet: Internet) -> None:
         (206, "unexpected_status", True),
     ],
 )
-def test_what_is_no_page_says_its_status(internet: Internet, status: int, expected: str, may_pass: bool) -> None:
+def test_an_error_status_is_reported(internet: SimulatedInternet, status: int, expected: str, may_pass: bool) -> None:
     with Site({"/a": Answer(b"", status)}) as site:
         internet.add(HOST, site, ADDRESS)
         with pytest.raises(UpstreamError) as caught:
@@ -371,8 +373,8 @@ def test_what_is_no_page_says_its_status(internet: Internet, status: int, expect
         (b"plain words", "application/pdf", "other"),
     ],
 )
-def test_what_came_is_judged_by_its_bytes_and_not_by_its_label(
-    internet: Internet, body: bytes, content_type: str, kind: str
+def test_the_content_is_identified_by_its_bytes_and_not_by_its_label(
+    internet: SimulatedInternet, body: bytes, content_type: str, kind: str
 ) -> None:
     with Site({"/a": Answer(body, 200, {"Content-Type": content_type})}) as site:
         internet.add(HOST, site, ADDRESS)
@@ -382,44 +384,44 @@ def test_what_came_is_judged_by_its_bytes_and_not_by_its_label(
 
 
 @pytest.mark.parametrize("body", [b"", b" \r\n ", b"PK\x03\x04" + b"\x00" * 500, b"\x89PNG\r\n\x1a\n\x00\x00" * 50])
-def test_what_is_neither_text_nor_pdf_is_no_page(internet: Internet, body: bytes) -> None:
+def test_content_that_is_neither_text_nor_pdf_is_not_a_page(internet: SimulatedInternet, body: bytes) -> None:
     with Site({"/a": Answer(body, 200, {"Content-Type": "text/html"})}) as site:
         internet.add(HOST, site, ADDRESS)
-        assert reason(internet) == "not_a_page"
+        assert get_reason(internet) == "not_a_page"
 
 
-def test_the_encoding_the_server_names_is_handed_on(internet: Internet) -> None:
+def test_the_encoding_named_by_the_server_is_returned(internet: SimulatedInternet) -> None:
     with Site({"/a": Answer(HTML, 200, {"Content-Type": 'text/html; Charset="ISO-8859-1"'})}) as site:
         internet.add(HOST, site, ADDRESS)
         assert fetch(internet).charset == "ISO-8859-1"
 
 
-def test_a_name_nobody_knows_and_a_port_nobody_listens_on_say_so(internet: Internet) -> None:
+def test_an_unknown_name_and_a_closed_port_are_reported(internet: SimulatedInternet) -> None:
     internet.names["deaf.example"] = [ADDRESS]
     internet.servers[ADDRESS, 80] = 9
 
-    assert reason(internet, "http://unknown.example/") == "dns"
-    assert reason(internet, "http://deaf.example/") == "connection"
+    assert get_reason(internet, "http://unknown.example/") == "dns"
+    assert get_reason(internet, "http://deaf.example/") == "connection"
 
 
-def test_a_server_that_does_not_speak_http_is_no_page(internet: Internet) -> None:
-    with spoken(b"220 mail.example ESMTP\r\n") as port:
+def test_a_server_that_does_not_speak_http_is_not_a_page(internet: SimulatedInternet) -> None:
+    with serve_bytes(b"220 mail.example ESMTP\r\n") as port:
         internet.names[HOST] = [ADDRESS]
         internet.servers[ADDRESS, 80] = port
-        assert reason(internet) == "invalid_response"
+        assert get_reason(internet) == "invalid_response"
 
 
-def test_offline_asks_nobody(internet: Internet) -> None:
-    assert reason(internet, settings=replace(SETTINGS, offline=True)) == "offline"
+def test_offline_no_request_is_sent(internet: SimulatedInternet) -> None:
+    assert get_reason(internet, settings=replace(SETTINGS, offline=True)) == "offline"
     assert internet.lookups == []
 
 
-def test_keys_in_addresses_are_neither_shown_nor_handed_on(
-    internet: Internet, caplog: pytest.LogCaptureFixture
+def test_keys_in_addresses_are_neither_shown_nor_sent_on(
+    internet: SimulatedInternet, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG, logger="entrez_kit")
     signed = f"http://{HOST}/b?id=1&X-Amz-Signature=canary-signature&token=canary-token"
-    with Site({"/a": redirect(signed), "*": Answer()}) as site:
+    with Site({"/a": make_redirect(signed), "*": Answer()}) as site:
         internet.add(HOST, site, ADDRESS)
         found = fetch(internet)
     with Site({"*": Answer(b"", 403)}) as site:
@@ -432,8 +434,8 @@ def test_keys_in_addresses_are_neither_shown_nor_handed_on(
     assert "canary" not in f"{caught.value.envelope()} {found!r} {caplog.text}"
 
 
-def test_a_download_is_part_of_the_trace_of_its_call(internet: Internet) -> None:
-    with Site({"/a": redirect("/b"), "/b": Answer()}) as site, tracing.trace() as trace:
+def test_a_download_is_part_of_the_trace_of_its_call(internet: SimulatedInternet) -> None:
+    with Site({"/a": make_redirect("/b"), "/b": Answer()}) as site, tracing.trace() as trace:
         internet.add(HOST, site, ADDRESS)
         fetch(internet)
 
@@ -441,9 +443,9 @@ def test_a_download_is_part_of_the_trace_of_its_call(internet: Internet) -> None
     assert (exchange.endpoint, exchange.attempts, exchange.size) == ("download", 2, len(HTML))
 
 
-def test_a_download_nobody_waits_for_stops(internet: Internet) -> None:
+def test_a_cancelled_download_stops(internet: SimulatedInternet) -> None:
     wanted = iter([True, False])
-    with Site({"/a": redirect("/b"), "/b": Answer()}) as site:
+    with Site({"/a": make_redirect("/b"), "/b": Answer()}) as site:
         internet.add(HOST, site, ADDRESS)
         watch = tracing.Watch(lambda: next(wanted), lambda done, total: None)
         with tracing.watch_calls(watch), pytest.raises(tracing.Cancelled):
@@ -455,24 +457,24 @@ def test_a_download_nobody_waits_for_stops(internet: Internet) -> None:
 # The sandbox ----------------------------------------------------------------------------------------------------------
 
 
-def test_the_sandbox_may_be_asked_and_nothing_else_on_this_machine(internet: Internet) -> None:
-    with Site({"/a": Answer(), "/b": redirect("http://127.0.0.1:9/")}) as site, Site({"*": Answer()}) as other:
+def test_only_the_sandbox_may_be_requested_on_this_machine(internet: SimulatedInternet) -> None:
+    with Site({"/a": Answer(), "/b": make_redirect("http://127.0.0.1:9/")}) as site, Site({"*": Answer()}) as other:
         settings = SETTINGS.with_sandbox(f"http://127.0.0.1:{site.port}")
         guard = AddressGuard.of(settings)
         found = fetch(internet, f"http://127.0.0.1:{site.port}/a", guard=guard, settings=settings)
-        assert reason(internet, f"http://127.0.0.1:{site.port}/b", guard=guard) == "forbidden_address"
-        assert reason(internet, f"http://127.0.0.1:{other.port}/", guard=guard) == "forbidden_address"
+        assert get_reason(internet, f"http://127.0.0.1:{site.port}/b", guard=guard) == "forbidden_address"
+        assert get_reason(internet, f"http://127.0.0.1:{other.port}/", guard=guard) == "forbidden_address"
 
     assert found.kind == "html"
     assert other.seen == []
 
 
-def test_no_public_page_leads_back_to_a_service_on_this_machine(internet: Internet) -> None:
+def test_no_public_page_leads_to_a_service_on_this_machine(internet: SimulatedInternet) -> None:
     with Site({"/a": Answer()}) as site, Site({}) as public:
-        public.answers["/a"] = redirect(f"http://127.0.0.1:{site.port}/a")
+        public.answers["/a"] = make_redirect(f"http://127.0.0.1:{site.port}/a")
         internet.add(HOST, public, ADDRESS)
         guard = replace(internet.guard, home=("http", "127.0.0.1", site.port))
-        assert reason(internet, guard=guard) == "forbidden_address"
+        assert get_reason(internet, guard=guard) == "forbidden_address"
 
     assert site.seen == []
 

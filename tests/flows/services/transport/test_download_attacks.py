@@ -1,4 +1,4 @@
-"""The guarded fetch against servers that lie: where a redirect leads, how long a reply is, how it is packed."""
+"""The guarded download from hostile servers: targets of redirects, length and compression of replies."""
 
 import gzip
 import threading
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
-from internet import HTML, Answer, Internet, Site, internet, redirect, spoken
+from simulated_internet import HTML, Answer, SimulatedInternet, Site, internet, make_redirect, serve_bytes
 
 from entrez_kit.base.errors import EntrezKitError
 from entrez_kit.base.settings import Settings
@@ -22,8 +22,10 @@ ADDRESS = "93.184.216.34"
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 
 
-def reason(internet: Internet, url: str = f"http://{HOST}/a", *, deadline_s: float = 3.0, max_bytes: int = 0) -> str:
-    """Return why a download failed, which must be soon."""
+def get_reason(
+    internet: SimulatedInternet, url: str = f"http://{HOST}/a", *, deadline_s: float = 3.0, max_bytes: int = 0
+) -> str:
+    """Return why a download failed; it must fail soon."""
     started = time.monotonic()
     with pytest.raises(EntrezKitError) as caught:
         download(
@@ -33,15 +35,15 @@ def reason(internet: Internet, url: str = f"http://{HOST}/a", *, deadline_s: flo
     return str(caught.value.reason)
 
 
-def answered(internet: Internet, start: bytes, drip: bytes = b"", deadline_s: float = 3.0) -> str:
-    """Return why there is no page when a server says this, byte for byte."""
-    with spoken(start, drip) as port:
+def get_failure(internet: SimulatedInternet, start: bytes, drip: bytes = b"", deadline_s: float = 3.0) -> str:
+    """Return why there is no page if a server sends these bytes."""
+    with serve_bytes(start, drip) as port:
         internet.names[HOST] = [ADDRESS]
         internet.servers[ADDRESS, 80] = port
-        return reason(internet, deadline_s=deadline_s)
+        return get_reason(internet, deadline_s=deadline_s)
 
 
-# Where a redirect leads
+# Targets of redirects
 
 
 @pytest.mark.parametrize(
@@ -89,49 +91,49 @@ def answered(internet: Internet, start: bytes, drip: bytes = b"", deadline_s: fl
         "http://169.254.169.254%00.publisher.example/",
     ],
 )
-def test_a_redirect_leads_nowhere_inside_whatever_it_looks_like(internet: Internet, location: str) -> None:
-    with Site({"/a": redirect(location.encode().decode("latin-1"))}) as site:
+def test_no_form_of_a_redirect_leads_to_a_private_address(internet: SimulatedInternet, location: str) -> None:
+    with Site({"/a": make_redirect(location.encode().decode("latin-1"))}) as site:
         internet.add(HOST, site, ADDRESS)
-        assert reason(internet)
+        assert get_reason(internet)
 
     assert {host for host, _ in internet.connected} == {ADDRESS}
     assert set(internet.lookups) <= {HOST}
 
 
-def test_a_location_over_several_lines_adds_no_line_to_the_next_request(internet: Internet) -> None:
+def test_a_location_over_several_lines_adds_no_line_to_the_next_request(internet: SimulatedInternet) -> None:
     said = b"HTTP/1.1 302 Found\r\nLocation: /b\r\n X-Evil: 1\r\n\tHost: inside\r\nContent-Length: 0\r\n\r\n"
     heard: list[bytes] = []
-    with spoken(said, heard=heard) as port:
+    with serve_bytes(said, heard=heard) as port:
         internet.names[HOST] = [ADDRESS]
         internet.servers[ADDRESS, 80] = port
-        assert reason(internet, deadline_s=1) == "too_many_redirects"
+        assert get_reason(internet, deadline_s=1) == "too_many_redirects"
 
     assert len(heard) == 6
     assert not any(b"\nX-Evil" in request or b"\nHost: inside" in request for request in heard)
 
 
-def test_of_two_locations_none_is_followed_inside(internet: Internet) -> None:
+def test_two_locations_lead_to_no_private_address(internet: SimulatedInternet) -> None:
     said = (
         b"HTTP/1.1 302 Found\r\nLocation: http://publisher.example/b\r\nLocation: http://169.254.169.254/\r\n"
         b"Content-Length: 0\r\n\r\n"
     )
 
-    assert answered(internet, said)
+    assert get_failure(internet, said)
     assert {host for host, _ in internet.connected} == {ADDRESS}
 
 
-def test_a_name_that_resolves_inside_at_the_second_look_is_asked_at_the_first(internet: Internet) -> None:
-    """A name whose answer changes from hop to hop is refused at the hop where it is bad."""
+def test_a_name_that_resolves_to_a_private_address_later_is_refused_then(internet: SimulatedInternet) -> None:
+    """A name whose address changes between hops is refused at the hop at which it is private."""
     answers = iter([[ADDRESS], ["127.0.0.1"]])
-    with Site({"/a": redirect(f"http://{HOST}/b")}) as site:
+    with Site({"/a": make_redirect(f"http://{HOST}/b")}) as site:
         internet.add(HOST, site, ADDRESS)
         internet.resolve = lambda host, port: next(answers)  # type: ignore[method-assign]
-        assert reason(internet) == "forbidden_address"
+        assert get_reason(internet) == "forbidden_address"
 
     assert [host for host, _ in internet.connected] == [ADDRESS]
 
 
-def test_a_page_that_asks_the_browser_to_go_on_is_not_obeyed(internet: Internet) -> None:
+def test_a_page_with_a_refresh_element_is_not_followed(internet: SimulatedInternet) -> None:
     page = b'<html><meta http-equiv="refresh" content="0; url=http://169.254.169.254/"><p>words</p></html>'
     with Site({"/a": Answer(page, 200, {"Content-Type": "text/html", "Refresh": "0; url=http://127.0.0.1/"})}) as site:
         internet.add(HOST, site, ADDRESS)
@@ -141,7 +143,7 @@ def test_a_page_that_asks_the_browser_to_go_on_is_not_obeyed(internet: Internet)
     assert [host for host, _ in internet.connected] == [ADDRESS]
 
 
-# How a reply is written
+# The form of a reply
 
 
 @pytest.mark.parametrize(
@@ -165,13 +167,13 @@ def test_a_page_that_asks_the_browser_to_go_on_is_not_obeyed(internet: Internet)
         (OK + b"Content-Length: 99999999999999999999\r\n\r\n<html>", "too_large"),
     ],
 )
-def test_a_reply_that_is_no_proper_http_is_no_page(internet: Internet, said: bytes, expected: str) -> None:
-    assert answered(internet, said) == expected
+def test_a_reply_with_invalid_http_is_not_a_page(internet: SimulatedInternet, said: bytes, expected: str) -> None:
+    assert get_failure(internet, said) == expected
 
 
 @pytest.mark.parametrize("length", [b"-1", b"abc", b"1e9", b"6, 7"])
-def test_a_length_that_is_none_does_no_harm(internet: Internet, length: bytes) -> None:
-    with spoken(OK + b"Content-Length: " + length + b"\r\n\r\n" + HTML) as port:
+def test_an_invalid_length_has_no_effect(internet: SimulatedInternet, length: bytes) -> None:
+    with serve_bytes(OK + b"Content-Length: " + length + b"\r\n\r\n" + HTML) as port:
         internet.names[HOST] = [ADDRESS]
         internet.servers[ADDRESS, 80] = port
         with suppress(EntrezKitError):
@@ -183,24 +185,24 @@ def test_a_length_that_is_none_does_no_harm(internet: Internet, length: bytes) -
 @pytest.mark.parametrize(
     "drip", [b"HTTP/1.1 100 Continue\r\n\r\n", b"X-More: 1\r\n", b"X-Long: " + b"y" * 1000, b"\r\n"]
 )
-def test_what_never_comes_to_the_point_ends_with_the_time(internet: Internet, drip: bytes) -> None:
+def test_an_endless_reply_ends_at_the_time_limit(internet: SimulatedInternet, drip: bytes) -> None:
     start = b"HTTP/1.1 100 Continue\r\n\r\n" if drip.startswith(b"HTTP") else b"HTTP/1.1 200 OK\r\n"
 
-    assert answered(internet, start, drip, deadline_s=0.6) in ("too_slow", "invalid_response", "not_a_page")
+    assert get_failure(internet, start, drip, deadline_s=0.6) in ("too_slow", "invalid_response", "not_a_page")
 
 
 @pytest.mark.long
-def test_a_storm_of_interim_replies_ends_with_the_time(internet: Internet) -> None:
+def test_many_interim_replies_end_at_the_time_limit(internet: SimulatedInternet) -> None:
     storm = b"HTTP/1.1 100 Continue\r\nX: y\r\n\r\n" * 20_000
 
-    assert answered(internet, storm, storm, deadline_s=1.0) == "too_slow"
+    assert get_failure(internet, storm, storm, deadline_s=1.0) == "too_slow"
     assert threading.active_count() < 50
 
 
-# How a body is packed
+# The compression of a body
 
 
-def _bomb(coding: str, megabytes: int) -> bytes:
+def _make_bomb(coding: str, megabytes: int) -> bytes:
     bits = {"gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS, "raw deflate": -zlib.MAX_WBITS}[coding]
     packer = zlib.compressobj(9, zlib.DEFLATED, bits)
     return b"".join((*(packer.compress(b"0" * 1_000_000) for _ in range(megabytes)), packer.flush()))
@@ -208,13 +210,13 @@ def _bomb(coding: str, megabytes: int) -> bytes:
 
 @pytest.mark.long
 @pytest.mark.parametrize("coding", ["gzip", "deflate", "raw deflate"])
-def test_what_unpacks_to_very_much_is_not_kept_in_memory(internet: Internet, coding: str) -> None:
-    bomb = _bomb(coding, 200)
+def test_a_body_that_unpacks_to_a_huge_one_is_not_held_in_memory(internet: SimulatedInternet, coding: str) -> None:
+    bomb = _make_bomb(coding, 200)
     headers = {"Content-Type": "text/html", "Content-Encoding": coding.split()[-1]}
     with Site({"/a": Answer(bomb, 200, headers)}) as site:
         internet.add(HOST, site, ADDRESS)
         tracemalloc.start()
-        found = reason(internet, deadline_s=20, max_bytes=5_000_000)
+        found = get_reason(internet, deadline_s=20, max_bytes=5_000_000)
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
 
@@ -223,19 +225,19 @@ def test_what_unpacks_to_very_much_is_not_kept_in_memory(internet: Internet, cod
 
 
 @pytest.mark.parametrize("coding", ["br", "zstd", "compress", "gzip, br", "x-bomb", "gzip, gzip"])
-def test_a_packing_that_was_not_asked_for_is_not_unpacked(internet: Internet, coding: str) -> None:
+def test_a_compression_that_was_not_requested_is_not_unpacked(internet: SimulatedInternet, coding: str) -> None:
     with Site({"/a": Answer(b"packed", 200, {"Content-Type": "text/html", "Content-Encoding": coding})}) as site:
         internet.add(HOST, site, ADDRESS)
-        assert reason(internet) == "invalid_response"
+        assert get_reason(internet) == "invalid_response"
 
 
-def test_what_follows_a_packed_page_is_no_second_one(internet: Internet) -> None:
-    def members() -> Iterator[bytes]:
+def test_bytes_after_a_compressed_page_are_not_a_second_page(internet: SimulatedInternet) -> None:
+    def list_members() -> Iterator[bytes]:
         one = gzip.compress(b"x" * 100_000)
         while True:
             yield one
 
     headers = {"Content-Type": "text/html", "Content-Encoding": "gzip"}
-    with Site({"/a": Answer(b"", 200, headers, pieces=members)}) as site:
+    with Site({"/a": Answer(b"", 200, headers, pieces=list_members)}) as site:
         internet.add(HOST, site, ADDRESS)
-        assert reason(internet) == "too_large"
+        assert get_reason(internet) == "too_large"

@@ -1,4 +1,4 @@
-"""The guarded fetch and what the environment brings: certificates and proxies."""
+"""The guarded download with the environment's certificates and proxies."""
 
 import ssl
 import time
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from internet import Answer, Internet, Site, internet, redirect
+from simulated_internet import Answer, SimulatedInternet, Site, internet, make_redirect
 
 from entrez_kit.base.errors import EntrezKitError, UpstreamError
 from entrez_kit.base.settings import Settings
@@ -20,12 +20,12 @@ HOST = "publisher.example"
 ADDRESS = "93.184.216.34"
 
 
-def fetch(internet: Internet, url: str = f"http://{HOST}/a", **options: Any) -> Downloaded:
+def fetch(internet: SimulatedInternet, url: str = f"http://{HOST}/a", **options: Any) -> Downloaded:
     """Download over the given network."""
     return download(url, **{"settings": Settings(), "guard": internet.guard, "deadline_s": 5.0, **options})
 
 
-def reason(internet: Internet, url: str = f"http://{HOST}/a", **options: Any) -> str | None:
+def get_reason(internet: SimulatedInternet, url: str = f"http://{HOST}/a", **options: Any) -> str | None:
     """Return why a download failed."""
     with pytest.raises(EntrezKitError) as caught:
         fetch(internet, url, **options)
@@ -37,7 +37,7 @@ def reason(internet: Internet, url: str = f"http://{HOST}/a", **options: Any) ->
 
 @pytest.fixture(scope="module")
 def authority(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """Return the certificate of an authority made for these tests, and a file with a certificate and key for HOST."""
+    """Return the certificate of an authority of these tests, and a file with a certificate and key for HOST."""
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec
@@ -46,14 +46,14 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     folder = tmp_path_factory.mktemp("authority")
     now = datetime.now(UTC)
 
-    def certificate(name: str, key: Any, signer: Any, issuer: str, *, is_authority: bool) -> x509.Certificate:
-        def named(text: str) -> x509.Name:
+    def make_certificate(name: str, key: Any, signer: Any, issuer: str, *, is_authority: bool) -> x509.Certificate:
+        def make_name(text: str) -> x509.Name:
             return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text)])
 
         builder = (
             x509.CertificateBuilder()
-            .subject_name(named(name))
-            .issuer_name(named(issuer))
+            .subject_name(make_name(name))
+            .issuer_name(make_name(issuer))
             .public_key(key.public_key())
             .serial_number(x509.random_serial_number())
             .not_valid_before(now - timedelta(days=1))
@@ -70,8 +70,8 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
         return builder.sign(signer, hashes.SHA256())
 
     root_key, key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
-    root = certificate("An authority", root_key, root_key, "An authority", is_authority=True)
-    leaf = certificate(HOST, key, root_key, "An authority", is_authority=False)
+    root = make_certificate("An authority", root_key, root_key, "An authority", is_authority=True)
+    leaf = make_certificate(HOST, key, root_key, "An authority", is_authority=False)
     encoding = serialization.Encoding.PEM
     (folder / "root.pem").write_bytes(root.public_bytes(encoding))
     (folder / "leaf.pem").write_bytes(
@@ -81,7 +81,7 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return folder / "root.pem", folder / "leaf.pem"
 
 
-def _context(authority: tuple[Path, Path], asked: list[str | None]) -> ssl.SSLContext:
+def _make_context(authority: tuple[Path, Path], asked: list[str | None]) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(authority[1])
     context.sni_callback = lambda sock, name, around: asked.append(name)
@@ -89,16 +89,16 @@ def _context(authority: tuple[Path, Path], asked: list[str | None]) -> ssl.SSLCo
 
 
 def test_the_certificate_is_checked_against_the_name_and_not_the_address(
-    internet: Internet, monkeypatch: pytest.MonkeyPatch, authority: tuple[Path, Path]
+    internet: SimulatedInternet, monkeypatch: pytest.MonkeyPatch, authority: tuple[Path, Path]
 ) -> None:
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(authority[0]))
     requested: list[str | None] = []
-    with Site({"/a": Answer()}, _context(authority, requested)) as site:
+    with Site({"/a": Answer()}, _make_context(authority, requested)) as site:
         internet.add(HOST, site, ADDRESS, port=443)
         internet.add("impostor.example", site, "93.184.216.37", port=443)
         found = fetch(internet, f"https://{HOST}/a")
-        assert reason(internet, "https://impostor.example/a") == "tls"
-        assert reason(internet, "https://93.184.216.37/a") == "tls"
+        assert get_reason(internet, "https://impostor.example/a") == "tls"
+        assert get_reason(internet, "https://93.184.216.37/a") == "tls"
 
     assert found.url == f"https://{HOST}/a"
     assert internet.connected[0] == (ADDRESS, 443)
@@ -106,18 +106,20 @@ def test_the_certificate_is_checked_against_the_name_and_not_the_address(
     assert len(site.seen) == 1
 
 
-def test_a_certificate_of_nobody_known_is_refused(internet: Internet, authority: tuple[Path, Path]) -> None:
-    with Site({"/a": Answer()}, _context(authority, [])) as site:
+def test_a_certificate_of_an_unknown_authority_is_refused(
+    internet: SimulatedInternet, authority: tuple[Path, Path]
+) -> None:
+    with Site({"/a": Answer()}, _make_context(authority, [])) as site:
         internet.add(HOST, site, ADDRESS, port=443)
-        assert reason(internet, f"https://{HOST}/a") == "tls"
+        assert get_reason(internet, f"https://{HOST}/a") == "tls"
 
 
 def test_a_redirect_from_https_to_http_is_followed(
-    internet: Internet, monkeypatch: pytest.MonkeyPatch, authority: tuple[Path, Path]
+    internet: SimulatedInternet, monkeypatch: pytest.MonkeyPatch, authority: tuple[Path, Path]
 ) -> None:
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(authority[0]))
     with (
-        Site({"/a": redirect(f"http://{HOST}/b")}, _context(authority, [])) as safe,
+        Site({"/a": make_redirect(f"http://{HOST}/b")}, _make_context(authority, [])) as safe,
         Site({"/b": Answer()}) as plain,
     ):
         internet.add(HOST, safe, ADDRESS, port=443)
@@ -128,7 +130,7 @@ def test_a_redirect_from_https_to_http_is_followed(
 # Proxies --------------------------------------------------------------------------------------------------------------
 
 
-def test_a_proxy_of_the_environment_is_used(internet: Internet, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_proxy_of_the_environment_is_used(internet: SimulatedInternet, monkeypatch: pytest.MonkeyPatch) -> None:
     with Site({"*": Answer()}) as proxy:
         monkeypatch.setenv("HTTP_PROXY", f"http://me:canary-password@127.0.0.1:{proxy.port}")
         internet.names[HOST] = [ADDRESS]
@@ -143,27 +145,31 @@ def test_a_proxy_of_the_environment_is_used(internet: Internet, monkeypatch: pyt
 @pytest.mark.parametrize(
     "url", ["http://169.254.169.254/", "http://localhost/", "http://inside.example/", "http://127.1/"]
 )
-def test_a_proxy_is_not_asked_for_what_lies_inside(
-    internet: Internet, monkeypatch: pytest.MonkeyPatch, url: str
+def test_a_proxy_is_not_used_for_private_addresses(
+    internet: SimulatedInternet, monkeypatch: pytest.MonkeyPatch, url: str
 ) -> None:
     internet.names["inside.example"] = ["10.0.0.7"]
     with Site({"*": Answer()}) as proxy:
         monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{proxy.port}")
-        assert reason(internet, url) == "forbidden_address"
+        assert get_reason(internet, url) == "forbidden_address"
 
     assert proxy.seen == []
 
 
-def test_a_proxy_that_leads_inside_is_not_followed(internet: Internet, monkeypatch: pytest.MonkeyPatch) -> None:
-    with Site({"*": redirect("http://127.0.0.1/")}) as proxy:
+def test_a_proxy_that_leads_to_a_private_address_is_not_followed(
+    internet: SimulatedInternet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Site({"*": make_redirect("http://127.0.0.1/")}) as proxy:
         monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{proxy.port}")
         internet.names[HOST] = [ADDRESS]
-        assert reason(internet) == "forbidden_address"
+        assert get_reason(internet) == "forbidden_address"
 
     assert len(proxy.seen) == 1
 
 
-def test_a_proxy_that_fails_does_not_show_its_password(internet: Internet, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_of_a_proxy_does_not_show_its_password(
+    internet: SimulatedInternet, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://me:canary-password@127.0.0.1:9")
     internet.names[HOST] = [ADDRESS]
     with pytest.raises(UpstreamError) as caught:
@@ -174,8 +180,8 @@ def test_a_proxy_that_fails_does_not_show_its_password(internet: Internet, monke
     assert "canary" not in str(caught.value.envelope())
 
 
-def test_bytes_that_drip_through_a_proxy_do_not_stretch_the_time_limit(
-    internet: Internet, monkeypatch: pytest.MonkeyPatch
+def test_a_slowly_sent_body_through_a_proxy_does_not_extend_the_time_limit(
+    internet: SimulatedInternet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def drip() -> Iterator[bytes]:
         while True:
@@ -185,6 +191,6 @@ def test_bytes_that_drip_through_a_proxy_do_not_stretch_the_time_limit(
         monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{proxy.port}")
         internet.names[HOST] = [ADDRESS]
         started = time.monotonic()
-        assert reason(internet, deadline_s=0.6, silence_s=5) == "too_slow"
+        assert get_reason(internet, deadline_s=0.6, silence_s=5) == "too_slow"
 
     assert time.monotonic() - started < 2

@@ -1,6 +1,6 @@
-"""The rate limiter, with real processes, real threads and a real server wherever the promise is about them.
+"""The rate limiter, with real processes, real threads and a real server for promises about them.
 
-What happens to its file is in test_limiter_file.py.
+Tests of its file are in test_limiter_file.py.
 """
 
 import heapq
@@ -16,8 +16,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from arrivals import arrival_server, clients, most_in_a_second
-from waiting import STALLED_SECONDS, acquire_before, run_in_threads, saved_state, whole_number
+from arrival_server import arrival_server, count_most_in_a_second, start_clients
+from limiter_threads import STALLED_SECONDS, acquire_before, check_whole_number, read_saved_state, run_in_threads
 
 from entrez_kit.services.transport import limiter as module
 from entrez_kit.services.transport.limiter import RateLimiter, SlotUnavailable
@@ -32,7 +32,7 @@ def state_file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def no_sleep(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fail whoever waits."""
+    """Fail if a test sleeps."""
 
     def refuse(seconds: float) -> None:
         raise AssertionError(f"waited {seconds} s")
@@ -52,28 +52,28 @@ def _wait_until(condition: Callable[[], bool], what: str) -> None:
 
 @pytest.mark.process
 @pytest.mark.parametrize(("processes", "threads", "per_second"), [(4, 1, 10), (2, 2, 3)])
-def test_no_window_of_a_second_sees_more_requests_than_allowed(
+def test_no_second_has_more_requests_than_allowed(
     state_file: Path, processes: int, threads: int, per_second: int
 ) -> None:
     options = {"state_file": str(state_file), "per_second": per_second, "seconds": 2, "threads": threads}
-    with arrival_server() as server, clients(processes, server, **options) as started:
+    with arrival_server() as server, start_clients(processes, server, **options) as started:
         for client in started:
             client.go()
         for client in started:
             client.finish(STALLED_SECONDS)
 
-        assert most_in_a_second(server.times) <= per_second
-        # the limit is used, not only kept; the benchmark measures how much of it
+        assert count_most_in_a_second(server.times) <= per_second
+        # the limit is also used; the benchmark measures how much of it
         assert len(server.times) >= 2 * per_second * 0.8
         fair_share = processes * threads / per_second
         assert max(wait for client in started for wait in client.waits) < 4 * fair_share
 
 
 @pytest.mark.process
-def test_processes_killed_at_any_moment_stall_nobody(state_file: Path) -> None:
+def test_processes_killed_at_any_moment_delay_no_other_process(state_file: Path) -> None:
     options = {"state_file": str(state_file), "per_second": 10, "seconds": 60}
     chance = random.Random(7)
-    with arrival_server() as server, clients(6, server, **options) as started:
+    with arrival_server() as server, start_clients(6, server, **options) as started:
         for client in started:
             client.go()
         _wait_until(lambda: len(server.times) >= 6, "sending")
@@ -83,18 +83,18 @@ def test_processes_killed_at_any_moment_stall_nobody(state_file: Path) -> None:
         survivors = {"4", "5"}
         killed_at = time.monotonic()
 
-        def sent_since(name: str) -> int:
+        def count_sent_since(name: str) -> int:
             return sum(arrival.client == name and arrival.at > killed_at for arrival in server.arrivals)
 
-        _wait_until(lambda: all(sent_since(name) >= 4 for name in survivors), "sending by the survivors")
+        _wait_until(lambda: all(count_sent_since(name) >= 4 for name in survivors), "sending by the survivors")
         took = time.monotonic() - killed_at
 
-        assert most_in_a_second(server.times) <= 10
-        assert took < 4, f"eight requests of the survivors took {took:.1f} s"
+        assert count_most_in_a_second(server.times) <= 10
+        assert took < 4, f"eight requests of the other processes took {took:.1f} s"
 
 
 @pytest.mark.process
-def test_a_process_killed_while_it_holds_the_lock_stalls_nobody(state_file: Path) -> None:
+def test_a_process_killed_while_it_has_the_lock_delays_no_other_process(state_file: Path) -> None:
     RateLimiter(state_file, per_second=10).acquire()
     hold = (
         "import os, sys, time; from filelock import lock_descriptor\n"
@@ -116,7 +116,7 @@ def test_a_process_killed_while_it_holds_the_lock_stalls_nobody(state_file: Path
     assert limiter.problem() is None
 
 
-def test_a_process_stopped_while_it_holds_the_lock_stalls_nobody(
+def test_a_process_stopped_while_it_has_the_lock_delays_no_other_process(
     state_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limiter = RateLimiter(state_file, per_second=10)
@@ -128,12 +128,12 @@ def test_a_process_stopped_while_it_holds_the_lock_stalls_nobody(
             limiter.acquire()
             times.append(time.monotonic())
 
-        assert times[2] - times[0] >= 0.2, "requests of this process are still spaced"
+        assert times[2] - times[0] >= 0.2, "requests of this process are still limited"
         assert "lock" in (limiter.problem() or "")
-    assert limiter.problem() is None, "the file is used again when it can be"
+    assert limiter.problem() is None, "the file is used again if possible"
 
 
-def test_a_file_removed_while_others_wait_for_it_is_given_up(state_file: Path) -> None:
+def test_a_file_removed_while_others_wait_for_it_is_no_longer_used(state_file: Path) -> None:
     waiting = threading.Thread(target=RateLimiter(state_file, per_second=10).problem)
     with module._lock_file(state_file):
         waiting.start()
@@ -142,7 +142,7 @@ def test_a_file_removed_while_others_wait_for_it_is_given_up(state_file: Path) -
     waiting.join(STALLED_SECONDS)
 
     assert not waiting.is_alive()
-    assert state_file.exists(), "the state is where those who come now look for it"
+    assert state_file.exists(), "the state is where new processes read it"
 
 
 # Threads, and limiters that share a file
@@ -162,10 +162,10 @@ def test_threads_share_the_limit_with_one_limiter_or_with_one_each(state_file: P
     run_in_threads(6, work)
 
     assert len(times) == 18
-    assert most_in_a_second(times) <= 10
+    assert count_most_in_a_second(times) <= 10
 
 
-def test_threads_get_their_slots_in_the_order_they_came(state_file: Path) -> None:
+def test_threads_get_their_slots_in_the_order_of_their_requests(state_file: Path) -> None:
     limiter = RateLimiter(state_file, per_second=20)
     limiter.acquire()
     served: list[int] = []
@@ -184,14 +184,14 @@ def test_threads_get_their_slots_in_the_order_they_came(state_file: Path) -> Non
     assert served == sorted(served)
 
 
-def test_a_process_with_many_threads_holds_one_slot_at_a_time(state_file: Path) -> None:
+def test_a_process_with_many_threads_has_one_slot_at_a_time(state_file: Path) -> None:
     limiter = RateLimiter(state_file, per_second=10)
     limiter.acquire()
     threads = [threading.Thread(target=acquire_before, args=(limiter, time.monotonic() + 1.5)) for _ in range(20)]
     for thread in threads:
         thread.start()
     time.sleep(0.05)
-    ahead = whole_number(saved_state(state_file)["free_us"]) / 1_000_000 - time.monotonic()
+    ahead = check_whole_number(read_saved_state(state_file)["free_us"]) / 1_000_000 - time.monotonic()
     for thread in threads:
         thread.join(STALLED_SECONDS)
 
@@ -232,7 +232,7 @@ def test_a_call_after_a_pause_does_not_wait(state_file: Path, request: pytest.Fi
 
 
 @pytest.mark.usefixtures("leaping_clock")
-def test_a_slot_after_the_deadline_is_refused_at_once_and_not_used_up(state_file: Path) -> None:
+def test_a_slot_after_the_deadline_is_refused_at_once_and_not_used(state_file: Path) -> None:
     limiter = RateLimiter(state_file, per_second=1)
     limiter.acquire()
     before = state_file.read_bytes()
@@ -247,7 +247,7 @@ def test_a_slot_after_the_deadline_is_refused_at_once_and_not_used_up(state_file
     limiter.acquire(time.monotonic() + 5)
 
 
-def test_threads_behind_others_are_refused_at_once_when_there_is_no_hope(state_file: Path) -> None:
+def test_threads_whose_slot_would_be_too_late_are_refused_at_once(state_file: Path) -> None:
     limiter = RateLimiter(state_file, per_second=1)
     limiter.acquire()
     first = threading.Thread(target=limiter.acquire)
@@ -255,7 +255,7 @@ def test_threads_behind_others_are_refused_at_once_when_there_is_no_hope(state_f
     time.sleep(0.05)
     requested = time.monotonic()
     with pytest.raises(SlotUnavailable) as refused:
-        limiter.acquire(requested + 1.2)  # the thread in front has the slot after 1 s, the next comes after 2 s
+        limiter.acquire(requested + 1.2)  # the first thread has the slot after 1 s, the next one after 2 s
     assert first.is_alive()
     assert refused.value.wait_seconds > 1.2
     first.join(STALLED_SECONDS)
@@ -264,7 +264,7 @@ def test_threads_behind_others_are_refused_at_once_when_there_is_no_hope(state_f
 def test_a_thread_whose_deadline_passes_in_the_queue_is_refused(state_file: Path) -> None:
     limiter = RateLimiter(state_file, per_second=2)
     limiter.acquire()
-    other = RateLimiter(state_file, per_second=2, min_interval_ms=1500)  # needs longer than the queue can know
+    other = RateLimiter(state_file, per_second=2, min_interval_ms=1500)  # it takes longer than the queue can know
     first = threading.Thread(target=other.acquire)
     first.start()
     time.sleep(0.05)
@@ -274,12 +274,12 @@ def test_a_thread_whose_deadline_passes_in_the_queue_is_refused(state_file: Path
     limiter.acquire(time.monotonic() + STALLED_SECONDS)
 
 
-def test_an_endless_deadline_is_a_deadline(state_file: Path) -> None:
+def test_an_infinite_deadline_is_accepted(state_file: Path) -> None:
     limiter = RateLimiter(state_file, per_second=50)
     run_in_threads(3, lambda: limiter.acquire(float("inf")))
 
 
-def test_an_interrupted_wait_loses_its_slot_and_nothing_else(state_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_wait_loses_only_its_slot(state_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     limiter = RateLimiter(state_file, per_second=10)
     limiter.acquire()
 
@@ -295,7 +295,7 @@ def test_an_interrupted_wait_loses_its_slot_and_nothing_else(state_file: Path, m
 
 
 @pytest.mark.usefixtures("leaping_clock")
-def test_a_least_pause_slows_down_and_never_speeds_up(state_file: Path, tmp_path: Path) -> None:
+def test_a_minimum_pause_slows_down_and_never_speeds_up(state_file: Path, tmp_path: Path) -> None:
     slow = RateLimiter(state_file, per_second=10, min_interval_ms=300)
     times = []
     for _ in range(4):
@@ -309,7 +309,7 @@ def test_a_least_pause_slows_down_and_never_speeds_up(state_file: Path, tmp_path
     for _ in range(7):
         quick.acquire()
         times.append(time.monotonic())
-    assert most_in_a_second(times) <= 5
+    assert count_most_in_a_second(times) <= 5
 
 
 @pytest.mark.usefixtures("leaping_clock")
@@ -329,14 +329,14 @@ def test_a_rate_may_be_a_fraction(state_file: Path) -> None:
 
 
 @pytest.mark.parametrize("per_second", [0, -1, float("nan"), float("inf")])
-def test_a_rate_that_allows_nothing_is_refused(per_second: float) -> None:
+def test_a_rate_of_zero_is_rejected(per_second: float) -> None:
     with pytest.raises(ValueError, match="per_second"):
         RateLimiter(None, per_second=per_second)
 
 
 @pytest.mark.parametrize("latest_ms", [0, 20, 120, 800])
-def test_callers_that_wake_late_never_break_the_window(state_file: Path, latest_ms: int) -> None:
-    """Simulate 16 processes with a clock of their own, each woken late by chance."""
+def test_callers_that_wake_late_never_exceed_the_limit(state_file: Path, latest_ms: int) -> None:
+    """Simulate 16 processes with separate clocks, each woken late at random."""
     chance = random.Random(latest_ms)
     limiter = RateLimiter(state_file, per_second=10)
     state = module._State()
@@ -359,12 +359,12 @@ def test_callers_that_wake_late_never_break_the_window(state_file: Path, latest_
         late_ms = chance.randint(0, latest_ms) if chance.random() < 0.3 else 0
         heapq.heappush(events, (due_ms + late_ms, number, begun, True))
 
-    assert most_in_a_second([moment / 1000 for moment in leaving]) <= 10
+    assert count_most_in_a_second([moment / 1000 for moment in leaving]) <= 10
     assert max(waits) < 4 * 1600
     span_seconds = (leaving[-1] - leaving[0]) / 1000
     assert len(leaving) / span_seconds > 9.3 or latest_ms > 100
 
 
-def test_the_helper_counts_half_open_windows() -> None:
-    assert most_in_a_second([0.0, 0.5, 1.0]) == 2
-    assert most_in_a_second([0.0, 0.5, 0.999]) == 3
+def test_the_count_of_arrivals_uses_half_open_windows() -> None:
+    assert count_most_in_a_second([0.0, 0.5, 1.0]) == 2
+    assert count_most_in_a_second([0.0, 0.5, 0.999]) == 3

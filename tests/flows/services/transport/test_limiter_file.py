@@ -1,4 +1,4 @@
-"""The file behind the rate limiter: private, small, and never a reason to crash, to stall or to send too much."""
+"""The file of the rate limiter: private, small, and never a reason to crash, to delay or to send too much."""
 
 import os
 import stat
@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from arrivals import most_in_a_second
-from waiting import acquire_before, run_in_threads, saved_state, whole_number
+from arrival_server import count_most_in_a_second
+from limiter_threads import acquire_before, check_whole_number, read_saved_state, run_in_threads
 
 from entrez_kit.services.transport import limiter as module
 from entrez_kit.services.transport.limiter import RateLimiter, SlotUnavailable
@@ -23,7 +23,7 @@ def state_file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def no_sleep(leaping_clock: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fail whoever waits."""
+    """Fail if a test sleeps."""
 
     def refuse(seconds: float) -> None:
         raise AssertionError(f"waited {seconds} s")
@@ -41,12 +41,12 @@ def test_the_state_is_one_small_private_file_of_numbers(state_file: Path) -> Non
     assert stat.S_IMODE((folder / "eutils").stat().st_mode) == 0o600
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert stat.S_IMODE(folder.parent.stat().st_mode) == 0o700
-    record = saved_state(folder / "eutils")
+    record = read_saved_state(folder / "eutils")
     assert sorted(record) == ["format", "free_us", "saved_ms", "sent_ms"]
     assert (folder / "eutils").stat().st_size < 4096
 
 
-def test_a_file_others_can_read_is_made_private(state_file: Path) -> None:
+def test_a_file_that_others_can_read_is_made_private(state_file: Path) -> None:
     state_file.parent.mkdir(mode=0o700)
     state_file.write_bytes(b"")
     state_file.chmod(0o644)
@@ -73,7 +73,7 @@ DAMAGED = {
 
 
 @pytest.mark.parametrize("content", DAMAGED.values(), ids=DAMAGED.keys())
-def test_a_damaged_state_is_replaced_even_when_the_caller_is_in_a_hurry(state_file: Path, content: bytes) -> None:
+def test_a_damaged_state_is_replaced_even_if_the_deadline_is_near(state_file: Path, content: bytes) -> None:
     state_file.parent.mkdir(mode=0o700)
     state_file.write_bytes(content)
     limiter = RateLimiter(state_file, per_second=10)
@@ -81,10 +81,10 @@ def test_a_damaged_state_is_replaced_even_when_the_caller_is_in_a_hurry(state_fi
     acquire_before(limiter, time.monotonic() + 0.01)
 
     assert limiter.problem() is None
-    assert whole_number(saved_state(state_file)["free_us"]) / 1_000_000 <= time.monotonic() + 1
+    assert check_whole_number(read_saved_state(state_file)["free_us"]) / 1_000_000 <= time.monotonic() + 1
 
 
-def test_a_damaged_state_costs_a_second_at_most(state_file: Path) -> None:
+def test_a_damaged_state_causes_a_wait_of_at_most_a_second(state_file: Path) -> None:
     state_file.parent.mkdir(mode=0o700)
     state_file.write_bytes(DAMAGED["truncated"])
 
@@ -95,24 +95,24 @@ def test_a_damaged_state_costs_a_second_at_most(state_file: Path) -> None:
     assert len(saved[1].sent_ms) == 1
 
 
-def test_after_damage_a_newcomer_lets_a_second_pass(state_file: Path) -> None:
+def test_after_damage_a_new_process_waits_a_second(state_file: Path) -> None:
     RateLimiter(state_file, per_second=10).acquire()
     state_file.write_bytes(b"garbage")
 
     with pytest.raises(SlotUnavailable) as refused:
-        _as_another_process(state_file).acquire(time.monotonic() + 0.5)
+        _make_other_process(state_file).acquire(time.monotonic() + 0.5)
 
     assert 0.9 < refused.value.wait_seconds <= 1
 
 
-def _as_another_process(state_file: Path) -> RateLimiter:
-    """Return a limiter that knows of the others by the file alone, since it spells the name differently."""
+def _make_other_process(state_file: Path) -> RateLimiter:
+    """Return a limiter that only knows the others by the file, because it spells the file name differently."""
     return RateLimiter(state_file.parent / ".." / state_file.parent.name / state_file.name, per_second=10)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("content", [None, b"garbage"])
-def test_losing_the_state_between_requests_does_not_break_the_window(state_file: Path, content: bytes | None) -> None:
+def test_losing_the_state_between_requests_does_not_exceed_the_limit(state_file: Path, content: bytes | None) -> None:
     limiter = RateLimiter(state_file, per_second=10)
     times = []
     for _ in range(13):
@@ -123,20 +123,20 @@ def test_losing_the_state_between_requests_does_not_break_the_window(state_file:
             if content is not None:
                 state_file.write_bytes(content)
 
-    assert most_in_a_second(times) <= 10
+    assert count_most_in_a_second(times) <= 10
 
 
 @pytest.mark.usefixtures("no_sleep")
-def test_a_state_from_before_a_restart_is_forgotten(state_file: Path) -> None:
+def test_a_state_from_before_a_restart_is_ignored(state_file: Path) -> None:
     _write_state(state_file, saved_in_ms=60_000, free_in_ms=60_200)
 
     RateLimiter(state_file, per_second=3).acquire()
 
-    assert whole_number(saved_state(state_file)["free_us"]) < (time.monotonic() + 10) * 1_000_000
+    assert check_whole_number(read_saved_state(state_file)["free_us"]) < (time.monotonic() + 10) * 1_000_000
 
 
 @pytest.mark.usefixtures("no_sleep")
-def test_a_queue_longer_than_any_real_one_is_forgotten(state_file: Path) -> None:
+def test_a_queue_longer_than_any_real_one_is_ignored(state_file: Path) -> None:
     _write_state(state_file, saved_in_ms=-10, free_in_ms=3_600_000)
 
     RateLimiter(state_file, per_second=3).acquire()
@@ -166,35 +166,35 @@ def test_setting_the_clock_back_changes_nothing(state_file: Path, monkeypatch: p
         limiter.acquire(time.monotonic() + 2)
         times.append(time.monotonic())
 
-    assert most_in_a_second(times) <= 10
+    assert count_most_in_a_second(times) <= 10
 
 
 # Files that cannot be used
 
 
-def _in_a_file(tmp_path: Path) -> Path:
+def _make_path_in_file(tmp_path: Path) -> Path:
     (tmp_path / "file").write_bytes(b"")
     return tmp_path / "file" / "state"
 
 
-def _a_folder(tmp_path: Path) -> Path:
+def _make_folder(tmp_path: Path) -> Path:
     (tmp_path / "folder").mkdir()
     return tmp_path / "folder"
 
 
-def _a_pipe(tmp_path: Path) -> Path:
+def _make_pipe(tmp_path: Path) -> Path:
     os.mkfifo(tmp_path / "pipe")
     return tmp_path / "pipe"
 
 
-def _a_link(tmp_path: Path) -> Path:
+def _make_link(tmp_path: Path) -> Path:
     (tmp_path / "target").write_bytes(b"precious")
     (tmp_path / "link").symlink_to(tmp_path / "target")
     return tmp_path / "link"
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("unusable", [_in_a_file, _a_folder, _a_pipe, _a_link])
+@pytest.mark.parametrize("unusable", [_make_path_in_file, _make_folder, _make_pipe, _make_link])
 def test_without_a_usable_file_the_threads_of_the_process_are_still_limited(
     tmp_path: Path, unusable: Callable[[Path], Path]
 ) -> None:
@@ -209,13 +209,13 @@ def test_without_a_usable_file_the_threads_of_the_process_are_still_limited(
 
     run_in_threads(3, work)
 
-    assert most_in_a_second(times) <= 10
+    assert count_most_in_a_second(times) <= 10
     assert limiters[0].problem()
     if path.name == "link":
         assert path.read_bytes() == b"precious"
 
 
-def test_no_file_at_all_limits_the_process() -> None:
+def test_without_a_file_the_process_is_still_limited() -> None:
     limiter = RateLimiter(None, per_second=10)
     times: list[float] = []
 
@@ -225,11 +225,11 @@ def test_no_file_at_all_limits_the_process() -> None:
 
     run_in_threads(12, work)
 
-    assert most_in_a_second(times) <= 10
+    assert count_most_in_a_second(times) <= 10
     assert limiter.problem() == "no state file is set"
 
 
-def test_states_that_nobody_wrote_for_a_week_are_removed_by_the_next_limiter(tmp_path: Path) -> None:
+def test_states_unused_for_a_week_are_removed_by_the_next_limiter(tmp_path: Path) -> None:
     old, fresh, foreign = (tmp_path / name for name in ("limit-a-at-1.json", "limit-b-at-2.json", "notes.json"))
     for path, age in ((old, 8), (fresh, 6), (foreign, 8)):
         path.write_text("{}", encoding="utf-8")
@@ -240,7 +240,7 @@ def test_states_that_nobody_wrote_for_a_week_are_removed_by_the_next_limiter(tmp
     assert {path.name for path in tmp_path.iterdir()} == {fresh.name, foreign.name, "limit-eutils-machine.json"}
 
 
-def test_a_state_that_is_in_use_is_never_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_state_in_use_is_never_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     used = tmp_path / "limit-a-at-1.json"
     used.write_text("{}", encoding="utf-8")
     os.utime(used, (time.time() - 8 * 86_400,) * 2)
@@ -253,7 +253,7 @@ def test_a_state_that_is_in_use_is_never_removed(tmp_path: Path, monkeypatch: py
 
 def test_a_folder_of_another_user_is_not_used(state_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     state_file.parent.mkdir()
-    if os.geteuid() == 0:  # a folder of the system's own will do
+    if os.geteuid() == 0:  # a folder of the system is accepted
         os.chown(state_file.parent, 4243, 4243)
     stranger = os.geteuid() + 1
     monkeypatch.setattr(os, "geteuid", lambda: stranger)
@@ -267,7 +267,7 @@ def test_a_folder_of_another_user_is_not_used(state_file: Path, monkeypatch: pyt
 
 @pytest.mark.long
 @pytest.mark.parametrize("failure", [OSError(38, "Function not implemented"), NotImplementedError("no locks here")])
-def test_a_file_system_without_locks_limits_the_process(
+def test_on_a_file_system_without_locks_the_process_is_still_limited(
     state_file: Path, monkeypatch: pytest.MonkeyPatch, failure: Exception
 ) -> None:
     def fail(descriptor: int, *, blocking: bool) -> bool:
@@ -280,11 +280,13 @@ def test_a_file_system_without_locks_limits_the_process(
         limiter.acquire()
         times.append(time.monotonic())
 
-    assert most_in_a_second(times) <= 10
+    assert count_most_in_a_second(times) <= 10
     assert limiter.problem()
 
 
-def test_a_full_disk_limits_the_process_and_is_tried_again(state_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_a_full_disk_the_process_is_limited_and_the_file_is_tried_again(
+    state_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     limiter = RateLimiter(state_file, per_second=10)
     limiter.acquire()
     with monkeypatch.context() as patch:
@@ -301,5 +303,5 @@ def test_a_full_disk_limits_the_process_and_is_tried_again(state_file: Path, mon
 
     limiter.acquire()
 
-    assert saved_state(state_file)["sent_ms"] == list(limiter._shared.seen.sent_ms)
-    assert set(known) <= set(limiter._shared.seen.sent_ms), "what was sent meanwhile counts"
+    assert read_saved_state(state_file)["sent_ms"] == list(limiter._shared.seen.sent_ms)
+    assert set(known) <= set(limiter._shared.seen.sent_ms), "requests in the meantime count"

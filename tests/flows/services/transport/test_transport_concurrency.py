@@ -1,4 +1,4 @@
-"""Many threads at once: identical requests go out once, waiting ones are counted, nobody is stranded."""
+"""Many simultaneous threads: identical requests are sent once, waiting ones are counted, each thread gets an answer."""
 
 import threading
 import time
@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from loopback import ESEARCH, HTML, Answer
-from workbench import Bench, workbench
+from loopback_server import ESEARCH, HTML, Answer
+from loopback_transport import TransportBench, open_workbench
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, RateLimited, UpstreamError
@@ -17,8 +17,8 @@ from entrez_kit.services.transport.retry import Backoff
 pytestmark = pytest.mark.long
 
 
-def in_threads(number: int, work: Callable[[int], object]) -> list[object]:
-    """Run work in threads that start together; return what each returned or raised."""
+def run_in_threads(number: int, work: Callable[[int], object]) -> list[object]:
+    """Run work in threads that start together; return the result or error of each."""
     results: list[object] = [None] * number
     start = threading.Barrier(number)
 
@@ -37,36 +37,36 @@ def in_threads(number: int, work: Callable[[int], object]) -> list[object]:
     return results
 
 
-def search(bench: Bench, term: str = "asthma") -> bytes:
+def search(bench: TransportBench, term: str = "asthma") -> bytes:
     """Search and return the reply's bytes."""
     return bench.eutils.esearch(db="pubmed", term=term).content
 
 
 @pytest.mark.parametrize("no_cache", [False, True])
-def test_identical_requests_at_the_same_time_go_out_once(no_cache: bool, tmp_path: Path) -> None:
-    with workbench(tmp_path, always=Answer(delay=0.3), no_cache=no_cache) as bench:
-        assert in_threads(8, lambda _: search(bench)) == [ESEARCH] * 8
+def test_identical_simultaneous_requests_are_sent_once(no_cache: bool, tmp_path: Path) -> None:
+    with open_workbench(tmp_path, always=Answer(delay=0.3), no_cache=no_cache) as bench:
+        assert run_in_threads(8, lambda _: search(bench)) == [ESEARCH] * 8
         assert len(bench.server.seen) == bench.limiter.taken == 1
 
 
-def test_history_requests_at_the_same_time_go_out_once_too(tmp_path: Path) -> None:
+def test_identical_simultaneous_history_requests_are_sent_once_too(tmp_path: Path) -> None:
     history = ESEARCH.replace(b"<IdList>", b"<QueryKey>1</QueryKey><WebEnv>MCID_1</WebEnv><IdList>")
-    with workbench(tmp_path, always=Answer(body=history, delay=0.3)) as bench:
-        in_threads(4, lambda _: bench.eutils.esearch(db="pubmed", term="x", usehistory=True))
+    with open_workbench(tmp_path, always=Answer(body=history, delay=0.3)) as bench:
+        run_in_threads(4, lambda _: bench.eutils.esearch(db="pubmed", term="x", usehistory=True))
         assert len(bench.server.seen) == 1
 
 
-def test_different_requests_go_out_side_by_side(tmp_path: Path) -> None:
-    with workbench(tmp_path, always=Answer(delay=0.4)) as bench:
+def test_different_requests_are_sent_at_the_same_time(tmp_path: Path) -> None:
+    with open_workbench(tmp_path, always=Answer(delay=0.4)) as bench:
         started = time.monotonic()
-        in_threads(8, lambda index: search(bench, str(index)))
+        run_in_threads(8, lambda index: search(bench, str(index)))
         assert time.monotonic() - started < 2.0
         assert len(bench.server.seen) == 8
 
 
-def test_followers_get_an_error_of_their_own(tmp_path: Path) -> None:
-    with workbench(tmp_path, always=Answer(body=HTML, delay=0.2), ncbi_max_retries=0) as bench:
-        errors = in_threads(6, lambda _: search(bench))
+def test_each_waiting_thread_gets_its_own_error_object(tmp_path: Path) -> None:
+    with open_workbench(tmp_path, always=Answer(body=HTML, delay=0.2), ncbi_max_retries=0) as bench:
+        errors = run_in_threads(6, lambda _: search(bench))
         assert len(bench.server.seen) == 1
 
     assert all(isinstance(error, UpstreamError) for error in errors)
@@ -74,32 +74,32 @@ def test_followers_get_an_error_of_their_own(tmp_path: Path) -> None:
     assert len({id(error) for error in errors}) == 6
 
 
-def test_followers_see_the_exchange_in_their_own_trace(tmp_path: Path) -> None:
-    with workbench(tmp_path, always=Answer(delay=0.3)) as bench:
+def test_each_waiting_thread_has_the_exchange_in_its_own_trace(tmp_path: Path) -> None:
+    with open_workbench(tmp_path, always=Answer(delay=0.3)) as bench:
 
-        def traced(_: int) -> tuple[int, int]:
+        def run_traced(_: int) -> tuple[int, int]:
             with tracing.trace("t") as trace:
                 search(bench)
             return len(trace.exchanges), trace.exchanges[0].attempts
 
-        reported = in_threads(4, traced)
+        reported = run_in_threads(4, run_traced)
     assert sorted(reported) == [(1, 0), (1, 0), (1, 0), (1, 1)]  # type: ignore[type-var]
 
 
-def test_not_found_reaches_followers_too(tmp_path: Path) -> None:
+def test_waiting_threads_get_not_found_too(tmp_path: Path) -> None:
     body = b"<eFetchResult><ERROR>ID list is empty!</ERROR></eFetchResult>"
-    with workbench(tmp_path, always=Answer(body=body, delay=0.2)) as bench:
-        errors = in_threads(4, lambda _: bench.eutils.efetch(db="nuccore", ids=["NM_9"], retmode="xml"))
+    with open_workbench(tmp_path, always=Answer(body=body, delay=0.2)) as bench:
+        errors = run_in_threads(4, lambda _: bench.eutils.efetch(db="nuccore", ids=["NM_9"], retmode="xml"))
         assert len(bench.server.seen) == 3
     assert all(isinstance(error, EntityNotFound) for error in errors)
 
 
-def test_a_leader_that_is_interrupted_strands_nobody() -> None:
+def test_if_the_sending_thread_is_interrupted_another_one_sends() -> None:
     flights: SingleFlight[str] = SingleFlight()
     leading = threading.Event()
     calls: list[int] = []
 
-    def interrupted() -> str:
+    def interrupt() -> str:
         leading.set()
         time.sleep(0.2)
         raise KeyboardInterrupt
@@ -110,7 +110,7 @@ def test_a_leader_that_is_interrupted_strands_nobody() -> None:
 
     def lead() -> object:
         try:
-            return flights.do("key", interrupted, time.monotonic() + 5)
+            return flights.do("key", interrupt, time.monotonic() + 5)
         except KeyboardInterrupt:
             return "interrupted"
 
@@ -118,7 +118,7 @@ def test_a_leader_that_is_interrupted_strands_nobody() -> None:
     leader = threading.Thread(target=lambda: results.append(lead()))
     leader.start()
     leading.wait()
-    followers = in_threads(5, lambda _: flights.do("key", work, time.monotonic() + 5))
+    followers = run_in_threads(5, lambda _: flights.do("key", work, time.monotonic() + 5))
     leader.join()
 
     assert results == ["interrupted"]
@@ -126,7 +126,7 @@ def test_a_leader_that_is_interrupted_strands_nobody() -> None:
     assert 1 <= len(calls) <= 5
 
 
-def test_a_follower_does_not_wait_past_its_deadline() -> None:
+def test_a_waiting_thread_does_not_wait_after_its_deadline() -> None:
     flights: SingleFlight[str] = SingleFlight()
     release = threading.Event()
     leader = threading.Thread(target=lambda: flights.do("key", lambda: str(release.wait(30)), time.monotonic() + 60))
@@ -140,9 +140,9 @@ def test_a_follower_does_not_wait_past_its_deadline() -> None:
     leader.join()
 
 
-def test_a_follower_past_its_deadline_says_so(tmp_path: Path) -> None:
-    with workbench(tmp_path, always=Answer(delay=0.6), ncbi_timeout_ms=5000) as bench:
-        with bench.another(ncbi_total_deadline_ms=500):
+def test_a_waiting_thread_after_its_deadline_reports_it(tmp_path: Path) -> None:
+    with open_workbench(tmp_path, always=Answer(delay=0.6), ncbi_timeout_ms=5000) as bench:
+        with bench.open_another(ncbi_total_deadline_ms=500):
             pass
         object.__setattr__(bench.settings, "ncbi_total_deadline_ms", 5000)
         leader = threading.Thread(target=search, args=(bench,))
@@ -159,7 +159,7 @@ def test_a_follower_past_its_deadline_says_so(tmp_path: Path) -> None:
 
 
 class SlowLimiter:
-    """Let requests pass when told to."""
+    """Grants requests when a test opens the gate."""
 
     def __init__(self) -> None:
         self.open = threading.Event()
@@ -172,11 +172,11 @@ class SlowLimiter:
 def test_a_full_queue_refuses_the_next_request_at_once(tmp_path: Path) -> None:
     limiter = SlowLimiter()
     options = {"limiters": lambda settings, service: limiter, "max_waiting": 3}
-    with workbench(tmp_path, options=options) as bench:
+    with open_workbench(tmp_path, options=options) as bench:
         threads = [threading.Thread(target=search, args=(bench, str(number))) for number in range(3)]
         for thread in threads:
             thread.start()
-        _until(lambda: bench.transport.waiting == 3)
+        _wait_until(lambda: bench.transport.waiting == 3)
 
         started = time.monotonic()
         with pytest.raises(RateLimited) as caught:
@@ -198,12 +198,12 @@ def test_a_cached_reply_needs_no_place_in_the_queue(tmp_path: Path) -> None:
     limiter = SlowLimiter()
     limiter.open.set()
     options = {"limiters": lambda settings, service: limiter, "max_waiting": 1}
-    with workbench(tmp_path, options=options) as bench:
+    with open_workbench(tmp_path, options=options) as bench:
         search(bench, "cached")
         limiter.open.clear()
         waiting = threading.Thread(target=search, args=(bench, "slow"))
         waiting.start()
-        _until(lambda: bench.transport.waiting == 1)
+        _wait_until(lambda: bench.transport.waiting == 1)
 
         assert search(bench, "cached") == ESEARCH
         limiter.open.set()
@@ -212,11 +212,11 @@ def test_a_cached_reply_needs_no_place_in_the_queue(tmp_path: Path) -> None:
 
 def test_requests_between_two_attempts_count_as_waiting_and_are_not_refused(tmp_path: Path) -> None:
     options = {"max_waiting": 1, "backoff": Backoff(first=0.5, cap=0.5, spread=0)}
-    with workbench(tmp_path, options=options) as bench:
+    with open_workbench(tmp_path, options=options) as bench:
         bench.server.then(Answer(status=500))
         retried = threading.Thread(target=search, args=(bench, "retried"))
         retried.start()
-        _until(lambda: bench.transport.waiting == 1)
+        _wait_until(lambda: bench.transport.waiting == 1)
         with pytest.raises(RateLimited):
             search(bench, "another")
         retried.join()
@@ -225,15 +225,15 @@ def test_requests_between_two_attempts_count_as_waiting_and_are_not_refused(tmp_
 
 
 def test_the_size_of_the_queue_can_be_set_later(tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+    with open_workbench(tmp_path) as bench:
         assert bench.transport.max_waiting is None
         bench.transport.max_waiting = 100
         assert bench.transport.max_waiting == 100
         assert search(bench) == ESEARCH
 
 
-def _until(condition: Callable[[], bool]) -> None:
+def _wait_until(condition: Callable[[], bool]) -> None:
     limit = time.monotonic() + 5
     while not condition():
-        assert time.monotonic() < limit, "it never came to that"
+        assert time.monotonic() < limit, "the condition was never true"
         time.sleep(0.005)

@@ -1,4 +1,4 @@
-"""Whole calls over a real loopback server: what is retried, what is final, how long it takes, where it may lead."""
+"""Whole calls to a real loopback server: retries, final errors, deadlines, and redirects."""
 
 import gzip
 import logging
@@ -13,9 +13,19 @@ from pathlib import Path
 import pytest
 import requests
 import urllib3
-from loopback import ESEARCH, HTML, RATE_LIMIT, Answer, Fault, Loopback
+from loopback_server import ESEARCH, HTML, RATE_LIMIT, Answer, Fault, Loopback
+from loopback_transport import (
+    EMAIL,
+    KEY,
+    CountingLimiter,
+    TransportBench,
+    add_secrets,
+    find_free_port,
+    make_settings,
+    open_bench,
+    open_workbench,
+)
 from urllib3.connectionpool import HTTPConnectionPool
-from workbench import EMAIL, KEY, Bench, CountingLimiter, free_port, open_bench, settings_for, with_secrets, workbench
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import (
@@ -31,12 +41,12 @@ from entrez_kit.services.transport.retry import Backoff
 BACKEND_ERROR = b"<eSearchResult><ERROR>Search Backend failed: try again</ERROR></eSearchResult>"
 
 
-def search(bench: Bench, term: str = "asthma") -> bytes:
+def search(bench: TransportBench, term: str = "asthma") -> bytes:
     """Search and return the reply's bytes."""
     return bench.eutils.esearch(db="pubmed", term=term).content
 
 
-# What passes when asked again
+# Temporary failures
 
 
 @pytest.mark.parametrize(
@@ -60,8 +70,8 @@ def search(bench: Bench, term: str = "asthma") -> bytes:
         pytest.param(Answer(body=b"no gzip", headers={"Content-Encoding": "gzip"}), id="no gzip"),
     ],
 )
-def test_a_failed_attempt_is_repeated_and_each_attempt_costs_a_slot(bad: Answer, tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+def test_a_failed_attempt_is_repeated_and_each_attempt_uses_a_slot(bad: Answer, tmp_path: Path) -> None:
+    with open_workbench(tmp_path) as bench:
         bench.server.then(bad, bad)
 
         reply = bench.eutils.esearch(db="pubmed", term="asthma")
@@ -72,23 +82,23 @@ def test_a_failed_attempt_is_repeated_and_each_attempt_costs_a_slot(bad: Answer,
         assert bench.limiter.taken == 3
 
 
-def test_four_bad_batches_of_many_do_not_stop_the_others(tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+def test_four_failed_batches_of_many_do_not_stop_the_others(tmp_path: Path) -> None:
+    with open_workbench(tmp_path) as bench:
         for number in range(40):
             if number % 10 == 3:
                 bench.server.then(Answer(status=400, body=b"<html><title>Bad Request</title></html>"))
             assert search(bench, f"batch {number}") == ESEARCH
 
 
-def test_a_compressed_reply_arrives_byte_for_byte(tmp_path: Path) -> None:
-    with workbench(tmp_path, always=Answer(compressed=True)) as bench:
+def test_a_compressed_reply_is_unpacked_byte_for_byte(tmp_path: Path) -> None:
+    with open_workbench(tmp_path, always=Answer(compressed=True)) as bench:
         assert search(bench) == ESEARCH
         assert search(bench) == ESEARCH
         assert len(bench.server.seen) == 1
 
 
-def test_retry_after_in_seconds_is_honoured(leaping_clock: None, tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+def test_retry_after_in_seconds_is_obeyed(leaping_clock: None, tmp_path: Path) -> None:
+    with open_workbench(tmp_path) as bench:
         bench.server.then(Answer(status=429, body=RATE_LIMIT, headers={"Retry-After": "1"}))
         search(bench)
 
@@ -96,8 +106,8 @@ def test_retry_after_in_seconds_is_honoured(leaping_clock: None, tmp_path: Path)
         assert 1.0 <= second.at - first.at < 2.5
 
 
-def test_retry_after_as_a_date_is_honoured(leaping_clock: None, tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+def test_retry_after_as_a_date_is_obeyed(leaping_clock: None, tmp_path: Path) -> None:
+    with open_workbench(tmp_path) as bench:
         date = formatdate(time.time() + 2, usegmt=True)
         bench.server.then(Answer(status=503, headers={"Retry-After": date}))
         search(bench)
@@ -106,11 +116,11 @@ def test_retry_after_as_a_date_is_honoured(leaping_clock: None, tmp_path: Path) 
         assert 0.8 <= second.at - first.at < 4
 
 
-# What is final
+# Final failures
 
 
-def test_after_the_last_attempt_the_error_says_what_happened(tmp_path: Path) -> None:
-    with workbench(tmp_path, always=Answer(body=HTML)) as bench, pytest.raises(UpstreamError) as caught:
+def test_after_the_last_attempt_the_error_describes_the_failure(tmp_path: Path) -> None:
+    with open_workbench(tmp_path, always=Answer(body=HTML)) as bench, pytest.raises(UpstreamError) as caught:
         search(bench)
 
     assert caught.value.details == {
@@ -120,8 +130,8 @@ def test_after_the_last_attempt_the_error_says_what_happened(tmp_path: Path) -> 
     assert "4 attempts" in caught.value.message
 
 
-def test_a_rate_limit_that_lasts_is_rate_limited(tmp_path: Path) -> None:
-    with workbench(tmp_path, always=Answer(status=429, body=RATE_LIMIT)) as bench:
+def test_a_lasting_rate_limit_is_rate_limited(tmp_path: Path) -> None:
+    with open_workbench(tmp_path, always=Answer(status=429, body=RATE_LIMIT)) as bench:
         with pytest.raises(RateLimited) as caught:
             search(bench)
         assert len(bench.server.seen) == 4
@@ -140,10 +150,10 @@ def test_a_rate_limit_that_lasts_is_rate_limited(tmp_path: Path) -> None:
         (Answer(status=403, body=HTML), UpstreamError),
     ],
 )
-def test_what_asking_again_cannot_mend_is_asked_once(
+def test_an_error_that_a_retry_cannot_fix_is_requested_once(
     answer: Answer, kind: type[EntrezKitError], tmp_path: Path
 ) -> None:
-    with workbench(tmp_path, always=answer, **with_secrets()) as bench:
+    with open_workbench(tmp_path, always=answer, **add_secrets()) as bench:
         with pytest.raises(kind) as caught:
             search(bench)
         assert len(bench.server.seen) == 1
@@ -151,17 +161,17 @@ def test_what_asking_again_cannot_mend_is_asked_once(
 
 
 def test_the_number_of_retries_is_a_setting(tmp_path: Path) -> None:
-    with workbench(tmp_path, always=Answer(status=500), ncbi_max_retries=0) as bench:
+    with open_workbench(tmp_path, always=Answer(status=500), ncbi_max_retries=0) as bench:
         with pytest.raises(UpstreamError) as caught:
             search(bench)
         assert len(bench.server.seen) == 1
     assert caught.value.reason == "ncbi_unreachable"
 
 
-def test_a_body_larger_than_the_cap_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_body_larger_than_the_limit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("entrez_kit.services.transport.wire.MAX_BODY_BYTES", 100_000)
     huge = b"<eSearchResult><Count>1</Count>" + b" " * 200_000 + b"</eSearchResult>"
-    with workbench(tmp_path, always=Answer(body=huge, compressed=True)) as bench:
+    with open_workbench(tmp_path, always=Answer(body=huge, compressed=True)) as bench:
         with pytest.raises(UpstreamError) as caught:
             search(bench)
         assert len(bench.server.seen) == 1
@@ -171,10 +181,12 @@ def test_a_body_larger_than_the_cap_is_refused(tmp_path: Path, monkeypatch: pyte
 # Time limits
 
 
-def test_the_deadline_ends_a_call_whose_next_attempt_would_come_too_late(leaping_clock: None, tmp_path: Path) -> None:
+def test_the_deadline_ends_a_call_whose_next_attempt_would_be_too_late(leaping_clock: None, tmp_path: Path) -> None:
     always = Answer(status=500)
     options = {"backoff": Backoff(first=0.8, cap=0.8, spread=0)}
-    with workbench(tmp_path, always=always, options=options, ncbi_total_deadline_ms=2200, ncbi_max_retries=9) as bench:
+    with open_workbench(
+        tmp_path, always=always, options=options, ncbi_total_deadline_ms=2200, ncbi_max_retries=9
+    ) as bench:
         started = time.monotonic()
         with pytest.raises(UpstreamError) as caught:
             search(bench)
@@ -186,9 +198,9 @@ def test_the_deadline_ends_a_call_whose_next_attempt_would_come_too_late(leaping
     assert caught.value.details["attempts"] == 3
 
 
-def test_a_long_retry_after_ends_the_call_at_once_when_there_is_no_time_for_it(tmp_path: Path) -> None:
+def test_a_retry_after_beyond_the_deadline_ends_the_call_at_once(tmp_path: Path) -> None:
     always = Answer(status=429, body=RATE_LIMIT, headers={"Retry-After": "3600"})
-    with workbench(tmp_path, always=always, ncbi_total_deadline_ms=2000) as bench:
+    with open_workbench(tmp_path, always=always, ncbi_total_deadline_ms=2000) as bench:
         started = time.monotonic()
         with pytest.raises(RateLimited) as caught:
             search(bench)
@@ -197,9 +209,9 @@ def test_a_long_retry_after_ends_the_call_at_once_when_there_is_no_time_for_it(t
 
 
 @pytest.mark.parametrize("fault", ["drip", "hang"])
-def test_a_slow_body_ends_with_the_deadline(fault: str, tmp_path: Path) -> None:
+def test_a_slow_body_ends_at_the_deadline(fault: str, tmp_path: Path) -> None:
     slow = Answer(fault="drip" if fault == "drip" else "hang")
-    with workbench(tmp_path, always=slow, ncbi_total_deadline_ms=800) as bench:
+    with open_workbench(tmp_path, always=slow, ncbi_total_deadline_ms=800) as bench:
         started = time.monotonic()
         with pytest.raises(UpstreamError) as caught:
             search(bench)
@@ -210,8 +222,8 @@ def test_a_slow_body_ends_with_the_deadline(fault: str, tmp_path: Path) -> None:
     assert caught.value.details["last_failure"] == "timeout"
 
 
-def test_the_time_limit_of_a_request_leaves_time_for_another(tmp_path: Path) -> None:
-    with workbench(tmp_path, ncbi_timeout_ms=300) as bench:
+def test_the_timeout_of_a_request_leaves_time_for_another(tmp_path: Path) -> None:
+    with open_workbench(tmp_path, ncbi_timeout_ms=300) as bench:
         bench.server.then(Answer(delay=1.0), Answer(fault="drip"), Answer(fault="hang"))
 
         assert search(bench) == ESEARCH
@@ -221,7 +233,7 @@ def test_the_time_limit_of_a_request_leaves_time_for_another(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("milliseconds", "shown"), [(500, "0.5 s"), (50, "0.05 s"), (1_500, "1.5 s"), (30_000, "30 s")]
 )
-def test_a_time_limit_is_shown_as_it_was_set(milliseconds: int, shown: str) -> None:
+def test_a_timeout_is_shown_in_the_unit_of_its_setting(milliseconds: int, shown: str) -> None:
     call = Call("eutils", "esearch", "http://127.0.0.1/", (), Expect("xml"))
 
     error = faults.explain(requests.exceptions.ReadTimeout("read timed out"), call, "127.0.0.1", milliseconds / 1000)
@@ -229,8 +241,8 @@ def test_a_time_limit_is_shown_as_it_was_set(milliseconds: int, shown: str) -> N
     assert f"did not answer within {shown}" in str(error)
 
 
-def test_a_call_may_have_a_deadline_of_its_own(tmp_path: Path) -> None:
-    with workbench(tmp_path, always=Answer(delay=2.0)) as bench:
+def test_a_call_may_have_its_own_deadline(tmp_path: Path) -> None:
+    with open_workbench(tmp_path, always=Answer(delay=2.0)) as bench:
         started = time.monotonic()
         with pytest.raises(UpstreamError) as caught:
             bench.eutils.elink(dbfrom="pubmed", db="pubmed", ids=["1"], cmd="neighbor_score", deadline_ms=300)
@@ -238,9 +250,9 @@ def test_a_call_may_have_a_deadline_of_its_own(tmp_path: Path) -> None:
     assert caught.value.reason == "deadline_exceeded"
 
 
-def test_a_slot_that_comes_too_late_is_a_rate_limit_and_nothing_is_sent(tmp_path: Path) -> None:
+def test_a_slot_after_the_deadline_is_a_rate_limit_and_no_request_is_sent(tmp_path: Path) -> None:
     limiter = CountingLimiter(refuse_seconds=99.0)
-    with workbench(tmp_path, options={"limiters": lambda settings, service: limiter}) as bench:
+    with open_workbench(tmp_path, options={"limiters": lambda settings, service: limiter}) as bench:
         with pytest.raises(RateLimited) as caught:
             search(bench)
         assert bench.server.seen == []
@@ -248,11 +260,11 @@ def test_a_slot_that_comes_too_late_is_a_rate_limit_and_nothing_is_sent(tmp_path
     assert caught.value.details["attempts"] == 0
 
 
-def test_the_real_limiter_holds_the_pace(leaping_clock: None, tmp_path: Path) -> None:
+def test_the_real_limiter_enforces_the_rate(leaping_clock: None, tmp_path: Path) -> None:
     with Loopback() as server:
         from entrez_kit.services.transport.rate_gate import shared_limiter
 
-        with open_bench(server, settings_for(server, tmp_path), limiters=shared_limiter) as bench:
+        with open_bench(server, make_settings(server, tmp_path), limiters=shared_limiter) as bench:
             for number in range(5):
                 search(bench, str(number))
             times = [seen.at for seen in server.seen]
@@ -261,12 +273,12 @@ def test_the_real_limiter_holds_the_pace(leaping_clock: None, tmp_path: Path) ->
             assert list((tmp_path / "state").iterdir()) != []
 
 
-# Where connections fail
+# Failures of connections
 
 
-def test_a_port_nobody_listens_on_is_tried_few_times(tmp_path: Path) -> None:
-    nobody = f"http://127.0.0.1:{free_port()}/entrez/eutils"
-    with workbench(tmp_path, ncbi_max_retries=9) as bench, bench.another(eutils_url=nobody) as other:
+def test_a_closed_port_is_tried_few_times(tmp_path: Path) -> None:
+    nobody = f"http://127.0.0.1:{find_free_port()}/entrez/eutils"
+    with open_workbench(tmp_path, ncbi_max_retries=9) as bench, bench.open_another(eutils_url=nobody) as other:
         with pytest.raises(UpstreamError) as caught:
             search(other)
         assert other.limiter.taken == 3
@@ -281,8 +293,8 @@ def test_a_name_that_does_not_resolve_is_a_dns_failure(tmp_path: Path, monkeypat
 
     monkeypatch.setattr("socket.getaddrinfo", no_such_name)
     with (
-        workbench(tmp_path) as bench,
-        bench.another(eutils_url="https://eutils.ncbi.nlm.nih.gov/entrez/eutils") as other,
+        open_workbench(tmp_path) as bench,
+        bench.open_another(eutils_url="https://eutils.ncbi.nlm.nih.gov/entrez/eutils") as other,
         pytest.raises(UpstreamError) as caught,
     ):
         search(other)
@@ -290,29 +302,29 @@ def test_a_name_that_does_not_resolve_is_a_dns_failure(tmp_path: Path, monkeypat
 
 
 def test_a_proxy_that_does_not_answer_is_a_proxy_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{free_port()}")
+    monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{find_free_port()}")
     monkeypatch.delenv("NO_PROXY", raising=False)
     monkeypatch.delenv("no_proxy", raising=False)
     with (
-        workbench(tmp_path) as bench,
-        bench.another(eutils_url="https://eutils.ncbi.nlm.nih.gov/entrez/eutils") as other,
+        open_workbench(tmp_path) as bench,
+        bench.open_another(eutils_url="https://eutils.ncbi.nlm.nih.gov/entrez/eutils") as other,
         pytest.raises(UpstreamError) as caught,
     ):
         search(other)
     assert caught.value.reason == "proxy"
 
 
-def test_a_proxy_is_not_told_what_goes_to_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{free_port()}")
-    monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{free_port()}")
-    with workbench(tmp_path) as bench:
+def test_a_proxy_is_not_used_for_requests_to_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{find_free_port()}")
+    monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{find_free_port()}")
+    with open_workbench(tmp_path) as bench:
         assert search(bench) == ESEARCH
 
 
-def test_a_server_that_speaks_no_tls_is_a_tls_failure(tmp_path: Path) -> None:
+def test_a_server_without_tls_is_a_tls_failure(tmp_path: Path) -> None:
     with (
-        workbench(tmp_path) as bench,
-        bench.another(eutils_url=bench.server.eutils_url.replace("http:", "https:")) as other,
+        open_workbench(tmp_path) as bench,
+        bench.open_another(eutils_url=bench.server.eutils_url.replace("http:", "https:")) as other,
         pytest.raises(UpstreamError) as caught,
     ):
         search(other)
@@ -320,7 +332,7 @@ def test_a_server_that_speaks_no_tls_is_a_tls_failure(tmp_path: Path) -> None:
     assert "REQUESTS_CA_BUNDLE" in caught.value.recovery_hint
 
 
-def test_a_certificate_that_cannot_be_verified_is_not_tried_again() -> None:
+def test_an_invalid_certificate_is_not_tried_again() -> None:
     refused = ssl.SSLCertVerificationError(1, "certificate verify failed: self-signed certificate")
     wrapped = requests.exceptions.SSLError(
         urllib3.exceptions.MaxRetryError(HTTPConnectionPool("x"), "/secret", urllib3.exceptions.SSLError(refused))
@@ -335,41 +347,41 @@ def test_a_certificate_that_cannot_be_verified_is_not_tried_again() -> None:
 
 
 def test_a_server_that_never_answers_is_a_timeout(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent, workbench(tmp_path) as bench:
+    with socket.create_server(("127.0.0.1", 0)) as silent, open_workbench(tmp_path) as bench:
         port = silent.getsockname()[1]
         changes = {"eutils_url": f"http://127.0.0.1:{port}/entrez/eutils", "ncbi_timeout_ms": 100}
-        with bench.another(**changes) as other, pytest.raises(UpstreamError) as caught:
+        with bench.open_another(**changes) as other, pytest.raises(UpstreamError) as caught:
             search(other)
     assert caught.value.reason == "timeout"
     assert caught.value.details["attempts"] == 4
 
 
-def _summaries(*uids: str) -> Answer:
+def _write_summaries(*uids: str) -> Answer:
     documents = "".join(f'<DocumentSummary uid="{uid}"><Title>T</Title></DocumentSummary>' for uid in uids)
     return Answer(
         body=f"<eSummaryResult><DocumentSummarySet>{documents}</DocumentSummarySet></eSummaryResult>".encode()
     )
 
 
-def test_summaries_left_out_in_silence_are_asked_for_again(tmp_path: Path) -> None:
-    with workbench(tmp_path, always=_summaries("1", "2")) as bench:
-        bench.server.then(_summaries("1"))
+def test_missing_summaries_are_requested_again(tmp_path: Path) -> None:
+    with open_workbench(tmp_path, always=_write_summaries("1", "2")) as bench:
+        bench.server.then(_write_summaries("1"))
 
         assert b'uid="2"' in bench.eutils.esummary(db="pubmed", ids=["1", "2"]).content
         assert len(bench.server.seen) == 2
 
 
-def test_summaries_that_stay_left_out_are_not_remembered_so(tmp_path: Path) -> None:
-    with workbench(tmp_path, always=_summaries("1")) as bench:
+def test_summaries_that_stay_missing_are_not_cached_as_missing(tmp_path: Path) -> None:
+    with open_workbench(tmp_path, always=_write_summaries("1")) as bench:
         assert b'uid="1"' in bench.eutils.esummary(db="pubmed", ids=["1", "2"], partial=True).content
-        bench.server.always = _summaries("1", "2")
+        bench.server.always = _write_summaries("1", "2")
 
         assert b'uid="2"' in bench.eutils.esummary(db="pubmed", ids=["1", "2"]).content
 
 
-def test_a_search_that_lists_many_ids_has_sent_none_of_them(tmp_path: Path) -> None:
+def test_an_error_about_too_many_ids_of_a_search_is_an_upstream_error(tmp_path: Path) -> None:
     words = b"<eSearchResult><ERROR>Too many UIDs in request. Maximum number of UIDs is 500.</ERROR></eSearchResult>"
-    with workbench(tmp_path, always=Answer(body=words)) as bench, pytest.raises(UpstreamError):
+    with open_workbench(tmp_path, always=Answer(body=words)) as bench, pytest.raises(UpstreamError):
         bench.eutils.esearch(db="pubmed", term="x", retmax=9999)
 
 
@@ -377,7 +389,7 @@ def test_a_search_that_lists_many_ids_has_sent_none_of_them(tmp_path: Path) -> N
 
 
 def test_a_redirect_on_the_same_loopback_host_is_followed_with_its_parameters(tmp_path: Path) -> None:
-    with workbench(tmp_path, **with_secrets()) as bench:
+    with open_workbench(tmp_path, **add_secrets()) as bench:
         bench.server.then(Answer(status=301, headers={"Location": "/moved/esearch.fcgi?db=pubmed&api_key=old&term=x"}))
         search(bench)
 
@@ -388,8 +400,8 @@ def test_a_redirect_on_the_same_loopback_host_is_followed_with_its_parameters(tm
         assert bench.limiter.taken == 2
 
 
-def test_a_redirect_to_another_port_takes_no_key_along(tmp_path: Path) -> None:
-    with workbench(tmp_path, **with_secrets()) as bench, workbench(tmp_path / "other") as other:
+def test_the_key_is_not_sent_to_another_port(tmp_path: Path) -> None:
+    with open_workbench(tmp_path, **add_secrets()) as bench, open_workbench(tmp_path / "other") as other:
         bench.server.then(
             Answer(status=307, headers={"Location": f"{other.server.root}/esearch.fcgi?db=pubmed&term=x"})
         )
@@ -410,13 +422,13 @@ def test_a_redirect_to_another_port_takes_no_key_along(tmp_path: Path) -> None:
         ("https://www.ncbi.nlm.nih.gov/x", False),
     ],
 )
-def test_the_same_origin_is_the_same_scheme_host_and_port(other: str, same: bool) -> None:
+def test_the_same_origin_has_the_same_scheme_host_and_port(other: str, same: bool) -> None:
     assert redirects.is_same_origin("https://eutils.ncbi.nlm.nih.gov/x", other) is same
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 def test_a_redirected_post_stays_a_post(status: int, tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+    with open_workbench(tmp_path) as bench:
         bench.server.then(Answer(status=status, headers={"Location": "/moved/esearch.fcgi"}))
         search(bench, "x" * 3000)
 
@@ -434,8 +446,8 @@ def test_a_redirected_post_stays_a_post(status: int, tmp_path: Path) -> None:
         "http://a:b@127.0.0.1/",
     ],
 )
-def test_a_redirect_elsewhere_is_refused(location: str, tmp_path: Path) -> None:
-    with workbench(tmp_path, always=Answer(status=302, headers={"Location": location}), **with_secrets()) as bench:
+def test_a_redirect_to_another_host_is_refused(location: str, tmp_path: Path) -> None:
+    with open_workbench(tmp_path, always=Answer(status=302, headers={"Location": location}), **add_secrets()) as bench:
         with pytest.raises(UpstreamError) as caught:
             search(bench)
         assert len(bench.server.seen) == 1
@@ -444,24 +456,26 @@ def test_a_redirect_elsewhere_is_refused(location: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("status", [301, 308])
-def test_an_endpoint_that_moved_for_good_is_named_as_such(
+def test_a_permanent_redirect_is_reported_as_permanent(
     status: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     away = Answer(status=status, headers={"Location": "https://example.org/esearch.fcgi?api_key=old"})
-    with workbench(tmp_path, always=away) as bench, pytest.raises(UpstreamError) as caught:
+    with open_workbench(tmp_path, always=away) as bench, pytest.raises(UpstreamError) as caught:
         search(bench)
     assert (caught.value.reason, caught.value.details["moved_to"]) == ("redirected", "https://example.org")
     assert "moved esearch permanently" in caught.value.message
 
-    with workbench(tmp_path / "near") as bench, caplog.at_level(logging.DEBUG, "entrez_kit"):
+    with open_workbench(tmp_path / "near") as bench, caplog.at_level(logging.DEBUG, "entrez_kit"):
         bench.server.then(Answer(status=status, headers={"Location": "/moved/esearch.fcgi?term=asthma&api_key=old"}))
         search(bench)
     reported = [text for text in caplog.messages if "moved permanently" in text]
     assert reported == [f"esearch has moved permanently to {bench.server.root}/moved/esearch.fcgi"]
 
 
-def test_redirects_in_a_circle_end(tmp_path: Path) -> None:
-    with workbench(tmp_path, always=Answer(status=302, headers={"Location": "/esearch.fcgi?term=asthma"})) as bench:
+def test_a_circle_of_redirects_ends(tmp_path: Path) -> None:
+    with open_workbench(
+        tmp_path, always=Answer(status=302, headers={"Location": "/esearch.fcgi?term=asthma"})
+    ) as bench:
         with pytest.raises(UpstreamError) as caught:
             search(bench)
         assert len(bench.server.seen) == 4
@@ -470,10 +484,10 @@ def test_redirects_in_a_circle_end(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("status", "term"), [(301, "x"), (302, "x"), (303, "x"), (308, "x"), (303, "x" * 3000)])
 @pytest.mark.parametrize("location", ["/esearch.fcgi", "?again=1", "/login?next=esearch"])
-def test_a_redirect_that_loses_the_arguments_is_refused_and_what_it_answers_is_not_read(
+def test_a_redirect_without_the_arguments_is_refused_and_its_answer_is_not_read(
     status: int, term: str, location: str, tmp_path: Path
 ) -> None:
-    with workbench(tmp_path) as bench:
+    with open_workbench(tmp_path) as bench:
         bench.server.then(Answer(status=status, headers={"Location": location}))
         with pytest.raises(UpstreamError) as caught:
             search(bench, term)
@@ -481,11 +495,11 @@ def test_a_redirect_that_loses_the_arguments_is_refused_and_what_it_answers_is_n
     assert caught.value.reason == "redirected"
 
 
-# What is told about a call
+# The trace of a call
 
 
-def test_the_trace_holds_every_exchange(tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+def test_the_trace_has_every_exchange(tmp_path: Path) -> None:
+    with open_workbench(tmp_path) as bench:
         bench.server.then(Answer(status=500))
         with tracing.trace() as trace:
             search(bench)
@@ -504,8 +518,8 @@ def test_the_trace_holds_every_exchange(tmp_path: Path) -> None:
     ]
 
 
-def test_without_a_key_or_email_none_is_invented(tmp_path: Path) -> None:
-    with workbench(tmp_path) as bench:
+def test_without_a_key_or_email_none_is_sent(tmp_path: Path) -> None:
+    with open_workbench(tmp_path) as bench:
         search(bench)
         params = bench.server.seen[0].params
 
@@ -514,8 +528,8 @@ def test_without_a_key_or_email_none_is_invented(tmp_path: Path) -> None:
     assert params["tool"].startswith("entrez-kit/")
 
 
-def test_who_asks_is_told_to_each_service_as_its_policy_says(tmp_path: Path) -> None:
-    with workbench(tmp_path, **with_secrets()) as bench:
+def test_each_service_gets_only_the_identity_that_its_policy_requests(tmp_path: Path) -> None:
+    with open_workbench(tmp_path, **add_secrets()) as bench:
         search(bench)
         bench.server.always = Answer(body=b'{"status":"ok","records":[]}')
         bench.transport.send(Call("idconv", "idconv", bench.server.idconv_url, (("ids", "1"),), Expect("json")))
@@ -528,7 +542,7 @@ def test_who_asks_is_told_to_each_service_as_its_policy_says(tmp_path: Path) -> 
     assert set(europepmc) == {"query"}
 
 
-def test_a_service_that_limits_requests_in_flight_gets_no_more(tmp_path: Path) -> None:
+def test_a_service_with_a_limit_of_simultaneous_requests_gets_no_more(tmp_path: Path) -> None:
     flying, most, lock = [0], [0], threading.Lock()
 
     class Watcher:
@@ -538,7 +552,7 @@ def test_a_service_that_limits_requests_in_flight_gets_no_more(tmp_path: Path) -
                 most[0] = max(most[0], flying[0])
 
     always = Answer(body=b"{}", delay=0.05)
-    with workbench(tmp_path, always=always, options={"limiters": lambda settings, service: Watcher()}) as bench:
+    with open_workbench(tmp_path, always=always, options={"limiters": lambda settings, service: Watcher()}) as bench:
 
         def ask(number: int) -> None:
             bench.transport.send(Call("europepmc", "search", bench.server.root, (("q", str(number)),), Expect("json")))
@@ -552,7 +566,7 @@ def test_a_service_that_limits_requests_in_flight_gets_no_more(tmp_path: Path) -
             thread.join()
 
     assert len(bench.server.seen) == 12
-    assert most[0] <= 5  # four in flight, and one whose place was given back before this test counted it
+    assert most[0] <= 5  # four in flight, and one whose place was released before this test counted it
 
 
 # The whole exchange
@@ -560,10 +574,10 @@ def test_a_service_that_limits_requests_in_flight_gets_no_more(tmp_path: Path) -
 
 @pytest.mark.long
 @pytest.mark.parametrize("fault", ["drip_headers", "endless_headers", "continues"])
-def test_the_deadline_bounds_the_headers_too(fault: Fault, tmp_path: Path) -> None:
+def test_the_deadline_applies_to_the_headers_too(fault: Fault, tmp_path: Path) -> None:
     started = time.monotonic()
     with (
-        workbench(tmp_path, always=Answer(fault=fault), ncbi_total_deadline_ms=1000) as bench,
+        open_workbench(tmp_path, always=Answer(fault=fault), ncbi_total_deadline_ms=1000) as bench,
         pytest.raises(UpstreamError) as caught,
     ):
         search(bench)
@@ -573,10 +587,10 @@ def test_the_deadline_bounds_the_headers_too(fault: Fault, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("share", [0.3, 0.7, 0.99])
-def test_half_a_compressed_stream_is_no_answer_even_when_http_says_it_is_complete(share: float, tmp_path: Path) -> None:
+def test_an_incomplete_compressed_stream_is_not_an_answer_even_with_complete_http(share: float, tmp_path: Path) -> None:
     whole = gzip.compress(ESEARCH)
     half = Answer(body=whole[: int(len(whole) * share)], headers={"Content-Encoding": "gzip"})
-    with workbench(tmp_path, always=half) as bench:
+    with open_workbench(tmp_path, always=half) as bench:
         with pytest.raises(UpstreamError, match="truncated"):
             search(bench)
         assert len(bench.server.seen) == 4
@@ -584,9 +598,9 @@ def test_half_a_compressed_stream_is_no_answer_even_when_http_says_it_is_complet
         assert search(bench) == ESEARCH
 
 
-def test_a_content_length_that_is_too_small_cuts_text_and_is_seen(tmp_path: Path) -> None:
+def test_text_cut_by_a_wrong_content_length_is_detected(tmp_path: Path) -> None:
     record = b"\nPMID- 99000001\nTI  - A title\nSO  - J Inv Res. 2024;1(1):1.\n\nPMID- 99000002\nTI  - Two\nSO  - K.\n"
-    with workbench(tmp_path) as bench:
+    with open_workbench(tmp_path) as bench:
         for length in range(1, len(record)):
             bench.server.by_endpoint["efetch"] = Answer(body=record[:length])
             with open_bench(bench.server, replace(bench.settings, ncbi_max_retries=0, no_cache=True)) as once:
@@ -594,5 +608,5 @@ def test_a_content_length_that_is_too_small_cuts_text_and_is_seen(tmp_path: Path
                     once.eutils.efetch(db="pubmed", ids=["99000001", "99000002"], rettype="medline", retmode="text")
                 except UpstreamError:
                     continue
-            # What passes is whole: a record with its last field, and a line that ends.
+            # A complete reply: a record with its last field, and a line that ends.
             assert record[:length].endswith((b"1(1):1.\n", b"1(1):1.\n\n")) or length < 7, record[:length]

@@ -1,4 +1,4 @@
-"""Pain 39: an api key and an e-mail address must not appear anywhere. Every failure there is, grepped for both."""
+"""An api key and an e-mail address must not appear anywhere: every kind of failure is searched for both."""
 
 import io
 import json
@@ -13,9 +13,9 @@ from pathlib import Path
 from urllib.parse import quote, quote_plus
 
 import pytest
-from loopback import ESEARCH, HTML, RATE_LIMIT, Answer
+from loopback_server import ESEARCH, HTML, RATE_LIMIT, Answer
+from loopback_transport import EMAIL, KEY, TransportBench, add_secrets, find_free_port, open_workbench
 from pydantic import SecretStr
-from workbench import EMAIL, KEY, Bench, free_port, with_secrets, workbench
 
 from entrez_kit.base.errors import EntrezKitError
 from entrez_kit.base.redaction import RedactingFilter, Redactor
@@ -30,14 +30,14 @@ ECHO = (
 )
 
 
-def reveals(text: str | bytes) -> list[str]:
-    """Return the canaries found in a text."""
+def find_secrets(text: str | bytes) -> list[str]:
+    """Return the secrets in a text."""
     text = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
     return [canary for canary in CANARIES if canary.lower() in text.lower()]
 
 
-def every_text_of(error: BaseException) -> str:
-    """Return everything an error can be made to say, along with all it hangs on to, locals of frames included."""
+def list_error_texts(error: BaseException) -> str:
+    """Return all texts that an error and its linked objects can produce, including locals of frames."""
     parts = []
     pending: list[BaseException | None] = [error]
     seen: set[int] = set()
@@ -57,8 +57,8 @@ def every_text_of(error: BaseException) -> str:
 
 
 @contextmanager
-def every_log_record() -> Iterator[io.StringIO]:
-    """Collect what all loggers say at DEBUG level."""
+def collect_log_records() -> Iterator[io.StringIO]:
+    """Collect the messages of all loggers at level DEBUG."""
     sink = io.StringIO()
     handler = logging.StreamHandler(sink)
     handler.setFormatter(logging.Formatter("%(name)s %(levelname)s %(message)s"))
@@ -73,15 +73,15 @@ def every_log_record() -> Iterator[io.StringIO]:
         root.setLevel(before)
 
 
-def _search(bench: Bench) -> object:
+def _search(bench: TransportBench) -> object:
     return bench.eutils.esearch(db="pubmed", term="asthma")
 
 
-def _long_search(bench: Bench) -> object:
+def _search_long(bench: TransportBench) -> object:
     return bench.eutils.esearch(db="pubmed", term="x" * 3000)
 
 
-def _convert(bench: Bench) -> object:
+def _convert(bench: TransportBench) -> object:
     return IdConverter(bench.transport, bench.settings).convert(["1"], idtype="pmid")
 
 
@@ -113,63 +113,63 @@ FAILURES: dict[str, Answer] = {
 # urllib3 leaves the socket of a reply with unreadable headers to the garbage collector.
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.parametrize("ask", [_search, _long_search, _convert])
+@pytest.mark.parametrize("ask", [_search, _search_long, _convert])
 @pytest.mark.parametrize("failure", FAILURES)
-def test_no_failure_reveals_who_asks(
-    failure: str, ask: Callable[[Bench], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_no_failure_reveals_key_or_email(
+    failure: str, ask: Callable[[TransportBench], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("entrez_kit.services.transport.wire.MAX_BODY_BYTES", 200_000)
-    changes = {**with_secrets(), "ncbi_max_retries": 1, "ncbi_total_deadline_ms": 2000}
-    with every_log_record() as log, workbench(tmp_path, always=FAILURES[failure], **changes) as bench:
+    changes = {**add_secrets(), "ncbi_max_retries": 1, "ncbi_total_deadline_ms": 2000}
+    with collect_log_records() as log, open_workbench(tmp_path, always=FAILURES[failure], **changes) as bench:
         said = ""
         try:
             ask(bench)
         except EntrezKitError as exc:
-            said = every_text_of(exc)
-        assert said, "a failure was taken for an answer"
-        assert bench.server.seen[0].params["email"] == EMAIL  # it was told, so it could have been revealed
+            said = list_error_texts(exc)
+        assert said, "a failure was accepted as an answer"
+        assert bench.server.seen[0].params["email"] == EMAIL  # it was sent, so it could have been revealed
         logged = log.getvalue()
 
-        assert reveals(said) == []
-        assert reveals(logged) == []
-        assert reveals(bench.cache_bytes()) == []
+        assert find_secrets(said) == []
+        assert find_secrets(logged) == []
+        assert find_secrets(bench.cache_bytes()) == []
     assert "urllib3.connectionpool" in logged
 
 
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: {"eutils_url": f"http://127.0.0.1:{free_port()}/entrez/eutils"},
+        lambda: {"eutils_url": f"http://127.0.0.1:{find_free_port()}/entrez/eutils"},
         lambda: {"eutils_url": "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"},
         lambda: {"eutils_url": "http://user@127.0.0.1:99999/entrez/eutils"},
         lambda: {"eutils_url": "http://127.0.0.1:bad/entrez/eutils"},
     ],
 )
-def test_no_failed_connection_reveals_who_asks(
+def test_no_failed_connection_reveals_key_or_email(
     make: Callable[[], dict[str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{free_port()}")
-    with every_log_record() as log, workbench(tmp_path, ncbi_max_retries=1, **with_secrets()) as bench:
-        for ask in (_search, _long_search):
-            with bench.another(**make()) as other, pytest.raises(EntrezKitError) as caught:
+    monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{find_free_port()}")
+    with collect_log_records() as log, open_workbench(tmp_path, ncbi_max_retries=1, **add_secrets()) as bench:
+        for ask in (_search, _search_long):
+            with bench.open_another(**make()) as other, pytest.raises(EntrezKitError) as caught:
                 ask(other)
-            assert reveals(every_text_of(caught.value)) == []
-        assert reveals(log.getvalue()) == []
+            assert find_secrets(list_error_texts(caught.value)) == []
+        assert find_secrets(log.getvalue()) == []
 
 
-def test_no_success_reveals_who_asks(tmp_path: Path) -> None:
+def test_no_success_reveals_key_or_email(tmp_path: Path) -> None:
     options = {"limiters": shared_limiter}
-    with every_log_record() as log, workbench(tmp_path, options=options, **with_secrets()) as bench:
+    with collect_log_records() as log, open_workbench(tmp_path, options=options, **add_secrets()) as bench:
         assert bench.cache_bytes() == b""
         replies = [bench.eutils.esearch(db="pubmed", term=term) for term in ("a", "a", "x" * 3000)]
         bench.server.then(Answer(status=307, headers={"Location": f"/x?api_key={KEY}&email={EMAIL}&term=b"}))
         replies.append(bench.eutils.esearch(db="pubmed", term="b"))
 
-        assert [reveals(repr(reply)) for reply in replies] == [[]] * 4
-        assert reveals(log.getvalue()) == []
-        assert b"sent_ms" in bench.cache_bytes()  # the limiter's state is among what is looked through
-        assert reveals(bench.cache_bytes()) == []
-        assert reveals(str(sorted(tmp_path.rglob("*")))) == []
+        assert [find_secrets(repr(reply)) for reply in replies] == [[]] * 4
+        assert find_secrets(log.getvalue()) == []
+        assert b"sent_ms" in bench.cache_bytes()  # the limiter's state is also searched
+        assert find_secrets(bench.cache_bytes()) == []
+        assert find_secrets(str(sorted(tmp_path.rglob("*")))) == []
         assert bench.server.seen[0].params["api_key"] == KEY
 
 
@@ -178,20 +178,20 @@ def test_a_service_that_repeats_the_request_in_its_reply_reveals_nothing(tmp_pat
         f'{{"status":"ok","request":{{"email":"{EMAIL}","echo":"email={quote(EMAIL)}&tool=x"}},'
         f'"records":[{{"pmid":1,"requested-id":"1","pmcid":"PMC1"}}]}}'
     )
-    with workbench(tmp_path, always=Answer(body=body.encode()), **with_secrets()) as bench:
+    with open_workbench(tmp_path, always=Answer(body=body.encode()), **add_secrets()) as bench:
         converter = IdConverter(bench.transport, bench.settings)
         first, second = converter.convert(["1"], idtype="pmid"), converter.convert(["1"], idtype="pmid")
 
         assert second.from_cache
         assert first.content == second.content
         assert json.loads(first.content)["records"][0]["pmcid"] == "PMC1"
-        assert reveals(first.content) == []
-        assert reveals(bench.cache_bytes()) == []
+        assert find_secrets(first.content) == []
+        assert find_secrets(bench.cache_bytes()) == []
 
 
-def test_an_address_in_an_article_is_data_even_when_it_is_the_users_own(tmp_path: Path) -> None:
+def test_an_address_in_an_article_is_data_even_if_it_is_the_users_own(tmp_path: Path) -> None:
     body = f"<PubmedArticleSet><PubmedArticle><Affiliation>{EMAIL}</Affiliation></PubmedArticle></PubmedArticleSet>"
-    with workbench(tmp_path, always=Answer(body=body.encode()), **with_secrets()) as bench:
+    with open_workbench(tmp_path, always=Answer(body=body.encode()), **add_secrets()) as bench:
         assert bench.eutils.efetch(db="pubmed", ids=["1"], retmode="xml").content == body.encode()
 
 
@@ -212,7 +212,7 @@ def test_an_address_in_an_article_is_data_even_when_it_is_the_users_own(tmp_path
         ("http://127.0.0.1.example.org/entrez/eutils", set()),
     ],
 )
-def test_credentials_go_to_ncbi_over_https_and_to_this_machine_only(url: str, told: set[str]) -> None:
+def test_credentials_are_sent_only_to_ncbi_over_https_and_to_this_machine(url: str, told: set[str]) -> None:
     settings = Settings(
         ncbi_api_key=SecretStr(KEY), ncbi_admin_email=SecretStr(EMAIL), unpaywall_email=SecretStr(EMAIL)
     )
@@ -231,7 +231,7 @@ def test_a_key_that_is_not_sent_does_not_raise_the_limit() -> None:
         Settings(eutils_url="https://mirror.example.org/entrez/eutils"), "eutils"
     )
     assert limiter_file(mirrored, "eutils") != limiter_file(Settings(), "eutils")
-    assert reveals(str(limiter_file(keyed, "eutils"))) == []
+    assert find_secrets(str(limiter_file(keyed, "eutils"))) == []
     assert POLICIES["eutils"].per_second(True) == 10
     assert POLICIES["eutils"].per_second(False) == 3
 
@@ -250,21 +250,21 @@ def test_a_key_that_is_not_sent_does_not_raise_the_limit() -> None:
         f"mail to <{EMAIL}>, please",
     ],
 )
-def test_known_secrets_are_found_in_any_spelling(text: str) -> None:
+def test_known_secrets_are_hidden_in_any_spelling(text: str) -> None:
     cleaned = Redactor([KEY, EMAIL]).text(text)
 
-    assert reveals(cleaned) == []
+    assert find_secrets(cleaned) == []
     assert "[hidden]" in cleaned
 
 
-def test_unknown_secrets_are_found_by_their_names() -> None:
+def test_unknown_secrets_are_hidden_by_their_names() -> None:
     text = 'GET /x?db=pubmed&api_key=abc123&email=me%40x.org&term=y {"api-key":"10.1.2.3"}'
     cleaned = Redactor([]).text(text)
 
     assert cleaned == 'GET /x?db=pubmed&api_key=[hidden]&email=[hidden]&term=y {"api-key":"[hidden]"}'
 
 
-def test_a_secret_is_found_in_a_member_that_was_cut_or_holds_escaped_quotes() -> None:
+def test_a_secret_is_hidden_in_a_cut_member_or_one_with_escaped_quotes() -> None:
     redactor = Redactor([])
 
     assert redactor.text('{"api_key": "abc') == '{"api_key": "[hidden]"'
@@ -273,7 +273,7 @@ def test_a_secret_is_found_in_a_member_that_was_cut_or_holds_escaped_quotes() ->
 
 
 @pytest.mark.process
-def test_no_text_of_a_service_keeps_the_redactor_busy() -> None:
+def test_no_text_of_a_service_makes_the_redactor_slow() -> None:
     code = (
         "import time\nfrom entrez_kit.base.redaction import Redactor\n"
         r"""for start in ('"email": "', "'api_key':'", "\"email\":'", "email=", "x"):"""
@@ -282,21 +282,21 @@ def test_no_text_of_a_service_keeps_the_redactor_busy() -> None:
         "\n        Redactor(['a secret']).quote_text(start + run * 60_000)\n"
         "print(time.process_time())"
     )
-    # In a process of its own: a regular expression that goes wrong cannot be interrupted otherwise.
+    # In a separate process, because a slow regular expression cannot be interrupted otherwise.
     reported = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
 
     assert float(reported.stdout) < 20, "40 texts of up to 480,000 characters, the start of the program included"
 
 
-def test_a_short_secret_does_not_blank_out_every_letter() -> None:
+def test_a_short_secret_does_not_hide_every_letter() -> None:
     assert Redactor(["a"]).text("an apple, api_key=a") == "an apple, api_key=[hidden]"
 
 
-def test_the_filter_rewrites_records_of_http_libraries_and_lets_others_be() -> None:
+def test_the_filter_changes_only_records_of_http_libraries() -> None:
     guard = RedactingFilter(Redactor([KEY]))
     logger = logging.getLogger("urllib3.connectionpool")
     before = list(logger.filters)
-    with every_log_record() as log:
+    with collect_log_records() as log:
         guard.install()
         try:
             logger.debug('"%s %s" %d', "GET", f"/x?api_key={KEY}", 200)
@@ -309,16 +309,16 @@ def test_the_filter_rewrites_records_of_http_libraries_and_lets_others_be() -> N
         finally:
             guard.remove()
 
-    assert reveals(log.getvalue()) == []
+    assert find_secrets(log.getvalue()) == []
     assert "ValueError: secret [hidden]" in log.getvalue()
     assert "nothing to hide: db=pubmed" in log.getvalue()
     assert logger.filters == before
 
 
-def test_closing_a_transport_takes_its_filters_off(tmp_path: Path) -> None:
+def test_closing_a_transport_removes_its_filters(tmp_path: Path) -> None:
     logger = logging.getLogger("urllib3.connectionpool")
     before = list(logger.filters)
-    with workbench(tmp_path, **with_secrets()) as bench:
+    with open_workbench(tmp_path, **add_secrets()) as bench:
         threads = [threading.Thread(target=_search, args=(bench,)) for _ in range(4)]
         for thread in threads:
             thread.start()

@@ -1,4 +1,4 @@
-"""From what a user types to searches of NCBI Gene."""
+"""Queries of a user as searches of NCBI Gene."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def test_a_symbol_becomes_three_searches_without_overlap() -> None:
     assert query.term(rest, [symbol, alias]) == f"((TP53) NOT {before})" + where
 
 
-def test_what_nothing_has_is_not_subtracted_since_ncbi_might_drop_it() -> None:
+def test_a_part_that_no_record_has_is_not_excluded_because_ncbi_could_drop_it() -> None:
     query = GeneQuery.of("tumor  suppressor", current_only=False)
     _, alias, rest = query.tiers
 
@@ -25,7 +25,7 @@ def test_what_nothing_has_is_not_subtracted_since_ncbi_might_drop_it() -> None:
 
 
 @pytest.mark.parametrize("text", ["BRCA1[sym]", 'TP53 AND "breast cancer"', "apo*", "p53 NOT mouse", '"p53"'])
-def test_entrez_syntax_passes_through_as_one_search(text: str) -> None:
+def test_entrez_syntax_is_sent_as_one_search(text: str) -> None:
     query = GeneQuery.of(text)
     (tier,) = query.tiers
 
@@ -49,7 +49,7 @@ def test_words_that_only_look_like_operators_are_words(text: str) -> None:
         ("(((", ""),
     ],
 )
-def test_plain_words_cannot_break_out_of_their_search(text: str, words: str) -> None:
+def test_plain_words_cannot_leave_their_search(text: str, words: str) -> None:
     assert GeneQuery.of(text).words == words
 
 

@@ -14,7 +14,7 @@ from entrez_kit.references.files.references import Reference
 BIBLIOGRAPHY = [Reference(key="doe2019", pmid="99000001"), Reference(key="roe", doi="10.5555/ekit.2019.0002")]
 
 
-def claims(text: str, kind: str = "md") -> list[tuple[str, list[str]]]:
+def read_claims(text: str, kind: str = "md") -> list[tuple[str, list[str]]]:
     return [(claim.text, claim.ids) for claim in claims_of(text, "it", kind, BIBLIOGRAPHY).claims]
 
 
@@ -42,11 +42,11 @@ def claims(text: str, kind: str = "md") -> list[tuple[str, list[str]]]:
         ("> Mucus moves. It does so fast.\n> [@roe]", "Mucus moves. It does so fast.", ["10.5555/ekit.2019.0002"]),
     ],
 )
-def test_a_sentence_is_a_claim_on_what_it_cites(draft: str, claim: str, ids: list[str]) -> None:
-    assert claims(f"Nothing is cited here. {draft}" if not draft.startswith(">") else draft) == [(claim, ids)]
+def test_a_sentence_is_a_claim_about_what_it_cites(draft: str, claim: str, ids: list[str]) -> None:
+    assert read_claims(f"Nothing is cited here. {draft}" if not draft.startswith(">") else draft) == [(claim, ids)]
 
 
-def test_every_claim_has_its_line_and_code_headings_and_front_matter_are_none() -> None:
+def test_every_claim_has_its_line_and_code_headings_and_front_matter_are_not_claims() -> None:
     head = "---\ntitle: '[@doe2019] no.'\n---\n# Head [@doe2019]\n\n"
     draft = f"{head}One a.\nTwo moves [@roe].\n\n```\nx [@roe]\n```\n- Three moves [@roe]\n"
 
@@ -76,13 +76,13 @@ def test_every_claim_has_its_line_and_code_headings_and_front_matter_are_none() 
         ),
     ],
 )
-def test_what_stands_before_each_of_several_citations_is_said_of_that_one(
+def test_the_text_before_each_of_several_citations_is_its_claim(
     sentence: str, found: list[tuple[str, list[str]]]
 ) -> None:
-    assert claims(sentence) == found
+    assert read_claims(sentence) == found
 
 
-def test_numbers_and_footnotes_cite_what_the_draft_lists() -> None:
+def test_numbers_and_footnotes_cite_entries_of_the_draft() -> None:
     draft = (
         "Mucus moves fast.[^a] It stops then.[1–3] It moves [2] again, in 2019 [7].\n\n[^a]: PMID 99000004.\n\n"
         "# References\n\n1. Doe J. A. PMID 99000001.\n2. Roe R. B. doi:10.5555/b\n3. Poe E. C. 2019.\n"
@@ -100,7 +100,7 @@ def test_numbers_and_footnotes_cite_what_the_draft_lists() -> None:
     ]
 
 
-def test_keys_that_no_bibliography_has_are_named() -> None:
+def test_keys_that_are_in_no_bibliography_are_named() -> None:
     found = claims_of("It moves [@doe2019; @nobody].", "it", "md", BIBLIOGRAPHY)
 
     assert [warning.code for warning in found.warnings] == ["unknown_keys"]
@@ -117,7 +117,7 @@ def test_keys_that_no_bibliography_has_are_named() -> None:
         ("(It was so.) It is. (Or not.) 5 mice died.", 4),
     ],
 )
-def test_a_sentence_ends_where_no_abbreviation_does(text: str, sentences: int) -> None:
+def test_a_sentence_does_not_end_at_an_abbreviation(text: str, sentences: int) -> None:
     assert len(list(sentence_breaks(text, lines=True))) + 1 == sentences
     assert len(list(sentence_breaks(text.replace(" ", "\n"), lines=False))) + 1 == sentences
 
@@ -133,8 +133,8 @@ def test_a_sentence_ends_where_no_abbreviation_does(text: str, sentences: int) -
         ('\ufeffclaim,id\n"It moves, fast",@doe2019\nIt stops,\n', "csv"),
     ],
 )
-def test_tables_are_read_whatever_their_columns_are_called(table: str, kind: str) -> None:
-    assert claims(table, kind) == [("It moves, fast", ["99000001"]), ("It stops", [])]
+def test_tables_are_read_with_any_names_of_their_columns(table: str, kind: str) -> None:
+    assert read_claims(table, kind) == [("It moves, fast", ["99000001"]), ("It stops", [])]
 
 
 @pytest.mark.parametrize(
@@ -145,16 +145,16 @@ def test_tables_are_read_whatever_their_columns_are_called(table: str, kind: str
         "Row id\tQuoted text\tdoi / pmid\n7\tIt moves\thttps://pubmed.ncbi.nlm.nih.gov/99000001/\n",
     ],
 )
-def test_columns_of_more_words_are_known_by_one_of_them(table: str) -> None:
+def test_columns_with_several_words_are_recognised_by_one_of_them(table: str) -> None:
     kind = "tsv" if "\t" in table else "csv"
-    ((text, ids),) = claims(table, kind)
+    ((text, ids),) = read_claims(table, kind)
 
     assert text == "It moves"
     assert [read_identifier(one).value for one in ids] == ["99000001"]  # type: ignore[union-attr]
 
 
 def test_a_pmcid_column_needs_no_letters() -> None:
-    assert claims("claim,pmcid\nIt moves,99000001\n", "csv") == [("It moves", ["PMC99000001"])]
+    assert read_claims("claim,pmcid\nIt moves,99000001\n", "csv") == [("It moves", ["PMC99000001"])]
 
 
 @pytest.mark.parametrize(
@@ -168,13 +168,13 @@ def test_a_pmcid_column_needs_no_letters() -> None:
         ('claim,id\n"' + "x" * 1_100_000 + '",1\n', "csv", "field larger"),
     ],
 )
-def test_what_holds_no_claim_is_refused_with_the_reason(text: str, kind: str, reason: str) -> None:
+def test_a_file_without_claims_is_rejected_with_the_reason(text: str, kind: str, reason: str) -> None:
     with pytest.raises(InvalidInput, match=reason):
         claims_of(text, "it", kind)
 
 
 @given(st.text(alphabet='ab. [](){}<>@:;,"“”*_`#>-\n1 0/PMIDdoihtps', max_size=400))
-def test_no_draft_breaks_the_reader(draft: str) -> None:
+def test_no_draft_causes_an_internal_error(draft: str) -> None:
     try:
         found = claims_of(draft, "it", "md").claims
     except InvalidInput:

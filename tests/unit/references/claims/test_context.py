@@ -1,9 +1,9 @@
-"""A quotation that its sentence denies or questions is told from one that the sentence states."""
+"""Quotations that their sentence denies or questions are distinguished from stated ones."""
 
 from collections.abc import Sequence
 
 import pytest
-from denials import (
+from denied_quotations import (
     BARE_PREDICATES,
     CLAUSES,
     DENY_BARE_PREDICATE,
@@ -15,22 +15,22 @@ from denials import (
     NEGATED,
     NOUNS,
     PREDICATES,
-    sentence,
+    write_sentence,
 )
 
 from entrez_kit.references.claims.context import find_denial
 from entrez_kit.references.claims.passages import FoldedClaim, FoldedText
 
 
-def denial(text: str, *quotations: str) -> str | None:
+def find_words(text: str, *quotations: str) -> str | None:
     """Return the words that deny a quotation in the middle of a text."""
     folded = FoldedText(f"Mice lived in cages. {text} The end was near.")
     spans = [next(FoldedClaim(one).find_all(folded)) for one in quotations]
     return find_denial(folded, spans, is_question=quotations[-1].endswith("?"))
 
 
-def pairs(templates: Sequence[str], quotations: Sequence[str]) -> list[tuple[str, str]]:
-    return [(sentence(template, one), one) for template in templates for one in quotations]
+def list_pairs(templates: Sequence[str], quotations: Sequence[str]) -> list[tuple[str, str]]:
+    return [(write_sentence(template, one), one) for template in templates for one in quotations]
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def pairs(templates: Sequence[str], quotations: Sequence[str]) -> list[tuple[str
 def test_a_denied_or_questioned_quotation_has_the_words_that_deny_it(
     templates: Sequence[str], quotations: Sequence[str]
 ) -> None:
-    assert [text for text, one in pairs(templates, quotations) if not denial(text, one)] == []
+    assert [text for text, one in list_pairs(templates, quotations) if not find_words(text, one)] == []
 
 
 @pytest.mark.parametrize(
@@ -60,17 +60,17 @@ def test_a_denied_or_questioned_quotation_has_the_words_that_deny_it(
 def test_a_negation_of_another_clause_or_inside_the_quotation_denies_nothing(
     templates: Sequence[str], quotations: Sequence[str]
 ) -> None:
-    assert [(text, words) for text, one in pairs(templates, quotations) if (words := denial(text, one))] == []
+    assert [(text, words) for text, one in list_pairs(templates, quotations) if (words := find_words(text, one))] == []
 
 
-def test_a_question_that_is_quoted_whole_is_in_its_context() -> None:
-    assert denial("Does mucus move at 5 mm per minute?", "Does mucus move at 5 mm per minute?") is None
-    assert denial("Does mucus move at 5 mm per minute?", "mucus move at 5 mm per minute")
+def test_a_question_that_is_quoted_completely_is_in_its_context() -> None:
+    assert find_words("Does mucus move at 5 mm per minute?", "Does mucus move at 5 mm per minute?") is None
+    assert find_words("Does mucus move at 5 mm per minute?", "mucus move at 5 mm per minute")
 
 
 def test_the_words_of_the_denial_are_quoted() -> None:
-    assert denial("There is no evidence that mucus moves at all.", "mucus moves at all") == "no evidence that"
-    assert denial("That mucus moves at all has not been shown.", "mucus moves at all") == "has not"
+    assert find_words("There is no evidence that mucus moves at all.", "mucus moves at all") == "no evidence that"
+    assert find_words("That mucus moves at all has not been shown.", "mucus moves at all") == "has not"
 
 
 @pytest.mark.parametrize(
@@ -84,5 +84,5 @@ def test_the_words_of_the_denial_are_quoted() -> None:
         ("Mucus did not move in mice, or so it seemed.", ("Mucus did not", "in mice"), False),
     ],
 )
-def test_words_that_an_ellipsis_leaves_out_count(text: str, pieces: Sequence[str], is_denied: bool) -> None:
-    assert bool(denial(text, *pieces)) is is_denied
+def test_words_omitted_by_an_ellipsis_count(text: str, pieces: Sequence[str], is_denied: bool) -> None:
+    assert bool(find_words(text, *pieces)) is is_denied

@@ -1,4 +1,4 @@
-"""Many claims on many articles: each has its status, and the work for one does not grow with the articles."""
+"""Many claims about many articles: each has its status, and the work for one does not grow with the articles."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""Claims are found in texts however these are typeset, and not where a number, sign, unit or word differs."""
+"""Claims are found in texts with any typesetting, unless a number, sign, unit or word differs."""
 
 import random
 import re
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from thoroughness import sample
+from sampled_cases import take_sample
 
 from entrez_kit.fulltext.jats.article import JatsArticle, iter_jats
 from entrez_kit.fulltext.models import Section
@@ -21,18 +21,18 @@ TEXT = (
 )
 
 
-def passage(text: str, claim: str, *, with_markers: bool = True) -> str | None:
+def make_passage(text: str, claim: str, *, with_markers: bool = True) -> str | None:
     found = next(FoldedClaim(claim).find_all(FoldedText(text, with_markers=with_markers)), None)
     return text[found.start : found.end] if found else None
 
 
-def nearest(text: str, claim: str) -> Nearest | None:
+def find_nearest(text: str, claim: str) -> Nearest | None:
     index = SentenceIndex()
     return index.nearest(FoldedClaim(claim), index.add([TextPart(text)]))
 
 
-def match(text: str, claim: str) -> NearMatch | None:
-    found = nearest(text, claim)
+def match_claim(text: str, claim: str) -> NearMatch | None:
+    found = find_nearest(text, claim)
     return found.match[1] if found and found.match else None
 
 
@@ -49,7 +49,7 @@ def match(text: str, claim: str) -> NearMatch | None:
     ],
 )
 def test_typesetting_makes_no_difference(claim: str) -> None:
-    assert passage(TEXT, claim)
+    assert make_passage(TEXT, claim)
 
 
 @pytest.mark.parametrize(
@@ -75,16 +75,16 @@ def test_typesetting_makes_no_difference(claim: str) -> None:
         "able to fol",
     ],
 )
-def test_what_differs_is_not_found(claim: str) -> None:
-    assert passage(TEXT, claim) is None
+def test_a_claim_that_differs_is_not_found(claim: str) -> None:
+    assert make_passage(TEXT, claim) is None
 
 
-def test_numbers_of_references_may_be_left_out_and_not_changed() -> None:
-    assert passage(TEXT, "carriers of TP53 at 10⁻⁶ M") is None
-    assert passage(TEXT, "carriers of TP53 at 10⁻⁶ M", with_markers=False)
-    assert passage(TEXT, "carriers of TP53 [12,14] at 10⁻⁶ M", with_markers=False) is None
-    assert passage("It is 5 kg/m² and more.", "It is 5 kg/m and more", with_markers=False) is None
-    assert passage("Cells grow.¹²,¹³ Then not.", "Cells grow. Then not", with_markers=False)
+def test_numbers_of_references_may_be_omitted_but_not_changed() -> None:
+    assert make_passage(TEXT, "carriers of TP53 at 10⁻⁶ M") is None
+    assert make_passage(TEXT, "carriers of TP53 at 10⁻⁶ M", with_markers=False)
+    assert make_passage(TEXT, "carriers of TP53 [12,14] at 10⁻⁶ M", with_markers=False) is None
+    assert make_passage("It is 5 kg/m² and more.", "It is 5 kg/m and more", with_markers=False) is None
+    assert make_passage("Cells grow.¹²,¹³ Then not.", "Cells grow. Then not", with_markers=False)
 
 
 @pytest.mark.parametrize(
@@ -110,21 +110,21 @@ def test_numbers_of_references_may_be_left_out_and_not_changed() -> None:
         ("At 5 mm/min it moved.", "at 5 mm per hour it moved", False),
     ],
 )
-def test_a_unit_equals_its_word_behind_a_number(text: str, claim: str, same: bool) -> None:
-    assert (passage(text, claim) is not None) is same
+def test_a_unit_equals_its_name_after_a_number(text: str, claim: str, same: bool) -> None:
+    assert (make_passage(text, claim) is not None) is same
     index = SentenceIndex()
     wanted = FoldedClaim(claim)
     within = index.add([TextPart(text)])
     assert not same or list(index.candidates(wanted.certain_words, len(wanted.folded), within))
 
 
-def test_the_nearest_sentence_is_whole_and_is_given_for_any_claim_that_shares_a_word() -> None:
+def test_the_nearest_sentence_is_complete_and_is_given_for_any_claim_with_a_common_word() -> None:
     text = "Mice slept. Mortality was higher in the drug group than in the placebo group (p = 0.02). It rained."
 
     for claim in ("Mortality was higher in the placebo group than in the drug group", "No mortality was seen"):
-        found = nearest(text, claim)
+        found = find_nearest(text, claim)
 
-        assert passage(text, claim) is None
+        assert make_passage(text, claim) is None
         assert found is not None
         assert text[found.sentence.start : found.sentence.end] == text[12:-11]
         assert found.match is None or found.match[1].differences
@@ -140,21 +140,21 @@ def test_the_nearest_sentence_is_whole_and_is_given_for_any_claim_that_shares_a_
         ("The intervention reduced LDL by 5.2 mg/dL (p > 0.05)", "number", ">", "<"),
     ],
 )
-def test_what_differs_is_named(claim: str, kind: str, claimed: str, found: str) -> None:
-    twin = match(TEXT, claim)
+def test_the_differences_are_listed(claim: str, kind: str, claimed: str, found: str) -> None:
+    twin = match_claim(TEXT, claim)
 
     assert twin is not None
     assert [(one.kind, one.claimed, one.found) for one in twin.differences] == [(kind, claimed, found)]
 
 
 @pytest.mark.parametrize("claim", ["", "...", "Something else entirely was measured in mice on Mars"])
-def test_a_claim_that_no_sentence_is_like_has_no_match(claim: str) -> None:
-    assert passage(TEXT, claim) is None
-    assert match(TEXT, claim) is None
+def test_a_claim_without_a_similar_sentence_has_no_match(claim: str) -> None:
+    assert make_passage(TEXT, claim) is None
+    assert match_claim(TEXT, claim) is None
 
 
 @given(st.text(max_size=300), st.data())
-def test_any_text_finds_its_own_words_and_offsets_stay_within(text: str, data: st.DataObject) -> None:
+def test_any_text_contains_its_own_words_and_offsets_are_inside(text: str, data: st.DataObject) -> None:
     folded = FoldedText(text)
     tokens = folded.tokens()
     for token in tokens:
@@ -170,16 +170,16 @@ def test_any_text_finds_its_own_words_and_offsets_stay_within(text: str, data: s
             if folded.has_markers or len(claim.folded) == 0:
                 return
             assert list(index.candidates(claim.certain_words, len(claim.folded), within)) == parts
-    nearest(text, data.draw(st.text(max_size=100)))
+    find_nearest(text, data.draw(st.text(max_size=100)))
 
 
-# Sentences of real articles, typeset otherwise, and mutants of them
+# Sentences of real articles with other typesetting, and changed ones
 
 SENTENCE_END = re.compile(r"(?<=[a-z)]\.)\s+(?=[A-Z])")
 UNITS = {"mg": "µg", "ml": "l", "mM": "µM", "%": "‰", "days": "weeks", "years": "months", "kg": "g", "cm": "mm"}
 
 
-def _texts(article: JatsArticle) -> Iterator[str]:
+def _list_texts(article: JatsArticle) -> Iterator[str]:
     def walk(sections: list[Section]) -> Iterator[str]:
         for section in sections:
             yield section.text
@@ -188,14 +188,14 @@ def _texts(article: JatsArticle) -> Iterator[str]:
     yield from filter(None, [article.front.abstract, *walk(article.sections)])
 
 
-def _articles(folder: Path) -> list[JatsArticle]:
+def _list_articles(folder: Path) -> list[JatsArticle]:
     files = sorted((folder / "jats").glob("*.xml"))
     return [
         one for file in files for one in iter_jats(file.read_bytes()) if isinstance(one, JatsArticle) and one.has_body
     ]
 
 
-def _sentences(text: str) -> Iterator[tuple[int, int]]:
+def _list_sentences(text: str) -> Iterator[tuple[int, int]]:
     start = 0
     for match in [*SENTENCE_END.finditer(text), None]:
         end = match.start() if match else len(text)
@@ -215,11 +215,11 @@ def _typeset(text: str, chance: random.Random) -> str:
     return "".join(word + chance.choice(["\n", " ", " ", " ", " "]) for word in words)
 
 
-def _letters(text: str) -> str:
+def _to_letters(text: str) -> str:
     return re.sub(r"[\W_]", "", text.casefold())
 
 
-def _mutants(text: str) -> Iterator[str]:
+def _list_mutants(text: str) -> Iterator[str]:
     if number := re.search(r"[0-9]+(\.[0-9]+)?", text):
         first = str(int(number[0][0]) % 9 + 1)
         yield text[: number.start()] + first + text[number.start() + 1 :]
@@ -235,9 +235,9 @@ def _mutants(text: str) -> Iterator[str]:
         yield text.replace(genes[0], genes[0].capitalize(), 1)
 
 
-def _finder(article: JatsArticle) -> Callable[[str], str | None]:
+def _make_finder(article: JatsArticle) -> Callable[[str], str | None]:
     index = SentenceIndex()
-    within = index.add([TextPart(text) for text in _texts(article)])
+    within = index.add([TextPart(text) for text in _list_texts(article)])
 
     def find(claim: str) -> str | None:
         wanted = FoldedClaim(claim)
@@ -250,30 +250,30 @@ def _finder(article: JatsArticle) -> Callable[[str], str | None]:
 
 
 @pytest.mark.long
-def test_sentences_of_real_articles_are_found_and_no_mutant_of_them_is(real_data: Path) -> None:
+def test_sentences_of_real_articles_are_found_and_changed_ones_are_not(real_data: Path) -> None:
     chance = random.Random(7)
     found = requested = mutants = 0
     accepted: list[str] = []
-    articles = sample(_articles(real_data), 0.35)
-    finders = [_finder(article) for article in articles]
+    articles = take_sample(_list_articles(real_data), 0.35)
+    finders = [_make_finder(article) for article in articles]
     others = zip([*articles[1:], articles[0]], [*finders[1:], finders[0]], strict=True)
     for article, find, (beside, other) in zip(articles, finders, others, strict=True):
-        places = [(text, *place) for text in _texts(article) for place in _sentences(text)]
-        another = _letters(" ".join(_texts(beside)))
+        places = [(text, *place) for text in _list_texts(article) for place in _list_sentences(text)]
+        another = _to_letters(" ".join(_list_texts(beside)))
         for text, start, end in chance.sample(places, min(4, len(places))):
             sentence = text[start:end]
             requested += 1
             passage = find(_typeset(sentence, chance))
             found += passage is not None and re.sub(r"\W", "", passage) == re.sub(r"\W", "", sentence)
-            for mutant in _mutants(sentence):
+            for mutant in _list_mutants(sentence):
                 mutants += 1
                 accepted += [mutant] if find(_typeset(mutant, chance)) else []
-            if _letters(sentence) not in another:  # a journal's standing words are in many of its articles
+            if _to_letters(sentence) not in another:  # the standard phrases of a journal are in many of its articles
                 accepted += [sentence] if other(sentence) else []
-        body = _letters(" ".join(_texts(article)))
+        body = _to_letters(" ".join(_list_texts(article)))
         for reference in article.references[:2]:
             title = max(re.split(r"(?<=[.?])\s", reference.citation), key=len)
-            if _letters(title) not in body:  # some texts cite a title in full
+            if _to_letters(title) not in body:  # some texts cite a title in full
                 accepted += [title] if find(title) else []
 
     assert requested >= 100

@@ -1,4 +1,4 @@
-"""Merging files of references: the figures add up in every state, and families are never merged."""
+"""Merged files of references: the figures add up in every state, and families are never merged."""
 
 import random
 from collections import Counter
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from review_records import Invented, invent_files, invent_works, ris_file, vary
+from review_records import InventedRecord, invent_files, invent_works, vary, write_ris_file
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.core.operation import Operation
@@ -21,7 +21,7 @@ SERVICES: Any = None
 """A merge uses no service."""
 
 
-def merge(files: dict[str, str] | list[tuple[str, str]], **options: Any) -> MergeResult:
+def run_merge(files: dict[str, str] | list[tuple[str, str]], **options: Any) -> MergeResult:
     """Merge files by name."""
     pairs = list(files.items()) if isinstance(files, dict) else files
     request = MergeRequest(files=[{"file": name, "text": text} for name, text in pairs], **options)
@@ -59,16 +59,16 @@ def check_sums(result: MergeResult) -> None:
             assert len(group.members) > 1
 
 
-def links_of(result: MergeResult) -> set[tuple[str, frozenset[str], str | None]]:
+def list_links(result: MergeResult) -> set[tuple[str, frozenset[str], str | None]]:
     """Return the groups without their order."""
     return {(group.kind, frozenset(group.members), group.kept) for group in result.groups}
 
 
-def duplicates_of(result: MergeResult) -> list[set[str]]:
+def list_duplicates(result: MergeResult) -> list[set[str]]:
     return [set(group.members) for group in result.groups if group.kind == "duplicate"]
 
 
-ARTICLE = Invented(
+ARTICLE = InventedRecord(
     work="a",
     title="Effects of invented sleep training on nurses who work at night: a randomised trial",
     authors=(("Doe", "Jane"), ("Roe", "Richard"), ("Poe", "Ann")),
@@ -80,9 +80,9 @@ ARTICLE = Invented(
 )
 
 
-def pair(one: Invented, other: Invented, **options: Any) -> MergeResult:
+def merge_pair(one: InventedRecord, other: InventedRecord, **options: Any) -> MergeResult:
     """Merge two files with one record each."""
-    return merge({"a.ris": one.ris(), "b.ris": other.ris()}, **options)
+    return run_merge({"a.ris": one.ris(), "b.ris": other.ris()}, **options)
 
 
 # Sets of records
@@ -91,9 +91,9 @@ def pair(one: Invented, other: Invented, **options: Any) -> MergeResult:
 @pytest.mark.parametrize("seed", range(2))
 def test_groups_of_invented_files_are_the_works(seed: int) -> None:
     files, works = invent_files(100, seed)
-    result = merge({name: ris_file(records) for name, records in files.items()})
+    result = run_merge({name: write_ris_file(records) for name, records in files.items()})
     label = {f"{name}#{n}": one.work for name, records in files.items() for n, one in enumerate(records, start=1)}
-    for group in duplicates_of(result):
+    for group in list_duplicates(result):
         assert len({label[member] for member in group}) == 1
     assert result.counts.works - works <= 3
     assert result.counts.works >= works
@@ -101,13 +101,13 @@ def test_groups_of_invented_files_are_the_works(seed: int) -> None:
 
 @settings(max_examples=6, deadline=None)
 @given(seed=st.integers(0, 10_000))
-def test_sums_hold_and_the_order_of_files_does_not_matter(seed: int) -> None:
+def test_sums_are_correct_and_the_order_of_files_does_not_matter(seed: int) -> None:
     files, _ = invent_files(12, seed)
-    texts = [(name, ris_file(records)) for name, records in files.items() if records]
-    first = merge(texts)
+    texts = [(name, write_ris_file(records)) for name, records in files.items() if records]
+    first = run_merge(texts)
     for order in permutations(texts):
-        other = merge(list(order))
-        assert links_of(other) == links_of(first)
+        other = run_merge(list(order))
+        assert list_links(other) == list_links(first)
         assert {row.file: row.model_dump() for row in other.sources} == {
             row.file: row.model_dump() for row in first.sources
         }
@@ -119,8 +119,8 @@ def test_sums_hold_and_the_order_of_files_does_not_matter(seed: int) -> None:
 @given(seed=st.integers(0, 10_000))
 def test_the_same_file_twice_adds_no_work(seed: int) -> None:
     files, _ = invent_files(12, seed)
-    texts = [(name, ris_file(records)) for name, records in files.items() if records]
-    once, twice = merge(texts), merge([*texts, texts[0]])
+    texts = [(name, write_ris_file(records)) for name, records in files.items() if records]
+    once, twice = run_merge(texts), run_merge([*texts, texts[0]])
     assert twice.counts.works == once.counts.works
     assert twice.counts.undecided == once.counts.undecided
     repeated = [row for row in twice.sources if row.file.startswith(texts[0][0])]
@@ -133,8 +133,8 @@ def test_the_same_file_twice_adds_no_work(seed: int) -> None:
 @given(seed=st.integers(0, 10_000))
 def test_merging_the_merged_file_changes_nothing(seed: int) -> None:
     files, _ = invent_files(12, seed)
-    first = merge({name: ris_file(records) for name, records in files.items() if records})
-    again = merge({"unique.ris": first.to_text("ris")})
+    first = run_merge({name: write_ris_file(records) for name, records in files.items() if records})
+    again = run_merge({"unique.ris": first.to_text("ris")})
     assert again.counts.duplicates == 0
     assert again.counts.records == first.counts.works
     assert again.to_text("ris") == first.to_text("ris")
@@ -143,9 +143,9 @@ def test_merging_the_merged_file_changes_nothing(seed: int) -> None:
 @pytest.mark.parametrize("style", ["ris", "bibtex", "csl", "nbib"])
 def test_every_format_has_each_work_once(style: str) -> None:
     files, _ = invent_files(30, 5)
-    result = merge({name: ris_file(records) for name, records in files.items()})
+    result = run_merge({name: write_ris_file(records) for name, records in files.items()})
     suffix = {"ris": "ris", "bibtex": "bib", "csl": "json", "nbib": "nbib"}[style]
-    again = merge({f"unique.{suffix}": result.to_text(style)})
+    again = run_merge({f"unique.{suffix}": result.to_text(style)})
     assert again.counts.records == again.counts.works == result.counts.works
     wanted = Counter(work.key_of("doi") for work in result.works)
     assert Counter(record.keys.get("doi") for record in again.records) == wanted
@@ -154,16 +154,16 @@ def test_every_format_has_each_work_once(style: str) -> None:
 # Pairs
 
 
-def test_identifiers_merge_and_keep_apart() -> None:
+def test_identifiers_merge_and_separate_records() -> None:
     by_pmid = replace(ARTICLE, pmid="31", database="PubMed")
-    assert pair(by_pmid, replace(by_pmid, title="Une formation inventée pour les infirmières")).counts.works == 1
-    assert pair(by_pmid, replace(by_pmid, pmid="32")).counts.works == 2
+    assert merge_pair(by_pmid, replace(by_pmid, title="Une formation inventée pour les infirmières")).counts.works == 1
+    assert merge_pair(by_pmid, replace(by_pmid, pmid="32")).counts.works == 2
     by_doi = replace(ARTICLE, doi="10.5555/A")
-    assert pair(by_doi, replace(by_doi, doi="10.5555/a", volume="", pages="")).counts.works == 1
-    other = pair(by_doi, replace(by_doi, doi="10.5555/b"))
+    assert merge_pair(by_doi, replace(by_doi, doi="10.5555/a", volume="", pages="")).counts.works == 1
+    other = merge_pair(by_doi, replace(by_doi, doi="10.5555/b"))
     assert (other.counts.works, other.counts.undecided) == (2, 1)
     assert (
-        pair(
+        merge_pair(
             replace(ARTICLE, doi="10.6084/m9.figshare.77.v1"), replace(ARTICLE, doi="10.6084/m9.figshare.77")
         ).counts.works
         == 1
@@ -172,7 +172,7 @@ def test_identifiers_merge_and_keep_apart() -> None:
 
 def test_records_of_two_pmids_are_not_joined_by_a_third_record() -> None:
     one, other = (replace(ARTICLE, pmid=pmid, database="PubMed") for pmid in ("31", "32"))
-    result = merge({"a.ris": one.ris(), "b.ris": other.ris(), "c.ris": ARTICLE.ris()})
+    result = run_merge({"a.ris": one.ris(), "b.ris": other.ris(), "c.ris": ARTICLE.ris()})
     assert result.counts.works == 3
     assert result.counts.undecided >= 2
 
@@ -180,12 +180,12 @@ def test_records_of_two_pmids_are_not_joined_by_a_third_record() -> None:
 def test_a_pmid_in_another_field_merges_only_records_with_similar_titles() -> None:
     listed = replace(ARTICLE, pmid="31234567", database="PubMed")
     custom = replace(ARTICLE, title=ARTICLE.title.upper(), journal="", volume="", pages="e5").ris()
-    assert pair(listed, ARTICLE).counts.works == 1
+    assert merge_pair(listed, ARTICLE).counts.works == 1
     embase = custom.replace("ER  - ", "C5  - 31234567\nER  - ")
-    assert merge({"a.ris": listed.ris(), "b.ris": embase}).counts.works == 1
+    assert run_merge({"a.ris": listed.ris(), "b.ris": embase}).counts.works == 1
     number = replace(ARTICLE, title="Another invented subject altogether", authors=(("Fox", "F"),), pages="").ris()
     article_number = number.replace("ER  - ", "C7  - 31234567\nER  - ")
-    assert merge({"a.ris": listed.ris(), "b.ris": article_number}).counts.works == 2
+    assert run_merge({"a.ris": listed.ris(), "b.ris": article_number}).counts.works == 2
 
 
 FAMILIES = {
@@ -215,7 +215,7 @@ FAMILIES = {
 @pytest.mark.parametrize("relation", FAMILIES)
 def test_a_family_is_linked_and_not_merged(relation: str) -> None:
     first = replace(ARTICLE, title=f"{ARTICLE.title}. Part I") if relation == "part" else ARTICLE
-    result = pair(first, FAMILIES[relation])
+    result = merge_pair(first, FAMILIES[relation])
     assert result.counts.works == 2
     assert [(group.kind, group.relations) for group in result.groups] == [("family", [relation])]
 
@@ -230,13 +230,13 @@ EMPTY = {"volume": "", "issue": "", "pages": "", "journal": "", "abstract": ""}
 
 
 @pytest.mark.parametrize("relation", TITLED)
-def test_a_title_that_names_another_publication_is_never_merged_however_little_is_known(relation: str) -> None:
+def test_a_title_that_names_another_publication_is_never_merged_even_if_little_is_known(relation: str) -> None:
     first = replace(ARTICLE, title=f"{ARTICLE.title}. Part I") if relation == "part" else ARTICLE
     for size in range(len(EMPTY) + 1):
         for names in combinations(EMPTY, size):
             missing: dict[str, Any] = {name: EMPTY[name] for name in names}
             for one, other in ((first, TITLED[relation]), (replace(first, **missing), TITLED[relation])):
-                result = pair(one, replace(other, **missing))
+                result = merge_pair(one, replace(other, **missing))
                 assert result.counts.works == 2, names
                 assert result.counts.families + result.counts.undecided <= 1
 
@@ -245,11 +245,14 @@ def test_versions_of_a_cochrane_review_are_a_family() -> None:
     review = replace(ARTICLE, journal="Cochrane Database of Systematic Reviews", volume="", issue="4", pages="CD001234")
     one = replace(review, doi="10.1002/14651858.CD001234.pub2", pmid="31", database="PubMed", year=2009)
     other = replace(one, doi="10.1002/14651858.CD001234.pub3", pmid="32", year=2015)
-    result = merge(
-        {"a.ris": ris_file([one, other]), "b.ris": ris_file([replace(one, pmid=""), replace(other, pmid="")])}
+    result = run_merge(
+        {
+            "a.ris": write_ris_file([one, other]),
+            "b.ris": write_ris_file([replace(one, pmid=""), replace(other, pmid="")]),
+        }
     )
     assert result.counts.works == 2
-    assert {len(group) for group in duplicates_of(result)} == {2}
+    assert {len(group) for group in list_duplicates(result)} == {2}
     assert [group.relations for group in result.groups if group.kind == "family"] == [["version"]]
 
 
@@ -259,10 +262,10 @@ def test_similar_titles_of_other_works_are_not_merged() -> None:
         replace(ARTICLE, authors=(("Fox", "Ada"), ("Hen", "Bob")), volume="13", pages="1-2"),
         replace(ARTICLE, title="Editorial", pages="1-2"),
     ):
-        assert pair(ARTICLE, other).counts.works == 2
+        assert merge_pair(ARTICLE, other).counts.works == 2
     editorial = replace(ARTICLE, title="Editorial", pages="1-2")
-    assert pair(editorial, replace(editorial, pages="3-4")).counts.works == 2
-    assert pair(editorial, editorial).counts.works == 1
+    assert merge_pair(editorial, replace(editorial, pages="3-4")).counts.works == 2
+    assert merge_pair(editorial, editorial).counts.works == 1
 
 
 @pytest.mark.parametrize(
@@ -278,7 +281,7 @@ def test_similar_titles_of_other_works_are_not_merged() -> None:
     ],
 )
 def test_differences_between_databases_are_merged(change: dict[str, Any]) -> None:
-    result = pair(ARTICLE, replace(ARTICLE, **change))
+    result = merge_pair(ARTICLE, replace(ARTICLE, **change))
     assert result.counts.works == 1, result.undecided
     assert result.groups[0].why
 
@@ -286,11 +289,11 @@ def test_differences_between_databases_are_merged(change: dict[str, Any]) -> Non
 # The merged record
 
 
-def test_the_most_complete_record_is_kept_and_completed() -> None:
+def test_the_most_complete_record_is_used_and_completed() -> None:
     rich = ARTICLE.ris().replace("ER  - ", "DO  - 10.5555/x\nXX  - kept\nKW  - sleep\nER  - ")
     poor = replace(ARTICLE, abstract="An invented abstract.", issue="", volume="", database="Embase").ris()
     poor = poor.replace("ER  - ", "AN  - 2012345678\nLB  - include\nN1  - A note: of mine\nYY  - other\nER  - ")
-    result = merge({"a.ris": rich, "b.ris": poor})
+    result = run_merge({"a.ris": rich, "b.ris": poor})
     (work,) = result.works
     text = result.to_text("ris")
     assert work.kept.file == "a.ris"
@@ -300,61 +303,61 @@ def test_the_most_complete_record_is_kept_and_completed() -> None:
     assert work.sources == ["Embase", "a"]
 
 
-def test_bibtex_keeps_its_keys_and_fields() -> None:
+def test_bibtex_has_its_keys_and_fields() -> None:
     entry = '@article{doe2020,\n  title = "Invented {HbA1c} and nights",\n  author = {Doe, Jane},\n  owner = {me},\n}'
-    result = merge({"refs.bib": entry})
+    result = run_merge({"refs.bib": entry})
     text = result.to_text("bibtex")
     assert "@article{doe2020," in text
     assert '"Invented {HbA1c} and nights"' in text
-    assert merge({"again.bib": text}).records[0].keys["key"] == "doe2020"
+    assert run_merge({"again.bib": text}).records[0].keys["key"] == "doe2020"
 
 
 # Decisions
 
 
-def test_a_decision_merges_an_undecided_pair_and_survives_other_files() -> None:
+def test_a_decision_merges_an_undecided_pair_and_is_applied_with_other_files_too() -> None:
     one, other = replace(ARTICLE, doi="10.5555/a"), replace(ARTICLE, doi="10.5555/b")
-    first = pair(one, other)
+    first = merge_pair(one, other)
     assert first.counts.undecided == 1
     rows = [replace(row, decision="same") for row in first.review]
     table = read_review(write_review(first.review, rows), "review.csv")
     assert [row.decision for row in table] == ["same"]
     decisions = [{"members": row.members, "fingerprints": row.fingerprints, "decision": row.decision} for row in table]
-    grown = ris_file([*invent_works(3), one])
-    later = merge({"a.ris": grown, "b.ris": other.ris()}, decisions=decisions)
+    grown = write_ris_file([*invent_works(3), one])
+    later = run_merge({"a.ris": grown, "b.ris": other.ris()}, decisions=decisions)
     assert later.counts.undecided == 0
-    assert duplicates_of(later) == [{"a.ris#4", "b.ris#1"}]
-    lost = merge({"a.ris": ris_file(list(invent_works(3)))}, decisions=decisions)
+    assert list_duplicates(later) == [{"a.ris#4", "b.ris#1"}]
+    lost = run_merge({"a.ris": write_ris_file(list(invent_works(3)))}, decisions=decisions)
     assert [warning.code for warning in lost.warnings] == ["decision_unmatched"]
 
 
 def test_a_merge_is_undone_by_a_decision_or_by_its_id() -> None:
     files = {name: ARTICLE.ris() for name in ("a.ris", "b.ris", "c.ris")}
-    assert merge(files).counts.works == 1
-    undone = merge(files, separate=["b.ris#1"])
-    assert duplicates_of(undone) == [{"a.ris#1", "c.ris#1"}]
-    decided = merge(files, decisions=[{"members": ["a.ris#1", "c.ris#1"], "decision": "different"}])
-    assert duplicates_of(decided) == [{"a.ris#1", "b.ris#1"}]
-    family = merge(files, decisions=[{"members": ["a.ris#1", "c.ris#1"], "decision": "family"}])
+    assert run_merge(files).counts.works == 1
+    undone = run_merge(files, separate=["b.ris#1"])
+    assert list_duplicates(undone) == [{"a.ris#1", "c.ris#1"}]
+    decided = run_merge(files, decisions=[{"members": ["a.ris#1", "c.ris#1"], "decision": "different"}])
+    assert list_duplicates(decided) == [{"a.ris#1", "b.ris#1"}]
+    family = run_merge(files, decisions=[{"members": ["a.ris#1", "c.ris#1"], "decision": "family"}])
     assert sorted(group.kind for group in family.groups) == ["duplicate", "family"]
 
 
 @settings(max_examples=10, deadline=None)
 @given(seed=st.integers(0, 10_000), data=st.data())
-def test_sums_hold_after_any_decisions(seed: int, data: st.DataObject) -> None:
+def test_sums_are_correct_after_any_decisions(seed: int, data: st.DataObject) -> None:
     files, _ = invent_files(8, seed)
-    texts = {name: ris_file(records) for name, records in files.items() if records}
-    ids = [record.id for record in merge(texts).records]
+    texts = {name: write_ris_file(records) for name, records in files.items() if records}
+    ids = [record.id for record in run_merge(texts).records]
     pairs = st.lists(st.sampled_from(ids), min_size=2, max_size=2, unique=True)
     words = st.sampled_from(["same", "different", "family"])
     chosen = data.draw(st.lists(st.tuples(pairs, words), max_size=5)) if len(ids) > 1 else []
     decisions = {frozenset(members): (members, word) for members, word in chosen}
-    result = merge(
+    result = run_merge(
         texts,
         decisions=[{"members": members, "decision": word} for members, word in decisions.values()],
         separate=data.draw(st.lists(st.sampled_from(ids), max_size=2)),
     )
-    groups = duplicates_of(result)
+    groups = list_duplicates(result)
     for members, word in decisions.values():
         joined = any(set(members) <= group for group in groups)
         assert joined or word != "same"
@@ -362,10 +365,10 @@ def test_sums_hold_after_any_decisions(seed: int, data: st.DataObject) -> None:
 
 def test_unknown_ids_and_empty_files_are_named() -> None:
     with pytest.raises(InvalidInput) as unknown:
-        merge({"a.ris": ARTICLE.ris()}, separate=["b.ris#1"])
+        run_merge({"a.ris": ARTICLE.ris()}, separate=["b.ris#1"])
     assert unknown.value.details["reason"] == "unknown_record"
     with pytest.raises(InvalidInput) as empty:
-        merge({"a.csv": "title,doi\n"})
+        run_merge({"a.csv": "title,doi\n"})
     assert empty.value.details["reason"] == "bad_file"
     with pytest.raises(InvalidInput) as wrong:
         read_review("decision,id_1,id_2\nperhaps,a#1,b#1\n", "review.csv")
@@ -384,7 +387,7 @@ def test_records_of_every_kind_of_file_are_one_work() -> None:
         "f.csv": f'Title,Authors,DOI,Tags\n"{title}","Doe J, Roe R",{doi},include; later\n',
         "g.txt": f"{doi}\n",
     }
-    result = merge(files)
+    result = run_merge(files)
     assert result.counts.works == 1
     assert result.counts.records == len(files)
     text = result.to_text("ris")
@@ -403,5 +406,5 @@ def test_variations_of_one_work_are_merged_pairwise() -> None:
     chance = random.Random(7)
     lost = 0
     for record in invent_works(200, 3):
-        lost += pair(record, vary(record, chance)).counts.works - 1
+        lost += merge_pair(record, vary(record, chance)).counts.works - 1
     assert lost <= 4

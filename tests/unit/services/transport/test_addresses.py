@@ -1,4 +1,4 @@
-"""Which addresses may be asked."""
+"""Allowed and forbidden addresses."""
 
 import ipaddress
 import threading
@@ -66,17 +66,17 @@ INSIDE = [
 
 
 @pytest.mark.parametrize("address", PUBLIC)
-def test_public_addresses_are_asked(address: str) -> None:
+def test_public_addresses_are_allowed(address: str) -> None:
     assert is_public(ipaddress.ip_address(address))
 
 
 @pytest.mark.parametrize("address", INSIDE)
-def test_addresses_inside_are_not_asked(address: str) -> None:
+def test_private_addresses_are_refused(address: str) -> None:
     assert not is_public(ipaddress.ip_address(address))
 
 
 @pytest.mark.parametrize("address", INSIDE)
-def test_neither_the_address_itself_nor_a_name_that_resolves_to_it_passes(address: str) -> None:
+def test_neither_a_private_address_nor_a_name_that_resolves_to_it_is_allowed(address: str) -> None:
     host = f"[{address}]" if ":" in address else address
     guard = AddressGuard(resolver=lambda name, port: [address])
 
@@ -108,7 +108,7 @@ def test_neither_the_address_itself_nor_a_name_that_resolves_to_it_passes(addres
         "foo.0x7f",
     ],
 )
-def test_an_address_in_another_spelling_is_no_host(host: str) -> None:
+def test_an_address_in_an_unusual_spelling_is_not_a_host(host: str) -> None:
     requested: list[str] = []
 
     def resolver(name: str, port: int) -> list[str]:
@@ -125,7 +125,7 @@ def test_an_address_in_another_spelling_is_no_host(host: str) -> None:
     "host",
     ["localhost", "a.localhost", "LOCALHOST", "localhost.", "intranet", "printer.local", "metadata.google.internal"],
 )
-def test_names_of_the_inside_are_refused_before_they_are_resolved(host: str) -> None:
+def test_names_of_private_networks_are_refused_before_they_are_resolved(host: str) -> None:
     guard = AddressGuard(resolver=lambda name, port: pytest.fail("it was resolved"))
 
     with pytest.raises(Refused, match="not a public name"):
@@ -160,7 +160,7 @@ def test_names_of_the_inside_are_refused_before_they_are_resolved(host: str) -> 
         ("http://publisher.example/" + "a" * 9000, "bad_address"),
     ],
 )
-def test_what_is_no_address_of_a_page_is_refused(url: str, reason: str) -> None:
+def test_an_invalid_address_of_a_page_is_refused(url: str, reason: str) -> None:
     with pytest.raises(Refused) as caught:
         parse_target(url)
 
@@ -169,19 +169,19 @@ def test_what_is_no_address_of_a_page_is_refused(url: str, reason: str) -> None:
 
 
 @pytest.mark.parametrize("port", [22, 25, 8080, 6379, 65535, 0])
-def test_only_the_ports_of_the_web_are_asked(port: int) -> None:
+def test_only_the_ports_of_the_web_are_allowed(port: int) -> None:
     with pytest.raises(Refused, match="port"):
         AddressGuard().check_target(parse_target(f"http://publisher.example:{port}/"))
 
 
-def test_one_address_inside_spoils_a_name() -> None:
+def test_a_name_with_one_private_address_is_refused() -> None:
     guard = AddressGuard(resolver=lambda name, port: ["93.184.216.34", "10.0.0.7"])
 
     with pytest.raises(Refused, match="not public"):
         guard.addresses(parse_target("https://publisher.example/"), 5)
 
 
-def test_every_address_of_a_public_name_may_be_connected_to() -> None:
+def test_every_address_of_a_public_name_may_be_used() -> None:
     guard = AddressGuard(resolver=lambda name, port: ["93.184.216.34", "2606:2800:220:1:248:1893:25c8:1946"])
 
     found = guard.addresses(parse_target("https://publisher.example/"), 5)
@@ -189,7 +189,7 @@ def test_every_address_of_a_public_name_may_be_connected_to() -> None:
     assert found == ["93.184.216.34", "2606:2800:220:1:248:1893:25c8:1946"]
 
 
-def test_a_lookup_that_never_ends_is_given_up() -> None:
+def test_a_lookup_that_never_ends_is_abandoned() -> None:
     release = threading.Event()
 
     def resolver(name: str, port: int) -> list[str]:
@@ -206,7 +206,7 @@ def test_a_lookup_that_never_ends_is_given_up() -> None:
     release.set()
 
 
-def test_an_address_keeps_its_meaning_and_is_written_for_the_wire() -> None:
+def test_an_address_has_the_same_meaning_in_its_encoded_form() -> None:
     place = parse_target(" HTTPS://Bücher.Example.:443/a b/ü?q=1&x=a b#part ")
 
     assert place == RequestTarget("https", "xn--bcher-kva.example", 443, "/a%20b/%C3%BC", "q=1&x=a%20b")
@@ -214,7 +214,7 @@ def test_an_address_keeps_its_meaning_and_is_written_for_the_wire() -> None:
     assert place.url == "https://xn--bcher-kva.example/a%20b/%C3%BC?q=1&x=a%20b"
 
 
-def test_a_relative_address_is_read_against_where_it_stood() -> None:
+def test_a_relative_address_is_resolved_against_its_page() -> None:
     base = parse_target("https://publisher.example/a/b?x=1")
 
     assert parse_target("../c", base).url == "https://publisher.example/c"
@@ -223,7 +223,7 @@ def test_a_relative_address_is_read_against_where_it_stood() -> None:
     assert parse_target("http://127.0.0.1/", base).host == "127.0.0.1"
 
 
-def test_what_looks_like_a_key_is_not_handed_on() -> None:
+def test_parameters_that_look_like_keys_are_removed() -> None:
     place = parse_target(
         "https://bucket.example/a.pdf?id=7&X-Amz-Signature=abc&Expires=1&token=t&access_token=u&email=me%40x.org&page=2"
     )
@@ -232,7 +232,7 @@ def test_what_looks_like_a_key_is_not_handed_on() -> None:
     assert place.shown == "https://bucket.example/a.pdf"
 
 
-def test_only_a_service_on_this_machine_makes_a_place_on_it_allowed() -> None:
+def test_addresses_on_this_machine_are_allowed_only_if_a_service_is_configured_there() -> None:
     requested = parse_target("http://127.0.0.1:4321/publisher/1.pdf")
 
     with pytest.raises(Refused):
@@ -248,7 +248,7 @@ def test_only_a_service_on_this_machine_makes_a_place_on_it_allowed() -> None:
         AddressGuard.of(Settings(eutils_url="http://127.0.0.1:4321/entrez/eutils")).check_target(requested)
 
 
-def test_home_must_lie_on_this_machine_whatever_its_name_resolves_to() -> None:
+def test_a_configured_local_service_must_resolve_to_this_machine() -> None:
     settings = Settings(unpaywall_url="http://localhost:4321/unpaywall")
     guard = AddressGuard.of(settings)
     strange = AddressGuard(home=guard.home, resolver=lambda name, port: ["10.0.0.1"])

@@ -1,4 +1,4 @@
-"""Requests that do not wait for one another."""
+"""Requests in flight at the same time."""
 
 import threading
 import time
@@ -13,7 +13,7 @@ from entrez_kit.services.transport import in_flight
 from entrez_kit.services.transport.in_flight import all_at_once, in_background, in_order, start_all
 
 
-def test_calls_run_at_the_same_time_and_their_results_come_in_order() -> None:
+def test_calls_run_at_the_same_time_and_their_results_are_in_order() -> None:
     gate = threading.Barrier(3, timeout=30)
 
     def call(number: int) -> int:
@@ -27,7 +27,7 @@ def test_no_calls_have_no_results() -> None:
     assert all_at_once([]) == list(in_order([], 4)) == []
 
 
-def test_what_a_call_raises_is_raised_where_its_result_is_waited_for() -> None:
+def test_an_error_of_a_call_is_raised_when_its_result_is_read() -> None:
     def fail() -> int:
         raise UpstreamError("no answer")
 
@@ -37,7 +37,7 @@ def test_what_a_call_raises_is_raised_where_its_result_is_waited_for() -> None:
         wait()
 
 
-def test_what_was_begun_is_waited_for_in_any_order_by_anybody_and_as_often_as_wanted() -> None:
+def test_the_result_of_a_started_call_can_be_read_in_any_order_by_any_thread_repeatedly() -> None:
     def call(number: int) -> int:
         if number == 1:
             raise UpstreamError("no answer")
@@ -53,14 +53,14 @@ def test_what_was_begun_is_waited_for_in_any_order_by_anybody_and_as_often_as_wa
     assert start_all([]) == []
 
 
-def test_calls_belong_to_the_trace_they_were_started_in() -> None:
+def test_calls_belong_to_the_trace_in_which_they_were_started() -> None:
     with tracing.trace("abc"):
         assert [trace and trace.request_id for trace in all_at_once([tracing.current_trace] * 2)] == ["abc", "abc"]
         assert [trace and trace.request_id for trace in in_order([tracing.current_trace] * 3, 2)] == ["abc"] * 3
 
 
 class Service:
-    """Lets requests leave one after the other, and answers them when it is told to."""
+    """Sends requests one after the other, and answers them when a test wants it."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -87,11 +87,11 @@ class Service:
             self.under_way -= 1
         return number
 
-    def calls(self, count: int) -> Iterator[Callable[[], int]]:
+    def make_calls(self, count: int) -> Iterator[Callable[[], int]]:
         return (partial(self.ask, number) for number in range(count))
 
     def has_begun(self, count: int) -> bool:
-        """Wait until so many calls have begun, and a moment more for one that should not."""
+        """Wait until this many calls have begun, and a moment more for one that should not."""
         until = time.monotonic() + 10
         while len(self.begun) < count and time.monotonic() < until:
             time.sleep(0.002)
@@ -99,9 +99,9 @@ class Service:
         return len(self.begun) == count
 
 
-def test_one_call_stands_before_the_limiter_and_the_next_begins_when_its_request_has_left() -> None:
+def test_one_call_waits_for_the_limiter_and_the_next_begins_when_its_request_is_sent() -> None:
     service = Service()
-    results = in_order(service.calls(20), 6)
+    results = in_order(service.make_calls(20), 6)
     threading.Timer(0.2, service.answers.set).start()
 
     assert list(results) == list(range(20))
@@ -111,45 +111,45 @@ def test_one_call_stands_before_the_limiter_and_the_next_begins_when_its_request
 
 
 @pytest.mark.long
-def test_calls_that_send_nothing_come_all_and_in_order() -> None:
+def test_results_of_calls_without_requests_are_complete_and_in_order() -> None:
     for _ in range(20):
         assert list(in_order((partial(int, number) for number in range(100)), 4)) == list(range(100))
 
 
-def test_nothing_is_asked_for_before_the_first_result_is_wanted() -> None:
+def test_no_request_is_sent_before_the_first_result_is_read() -> None:
     service = Service()
-    results = in_order(service.calls(20), 6)
+    results = in_order(service.make_calls(20), 6)
     assert service.has_begun(0)
 
     service.answers.set()
     assert next(results) == 0
 
 
-def test_whoever_stops_reading_has_not_asked_for_much() -> None:
+def test_a_reader_that_stops_early_has_caused_few_requests() -> None:
     service = Service()
     service.answers.set()
-    results = in_order(service.calls(100), 4)
+    results = in_order(service.make_calls(100), 4)
     assert next(results) == 0
 
     assert service.has_begun(1 + in_flight.AHEAD * 4)
 
 
-def test_bytes_that_wait_for_their_turn_are_bounded() -> None:
+def test_the_bytes_of_waiting_results_are_limited() -> None:
     service = Service()
     service.answers.set()
     service.size = in_flight.MAX_HELD_BYTES // 2
-    results = in_order(service.calls(100), 10)
+    results = in_order(service.make_calls(100), 10)
     assert next(results) == 0
 
     assert len(service.begun) <= 5
     assert list(results) == list(range(1, 100))
 
 
-def test_after_an_error_nothing_more_is_begun_and_what_stands_does_not_leave() -> None:
+def test_after_an_error_no_further_call_begins_and_waiting_calls_send_nothing() -> None:
     service = Service()
     stopped = threading.Event()
 
-    def standing() -> int:
+    def wait_for_slot() -> int:
         service.answers.wait(20)
         try:
             in_flight.checkpoint()
@@ -162,7 +162,7 @@ def test_after_an_error_nothing_more_is_begun_and_what_stands_does_not_leave() -
         in_flight.mark_sent()
         raise UpstreamError("no answer")
 
-    calls: list[Callable[[], int]] = [fail, standing, partial(service.ask, 2)]
+    calls: list[Callable[[], int]] = [fail, wait_for_slot, partial(service.ask, 2)]
     with pytest.raises(UpstreamError):
         list(in_order(calls, 4))
     service.answers.set()
@@ -171,7 +171,7 @@ def test_after_an_error_nothing_more_is_begun_and_what_stands_does_not_leave() -
     assert service.has_begun(0)
 
 
-def test_a_request_of_a_call_within_a_call_clears_the_way_for_both() -> None:
+def test_a_request_of_a_nested_call_lets_the_next_call_begin() -> None:
     gate = threading.Barrier(2, timeout=10)
 
     def inner() -> int:
@@ -185,7 +185,7 @@ def test_a_request_of_a_call_within_a_call_clears_the_way_for_both() -> None:
     assert list(in_order([outer, outer], 2)) == [1, 1]
 
 
-def test_calls_side_by_side_can_be_stopped_and_do_not_tell_how_far_each_is() -> None:
+def test_simultaneous_calls_can_be_stopped_and_report_no_individual_progress() -> None:
     reported: list[int] = []
 
     def call() -> None:

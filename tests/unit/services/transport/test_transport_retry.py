@@ -1,4 +1,4 @@
-"""How long to wait and when to give up, without any waiting."""
+"""Delays between attempts, and their maximum number, without real waiting."""
 
 import time
 from email.utils import formatdate
@@ -19,7 +19,7 @@ from entrez_kit.services.transport.retry import (
 EVEN = Backoff(first=1.0, cap=20.0, spread=0)
 
 
-def failing(times: int, *, wait: float | None = None, at_most: int | None = None) -> tuple[list[int], object]:
+def make_failing(times: int, *, wait: float | None = None, at_most: int | None = None) -> tuple[list[int], object]:
     """Return the attempts made so far and a function that fails some times."""
     made: list[int] = []
 
@@ -32,8 +32,10 @@ def failing(times: int, *, wait: float | None = None, at_most: int | None = None
     return made, attempt
 
 
-def go(attempt: object, *, retries: int = 6, seconds: float = 1000, waits: list[float] | None = None) -> object:
-    """Run an attempt without really sleeping."""
+def run_attempt(
+    attempt: object, *, retries: int = 6, seconds: float = 1000, waits: list[float] | None = None
+) -> object:
+    """Run an attempt without sleeping."""
     assert callable(attempt)
     return run(
         attempt,
@@ -45,55 +47,55 @@ def go(attempt: object, *, retries: int = 6, seconds: float = 1000, waits: list[
     )
 
 
-def test_waits_double_up_to_a_cap() -> None:
+def test_delays_double_up_to_a_maximum() -> None:
     waits: list[float] = []
-    made, attempt = failing(6)
+    made, attempt = make_failing(6)
 
-    assert go(attempt, waits=waits) == "up"
+    assert run_attempt(attempt, waits=waits) == "up"
     assert made == [1, 2, 3, 4, 5, 6, 7]
     assert waits == [1, 2, 4, 8, 16, 20]
 
 
-def test_waits_are_spread() -> None:
+def test_delays_are_randomized() -> None:
     seconds = {Backoff().seconds(2, None) for _ in range(50)}
 
     assert len(seconds) > 10
     assert all(0.75 <= value <= 1.25 for value in seconds)
 
 
-def test_what_the_service_asks_for_goes_first_but_not_beyond_the_cap() -> None:
+def test_the_delay_requested_by_the_service_is_used_up_to_the_maximum() -> None:
     waits: list[float] = []
-    go(failing(1, wait=7.0)[1], waits=waits)
-    go(failing(1, wait=9999.0)[1], waits=waits)
+    run_attempt(make_failing(1, wait=7.0)[1], waits=waits)
+    run_attempt(make_failing(1, wait=9999.0)[1], waits=waits)
 
     assert 7.0 <= waits[0] <= 7.0 + RETRY_AFTER_JITTER_SECONDS
     assert RETRY_AFTER_CAP_SECONDS <= waits[1] <= RETRY_AFTER_CAP_SECONDS + RETRY_AFTER_JITTER_SECONDS
 
 
 def test_after_the_last_attempt_the_failure_is_raised() -> None:
-    made, attempt = failing(99)
+    made, attempt = make_failing(99)
     with pytest.raises(Retryable):
-        go(attempt, retries=2)
+        run_attempt(attempt, retries=2)
     assert made == [1, 2, 3]
 
 
-def test_some_failures_are_worth_few_attempts() -> None:
-    made, attempt = failing(99, at_most=1)
+def test_some_failures_are_repeated_few_times() -> None:
+    made, attempt = make_failing(99, at_most=1)
     with pytest.raises(Retryable):
-        go(attempt, retries=9)
+        run_attempt(attempt, retries=9)
     assert made == [1, 2]
 
 
-def test_no_attempt_starts_after_the_deadline_and_nobody_sleeps_until_then() -> None:
+def test_no_attempt_starts_after_the_deadline_and_no_call_sleeps_until_then() -> None:
     waits: list[float] = []
-    made, attempt = failing(99)
+    made, attempt = make_failing(99)
     with pytest.raises(OutOfTime):
-        go(attempt, seconds=3.5, waits=waits)
+        run_attempt(attempt, seconds=3.5, waits=waits)
     assert made == [1, 2, 3]
     assert waits == [1, 2]
 
 
-def test_what_is_final_is_raised_at_once() -> None:
+def test_a_final_error_is_raised_at_once() -> None:
     made: list[int] = []
 
     def attempt(number: int) -> str:
@@ -101,7 +103,7 @@ def test_what_is_final_is_raised_at_once() -> None:
         raise InvalidInput("no")
 
     with pytest.raises(InvalidInput):
-        go(attempt)
+        run_attempt(attempt)
     assert made == [1]
 
 

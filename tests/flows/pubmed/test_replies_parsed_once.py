@@ -1,0 +1,118 @@
+"""A reply is parsed once: the check before caching and the caller use the same result."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from loopback_server import Answer
+from loopback_transport import open_workbench
+
+from entrez_kit.base.errors import UpstreamError
+from entrez_kit.pubmed.record_fetcher import Retrieval
+from entrez_kit.pubmed.xml import records, stream
+from entrez_kit.services import Services
+from entrez_kit.services.small_replies import malformed_error
+
+ONE = b"<PubmedArticle><MedlineCitation><PMID>%d</PMID><Article><ArticleTitle>T</ArticleTitle></Article>"
+SET = b"<PubmedArticleSet>" + (ONE + b"</MedlineCitation></PubmedArticle>") * 2 % (1, 2) + b"</PubmedArticleSet>"
+
+
+class CountedFunction:
+    """A function that counts its calls."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.calls = 0
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        self.calls += 1
+        return self.function(*args, **options)
+
+
+def test_the_reader_of_a_reply_runs_once_and_its_result_is_returned(tmp_path: Path) -> None:
+    read = CountedFunction(len)
+    with open_workbench(tmp_path, always=Answer(body=SET)) as bench:
+        sent, cached = (bench.eutils.efetch(db="pubmed", ids=["1", "2"], retmode="xml", read=read) for _ in range(2))
+
+    assert (sent.value, sent.from_cache, cached.value, cached.from_cache) == (len(SET), False, len(SET), True)
+    assert read.calls == 2
+
+
+def test_a_reader_runs_once_for_each_attempt(tmp_path: Path) -> None:
+    def read_at_third_attempt(content: bytes) -> str:
+        if read.calls < 3:
+            raise malformed_error("efetch", "not yet")
+        return "read"
+
+    read = CountedFunction(read_at_third_attempt)
+    with open_workbench(tmp_path, always=Answer(body=SET)) as bench:
+        reply = bench.eutils.efetch(db="pubmed", ids=["1", "2"], retmode="xml", read=read)
+
+    assert (reply.value, read.calls, len(bench.server.seen)) == ("read", 3, 3)
+
+
+def test_a_cached_reply_is_read_with_the_reader_of_each_call(tmp_path: Path) -> None:
+    with open_workbench(tmp_path, always=Answer(body=SET)) as bench:
+        values = [
+            bench.eutils.efetch(db="pubmed", ids=["1", "2"], retmode="xml", read=read).value
+            for read in (len, bytes.upper)
+        ]
+
+    assert values == [len(SET), SET.upper()]
+    assert len(bench.server.seen) == 1
+
+
+def test_a_cached_reply_that_the_reader_refuses_is_requested_again(tmp_path: Path) -> None:
+    def refuse(content: bytes) -> None:
+        raise malformed_error("efetch", "never")
+
+    with open_workbench(tmp_path, always=Answer(body=SET), ncbi_max_retries=0) as bench:
+        bench.eutils.efetch(db="pubmed", ids=["1", "2"], retmode="xml")
+        with pytest.raises(UpstreamError, match="never"):
+            bench.eutils.efetch(db="pubmed", ids=["1", "2"], retmode="xml", read=refuse)
+
+    assert len(bench.server.seen) == 2
+
+
+@pytest.mark.parametrize("cached", [False, True])
+def test_a_record_becomes_an_article_while_it_is_parsed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cached: bool
+) -> None:
+    with open_workbench(tmp_path, always=Answer(body=SET)) as bench:
+        services = Services(bench.settings, transport=bench.transport)
+        if cached:
+            list(Retrieval.of_ids(services, ["1", "2"]))
+        cut, again = CountedFunction(stream.iter_elements), CountedFunction(stream.parse_alone)
+        monkeypatch.setattr(records, "iter_elements", cut)
+        monkeypatch.setattr(records, "parse_alone", again)
+        found = [item.record for item in Retrieval.of_ids(services, ["1", "2"])]
+        titles = [record.article().title for record in found if record is not None for _ in range(2)]
+
+    assert titles == ["T"] * 4
+    assert (cut.calls, again.calls, len(bench.server.seen)) == (1, 0, 1)
+
+
+def test_incomplete_summaries_are_accepted_only_on_request_and_never_cached(tmp_path: Path) -> None:
+    one = b'<eSummaryResult><DocumentSummarySet><DocumentSummary uid="1"><Title>T</Title></DocumentSummary>'
+    read = CountedFunction(lambda document: [summary.get("uid") for summary in document.iter("DocumentSummary")])
+    with open_workbench(tmp_path, always=Answer(body=one + b"</DocumentSummarySet></eSummaryResult>")) as bench:
+        reply = bench.eutils.esummary(db="pubmed", ids=["1", "2"], partial=True, read=read)
+        requested = len(bench.server.seen)
+        with pytest.raises(UpstreamError, match="incomplete"):
+            bench.eutils.esummary(db="pubmed", ids=["1", "2"], read=read)
+
+    assert (reply.value, reply.attempts, requested) == (["1"], 3, 3)
+    assert "id=1%2C2" in reply.url
+    assert len(bench.server.seen) == 6
+
+
+def test_a_list_shorter_than_its_count_is_accepted_only_on_request(tmp_path: Path) -> None:
+    short = b"<eSearchResult><Count>2</Count><IdList><Id>1</Id></IdList></eSearchResult>"
+    with open_workbench(tmp_path, always=Answer(body=short)) as bench:
+        reply = bench.eutils.esearch(db="pubmed", term="x", partial=True)
+        requested = len(bench.server.seen)
+        with pytest.raises(UpstreamError, match="incomplete"):
+            bench.eutils.esearch(db="pubmed", term="x")
+
+    assert (reply.value.ids, reply.value.count, requested) == (["1"], 2, 3)

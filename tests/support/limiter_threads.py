@@ -1,0 +1,41 @@
+"""Threads that must end, and the saved state of the limiter, for tests of the rate limiter."""
+
+import json
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from entrez_kit.services.transport.limiter import RateLimiter, SlotUnavailable
+
+# Long enough for a busy machine, but finite.
+STALLED_SECONDS = 20.0
+
+
+def run_in_threads(count: int, work: Callable[[], object]) -> None:
+    """Run the same work in several threads at once; each must come to its end."""
+    threads = [threading.Thread(target=work) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(STALLED_SECONDS)
+        assert not thread.is_alive(), "a thread got no slot"
+
+
+def acquire_before(limiter: RateLimiter, deadline: float) -> None:
+    """Request a slot and accept a refusal."""
+    with suppress(SlotUnavailable):
+        limiter.acquire(deadline)
+
+
+def read_saved_state(state_file: Path) -> dict[str, object]:
+    """Return what the file holds."""
+    record = json.loads(state_file.read_text(encoding="utf-8"))
+    assert isinstance(record, dict)
+    return record
+
+
+def check_whole_number(value: object) -> int:
+    """Return a value that must be a whole number."""
+    assert isinstance(value, int)
+    return value

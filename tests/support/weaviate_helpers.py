@@ -1,0 +1,68 @@
+"""A model of six words, and settings that name a server, for the tests of the Weaviate index."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from invented_papers import Clock
+
+from entrez_kit.base.settings import Settings, load_settings
+from entrez_kit.corpus.embeddings import Embedder
+from entrez_kit.corpus.search.vectors import embed_missing
+from entrez_kit.corpus.store import store_of
+from entrez_kit.corpus.store.store import Store
+from entrez_kit.services import Services
+
+WORDS = ("zebrafish", "swim", "mice", "run", "birds", "fly")
+
+
+class SixWords:
+    """A model whose vectors count each of six words."""
+
+    name = "hf:six-words"
+
+    def raw(self, texts: Sequence[str]) -> list[list[float]]:
+        """Return one vector a text."""
+        return [[0.01 + text.lower().count(word) for word in WORDS] for text in texts]
+
+
+class FiveWords(SixWords):
+    """Another model, of another dimension."""
+
+    name = "hf:five-words"
+
+    def raw(self, texts: Sequence[str]) -> list[list[float]]:
+        """Return one vector a text."""
+        return [vector[:5] for vector in super().raw(texts)]
+
+
+def make_six_words() -> Embedder:
+    """Return the model as the corpus uses it."""
+    return Embedder(SixWords())
+
+
+def make_settings(home: Path, url: str, grpc_port: int, **more: Any) -> Settings:
+    """Return settings that name a server, and a separate collection."""
+    return load_settings(
+        {
+            "home": home,
+            "weaviate_url": url,
+            "weaviate_grpc_port": grpc_port,
+            "weaviate_class": f"EntrezKitTest{uuid4().hex[:12]}",
+            "embeddings": "hf",
+            **more,
+        }
+    )
+
+
+def make_services(settings: Settings) -> Services:
+    """Return services whose corpus has a clock that does not move."""
+    services = Services(settings)
+    store_of(services).clock = Clock()
+    return services
+
+
+def fill_vectors(store: Store) -> None:
+    """Make the vectors that are missing."""
+    embed_missing(store, make_six_words())
