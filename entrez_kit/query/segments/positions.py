@@ -15,6 +15,8 @@ from entrez_kit.query.segments.coding import Integers, Mask, Numbers, Words, mas
 from entrez_kit.query.segments.segment import BOUNDARY, TermList
 
 SHIFT: Final = 32
+_POSITION: Final = (1 << SHIFT) - 1
+"""The bits of an occurrence that are its position."""
 _NONE: Final = np.empty(0, np.int64)
 
 
@@ -31,8 +33,11 @@ def find_phrase(listed: TermList, slots: Sequence[Sequence[str]]) -> Integers:
     records, words = found
     starts: Integers | None = None
     for place in sorted(range(len(words)), key=lambda number: len(words[number].records)):
-        there = select_keys(words[place], records, single=len(words[place].sizes) == 1) - place
-        starts = there if starts is None else _find_shared(starts, there)
+        keys = select_keys(words[place], records, single=len(words[place].sizes) == 1)
+        if starts is None:  # before a word at one of the first positions there is no room for the words before it
+            starts = keys[(keys & _POSITION) >= place] - place
+        else:
+            starts = _find_shared(starts, keys - place)
         records = _list_records(starts)
     assert starts is not None
     if len(words) > 1 and len(starts):

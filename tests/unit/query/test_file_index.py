@@ -176,3 +176,13 @@ def test_a_merge_in_small_chunks_writes_the_same_bytes(
             patch.setattr(writer, "_CHUNK_BYTES", 60)
             patch.setattr(writer, "_CHUNK_TERMS", 40)
             assert merge_segments(segments, tmp_path / "chunks.seg", removed).path.read_bytes() == whole
+
+
+def test_a_later_word_of_a_phrase_may_begin_a_text(tmp_path: Path) -> None:
+    texts = [["b", "a", "b"], ["b", "b"], ["a", "b"], ["a"]]
+    keys = [keys for _, keys in read_records()]
+    records = [(RecordTerms(texts={"title": [text]}), keys[number]) for number, text in enumerate(texts)]
+    index, expected = SearchIndex([write_segment(tmp_path / "a.seg", records)]), TermsIndex(records)
+
+    for slots in ([["a"], ["b"]], [["b"], ["b"]], [["b"], ["a"], ["b"]], [["a"], ["a"], ["b"]], [["a", "b"], ["b"]]):
+        assert index.find_phrase("title", slots) == expected.find_phrase("title", slots), slots
