@@ -179,7 +179,7 @@ def test_a_merge_in_small_chunks_writes_the_same_bytes(
 
 
 def test_a_later_word_of_a_phrase_may_begin_a_text(tmp_path: Path) -> None:
-    texts = [["b", "a", "b"], ["b", "b"], ["a", "b"], ["a"]]
+    texts = [["b", "a", "a"], ["a", "b"], ["a"], ["a", "a", "b"]]
     keys = [keys for _, keys in read_records()]
     records = [(RecordTerms(texts={"title": [text]}), keys[number]) for number, text in enumerate(texts)]
     index, expected = SearchIndex([write_segment(tmp_path / "a.seg", records)]), TermsIndex(records)
