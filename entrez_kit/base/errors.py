@@ -6,6 +6,7 @@ EntrezKitError             INTERNAL_ERROR       exit 1
 │  └─ AmbiguousQuery       AMBIGUOUS_QUERY      exit 2
 ├─ EntityNotFound          ENTITY_NOT_FOUND     exit 3
 ├─ UpstreamError           UPSTREAM_ERROR       exit 5   retryable
+│  └─ IncompleteReply      UPSTREAM_ERROR       exit 5   retryable
 ├─ RateLimited             RATE_LIMITED         exit 7   retryable
 ├─ NotConfigured           NOT_CONFIGURED       exit 8
 ├─ StoreError              STORE_ERROR          exit 9
@@ -206,6 +207,22 @@ class UpstreamError(EntrezKitError):
     exit_code = Exit.UPSTREAM
     may_pass = True
     default_hint = FrontendText("The service may be temporarily unavailable. ", AGAIN, " in a little while.")
+
+
+class IncompleteReply(UpstreamError):
+    """A reply is valid, but has fewer records than expected.
+
+    ``content`` is the reply, and ``value`` the result of its reader. Without a reply, ``content`` is None.
+    """
+
+    content: bytes | None = None
+    value: Any = None
+
+    def copy_with(self, message: Text | None = None, hint: Text | None = None, **details: object) -> Self:
+        """Return a copy of the error with the same reply and the given changes."""
+        copy = super().copy_with(message, hint, **details)
+        copy.content, copy.value = self.content, self.value
+        return copy
 
 
 class RateLimited(EntrezKitError):
