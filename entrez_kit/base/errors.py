@@ -212,10 +212,10 @@ class UpstreamError(EntrezKitError):
 class IncompleteReply(UpstreamError):
     """A reply is valid, but has fewer records than expected.
 
-    ``content`` is the reply, and ``value`` the result of its reader. Without a reply, ``content`` is None.
+    ``content`` is the reply, and ``value`` the result of its reader.
     """
 
-    content: bytes | None = None
+    content: bytes = b""
     value: Any = None
 
     def copy_with(self, message: Text | None = None, hint: Text | None = None, **details: object) -> Self:

@@ -542,7 +542,7 @@ class EUtils(ServiceClient):
         try:
             return self._transport.send(call)
         except IncompleteReply as exc:
-            if not partial or exc.content is None or exc.reason != "incomplete":  # the time limit replaces the reason
+            if not partial or exc.reason != "incomplete":  # the time limit replaces the reason
                 raise
             recording = self._transport.recording
             return Reply(
