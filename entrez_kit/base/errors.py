@@ -178,6 +178,13 @@ class InvalidInput(EntrezKitError):
     default_hint = "Correct the named argument and call again."
 
 
+def invalid_argument(
+    field: str, problem: str, value: object = "", hint: Text | None = None, **details: object
+) -> InvalidInput:
+    """Return the error for an invalid argument."""
+    return InvalidInput(f"{field}: {problem}", invalid_input=f"{field}={value}", recovery_hint=hint, details=details)
+
+
 class UnresolvedEntity(InvalidInput):
     """An argument that requires an identifier has another value."""
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Self, TypedDict,
 from urllib.parse import parse_qsl, urlsplit
 
 from entrez_kit.base.bio_entrez import build_request
-from entrez_kit.base.errors import EntityNotFound, IncompleteReply, RateLimited, UpstreamError
+from entrez_kit.base.errors import EntityNotFound, IncompleteReply, RateLimited, UpstreamError, invalid_argument
 from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, FrontendText
 from entrez_kit.base.settings import Settings
 from entrez_kit.services.small_replies import (
@@ -42,7 +42,7 @@ from entrez_kit.services.transport import (
     credentials_length,
     ttl_of,
 )
-from entrez_kit.services.transport.client import ServiceClient, Transport, invalid_argument
+from entrez_kit.services.transport.client import ServiceClient, Transport
 
 if TYPE_CHECKING:
     from urllib.request import Request
