@@ -503,7 +503,7 @@ class EUtils(ServiceClient):
 
     def send_built(
         self,
-        request: ParsedRequest,
+        request: "Request | ParsedRequest",
         expect: Expect[T],
         *,
         post: bool = False,
@@ -511,13 +511,18 @@ class EUtils(ServiceClient):
         fresh: bool = False,
         deadline_ms: int | None = None,
         partial: bool = False,
+        short: list[tuple[bytes, T]] | None = None,
     ) -> Reply[T]:
         """Send a request that Bio.Entrez has built, to the address and with the credentials of the settings.
 
         Args:
             post: send by POST even if the request is short.
             partial: whether to return an incomplete reply if no attempt gets a complete one; it is not cached.
+            short: for programs written before ``partial``: their reader adds each incomplete reply and its value, and
+                the last one is returned.
         """
+        if not isinstance(request, ParsedRequest):
+            request = ParsedRequest.parse(request)
         url, encoded = f"{self._base}/{request.script}", request.encoded
         parameters, ids = request.parameters, request.ids
         # Bio.Entrez does not encode a bar; encoded it has three characters.
@@ -541,13 +546,19 @@ class EUtils(ServiceClient):
         )
         try:
             return self._transport.send(call)
-        except IncompleteReply as exc:
-            if not partial or exc.reason != "incomplete":  # the time limit replaces the reason
+        except UpstreamError as exc:
+            if exc.reason != "incomplete":  # a time limit replaces the reason
+                raise
+            if partial and isinstance(exc, IncompleteReply):
+                content, value = exc.content, _read_incomplete(expect, exc.content)
+            elif short:
+                content, value = short[-1]
+            else:
                 raise
             recording = self._transport.recording
             return Reply(
-                content=exc.content,
-                value=_read_incomplete(expect, exc.content),
+                content=content,
+                value=value,
                 url=self._transport.display_url(call),
                 method=method,
                 from_cache=False,

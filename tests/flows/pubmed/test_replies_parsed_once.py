@@ -10,6 +10,7 @@ import pytest
 from loopback_server import Answer
 from loopback_transport import open_bench, open_workbench
 
+from entrez_kit.base.bio_entrez import build_request
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.xml import records, stream
@@ -17,6 +18,7 @@ from entrez_kit.services import Services
 from entrez_kit.services.recordings.record import Recorder
 from entrez_kit.services.recordings.replay import Replay
 from entrez_kit.services.small_replies import malformed_error
+from entrez_kit.services.transport import Expect
 
 ONE = b"<PubmedArticle><MedlineCitation><PMID>%d</PMID><Article><ArticleTitle>T</ArticleTitle></Article>"
 SET = b"<PubmedArticleSet>" + (ONE + b"</MedlineCitation></PubmedArticle>") * 2 % (1, 2) + b"</PubmedArticleSet>"
@@ -159,3 +161,17 @@ def test_a_replay_returns_the_incomplete_list_or_refuses_it_like_the_recorded_ca
     assert not again.is_complete
     assert refused_again.value.envelope() == refused.value.envelope()
     assert len(bench.server.seen) == requested == 6
+
+
+def test_a_reader_may_still_keep_incomplete_replies_in_a_list(tmp_path: Path) -> None:
+    short: list[tuple[bytes, str]] = []
+
+    def read(content: bytes) -> str:
+        short.append((content, f"value {len(short) + 1}"))
+        raise UpstreamError("Some records are missing.", details={"reason": "incomplete"})
+
+    request = build_request("efetch", {"db": "pubmed", "id": ["1", "2"], "retmode": "xml"})
+    with open_workbench(tmp_path, always=Answer(body=SET)) as bench:
+        reply = bench.eutils.send_built(request, Expect("xml", read=read), short=short)
+
+    assert (reply.content, reply.value, reply.is_complete) == (SET, "value 3", False)
