@@ -69,7 +69,7 @@ def packaging_files() -> dict[str, str]:
     """Return every file by its path in the folder."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     author = {"name": project["authors"][0]["name"]}
-    tools = Toolbox(OPERATIONS, toolsets=DEFAULT_TOOLSETS).listing(scopes=None, protocol_version="2025-11-25")
+    tools = Toolbox(OPERATIONS, toolsets=DEFAULT_TOOLSETS).list_tools(scopes=None, protocol_version="2025-11-25")
     about = {"name": NAME, "version": __version__, "description": DESCRIPTION, "author": author, "license": "MIT"}
     servers = {"mcpServers": {NAME: {"command": COMMAND[0], "args": COMMAND[1:]}}}
     names = {operation.method: operation.name for operation in OPERATIONS}

@@ -208,15 +208,14 @@ class Requests:
         body = request.data.decode("utf-8") if isinstance(request.data, bytes) else urlsplit(request.full_url).query
         named = {name: values[-1] for name, values in parse_qs(body, keep_blank_values=True).items()}
         services = self._services_for(self._sender(named))
-        short: list[tuple[bytes, Any]] = []
         try:
-            reply = answer_request(services.eutils, request, short)
+            reply = answer_request(services.eutils, request)
         except EntrezKitError as exc:
             return _raise_as_urllib(exc, request, services.settings)
         finally:
             while services.transport.notices:
                 _warn(services.transport.notices.pop(0))
-        if short and reply.content == short[-1][0]:
+        if not reply.is_complete:
             endpoint = urlsplit(reply.url).path.rpartition("/")[2].partition(".")[0]
             _warn(f"Every {endpoint} reply of NCBI has fewer records than the number that NCBI reports.")
         return make_response(reply.content, reply.content_type, reply.url)

@@ -6,6 +6,7 @@ EntrezKitError             INTERNAL_ERROR       exit 1
 │  └─ AmbiguousQuery       AMBIGUOUS_QUERY      exit 2
 ├─ EntityNotFound          ENTITY_NOT_FOUND     exit 3
 ├─ UpstreamError           UPSTREAM_ERROR       exit 5   retryable
+│  └─ IncompleteReply      UPSTREAM_ERROR       exit 5   retryable
 ├─ RateLimited             RATE_LIMITED         exit 7   retryable
 ├─ NotConfigured           NOT_CONFIGURED       exit 8
 ├─ StoreError              STORE_ERROR          exit 9
@@ -177,6 +178,13 @@ class InvalidInput(EntrezKitError):
     default_hint = "Correct the named argument and call again."
 
 
+def invalid_argument(
+    field: str, problem: str, value: object = "", hint: Text | None = None, **details: object
+) -> InvalidInput:
+    """Return the error for an invalid argument."""
+    return InvalidInput(f"{field}: {problem}", invalid_input=f"{field}={value}", recovery_hint=hint, details=details)
+
+
 class UnresolvedEntity(InvalidInput):
     """An argument that requires an identifier has another value."""
 
@@ -206,6 +214,22 @@ class UpstreamError(EntrezKitError):
     exit_code = Exit.UPSTREAM
     may_pass = True
     default_hint = FrontendText("The service may be temporarily unavailable. ", AGAIN, " in a little while.")
+
+
+class IncompleteReply(UpstreamError):
+    """A reply is valid, but has fewer records than expected.
+
+    ``content`` is the reply, and ``value`` the result of its reader.
+    """
+
+    content: bytes = b""
+    value: Any = None
+
+    def copy_with(self, message: Text | None = None, hint: Text | None = None, **details: object) -> Self:
+        """Return a copy of the error with the same reply and the given changes."""
+        copy = super().copy_with(message, hint, **details)
+        copy.content, copy.value = self.content, self.value
+        return copy
 
 
 class RateLimited(EntrezKitError):

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Final, Literal
 from urllib.parse import quote, unquote, urlsplit
 
+from entrez_kit.base.errors import InvalidInput, invalid_argument
+
 IdKind = Literal["pmid", "pmcid", "doi"]
 Key = tuple[IdKind, str]
 
@@ -107,6 +109,11 @@ def normalize_pmcid(text: str) -> str | None:
         return text
     match = _BARE_PMCID.fullmatch(text.strip())
     return f"PMC{match[1]}" if match else None
+
+
+def no_pmcid_error(text: str) -> InvalidInput:
+    """Return the error for a text that is not a PMCID."""
+    return invalid_argument("pmcid", f"{text[:100]!r} is not a PMCID", text[:100], "Give a PMCID such as PMC1234567.")
 
 
 def normalize_doi(text: str) -> str:

@@ -23,7 +23,7 @@ from entrez_kit.core.query_input import build_date_clause, read_query
 from entrez_kit.corpus.documents import Doc
 from entrez_kit.corpus.models import SyncHereRequest, SyncPlan, SyncRequest, SyncResult
 from entrez_kit.corpus.store import checkpoints, reading, store_of
-from entrez_kit.corpus.store.checkpoints import Shutdown, SyncJob
+from entrez_kit.corpus.store.checkpoints import JobStatus, SyncJob
 from entrez_kit.corpus.store.store import Store
 from entrez_kit.corpus.store.writing import Upserted
 from entrez_kit.corpus.sync_report import SyncReport
@@ -275,8 +275,8 @@ class _SyncRun:
             self._report_progress()
             job.warnings += report.list_warnings()
             nothing = not job.pmids_processed and report.problem is not None
-            ending: Shutdown = "failed" if nothing else "complete" if report.is_complete else "partial"
-            store.finish_job(job, ending)
+            status: JobStatus = "failed" if nothing else "complete" if report.is_complete else "partial"
+            store.finish_job(job, status)
         except BaseException as exc:
             with suppress(Exception):  # if this fails too, the first error is raised
                 store.finish_job(job, "failed" if isinstance(exc, Exception) else "interrupted")

@@ -131,14 +131,14 @@ class EntrezServer:
         return result
 
     def _instructions(self, scopes: Collection[str] | None) -> str:
-        listed = [[self.toolbox.name_of(name, scopes) for name in chain] for chain in CHAINS]
+        listed = [[self.toolbox.find_listed_name(name, scopes) for name in chain] for chain in CHAINS]
         chains = [" -> ".join(name for name in chain if name) for chain in listed if all(chain)]
         demo = self.services.settings.demo_warning
         return INSTRUCTIONS.format(chains=f": {'; '.join(chains)}" if chains else "") + (f" {demo}" if demo else "")
 
     async def list_tools(self, ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         """List the tools that the caller may use."""
-        listed = self.toolbox.listing(scopes=allowed_scopes(), protocol_version=ctx.protocol_version)
+        listed = self.toolbox.list_tools(scopes=allowed_scopes(), protocol_version=ctx.protocol_version)
         return ListToolsResult(tools=listed)
 
     async def call_tool(self, ctx: Context, params: CallToolRequestParams) -> CallToolResult:
@@ -146,7 +146,7 @@ class EntrezServer:
         definition = self.toolbox.find(params.name)
         scopes = allowed_scopes()
         if definition is not None and not definition.is_allowed(scopes):
-            return self.toolbox.refusal(scope_error(definition.name, definition.scope), definition)
+            return self.toolbox.build_refusal(scope_error(definition.name, definition.scope), definition)
         arguments = params.arguments or {}
         cached = self.responses.get(definition.name, arguments, scopes) if definition is not None else None
         if definition is not None and cached is not None:
@@ -156,7 +156,7 @@ class EntrezServer:
                 ctx, lambda: self.toolbox.call(self.services, params.name, arguments, scopes, self.responses)
             )
         except EntrezKitError as exc:
-            return self.toolbox.refusal(exc, definition)
+            return self.toolbox.build_refusal(exc, definition)
 
     async def list_resources(self, ctx: Context, params: PaginatedRequestParams | None) -> ListResourcesResult:
         """List the resources with a fixed URI."""

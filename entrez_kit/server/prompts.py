@@ -188,7 +188,7 @@ def list_prompts(toolbox: Toolbox, scopes: Collection[str] | None = None) -> lis
 
 
 def _list_available(toolbox: Toolbox, scopes: Collection[str] | None) -> list[Recipe]:
-    return [recipe for recipe in RECIPES if all(toolbox.name_of(name, scopes) for name in recipe.needs)]
+    return [recipe for recipe in RECIPES if all(toolbox.find_listed_name(name, scopes) for name in recipe.needs)]
 
 
 def get_prompt(
@@ -211,7 +211,7 @@ def get_prompt(
             details={"reason": "unknown_prompt"},
         )
     values = _read_values(recipe, arguments)
-    tools = [(tool, text) for tool, text in recipe.steps if toolbox.name_of(tool, scopes)]
+    tools = [(tool, text) for tool, text in recipe.steps if toolbox.find_listed_name(tool, scopes)]
     lines = [recipe.opening, "", "{free_text}", "", DATA, ""]
     lines += [f"{number}. {text}" for number, (_, text) in enumerate(tools, start=1)]
     lines += ["", recipe.closing]

@@ -63,7 +63,7 @@ def read_toolsets(text: str | None) -> tuple[str, ...]:
     return tuple(parse_names(text, TOOLSETS, noun="toolset", argument="toolset")) or DEFAULT_TOOLSETS
 
 
-class Tools(Frontend):
+class McpFrontend(Frontend):
     """The texts of the MCP front end.
 
     Args:
@@ -108,7 +108,7 @@ class Toolbox:
         self._contract_names = (
             {one.name: one.aliases[0] for one in definitions if one.aliases} if names == "contract" else {}
         )
-        self.frontend = Tools({one.method: self.listed_name(one) for one in definitions})
+        self.frontend = McpFrontend({one.method: self.listed_name(one) for one in definitions})
         self._own_name = (
             re.compile(rf"\b(?:{'|'.join(map(re.escape, self._contract_names))})\b") if self._contract_names else None
         )
@@ -121,7 +121,7 @@ class Toolbox:
         """Return the listed name of a tool."""
         return self._contract_names.get(definition.name, definition.name)
 
-    def name_of(self, operation_name: str, scopes: Collection[str] | None = None) -> str | None:
+    def find_listed_name(self, operation_name: str, scopes: Collection[str] | None = None) -> str | None:
         """Return the listed name of an operation for a token; None if it is not listed."""
         return next((self.listed_name(one) for one in self.listed_for(scopes) if one.name == operation_name), None)
 
@@ -144,7 +144,7 @@ class Toolbox:
                 self._for_agents[definition.name] = AgentOperation.of(found)
             return self._for_agents[definition.name]
 
-    def listing(self, *, scopes: Collection[str] | None, protocol_version: str) -> list[Tool]:
+    def list_tools(self, *, scopes: Collection[str] | None, protocol_version: str) -> list[Tool]:
         """Return the tools for ``tools/list``.
 
         Args:
@@ -265,7 +265,7 @@ class Toolbox:
             _report(definition.name, opened, seconds, None, None, success=True)
         return cached.result.model_copy(update={"meta": {**(cached.result.meta or {}), **_build_meta(opened, seconds)}})
 
-    def refusal(self, error: EntrezKitError, definition: ToolDefinition | None = None) -> CallToolResult:
+    def build_refusal(self, error: EntrezKitError, definition: ToolDefinition | None = None) -> CallToolResult:
         """Return the response to a call that is refused before it runs."""
         return self._build_result(_refuse(error), 0.0, definition)
 

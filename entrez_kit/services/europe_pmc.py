@@ -7,13 +7,21 @@ from functools import partial
 from typing import Any, Final, Literal
 from urllib.parse import quote, unquote, urlencode
 
-from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
+from entrez_kit.base.errors import (
+    EntityNotFound,
+    EntrezKitError,
+    InvalidInput,
+    NotConfigured,
+    UpstreamError,
+    invalid_argument,
+)
 from entrez_kit.base.frontend_text import BASE_ADDRESS, Argument, FrontendText
+from entrez_kit.base.identifiers import no_pmcid_error
 from entrez_kit.services.json_reply import refuse_other_types
 from entrez_kit.services.known_shapes import Fields, texts
 from entrez_kit.services.small_replies import malformed_error, whole_number
 from entrez_kit.services.transport import TTL, Expect, Reply, T, always
-from entrez_kit.services.transport.client import ServiceClient, invalid_argument, no_pmcid_error
+from entrez_kit.services.transport.client import ServiceClient
 
 MAX_PAGE_SIZE: Final = 1000
 """The maximum number of records that Europe PMC returns at a time."""

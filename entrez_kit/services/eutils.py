@@ -12,11 +12,11 @@ import functools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Self, TypedDict, Unpack
 from urllib.parse import parse_qsl, urlsplit
 
 from entrez_kit.base.bio_entrez import build_request
-from entrez_kit.base.errors import EntityNotFound, RateLimited, UpstreamError
+from entrez_kit.base.errors import EntityNotFound, IncompleteReply, RateLimited, UpstreamError, invalid_argument
 from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, FrontendText
 from entrez_kit.base.settings import Settings
 from entrez_kit.services.small_replies import (
@@ -42,7 +42,7 @@ from entrez_kit.services.transport import (
     credentials_length,
     ttl_of,
 )
-from entrez_kit.services.transport.client import ServiceClient, Transport, invalid_argument
+from entrez_kit.services.transport.client import ServiceClient, Transport
 
 if TYPE_CHECKING:
     from urllib.request import Request
@@ -64,6 +64,56 @@ _PUBMED_ROOTS: Final = frozenset({"PubmedArticleSet", "PubmedBookArticleSet", "P
 _PUBMED_LIST_ROOTS: Final = frozenset({"IdList", "eFetchResult"})
 _PUBMED_RECORD: Final = r"<Pubmed(Book)?Article[\s>]"
 _MEDLINE_RECORD: Final = r"(?m)^PMID- "
+
+
+class SendOptions(TypedDict, total=False):
+    """The options of ``EUtils.send_built``."""
+
+    post: bool
+    cacheable: bool
+    fresh: bool
+    deadline_ms: int | None
+    partial: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedRequest:
+    """A request that Bio.Entrez has built, without its credentials.
+
+    Args:
+        script: the last part of the path, such as ``esearch.fcgi``.
+        encoded: the parameters as Bio.Entrez encodes them.
+        params: the decoded parameters.
+        parameters: the parameters by name in lower case, because NCBI accepts both WebEnv and webenv.
+        ids: the ids in all parameters named ``id``, which may be lists with commas.
+    """
+
+    script: str
+    encoded: str
+    params: tuple[tuple[str, str], ...]
+    parameters: Mapping[str, str]
+    ids: Sequence[str]
+
+    @classmethod
+    def parse(cls, request: "Request") -> Self:
+        """Parse the URL or the body of a request."""
+        address = urlsplit(request.full_url)
+        built = request.data.decode("ascii") if isinstance(request.data, bytes) else address.query
+        encoded = "&".join(part for part in built.split("&") if part.partition("=")[0] not in CREDENTIALS)
+        params = tuple(parse_qsl(encoded, keep_blank_values=True))
+        listed = (part.strip() for name, value in params if name.lower() == "id" for part in value.split(","))
+        return cls(
+            script=address.path.rpartition("/")[2],
+            encoded=encoded,
+            params=params,
+            parameters={name.lower(): value for name, value in params},
+            ids=[uid for uid in listed if uid],
+        )
+
+    @property
+    def endpoint(self) -> str:
+        """The name of the E-utility, such as ``esearch``."""
+        return self.script.partition(".")[0]
 
 
 class EUtils(ServiceClient):
@@ -154,8 +204,6 @@ class EUtils(ServiceClient):
         }
         ceiling = MAX_PUBMED_RESULTS - retstart if params["db"] == "pubmed" else MAX_RETMAX
 
-        short: list[tuple[bytes, ESearchReply]] = []
-
         def read(content: bytes) -> ESearchReply:
             found = parse_esearch(content)
             check_esearch(
@@ -167,8 +215,7 @@ class EUtils(ServiceClient):
             )
             due = min(retmax, ceiling, found.count - retstart)
             if rettype != "count" and len(found.ids) < due:
-                short.append((content, found))
-                raise incomplete_reply_error("esearch", f"{len(found.ids)} ids instead of {due}")
+                raise incomplete_reply_error("esearch", f"{len(found.ids)} ids instead of {due}", content, found)
             return found
 
         expect = _expect_document(retmode, "eSearchResult", "esearchresult")
@@ -179,7 +226,7 @@ class EUtils(ServiceClient):
             read,
             fresh=fresh,
             deadline_ms=deadline_ms,
-            short=short if partial else None,
+            partial=partial,
         )
         return replace(reply, value=replace(reply.value, searched_at=reply.sent_at))
 
@@ -219,7 +266,6 @@ class EUtils(ServiceClient):
         expect = _expect_document(retmode, "eSummaryResult", "result")
         requested_ids = chosen["id"] or []
         due = frozenset(requested_ids) if all(map(is_uid, requested_ids)) else frozenset()
-        short: list[tuple[bytes, _Summaries[T]]] = []
 
         def read_all(content: bytes) -> _Summaries[T]:
             document = parse_esummary(content)
@@ -235,10 +281,8 @@ class EUtils(ServiceClient):
             summaries = _Summaries(document, read(document), refused)
             lacking = due - answered.uids if due else answered.hollow
             if lacking or len(answered.uids) < len(set(requested_ids)):
-                short.append((content, summaries))
-                raise incomplete_reply_error(
-                    "esummary", f"no summary of {', '.join(sorted(lacking)[:5]) or 'some records'}"
-                )
+                missing = f"no summary of {', '.join(sorted(lacking)[:5]) or 'some records'}"
+                raise incomplete_reply_error("esummary", missing, content, summaries)
             return summaries
 
         reply = self._ask(
@@ -247,7 +291,7 @@ class EUtils(ServiceClient):
             expect,
             read_all,
             keep=lambda summaries: not summaries.refused,
-            short=short if partial else None,
+            partial=partial,
         )
         value, content = reply.value.value, reply.content
         if self._verify_refused(reply.value, params, partial=partial):
@@ -451,60 +495,66 @@ class EUtils(ServiceClient):
         read: Callable[[bytes], T],
         *,
         keep: Callable[[T], bool] = always,
-        **options: Any,
+        **options: Unpack[SendOptions],
     ) -> Reply[T]:
         """Build a request with Bio.Entrez, and send it with the options of ``send_built``."""
-        return self.send_built(build_request(endpoint, params), replace(expect, read=read, keep=keep), **options)
+        request = ParsedRequest.parse(build_request(endpoint, params))
+        return self.send_built(request, replace(expect, read=read, keep=keep), **options)
 
     def send_built(
         self,
-        request: "Request",
+        request: "Request | ParsedRequest",
         expect: Expect[T],
         *,
         post: bool = False,
         cacheable: bool = True,
         fresh: bool = False,
         deadline_ms: int | None = None,
+        partial: bool = False,
         short: list[tuple[bytes, T]] | None = None,
     ) -> Reply[T]:
         """Send a request that Bio.Entrez has built, to the address and with the credentials of the settings.
 
         Args:
             post: send by POST even if the request is short.
-            short: receives the replies that are refused as incomplete; if no attempt gets a complete one, the last of
-                them is returned, and not cached.
+            partial: whether to return an incomplete reply if no attempt gets a complete one; it is not cached.
+            short: for programs written before ``partial``: their reader adds each incomplete reply and its value, and
+                the last one is returned.
         """
-        address = urlsplit(request.full_url)
-        script = address.path.rpartition("/")[2]
-        endpoint, url = script.partition(".")[0], f"{self._base}/{script}"
-        built = request.data.decode("ascii") if isinstance(request.data, bytes) else address.query
-        encoded = "&".join(part for part in built.split("&") if part.partition("=")[0] not in CREDENTIALS)
-        params = tuple(parse_qsl(encoded, keep_blank_values=True))
-        parameters, ids = fold_names(params), list_ids(params)
+        if not isinstance(request, ParsedRequest):
+            request = ParsedRequest.parse(request)
+        url, encoded = f"{self._base}/{request.script}", request.encoded
+        parameters, ids = request.parameters, request.ids
         # Bio.Entrez does not encode a bar; encoded it has three characters.
         length = (
             len(url) + 1 + len(encoded) + 2 * encoded.count("|") + credentials_length(self._settings, "eutils", url)
         )
         method: Method = "POST" if post or length > MAX_GET_CHARACTERS or len(ids) > MAX_GET_IDS else "GET"
         uses_history = not parameters.keys().isdisjoint(("usehistory", "webenv", "query_key"))
+        is_cacheable = cacheable and self._cached and not uses_history
         call = Call(
             service="eutils",
-            endpoint=endpoint,
+            endpoint=request.endpoint,
             url=url,
-            params=params,
+            params=request.params,
             expect=expect,
             method=method,
             encoded=encoded,
-            ttl=None if uses_history or not cacheable or not self._cached else ttl_of(endpoint, parameters.get("db")),
+            ttl=ttl_of(request.endpoint, parameters.get("db")) if is_cacheable else None,
             deadline_ms=deadline_ms,
             fresh=fresh,
         )
         try:
             return self._transport.send(call)
         except UpstreamError as exc:
-            if exc.reason != "incomplete" or not short:
+            if exc.reason != "incomplete":  # a time limit replaces the reason
                 raise
-            content, value = short[-1]
+            if partial and isinstance(exc, IncompleteReply):
+                content, value = exc.content, _read_incomplete(expect, exc.content)
+            elif short:
+                content, value = short[-1]
+            else:
+                raise
             recording = self._transport.recording
             return Reply(
                 content=content,
@@ -516,6 +566,7 @@ class EUtils(ServiceClient):
                 attempts=exc.details["attempts"],
                 created=0.0 if recording is None else recording.clock.now().timestamp(),
                 content_type=exc.reply.content_type if exc.reply is not None else "",
+                is_complete=False,
             )
         except EntityNotFound as exc:
             database = parameters.get("dbfrom") or parameters.get("db") or ""
@@ -547,17 +598,6 @@ class EUtils(ServiceClient):
             )
             known.update(reply.value.ids)
         return known
-
-
-def fold_names(params: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """Return parameters by name in lower case, because NCBI accepts both WebEnv and webenv."""
-    return {name.lower(): value for name, value in params}
-
-
-def list_ids(params: Sequence[tuple[str, str]]) -> list[str]:
-    """Return the ids in all parameters named ``id``, which may be lists with commas."""
-    listed = (part.strip() for name, value in params if name.lower() == "id" for part in value.split(","))
-    return [uid for uid in listed if uid]
 
 
 @dataclass(frozen=True, slots=True)
@@ -679,16 +719,32 @@ def _read_known(uids: Sequence[str], content: bytes) -> ESearchReply:
     found = parse_esearch(content)
     check_esearch(found, retmax=len(uids), among=uids)
     if len(found.ids) < found.count:
-        raise incomplete_reply_error("esearch", f"{len(found.ids)} ids of {found.count}")
+        raise incomplete_reply_error("esearch", f"{len(found.ids)} ids of {found.count}", content, found)
     return found
 
 
-def incomplete_reply_error(endpoint: str, what: str) -> UpstreamError:
-    return UpstreamError(
+def _read_incomplete(expect: Expect[T], content: bytes) -> T:
+    """Return the value of an incomplete reply. Callers that share a request do not share its value."""
+    try:
+        return expect.read(content)
+    except IncompleteReply as exc:
+        value: T = exc.value
+        return value
+
+
+def incomplete_reply_error(endpoint: str, what: str, content: bytes, value: object) -> IncompleteReply:
+    """Return the error for a reply with fewer records than expected.
+
+    Args:
+        value: the result of the reader for the content.
+    """
+    error = IncompleteReply(
         f"The {endpoint} reply is incomplete: {what}.",
         recovery_hint=FrontendText(RETRY_WITHOUT_CACHE, "."),
         details={"reason": "incomplete", "endpoint": endpoint},
     )
+    error.content, error.value = content, value
+    return error
 
 
 def is_uid(text: str) -> bool:

@@ -5,8 +5,9 @@ from collections.abc import Callable, Sequence
 from typing import Final
 from urllib.parse import urlencode
 
+from entrez_kit.base.errors import invalid_argument
 from entrez_kit.services.transport import TTL, Expect, Reply, T
-from entrez_kit.services.transport.client import ServiceClient, invalid_argument
+from entrez_kit.services.transport.client import ServiceClient
 
 MAX_IDS: Final = 200
 """The maximum number of ids per request."""

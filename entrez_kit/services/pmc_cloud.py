@@ -13,10 +13,11 @@ from urllib.parse import quote, unquote, urlsplit
 
 from entrez_kit.base.errors import EntityNotFound, UpstreamError
 from entrez_kit.base.frontend_text import BASE_ADDRESS
+from entrez_kit.base.identifiers import no_pmcid_error
 from entrez_kit.base.settings import PMC_OA_URL
 from entrez_kit.services.known_shapes import JsonShape, XmlShape, log_drift, texts
 from entrez_kit.services.transport import DAY, TTL, Expect, Reply, T, always
-from entrez_kit.services.transport.client import ServiceClient, no_pmcid_error
+from entrez_kit.services.transport.client import ServiceClient
 
 BUCKET: Final = "pmc-oa-opendata"
 ROOTS: Final = frozenset({"article", "pmc-articleset"})

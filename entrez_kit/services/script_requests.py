@@ -7,16 +7,14 @@ derived from the parameters alone.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import parse_qsl, urlsplit
 
 from entrez_kit.services.eutils import (
     MAX_RETMAX,
     EUtils,
+    ParsedRequest,
     expect_records,
-    fold_names,
     incomplete_reply_error,
     is_uid,
-    list_ids,
 )
 from entrez_kit.services.small_replies import MAX_PUBMED_RESULTS, check_esearch, malformed_error, parse_esearch
 from entrez_kit.services.transport import Expect, Reply
@@ -39,29 +37,27 @@ _DOCUMENTS: Final[Mapping[str, tuple[str, str]]] = {
 _DEFAULT_RETMAX: Final = "20"
 
 
-def answer_request(eutils: EUtils, request: "Request", short: list[tuple[bytes, Any]]) -> Reply[Any]:
+def answer_request(eutils: EUtils, request: "Request") -> Reply[Any]:
     """Return the checked reply to a request that Bio.Entrez has built for a script.
 
-    Args:
-        short: receives the replies with fewer ids or summaries than expected; if every attempt is incomplete, the last
-            of them is returned.
+    If every attempt gets fewer ids or summaries than expected, the last reply is returned, and it is not complete.
 
     Raises:
         EntrezKitError: the errors of ``EUtils``.
     """
-    address = urlsplit(request.full_url)
-    built = request.data.decode("ascii") if isinstance(request.data, bytes) else address.query
-    params = parse_qsl(built, keep_blank_values=True)
-    parameters, ids = fold_names(params), list_ids(params)
-    endpoint = address.path.rpartition("/")[2].partition(".")[0]
-    expect = expect_reply(endpoint, parameters, ids)
-    if expect.format in ("xml", "json") and endpoint in ("esearch", "esummary"):
-        expect = (
-            _check_search(expect, parameters, short) if endpoint == "esearch" else _check_summaries(expect, ids, short)
-        )
-    by_post = request.get_method() == "POST"
+    parsed = ParsedRequest.parse(request)
+    expect = expect_reply(parsed.endpoint, parsed.parameters, parsed.ids)
+    if expect.format in ("xml", "json"):
+        if parsed.endpoint == "esearch":
+            expect = _check_search(expect, parsed.parameters)
+        elif parsed.endpoint == "esummary":
+            expect = _check_summaries(expect, parsed.ids)
     return eutils.send_built(
-        request, expect, post=by_post, cacheable=parameters.get("cmd") != "neighbor_history", short=short
+        parsed,
+        expect,
+        post=request.get_method() == "POST",
+        cacheable=parsed.parameters.get("cmd") != "neighbor_history",
+        partial=True,
     )
 
 
@@ -96,7 +92,7 @@ def _read_citations(content: bytes) -> bytes:
     return content
 
 
-def _check_search(expect: Expect, parameters: Mapping[str, str], short: list[tuple[bytes, Any]]) -> Expect:
+def _check_search(expect: Expect, parameters: Mapping[str, str]) -> Expect:
     start, most = parameters.get("retstart", "0"), parameters.get("retmax", _DEFAULT_RETMAX)
     is_bounded = is_uid(start) and is_uid(most)
     ceiling = MAX_PUBMED_RESULTS - int(start) if parameters.get("db") == "pubmed" and is_bounded else MAX_RETMAX
@@ -108,12 +104,12 @@ def _check_search(expect: Expect, parameters: Mapping[str, str], short: list[tup
         is_kept = parameters.get("usehistory") == "y"
         check_esearch(found, retmax=int(most), retstart=int(start), accessions="idtype" in parameters, history=is_kept)
         due = min(int(most), ceiling, found.count - int(start))
-        return _refuse_short("esearch", content, found, len(found.ids), due, short)
+        return _refuse_short("esearch", content, found, len(found.ids), due)
 
     return replace(expect, read=read)
 
 
-def _check_summaries(expect: Expect, ids: Sequence[str], short: list[tuple[bytes, Any]]) -> Expect:
+def _check_summaries(expect: Expect, ids: Sequence[str]) -> Expect:
     due = {str(int(uid)) for uid in ids} if all(map(is_uid, ids)) else set()
     is_countable = 0 < len(due) == len(ids)
     """False if a script names an id twice, names accessions, or separates ids in another way."""
@@ -127,20 +123,17 @@ def _check_summaries(expect: Expect, ids: Sequence[str], short: list[tuple[bytes
         answered = find_uids(document)
         if foreign := answered.described - due:
             raise malformed_error("esummary", f"a summary of {min(foreign)}, which was not requested")
-        return _refuse_short("esummary", content, answered, len(answered.uids & due), len(due), short)
+        return _refuse_short("esummary", content, answered, len(answered.uids & due), len(due))
 
     return replace(expect, read=read, keep=lambda answered: answered is None or not answered.refused)
 
 
-def _refuse_short(
-    endpoint: str, content: bytes, value: Any, found: int, due: int, short: list[tuple[bytes, Any]]
-) -> Any:
+def _refuse_short(endpoint: str, content: bytes, value: Any, found: int, due: int) -> Any:
     """Return the value of a complete reply.
 
     Raises:
-        UpstreamError: the reply has fewer records than expected.
+        IncompleteReply: the reply has fewer records than expected.
     """
     if found < due:
-        short.append((content, value))
-        raise incomplete_reply_error(endpoint, f"{found} records instead of {due}")
+        raise incomplete_reply_error(endpoint, f"{found} records instead of {due}", content, value)
     return value

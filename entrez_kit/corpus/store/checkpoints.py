@@ -15,7 +15,7 @@ RESUMED_WITHIN: Final = timedelta(hours=24)
 RETRIED_WITHIN: Final = timedelta(days=30)
 """How long syncs try to fetch a record that NCBI lists but does not return."""
 
-Shutdown = Literal["complete", "partial", "failed", "interrupted"]
+JobStatus = Literal["complete", "partial", "failed", "interrupted"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,10 +178,10 @@ def note_progress(connection: sqlite3.Connection, job: SyncJob) -> None:
     )
 
 
-def finish(connection: sqlite3.Connection, job: SyncJob, ending: Shutdown, now: datetime) -> None:
+def finish(connection: sqlite3.Connection, job: SyncJob, status: JobStatus, now: datetime) -> None:
     """Store the final state of a sync."""
     note_progress(connection, job)
-    connection.execute("UPDATE jobs SET status = ?, finished_at = ? WHERE job_id = ?", (ending, stamp(now), job.job_id))
+    connection.execute("UPDATE jobs SET status = ?, finished_at = ? WHERE job_id = ?", (status, stamp(now), job.job_id))
 
 
 # Records that NCBI lists but does not return -------------------------------------------------------------------------

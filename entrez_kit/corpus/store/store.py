@@ -18,7 +18,7 @@ from entrez_kit.base.frontend_text import Argument, FrontendText, NextCall
 from entrez_kit.base.settings import CORPUS_FILE, Settings
 from entrez_kit.corpus.documents import Doc
 from entrez_kit.corpus.store import checkpoints, reading, writing
-from entrez_kit.corpus.store.checkpoints import Checkpoint, Shutdown, SyncJob
+from entrez_kit.corpus.store.checkpoints import Checkpoint, JobStatus, SyncJob
 from entrez_kit.corpus.store.database import CorpusFile, hold_lock
 from entrez_kit.corpus.store.reading import CheckpointLog, CorpusDiff, CorpusList, CorpusStats, StoredDoc
 from entrez_kit.corpus.store.schema import rebuild_vector_index, rebuild_word_index
@@ -330,14 +330,14 @@ class Store(CorpusFile):
         self.index_words(lexical.AT_ONCE)
         return done
 
-    def finish_job(self, job: SyncJob, ending: Shutdown) -> None:
+    def finish_job(self, job: SyncJob, status: JobStatus) -> None:
         """Store the final state of a sync; a complete sync also sets the time of the last scan."""
         now = self.clock()
         with self.writing() as connection:
-            if ending == "complete":
+            if status == "complete":
                 checkpoints.bind(connection, job)
                 checkpoints.record_scan(connection, job)
-            checkpoints.finish(connection, job, ending, now)
+            checkpoints.finish(connection, job, status, now)
         self.index_words()
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from entrez_kit.base.errors import EntrezKitError
+from entrez_kit.base.errors import EntrezKitError, IncompleteReply, UpstreamError
 from entrez_kit.base.frontend_text import Argument, FrontendText, NextCall, Part, PerFrontend, Text
 
 MAX_DEPTH: Final = 20
@@ -17,7 +17,8 @@ class InvalidDocument(ValueError):
 def dump_error(error: EntrezKitError) -> dict[str, Any]:
     """Return an error as plain data."""
     return {
-        "type": type(error).__name__,
+        # A replay makes an IncompleteReply from the recorded reply.
+        "type": (UpstreamError if isinstance(error, IncompleteReply) else type(error)).__name__,
         "message": dump_text(error.message_text),
         "hint": dump_text(error.hint_text),
         "invalid_input": error.invalid_input,

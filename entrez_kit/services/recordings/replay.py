@@ -1,7 +1,6 @@
 """Answer the requests of a call from a recording, without a network and without the cache."""
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from pathlib import Path
@@ -12,7 +11,7 @@ from pydantic import SecretStr
 
 from entrez_kit.base import tracing
 from entrez_kit.base.clock import Clock, FixedClock
-from entrez_kit.base.errors import EntrezKitError, RefusedReply, UpstreamError, truncate
+from entrez_kit.base.errors import EntrezKitError, IncompleteReply, RefusedReply, UpstreamError, truncate
 from entrez_kit.base.redaction import Redactor
 from entrez_kit.base.settings import BY_NAME, DEMO_URL, Settings, parse_value
 from entrez_kit.services.recordings.archive import MANIFEST, REQUESTS, ArchiveReader, RecordedRequest
@@ -121,10 +120,10 @@ class Replay:
             raise self._missing_error(call.endpoint, query, call.about("not_recorded"))
         in_flight.mark_sent()
         if found.error is not None:
-            if found.read is not None:  # the reader keeps what it read for its caller
-                with suppress(EntrezKitError):
-                    call.expect.read(self._archive.read(found.read))
-            raise self._load_error(found.error)
+            error = self._load_error(found.error)
+            if error.reason == "incomplete" and found.read is not None:
+                error = self._add_reply(error, call, found.read)
+            raise error
         recorded = found.reply
         if recorded is None:
             raise self._archive.damage_error(REQUESTS, "a request has no outcome")
@@ -182,6 +181,18 @@ class Replay:
             f"{self._redactor.text(truncate(' '.join(self._archive.manifest.command), _QUOTED)) or 'EntrezKit'}",
             details=details,
         )
+
+    def _add_reply(self, error: EntrezKitError, call: Call, part: str) -> EntrezKitError:
+        """Return a recorded error with the incomplete reply, which the reader refuses again."""
+        try:
+            call.expect.read(self._archive.read(part))
+        except IncompleteReply as exc:
+            restored = exc.copy_with(error.message_text, error.hint_text, **error.details)
+            restored.reply = error.reply
+            return restored
+        except EntrezKitError:
+            pass
+        return error
 
     def _load_error(self, document: dict[str, Any]) -> EntrezKitError:
         try:

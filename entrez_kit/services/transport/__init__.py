@@ -369,7 +369,8 @@ class Reply(Generic[T]):
     of requests sent, 0 for a cached reply. ``until`` is the Unix time at which the cached reply expires, 0 if it is
     not cached. ``created`` is the Unix time at which the service sent it, even if it comes from the cache.
     ``content_type`` is the media type that the service sent, empty if it sent none. ``fidelity`` is the header with
-    which a local copy names the fidelity of its answer.
+    which a local copy names the fidelity of its answer. ``is_complete`` is False if the reply has fewer records than
+    expected, which a caller must allow.
     """
 
     content: bytes
@@ -383,6 +384,7 @@ class Reply(Generic[T]):
     created: float = 0.0
     content_type: str = ""
     fidelity: str = ""
+    is_complete: bool = True
 
     @property
     def sent_at(self) -> str:

@@ -16,8 +16,8 @@ from os import getpid
 from typing import TYPE_CHECKING, ClassVar, Final, Generic
 
 from entrez_kit.base import tracing
-from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import OFFLINE_SWITCH, FrontendText, Text
+from entrez_kit.base.errors import EntrezKitError, RateLimited, UpstreamError
+from entrez_kit.base.frontend_text import OFFLINE_SWITCH, FrontendText
 from entrez_kit.base.settings import Settings
 from entrez_kit.services.transport import (
     CLOCK_TOLERANCE_SECONDS,
@@ -423,18 +423,6 @@ def _out_of_time(last: EntrezKitError, outgoing: Outgoing) -> EntrezKitError:
         reason="deadline_exceeded",
         last_failure=last.reason,
     )
-
-
-def invalid_argument(
-    field: str, problem: str, value: object = "", hint: Text | None = None, **details: object
-) -> InvalidInput:
-    """Return the error for an invalid argument."""
-    return InvalidInput(f"{field}: {problem}", invalid_input=f"{field}={value}", recovery_hint=hint, details=details)
-
-
-def no_pmcid_error(text: str) -> InvalidInput:
-    """Return the error for a text that is not a PMCID."""
-    return invalid_argument("pmcid", f"{text[:100]!r} is not a PMCID", text[:100], "Give a PMCID such as PMC1234567.")
 
 
 class ServiceClient:

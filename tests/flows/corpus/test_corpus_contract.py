@@ -160,7 +160,7 @@ def test_requests_and_responses_match_the_schemas_of_the_contract(
 
 def get_listed_schema(name: str) -> dict[str, Any]:
     """Return the output schema that agents get."""
-    tools = Toolbox(OPERATIONS).listing(scopes=None, protocol_version="2025-11-25")
+    tools = Toolbox(OPERATIONS).list_tools(scopes=None, protocol_version="2025-11-25")
     schema = next(tool.output_schema for tool in tools if tool.name == name)
     assert schema is not None
     return schema

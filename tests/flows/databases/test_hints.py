@@ -21,7 +21,7 @@ from entrez_kit.pubmed.convert import CONVERT
 from entrez_kit.pubmed.search import SEARCH_ARTICLES
 from entrez_kit.references.match import LOOKUP_CITATION
 from entrez_kit.sandbox.server import Sandbox
-from entrez_kit.server.tools import Tools
+from entrez_kit.server.tools import McpFrontend
 
 TOOLS: dict[str, Operation[Any, Any]] = {
     operation.name: operation
@@ -152,7 +152,7 @@ CASES = {
 def call_as_agent(kit: EntrezKit, operation: Operation[Any, Any], arguments: dict[str, Any]) -> EntrezKitError | None:
     """Return the error of a call, as agents see it."""
     error = execute(operation, kit.services, arguments).error
-    return error.say_in(Tools()) if error is not None else None
+    return error.say_in(McpFrontend()) if error is not None else None
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)

@@ -1,18 +1,24 @@
 """A reply is parsed once: the check before caching and the caller use the same result."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from loopback_server import Answer
-from loopback_transport import open_workbench
+from loopback_transport import open_bench, open_workbench
 
+from entrez_kit.base.bio_entrez import build_request
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.xml import records, stream
 from entrez_kit.services import Services
+from entrez_kit.services.recordings.record import Recorder
+from entrez_kit.services.recordings.replay import Replay
 from entrez_kit.services.small_replies import malformed_error
+from entrez_kit.services.transport import Expect
 
 ONE = b"<PubmedArticle><MedlineCitation><PMID>%d</PMID><Article><ArticleTitle>T</ArticleTitle></Article>"
 SET = b"<PubmedArticleSet>" + (ONE + b"</MedlineCitation></PubmedArticle>") * 2 % (1, 2) + b"</PubmedArticleSet>"
@@ -116,3 +122,56 @@ def test_a_list_shorter_than_its_count_is_accepted_only_on_request(tmp_path: Pat
             bench.eutils.esearch(db="pubmed", term="x")
 
     assert (reply.value.ids, reply.value.count, requested) == (["1"], 2, 3)
+    assert not reply.is_complete
+
+
+def test_callers_of_the_same_request_all_get_the_incomplete_list_but_not_the_same_value(tmp_path: Path) -> None:
+    short = b"<eSearchResult><Count>2</Count><IdList><Id>1</Id></IdList></eSearchResult>"
+    with (
+        open_workbench(tmp_path, always=Answer(body=short, delay=0.3)) as bench,
+        ThreadPoolExecutor(max_workers=4) as pool,
+    ):
+        replies = list(pool.map(lambda _: bench.eutils.esearch(db="pubmed", term="x", partial=True), range(4)))
+
+    assert [(reply.value.ids, reply.is_complete, reply.attempts) for reply in replies] == [(["1"], False, 3)] * 4
+    assert len({id(reply.value.ids) for reply in replies}) == 4
+    assert len(bench.server.seen) == 3
+
+
+def test_a_replay_returns_the_incomplete_list_or_refuses_it_like_the_recorded_call(tmp_path: Path) -> None:
+    short = b"<eSearchResult><Count>2</Count><IdList><Id>1</Id></IdList></eSearchResult>"
+    path = tmp_path / "short.ekz"
+    with open_workbench(tmp_path, always=Answer(body=short)) as bench:
+        recorder = Recorder(path, bench.settings)
+        with open_bench(bench.server, bench.settings, recording=recorder) as recorded:
+            sent = recorded.eutils.esearch(db="pubmed", term="x", partial=True)
+            with pytest.raises(UpstreamError) as refused:
+                recorded.eutils.esearch(db="pubmed", term="x")
+        recorder.finish()
+        requested = len(bench.server.seen)
+        with (
+            closing(Replay(path)) as replay,
+            open_bench(bench.server, replay.use_settings(bench.settings), recording=replay) as replayed,
+        ):
+            again = replayed.eutils.esearch(db="pubmed", term="x", partial=True)
+            with pytest.raises(UpstreamError) as refused_again:
+                replayed.eutils.esearch(db="pubmed", term="x")
+
+    assert (again.value, again.content, again.attempts) == (sent.value, sent.content, sent.attempts)
+    assert not again.is_complete
+    assert refused_again.value.envelope() == refused.value.envelope()
+    assert len(bench.server.seen) == requested == 6
+
+
+def test_a_reader_may_still_keep_incomplete_replies_in_a_list(tmp_path: Path) -> None:
+    short: list[tuple[bytes, str]] = []
+
+    def read(content: bytes) -> str:
+        short.append((content, f"value {len(short) + 1}"))
+        raise UpstreamError("Some records are missing.", details={"reason": "incomplete"})
+
+    request = build_request("efetch", {"db": "pubmed", "id": ["1", "2"], "retmode": "xml"})
+    with open_workbench(tmp_path, always=Answer(body=SET)) as bench:
+        reply = bench.eutils.send_built(request, Expect("xml", read=read), short=short)
+
+    assert (reply.content, reply.value, reply.is_complete) == (SET, "value 3", False)

@@ -118,7 +118,7 @@ async def test_a_tool_has_a_title_and_is_marked_as_read_only(services: ServerSer
 
 @pytest.mark.parametrize("era", ERAS)
 def test_the_list_of_the_default_toolsets_is_short(era: str) -> None:
-    listed = Toolbox(None).listing(scopes=None, protocol_version=era)
+    listed = Toolbox(None).list_tools(scopes=None, protocol_version=era)
     sent = ListToolsResult(tools=listed).model_dump_json(by_alias=True, exclude_none=True)
 
     assert len(sent.encode()) < MAX_LISTING
@@ -128,7 +128,7 @@ def test_the_list_of_the_default_toolsets_is_short(era: str) -> None:
 
 
 def test_descriptions_explain_what_a_model_cannot_guess() -> None:
-    tools = {tool.name: tool for tool in Toolbox(None).listing(scopes=None, protocol_version=ERAS[-1])}
+    tools = {tool.name: tool for tool in Toolbox(None).list_tools(scopes=None, protocol_version=ERAS[-1])}
     search = tools["pubmed_search_articles"].input_schema["properties"]
 
     markdown = {operation.name for operation in OPERATIONS if operation.agents.as_markdown}

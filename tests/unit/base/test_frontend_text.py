@@ -21,7 +21,7 @@ from entrez_kit.base.frontend_text import AGAIN, OFFLINE_SWITCH, Argument, Front
 from entrez_kit.core.model import Warn
 from entrez_kit.core.operation import Operation
 from entrez_kit.python.catalogue import OPERATIONS
-from entrez_kit.server.tools import Tools
+from entrez_kit.server.tools import McpFrontend
 
 ROOT = Path(__file__).parents[3] / "entrez_kit"
 ELSEWHERE = (
@@ -65,7 +65,8 @@ HINT = FrontendText(
 
 def test_a_call_and_an_argument_have_three_forms() -> None:
     assert str(HINT) == 'To sort by sort_by call kit.search_articles(query_term="p53 gene", max_results=5)'
-    assert Tools().say(HINT) == 'To sort by sort_by call pubmed_search_articles(query_term="p53 gene", max_results=5)'
+    said = McpFrontend().say(HINT)
+    assert said == 'To sort by sort_by call pubmed_search_articles(query_term="p53 gene", max_results=5)'
     shown = _make_terminal("search").say(HINT)
     assert shown == "To sort by --sort run `entrez-kit search 'p53 gene' --max-results 5`"
 
@@ -74,7 +75,7 @@ def test_open_arguments_of_a_call_are_placeholders() -> None:
     hint = FrontendText("Call ", NextCall("entrez_search", db="gene", term=...), ".")
 
     assert str(hint) == 'Call kit.entrez_search(db="gene", term=...).'
-    assert Tools().say(hint) == 'Call entrez_search(db="gene", term=...).'
+    assert McpFrontend().say(hint) == 'Call entrez_search(db="gene", term=...).'
     assert _make_terminal().say(hint) == "Run `entrez-kit db search gene QUERY`."
 
 
@@ -92,12 +93,12 @@ def test_flags_and_whole_sentences_differ_between_front_ends_too() -> None:
     hint = FrontendText(AGAIN, " without ", OFFLINE_SWITCH, PerFrontend("", "", "!"))
 
     assert str(hint) == "Make the same call again without offline=True!"
-    assert Tools().say(hint) == "Make the same call again without ENTREZ_KIT_OFFLINE"
+    assert McpFrontend().say(hint) == "Make the same call again without ENTREZ_KIT_OFFLINE"
     assert _make_terminal().say(hint) == "Run the same command again without --offline"
 
 
 def test_tools_have_the_names_under_which_they_are_listed() -> None:
-    listed = Tools({"search_articles": "searchPubMedArticles"})
+    listed = McpFrontend({"search_articles": "searchPubMedArticles"})
 
     assert listed.say(FrontendText(NextCall("search_articles"))) == "searchPubMedArticles"
 
@@ -106,10 +107,10 @@ def test_a_text_keeps_its_parts_in_copies_errors_and_other_texts() -> None:
     outer = FrontendText("First. ", deepcopy(HINT), ".")
 
     assert str(outer) == f"First. {HINT!s}."
-    assert Tools().say(outer) == f"First. {Tools().say(HINT)}."
-    error = InvalidInput(HINT, recovery_hint=outer).say_in(Tools())
-    assert error.envelope()["error"]["message"] == Tools().say(HINT)
-    assert error.recovery_hint == Tools().say(outer)
+    assert McpFrontend().say(outer) == f"First. {McpFrontend().say(HINT)}."
+    error = InvalidInput(HINT, recovery_hint=outer).say_in(McpFrontend())
+    assert error.envelope()["error"]["message"] == McpFrontend().say(HINT)
+    assert error.recovery_hint == McpFrontend().say(outer)
 
 
 @pytest.mark.parametrize("part", [HINT, Argument("sort_by"), NextCall("search_articles"), AGAIN])
@@ -128,8 +129,8 @@ def test_an_error_is_a_string_in_python_and_has_its_parts_for_other_front_ends()
 
     assert error.message == error.recovery_hint == error.details["errors"][0]["message"] == str(error) == str(HINT)
     assert json.loads(json.dumps(error.envelope()))["error"]["message"] == str(HINT)
-    again = error.copy_with(hint=FrontendText(error.hint_text, " Again."), attempts=2).say_in(Tools())
-    said = Tools().say(HINT)
+    again = error.copy_with(hint=FrontendText(error.hint_text, " Again."), attempts=2).say_in(McpFrontend())
+    said = McpFrontend().say(HINT)
     assert (again.message, again.recovery_hint) == (said, f"{said} Again.")
     assert again.details == {"errors": [{"message": said}], "reason": "x", "attempts": 2}
 
@@ -140,7 +141,7 @@ def test_a_warning_is_a_string_in_documents_and_has_its_parts_for_front_ends() -
     assert warning.message == str(HINT)
     assert warning.model_dump() == {"code": "x", "message": str(HINT)}
     assert Warn.model_validate_json(warning.model_dump_json()) == warning
-    assert Tools().say(warning.text) == Tools().say(warning.model_copy().text) == Tools().say(HINT)
+    assert McpFrontend().say(warning.text) == McpFrontend().say(warning.model_copy().text) == McpFrontend().say(HINT)
 
 
 # Every text of the source

@@ -24,7 +24,7 @@ from entrez_kit.core.operation import Operation, execute
 from entrez_kit.databases.gene.gene_errors import only_gene_codes, unresolved_error
 from entrez_kit.databases.gene.get_genes import GET_GENE, GET_PUBMED_LINKS
 from entrez_kit.databases.gene.search_genes import SEARCH_GENES
-from entrez_kit.server.tools import Tools
+from entrez_kit.server.tools import McpFrontend
 
 REGISTRY = {"UNRESOLVED_ENTITY", "ENTITY_NOT_FOUND", "AMBIGUOUS_QUERY", "RATE_LIMITED", "UPSTREAM_ERROR"}
 TOOLS: dict[str, Operation[Any, Any]] = {
@@ -58,7 +58,7 @@ def _catch_error(genes: Genes, tool: str, arguments: dict[str, Any]) -> EntrezKi
     outcome = execute(TOOLS[tool], genes.kit.services, arguments)
     assert outcome.result is None
     assert outcome.error is not None
-    return outcome.error.say_in(Tools())
+    return outcome.error.say_in(McpFrontend())
 
 
 @pytest.mark.parametrize(("tool", "arguments", "code", "invalid_input"), WRONG)
@@ -122,7 +122,7 @@ def test_a_query_that_ncbi_refuses_is_reported_as_ambiguous_with_its_text() -> N
 
 def test_hints_name_the_next_call() -> None:
     def get_hint(text: str) -> str:
-        return unresolved_error(text, "get_gene").say_in(Tools()).recovery_hint
+        return unresolved_error(text, "get_gene").say_in(McpFrontend()).recovery_hint
 
     assert get_hint("TP53").startswith('Call search_genes(query="TP53") to resolve the identifier first')
     assert get_hint("7157").startswith('Call get_gene(entrez_id="NCBIGene:7157")')
