@@ -146,7 +146,7 @@ PYTHON: Final = Frontend()
 
 AGAIN: Final = PerFrontend("Run the same command again", "Make the same call again")
 """The hint for an error that is temporary, or after which the same call continues."""
-KEPT: Final = FrontendText(AGAIN, "; cached replies are reused, and only the rest is requested.")
+RESUME_HINT: Final = FrontendText(AGAIN, "; cached replies are reused, and only the rest is requested.")
 RETRY_WITHOUT_CACHE: Final = PerFrontend(
     "Run the same command again with --refresh",
     "Make the same call again in a little while",

@@ -12,8 +12,8 @@ from pydantic import BaseModel, ValidationError
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError, truncate
-from entrez_kit.base.frontend_text import KEPT, Argument, FrontendText, PerFrontend, Text
-from entrez_kit.core.model import WRONG, Collected, Request, Result, Warn, describe_problem
+from entrez_kit.base.frontend_text import RESUME_HINT, Argument, FrontendText, PerFrontend, Text
+from entrez_kit.core.model import WRONG_ARGUMENT, Collected, Request, Result, Warn, describe_problem
 
 if TYPE_CHECKING:
     from entrez_kit.services import Services
@@ -145,7 +145,7 @@ def build_missing_error(
     details: dict[str, Any] = {"partial": found > 0, "missing": [one.model_dump() for one in missing]}
     statuses = {one.status for one in missing}
     if lost or statuses & {"error", "partial"}:
-        return UpstreamError(unanswered, recovery_hint=KEPT, details={**details, "reason": "incomplete"})
+        return UpstreamError(unanswered, recovery_hint=RESUME_HINT, details={**details, "reason": "incomplete"})
     otherwise = (EntityNotFound, *unknown, "not_found")
     kind, text, hint, reason = invalid if invalid is not None and statuses == {"invalid"} else otherwise
     first = next((one for one in missing if one.status == reason), missing[0])
@@ -424,7 +424,7 @@ def _add_warnings(result: Res, messages: Mapping[str, Text]) -> Res:
     if not messages:
         return result
     if "warnings" not in type(result).model_fields:
-        result.add_cautions(text for code, text in messages.items() if code not in SOURCES)
+        result.add_cautions(text for code, text in messages.items() if code not in SOURCE_WARNING_CODES)
         return result
     first = [_warning(type(result), code, text) for code, text in messages.items()]
     return result.model_copy(update={"warnings": [*first, *result.warnings]})  # type: ignore[attr-defined]
@@ -437,7 +437,7 @@ def _warning(result: type[Result], code: str, message: Text) -> Any:
     return str(message) if kind is str else kind(code=code, message=message)
 
 
-SOURCES: Final = ("demo", "local")
+SOURCE_WARNING_CODES: Final = ("demo", "local")
 """Codes of the warnings that NCBI did not answer: the sandbox did, or a local copy."""
 MAX_PROBLEMS: Final = 5
 """Maximum number of invalid arguments in a message; ``details.errors`` has more."""
@@ -454,7 +454,7 @@ def invalid_arguments(exc: ValidationError, request: type[BaseModel]) -> Invalid
     problems: list[dict[str, Any]] = []
     for error in exc.errors(include_url=False)[:MAX_DETAILED]:
         context = error.get("ctx", {})
-        place = [*error["loc"], context["field"]] if error["type"] == WRONG else error["loc"]
+        place = [*error["loc"], context["field"]] if error["type"] == WRONG_ARGUMENT else error["loc"]
         where = ".".join(str(part) for part in place)
         if error["type"] == "missing":  # for these pydantic gives the alias
             where = re.sub(r"(?<=[a-z0-9])[A-Z]", lambda match: f"_{match[0].lower()}", where)

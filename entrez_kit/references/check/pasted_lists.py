@@ -14,8 +14,8 @@ from entrez_kit.pubmed.comparison import fold_text
 from entrez_kit.pubmed.models import WORDS
 from entrez_kit.references.check.first_lines import find_first_lines
 from entrez_kit.references.check.guessing import VISITED, YEAR
-from entrez_kit.references.check.line_signs import BEGINS, ENDS, MARK, kind_of
-from entrez_kit.references.check.list_layout import BARE_KIND, ListLayout, ListLine
+from entrez_kit.references.check.line_signs import AUTHOR_START, MARK, REFERENCE_END, kind_of
+from entrez_kit.references.check.list_layout import BARE_NUMBER_KIND, ListLayout, ListLine
 from entrez_kit.references.check.page_lines import TextLine, read_lines, remove_line_numbers, remove_page_lines
 from entrez_kit.references.check.rewrite_lists import remove_notes, rewrite_lists, rewrite_marks
 from entrez_kit.references.check.uncertain_rows import find_uncertain_rows
@@ -136,7 +136,7 @@ def _warn_of_split(rows: Sequence[Sequence[ListLine]], layout: ListLayout) -> li
 
 def _build_reference(lines: Sequence[ListLine]) -> Reference:
     first = lines[0]
-    bare = first.kind == BARE_KIND
+    bare = first.kind == BARE_NUMBER_KIND
     text = _join_lines([first.body if bare else first.text, *(line.text for line in lines[1:])])
     return as_reference(text, first.number, number=str(first.count) if bare else None)
 
@@ -194,7 +194,7 @@ def _is_one_list(lines: Sequence[str], head: int, next_head: int) -> bool:
 
 
 def _may_end(lines: Sequence[str], n: int) -> bool:
-    return not lines[n - 1].strip() or ENDS.search(lines[n - 1]) is not None
+    return not lines[n - 1].strip() or REFERENCE_END.search(lines[n - 1]) is not None
 
 
 def _warn_about_removed_lines(
@@ -257,7 +257,7 @@ def looks_written_out(reference: Reference) -> bool:
     if reference.pmid or reference.pmcid or reference.doi or reference.number:
         return True
     text = reference.text or ""
-    return BEGINS.match(text) is not None and YEAR.search(text) is not None
+    return AUTHOR_START.match(text) is not None and YEAR.search(text) is not None
 
 
 def words_of(text: str, known: Collection[str] = ()) -> list[str]:
