@@ -64,7 +64,7 @@ class BatchedOutcomes(Outcomes[Item], Generic[Given, Item]):
     answer; the iteration raises it if no input was answered.
     """
 
-    PART: ClassVar[int]
+    BATCH_SIZE: ClassVar[int]
     """Number of inputs that are requested before their outcomes are yielded."""
     GOOD: ClassVar[tuple[str, ...]] = ("found",)
 
@@ -77,9 +77,9 @@ class BatchedOutcomes(Outcomes[Item], Generic[Given, Item]):
 
     def __iter__(self) -> Iterator[Item]:
         total = len(self._inputs)
-        for start in range(0, total, self.PART):
+        for start in range(0, total, self.BATCH_SIZE):
             tracing.step(start, total)
-            for item in self._part(start, self._inputs[start : start + self.PART]):
+            for item in self._request_batch(start, self._inputs[start : start + self.BATCH_SIZE]):
                 outcome = self._outcome(item)
                 if outcome.status in self.GOOD:
                     self.found += 1
@@ -95,7 +95,7 @@ class BatchedOutcomes(Outcomes[Item], Generic[Given, Item]):
             raise self.error
 
     @abstractmethod
-    def _part(self, start: int, inputs: Sequence[Given]) -> Iterable[Item]:
+    def _request_batch(self, start: int, inputs: Sequence[Given]) -> Iterable[Item]:
         """Request some of the inputs, which begin at this index, and yield or return the outcome of each."""
 
     def _outcome(self, item: Item) -> Any:
