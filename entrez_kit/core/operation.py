@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar, get_ar
 from pydantic import BaseModel, ValidationError
 
 from entrez_kit.base import tracing
-from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError, truncate
-from entrez_kit.base.frontend_text import RESUME_HINT, Argument, FrontendText, PerFrontend, Text
+from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.base.frontend_text import RESUME_HINT, Argument, FrontendText, PerFrontend, Text, cut_middle
 from entrez_kit.core.model import WRONG_ARGUMENT, Collected, Request, Result, Warn, describe_problem
 
 if TYPE_CHECKING:
@@ -460,7 +460,7 @@ def invalid_arguments(exc: ValidationError, request: type[BaseModel]) -> Invalid
             where = re.sub(r"(?<=[a-z0-9])[A-Z]", lambda match: f"_{match[0].lower()}", where)
         # For a missing argument the input is all the other arguments.
         given = "" if error["type"] == "missing" else context.get("given", error["input"])
-        shown = truncate(given if isinstance(given, str) else repr(given), 200)
+        shown = cut_middle(given if isinstance(given, str) else repr(given), 200)
         problems.append({"field": where, "message": describe_problem(error, request), "input": shown})
     first = problems[0]
     shown_problems = [_name_field(problem["field"], problem["message"], problem["input"]) for problem in problems]

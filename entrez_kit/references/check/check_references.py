@@ -17,7 +17,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import Argument, FrontendText
+from entrez_kit.base.frontend_text import Argument, FrontendText, cut_end
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.core.model import Request, Result, Warn, contradiction_error, omit_if_empty
 from entrez_kit.core.operation import AgentOptions, Operation, SummarizedOutcomes, drain
@@ -93,7 +93,7 @@ def _to_reference(value: Any) -> Any:
 def _shorten(reference: Reference) -> str:
     """Return the beginning of a reference."""
     text = " ".join((reference.text or reference.title or reference.key).split())
-    return text if len(text) <= MAX_LEFT_TEXT else f"{text[: MAX_LEFT_TEXT - 1]}…"
+    return cut_end(text, MAX_LEFT_TEXT)
 
 
 class InTextFinding(Result):

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from entrez_kit.base.errors import truncate
+from entrez_kit.base.frontend_text import cut_middle
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.base.invisible import visible
 from entrez_kit.base.numerals import format_count
@@ -130,7 +130,7 @@ def _warn_of_split(rows: Sequence[Sequence[ListLine]], layout: ListLayout) -> li
         more = f" and {len(found) - MAX_SHOWN} more" if len(found) > MAX_SHOWN else ""
         lines = "line" if len(found) == 1 else "lines"
         message += f"References may be divided or joined at {lines} {numbers}{more}. "
-    terms = [f"{line.number}: {truncate(line.text, MAX_TERM)}" for line in found[:MAX_NAMED]]
+    terms = [f"{line.number}: {cut_middle(line.text, MAX_TERM)}" for line in found[:MAX_NAMED]]
     return [Warn(code="uncertain_split", message=message + ADVICE, terms=terms)]
 
 
