@@ -36,19 +36,19 @@ NAMES_AND_YEAR: Final = re.compile(r"[^0-9]{3,500}\((?:1[89]|20)[0-9]{2}[a-z]?\)
 NEARLY_FULL: Final = 0.88
 """Share of the width: the next word did not fit on a line that is longer than this."""
 ONE_PER_LINE: Final = 0.7
-"""Share of lines with a year or an identifier, or with an author, from which on each line is a reference."""
+"""If at least this share of lines has a date, or an author at the beginning, each line is a reference."""
 EACH_LINE: Final = 0.9
-"""Share of lines with an author at their beginning and a year, from which on each line is a reference."""
+"""If at least this share of lines has a date and may begin a reference, each line is a reference."""
 WRAPPED: Final = 0.25
-"""Share of full lines, from which on the lines of a list are wrapped."""
+"""If more than this share of lines is full, the lines of a list are wrapped."""
 LOOSE: Final = 0.25
 """References without an empty line above, for each with one, from which on empty lines separate only some of them."""
 DOUBLE_SPACED: Final = 0.9
-"""Share of lines with an empty line above, from which on empty lines separate lines and not references."""
+"""If at least this share of lines has an empty line above, empty lines separate lines and not references."""
 MAX_MARKED: Final = 0.6
-"""Share of marks that stand where a reference may begin, from which on these are the marks of the list."""
+"""If at least this share of marks is where a reference may begin, these are the marks of the list."""
 MAX_PAGES: Final = 0.3
-"""Share of lines with an address of a web page, from which on these end references and are not references."""
+"""If more than this share of lines is an address of a web page, these end references and are not references."""
 UNCOUNTED: Final = ("-", "•", "key")
 """The kinds of marks without a number."""
 BARE_NUMBER_KIND: Final = "1"

@@ -28,7 +28,7 @@ MAX_TERM: Final = 100
 MAX_NAMED: Final = 200
 """Maximum number of lines in a warning."""
 FIRST_LINES: Final = 0.15
-"""Share of lines that begin a reference, from which on the lines between two headings are references."""
+"""If at least this share of lines begins a reference, the lines between two headings are references."""
 MAX_SHOWN: Final = 10
 """Maximum number of lines in the message of a warning."""
 NO_SIGNS: Final = "The numbers, indents and empty lines of the list do not show where each reference begins. "
