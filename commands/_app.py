@@ -14,7 +14,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from entrez_kit.base import __version__, tracing
-from entrez_kit.base.errors import EntrezKitError, Exit, InvalidInput, truncate
+from entrez_kit.base.errors import EntrezKitError, Exit, InvalidInput
+from entrez_kit.base.frontend_text import cut_middle
 from entrez_kit.base.output_formats import Family
 
 from . import PROGRAM, build_command
@@ -434,7 +435,7 @@ def _refuse_second_value(parameter: Any) -> None:
         values = opts.get(parameter.name)
         if isinstance(values, list):
             if len(set(values)) > 1 and not ctx.resilient_parsing:
-                texts = ", ".join(truncate(str(one), MAX_VALUE) for one in values)
+                texts = ", ".join(cut_middle(str(one), MAX_VALUE) for one in values)
                 raise typer.BadParameter(f"takes one value, but was given {len(values)}: {texts}", ctx, parameter)
             opts = {**opts, parameter.name: values[-1]}
         return handle_one(ctx, opts, args)

@@ -18,9 +18,9 @@ from entrez_kit.core.model import Warn
 from entrez_kit.references.check.check_references import (
     CHECK_FILE,
     Change,
-    CheckedFile,
     CheckResult,
     Checks,
+    FileToCheck,
     InTextFinding,
     LeftOut,
 )
@@ -176,10 +176,10 @@ def _read_accepted(file: Path | None) -> "Accepted | None":
 
 def _describe_file(
     file: Path, source: _Source, target: Path | None, accepted: "Accepted | None", *, is_alone: bool
-) -> CheckedFile:
+) -> FileToCheck:
     from entrez_kit.references.check.accepted import combine_accepted
 
-    return CheckedFile(
+    return FileToCheck(
         source.warnings,
         source.in_text,
         target=None if target is None else str(target),

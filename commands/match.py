@@ -95,7 +95,7 @@ def command(
         | {"warnings": _warnings, "standing": standing_status},
     )
     request = build_request(ctx, LOOKUP_CITATION, {"citations": citations})
-    run(ctx, LOOKUP_CITATION, request, view, label="Matching", least=Matches.PART)
+    run(ctx, LOOKUP_CITATION, request, view, label="Matching", least=Matches.BATCH_SIZE)
 
 
 def _warnings(record: Record) -> list[str]:

@@ -22,7 +22,17 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, ClassVar, Final, Self
 
-from entrez_kit.base.frontend_text import AGAIN, PYTHON, REINDEX, Frontend, FrontendText, PerFrontend, Text, run
+from entrez_kit.base.frontend_text import (
+    AGAIN,
+    PYTHON,
+    REINDEX,
+    Frontend,
+    FrontendText,
+    PerFrontend,
+    Text,
+    cut_middle,
+    run,
+)
 
 
 class Exit(IntEnum):
@@ -56,11 +66,6 @@ MAX_REPEATED: Final = 300
 """Maximum characters of the invalid input, including the name of its argument."""
 
 
-def truncate(text: str, most: int = MAX_SAID) -> str:
-    """Return a text; if it is too long, its beginning and its end."""
-    return text if len(text) <= most else f"{text[: most * 3 // 4]} … {text[-most // 5 :]}"
-
-
 def _render_within(value: Any, frontend: Frontend, most: int | None = None) -> Any:
     """Return plain data with every text in it rendered for a front end, and truncated if it is longer than ``most``."""
     if isinstance(value, Mapping):
@@ -70,7 +75,7 @@ def _render_within(value: Any, frontend: Frontend, most: int | None = None) -> A
     if not isinstance(value, str | FrontendText):
         return value
     text = frontend.say(value)
-    return text if most is None else truncate(text, most)
+    return text if most is None else cut_middle(text, most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +117,7 @@ class EntrezKitError(Exception):
         super().__init__(str(message))
         self.message_text = message
         self.hint_text = recovery_hint or self.default_hint
-        self.invalid_input = None if invalid_input is None else truncate(invalid_input, MAX_REPEATED)
+        self.invalid_input = None if invalid_input is None else cut_middle(invalid_input, MAX_REPEATED)
         self.details: dict[str, Any] = _render_within(details or {}, PYTHON)
         self._details_text = {key: value for key, value in (details or {}).items() if value != self.details[key]}
         self.reply: RefusedReply | None = None
@@ -151,8 +156,8 @@ class EntrezKitError(Exception):
 
     def say_in(self, frontend: Frontend) -> "EntrezKitError":
         """Render the texts of the error for a front end; return the error."""
-        self.message_text = truncate(frontend.say(self.message_text))
-        self.hint_text = truncate(frontend.say(self.hint_text))
+        self.message_text = cut_middle(frontend.say(self.message_text), MAX_SAID)
+        self.hint_text = cut_middle(frontend.say(self.hint_text), MAX_SAID)
         self.details = _render_within({**self.details, **self._details_text}, frontend, MAX_SAID)
         self._details_text = {}
         return self

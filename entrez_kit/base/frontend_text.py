@@ -141,12 +141,22 @@ def _literal(value: Any) -> str:
     return str(value) if isinstance(value, bool) else json.dumps(value, ensure_ascii=False)
 
 
+def cut_end(text: str, most: int) -> str:
+    """Return a text with a maximum number of characters; a truncated text ends with an ellipsis."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def cut_middle(text: str, most: int) -> str:
+    """Return a text; if it is too long, its beginning and its end."""
+    return text if len(text) <= most else f"{text[: most * 3 // 4]} … {text[-most // 5 :]}"
+
+
 PYTHON: Final = Frontend()
 
 
 AGAIN: Final = PerFrontend("Run the same command again", "Make the same call again")
 """The hint for an error that is temporary, or after which the same call continues."""
-KEPT: Final = FrontendText(AGAIN, "; cached replies are reused, and only the rest is requested.")
+RESUME_HINT: Final = FrontendText(AGAIN, "; cached replies are reused, and only the rest is requested.")
 RETRY_WITHOUT_CACHE: Final = PerFrontend(
     "Run the same command again with --refresh",
     "Make the same call again in a little while",

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Any, Final
 from urllib.parse import quote, quote_plus
 
+from entrez_kit.base.frontend_text import cut_end
 from entrez_kit.base.invisible import escape_json
 from entrez_kit.base.settings import Settings
 
@@ -67,7 +68,7 @@ class Redactor:
     def quote_text(self, text: str) -> str:
         """Return a service's text for use in a message: without secrets and control characters, on one short line."""
         line = " ".join(_CONTROL.sub(" ", self.text(text)).split())
-        return cut(line, MAX_QUOTED)
+        return cut_end(line, MAX_QUOTED)
 
     def field(self, value: Any) -> Any:
         """Return a field of a log line or span: without secrets, truncated, and with control characters as escapes.
@@ -84,21 +85,16 @@ class Redactor:
             return {str(self._field(name, 0)): self._field(member, depth - 1) for name, member in members}
         if isinstance(value, list | tuple) and depth:
             return [self._field(member, depth - 1) for member in islice(value, MAX_MEMBERS)]
-        return cut(escape_controls(self.text(str(value)[:MAX_READ])), MAX_FIELD)
+        return cut_end(escape_controls(self.text(str(value)[:MAX_READ])), MAX_FIELD)
 
     def traceback(self, text: str) -> str:
         """Return a traceback with each line treated as in ``field``; only the end of a long traceback."""
         lines = self.text(text[-MAX_READ:]).splitlines()
-        return "\n".join(cut(escape_controls(line), MAX_FIELD) for line in lines[-MAX_TRACEBACK_LINES:])
+        return "\n".join(cut_end(escape_controls(line), MAX_FIELD) for line in lines[-MAX_TRACEBACK_LINES:])
 
     def body(self, body: bytes) -> bytes:
         """Return a body without the known secrets, because some services repeat the request in it."""
         return self._known_bytes.sub(HIDDEN.encode(), body) if self._known_bytes is not None else body
-
-
-def cut(text: str, most: int) -> str:
-    """Return a text with a maximum number of characters; a truncated text ends with an ellipsis."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def escape_controls(text: str) -> str:

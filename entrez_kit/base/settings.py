@@ -20,7 +20,7 @@ from pydantic import SecretStr
 
 from entrez_kit.base import __version__
 from entrez_kit.base.errors import InvalidInput, NotConfigured
-from entrez_kit.base.frontend_text import Argument, FrontendText, PerFrontend
+from entrez_kit.base.frontend_text import Argument, FrontendText, PerFrontend, cut_end
 from entrez_kit.base.output_formats import FORMATS
 from entrez_kit.base.private_files import can_write, is_foreign, platform_folder, temporary_folder
 
@@ -444,8 +444,7 @@ def _explain_refusal(name: str, raw: Any, *, in_project: bool, is_private: bool)
     """Return the reason why a file may not set something; None if it may."""
     setting = BY_NAME.get(name)
     if setting is None:
-        short_name = name if len(name) <= MAX_NAME else f"{name[: MAX_NAME - 1]}…"
-        return f"unknown setting {short_name!r} ignored"
+        return f"unknown setting {cut_end(name, MAX_NAME)!r} ignored"
     if in_project and not setting.in_project_file:
         return f"{name} is not taken from a project file; use {setting.variable}"
     if in_project and setting.project_range and _is_outside(setting, raw, setting.project_range):
@@ -539,7 +538,7 @@ def redact_value(setting: Setting, raw: Any) -> str:
     text = str(raw)
     if setting.kind == "url":
         text = re.sub(r"[?#].*", "?…", re.sub(r"(?<![^/\s])[^/\s]*@", "…@", text, flags=re.DOTALL), flags=re.DOTALL)
-    return text if len(text) <= 200 else text[:199] + "…"
+    return cut_end(text, 200)
 
 
 def _parse_number(setting: Setting, raw: Any) -> int:

@@ -25,7 +25,7 @@ from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from entrez_kit.base.errors import EntrezKitError, UpstreamError
-from entrez_kit.base.frontend_text import KEPT, Argument, FrontendText, Text
+from entrez_kit.base.frontend_text import RESUME_HINT, Argument, FrontendText, Text
 from entrez_kit.base.invisible import clean_query
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ QUERY_FIELDS: Final = frozenset({"query", "query_term", "term"})
 """Names of the query fields of requests."""
 MAX_NAMED: Final = 5
 """Maximum number of removed characters that a warning names."""
-WRONG: Final = "wrong_argument"
+WRONG_ARGUMENT: Final = "wrong_argument"
 NO_SUCH_ARGUMENT: Final = "there is no such argument"
 
 
@@ -257,7 +257,7 @@ class Collected(Result):
 
 
 def incomplete_error(
-    missing: Any, message: Text, *, partial: bool = True, hint: Text | None = KEPT
+    missing: Any, message: Text, *, partial: bool = True, hint: Text | None = RESUME_HINT
 ) -> UpstreamError | None:
     """Return the error for a document that is incomplete because a service did not answer; None if it is complete.
 
@@ -329,13 +329,13 @@ def contradiction_error(field: str, message: Text, value: object = "") -> Pydant
         value: the value of the argument.
     """
     context = {"field": field, "message": message, "given": "" if value is None else value}
-    return PydanticCustomError(WRONG, "{message}", context)
+    return PydanticCustomError(WRONG_ARGUMENT, "{message}", context)
 
 
 def describe_problem(error: ErrorDetails, request: type[BaseModel] = BaseModel) -> Text:
     """Return our message for an error of pydantic: the accepted values, or the most similar name of an argument."""
     kind, context = error["type"], error.get("ctx", {})
-    if kind == WRONG:
+    if kind == WRONG_ARGUMENT:
         return cast(Text, context["message"])
     if kind == "value_error":
         return cast(Text, context["error"].args[0])

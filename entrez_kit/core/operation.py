@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar, get_ar
 from pydantic import BaseModel, ValidationError
 
 from entrez_kit.base import tracing
-from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError, truncate
-from entrez_kit.base.frontend_text import KEPT, Argument, FrontendText, PerFrontend, Text
-from entrez_kit.core.model import WRONG, Collected, Request, Result, Warn, describe_problem
+from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.base.frontend_text import RESUME_HINT, Argument, FrontendText, PerFrontend, Text, cut_middle
+from entrez_kit.core.model import WRONG_ARGUMENT, Collected, Request, Result, Warn, describe_problem
 
 if TYPE_CHECKING:
     from entrez_kit.services import Services
@@ -64,7 +64,7 @@ class BatchedOutcomes(Outcomes[Item], Generic[Given, Item]):
     answer; the iteration raises it if no input was answered.
     """
 
-    PART: ClassVar[int]
+    BATCH_SIZE: ClassVar[int]
     """Number of inputs that are requested before their outcomes are yielded."""
     GOOD: ClassVar[tuple[str, ...]] = ("found",)
 
@@ -77,9 +77,9 @@ class BatchedOutcomes(Outcomes[Item], Generic[Given, Item]):
 
     def __iter__(self) -> Iterator[Item]:
         total = len(self._inputs)
-        for start in range(0, total, self.PART):
+        for start in range(0, total, self.BATCH_SIZE):
             tracing.step(start, total)
-            for item in self._part(start, self._inputs[start : start + self.PART]):
+            for item in self._request_batch(start, self._inputs[start : start + self.BATCH_SIZE]):
                 outcome = self._outcome(item)
                 if outcome.status in self.GOOD:
                     self.found += 1
@@ -95,7 +95,7 @@ class BatchedOutcomes(Outcomes[Item], Generic[Given, Item]):
             raise self.error
 
     @abstractmethod
-    def _part(self, start: int, inputs: Sequence[Given]) -> Iterable[Item]:
+    def _request_batch(self, start: int, inputs: Sequence[Given]) -> Iterable[Item]:
         """Request some of the inputs, which begin at this index, and yield or return the outcome of each."""
 
     def _outcome(self, item: Item) -> Any:
@@ -145,7 +145,7 @@ def build_missing_error(
     details: dict[str, Any] = {"partial": found > 0, "missing": [one.model_dump() for one in missing]}
     statuses = {one.status for one in missing}
     if lost or statuses & {"error", "partial"}:
-        return UpstreamError(unanswered, recovery_hint=KEPT, details={**details, "reason": "incomplete"})
+        return UpstreamError(unanswered, recovery_hint=RESUME_HINT, details={**details, "reason": "incomplete"})
     otherwise = (EntityNotFound, *unknown, "not_found")
     kind, text, hint, reason = invalid if invalid is not None and statuses == {"invalid"} else otherwise
     first = next((one for one in missing if one.status == reason), missing[0])
@@ -424,7 +424,7 @@ def _add_warnings(result: Res, messages: Mapping[str, Text]) -> Res:
     if not messages:
         return result
     if "warnings" not in type(result).model_fields:
-        result.add_cautions(text for code, text in messages.items() if code not in SOURCES)
+        result.add_cautions(text for code, text in messages.items() if code not in SOURCE_WARNING_CODES)
         return result
     first = [_warning(type(result), code, text) for code, text in messages.items()]
     return result.model_copy(update={"warnings": [*first, *result.warnings]})  # type: ignore[attr-defined]
@@ -437,7 +437,7 @@ def _warning(result: type[Result], code: str, message: Text) -> Any:
     return str(message) if kind is str else kind(code=code, message=message)
 
 
-SOURCES: Final = ("demo", "local")
+SOURCE_WARNING_CODES: Final = ("demo", "local")
 """Codes of the warnings that NCBI did not answer: the sandbox did, or a local copy."""
 MAX_PROBLEMS: Final = 5
 """Maximum number of invalid arguments in a message; ``details.errors`` has more."""
@@ -454,13 +454,13 @@ def invalid_arguments(exc: ValidationError, request: type[BaseModel]) -> Invalid
     problems: list[dict[str, Any]] = []
     for error in exc.errors(include_url=False)[:MAX_DETAILED]:
         context = error.get("ctx", {})
-        place = [*error["loc"], context["field"]] if error["type"] == WRONG else error["loc"]
+        place = [*error["loc"], context["field"]] if error["type"] == WRONG_ARGUMENT else error["loc"]
         where = ".".join(str(part) for part in place)
         if error["type"] == "missing":  # for these pydantic gives the alias
             where = re.sub(r"(?<=[a-z0-9])[A-Z]", lambda match: f"_{match[0].lower()}", where)
         # For a missing argument the input is all the other arguments.
         given = "" if error["type"] == "missing" else context.get("given", error["input"])
-        shown = truncate(given if isinstance(given, str) else repr(given), 200)
+        shown = cut_middle(given if isinstance(given, str) else repr(given), 200)
         problems.append({"field": where, "message": describe_problem(error, request), "input": shown})
     first = problems[0]
     shown_problems = [_name_field(problem["field"], problem["message"], problem["input"]) for problem in problems]

@@ -99,7 +99,7 @@ class PerInput(BatchedOutcomes[str, PerInputAnswer[Res]]):
     ``answers`` maps each input to its answer.
     """
 
-    PART = 1
+    BATCH_SIZE = 1
 
     def __init__(
         self,
@@ -125,7 +125,7 @@ class PerInput(BatchedOutcomes[str, PerInputAnswer[Res]]):
         finally:
             del self._answers  # cancels running requests if the caller stops the iteration
 
-    def _part(self, start: int, inputs: Sequence[str]) -> Iterator[PerInputAnswer[Res]]:
+    def _request_batch(self, start: int, inputs: Sequence[str]) -> Iterator[PerInputAnswer[Res]]:
         for one in inputs:
             if one not in self.answers:
                 self.answers[one] = next(self._answers)

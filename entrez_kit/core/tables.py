@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, get_args, get_origin
 from pydantic import BaseModel
 
 from entrez_kit.base.extras import require
+from entrez_kit.base.frontend_text import cut_end
 from entrez_kit.base.invisible import visible
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def _render_cell(value: Any) -> str:
 def shorten(text: str, letters: int = SHOWN_LETTERS) -> str:
     """Return a text on one line, truncated if it is long."""
     line = " ".join(text[: 10 * letters].split())
-    return line if len(line) <= letters else f"{line[: letters - 1]}…"
+    return cut_end(line, letters)
 
 
 def _escape_html(text: str) -> str:

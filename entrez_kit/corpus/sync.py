@@ -286,7 +286,7 @@ class _SyncRun:
 
     def _process(self, entries: ESearchReply) -> Iterator[Upserted]:
         search, report, store = self.search, self.report, self.store
-        report.known_lacking = frozenset(store.read(checkpoints.unavailable, search.query_key, store.clock()))
+        report.known_unavailable = frozenset(store.read(checkpoints.unavailable, search.query_key, store.clock()))
         self.had_members = store.read(reading.has_members, search.query_key)
         self.total = entries.count
         with self._record_problems():
@@ -297,8 +297,8 @@ class _SyncRun:
                 revised = slicer.ask(search.older, MAX_PUBMED_RESULTS)[0]
                 self.total += revised.count
                 yield from self._run_search(slicer, revised, search.older)
-        missing_earlier = sorted(report.known_lacking - set(report.lacking))
-        yield from self._fetch_and_commit(_split_batches(missing_earlier))
+        unavailable_earlier = sorted(report.known_unavailable - set(report.unavailable))
+        yield from self._fetch_and_commit(_split_batches(unavailable_earlier))
         with self._record_problems():
             yield from self._find_old_deletions()
 
@@ -342,18 +342,18 @@ class _SyncRun:
         wanted = [[pmid for pmid in batch if pmid not in fresh] for batch, fresh in zip(batches, here, strict=True)]
         at_once = self.search.services.eutils.at_once if len(batches) > 1 else 1
         requested = in_order((partial(self._fetch, batch) for batch in wanted), at_once)
-        for number, (docs, failed, missing) in enumerate(requested):
+        for number, (docs, failed, unavailable) in enumerate(requested):
             self._report_progress()
             self.report.failed |= failed
             if failed and self.report.problem is None:
                 self.report.problem = next(iter(failed.values()))
             if unlisted:
                 found = [doc.pmid for doc in docs]
-                done = self.store.commit_batch(self.job, docs, deleted=missing, unmatched=found)
-                self.report.deleted += missing
+                done = self.store.commit_batch(self.job, docs, deleted=unavailable, unmatched=found)
+                self.report.deleted += unavailable
                 self.report.unmatched += found
             else:
-                self.report.lacking |= dict.fromkeys(missing)
+                self.report.unavailable |= dict.fromkeys(unavailable)
                 entered = filter(None, (self.highest, *here[number].values(), *(doc.edat for doc in docs)))
                 self.highest = max(entered, default=None)
                 ends = follows_entries and number + 1 == len(batches) and self.report.is_complete
@@ -361,7 +361,7 @@ class _SyncRun:
                     self.job,
                     docs,
                     already_here=here[number],
-                    unavailable=missing,
+                    unavailable=unavailable,
                     advance_to=self.highest if ends else None,
                 )
             for words, pmids in done.standings.items():
@@ -384,8 +384,8 @@ class _SyncRun:
                 failed[int(pmid)] = UpstreamError(
                     f"The record {pmid} cannot be read: {exc}", details={"reason": "invalid_response"}
                 )
-        missing = [pmid for pmid in pmids if str(pmid) not in records and pmid not in failed]
-        return docs, failed, missing
+        unavailable = [pmid for pmid in pmids if str(pmid) not in records and pmid not in failed]
+        return docs, failed, unavailable
 
     def _find_new_deletions(self, piece: DateSlice, listed: Sequence[int]) -> Iterator[Upserted]:
         """Fetch stored records that were entered in a slice's dates but are not in its result: withdrawn or changed.
@@ -426,7 +426,7 @@ class _SyncRun:
         """Fetch stored records entered between two days that a search of these days does not list."""
         days, since = (first.isoformat(), last.isoformat()), stamp(self.job.seen_since)
         members = self.store.read(reading.list_unseen, self.search.query_key, *days, since, stamp(self.store.clock()))
-        gone = sorted(set(members) - set(listed) - set(self.report.lacking))
+        gone = sorted(set(members) - set(listed) - set(self.report.unavailable))
         self.total += len(gone)
         yield from self._fetch_and_commit(_split_batches(gone), unlisted=True)
 

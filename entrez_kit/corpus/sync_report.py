@@ -16,8 +16,8 @@ class SyncReport:
     """The records that a sync could not store, or that changed.
 
     Attributes:
-        known_lacking: PMIDs that PubMed did not return in earlier syncs.
-        lacking: PMIDs that PubMed lists and does not return, in order.
+        known_unavailable: PMIDs that PubMed did not return in earlier syncs.
+        unavailable: PMIDs that PubMed lists and does not return, in order.
         failed: the error of each PMID that could not be fetched.
         standings: PMIDs by the change of their standing, in words.
         deleted: PMIDs that PubMed has withdrawn.
@@ -27,8 +27,8 @@ class SyncReport:
         gave_up: whether the sync ended early because NCBI stopped answering.
     """
 
-    known_lacking: frozenset[int] = frozenset()
-    lacking: dict[int, None] = field(default_factory=dict)
+    known_unavailable: frozenset[int] = frozenset()
+    unavailable: dict[int, None] = field(default_factory=dict)
     failed: dict[int, EntrezKitError] = field(default_factory=dict)
     standings: dict[str, list[int]] = field(default_factory=dict)
     deleted: list[int] = field(default_factory=list)
@@ -43,20 +43,20 @@ class SyncReport:
         return not (self.failed or self.problem or self.unlisted or self.gave_up)
 
     @property
-    def newly_lacking(self) -> list[int]:
+    def newly_unavailable(self) -> list[int]:
         """The PMIDs that PubMed lists and does not return, in this sync for the first time."""
-        return [pmid for pmid in self.lacking if pmid not in self.known_lacking]
+        return [pmid for pmid in self.unavailable if pmid not in self.known_unavailable]
 
     def list_warnings(self) -> list[str]:
         """Return warnings about missing, changed and withdrawn records."""
         warnings = []
         if self.failed:
             warnings.append(f"{_list_pmids(self.failed)} could not be fetched; the next sync tries again.")
-        if newly_lacking := self.newly_lacking:
+        if newly_unavailable := self.newly_unavailable:
             warnings.append(
-                f"PubMed lists but does not return {_list_pmids(newly_lacking)}; the next sync tries again."
+                f"PubMed lists but does not return {_list_pmids(newly_unavailable)}; the next sync tries again."
             )
-        if old := [pmid for pmid in self.lacking if pmid in self.known_lacking]:
+        if old := [pmid for pmid in self.unavailable if pmid in self.known_unavailable]:
             warnings.append(f"PubMed still does not return {_list_pmids(old)}.")
         if self.unlisted:
             warnings.append(f"PubMed counted {self.unlisted} records more than it listed.")
@@ -73,10 +73,10 @@ class SyncReport:
 
     def missing_error(self, query_key: str) -> EntrezKitError | None:
         """Return the error about records or dates that are missing; None if nothing is missing."""
-        newly_lacking = self.newly_lacking
-        if self.is_complete and not newly_lacking:
+        newly_unavailable = self.newly_unavailable
+        if self.is_complete and not newly_unavailable:
             return None
-        missing = sorted({*self.failed, *newly_lacking})
+        missing = sorted({*self.failed, *newly_unavailable})
         kind = type(self.problem) if self.problem is not None else UpstreamError
         details = {**self.problem.details} if self.problem is not None else {"reason": "incomplete"}
         cause = f": {self.problem.message}" if self.problem is not None else "."

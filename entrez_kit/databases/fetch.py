@@ -86,7 +86,7 @@ class FetchedRecords(OfIds[FetchedRecord]):
             message = f"The existence of these ids was not verified: {join_names(self._unchecked)}"
             self.warnings.append(Warn(code="not_verified", message=message, terms=self._unchecked))
 
-    def _part(self, start: int, inputs: Sequence[str]) -> Iterator[FetchedRecord]:
+    def _request_batch(self, start: int, inputs: Sequence[str]) -> Iterator[FetchedRecord]:
         known = self._look_up_ids(inputs)
         contents: dict[str, bytes] = {}
         refused: dict[str, EntrezKitError] = {}

@@ -76,7 +76,7 @@ class LinkResult(Collected):
 class LinkSets(BatchedOutcomes[str, LinkSet]):
     """The links of each source, in order; long lists are followed in parts."""
 
-    PART, GOOD = 500, ("linked", "no_links")
+    BATCH_SIZE, GOOD = 500, ("linked", "no_links")
 
     def __init__(self, services: Services, request: LinkRequest) -> None:
         super().__init__(services, request.ids)
@@ -100,7 +100,7 @@ class LinkSets(BatchedOutcomes[str, LinkSet]):
         fields = ({"id": item.source_id, "status": item.status, "message": item.message} for item in self.missing)
         return missing_ids(self._request.source, [IdOutcome.model_validate(one) for one in fields], self.found)
 
-    def _part(self, start: int, inputs: Sequence[str]) -> list[LinkSet]:
+    def _request_batch(self, start: int, inputs: Sequence[str]) -> list[LinkSet]:
         request = self._request
         uids, outcomes = self._resolve_sources(inputs)
         unique = list(dict.fromkeys(uids.values()))

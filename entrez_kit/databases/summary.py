@@ -73,7 +73,7 @@ def missing_ids(db: str, missing: Sequence[IdOutcome], found: int) -> EntrezKitE
 class OfIds(BatchedOutcomes[str, Item]):
     """The outcome of each id of a database, in order; long lists are requested in parts."""
 
-    PART = 1_000
+    BATCH_SIZE = 1_000
 
     def __init__(self, services: Services, db: str, ids: Sequence[str]) -> None:
         super().__init__(services, ids)
@@ -99,7 +99,7 @@ class SummaryOutcome(NamedTuple):
 class DocumentSummaries(OfIds[SummaryOutcome]):
     """The summary of each id, or the reason why it is missing."""
 
-    def _part(self, start: int, inputs: Sequence[str]) -> Iterator[SummaryOutcome]:
+    def _request_batch(self, start: int, inputs: Sequence[str]) -> Iterator[SummaryOutcome]:
         if not start:
             check_database(self._services, self._db)
         known = look_up(self._services, self._db, inputs, breaker=self._breaker)

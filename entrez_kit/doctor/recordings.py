@@ -9,6 +9,7 @@ from typing import Final
 
 from entrez_kit.base import __version__
 from entrez_kit.base.errors import InvalidInput, StoreError
+from entrez_kit.base.frontend_text import cut_end
 from entrez_kit.base.private_files import refuse_foreign_links
 from entrez_kit.base.redaction import HIDDEN, Redactor
 from entrez_kit.base.settings import Settings
@@ -86,7 +87,7 @@ def save(folder: Path, compared: Sequence[Compared], settings: Settings) -> None
                 call = exchange.call
                 address = call.url.removeprefix(base_of(settings, call.service))  # the host may be the user's mirror
                 request = redactor.text(f"{call.method} {call.service}:{address or '/'}?{call.query}")
-                request_text = request if len(request) <= 300 else f"{request[:299]}…"
+                request_text = cut_end(request, 300)
                 digest = hashlib.sha256(body).hexdigest()
                 verdict = one.comparison.verdict
                 rows.append(

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
-from entrez_kit.base.frontend_text import GIVE_IDS, KEPT, OFFLINE_SWITCH, FrontendText, NextCall, join_names
+from entrez_kit.base.frontend_text import GIVE_IDS, OFFLINE_SWITCH, RESUME_HINT, FrontendText, NextCall, join_names
 from entrez_kit.base.identifiers import Identifier, IdKind, read_identifier
 from entrez_kit.core.model import Collected, Request, Warn, contradiction_error, omit_if_empty
 from entrez_kit.core.operation import AgentOptions, Operation, Outcomes
@@ -165,7 +165,7 @@ def build_missing_error(
         ask = FrontendText("The cache does not have it. Try again without ", OFFLINE_SWITCH, ".")
         return UpstreamError(
             f"No full text of {join_names(failed)}: not every source answered.",  # details.missing has all ids
-            recovery_hint=ask if is_offline else KEPT,
+            recovery_hint=ask if is_offline else RESUME_HINT,
             details={**details, "reason": "incomplete"},
         )
     pmids = [item.id for item in unavailable if item.id_type == "pmid"]

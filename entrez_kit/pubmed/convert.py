@@ -69,13 +69,13 @@ class ConvertResult(Collected):
 class Conversions(BatchedOutcomes[str, Conversion]):
     """The outcome of each id, in order; long lists are converted in parts."""
 
-    PART = 1_000
+    BATCH_SIZE = 1_000
 
     def __init__(self, services: Services, request: ConvertRequest) -> None:
         super().__init__(services, request.ids)
         self._id_type = request.id_type
 
-    def _part(self, start: int, inputs: Sequence[str]) -> list[Conversion]:
+    def _request_batch(self, start: int, inputs: Sequence[str]) -> list[Conversion]:
         services = self._services
         read = [_read_input(text, self._id_type) for text in inputs]
         unique = {identifier.key: identifier for identifier in reversed(read) if identifier}

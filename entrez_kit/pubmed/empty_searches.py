@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from entrez_kit.base.errors import truncate
+from entrez_kit.base.frontend_text import cut_middle
 from entrez_kit.base.numerals import format_count
 from entrez_kit.core.model import Warn
 from entrez_kit.query import parser, reduction
@@ -113,8 +113,8 @@ def find_emptying_part(term: str, reply: ESearchReply, count: Callable[[str], in
             found, before = middle, number
         else:
             empty = middle
-    emptying, start = conditions[found], truncate(_join_conditions(conditions[:found]), MAX_SHOWN)
-    text = truncate(emptying.text, MAX_SHOWN)
+    emptying, start = conditions[found], cut_middle(_join_conditions(conditions[:found]), MAX_SHOWN)
+    text = cut_middle(emptying.text, MAX_SHOWN)
     if emptying.is_excluded:
         message = f"{start!r} finds {format_count(before, 'record')}, and 'NOT {text}' excludes all of them."
     elif not found or not (alone := count(emptying.text)):

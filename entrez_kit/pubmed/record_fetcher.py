@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import CHECK_IDS, GIVE_IDS, KEPT, Argument, FrontendText, join_names
+from entrez_kit.base.frontend_text import CHECK_IDS, GIVE_IDS, RESUME_HINT, Argument, FrontendText, join_names
 from entrez_kit.base.identifiers import Identifier, read_identifier
 from entrez_kit.core.batches import CircuitBreaker, collect_batches, fetch_in_batches
 from entrez_kit.core.model import Result, Warn, omit_if_empty, warn_past_the_last
@@ -430,6 +430,6 @@ def _to_failed(text: str, pmid: str | None, error: EntrezKitError) -> Fetched:
 def _withheld_error(pmid: str) -> UpstreamError:
     return UpstreamError(
         f"NCBI did not return the record of PMID {pmid}, although a search of PubMed finds it.",
-        recovery_hint=KEPT,
+        recovery_hint=RESUME_HINT,
         details={"reason": "incomplete", "service": "eutils", "endpoint": "efetch"},
     )

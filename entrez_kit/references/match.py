@@ -114,13 +114,13 @@ class MatchResult(Warned):
 class Matches(BatchedOutcomes[Citation, CitationMatch]):
     """The outcomes of references, in order. Many references are looked up in batches."""
 
-    PART, GOOD = 500, ("matched",)
+    BATCH_SIZE, GOOD = 500, ("matched",)
 
     def __init__(self, services: Services, request: MatchRequest) -> None:
         super().__init__(services, request.citations)
         self._answered = False
 
-    def _part(self, start: int, inputs: Sequence[Citation]) -> Iterator[CitationMatch]:
+    def _request_batch(self, start: int, inputs: Sequence[Citation]) -> Iterator[CitationMatch]:
         services, citations = self._services, inputs
         answers = ask_matcher(services, citations)
         for index, citation in enumerate(citations):

@@ -17,6 +17,8 @@ from functools import cache
 from types import NoneType
 from typing import Any, Final
 
+from entrez_kit.base.frontend_text import cut_end
+
 logger = logging.getLogger("entrez_kit.services")
 
 MAX_SHOWN: Final = 60
@@ -256,7 +258,7 @@ class TextShape(Shape):
 def _plain(text: str) -> str:
     """Return a text of a service for a message: one short line without control characters."""
     line = " ".join(_MARKUP.sub(" ", text).split())
-    return line if len(line) <= MAX_SHOWN else f"{line[: MAX_SHOWN - 1]}…"
+    return cut_end(line, MAX_SHOWN)
 
 
 _noticed: set[tuple[str, str, str]] = set()

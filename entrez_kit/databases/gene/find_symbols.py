@@ -62,7 +62,7 @@ class SymbolsResult(Warned):
 class Symbols(BatchedOutcomes[str, SymbolOutcome]):
     """The outcome of each symbol; searches run concurrently, and a repeated symbol is searched once."""
 
-    PART = 1
+    BATCH_SIZE = 1
 
     def __init__(self, services: Services, request: FindSymbolsRequest) -> None:
         super().__init__(services, request.symbols)
@@ -75,7 +75,7 @@ class Symbols(BatchedOutcomes[str, SymbolOutcome]):
         self._pending = in_order((partial(self._find, one) for one in distinct), self._services.eutils.at_once)
         yield from super().__iter__()
 
-    def _part(self, start: int, inputs: Sequence[str]) -> Iterator[SymbolOutcome]:
+    def _request_batch(self, start: int, inputs: Sequence[str]) -> Iterator[SymbolOutcome]:
         for one in inputs:
             if one not in self._answers:
                 answer, warnings, failed = next(self._pending)

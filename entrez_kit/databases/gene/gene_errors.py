@@ -17,7 +17,7 @@ from entrez_kit.base.errors import (
     UnresolvedEntity,
     UpstreamError,
 )
-from entrez_kit.base.frontend_text import Argument, FrontendText, NextCall
+from entrez_kit.base.frontend_text import Argument, FrontendText, NextCall, cut_end
 from entrez_kit.core.model import Request
 from entrez_kit.core.operation import invalid_arguments
 
@@ -43,7 +43,7 @@ def looks_like_gene_id(word: str) -> bool:
 def unresolved_error(value: object, tool: str) -> UnresolvedEntity:
     """Return the error for a value that is not a gene id; its hint is the next call."""
     text = value if isinstance(value, str) else "" if value is None else str(value)
-    short_text = text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+    short_text = cut_end(text, _SHOWN)
     nearly = _NEARLY.fullmatch(text.strip())
     query = " ".join(_PREFIX.sub("", text).split())
     if nearly and int(nearly[1]):

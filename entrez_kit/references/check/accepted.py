@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from entrez_kit.base.errors import InvalidInput, truncate
+from entrez_kit.base.errors import InvalidInput
+from entrez_kit.base.frontend_text import cut_middle
 from entrez_kit.references.check.findings import CODES, Finding, FindingCode
 from entrez_kit.references.files.references import Reference
 
@@ -97,8 +98,8 @@ def _collect(lines: Iterable[tuple[int, str, str]]) -> Accepted:
         key, found = _split(line)
         if not key or not found:
             raise InvalidInput(
-                f"{name}, line {number}: expected the key of a reference and codes (got {truncate(line, 80)!r}).",
-                invalid_input=truncate(line, 80),
+                f"{name}, line {number}: expected the key of a reference and codes (got {cut_middle(line, 80)!r}).",
+                invalid_input=cut_middle(line, 80),
                 recovery_hint=f"Write for example: smith2020 mismatch. Codes: {', '.join(CODES)}.",
                 details={"reason": "bad_file", "line": number},
             )

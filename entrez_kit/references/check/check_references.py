@@ -17,7 +17,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import Argument, FrontendText
+from entrez_kit.base.frontend_text import Argument, FrontendText, cut_end
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.core.model import Request, Result, Warn, contradiction_error, omit_if_empty
 from entrez_kit.core.operation import AgentOptions, Operation, SummarizedOutcomes, drain
@@ -93,7 +93,7 @@ def _to_reference(value: Any) -> Any:
 def _shorten(reference: Reference) -> str:
     """Return the beginning of a reference."""
     text = " ".join((reference.text or reference.title or reference.key).split())
-    return text if len(text) <= MAX_LEFT_TEXT else f"{text[: MAX_LEFT_TEXT - 1]}…"
+    return cut_end(text, MAX_LEFT_TEXT)
 
 
 class InTextFinding(Result):
@@ -280,8 +280,8 @@ class CheckResult(Result):
 
 
 @dataclass(frozen=True, slots=True)
-class CheckedFile:
-    """A file of references.
+class FileToCheck:
+    """A file of references to check, and what is known about it before the check.
 
     Args:
         warnings: warnings about the file.
@@ -309,7 +309,7 @@ class CheckedFile:
 class CheckFileRequest(CheckRequest):
     """A request of the terminal: the references of all files in order, and the files."""
 
-    files: list[CheckedFile]
+    files: list[FileToCheck]
 
 
 @dataclass(slots=True)
@@ -331,9 +331,9 @@ class _Assessment:
 class Checks(SummarizedOutcomes[CheckedReference, CheckResult]):
     """The outcomes of references, in order. After the iteration, ``result`` returns the result document."""
 
-    def __init__(self, services: Services, request: CheckRequest, files: Sequence[CheckedFile] = ()) -> None:
+    def __init__(self, services: Services, request: CheckRequest, files: Sequence[FileToCheck] = ()) -> None:
         super().__init__()
-        self._files = files or [CheckedFile()]
+        self._files = files or [FileToCheck()]
         self.warnings = [warning for file in self._files for warning in file.warn()]
         self._services = services
         self._request = request
@@ -350,7 +350,7 @@ class Checks(SummarizedOutcomes[CheckedReference, CheckResult]):
         self._written: dict[tuple[int, str], str] = {}
 
     @cached_property
-    def _owners(self) -> list[int]:
+    def _file_numbers(self) -> list[int]:
         """The number of the file of each reference."""
         rest = len(self._request.listed)
         totals = [rest if file.total is None else file.total for file in self._files]
@@ -367,10 +367,10 @@ class Checks(SummarizedOutcomes[CheckedReference, CheckResult]):
             _ask_standings(sources, assessments)
             if self._request.corrects and self._request.newer:
                 outcomes = [assessment.outcome for assessment in assessments]
-                standings = {place: outcome.standing for place, outcome in enumerate(outcomes) if outcome.is_certain}
+                standings = {index: outcome.standing for index, outcome in enumerate(outcomes) if outcome.is_certain}
                 newer = find_newer(self._services, standings, crossref="crossref" in sources.enabled)
-                for place, article in newer.items():
-                    assessments[place].newer = article
+                for index, article in newer.items():
+                    assessments[index].newer = article
             return assessments
 
         tracing.step(0, len(references))
@@ -379,17 +379,17 @@ class Checks(SummarizedOutcomes[CheckedReference, CheckResult]):
         at_once = min(BATCHES_AT_ONCE, self._services.eutils.at_once) if len(starts) > 1 else 1
         for start, assessments in zip(starts, in_order(batches, at_once), strict=True):
             tracing.step(start + len(assessments), len(references))
-            for number, assessment in enumerate(assessments, start=start):
+            for index, assessment in enumerate(assessments, start=start):
                 outcome, article = assessment.outcome, assessment.article
-                self._name_earlier(outcome, number)
+                self._name_earlier(outcome, index)
                 if article is not None and outcome.findings:
                     outcome.citation = brief_citation(article)
                 if assessment.candidates.failure is not None and article is None:
                     failure = failure or assessment.candidates.failure
                     self._unanswered += 1
-                self._count(outcome, number)
+                self._count(outcome, index)
                 if self._request.corrects:
-                    self._correct(assessment, number)
+                    self._correct(assessment, index)
                 if self._request.only == "all" or outcome.is_open:
                     self._checked.append(outcome)
                     yield outcome
@@ -398,41 +398,41 @@ class Checks(SummarizedOutcomes[CheckedReference, CheckResult]):
         self.warnings += [*self._request.warn_about_text(), *_warn_of_duplicates(self._checked)]
         self.warnings += _warn_of_unused(self._files)
 
-    def _count(self, outcome: CheckedReference, number: int) -> None:
+    def _count(self, outcome: CheckedReference, index: int) -> None:
         """Mark accepted findings, and count the codes of an outcome for its file."""
-        place = self._owners[number]
-        file = self._files[place]
+        file_number = self._file_numbers[index]
+        file = self._files[file_number]
         outcome.file = file.name
-        file.accepted.accept(self._request.listed[number], outcome.findings)
-        self._counts[place].update({outcome.status, *(finding.code for finding in outcome.findings)})
+        file.accepted.accept(self._request.listed[index], outcome.findings)
+        self._counts[file_number].update({outcome.status, *(finding.code for finding in outcome.findings)})
         self._open.update({finding.code for finding in outcome.findings if not finding.accepted})
-        self._accepted[place] += bool(outcome.findings) and not outcome.is_open
+        self._accepted[file_number] += bool(outcome.findings) and not outcome.is_open
 
-    def _name_earlier(self, outcome: CheckedReference, number: int) -> None:
+    def _name_earlier(self, outcome: CheckedReference, index: int) -> None:
         """Add the finding ``duplicate`` if an earlier row of the file cites the same work."""
         work = outcome.pmid or outcome.doi
         if not work or outcome.same_work is False:
             return
-        owner = self._owners[number]
-        if (first := self._rows.setdefault((owner, work), number)) != number:
-            outcome.duplicate_of = first - self._owners.index(owner) + 1
+        file_number = self._file_numbers[index]
+        if (first := self._rows.setdefault((file_number, work), index)) != index:
+            outcome.duplicate_of = first - self._file_numbers.index(file_number) + 1
             outcome.add("duplicate", f"already cited in row {outcome.duplicate_of}")
 
-    def _correct(self, assessment: _Assessment, number: int) -> None:
+    def _correct(self, assessment: _Assessment, index: int) -> None:
         """Store the correction of a reference, its changes, and the findings that it does not correct."""
         reference, outcome, article = assessment.candidates.reference, assessment.outcome, assessment.article
         correction = build_correction(reference, outcome, article, assessment.newer)
         about: dict[str, Any] = {"file": outcome.file, "key": reference.key, "line": reference.line}
         if article is not None and self._request.unique and outcome.is_certain:
             work = (correction.record if correction else None) or article
-            name = (self._owners[number], work.pmid or work.doi or "")
+            work_key = (self._file_numbers[index], work.pmid or work.doi or "")
             is_accepted = any(one.code == "duplicate" and one.accepted for one in outcome.findings)
-            if name not in self._written:
-                self._written[name] = reference.key
+            if work_key not in self._written:
+                self._written[work_key] = reference.key
             elif not is_accepted:
-                correction = FieldUpdate(same_as=self._written[name])
+                correction = FieldUpdate(same_as=self._written[work_key])
         if correction is not None:
-            self._corrections[number] = correction
+            self._corrections[index] = correction
             for field_name, old, new in list_changes(reference, correction):
                 self._changes.append(Change(**about, field=field_name, old=old, new=new))
             if correction.note:
@@ -461,19 +461,19 @@ class Checks(SummarizedOutcomes[CheckedReference, CheckResult]):
             left_out=self._left_out,
             uncorrected=self._uncorrected,
             accepted=sum(self._accepted),
-            files=[self._summarize(place) for place in range(len(self._files))] if several else [],
+            files=[self._summarize(number) for number in range(len(self._files))] if several else [],
         )
         result._corrections, result._open = self._corrections, self._open
         return result
 
-    def _summarize(self, place: int) -> FileFigures:
-        file, counts = self._files[place], self._counts[place]
-        corrected = sum(self._owners[number] == place for number in self._corrections)
+    def _summarize(self, file_number: int) -> FileFigures:
+        file, counts = self._files[file_number], self._counts[file_number]
+        corrected = sum(self._file_numbers[index] == file_number for index in self._corrections)
         return FileFigures(
             file=file.name or "",
-            total=self._owners.count(place),
+            total=self._file_numbers.count(file_number),
             counts={status: counts[status] for status in STATUSES},
-            accepted=self._accepted[place],
+            accepted=self._accepted[file_number],
             fixed=file.target if corrected else None,
             corrected=corrected,
         )
@@ -510,7 +510,7 @@ def _warn_of_duplicates(checked: Sequence[CheckedReference]) -> list[Warn]:
     ]
 
 
-def _warn_of_unused(files: Sequence[CheckedFile]) -> list[Warn]:
+def _warn_of_unused(files: Sequence[FileToCheck]) -> list[Warn]:
     """Return a warning about accepted findings that no file has any more."""
     lists = [file.accepted.list_unused() for file in files]
     unused = [one for one in dict.fromkeys(one for found in lists for one in found) if all(one in o for o in lists)]

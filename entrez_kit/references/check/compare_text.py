@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from entrez_kit.base.frontend_text import cut_end
 from entrez_kit.citations.csl import Item, csl_item
 from entrez_kit.citations.names import Name, csl_names, format_name
 from entrez_kit.citations.titles import abbreviates
@@ -112,8 +113,7 @@ def compare_text(reference: Reference, article: Article) -> Agreement:
     unknown = [word for word in place.left if len(word) > 1]
     unknown += [word for one in place.differences if one.field == "journal" for word in one.given.split()]
     names_other_work = len(unknown) >= MIN_TITLE
-    excerpt = reference.text or "" if names_other_work else ""
-    excerpt = excerpt if len(excerpt) <= MAX_SHOWN else excerpt[: MAX_SHOWN - 1] + "…"
+    excerpt = cut_end(reference.text or "", MAX_SHOWN) if names_other_work else ""
     detail = "the text does not have the title of the record" if names_other_work else "the text has no title"
     nearly = (
         not unknown

@@ -7,14 +7,14 @@ and the words of both lines. Which of them count depends on the layout of the li
 from typing import Final
 
 from entrez_kit.references.check.line_signs import (
+    CONTINUATION_START,
     DOI_CUT,
-    ENDS,
     ENDS_WITH_PLACE,
-    GOES_ON,
     LATIN_SMALL,
     LETTER_FIRST,
-    NAMED,
+    NAME_AND_INITIALS,
     PLACE_PART,
+    REFERENCE_END,
     WEB_PAGE,
     YEAR_AFTER_NAMES,
     ends_reference,
@@ -63,7 +63,7 @@ class _FirstLines:
             return True
         if self._is_below_mark(n) or DOI_CUT.search(self.lines[n - 1].text):
             return False
-        if GOES_ON.match(line.text):
+        if CONTINUATION_START.match(line.text):
             return self._is_page_alone(n)
         if line.after_blank and not self.layout.kind:
             return self._begins_block(n)
@@ -149,7 +149,7 @@ class _FirstLines:
             return False
         if line.after_page:
             return self.layout.wrapped or (line.begins and self._is_whole(n))
-        return NAMED.match(line.body) is not None and self._is_whole(n)
+        return NAME_AND_INITIALS.match(line.body) is not None and self._is_whole(n)
 
     def _begins_below_short_line(self, n: int) -> bool:
         """Wrapped list without signs: return whether a line below a short line, which ends a reference, begins one."""
@@ -163,7 +163,7 @@ class _FirstLines:
         ends = line.after_blank or ends_reference(self.lines[n - 1].text)
         if line.count == self.last_count + 1 and (line.kind.startswith("[") or (ends and WEB_PAGE.match(line.body))):
             return True
-        if line.full and (GOES_ON.match(line.body) or (LATIN_SMALL.match(line.body) and not ends)):
+        if line.full and (CONTINUATION_START.match(line.body) or (LATIN_SMALL.match(line.body) and not ends)):
             return False
         if line.full and self.layout.hanging and line.indent > self.layout.mark_indent:
             return False
@@ -222,8 +222,8 @@ class _FirstLines:
 
     def _follows_an_end(self, n: int) -> bool:
         above = self.lines[n - 1].text
-        if NAMED.match(self.lines[n].body):
-            return ENDS.search(above) is not None
+        if NAME_AND_INITIALS.match(self.lines[n].body):
+            return REFERENCE_END.search(above) is not None
         if not ENDS_WITH_PLACE.search(above):
             return False
         return YEAR_AFTER_NAMES.search(" ".join(line.body for line in self.lines[max(self.start, n - 2) : n])) is None

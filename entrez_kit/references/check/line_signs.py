@@ -17,7 +17,7 @@ MARK: Final = re.compile(
     re.IGNORECASE,
 )
 """The mark of a list before a reference: a number, a key, a bullet or a dash."""
-BARE: Final = re.compile(r"\s*+(?P<n>[0-9]{1,3})\s++(?=[\"“‘'«„(\[]?[^\W\d_])")
+BARE_NUMBER: Final = re.compile(r"\s*+(?P<n>[0-9]{1,3})\s++(?=[\"“‘'«„(\[]?[^\W\d_])")
 """A number before a reference, without a sign after it."""
 NUMBER_FIRST: Final = re.compile(r"\s*+[0-9]{1,4}(?:[ -][\"“‘'«„(\[]?)?[^\W\d_]")
 """A number before a reference, or the number that a title begins with."""
@@ -27,7 +27,7 @@ _WORD: Final = rf"{PARTICLE}{{0,3}}(?:[dOLl]['’])?{CAPITAL}[\w'’‐-]*+"
 _SHORT: Final = rf"(?:{CAPITAL}\.?[ -]?){{1,4}}(?![\w])"
 REPEATED_AUTHORS: Final = re.compile(r"[—–_-]{2,8}[.,]{1,2}\s")
 """The dash of a bibliography in place of the authors of the reference above."""
-BEGINS: Final = re.compile(
+AUTHOR_START: Final = re.compile(
     rf"{_WORD}(?: {_WORD}){{0,3}},? {_SHORT}(?=[\s.,;:(&]|$)"  # Doe JA; Doe, J. A.
     r"|[—–_-]{2,8}[.,]{1,2}\s"  # the authors of the reference above
     rf"|{_WORD}(?: {_WORD}){{0,2}}, {CAPITAL}[\w.’'-]+"  # Doe, Jane
@@ -37,7 +37,8 @@ BEGINS: Final = re.compile(
     r"|(?:[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,4})[,，.、]"
 )
 """The first author of a reference, or the name of a group or a title followed by the year."""
-ENDS: Final = re.compile(r"(?:[.)\]。?!]|[0-9]|\b10\.[0-9]{4,9}/\S+|https?://\S+)[”\"’»]?\s*+$", re.IGNORECASE)
+REFERENCE_END: Final = re.compile(r"(?:[.)\]。?!]|[0-9]|\b10\.[0-9]{4,9}/\S+|https?://\S+)[”\"’»]?\s*+$", re.IGNORECASE)
+"""The usual last characters of a reference: a full stop, a bracket, a number, a DOI or an address."""
 ENDS_WITH_PLACE: Final = re.compile(
     r"(?:(?<![^\s(:,;./–—-])[A-Za-z]{0,4}[0-9][0-9.–-]{0,40}[A-Za-z]?(?:[\])]{1,4}\.?|\.)|https?://\S{0,400}"
     r"|\b10\.[0-9]{4,9}/\S{0,400}|\b(?:PMID|PMCID|PMC):? ?(?:PMC)?[0-9]{1,12}|in press\)?\.?|forthcoming\)?\.?)\s*+$",
@@ -49,7 +50,7 @@ YEAR_AFTER_NAMES: Final = re.compile(
     r"(?:,? [^\W\d]{3,9}\.?(?: [0-9]{1,2})?)?\)?[.;,:]?\s*+$"
 )
 """A year after a word: the title follows on the next line."""
-NAMED: Final = re.compile(rf"{_WORD}(?: {_WORD}){{0,3}},? {_SHORT}\s?(?:[,;:&]|\.|and |\((?=[12]))")
+NAME_AND_INITIALS: Final = re.compile(rf"{_WORD}(?: {_WORD}){{0,3}},? {_SHORT}\s?(?:[,;:&]|\.|and |\((?=[12]))")
 """A family name, initials, and a sign that never follows an abbreviated journal title."""
 ID: Final = re.compile(
     r"\b(?:10\.[0-9]{4,9}/|PMC?(?:ID)?:? ?[0-9]{3,}|n\. ?d\."
@@ -62,7 +63,7 @@ _LINK: Final = (
     r"|pmc(?: free article)?|free pmc article|google scholar|scopus|cross ?ref|cas|ads|medline"
     r"|web of science|isi|doi|full text(?: link)?|view (?:article|record)|abstract|article|download|pdf|links?)\]?"
 )
-GOES_ON: Final = re.compile(
+CONTINUATION_START: Final = re.compile(
     r"[(<]?(?:doi(?:\.org|:|\s++10\.)|10\.[0-9]{4}|pm(?:c)?id\b|pmc[0-9]+|pubmed (?:central )?pmc?id|https?:|www\."
     r"|pubmed: ?[0-9]|(?:acess?o em|disponível em|disponible(?: e[nt])?|verfügbar(?: unter)?|consulté le) ?:? "
     r"|epub\b|available(?: (?:at|from|online|in)\b|:)|accessed [0-9a-z]|retrieved (?:from|[0-9a-z])|discussion [0-9]"
@@ -95,7 +96,9 @@ def is_part_of_address(text: str) -> bool:
 
 def ends_reference(text: str) -> bool:
     """Return whether a reference can end with a line."""
-    return ENDS.search(text) is not None or is_part_of_address(text) or _ENDS_WITH_LINK.search(text) is not None
+    return (
+        REFERENCE_END.search(text) is not None or is_part_of_address(text) or _ENDS_WITH_LINK.search(text) is not None
+    )
 
 
 def kind_of(mark: re.Match[str] | None) -> tuple[str, int | None]:

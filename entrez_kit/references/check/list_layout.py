@@ -7,14 +7,14 @@ from itertools import pairwise
 from typing import Final
 
 from entrez_kit.references.check.line_signs import (
-    BARE,
-    BEGINS,
-    ENDS,
-    GOES_ON,
+    AUTHOR_START,
+    BARE_NUMBER,
+    CONTINUATION_START,
     LATIN_SMALL,
     LETTER_FIRST,
     MARK,
     NUMBER_FIRST,
+    REFERENCE_END,
     REPEATED_AUTHORS,
     WEB_PAGE,
     ends_reference,
@@ -36,22 +36,22 @@ NAMES_AND_YEAR: Final = re.compile(r"[^0-9]{3,500}\((?:1[89]|20)[0-9]{2}[a-z]?\)
 NEARLY_FULL: Final = 0.88
 """Share of the width: the next word did not fit on a line that is longer than this."""
 ONE_PER_LINE: Final = 0.7
-"""Share of lines with a year or an identifier, or with an author, from which on each line is a reference."""
+"""If at least this share of lines has a date, or an author at the beginning, each line is a reference."""
 EACH_LINE: Final = 0.9
-"""Share of lines with an author at their beginning and a year, from which on each line is a reference."""
+"""If at least this share of lines has a date and may begin a reference, each line is a reference."""
 WRAPPED: Final = 0.25
-"""Share of full lines, from which on the lines of a list are wrapped."""
+"""If more than this share of lines is full, the lines of a list are wrapped."""
 LOOSE: Final = 0.25
 """References without an empty line above, for each with one, from which on empty lines separate only some of them."""
 DOUBLE_SPACED: Final = 0.9
-"""Share of lines with an empty line above, from which on empty lines separate lines and not references."""
+"""If at least this share of lines has an empty line above, empty lines separate lines and not references."""
 MAX_MARKED: Final = 0.6
-"""Share of marks that stand where a reference may begin, from which on these are the marks of the list."""
+"""If at least this share of marks is where a reference may begin, these are the marks of the list."""
 MAX_PAGES: Final = 0.3
-"""Share of lines with an address of a web page, from which on these end references and are not references."""
+"""If more than this share of lines is an address of a web page, these end references and are not references."""
 UNCOUNTED: Final = ("-", "•", "key")
 """The kinds of marks without a number."""
-BARE_KIND: Final = "1"
+BARE_NUMBER_KIND: Final = "1"
 """The kind of a mark that is only a number."""
 GREEDY: Final = 0.95
 """Minimum share of possible first lines of references among the lines whose first word fits in the line above."""
@@ -92,7 +92,7 @@ class ListLine:
         """Read the text up to ``end`` as a mark, and the rest as the body."""
         self.kind, self.count = kind, count
         self.body = self.text[end:]
-        self.begins = BEGINS.match(self.body) is not None
+        self.begins = AUTHOR_START.match(self.body) is not None
         self.dated = is_dated(self.body)
 
     def remove_mark(self) -> None:
@@ -109,7 +109,7 @@ class ListLine:
         """Whether the first word may begin a reference."""
         if REPEATED_AUTHORS.match(self.text):
             return True
-        goes_on = GOES_ON.match(self.text) or LATIN_SMALL.match(self.text)
+        goes_on = CONTINUATION_START.match(self.text) or LATIN_SMALL.match(self.text)
         return LETTER_FIRST.match(self.text) is not None and not goes_on
 
     @property
@@ -145,9 +145,9 @@ class ListLayout:
         self.kind = self._find_kind()
         """The kind of marks that the list has, or an empty string."""
         if not self.kind and (numbers := self._find_bare_numbers()):
-            self.kind = BARE_KIND
+            self.kind = BARE_NUMBER_KIND
             for line, number in numbers:
-                line.set_mark(BARE_KIND, int(number["n"]), number.end())
+                line.set_mark(BARE_NUMBER_KIND, int(number["n"]), number.end())
         self._remove_other_marks()
         self.hanging, self.first_indented = self._find_indents()
         self.is_counted = any(line.count for line in lines)
@@ -183,7 +183,7 @@ class ListLayout:
 
     def _has_references_as_lines(self) -> bool:
         """Return whether most lines are whole references, so that none of them is wrapped."""
-        texts = [line for line in self.lines if not GOES_ON.match(line.text)]
+        texts = [line for line in self.lines if not CONTINUATION_START.match(line.text)]
         return sum(line.dated and line.may_be_reference for line in texts) >= EACH_LINE * len(texts)
 
     def _has_dates(self) -> bool:
@@ -257,7 +257,7 @@ class ListLayout:
         """Return the lines that begin with a number without punctuation, if these numbers count the references."""
         found: list[tuple[ListLine, re.Match[str]]] = []
         for n, line in enumerate(self.lines):
-            match = BARE.match(line.text)
+            match = BARE_NUMBER.match(line.text)
             if match is None or (n > 0 and not found):
                 continue
             count, last = int(match["n"]), int(found[-1][1]["n"]) if found else 0
@@ -297,7 +297,9 @@ class ListLayout:
         if self.kind or not self.in_blocks:
             return not self.kind
         inside = [(above, line) for above, line in pairwise(self.lines) if not (line.after_blank or line.after_page)]
-        may = sum(not line.full and bool(ENDS.search(above.text)) and line.may_be_first for above, line in inside)
+        may = sum(
+            not line.full and bool(REFERENCE_END.search(above.text)) and line.may_be_first for above, line in inside
+        )
         return may > LOOSE * (len(self.lines) - len(inside))
 
 

@@ -15,13 +15,13 @@ from typing import Final
 from entrez_kit.references.check.guessing import YEAR
 from entrez_kit.references.check.line_signs import (
     CAPITAL,
-    ENDS,
-    GOES_ON,
+    CONTINUATION_START,
     ID,
     LATIN_SMALL,
     LETTER_FIRST,
     MARK,
     PARTICLE,
+    REFERENCE_END,
     kind_of,
 )
 
@@ -194,7 +194,7 @@ def _may_begin(text: str) -> bool:
 
 def _is_continuation(text: str) -> bool:
     """Return whether a line must be in the middle of a reference."""
-    return LATIN_SMALL.match(text) is not None or GOES_ON.match(text) is not None
+    return LATIN_SMALL.match(text) is not None or CONTINUATION_START.match(text) is not None
 
 
 def remove_page_lines(lines: Sequence[TextLine]) -> tuple[list[TextLine], list[TextLine]]:
@@ -323,7 +323,7 @@ class _Pages:
             return False
         if self._interrupts(n):
             return possible or (ends_page and _WORDS.fullmatch(text) is not None and not _is_continuation(text))
-        between = ENDS.search(above) is not None and _may_begin(below)
+        between = REFERENCE_END.search(above) is not None and _may_begin(below)
         named = possible and (_PAGE_NUMBER.search(text) is not None or text.endswith("et al."))
         cites = any(sign.search(text) for sign in (_ENDS_SENTENCE, YEAR, ID))  # as references do
         plain = _WORDS.fullmatch(text) is not None and not cites
@@ -357,7 +357,7 @@ class _Pages:
             return True
         if len({self.texts[n] for n in found}) == len(found):
             return True
-        return self.are_marked and all(ENDS.search(self.above[n]) and MARK.match(self.below[n]) for n in found)
+        return self.are_marked and all(REFERENCE_END.search(self.above[n]) and MARK.match(self.below[n]) for n in found)
 
     def _are_regular(self, found: Sequence[int]) -> bool:
         """Return whether repeated lines are nearly the same number of lines apart, page by page."""
@@ -375,4 +375,4 @@ class _Pages:
         if not (above and below):
             return False
         number = _NUMBER_TO_COME.search(above) is not None and below[0].isdigit()
-        return number or (ENDS.search(above) is None and _is_continuation(below))
+        return number or (REFERENCE_END.search(above) is None and _is_continuation(below))

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from entrez_kit.base.errors import truncate
+from entrez_kit.base.frontend_text import cut_middle
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.base.invisible import visible
 from entrez_kit.base.numerals import format_count
@@ -14,8 +14,8 @@ from entrez_kit.pubmed.comparison import fold_text
 from entrez_kit.pubmed.models import WORDS
 from entrez_kit.references.check.first_lines import find_first_lines
 from entrez_kit.references.check.guessing import VISITED, YEAR
-from entrez_kit.references.check.line_signs import BEGINS, ENDS, MARK, kind_of
-from entrez_kit.references.check.list_layout import BARE_KIND, ListLayout, ListLine
+from entrez_kit.references.check.line_signs import AUTHOR_START, MARK, REFERENCE_END, kind_of
+from entrez_kit.references.check.list_layout import BARE_NUMBER_KIND, ListLayout, ListLine
 from entrez_kit.references.check.page_lines import TextLine, read_lines, remove_line_numbers, remove_page_lines
 from entrez_kit.references.check.rewrite_lists import remove_notes, rewrite_lists, rewrite_marks
 from entrez_kit.references.check.uncertain_rows import find_uncertain_rows
@@ -28,7 +28,7 @@ MAX_TERM: Final = 100
 MAX_NAMED: Final = 200
 """Maximum number of lines in a warning."""
 FIRST_LINES: Final = 0.15
-"""Share of lines that begin a reference, from which on the lines between two headings are references."""
+"""If at least this share of lines begins a reference, the lines between two headings are references."""
 MAX_SHOWN: Final = 10
 """Maximum number of lines in the message of a warning."""
 NO_SIGNS: Final = "The numbers, indents and empty lines of the list do not show where each reference begins. "
@@ -130,13 +130,13 @@ def _warn_of_split(rows: Sequence[Sequence[ListLine]], layout: ListLayout) -> li
         more = f" and {len(found) - MAX_SHOWN} more" if len(found) > MAX_SHOWN else ""
         lines = "line" if len(found) == 1 else "lines"
         message += f"References may be divided or joined at {lines} {numbers}{more}. "
-    terms = [f"{line.number}: {truncate(line.text, MAX_TERM)}" for line in found[:MAX_NAMED]]
+    terms = [f"{line.number}: {cut_middle(line.text, MAX_TERM)}" for line in found[:MAX_NAMED]]
     return [Warn(code="uncertain_split", message=message + ADVICE, terms=terms)]
 
 
 def _build_reference(lines: Sequence[ListLine]) -> Reference:
     first = lines[0]
-    bare = first.kind == BARE_KIND
+    bare = first.kind == BARE_NUMBER_KIND
     text = _join_lines([first.body if bare else first.text, *(line.text for line in lines[1:])])
     return as_reference(text, first.number, number=str(first.count) if bare else None)
 
@@ -194,7 +194,7 @@ def _is_one_list(lines: Sequence[str], head: int, next_head: int) -> bool:
 
 
 def _may_end(lines: Sequence[str], n: int) -> bool:
-    return not lines[n - 1].strip() or ENDS.search(lines[n - 1]) is not None
+    return not lines[n - 1].strip() or REFERENCE_END.search(lines[n - 1]) is not None
 
 
 def _warn_about_removed_lines(
@@ -257,7 +257,7 @@ def looks_written_out(reference: Reference) -> bool:
     if reference.pmid or reference.pmcid or reference.doi or reference.number:
         return True
     text = reference.text or ""
-    return BEGINS.match(text) is not None and YEAR.search(text) is not None
+    return AUTHOR_START.match(text) is not None and YEAR.search(text) is not None
 
 
 def words_of(text: str, known: Collection[str] = ()) -> list[str]:

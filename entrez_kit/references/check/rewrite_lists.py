@@ -15,13 +15,13 @@ from typing import Final
 
 from entrez_kit.base.numerals import to_roman
 from entrez_kit.references.check.line_signs import (
-    BARE,
-    BEGINS,
-    ENDS,
+    AUTHOR_START,
+    BARE_NUMBER,
     ENDS_WITH_PLACE,
     LATIN_SMALL,
     LETTER_FIRST,
     MARK,
+    REFERENCE_END,
     ends_reference,
     is_dated,
     kind_of,
@@ -404,7 +404,7 @@ def _find_damaged(lines: Sequence[TextLine], marks: Sequence[_Mark]) -> list[_Ma
             last = mark.count
         elif last < mark.count < (after or mark.count + 1) <= last + MAX_DAMAGED + 1:
             above = lines[mark.n - 1].text if mark.n else ""
-            if (not above or ENDS.search(above)) and LETTER_FIRST.match(lines[mark.n].text[mark.end :]):
+            if (not above or REFERENCE_END.search(above)) and LETTER_FIRST.match(lines[mark.n].text[mark.end :]):
                 found.append(mark)
                 last = mark.count
     return found
@@ -453,7 +453,7 @@ def _find_longest_chain(lines: Sequence[TextLine], marks: Sequence[_Mark]) -> li
     for place, mark in enumerate(marks):
         above = lines[mark.n - 1].text if mark.n else ""
         length, previous = best.get(mark.count - 1, (0.0, None))
-        length += 1 + 0.5 * (not above or ENDS.search(above) is not None)
+        length += 1 + 0.5 * (not above or REFERENCE_END.search(above) is not None)
         before.append(previous)
         if length > best.get(mark.count, (0.0, 0))[0]:
             best[mark.count] = (length, place)
@@ -510,11 +510,11 @@ def remove_notes(lines: Sequence[TextLine]) -> tuple[list[TextLine], list[TextLi
 
 
 def _has_mark(text: str) -> bool:
-    return MARK.match(text) is not None or BARE.match(text) is not None
+    return MARK.match(text) is not None or BARE_NUMBER.match(text) is not None
 
 
 def _may_be_note(text: str) -> bool:
-    return not (_has_mark(text) or is_dated(text) or BEGINS.match(text.strip()))
+    return not (_has_mark(text) or is_dated(text) or AUTHOR_START.match(text.strip()))
 
 
 def _measure_introduction(lines: Sequence[TextLine], first: int) -> int:
@@ -528,7 +528,7 @@ def _measure_introduction(lines: Sequence[TextLine], first: int) -> int:
     if not first and any(LATIN_SMALL.match(line.text.strip()) and not line.after_blank for line in below):
         return 0  # a title with a colon goes on
     if is_whole and not any(is_dated(text) or _has_mark(text) for text in texts):
-        return len(texts) if first or not BEGINS.match(texts[0]) else 0
+        return len(texts) if first or not AUTHOR_START.match(texts[0]) else 0
     return 0
 
 
@@ -546,12 +546,16 @@ def _is_heading(lines: Sequence[TextLine], n: int, *, has_marks: bool) -> bool:
         return False
     if has_marks:
         may_be = (n == 0 or line.after_blank) and (_may_be_note(line.text) or (plain.isupper() and not is_dated(plain)))
-        return may_be and _has_mark(below.text) and (n == 0 or alone or ENDS.search(lines[n - 1].text) is not None)
+        return (
+            may_be
+            and _has_mark(below.text)
+            and (n == 0 or alone or REFERENCE_END.search(lines[n - 1].text) is not None)
+        )
     is_usual = plain.isupper() or line.text.lstrip().startswith(("#", "=")) or _HEADING_WORDS.search(plain) is not None
     if not (alone and is_usual) or is_dated(plain):
         return False
     mark = MARK.match(below.text)
-    return is_dated(below.text) or BEGINS.match(below.text[mark.end() if mark else 0 :].strip()) is not None
+    return is_dated(below.text) or AUTHOR_START.match(below.text[mark.end() if mark else 0 :].strip()) is not None
 
 
 def _find_end_notes(lines: Sequence[TextLine]) -> Iterator[int]:
@@ -560,6 +564,6 @@ def _find_end_notes(lines: Sequence[TextLine]) -> Iterator[int]:
         line, above = lines[n], lines[n - 1]
         if not line.after_blank or len(line.text) > MAX_SENTENCE or not _may_be_note(line.text):
             return
-        if not ENDS.search(above.text) or not LETTER_FIRST.match(line.text) or line.text[:1].islower():
+        if not REFERENCE_END.search(above.text) or not LETTER_FIRST.match(line.text) or line.text[:1].islower():
             return
         yield n

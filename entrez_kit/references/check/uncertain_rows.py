@@ -9,7 +9,12 @@ from itertools import pairwise
 from typing import Final
 
 from entrez_kit.references.check.guessing import YEAR
-from entrez_kit.references.check.line_signs import ENDS_WITH_PLACE, GOES_ON, NAMED, ends_reference
+from entrez_kit.references.check.line_signs import (
+    CONTINUATION_START,
+    ENDS_WITH_PLACE,
+    NAME_AND_INITIALS,
+    ends_reference,
+)
 from entrez_kit.references.check.list_layout import ListLayout, ListLine
 
 MIN_MARKS: Final = 3
@@ -83,7 +88,9 @@ def _contradict_signs(rows: Sequence[Row], layout: ListLayout) -> set[int]:
             continue
         found.update(n for n, begun in enumerate(begins, start=1) if not begun)
         found.update(
-            n for n, row in enumerate(rows) if any(has_sign(line) and not GOES_ON.match(line.text) for line in row[1:])
+            n
+            for n, row in enumerate(rows)
+            if any(has_sign(line) and not CONTINUATION_START.match(line.text) for line in row[1:])
         )
     return found
 
@@ -96,8 +103,8 @@ def _has_two(row: Row) -> bool:
     dated = False
     for n, (above, line) in enumerate(pairwise(row), start=1):
         dated = dated or above.dated
-        may_begin = dated and dated_below[n] and not GOES_ON.match(line.text)
-        if may_begin and NAMED.match(line.body) and ENDS_WITH_PLACE.search(above.body):
+        may_begin = dated and dated_below[n] and not CONTINUATION_START.match(line.text)
+        if may_begin and NAME_AND_INITIALS.match(line.body) and ENDS_WITH_PLACE.search(above.body):
             return True
     return False
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import KEPT
+from entrez_kit.base.frontend_text import RESUME_HINT
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.core.operation import AgentOptions, Operation, SummarizedOutcomes, drain
 from entrez_kit.fulltext.fetch_fulltext import FulltextRequest, Fulltexts
@@ -89,7 +89,9 @@ def _papers(services: Services, keys: Sequence[str], outcomes: ClaimOutcomes) ->
         elif text.unavailable is not None:
             paper.unavailable = text.unavailable
             if text.unavailable.retryable and paper.failure is None:
-                paper.failure = UpstreamError(f"Not all sources of full text responded for {key}.", recovery_hint=KEPT)
+                paper.failure = UpstreamError(
+                    f"Not all sources of full text responded for {key}.", recovery_hint=RESUME_HINT
+                )
     outcomes.warnings += [warning for warning in texts.warnings if warning.code != "invalid_identifier"]
     return papers
 

@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import Any, Final
 from urllib.parse import unquote
 
-from entrez_kit.base.errors import truncate
+from entrez_kit.base.frontend_text import cut_middle
 from entrez_kit.citations.csl import csl_item
 from entrez_kit.citations.write_bibtex import MONTHS, bibtex_item, bibtex_name, encode_doi, escape
 from entrez_kit.pubmed.models import Article
@@ -258,7 +258,7 @@ def _name_block(block: Any) -> str:
     """Return the first line of a part of the file that has text, with its number."""
     lines = enumerate((block.raw or "").splitlines(), start=(block.start_line or 0) + 1)
     number, line = next((number, line) for number, line in lines if line.strip())
-    return f"{number}: {truncate(line.strip(), MAX_SHOWN)}"
+    return f"{number}: {cut_middle(line.strip(), MAX_SHOWN)}"
 
 
 def _parts(raw: str) -> Iterator[str]:

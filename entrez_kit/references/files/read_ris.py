@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from sys import intern
 from typing import Final
 
-from entrez_kit.base.errors import truncate
+from entrez_kit.base.frontend_text import cut_middle
 from entrez_kit.citations.csl import to_one_line
 from entrez_kit.citations.write_ris import ris_name, ris_record
 from entrez_kit.pubmed.models import Article
@@ -162,7 +162,7 @@ class RisFile(ReferenceFile):
         self._left_out: list[list[str]] = []
         self._records = list(self._split_records(name))
         references = [_reference(number, record) for number, record in enumerate(self._records, start=1)]
-        joined = [f"{line + 1}: {truncate(self._lines[line].text, MAX_SHOWN)}" for line in self._find_joined()]
+        joined = [f"{line + 1}: {cut_middle(self._lines[line].text, MAX_SHOWN)}" for line in self._find_joined()]
         warnings = warn_of_left_out(
             [one[0] for one in self._left_out if len(one) > 1] + joined, "RIS needs a line TY  - and ER  -"
         )
@@ -185,7 +185,7 @@ class RisFile(ReferenceFile):
                 if _LIKE_FIELD.match(line.text):
                     if is_apart:
                         self._left_out.append([])
-                    self._left_out[-1].append(f"{number + 1}: {truncate(line.text, MAX_SHOWN)}")
+                    self._left_out[-1].append(f"{number + 1}: {cut_middle(line.text, MAX_SHOWN)}")
                     is_apart = False
                 continue
             is_apart = True

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from entrez_kit.base.frontend_text import cut_end
 from entrez_kit.pubmed.comparison import fold_text
 from entrez_kit.references.check.pasted_lists import END_OF_LIST, HEADING, as_reference
 from entrez_kit.references.files.read_csl_json import csl_reference
@@ -200,14 +201,16 @@ class _Reader:
             elif key not in self.records:
                 reference = csl_reference(1, data)
                 named = str(data.get("citation-key") or "") or reference.title or reference.key
-                self.records[key] = reference.model_copy(update={"key": _shorten(named)})
+                self.records[key] = reference.model_copy(update={"key": cut_end(named, MAX_KEY)})
             self.calls.append(KeyCall(self.records[key].key, number, display_text))
 
     def _endnote(self, text: str, number: int, display_text: str) -> None:
         for record in _xml(text.encode(), self.name).iter("record"):
             reference = endnote_reference(record, len(self.records) + 1)
             key = reference.doi or reference.title or reference.key
-            known = self.records.setdefault(key, reference.model_copy(update={"key": _shorten(reference.title or key)}))
+            known = self.records.setdefault(
+                key, reference.model_copy(update={"key": cut_end(reference.title or key, MAX_KEY)})
+            )
             self.calls.append(KeyCall(known.key, number, display_text))
 
 
@@ -418,7 +421,3 @@ def _decode_base64(data: str) -> str:
         return base64.b64decode(data, validate=False).decode("utf-8", "replace").rstrip("\x00")
     except (binascii.Error, ValueError):
         return ""
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= MAX_KEY else text[: MAX_KEY - 1] + "…"

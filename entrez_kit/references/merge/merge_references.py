@@ -7,7 +7,8 @@ from pathlib import PurePath
 from typing import Final
 
 from entrez_kit.base import tracing
-from entrez_kit.base.errors import InvalidInput, truncate
+from entrez_kit.base.errors import InvalidInput
+from entrez_kit.base.frontend_text import cut_middle
 from entrez_kit.core.model import Warn
 from entrez_kit.core.operation import AgentOptions, Operation
 from entrez_kit.references.files.references import Reference, ReferenceFile
@@ -359,7 +360,7 @@ def cite_entry(entry: Entry) -> str:
     """Return a record as one line for a person."""
     one = entry.reference
     authors = f"{one.first_author}{' et al' if one.authors > 1 else ''}".removesuffix(".") + ". " if one.authors else ""
-    title = truncate(one.title or one.text or "(no title)", MAX_CITED_TITLE)
+    title = cut_middle(one.title or one.text or "(no title)", MAX_CITED_TITLE)
     place = f"{one.volume or ''}{f'({one.issue})' if one.issue else ''}{f':{one.pages}' if one.pages else ''}"
     parts = [entry.signature.journal and (entry.reference.journal or ""), one.year, place]
     ids = [f"{name} {entry.keys[kind]}" for kind, name in (("pmid", "PMID"), ("doi", "doi")) if kind in entry.keys]

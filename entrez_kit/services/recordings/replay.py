@@ -11,7 +11,8 @@ from pydantic import SecretStr
 
 from entrez_kit.base import tracing
 from entrez_kit.base.clock import Clock, FixedClock
-from entrez_kit.base.errors import EntrezKitError, IncompleteReply, RefusedReply, UpstreamError, truncate
+from entrez_kit.base.errors import EntrezKitError, IncompleteReply, RefusedReply, UpstreamError
+from entrez_kit.base.frontend_text import cut_middle
 from entrez_kit.base.redaction import Redactor
 from entrez_kit.base.settings import BY_NAME, DEMO_URL, Settings, parse_value
 from entrez_kit.services.recordings.archive import MANIFEST, REQUESTS, ArchiveReader, RecordedRequest
@@ -174,11 +175,11 @@ class Replay:
             return found
 
     def _missing_error(self, endpoint: str, target: str, details: dict[str, object]) -> UpstreamError:
-        request = truncate(self._redactor.text(f"{endpoint} {target}"), _QUOTED)
+        request = cut_middle(self._redactor.text(f"{endpoint} {target}"), _QUOTED)
         return UpstreamError(
             f"The recording {self.path} has no reply to this request: {request}. A replay sends no request.",
             recovery_hint="Give the command and the arguments that were recorded: "
-            f"{self._redactor.text(truncate(' '.join(self._archive.manifest.command), _QUOTED)) or 'EntrezKit'}",
+            f"{self._redactor.text(cut_middle(' '.join(self._archive.manifest.command), _QUOTED)) or 'EntrezKit'}",
             details=details,
         )
 

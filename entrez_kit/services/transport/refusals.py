@@ -18,7 +18,7 @@ from entrez_kit.base.errors import (
     RateLimited,
     UpstreamError,
 )
-from entrez_kit.base.frontend_text import Argument, FrontendText, Text
+from entrez_kit.base.frontend_text import Argument, FrontendText, Text, cut_end
 from entrez_kit.services.transport import Call
 from entrez_kit.services.transport.retry import Retryable
 
@@ -394,8 +394,7 @@ def _to_number(text: str | None) -> int:
 
 
 def _invalid_error(message: str, call: Call, field: str, reason: str, hint: Text) -> InvalidInput:
-    value = call.param(field) or ""
-    short_value = value if len(value) <= 100 else f"{value[:99]}…"
+    short_value = cut_end(call.param(field) or "", 100)
     return InvalidInput(message, invalid_input=f"{field}={short_value}", recovery_hint=hint, details={"reason": reason})
 
 

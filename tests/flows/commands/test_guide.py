@@ -18,7 +18,7 @@ from syntax_trees import read_nodes
 
 from entrez_kit.base import errors
 from entrez_kit.base.errors import EntrezKitError, Exit
-from entrez_kit.core.operation import SOURCES
+from entrez_kit.core.operation import SOURCE_WARNING_CODES
 from entrez_kit.guides import ALIASES, TOPICS, read_guide, topics
 from entrez_kit.pubmed.standing_lookup import STANDING_UNKNOWN
 from entrez_kit.references.match import WarningCode
@@ -342,7 +342,7 @@ def test_the_guide_of_warnings_lists_exactly_the_codes_that_exist() -> None:
     rows = re.findall(r"^\| (`.*?) \| ", read_guide("warnings").text, re.MULTILINE)
     listed = re.findall(r"`(\w+)`", " ".join(rows))
     families = {code for code, _ in MESSAGES} | {f"from_{one}" for one in get_args(Provenance)}
-    families |= {*get_args(WarningCode), STANDING_UNKNOWN, *SOURCES}
+    families |= {*get_args(WarningCode), STANDING_UNKNOWN, *SOURCE_WARNING_CODES}
     constants: set[str] = set()
     literal: set[str] = set()
     for path in sorted((ROOT / "entrez_kit").rglob("*.py")):

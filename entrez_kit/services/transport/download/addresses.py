@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
+from entrez_kit.base.frontend_text import cut_end
 from entrez_kit.base.settings import Settings
 from entrez_kit.services.transport import is_loopback
 from entrez_kit.services.transport.in_flight import in_background
@@ -110,8 +111,7 @@ class RequestTarget:
     @property
     def shown(self) -> str:
         """The URL for messages: without the query, which may contain a key."""
-        path = self.path if len(self.path) <= 200 else f"{self.path[:199]}…"
-        return f"{self.scheme}://{self.authority}{path}"
+        return f"{self.scheme}://{self.authority}{cut_end(self.path, 200)}"
 
     @property
     def public_url(self) -> str:

@@ -28,6 +28,7 @@ from urllib3.exceptions import DecodeError, HTTPError, IncompleteRead
 
 from entrez_kit.base import __version__, tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, UpstreamError
+from entrez_kit.base.frontend_text import cut_end
 from entrez_kit.base.settings import Settings
 from entrez_kit.services.transport import Responder, faults
 from entrez_kit.services.transport.download.addresses import AddressGuard, Refused, RequestTarget, parse_target
@@ -373,7 +374,7 @@ def _truncate_url(url: str) -> str:
     """Return an invalid URL for messages, without user name and parameters, in at most 200 characters."""
     text = re.sub(r"[?#].*", "?…", re.sub(r"(?<![^/\s])[^/\s]*@", "…@", url, flags=re.DOTALL), flags=re.DOTALL)
     text = " ".join(re.sub(r"[\x00-\x1f\x7f-\x9f]+", " ", text).split())
-    return text if len(text) <= 200 else f"{text[:199]}…"
+    return cut_end(text, 200)
 
 
 def _download_error(reason: str, target: RequestTarget, what: str, **details: object) -> UpstreamError:
