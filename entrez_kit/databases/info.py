@@ -157,6 +157,8 @@ def entrez_info(services: Services, request: InfoRequest) -> InfoResult:
         check_database(services, request.db)
         info = describe_database(services, request.db).value
     except InvalidInput as exc:
+        # Here the database is the record that the call requests, so it is not found. For the other calls it is an
+        # invalid argument. Users rely on both codes.
         raise EntityNotFound(
             exc.message, invalid_input=f"db={request.db}", recovery_hint=LIST_HINT, details={"reason": "not_found"}
         ) from exc

@@ -114,10 +114,13 @@ def check_database(services: Services, db: str, field: str = "db") -> None:
     if db in known or (db in SYNONYMS and SYNONYMS & set(known)):
         return
     near = [] if db in PERMANENT_DATABASES else get_close_matches(db, {*known, *PERMANENT_DATABASES}, n=1, cutoff=0.7)
-    meant = f"Entrez has no database {db!r}." + (f" Did you mean {near[0]!r}?" if near else "")
-    has = f"The demo has only these databases: {', '.join(known)}."
+    message = f"{'The demo' if demo else 'Entrez'} has no database {db!r}."
+    if near:
+        message += f" Did you mean {near[0]!r}?"
+    if demo:
+        message += f" The demo has only these databases: {', '.join(known)}."
     raise InvalidInput(
-        meant if not demo else f"{meant} {has}" if near else has,
+        message,
         invalid_input=f"{field}={db}",
         recovery_hint="To use NCBI itself, omit the demo." if demo and not set(near) & set(known) else LIST_HINT,
         details={"reason": "unknown_database"},

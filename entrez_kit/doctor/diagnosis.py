@@ -158,7 +158,7 @@ def _ask(settings: Settings, way: list[Check], asker: Asker, patience: float) ->
             databases = _count_databases(asker, plain)
         except NotConfigured as exc:
             if exc.reason != "bad_api_key":
-                raise _to_finding(exc) from None
+                raise _to_check_ended(exc) from None
             rejected = exc
             databases = _count_databases(asker, replace(plain, ncbi_api_key=None))
         check.add(f"replied with {format_count(databases, 'database')}")
@@ -183,7 +183,7 @@ def _count_databases(asker: Asker, settings: Settings) -> int:
     """Return how many databases NCBI lists.
 
     Raises:
-        Finding: NCBI did not reply, or its reply is invalid.
+        CheckEnded: NCBI did not reply, or its reply is invalid.
         NotConfigured: NCBI rejected the API key.
     """
     try:
@@ -191,7 +191,7 @@ def _count_databases(asker: Asker, settings: Settings) -> int:
     except NotConfigured:
         raise
     except EntrezKitError as exc:
-        raise _to_finding(exc) from None
+        raise _to_check_ended(exc) from None
     if b"<DbName>pubmed</DbName>" not in body:
         raise CheckEnded(
             "the server at NCBI's address does not list the database PubMed",
@@ -202,5 +202,5 @@ def _count_databases(asker: Asker, settings: Settings) -> int:
     return body.count(b"<DbName>")
 
 
-def _to_finding(exc: EntrezKitError) -> CheckEnded:
+def _to_check_ended(exc: EntrezKitError) -> CheckEnded:
     return CheckEnded(exc.message, exc.recovery_hint, code=exc.code if exc.code in ERRORS else UpstreamError.code)

@@ -1,7 +1,7 @@
 """Check each hop to a service: name, connection, proxy, encryption.
 
-Each hop has a time limit and raises a Finding with the problem and a hint. This module sends no request to the service
-itself, and never shows the password of a proxy.
+Each hop has a time limit and raises ``CheckEnded`` with the problem and a hint. This module sends no request to the
+service itself, and never shows the password of a proxy.
 """
 
 import base64

@@ -203,9 +203,8 @@ def shared_limit(settings: Settings) -> SharedLimit:
     wait = 0.0
     if problem is None:
         try:
-            limiter.acquire(
-                time.monotonic() - 1
-            )  # a slot in the past is never granted, so this only returns the waiting time
+            # A slot in the past is never granted, so this only returns the waiting time.
+            limiter.acquire(time.monotonic() - 1)
         except SlotUnavailable as exc:
             wait = max(exc.wait_seconds, 0.0)
     return SharedLimit(file, per_second, problem, wait)
@@ -234,7 +233,7 @@ def try_to_write(folder: Path) -> None:
     """Write a small file to a folder and remove it.
 
     Raises:
-        Finding: the folder cannot be written.
+        CheckEnded: the folder cannot be written.
     """
     try:
         make_private_folder(folder)

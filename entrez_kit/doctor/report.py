@@ -172,7 +172,7 @@ class CheckEnded(Exception):
 
 
 class Notes:
-    """Collect checks; ``check`` measures the time of one and converts a Finding to its result."""
+    """Collect checks; ``check`` measures the time of one and converts a ``CheckEnded`` to its result."""
 
     def __init__(self, service: str | None = None) -> None:
         self.checks: list[Check] = []
@@ -185,7 +185,7 @@ class Notes:
 
     @contextmanager
     def check(self, name: str) -> Iterator[Check]:
-        """Run one check; a raised Finding becomes its result."""
+        """Run one check; a raised ``CheckEnded`` becomes its result."""
         entry, began = Check(name=name, service=self._service, status="ok", detail=""), time.monotonic()
         try:
             yield entry

@@ -353,7 +353,7 @@ def test_the_demo_lists_its_databases_and_does_not_deny_that_others_exist(progra
         said = json.loads(done.err.splitlines()[-1])["error"]
 
         assert done.status == (3 if command[0] == "info" else 2)
-        assert said["message"].startswith("The demo has only these databases: ")
+        assert said["message"].startswith("The demo has no database 'omim'. The demo has only these databases: ")
         assert "pubmed" in said["message"]
 
 
