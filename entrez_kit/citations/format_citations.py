@@ -125,7 +125,7 @@ def format_citations(services: Services, request: CitationsRequest) -> Citations
 
     Raises:
         UpstreamError: NCBI did not answer any request.
-        RateLimited: NCBI refused the request, or the wait for a slot would exceed the deadline.
+        RateLimited: NCBI refused the request, or no slot is free before the deadline.
         NotConfigured: the citation processor is not installed.
 
     Source: EFetch (db=pubmed); styles of the Citation Style Language project, formatted by pandoc's citeproc.

@@ -92,7 +92,7 @@ def reindex(services: Services, *, anew: bool = False) -> Reindexed:
                 with store.writing() as connection:
                     vector_index.forget(connection, embedder.name)
             tracing.stage(EMBEDDING)
-            vector_count = vectors.embed_missing(store, embedder, anew=anew)
+            vector_count = vectors.embed_missing(store, embedder, drops_others=anew)
     return Reindexed(
         documents=documents,
         chunks=store.stats().chunks,

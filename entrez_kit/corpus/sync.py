@@ -50,8 +50,8 @@ def sync_plan(services: Services, request: SyncRequest) -> SyncPlan:
 
     Raises:
         InvalidInput: the key belongs to another term, or the term is malformed.
-        UpstreamError: NCBI did not answer after every attempt.
-        RateLimited: NCBI refused the request, or the wait for a slot would exceed the deadline.
+        UpstreamError: no attempt got a valid reply.
+        RateLimited: NCBI refused the request, or no slot is free before the deadline.
     """
     search = _WindowSearch(services, request)
     entries = search.entries(retmax=0)

@@ -170,8 +170,8 @@ def entrez_fetch(services: Services, request: EntrezFetchRequest) -> FetchedReco
     Raises:
         EntityNotFound: none of the ids exists.
         InvalidInput: the database or format does not exist, or every id is invalid.
-        UpstreamError: NCBI did not answer after every attempt.
-        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        UpstreamError: no attempt got a valid reply.
+        RateLimited: NCBI refused, or no slot is free before the deadline.
 
     Source: EFetch; ESummary to check which ids exist, because EFetch omits unknown ids without an error.
     """

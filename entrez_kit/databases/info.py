@@ -140,8 +140,8 @@ def entrez_info(services: Services, request: InfoRequest) -> InfoResult:
     Raises:
         EntityNotFound: the database does not exist.
         InvalidInput: the query is invalid in that database.
-        UpstreamError: NCBI did not answer after every attempt.
-        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        UpstreamError: no attempt got a valid reply.
+        RateLimited: NCBI refused, or no slot is free before the deadline.
 
     Source: EInfo; EGQuery for counts, or ESearch per database if EGQuery does not answer.
     """
@@ -176,7 +176,7 @@ def describe_database(services: Services, name: str) -> Reply[DatabaseInfo]:
     Raises:
         InvalidInput: the database does not exist.
         UpstreamError: NCBI did not answer, or described another database.
-        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        RateLimited: NCBI refused, or no slot is free before the deadline.
     """
 
     def read(content: bytes) -> DatabaseInfo:
@@ -193,7 +193,7 @@ def _count_all(services: Services, term: str, names: list[str], broader_results:
 
     Raises:
         UpstreamError: no database could be counted.
-        RateLimited: NCBI refused all requests, or the wait for a slot would pass the deadline.
+        RateLimited: NCBI refused all requests, or no slot is free before the deadline.
     """
     try:
         reply = services.eutils.egquery(term=term, deadline_ms=EGQUERY_DEADLINE_MS, read=parse_counts)

@@ -209,7 +209,7 @@ def entrez_link(services: Services, request: LinkRequest) -> LinkSets:
     Raises:
         InvalidInput: the database does not exist.
         UpstreamError: NCBI answered none of the requests.
-        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        RateLimited: NCBI refused, or no slot is free before the deadline.
 
     Source: ELink; ESummary to check that a source exists, EInfo to check that the kind of link exists.
     """

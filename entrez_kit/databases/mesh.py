@@ -84,8 +84,8 @@ def lookup_mesh(services: Services, request: MeshRequest) -> MeshResult:
     Use it to find the heading for a search with [mh], e.g. query "heart attack" finds Myocardial Infarction.
 
     Raises:
-        UpstreamError: NCBI did not answer after every attempt.
-        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        UpstreamError: no attempt got a valid reply.
+        RateLimited: NCBI refused, or no slot is free before the deadline.
 
     Source: ESearch and ESummary (db=mesh).
     """

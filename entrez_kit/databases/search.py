@@ -114,8 +114,8 @@ def entrez_search(services: Services, request: EntrezSearchRequest) -> EntrezSea
 
     Raises:
         InvalidInput: the database does not exist, or the query is invalid.
-        UpstreamError: NCBI did not answer after every attempt.
-        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        UpstreamError: no attempt got a valid reply.
+        RateLimited: NCBI refused, or no slot is free before the deadline.
 
     Source: ESearch, one request per 10,000 UIDs, and one to count the query as written if NCBI dropped a part.
     """

@@ -31,8 +31,8 @@ def spell_check(services: Services, request: SpellRequest) -> SpellResult:
 
     Raises:
         InvalidInput: the database does not exist.
-        UpstreamError: NCBI did not answer after every attempt.
-        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        UpstreamError: no attempt got a valid reply.
+        RateLimited: NCBI refused, or no slot is free before the deadline.
 
     Source: ESpell.
     """

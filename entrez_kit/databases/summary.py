@@ -117,7 +117,7 @@ def entrez_summary(services: Services, request: SummaryRequest) -> DocumentSumma
     Raises:
         InvalidInput: the database does not exist.
         UpstreamError: NCBI answered none of the requests.
-        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        RateLimited: NCBI refused, or no slot is free before the deadline.
 
     Source: ESummary 2.0, JSON.
     """

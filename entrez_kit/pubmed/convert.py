@@ -121,7 +121,7 @@ def convert_ids(services: Services, request: ConvertRequest) -> Conversions:
 
     Raises:
         UpstreamError: neither the converter nor PubMed answered.
-        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        RateLimited: NCBI refused, or no slot is free before the deadline.
 
     Source: PMC ID Converter; ESearch and EFetch (db=pubmed) for ids that the converter does not have; ESummary for
     retractions and corrections.

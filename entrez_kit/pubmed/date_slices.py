@@ -144,8 +144,8 @@ class Slicer:
             fresh: whether to bypass the cache.
 
         Raises:
-            UpstreamError: NCBI did not answer after every attempt.
-            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+            UpstreamError: no attempt got a valid reply.
+            RateLimited: NCBI refused, or no slot is free before the deadline.
         """
         reply = self.services.eutils.esearch(
             db="pubmed",
@@ -167,8 +167,8 @@ class Slicer:
             window: the window; None for the whole search.
 
         Raises:
-            UpstreamError: NCBI did not answer after every attempt.
-            RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+            UpstreamError: no attempt got a valid reply.
+            RateLimited: NCBI refused, or no slot is free before the deadline.
         """
         if whole.count <= MAX_PUBMED_RESULTS:
             yield DateSlice(window, whole.count, self._complete_ids(window, whole))
@@ -349,8 +349,8 @@ def esearch_delta(
         datetype: which of PubMed's dates to compare.
 
     Raises:
-        UpstreamError: NCBI did not answer after every attempt, or listed fewer records than it counted.
-        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        UpstreamError: no attempt got a valid reply, or NCBI listed fewer records than it counted.
+        RateLimited: NCBI refused, or no slot is free before the deadline.
     """
     dated = f"({term}) AND {build_date_clause(mindate, maxdate, datetype)}"
     slicer = Slicer(services, dated, sort="pub_date", oldest_first=True)

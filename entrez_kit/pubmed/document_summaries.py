@@ -37,8 +37,8 @@ def esummary_batch(services: Services, pmids: Sequence[str]) -> list[DocSummary]
 
     Raises:
         EntityNotFound: PubMed has none of the PMIDs of a request.
-        UpstreamError: NCBI did not answer after every attempt, or omitted a record.
-        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        UpstreamError: no attempt got a valid reply, or NCBI omitted a record.
+        RateLimited: NCBI refused, or no slot is free before the deadline.
     """
     wanted = list(dict.fromkeys(pmids))
     batches = [wanted[start : start + BATCH] for start in range(0, len(wanted), BATCH)]

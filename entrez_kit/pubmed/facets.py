@@ -112,8 +112,8 @@ def count_facets(services: Services, request: FacetsRequest) -> FacetsResult:
 
     Raises:
         InvalidInput: unbalanced query.
-        UpstreamError: NCBI did not answer after every attempt.
-        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        UpstreamError: no attempt got a valid reply.
+        RateLimited: NCBI refused, or no slot is free before the deadline.
 
     Source: ESearch and EFetch (db=pubmed): the records are read, because only they have MeSH headings. If a query has
     more than ``max_records`` results, ESearch counts the years.

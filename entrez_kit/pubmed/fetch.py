@@ -178,7 +178,7 @@ def fetch_contents(services: Services, request: FetchRequest) -> Contents:
     Raises:
         InvalidInput: the request names neither ids nor a result set, or both.
         UpstreamError: NCBI answered none of the requests.
-        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        RateLimited: NCBI refused, or no slot is free before the deadline.
 
     Source: EFetch (db=pubmed); ID Converter and ESearch for PMCIDs and DOIs.
     """

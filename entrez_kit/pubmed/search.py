@@ -531,8 +531,8 @@ def search_articles(services: Services, request: SearchRequest) -> SearchHits:
 
     Raises:
         InvalidInput: an unbalanced query, an invalid filter value or a date that does not exist.
-        UpstreamError: NCBI did not answer after every attempt.
-        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        UpstreamError: no attempt got a valid reply.
+        RateLimited: NCBI refused, or no slot is free before the deadline.
 
     Source: ESearch (db=pubmed), once per slice to retrieve all results, and for the counts in warnings; ESummary 2.0
     for summaries; EFetch for abstracts; ESpell if the search finds nothing or a phrase is in no record.

@@ -237,7 +237,7 @@ class Methods(OperationRunner):
 
         Raises:
             InvalidInput: an unbalanced query, an invalid filter value or a date that does not exist.
-            UpstreamError: NCBI did not answer after every attempt.
+            UpstreamError: no attempt got a valid reply.
         """
 
     @runs
@@ -473,7 +473,7 @@ class Methods(OperationRunner):
         Raises:
             InvalidInput: the query is unbalanced, or Europe PMC refuses the query, cursor or order.
             NotConfigured: Europe PMC is disabled.
-            UpstreamError: Europe PMC did not answer after every attempt.
+            UpstreamError: no attempt got a valid reply.
         """
 
     @runs
@@ -501,7 +501,7 @@ class Methods(OperationRunner):
             MeSH records; the heading that the query names is first. ``next_offset`` is absent on the last page.
 
         Raises:
-            UpstreamError: NCBI did not answer after every attempt.
+            UpstreamError: no attempt got a valid reply.
         """
 
     @runs
@@ -524,7 +524,7 @@ class Methods(OperationRunner):
 
         Raises:
             InvalidInput: the database does not exist.
-            UpstreamError: NCBI did not answer after every attempt.
+            UpstreamError: no attempt got a valid reply.
         """
 
     @runs
@@ -553,7 +553,7 @@ class Methods(OperationRunner):
 
         Raises:
             InvalidInput: unbalanced query.
-            UpstreamError: NCBI did not answer after every attempt.
+            UpstreamError: no attempt got a valid reply.
         """
 
     @runs
@@ -584,7 +584,7 @@ class Methods(OperationRunner):
 
         Raises:
             AmbiguousQuery: the query is too short or invalid, the organism is unknown, or the cursor is invalid.
-            UpstreamError: NCBI did not answer after every attempt.
+            UpstreamError: no attempt got a valid reply.
         """
 
     @runs
@@ -785,7 +785,7 @@ class Methods(OperationRunner):
         Raises:
             EntityNotFound: the database does not exist.
             InvalidInput: the query is invalid in that database.
-            UpstreamError: NCBI did not answer after every attempt.
+            UpstreamError: no attempt got a valid reply.
         """
 
     @runs
@@ -825,7 +825,7 @@ class Methods(OperationRunner):
 
         Raises:
             InvalidInput: the database does not exist, or the query is invalid.
-            UpstreamError: NCBI did not answer after every attempt.
+            UpstreamError: no attempt got a valid reply.
         """
 
     @runs
@@ -880,7 +880,7 @@ class Methods(OperationRunner):
         Raises:
             EntityNotFound: none of the ids exists.
             InvalidInput: the database or format does not exist, or every id is invalid.
-            UpstreamError: NCBI did not answer after every attempt.
+            UpstreamError: no attempt got a valid reply.
         """
 
     @runs
@@ -1148,7 +1148,7 @@ class Methods(OperationRunner):
 
         Raises:
             InvalidInput: the last line of the strategy cannot be searched, or no known record has a usable identifier.
-            UpstreamError: NCBI did not answer after every attempt.
+            UpstreamError: no attempt got a valid reply.
         """
 
     @runs_search_all
@@ -1199,5 +1199,5 @@ class Methods(OperationRunner):
 
         Raises:
             InvalidInput: an unbalanced query, an invalid filter value or a date that does not exist.
-            UpstreamError: NCBI did not answer after every attempt.
+            UpstreamError: no attempt got a valid reply.
         """

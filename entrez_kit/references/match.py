@@ -172,7 +172,7 @@ def lookup_citation(services: Services, request: MatchRequest) -> Matches:
 
     Raises:
         UpstreamError: NCBI responded to none of the requests.
-        RateLimited: NCBI refused the request, or the wait for a slot would exceed the deadline.
+        RateLimited: NCBI refused the request, or no slot is free before the deadline.
 
     Source: ECitMatch; ESearch by title if ECitMatch finds no record; EFetch to compare.
     """

@@ -39,7 +39,7 @@ def read_cited_articles(services: Services, pmids: list[str]) -> dict[str, list[
 
     Raises:
         UpstreamError: NCBI did not answer.
-        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        RateLimited: NCBI refused, or no slot is free before the deadline.
     """
     retrieval = Retrieval.of_ids(services, pmids, keep="raw")
     fetched = list(retrieval)
@@ -62,7 +62,7 @@ def fetch_from_europepmc(
     Raises:
         NotConfigured: Europe PMC is disabled.
         UpstreamError: Europe PMC did not answer, or the reply is invalid.
-        RateLimited: Europe PMC refused, or the wait for a slot would pass the deadline.
+        RateLimited: Europe PMC refused, or no slot is free before the deadline.
     """
     what: Literal["citations", "references"] = "citations" if relation == "pubmed_citedin" else "references"
     found: list[RelatedArticle] = []

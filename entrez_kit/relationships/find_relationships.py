@@ -22,7 +22,7 @@ def article_relationships(services: Services, request: RelationshipsRequest) -> 
     Raises:
         EntityNotFound: the article does not exist.
         UpstreamError: no source answered.
-        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        RateLimited: NCBI refused, or no slot is free before the deadline.
         NotConfigured: a citation style needs a package that is not installed.
 
     Source: ELink (neighbor_score, neighbor), ESummary; EFetch for reference lists and citations; Europe PMC; PMC ID

@@ -55,7 +55,7 @@ def fetch_links(
 
     Raises:
         UpstreamError: NCBI did not answer, or the reply does not assign the links to source articles.
-        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        RateLimited: NCBI refused, or no slot is free before the deadline.
     """
     total = services.settings.ncbi_total_deadline_ms
     try:

@@ -66,7 +66,7 @@ def find_related(services: Services, relation: Relation, pmid: str, wanted: int)
     Raises:
         EntityNotFound: the article does not exist.
         UpstreamError: no source answered.
-        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        RateLimited: NCBI refused, or no slot is free before the deadline.
     """
     related = RelatedArticles()
     down: EntrezKitError | None = None

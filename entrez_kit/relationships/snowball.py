@@ -89,7 +89,7 @@ def collect_network(services: Services, relation: Relation, request: Relationshi
     Raises:
         EntityNotFound: the article does not exist.
         UpstreamError: no source answered for the article itself.
-        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        RateLimited: NCBI refused, or no slot is free before the deadline.
     """
     source = request.source_pmid
     describe(services, source, ())  # NCBI returns links for PMIDs that never existed, so verify the source first

@@ -122,7 +122,7 @@ def read_resource(
         NotConfigured: the token does not allow it.
         StoreError: the corpus cannot be read.
         UpstreamError: NCBI did not answer after all retries.
-        RateLimited: NCBI refused the request, or the wait for a slot would exceed the deadline.
+        RateLimited: NCBI refused the request, or no slot is free before the deadline.
     """
     if not may_read(uri, scopes):
         raise scope_error(uri, str(scope_of_resource(uri)))
@@ -221,7 +221,7 @@ def database_stats(services: ServerServices, name: str) -> dict[str, Any]:
     Raises:
         EntityNotFound: the database does not exist.
         UpstreamError: NCBI did not answer after all retries.
-        RateLimited: NCBI refused the request, or the wait for a slot would exceed the deadline.
+        RateLimited: NCBI refused the request, or no slot is free before the deadline.
     """
     from entrez_kit.databases.info import describe_database
 

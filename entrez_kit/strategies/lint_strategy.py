@@ -96,7 +96,7 @@ def lint_strategy(services: Services, request: LintRequest) -> LintResult:
     Raises:
         InvalidInput: the text has no line that could be a search.
         UpstreamError: NCBI did not answer for any line.
-        RateLimited: NCBI refused every line, or the wait for a slot would pass the deadline.
+        RateLimited: NCBI refused every line, or no slot is free before the deadline.
 
     Source: none; with ``online`` ESearch (db=pubmed) for each line, ESearch and ESummary (db=mesh) for each heading;
     with ``known`` ESearch and the PMC ID Converter.

@@ -144,8 +144,8 @@ def measure_recall(services: Services, request: RecallRequest) -> RecallResult:
 
     Raises:
         InvalidInput: the last line of the strategy cannot be searched, or no known record has a usable identifier.
-        UpstreamError: NCBI did not answer after every attempt.
-        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        UpstreamError: no attempt got a valid reply.
+        RateLimited: NCBI refused, or no slot is free before the deadline.
 
     Source: ESearch (db=pubmed) for each line, block and change; EFetch for missed records; PMC ID Converter.
     """

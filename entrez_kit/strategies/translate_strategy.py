@@ -57,7 +57,7 @@ def translate_strategy(services: Services, request: TranslateRequest) -> Strateg
     Raises:
         InvalidInput: the text has no line that could be a search.
         UpstreamError: NCBI did not answer for any line.
-        RateLimited: NCBI refused every line, or the wait for a slot would pass the deadline.
+        RateLimited: NCBI refused every line, or no slot is free before the deadline.
 
     Source: none for a translation; ESearch (db=pubmed), once per line, for counts.
     """

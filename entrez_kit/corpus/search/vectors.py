@@ -112,13 +112,13 @@ def dimension_changed(model: str, before: int, now: int) -> LocalEmbeddingsError
     )
 
 
-def embed_missing(store: "Store", embedder: Embedder, *, anew: bool = False) -> int:
+def embed_missing(store: "Store", embedder: Embedder, *, drops_others: bool = False) -> int:
     """Create missing vectors in batches; return their number. Can be interrupted and resumed.
 
     Args:
         store: the corpus.
         embedder: the provider.
-        anew: delete the vectors of every other model at the end.
+        drops_others: delete the vectors of every other model at the end.
 
     Raises:
         EmbeddingsError: the provider failed; vectors created before are kept.
@@ -158,7 +158,7 @@ def embed_missing(store: "Store", embedder: Embedder, *, anew: bool = False) -> 
         store.index_vectors(vector_index.AT_ONCE)
         done += len(rows)
         tracing.step(done, max(total, done))
-    if anew:
+    if drops_others:
         with store.writing() as connection:
             for model in {*vector_index.dimensions(connection)} - {embedder.name}:
                 vector_index.forget(connection, model)

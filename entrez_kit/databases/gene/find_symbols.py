@@ -154,7 +154,7 @@ def find_symbols(services: Services, request: FindSymbolsRequest) -> Symbols:
     Raises:
         AmbiguousQuery: the organism is unknown, or several have its name.
         UpstreamError: NCBI answered for no symbol.
-        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        RateLimited: NCBI refused, or no slot is free before the deadline.
 
     Source: ESearch and ESummary (db=gene), as for ``search_genes``, for each symbol.
     """

@@ -175,7 +175,7 @@ def summaries_of(services: Services, numbers: list[str]) -> dict[str, Gene]:
 
     Raises:
         UpstreamError: NCBI did not answer, or not with summaries.
-        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        RateLimited: NCBI refused, or no slot is free before the deadline.
     """
     if not numbers:
         return {}

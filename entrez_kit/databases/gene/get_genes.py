@@ -56,7 +56,7 @@ def get_gene(services: Services, request: GetGeneRequest) -> Gene:
         UnresolvedEntity: the id is not of the form NCBIGene:<number>; the hint is the call to make instead.
         EntityNotFound: no gene has that id.
         UpstreamError: NCBI did not answer, or the reply is not a gene record.
-        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        RateLimited: NCBI refused, or no slot is free before the deadline.
 
     Source: EFetch (db=gene, XML).
     """
@@ -183,7 +183,7 @@ def get_pubmed_links(services: Services, request: PubMedLinksRequest) -> PubMedL
         UnresolvedEntity: the id is not of the form NCBIGene:<number>; the hint is the call to make instead.
         EntityNotFound: no gene has that id.
         UpstreamError: NCBI did not answer, or the reply is not a set of links.
-        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        RateLimited: NCBI refused, or no slot is free before the deadline.
 
     Source: ELink (gene_pubmed); ESummary to check that the gene exists.
     """

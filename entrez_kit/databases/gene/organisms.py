@@ -57,8 +57,8 @@ def find_organism(services: Services, organism: str) -> Organism:
 
     Raises:
         AmbiguousQuery: see ``taxid_of``.
-        UpstreamError: NCBI did not answer after every attempt.
-        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        UpstreamError: no attempt got a valid reply.
+        RateLimited: NCBI refused, or no slot is free before the deadline.
     """
     try:
         return Organism(taxid_of(services, organism))
@@ -77,8 +77,8 @@ def taxid_of(services: Services, organism: str) -> int:
 
     Raises:
         AmbiguousQuery: NCBI Taxonomy does not have the organism, or has several with that name.
-        UpstreamError: NCBI did not answer after every attempt.
-        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        UpstreamError: no attempt got a valid reply.
+        RateLimited: NCBI refused, or no slot is free before the deadline.
     """
     name = " ".join(organism.split())
     known = COMMON.get(name.lower().removesuffix("[organism]").removesuffix("[orgn]").strip())

@@ -106,8 +106,8 @@ def search_genes(services: Services, request: SearchGenesRequest) -> GenePage:
 
     Raises:
         AmbiguousQuery: the query is too short or invalid, the organism is unknown, or the cursor is invalid.
-        UpstreamError: NCBI did not answer after every attempt.
-        RateLimited: NCBI refused, or the wait for a slot would pass the deadline.
+        UpstreamError: no attempt got a valid reply.
+        RateLimited: NCBI refused, or no slot is free before the deadline.
 
     Source: ESearch and ESummary (db=gene); ESearch (db=taxonomy) for organisms without a built-in name.
     """

@@ -316,8 +316,8 @@ def europepmc_search(services: Services, request: EuropePMCRequest) -> EuropePMC
     Raises:
         InvalidInput: the query is unbalanced, or Europe PMC refuses the query, cursor or order.
         NotConfigured: Europe PMC is disabled.
-        UpstreamError: Europe PMC did not answer after every attempt.
-        RateLimited: Europe PMC refused, or the wait for a slot would pass the deadline.
+        UpstreamError: no attempt got a valid reply.
+        RateLimited: Europe PMC refused, or no slot is free before the deadline.
 
     Source: Europe PMC's REST search.
     """

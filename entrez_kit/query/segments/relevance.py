@@ -23,11 +23,12 @@ Floats = NDArray[np.float64]
 Scores = NDArray[np.float32]
 
 COSTLY: Final = 4_000
-"""Postings of a concept from which on records that cannot be among the best are dropped before."""
+"""Concepts with more postings than this: records that cannot be among the best are dropped before their scores are
+computed."""
 _SPARSE: Final = 32
-"""A table of all records is used unless the records in question are this many times fewer."""
+"""A table of all records is used unless fewer than one record in this many is in question."""
 _TOLERANCE: Final = 1e-5
-"""The tolerance for sums of scores."""
+"""The rounding error that is allowed in a sum of scores."""
 
 
 class Formula(NamedTuple):
@@ -212,9 +213,9 @@ class _Kept:
 
 
 _COST: Final = 100
-"""What a kept word costs, in postings."""
+"""The memory of a kept word itself, counted as this many postings."""
 _MAX_KEPT: Final = 8_000_000
-"""The number of decoded postings that are kept, some 64 MB."""
+"""The maximum number of decoded postings that are kept, which take about 64 MB."""
 _kept: Final = _Kept()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_kept.clear)

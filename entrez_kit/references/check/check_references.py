@@ -488,7 +488,7 @@ def check_references(services: Services, request: CheckRequest) -> Checks:
 
     Raises:
         UpstreamError: no reference could be checked, because NCBI did not respond.
-        RateLimited: NCBI refused the request, or the wait for a slot would exceed the deadline.
+        RateLimited: NCBI refused the request, or no slot is free before the deadline.
 
     Source: EFetch, ECitMatch and ESearch; Europe PMC, Crossref, OpenAlex and Retraction Watch for the status.
     """

@@ -128,7 +128,7 @@ def verify_claims(services: Services, request: VerifyRequest) -> ClaimOutcomes:
 
     Raises:
         UpstreamError: no text could be fetched, because no source responded.
-        RateLimited: NCBI refused the request, or the wait for a slot would exceed the deadline.
+        RateLimited: NCBI refused the request, or no slot is free before the deadline.
 
     Source: EFetch (db=pubmed), and for full text PMC, Europe PMC and Unpaywall.
     """
