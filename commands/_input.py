@@ -22,6 +22,7 @@ from typing import IO, Any, Final
 
 from entrez_kit.base import input_files
 from entrez_kit.base.errors import InvalidInput
+from entrez_kit.base.frontend_text import cut_end
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.base.input_files import open_input, read_input, read_lines, too_large
 
@@ -227,8 +228,7 @@ def split_line(text: str, place: str, known: Known = is_article_id, *, line: int
 
 def _quote(text: str) -> str:
     """Return a text in quotes, truncated if it is long."""
-    text = " ".join(text.split())
-    return f'"{text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 1] + "…"}"'
+    return f'"{cut_end(" ".join(text.split()), MAX_SHOWN)}"'
 
 
 def split_ids(text: str) -> list[str]:

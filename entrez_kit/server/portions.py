@@ -11,6 +11,7 @@ from typing import Any, Final
 from pydantic import BaseModel, Field, ValidationError, create_model
 
 from entrez_kit.base.errors import InvalidInput, UnresolvedEntity
+from entrez_kit.base.frontend_text import cut_end
 from entrez_kit.core.model import Request
 from entrez_kit.core.operation import Operation, Paging, invalid_arguments
 from entrez_kit.server.record_text import RecordText, split_record_text
@@ -359,9 +360,7 @@ def _with_cuts(described: Document, cuts: list[str], more: str) -> Document:
     """Add the names of shortened members to ``reply_cut``."""
     if not cuts:
         return described
-    names = ", ".join(cuts)
-    names = names if len(names) <= _NAMED else f"{names[: _NAMED - 1]}…"
-    text = f"Cut: {names}{more}."
+    text = f"Cut: {cut_end(', '.join(cuts), _NAMED)}{more}."
     return {**described, "message": f"{described['message']} {text}" if described else text}
 
 
