@@ -18,7 +18,7 @@ from typing import Any, Final
 from man_pages import man_pages
 
 from entrez_kit.base import __version__
-from entrez_kit.guides import topics
+from entrez_kit.guides import list_guides
 from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.server.tool_definitions import DESCRIPTION, FILE_NAME, ToolDefinition
 from entrez_kit.server.tools import DEFAULT_TOOLSETS, Toolbox
@@ -132,7 +132,7 @@ def packaging_files() -> dict[str, str]:
         ],
     }
     codex = {**about, "skills": "./skills/", "mcpServers": "./.mcp.json"}
-    guides = "".join(f"- `entrez-kit guide {guide.topic}`: {guide.summary}\n" for guide in topics())
+    guides = "".join(f"- `entrez-kit guide {guide.topic}`: {guide.summary}\n" for guide in list_guides())
     listed = "".join(f"- `{tool.name}`: {(tool.description or '').split('. ')[0]}.\n" for tool in tools)
     return {
         "server.json": _json(entry),

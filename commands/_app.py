@@ -29,7 +29,7 @@ from ._output import (
     write_error,
 )
 from ._report import report_error, report_interrupt
-from ._state import State, formats_of, usage_error
+from ._state import State, get_formats, usage_error
 
 NO_SUCH: Final = re.compile(r"No such (?:option: |command ')([^\s']+)'?")
 MISSING_COMMAND: Final = "Missing command."
@@ -175,14 +175,14 @@ def _run(arguments: list[str], state: State) -> int:
     except typer.TyperException as exc:
         ctx = getattr(exc, "ctx", None)
         if ctx is not None and exc.message == MISSING_COMMAND and not state.for_machines:
-            return _help_instead(ctx)
-        error: EntrezKitError = _bad_usage(exc)
+            return _show_help(ctx)
+        error: EntrezKitError = _convert_usage_error(exc)
     except typer.Abort:
         return int(Exit.INTERRUPTED)
     except EntrezKitError as exc:
         error = exc
     except Exception as exc:
-        failure = _output_failure() if isinstance(exc, OSError) else None
+        failure = _find_output_failure() if isinstance(exc, OSError) else None
         if failure is not None:
             drop_output()
             error = write_error("standard output", failure)
@@ -226,14 +226,14 @@ def _call(arguments: list[str], state: State) -> int:
     return result if isinstance(result, int) else int(Exit.DONE)
 
 
-def _help_instead(ctx: typer.Context) -> int:
+def _show_help(ctx: typer.Context) -> int:
     """Show the help if no command was given, on stderr, because it was not requested."""
     with contextlib.redirect_stdout(sys.stderr):
         print(ctx.get_help(), end="")  # noqa: T201  # rich prints it and returns an empty string
     return int(Exit.BAD_INPUT)
 
 
-def _bad_usage(exc: typer.TyperException) -> InvalidInput:
+def _convert_usage_error(exc: typer.TyperException) -> InvalidInput:
     """Convert a usage error of typer into ``InvalidInput``."""
     # pydantic begins messages of this program with "Value error", and its own with "Input should be".
     message = " ".join(exc.format_message().split()).replace(": Value error, ", ": ", 1)
@@ -272,7 +272,7 @@ def _suggest(word: str, ctx: Any) -> str:
     return f" Did you mean {' or '.join(near)}?" if near else ""
 
 
-def _output_failure() -> OSError | None:
+def _find_output_failure() -> OSError | None:
     """Return the error if standard output cannot be written, e.g. for help pages that rich prints."""
     try:
         flush_output()
@@ -283,7 +283,7 @@ def _output_failure() -> OSError | None:
 
 def _flush(status: int, state: State) -> int:
     """Flush standard output, which reports a full disk at the latest."""
-    failure = _output_failure()
+    failure = _find_output_failure()
     if failure is not None:
         drop_output()
         if status == Exit.DONE:
@@ -327,7 +327,7 @@ def _invoke(run: Callable[[Any], Any], ctx: Any) -> Any:
 
 
 def _complete_format(ctx: typer.Context, incomplete: str) -> list[str]:
-    return [one.name for one in formats_of(ctx.command).accepted if one.name.startswith(incomplete)]
+    return [one.name for one in get_formats(ctx.command).accepted if one.name.startswith(incomplete)]
 
 
 def _flag(
@@ -359,7 +359,7 @@ _CONFIG: Final = "User config to read instead of the default one."
 _COUNT: Final = "Short for -f count: the number of results."
 
 
-def _common(
+def _declare_common(
     format: Annotated[
         str | None,
         _flag("-f", "--format", metavar="FORMAT", help=_FORMAT, panel=OUTPUT, autocompletion=_complete_format),
@@ -396,10 +396,10 @@ def add_common_options(command: Any, *, below_too: bool = True) -> None:
         add_common_options(inner)
     if below is None or command.invoke_without_command:
         command.invoke = partial(_invoke, command.invoke)
-    formats = formats_of(command)
+    formats = get_formats(command)
     known = formats.accepted
     taken = {option for parameter in command.params for option in parameter.opts}
-    for parameter in map(copy, _common_parameters()):
+    for parameter in map(copy, _build_common_parameters()):
         if taken.intersection(parameter.opts):
             continue
         if below is not None and parameter.rich_help_panel == OUTPUT:
@@ -446,8 +446,8 @@ def _refuse_second_value(parameter: Any) -> None:
 
 
 @cache
-def _common_parameters() -> tuple[Any, ...]:
+def _build_common_parameters() -> tuple[Any, ...]:
     """Return the common options as typer parameters; each command uses copies, because it changes some."""
     app = typer.Typer(add_completion=False)
-    app.command()(_common)
+    app.command()(_declare_common)
     return tuple(typer.main.get_command(app).params)

@@ -101,14 +101,14 @@ def _view_several(one: View[Res], field: str) -> View[PerInputResult]:
     """
     seen: set[str] = set()
 
-    def records(item: PerInputAnswer[Res]) -> Iterator[Record]:
+    def list_records(item: PerInputAnswer[Res]) -> Iterator[Record]:
         if item.result is None:
             yield describe_failed_input(item)
             return
         source = getattr(item.result, field, item.input)  # the PMID, if the input was a DOI
         yield from ({field: source, **record} for record in (one.rows or one.records)(item.result))
 
-    def ids(item: PerInputAnswer[Res]) -> Iterator[str]:
+    def yield_ids(item: PerInputAnswer[Res]) -> Iterator[str]:
         """Yield the ids of a result that earlier results did not have."""
         if item.result is None:
             return
@@ -117,7 +117,7 @@ def _view_several(one: View[Res], field: str) -> View[PerInputResult]:
                 seen.add(uid)
                 yield uid
 
-    def table(result: PerInputResult, console: Any) -> Any:
+    def render_table(result: PerInputResult, console: Any) -> Any:
         from rich.console import Group
         from rich.text import Text
 
@@ -128,13 +128,13 @@ def _view_several(one: View[Res], field: str) -> View[PerInputResult]:
         return Group(*parts, *(Text(visible(text), style="yellow") for text in missing))
 
     return View(
-        table=table,
-        records=records,
+        table=render_table,
+        records=list_records,
         record_model=Any,
         columns={field: lambda record: record.get(field), **one.columns},
         page=one.page,
         between=one.between,
-        ids=ids,
+        ids=yield_ids,
         total=lambda result: _add(map(one.total, result.results)),
     )
 
@@ -179,7 +179,7 @@ def run_each(
         run(ctx, operation, request, view, label=label, afterwards=finish)
         return
 
-    def remarks(outcomes: PerInput[Res]) -> None:
+    def report_remarks(outcomes: PerInput[Res]) -> None:
         results = [one.result for one in outcomes.answers.values()]
         cut = [number for one in results if one is not None and (number := left_out(one)) > 0]
         if cut and not plan(ctx).format.has_total:
@@ -192,5 +192,5 @@ def run_each(
         build_request(ctx, several, {"inputs": list(ids), "arguments": dict(options)}),
         _view_several(view, field),
         label=label,
-        afterwards=remarks,
+        afterwards=report_remarks,
     )

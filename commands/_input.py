@@ -89,20 +89,20 @@ def read_ids(
     found: list[str] = []
     for argument in arguments:
         if argument == STDIN:
-            found += _from_stdin(known, columns)
+            found += _read_stdin(known, columns)
         else:
             found += split_line(argument, f"The argument {_quote(argument)}", known)
     for path in files:
         if path.suffix.lower() in REFERENCE_SUFFIXES and known is is_article_id:
-            found += _from_references(path)
+            found += _read_reference_ids(path)
         else:
-            found += _from_stdin(known, columns) if str(path) == STDIN else _from_file(path, known, columns)
+            found += _read_stdin(known, columns) if str(path) == STDIN else _read_file(path, known, columns)
     if len(found) > MAX_IDS:
         raise too_large("The list of ids", MAX_IDS, "ids")
     return found
 
 
-def _from_references(path: Path) -> list[str]:
+def _read_reference_ids(path: Path) -> list[str]:
     """Return one identifier for each record of a file of references."""
     from entrez_kit.references.files.reference_files import decode_file
     from entrez_kit.references.merge.convert_records import list_identifiers, read_records
@@ -148,13 +148,13 @@ def read_sibling(file: Path, name: str) -> bytes | None:
     return read_content(path, hint=READABLE)
 
 
-def _from_stdin(known: Known, columns: Sequence[str] | None) -> Iterator[str]:
+def _read_stdin(known: Known, columns: Sequence[str] | None) -> Iterator[str]:
     if sys.stdin is None:
         return iter(())
     return read_identifiers(sys.stdin.buffer, "standard input", known, columns)
 
 
-def _from_file(path: Path, known: Known, columns: Sequence[str] | None) -> list[str]:
+def _read_file(path: Path, known: Known, columns: Sequence[str] | None) -> list[str]:
     try:
         with open_input(path) as file:
             found = list(read_identifiers(file, str(path), known, columns))
@@ -197,11 +197,11 @@ def _list_ids_of_source(source: IO[bytes], name: str, known: Known, columns: Seq
     if not first:
         return
     if first.lstrip()[:1] in ("{", "[") and not _NUMBERED.match(first):
-        yield from _from_json(first, lines, name, known)
+        yield from _read_json(first, lines, name, known)
         return
     column = _find_id_column(first, columns)
     if column is not None:
-        yield from _from_table(*column, (line for _, line in lines), name, known)
+        yield from _read_table(*column, (line for _, line in lines), name, known)
         return
     for number, line in itertools.chain([(begin, first)], lines):
         yield from split_line(line, f"Line {number} of {name}", known, line=number)
@@ -285,7 +285,7 @@ def _find_id_column(header: str, names: Sequence[str]) -> tuple[int, str] | None
     return None
 
 
-def _from_table(column: int, delimiter: str, lines: Iterable[str], name: str, known: Known) -> Iterator[str]:
+def _read_table(column: int, delimiter: str, lines: Iterable[str], name: str, known: Known) -> Iterator[str]:
     try:
         for number, row in enumerate(csv.reader((f"{line}\n" for line in lines), delimiter=delimiter), start=1):
             if column < len(row):
@@ -302,7 +302,7 @@ def _from_table(column: int, delimiter: str, lines: Iterable[str], name: str, kn
 # JSON
 
 
-def _from_json(first: str, lines: Iterator[tuple[int, str]], name: str, known: Known) -> Iterator[str]:
+def _read_json(first: str, lines: Iterator[tuple[int, str]], name: str, known: Known) -> Iterator[str]:
     document = _parse(first)
     if document is None:  # it continues on the next lines
         yield from _list_ids(_parse_whole(first, (line for _, line in lines), name), name, known)

@@ -69,9 +69,9 @@ class Parameter:
         """The last part of the path."""
         return self.path.rpartition(".")[2]
 
-    def parameter(self, request: Any) -> inspect.Parameter:
+    def build_parameter(self, request: Any) -> inspect.Parameter:
         """Return the parameter that typer reads."""
-        field = _field(request, self.path)
+        field = _get_field(request, self.path)
         # Square brackets are markup to the help page, and field tags to PubMed.
         text = f"{self.help or describe_field(field).replace('[', chr(92) + '[')} {self.more}".rstrip()
         if self.words and not all(word in text for word in self.words):
@@ -89,7 +89,7 @@ class Parameter:
             default = None if default == [] else default
         if self.names:
             metavar = self.metavar or ("N" if kind is int else None)
-            complete = completion(*self.words) if self.words else None
+            complete = build_completion(*self.words) if self.words else None
             declaration = typer.Option(
                 *self.names, metavar=metavar, help=text, rich_help_panel=self.panel, autocompletion=complete
             )
@@ -101,19 +101,19 @@ class Parameter:
         return inspect.Parameter(self.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
-def option(path: str, *names: str, **differing: Any) -> Parameter:
+def build_option(path: str, *names: str, **differing: Any) -> Parameter:
     """Return the option for a field of a request; its name is the field's, unless ``names`` has a long name."""
     if not any(name.startswith("--") for name in names):
         names = (*names, f"--{path.rpartition('.')[2].replace('_', '-')}")
     return Parameter(path=path, names=names, **differing)
 
 
-def argument(path: str, metavar: str, **differing: Any) -> Parameter:
+def build_argument(path: str, metavar: str, **differing: Any) -> Parameter:
     """Return the argument for a field of a request; a metavar that ends in three dots allows any number of values."""
     return Parameter(path=path, metavar=metavar, **differing)
 
 
-def ids_argument(
+def build_ids_argument(
     path: str,
     help: str = "",
     *,
@@ -165,13 +165,13 @@ def request_options(
                 "input", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=InputFiles
             )
         arranged = [own.pop("ctx")]
-        arranged += [own.pop(one) if isinstance(one, str) else one.parameter(model) for one in parameters]
+        arranged += [own.pop(one) if isinstance(one, str) else one.build_parameter(model) for one in parameters]
 
         @wraps(function)
         def command(**arguments: Any) -> None:
             ctx = arguments["ctx"]
             plan(ctx)  # a format that the command lacks is reported before anything is read
-            values = _values(ctx, model, declared, arguments)
+            values = _take_values(ctx, model, declared, arguments)
             request: Any = values
             if given_as == "request":
                 assert isinstance(source, Operation), "a command gets the request of an operation"
@@ -187,7 +187,9 @@ def request_options(
     return declare
 
 
-def _values(ctx: typer.Context, model: Any, declared: list[Parameter], arguments: dict[str, Any]) -> dict[str, Any]:
+def _take_values(
+    ctx: typer.Context, model: Any, declared: list[Parameter], arguments: dict[str, Any]
+) -> dict[str, Any]:
     """Take the values of fields out of the values that typer read, and return them as fields of the request."""
     values: dict[str, Any] = {}
     for one in declared:
@@ -201,7 +203,7 @@ def _values(ctx: typer.Context, model: Any, declared: list[Parameter], arguments
             value = one.convert(value)
         if not group:
             values[one.name] = value
-        elif value != _field(model, one.path).default:
+        elif value != _get_field(model, one.path).default:
             values.setdefault(group, {})[one.name] = value
     for one in declared:
         if one.read is not None:
@@ -209,7 +211,7 @@ def _values(ctx: typer.Context, model: Any, declared: list[Parameter], arguments
     return values
 
 
-def _field(model: Any, path: str) -> Any:
+def _get_field(model: Any, path: str) -> Any:
     """Return a field of a request, or of a model inside it."""
     *parents, last = path.split(".")
     for parent in parents:
@@ -229,6 +231,6 @@ def _find_type(annotation: Any, *, free: bool) -> Any:
     return next((kind for kind in (bool, int) if kind in kinds), str)
 
 
-def completion(*words: str) -> Callable[[str], list[str]]:
+def build_completion(*words: str) -> Callable[[str], list[str]]:
     """Return the completion function for an argument that is one of these words."""
     return lambda incomplete: [word for word in words if word.lower().startswith(incomplete.lower())]

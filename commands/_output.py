@@ -50,7 +50,7 @@ class Sink:
 
     def __enter__(self) -> "Sink":
         if self.target is not None:
-            with self._reporting():
+            with self._convert_errors():
                 self._open(self.target)
         return self
 
@@ -82,7 +82,7 @@ class Sink:
         self._put(text.encode("utf-8", "replace"))
         return len(text)
 
-    def data(self, content: str | bytes) -> None:
+    def write_data(self, content: str | bytes) -> None:
         """Write a piece of data, without control characters on a terminal."""
         if self._to_terminal:
             text = content if isinstance(content, str) else content.decode("utf-8", "replace")
@@ -90,7 +90,7 @@ class Sink:
         self._put(content.encode("utf-8", "replace") if isinstance(content, str) else content)
 
     def _put(self, content: bytes) -> None:
-        with self._reporting():
+        with self._convert_errors():
             if self._file is not None:
                 self._file.write(content)
             elif sys.stdout is not None:
@@ -98,7 +98,7 @@ class Sink:
 
     def flush(self) -> None:
         """Flush, so that the reader of a pipe gets the data immediately."""
-        with self._reporting():
+        with self._convert_errors():
             if self._file is not None:
                 self._file.flush()
             elif sys.stdout is not None:
@@ -113,7 +113,7 @@ class Sink:
         return self._to_terminal
 
     @contextlib.contextmanager
-    def _reporting(self) -> Iterator[None]:
+    def _convert_errors(self) -> Iterator[None]:
         """Convert write errors of this block into ``StoreError`` or ``ReaderGone``."""
         try:
             yield
@@ -133,7 +133,7 @@ class Sink:
         # The descriptor keeps the lock until the move.
         descriptor = os.dup(self._file.fileno()) if self._temporary is not None else None
         try:
-            with self._reporting() if kind is None else suppress(OSError):
+            with self._convert_errors() if kind is None else suppress(OSError):
                 self._file.close()
                 if kind is None and self._keep and self._temporary is not None and self._place is not None:
                     self._temporary.replace(self._place)

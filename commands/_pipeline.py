@@ -22,7 +22,7 @@ from entrez_kit.core.model import Request, Result
 from entrez_kit.core.operation import Execution, Operation, Outcomes, run_catching
 
 from ._formats import PAGE_BREAK, Job, TextWriter, View, Writer
-from ._formats.fields import DocumentPaths, Record, as_data, values_at
+from ._formats.fields import DocumentPaths, Record, convert_to_data, get_values
 from ._output import Sink
 from ._report import report_error, report_notices, report_trace, watching
 from ._state import Plan, State, is_terminal, refuse_fields, usage_error
@@ -37,7 +37,7 @@ INPUTS: Final = ("ids", "pmids", "inputs")
 """The names of the list of inputs in requests."""
 
 
-def state(ctx: typer.Context) -> State:
+def get_state(ctx: typer.Context) -> State:
     """Return the shared state of commands: ``.settings``, ``.services`` and ``.flags``."""
     assert isinstance(ctx.obj, State)
     return ctx.obj
@@ -49,17 +49,17 @@ def plan(ctx: typer.Context) -> Plan:
     Raises:
         InvalidInput: the command does not print the format, or the target is a folder.
     """
-    return state(ctx).make_plan(ctx.command)
+    return get_state(ctx).make_plan(ctx.command)
 
 
 def note(ctx: typer.Context, text: Text) -> None:
     """Print ``Note: text`` on stderr, unless -q."""
-    state(ctx).note(text)
+    get_state(ctx).note(text)
 
 
 def warn(ctx: typer.Context, text: Text) -> None:
     """Print ``Warning: text`` on stderr, also with -q."""
-    state(ctx).warn(text)
+    get_state(ctx).warn(text)
 
 
 def tell_rest(ctx: typer.Context, text: Text) -> None:
@@ -69,7 +69,7 @@ def tell_rest(ctx: typer.Context, text: Text) -> None:
 
 def suggest(ctx: typer.Context, *commands: str) -> None:
     """Print the likely next commands on stderr, if a terminal shows the table; not with -q."""
-    current, output = state(ctx), plan(ctx)
+    current, output = get_state(ctx), plan(ctx)
     if output.format.family is not Family.SCREEN or output.target is not None or output.fields or current.quiet:
         return
     if is_terminal(sys.stdout):
@@ -117,7 +117,7 @@ def advise(ctx: typer.Context, records: int) -> None:
     from entrez_kit.pubmed.record_fetcher import BATCH, MANY_REQUESTS, PREFERRED_HOURS
 
     requests = -(-records // BATCH)
-    settings = state(ctx).settings
+    settings = get_state(ctx).settings
     if requests <= MANY_REQUESTS or settings.demo:
         return
     minutes = max(1, round(requests / settings.requests_per_second / 60))
@@ -152,16 +152,16 @@ def emit(
         InvalidInput: --fields names something the document does not have.
     """
     output = plan(ctx)
-    data = as_data(document)
+    data = convert_to_data(document)
     listed = data if isinstance(data, list) else [data]
-    rows = listed if records is None else [as_data(row) for row in records]
+    rows = listed if records is None else [convert_to_data(row) for row in records]
     paths = DocumentPaths(sample=rows)
     whole_text = "" if text is None else text if text.endswith("\n") else f"{text}\n"
     names = () if text is None else ("text", "md") if table is not None else ("text", "md", "table")
     view: View[Any] = View(
         table=lambda document, console: table() if table is not None else "",
         records=lambda document: rows,
-        columns={name: partial(values_at, path=name) for name in paths.names()},
+        columns={name: partial(get_values, path=name) for name in paths.list_names()},
         records_key="",
         record_model=paths,
         page=page,
@@ -169,8 +169,8 @@ def emit(
         writers=dict.fromkeys(names, lambda sink: TextWriter(sink, lambda _: [whole_text])),
     )
     with Sink(output.target) as sink:
-        _print(writer_for(Job(output, view, DocumentPaths(sample=listed), sink, state(ctx))), data)
-    report_notices(state(ctx))
+        _print(create_writer(Job(output, view, DocumentPaths(sample=listed), sink, get_state(ctx))), data)
+    report_notices(get_state(ctx))
     _confirm(ctx, output)
 
 
@@ -185,7 +185,7 @@ def build_request(ctx: typer.Context, operation: Operation[Req, Res], values: Ma
     try:
         return operation.build(values)
     except EntrezKitError as exc:
-        report_error(state(ctx), exc, document=operation.error_document)
+        report_error(get_state(ctx), exc, document=operation.error_document)
         raise typer.Exit(find_status(exc)) from None
 
 
@@ -217,17 +217,17 @@ def run(
     """
     output = plan(ctx)
     with Sink(output.target) as sink:
-        writer = writer_for(Job(output, view, operation.result, sink, state(ctx)))
+        writer = create_writer(Job(output, view, operation.result, sink, get_state(ctx)))
         if any(getattr(request, name, None) == [] for name in INPUTS):
             note(ctx, idle)
             _print_nothing(ctx, operation, request, writer)
             return None
-        _ = state(ctx).services  # reading the settings is not part of the call
+        _ = get_state(ctx).services  # reading the settings is not part of the call
         started = time.monotonic()
-        with watching(state(ctx), label, least, begin) as end_bar:
+        with watching(get_state(ctx), label, least, begin) as end_bar:
             execution = run_catching(partial(_perform, ctx, operation, request, writer, end_bar))
         elapsed = 1000 * (time.monotonic() - started)
-        if found_nothing(execution):
+        if is_empty(execution):
             sink.discard()
     outcomes = execution.result
     if (text := writer.remark()) is not None:
@@ -241,14 +241,14 @@ def _print_nothing(ctx: typer.Context, operation: Operation[Any, Any], request: 
     """Print an empty result."""
     from entrez_kit.services import Services
 
-    _print(writer, operation.run_without_warnings(Services(state(ctx).settings), request) if writer.whole else None)
+    _print(writer, operation.run_without_warnings(Services(get_state(ctx).settings), request) if writer.whole else None)
 
 
 def _print(writer: Writer[Any], result: Any) -> None:
     """Write a result as the only outcome; without a result only the text around outcomes."""
     writer.begin()
     if result is not None:
-        writer.outcome(result)
+        writer.write_outcome(result)
     writer.end()
 
 
@@ -260,7 +260,7 @@ def _perform(
     end_bar: Callable[[], None],
 ) -> Outcomes[Any]:
     """Run an operation, write its outcomes, and return them consumed."""
-    services = state(ctx).services
+    services = get_state(ctx).services
     with operation.record_span(services):
         if not writer.whole:
             return _write_outcomes(ctx, operation.stream(services, request), writer, end_bar)
@@ -287,7 +287,7 @@ def _write_outcomes(
                     end_bar()
                 tell_warnings(ctx, outcomes)
                 writer.begin()
-            writer.outcome(outcome)
+            writer.write_outcome(outcome)
     except EntrezKitError:
         if begun:
             writer.end()
@@ -323,11 +323,11 @@ def finish(
     Raises:
         typer.Exit: with a status other than 0.
     """
-    current = state(ctx)
+    current = get_state(ctx)
     current.tell_copy(execution.trace.describe_fidelity())
     report_notices(current)
     error = execution.error or remark
-    if not found_nothing(execution):
+    if not is_empty(execution):
         _confirm(ctx, plan(ctx))
     if error is not None:
         report_error(current, error, execution.trace.request_id, document)
@@ -336,7 +336,7 @@ def finish(
         raise typer.Exit(find_status(error))
 
 
-def found_nothing(execution: Execution[Any]) -> bool:
+def is_empty(execution: Execution[Any]) -> bool:
     """Return whether a file should not be replaced: there is no result, or it has no records."""
     return execution.result is None or (execution.error is not None and find_status(execution.error) != Exit.PARTIAL)
 
@@ -348,11 +348,11 @@ def find_status(error: EntrezKitError) -> int:
 
 def _confirm(ctx: typer.Context, output: Plan) -> None:
     """Print the name of the written file on a terminal."""
-    if output.target is not None and state(ctx).stderr_is_terminal:
+    if output.target is not None and get_state(ctx).stderr_is_terminal:
         note(ctx, f"Written to {output.target}.")
 
 
-def writer_for(job: Job) -> Writer[Any]:
+def create_writer(job: Job) -> Writer[Any]:
     """Return the writer of the selected format.
 
     Raises:
@@ -365,62 +365,62 @@ def writer_for(job: Job) -> Writer[Any]:
         refuse_fields(job.plan)
     if own is not None:
         return own(job.sink)
-    return create_writer(selected, job)
+    return _import_writer(selected, job)
 
 
-def create_writer(selected: Format, job: Job) -> Writer[Any]:
+def _import_writer(selected: Format, job: Job) -> Writer[Any]:
     """Return the writer of a format, and import only its module; text and XML are written by views."""
     match selected.name:
         case "table":
-            from ._formats.tables import table_writer
+            from ._formats.tables import create_table_writer
 
-            return table_writer(job)
+            return create_table_writer(job)
         case "json":
-            from ._formats.documents import json_writer
+            from ._formats.documents import create_json_writer
 
-            return json_writer(job)
+            return create_json_writer(job)
         case "yaml":
-            from ._formats.yaml import yaml_writer
+            from ._formats.yaml import create_yaml_writer
 
-            return yaml_writer(job)
+            return create_yaml_writer(job)
         case "jsonl":
-            from ._formats.documents import lines_writer
+            from ._formats.documents import create_lines_writer
 
-            return lines_writer(job)
+            return create_lines_writer(job)
         case "csv":
-            from ._formats.rows import csv_writer
+            from ._formats.rows import create_csv_writer
 
-            return csv_writer(job)
+            return create_csv_writer(job)
         case "tsv":
-            from ._formats.rows import tsv_writer
+            from ._formats.rows import create_tsv_writer
 
-            return tsv_writer(job)
+            return create_tsv_writer(job)
         case "ids":
-            from ._formats.texts import ids_writer
+            from ._formats.texts import create_ids_writer
 
-            return ids_writer(job)
+            return create_ids_writer(job)
         case "md":
             from ._formats.texts import page_writer
 
             return page_writer(job)
         case "html":
-            from ._formats.printed import html_writer
+            from ._formats.printed import create_html_writer
 
-            return html_writer(job)
+            return create_html_writer(job)
         case "docx":
-            from ._formats.printed import docx_writer
+            from ._formats.printed import create_docx_writer
 
-            return docx_writer(job)
+            return create_docx_writer(job)
         case "count":
             from ._formats.texts import count_writer
 
             return count_writer(job)
         case "parquet":
-            from ._formats.parquet import parquet_writer
+            from ._formats.parquet import create_parquet_writer
 
-            return parquet_writer(job)
+            return create_parquet_writer(job)
         case _:
             assert selected.family is Family.REFERENCES, f"a view has to write {selected}"
-            from ._formats.references import references_writer
+            from ._formats.references import create_references_writer
 
-            return references_writer(job)
+            return create_references_writer(job)

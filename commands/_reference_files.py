@@ -9,7 +9,7 @@ import typer
 from entrez_kit.base.numerals import format_count
 
 from ._output import Sink
-from ._pipeline import plan, state, warn
+from ._pipeline import get_state, plan, warn
 from ._state import STDIN, usage_error
 
 if TYPE_CHECKING:
@@ -62,9 +62,9 @@ def write_references(ctx: typer.Context, entries: "Sequence[Entry]", target: str
 
     with Sink(plan(ctx).target) as sink:
         for text in convert_records(entries, target):
-            sink.data(text)
-    if plan(ctx).target is not None and state(ctx).stderr_is_terminal:
-        state(ctx).note(f"{format_count(len(entries), 'record')} written to {plan(ctx).target}.")
+            sink.write_data(text)
+    if plan(ctx).target is not None and get_state(ctx).stderr_is_terminal:
+        get_state(ctx).note(f"{format_count(len(entries), 'record')} written to {plan(ctx).target}.")
 
 
 def describe_entry(entry: "Entry", number: int) -> dict[str, Any]:

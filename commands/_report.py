@@ -51,7 +51,7 @@ def report_interrupt(state: State) -> None:
     """Report an interrupt by the user, and that cached replies are kept."""
     if state.quiet:
         return
-    working = state.opened_services is not None and not state.preference("no_cache", False)
+    working = state.opened_services is not None and not state.get_preference("no_cache", False)
     more = " Run the same command again to continue from here." if working else ""
     state.say(f"Interrupted.{more}", "dim")
 
@@ -114,7 +114,7 @@ def _wants_advice(state: State, settings: "Settings") -> bool:
 # Progress, only for long work on a terminal
 
 
-def _bar(state: State) -> "Progress | None":
+def _create_bar(state: State) -> "Progress | None":
     """Return a progress bar; None without a terminal, or if the terminal could only print line after line."""
     if not state.stderr_is_terminal or state.quiet:
         return None
@@ -160,13 +160,13 @@ def watching(
             if begin is not None and not most and total:
                 begin(total)
             most = total or 0
-            if bar is None and (bar := _bar(state)) is not None:
+            if bar is None and (bar := _create_bar(state)) is not None:
                 stack.enter_context(bar)
                 bar.add_task(now, total=most or None)
             if bar is not None:
                 bar.update(bar.task_ids[0], completed=done, total=most or None)
 
-        def next_stage(label: str) -> None:
+        def begin_stage(label: str) -> None:
             nonlocal now, most, bar
             stack.close()
             now, most, bar = label, 0, None
@@ -176,5 +176,5 @@ def watching(
             stack.close()
             ended = True
 
-        with watch_calls(Watch(wanted=lambda: True, progress=advance, stage=next_stage)):
+        with watch_calls(Watch(wanted=lambda: True, progress=advance, stage=begin_stage)):
             yield end

@@ -55,14 +55,14 @@ class CommandFormats:
     @property
     def default_on_terminal(self) -> Format:
         """The format on a terminal without ``--format``."""
-        return self._first(Family.SCREEN)
+        return self._get_first(Family.SCREEN)
 
     @property
     def default_in_pipe(self) -> Format:
         """The format in a pipe or a file without ``--format``."""
-        return self._first(self.pipe or Family.DOCUMENT)
+        return self._get_first(self.pipe or Family.DOCUMENT)
 
-    def _first(self, family: Family) -> Format:
+    def _get_first(self, family: Family) -> Format:
         """Return the first format of a family, or the first of all."""
         return next((one for one in self.accepted if one.family is family), self.accepted[0])
 
@@ -77,7 +77,7 @@ def accept_formats(*families: Family, pipe: Family | None = None, files: str = "
     return declare
 
 
-def formats_of(command: Any) -> CommandFormats:
+def get_formats(command: Any) -> CommandFormats:
     """Return the formats that the function of a command declares; without a declaration, tables and documents."""
     declared: CommandFormats = getattr(getattr(command, "callback", None), "formats", CommandFormats())
     return declared
@@ -261,7 +261,7 @@ class State:
                 flush(FLUSH_SECONDS)
         self._log.close()
 
-    def preference(self, name: str, default: Any) -> Any:
+    def get_preference(self, name: str, default: Any) -> Any:
         """Return a flag, or a setting, or the default if the settings cannot be read; never raises an error.
 
         A command that needs the settings reports errors in them. Commands that do not need them, and the report of that
@@ -277,17 +277,17 @@ class State:
     @property
     def quiet(self) -> bool:
         """Whether notes are omitted."""
-        return bool(self.preference("quiet", False))
+        return bool(self.get_preference("quiet", False))
 
     @property
     def verbose(self) -> bool:
         """Whether request ids and timings are shown."""
-        return bool(self.preference("verbose", False))
+        return bool(self.get_preference("verbose", False))
 
     @property
     def color(self) -> str:
         """When to use color: auto, always or never."""
-        return str(self.preference("color", "auto"))
+        return str(self.get_preference("color", "auto"))
 
     @property
     def stderr_is_terminal(self) -> bool:
@@ -311,16 +311,16 @@ class State:
         """
         if self.plan is None:
             self.command = command
-            if self.flags.get("refresh") and self.preference("offline", False):
+            if self.flags.get("refresh") and self.get_preference("offline", False):
                 raise usage_error(
                     "--refresh has no effect with --offline, because no requests are sent.",
                     "refresh",
                     "Omit --refresh or --offline.",
                 )
-            target = self._target()
+            target = self._get_target()
             named = ",".join(self.flags.get("fields") or ()).split(",")
             fields = tuple(name.strip() for name in named if name.strip())
-            selected = self._choose_format(formats_of(command), target)
+            selected = self._choose_format(get_formats(command), target)
             if self.flags.get("no_header") and not selected.has_cells:
                 raise usage_error(
                     f"--no-header has no effect with --format {selected}, which has no row of names.",
@@ -330,7 +330,7 @@ class State:
             self.plan = Plan(selected, fields, target, has_header=not self.flags.get("no_header"))
         return self.plan
 
-    def _target(self) -> Path | None:
+    def _get_target(self) -> Path | None:
         path: Path | None = self.flags.get("output")
         if path is None or str(path) in STDOUT_NAMES:
             return None
@@ -379,7 +379,7 @@ class State:
 
             raise unknown_suffix_error(target, formats.accepted, formats.files)
         # The setting is a preference: a command without that format prints its default.
-        preferred = BY_NAME.get(self.preference("format", None) or "")
+        preferred = BY_NAME.get(self.get_preference("format", None) or "")
         if preferred in known and pipe is None and (target is None or preferred.family is not Family.SCREEN):
             return preferred
         on_terminal = target is None and is_terminal(sys.stdout)

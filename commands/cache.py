@@ -11,7 +11,7 @@ import typer
 from entrez_kit.base.errors import StoreError
 from entrez_kit.base.numerals import format_count
 
-from ._pipeline import emit, note, state
+from ._pipeline import emit, get_state, note
 from ._state import is_terminal
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def info(ctx: typer.Context) -> None:
     """
     from entrez_kit.services.transport.cache import cache_info
 
-    settings = state(ctx).settings
+    settings = get_state(ctx).settings
     found = _call(cache_info, settings)
     limit = _limit(settings)
     document: dict[str, Any] = {
@@ -48,7 +48,7 @@ def info(ctx: typer.Context) -> None:
         "newest_expiry": _format_time(found.newest_expiry),
         "rate_limit": limit,
     }
-    emit(ctx, document, lambda: _table(document))
+    emit(ctx, document, lambda: _render_table(document))
     if found.problem:
         raise StoreError(
             f"The cache {found.path} cannot be read: {found.problem}",
@@ -71,7 +71,7 @@ def clear(
     from entrez_kit.services.transport.cache import cache_info
     from entrez_kit.services.transport.cached_session import clear as remove_all
 
-    settings = state(ctx).settings
+    settings = get_state(ctx).settings
     before = _call(cache_info, settings)
     ask = not yes and before.exists and is_terminal(sys.stdin) and is_terminal(sys.stderr)
     replies = format_count(before.entries, "cached reply", "cached replies")
@@ -91,7 +91,7 @@ def prune(ctx: typer.Context) -> None:
     from entrez_kit.services.transport.cache import cache_info
     from entrez_kit.services.transport.cached_session import prune as remove_expired
 
-    settings = state(ctx).settings
+    settings = get_state(ctx).settings
     before = _call(cache_info, settings)
     removed = _call(remove_expired, settings)
     _report(ctx, before, removed, _call(cache_info, settings))
@@ -117,20 +117,20 @@ def _report(ctx: typer.Context, before: "CacheInfo", removed: int, after: "Cache
         "size_bytes": after.size_bytes,
     }
 
-    def line() -> str:
+    def build_line() -> str:
         from entrez_kit.doctor.local import size
 
         replies = format_count(removed, "cached reply", "cached replies")
         left = format_count(after.entries, "cached reply remains", "cached replies remain")
         return f"Removed {replies} and freed {size(freed)}; {left}."
 
-    emit(ctx, document, line)
+    emit(ctx, document, build_line)
 
 
 def _limit(settings: "Settings") -> dict[str, Any]:
-    from entrez_kit.doctor.local import shared_limit
+    from entrez_kit.doctor.local import read_shared_limit
 
-    limit = shared_limit(settings)
+    limit = read_shared_limit(settings)
     return {
         "file": str(limit.file),
         "per_second": limit.per_second,
@@ -140,12 +140,12 @@ def _limit(settings: "Settings") -> dict[str, Any]:
     }
 
 
-def _table(found: dict[str, Any]) -> "RenderableType":
+def _render_table(found: dict[str, Any]) -> "RenderableType":
     from rich.text import Text
 
     from entrez_kit.doctor.local import size
 
-    from ._views.tables import facts_table
+    from ._views.tables import build_fact_list
 
     rows: list[tuple[str, object]] = [("Cache", found["path"])]
     if found["problem"]:
@@ -165,7 +165,7 @@ def _table(found: dict[str, Any]) -> "RenderableType":
         rows.append(("", Text(f"not shared between processes: {limit['problem']}", style="yellow")))
     else:
         rows.append(("", f"shared by all processes of this user in {limit['file']}"))
-    return facts_table(rows)
+    return build_fact_list(rows)
 
 
 def _count_replies(number: int) -> str:

@@ -30,14 +30,14 @@ from entrez_kit.references.files.reference_files import PLAIN_TEXT
 from entrez_kit.references.files.references import Reference, ReferenceFile
 
 from ._formats import TextWriter, View
-from ._formats.fields import Record, as_data, columns_at
+from ._formats.fields import Record, build_columns, convert_to_data
 from ._input import NOT_IDENTIFIERS, READABLE, read_content, read_identifiers, read_sibling
-from ._options import option, request_options
+from ._options import build_option, request_options
 from ._output import Sink
-from ._pipeline import build_request, note, plan, refuse_without, run, state, suggest, warn
+from ._pipeline import build_request, get_state, note, plan, refuse_without, run, suggest, warn
 from ._state import STDIN, accept_formats, usage_error
-from ._views.markdown import escaped, status_page
-from ._views.text import PUBMED, STATUS_WORDS, findings, page_address
+from ._views.markdown import escape, render_status
+from ._views.text import PUBMED, STATUS_WORDS, list_findings, page_address
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -70,12 +70,14 @@ class _Source:
 @request_options(
     CHECK_FILE,
     "file",
-    option("sources", kind=str, convert=parse_sources, metavar="NAMES", more=f"Comma-separated: {', '.join(SOURCES)}."),
-    option("retraction_watch", kind=Path, metavar="FILE"),
+    build_option(
+        "sources", kind=str, convert=parse_sources, metavar="NAMES", more=f"Comma-separated: {', '.join(SOURCES)}."
+    ),
+    build_option("retraction_watch", kind=Path, metavar="FILE"),
     "in_text",
-    option("only"),
-    option("newer", more="Only with --fix."),
-    option("unique", more="Only with --fix."),
+    build_option("only"),
+    build_option("newer", more="Only with --fix."),
+    build_option("unique", more="Only with --fix."),
 )
 def command(
     ctx: typer.Context,
@@ -130,12 +132,13 @@ def command(
     failures: list[str] = [*CODES, IN_TEXT]
     wanted = parse_names(fail_on, failures, noun="status", argument="fail_on", before="--fail-on: there") or failures
     accepted = _read_accepted(accept)
-    sources = [_source(ctx, one, in_text=in_text) for one in file]
+    sources = [_read_source(ctx, one, in_text=in_text) for one in file]
     targets: list[Path | None] = [None] * len(file)
     if fix or dry_run:
         mode = "dry_run" if dry_run else "fix"
         targets = [
-            _target(one, source, mode, overwrite=force or dry_run) for one, source in zip(file, sources, strict=True)
+            _choose_target(one, source, mode, overwrite=force or dry_run)
+            for one, source in zip(file, sources, strict=True)
         ]
     options |= {
         "references": [reference for source in sources for reference in source.references],
@@ -151,7 +154,7 @@ def command(
     result = checks.result()
     if fix and not dry_run:
         _write_corrected(sources, targets, result)
-    _remarks(ctx, result, fix=fix or dry_run, dry_run=dry_run)
+    _report_remarks(ctx, result, fix=fix or dry_run, dry_run=dry_run)
     if not fix and not dry_run and STDIN not in map(str, file):
         names = shlex.join(map(str, file))
         if all(source.file is not None for source in sources) and set(result.open_counts) - {"verified"}:
@@ -200,12 +203,12 @@ def _write_corrected(sources: list[_Source], targets: list[Path | None], result:
         start = end
         if changes and target is not None and source.file is not None:
             with Sink(target) as sink:
-                sink.data(encode_text(source.file.correct(changes), source.encoding))
+                sink.write_data(encode_text(source.file.correct(changes), source.encoding))
 
 
 def _refuse_references(ctx: typer.Context, files: list[Path]) -> None:
     """Refuse to write a report to a file name that looks like corrected references."""
-    output = state(ctx).flags.get("output")
+    output = get_state(ctx).flags.get("output")
     selected = BY_SUFFIX.get(Path(output or "").suffix.lower())
     if selected is not None and selected.family is Family.REFERENCES:
         raise usage_error(
@@ -217,10 +220,10 @@ def _refuse_references(ctx: typer.Context, files: list[Path]) -> None:
 
 def read_source(ctx: typer.Context, file: Path) -> list[Reference]:
     """Return the references of a file, as ``check`` reads them."""
-    return _source(ctx, file, in_text=False).references
+    return _read_source(ctx, file, in_text=False).references
 
 
-def _source(ctx: typer.Context, file: Path, *, in_text: bool) -> _Source:
+def _read_source(ctx: typer.Context, file: Path, *, in_text: bool) -> _Source:
     """Read the references of a file, a list, a manuscript or a published article.
 
     Raises:
@@ -234,26 +237,26 @@ def _source(ctx: typer.Context, file: Path, *, in_text: bool) -> _Source:
     if article is not None:
         from entrez_kit.references.manuscripts.articles import fetch_references
 
-        _no_text(in_text)
-        return _Source(fetch_references(state(ctx).services, article), None, "manuscript", "", [], [], Accepted())
+        _warn_without_text(in_text)
+        return _Source(fetch_references(get_state(ctx).services, article), None, "manuscript", "", [], [], Accepted())
     content = read_content(file, hint=READABLE)
     name = "standard input" if str(file) == STDIN else str(file)
     refuse_others(content, name)
     suffix = (detect_suffix(content) or "") if str(file) == STDIN else file.suffix.lower()
     if suffix in READ and (in_text or suffix not in PLAIN_TEXT):
-        return _manuscript(content, name, suffix, file, in_text=in_text)
+        return _read_manuscript(content, name, suffix, file, in_text=in_text)
     read = decode_file(content, name, hint=FILES)
     accepted = find_accepted(read.text, name)
     kind = kind_of(read.text, name, suffix, hint=FILES)
     if kind != "ids":
-        _no_text(in_text)
+        _warn_without_text(in_text)
         found = reference_file(read.text, name, kind)
         return _Source(found.references, found, kind, read.encoding, found.warnings, [], accepted)
     listed = _read_list(content, read.text, name, suffix)
     if listed is None:
-        return _manuscript(content, name, ".md", file, in_text=in_text)
+        return _read_manuscript(content, name, ".md", file, in_text=in_text)
     references, warnings = listed
-    _no_text(in_text)
+    _warn_without_text(in_text)
     if not references:
         raise InvalidInput(
             f"{name} contains no identifiers.",
@@ -264,20 +267,20 @@ def _source(ctx: typer.Context, file: Path, *, in_text: bool) -> _Source:
     return _Source(references, None, kind, read.encoding, warnings, [], accepted)
 
 
-def _manuscript(content: bytes, name: str, suffix: str, file: Path, *, in_text: bool) -> _Source:
+def _read_manuscript(content: bytes, name: str, suffix: str, file: Path, *, in_text: bool) -> _Source:
     from entrez_kit.references.check.accepted import Accepted, find_accepted
     from entrez_kit.references.manuscripts.calls import check_calls
     from entrez_kit.references.manuscripts.read_manuscript import TEXT, read_manuscript
 
     if in_text and suffix not in TEXT:
-        _no_text(in_text)
+        _warn_without_text(in_text)
     manuscript = read_manuscript(content, name, suffix, partial(read_sibling, file), has_text=in_text)
     found = check_calls(manuscript) if in_text else []
     accepted = find_accepted(content.decode("utf-8", "replace"), name) if suffix in PLAIN_TEXT else Accepted()
     return _Source(manuscript.references, None, "manuscript", "", manuscript.warnings, found, accepted)
 
 
-def _no_text(in_text: bool) -> None:
+def _warn_without_text(in_text: bool) -> None:
     if in_text:
         raise usage_error("--in-text needs the text of a manuscript.", "in_text", "Name a .docx, .tex or .md file.")
 
@@ -293,7 +296,7 @@ def _read_list(content: bytes, text: str, name: str, suffix: str) -> tuple[list[
     from entrez_kit.references.check.pasted_lists import read_list
 
     try:
-        return [_by_id(text) for text in read_identifiers(BytesIO(content), name)], []
+        return [_build_reference(text) for text in read_identifiers(BytesIO(content), name)], []
     except InvalidInput as exc:
         if exc.details.get("reason") != NOT_IDENTIFIERS or suffix.lower() not in PLAIN_TEXT:
             raise
@@ -303,12 +306,12 @@ def _read_list(content: bytes, text: str, name: str, suffix: str) -> tuple[list[
     return pasted.references, [*pasted.warnings]
 
 
-def _by_id(text: str) -> Reference:
+def _build_reference(text: str) -> Reference:
     identifier = read_identifier(text)
     return Reference(key=text, **({identifier.kind: identifier.value} if identifier else {}))
 
 
-def _target(file: Path, source: _Source, target_option: str, *, overwrite: bool) -> Path:
+def _choose_target(file: Path, source: _Source, target_option: str, *, overwrite: bool) -> Path:
     """Return the path of the corrected file.
 
     Raises:
@@ -345,36 +348,37 @@ def _render_check_table(result: CheckResult, console: "Console") -> "RenderableT
 def _view(files: list[Path]) -> View[CheckResult]:
     return View(
         table=_render_check_table,
-        columns=columns_at(*(("file",) if len(files) > 1 else ()), *COLUMNS) | {"codes": _codes, "findings": findings},
+        columns=build_columns(*(("file",) if len(files) > 1 else ()), *COLUMNS)
+        | {"codes": _list_codes, "findings": list_findings},
         page=_page,
         writers={"md": lambda sink: TextWriter(sink, _report, between="\n", whole=True)},
         title=f"The references of {', '.join(file.name for file in files)}",
     )
 
 
-def _codes(record: Record) -> list[str]:
+def _list_codes(record: Record) -> list[str]:
     """Return the codes of all findings without duplicates, the most serious first."""
     return sorted({finding["code"] for finding in record["findings"]}, key=CODES.index)
 
 
 def _report(result: CheckResult) -> Iterator[str]:
     """Yield a report: counts by status, findings in the text, and each reference, the most serious first."""
-    from ._views.check import in_text_lines, worst_first
+    from ._views.check import list_in_text_lines, sort_by_severity
 
     counts = (f"{number} {STATUS_WORDS.get(status, status)}" for status, number in result.counts.items() if number)
     yield f"# References: {result.counts['verified']} of {result.total} verified\n\n{', '.join(counts)}.\n"
     if result.accepted:
         yield f"{format_count(result.accepted, 'reference')} with accepted findings only.\n"
     if result.files:
-        rows = (f"| {escaped(one.file)} | {one.total} | {one.counts['verified']} |\n" for one in result.files)
+        rows = (f"| {escape(one.file)} | {one.total} | {one.counts['verified']} |\n" for one in result.files)
         yield "| file | references | verified |\n|---|---:|---:|\n" + "".join(rows)
     if result.in_text:
-        yield "## In the text\n\n" + "".join(f"- {escaped(one)}\n" for one in in_text_lines(result))
+        yield "## In the text\n\n" + "".join(f"- {escape(one)}\n" for one in list_in_text_lines(result))
     if result.warnings:
-        yield "## Warnings\n\n" + "".join(f"- {escaped(one.message)}\n" for one in result.warnings)
+        yield "## Warnings\n\n" + "".join(f"- {escape(one.message)}\n" for one in result.warnings)
     yield "## Each reference\n"
-    for reference in worst_first(result.references):
-        yield _page(as_data(reference))
+    for reference in sort_by_severity(result.references):
+        yield _page(convert_to_data(reference))
 
 
 _BANNERS: Final = frozenset(("retracted", "concern", "another_work", "not_found"))
@@ -385,24 +389,24 @@ def _page(record: Record) -> str:
     """Return a reference in Markdown: its status and findings."""
     number = f"[{record['number']}]" if record.get("number") else ""
     file = f"{record['file']}:" if record.get("file") else ""
-    subject = " ".join(escaped(text) for text in (file, number, record["key"], record.get("title") or "") if text)
-    lines = [escaped(finding) for finding in findings(record)]
+    subject = " ".join(escape(text) for text in (file, number, record["key"], record.get("title") or "") if text)
+    lines = [escape(finding) for finding in list_findings(record)]
     if record.get("pmid"):
         lines.append(f"[PMID {record['pmid']}](<{page_address(PUBMED, record['pmid'])}>)")
-    return status_page(record["status"], subject, lines, grave=not _BANNERS.isdisjoint(_codes(record)))
+    return render_status(record["status"], subject, lines, grave=not _BANNERS.isdisjoint(_list_codes(record)))
 
 
-def _remarks(ctx: typer.Context, result: CheckResult, *, fix: bool, dry_run: bool) -> None:
+def _report_remarks(ctx: typer.Context, result: CheckResult, *, fix: bool, dry_run: bool) -> None:
     """Report findings that the format cannot show, and the result of --fix."""
     unchecked = result.counts["unchecked"]
     if unchecked:
-        elsewhere = state(ctx).services.settings.copy_label != ""
+        elsewhere = get_state(ctx).services.settings.copy_label != ""
         advice = "Run the command without the local copy" if elsewhere else "Run the command again"
         warn(ctx, f"{format_count(unchecked, 'reference')} could not be checked. {advice}.")
     if plan(ctx).format.family is Family.ROWS:
-        from ._views.check import in_text_lines
+        from ._views.check import list_in_text_lines
 
-        for text in in_text_lines(result):
+        for text in list_in_text_lines(result):
             warn(ctx, text)
     if not fix:
         return

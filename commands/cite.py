@@ -17,13 +17,13 @@ from entrez_kit.pubmed.record_fetcher import BATCH
 
 from ._format_errors import unknown_suffix_error
 from ._formats import TextWriter, View
-from ._formats.fields import Record, as_data, columns_at
+from ._formats.fields import Record, build_columns, convert_to_data
 from ._formats.rows import refuse_lines_in_cells
 from ._ids import NAME_ARTICLES, describe_failure
-from ._options import Parameter, ids_argument, option, request_options
-from ._pipeline import emit, plan, run, state, warn, was_typed
-from ._state import TEXT_SUFFIXES, Plan, accept_formats, formats_of, usage_error
-from ._views.markdown import escaped
+from ._options import Parameter, build_ids_argument, build_option, request_options
+from ._pipeline import emit, get_state, plan, run, warn, was_typed
+from ._state import TEXT_SUFFIXES, Plan, accept_formats, get_formats, usage_error
+from ._views.markdown import escape
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -33,9 +33,9 @@ _FILES_OF_REFERENCES: Final = "files of references"
 """The name of the files in the memory of the command's context."""
 
 
-def _ids_or_files() -> Parameter:
+def _build_argument() -> Parameter:
     """Return the argument for ids, or for files of references."""
-    ids = ids_argument("pmids", more="Or files of references; - reads standard input.", hint=NAME_ARTICLES)
+    ids = build_ids_argument("pmids", more="Or files of references; - reads standard input.", hint=NAME_ARTICLES)
 
     def read(ctx: typer.Context, typed: Any, files: Any, values: dict[str, Any]) -> list[str] | None:
         from ._reference_files import select_files
@@ -52,8 +52,8 @@ def _ids_or_files() -> Parameter:
 @accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.TEXT, Family.PAGES, Family.REFERENCES)
 @request_options(
     FORMAT_CITATIONS,
-    _ids_or_files(),
-    option(
+    _build_argument(),
+    build_option(
         "citation_styles",
         "--style",
         metavar="STYLE",
@@ -87,7 +87,7 @@ def command(
         output = replace(output, format=BY_NAME[styles[0]])  # reference managers import it
     elif output.format.family is Family.TEXT:
         _refuse_other_suffixes(ctx, output)
-    state(ctx).plan = output
+    get_state(ctx).plan = output
     refuse_lines_in_cells(output, styles)
     if files := ctx.meta.get(_FILES_OF_REFERENCES):
         _cite_files(ctx, output, files, styles, numbered=numbered)
@@ -107,10 +107,10 @@ def command(
 
 def _refuse_other_suffixes(ctx: typer.Context, output: Plan) -> None:
     """Refuse a file such as .odt for plain citations, unless -f selects them."""
-    if output.target is None or state(ctx).flags.get("format"):
+    if output.target is None or get_state(ctx).flags.get("format"):
         return
     if output.target.suffix.lower() not in TEXT_SUFFIXES:
-        formats = formats_of(ctx.command)
+        formats = get_formats(ctx.command)
         raise unknown_suffix_error(output.target, formats.accepted, formats.files)
 
 
@@ -118,40 +118,40 @@ def _wants_file(ctx: typer.Context, output: Plan, style: str) -> bool:
     """Return whether the output is a file for reference managers: text, or no format and no other suffix was given."""
     if output.format.family is Family.TEXT:
         return True
-    flags, target = state(ctx).flags, output.target
+    flags, target = get_state(ctx).flags, output.target
     is_chosen = flags.get("json") or flags.get("format")
     return not is_chosen and (target is None or target.suffix.lower() in ("", *BY_NAME[style].also_in))
 
 
 def _render_citations_page(result: CitationsResult, console: "Console") -> "RenderableType":
-    from ._views.citations import citations_page
+    from ._views.citations import render_citations
 
-    return citations_page(result, console)
+    return render_citations(result, console)
 
 
 def _view(styles: list[str], *, numbered: bool) -> View[CitationsResult]:
     numbers = count(1) if numbered else repeat(0)
     return View(
         table=_render_citations_page,
-        records=_records,
-        columns=columns_at("pmid", "title") | _columns(styles),
-        page=lambda record: _item(record, next(numbers)),
+        records=_yield_records,
+        columns=build_columns("pmid", "title") | _build_columns(styles),
+        page=lambda record: _format_item(record, next(numbers)),
         between="",
         articles=lambda item: [item.article] if item.article is not None else [],
         title="References",
-        writers={"text": lambda sink: TextWriter(sink, lambda item: _lines(item, numbers))},
+        writers={"text": lambda sink: TextWriter(sink, lambda item: _yield_lines(item, numbers))},
     )
 
 
-def _records(item: Cited) -> Iterator[Record]:
+def _yield_records(item: Cited) -> Iterator[Record]:
     """Yield the citation, or the jsonl line for an input without one."""
     if item.citation is not None:
-        yield as_data(item.citation)
+        yield convert_to_data(item.citation)
     else:
         yield describe_failure(item.fetched.input, item.fetched.status, item.fetched.message)
 
 
-def _columns(styles: list[str]) -> dict[str, Callable[[Record], Any]]:
+def _build_columns(styles: list[str]) -> dict[str, Callable[[Record], Any]]:
     """Return a column for each style; the name of a file has a dot."""
 
     def read(record: Record, style: str) -> Any:
@@ -160,7 +160,7 @@ def _columns(styles: list[str]) -> dict[str, Callable[[Record], Any]]:
     return {style: partial(read, style=style) for style in styles}
 
 
-def _lines(item: Cited, numbers: Iterator[int]) -> Iterator[str]:
+def _yield_lines(item: Cited, numbers: Iterator[int]) -> Iterator[str]:
     """Yield a citation in each style on one line; the formats of reference managers have several lines."""
     if item.citation is not None:
         yield from _number_lines(item.citation.citations, next(numbers))
@@ -171,11 +171,11 @@ def _number_lines(citations: Mapping[str, str], number: int) -> Iterator[str]:
         yield ("" if style in FILES or not number else f"{number}. ") + text.rstrip("\n") + "\n"
 
 
-def _item(record: Record, number: int = 0) -> str:
+def _format_item(record: Record, number: int = 0) -> str:
     """Return a citation as a Markdown list item, with the italics of its style."""
     mark = f"{number}." if number else "-"
     return "".join(
-        f"{mark} {text if style not in FILES else escaped(text)}\n" for style, text in record["citations"].items()
+        f"{mark} {text if style not in FILES else escape(text)}\n" for style, text in record["citations"].items()
     )
 
 
@@ -235,7 +235,7 @@ def _cite_files(ctx: typer.Context, output: Plan, files: list[Path], styles: lis
         ctx,
         {"citations": cited, "total_submitted": len(entries), "total_formatted": len(cited)},
         records=cited,
-        page=lambda record: _item(record, record["number"] if numbered else 0),
+        page=lambda record: _format_item(record, record["number"] if numbered else 0),
         text="".join(lines) if is_text else None,
         between="",
     )

@@ -19,7 +19,7 @@ from entrez_kit.base.frontend_text import FrontendText
 from entrez_kit.base.output_formats import Family
 from entrez_kit.base.settings import BY_NAME, SETTINGS, Setting, load_settings, locate_user_config
 
-from ._pipeline import emit, note, state, warn
+from ._pipeline import emit, get_state, note, warn
 from ._state import accept_formats, is_terminal
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def show(
 
     entrez-kit config show cache_dir ncbi_api_key
     """
-    settings = state(ctx).settings
+    settings = get_state(ctx).settings
     records = view_settings(settings, names)
     path = settings.config_file
     document = {
@@ -69,7 +69,7 @@ def show(
         "settings": records,
         "notices": list(settings.notices),
     }
-    emit(ctx, document, lambda: _table(records, path), records=records)
+    emit(ctx, document, lambda: _render_table(records, path), records=records)
 
 
 @app.command("set")
@@ -90,8 +90,8 @@ def set_(
     entrez-kit config set ncbi_admin_email you@example.org
     """
     setting = require_setting(name)
-    path = _user_config(ctx)
-    set_in_file(path, setting.name, _value_for(setting, value or []))
+    path = _find_user_config(ctx)
+    set_in_file(path, setting.name, _read_value(setting, value or []))
     _report(ctx, setting.name, path, "set")
 
 
@@ -101,7 +101,7 @@ def unset(ctx: typer.Context, name: Name) -> None:
 
     entrez-kit config unset ncbi_admin_email
     """
-    path = _user_config(ctx)
+    path = _find_user_config(ctx)
     removed = unset_in_file(path, name)
     if not removed:
         note(ctx, f"{name} is not set in {path}.")
@@ -115,17 +115,17 @@ def path_(ctx: typer.Context) -> None:
 
     entrez-kit config path
     """
-    path = _user_config(ctx)
+    path = _find_user_config(ctx)
     emit(ctx, {"config_file": str(path), "exists": path.is_file()}, text=str(path))
 
 
-def _user_config(ctx: typer.Context) -> Path:
+def _find_user_config(ctx: typer.Context) -> Path:
     """Return the path of the user config.
 
     Raises:
         NotConfigured: the user has no home folder.
     """
-    path = locate_user_config(state(ctx).flags.get("config_file"))
+    path = locate_user_config(get_state(ctx).flags.get("config_file"))
     if path is None:
         raise NotConfigured(
             "The user config has no place, because no home folder was found.",
@@ -135,7 +135,7 @@ def _user_config(ctx: typer.Context) -> Path:
     return path
 
 
-def _value_for(setting: Setting, arguments: list[str]) -> str:
+def _read_value(setting: Setting, arguments: list[str]) -> str:
     """Return the value of a setting from the command line, stdin or a prompt.
 
     Raises:
@@ -158,12 +158,12 @@ def _value_for(setting: Setting, arguments: list[str]) -> str:
     if arguments and arguments != ["-"]:
         return arguments[0]
     if arguments == ["-"] or not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
-        return _from_stdin(setting, is_requested=bool(arguments))
+        return _read_stdin(setting, is_requested=bool(arguments))
     answer: str = typer.prompt(f"{setting.help}\n{setting.name}", hide_input=setting.kind == "secret", err=True)
     return answer
 
 
-def _from_stdin(setting: Setting, *, is_requested: bool) -> str:
+def _read_stdin(setting: Setting, *, is_requested: bool) -> str:
     """Read a value from stdin; without "-" only secrets are read from there."""
     if sys.stdin is None or is_terminal(sys.stdin) or not (is_requested or setting.kind == "secret"):
         raise InvalidInput(
@@ -205,13 +205,13 @@ def _show_value(value: str | int | bool | None) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _table(records: list[dict[str, Any]], path: Path | None) -> "RenderableType":
+def _render_table(records: list[dict[str, Any]], path: Path | None) -> "RenderableType":
     from rich.console import Group
     from rich.text import Text
 
-    from ._views.tables import ListingTable, fixed
+    from ._views.tables import ListingTable, build_fixed_column
 
-    table = ListingTable(fixed("Setting"), "Value", "From")
+    table = ListingTable(build_fixed_column("Setting"), "Value", "From")
     for one in records:
         is_default = one["origin"] == DEFAULT_ORIGIN
         style = "dim" if one["value"] is None else "yellow" if one["value"] == MASK else ""

@@ -12,12 +12,12 @@ from entrez_kit.citations.style.style_names import HABITS
 from entrez_kit.pubmed.convert import CONVERT, Conversion, ConvertRequest, ConvertResult
 
 from ._formats import View
-from ._formats.fields import Record, as_data, columns_at
+from ._formats.fields import Record, build_columns, convert_to_data
 from ._ids import ONE_REQUEST, describe_failure
-from ._options import Parameter, ids_argument, option, request_options
+from ._options import Parameter, build_ids_argument, build_option, request_options
 from ._pipeline import run
 from ._state import accept_formats, usage_error
-from ._views.text import standing_status
+from ._views.text import get_standing_status
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -33,9 +33,9 @@ def _render_convert_table(result: ConvertResult, console: "Console") -> "Rendera
     return convert_table(result, console)
 
 
-def _ids_or_files() -> Parameter:
+def _build_argument() -> Parameter:
     """Return the argument for ids, or for files of references if --to is given."""
-    ids = ids_argument("ids", more="Or, with --to, files of references; - reads standard input.")
+    ids = build_ids_argument("ids", more="Or, with --to, files of references; - reads standard input.")
 
     def read(ctx: typer.Context, typed: Any, files: Any, values: dict[str, Any]) -> list[str] | None:
         if ctx.params.get("to") is not None:
@@ -67,8 +67,8 @@ def _convert_files(ctx: typer.Context, to: str) -> None:
 @accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS)
 @request_options(
     CONVERT,
-    _ids_or_files(),
-    option("id_type", metavar="KIND", words=("pmid", "pmcid", "doi")),
+    _build_argument(),
+    build_option("id_type", metavar="KIND", words=("pmid", "pmcid", "doi")),
 )
 def command(
     ctx: typer.Context,
@@ -90,16 +90,16 @@ def command(
         _convert_files(ctx, to)
         return
 
-    def records(record: Conversion) -> Iterator[Record]:
+    def yield_records(record: Conversion) -> Iterator[Record]:
         if record.status == "found":
-            yield as_data(record)
+            yield convert_to_data(record)
         else:
             yield describe_failure(record.requested_id, record.status, record.message)
 
     view: View[ConvertResult] = View(
         table=_render_convert_table,
-        records=records,
-        columns=columns_at("requested_id", "pmid", "pmcid", "doi", "note") | {"standing": standing_status},
+        records=yield_records,
+        columns=build_columns("requested_id", "pmid", "pmcid", "doi", "note") | {"standing": get_standing_status},
         ids=lambda record: [record.pmid or record.pmcid or record.doi] if record.status == "found" else [],
     )
     run(ctx, CONVERT, request, view, label="Converting", least=ONE_REQUEST)

@@ -30,12 +30,12 @@ from entrez_kit.references.audit import AUDIT, Audit, AuditRequest, AuditResult
 from entrez_kit.references.check.sources import SOURCES, parse_sources
 
 from ._formats import View
-from ._formats.fields import Column, Record, as_data, columns_at, values_at
-from ._options import argument, option, request_options
-from ._pipeline import advise, build_request, emit, find_status, note, plan, refuse_without, run, state, warn
+from ._formats.fields import Column, Record, build_columns, convert_to_data, get_values
+from ._options import build_argument, build_option, request_options
+from ._pipeline import advise, build_request, emit, find_status, get_state, note, plan, refuse_without, run, warn
 from ._report import report_error, watching
 from ._state import accept_formats, usage_error
-from ._views.text import ARTICLE_COLUMNS, standing_status
+from ._views.text import ARTICLE_COLUMNS, get_standing_status
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -62,10 +62,10 @@ Key = Annotated[str, typer.Argument(metavar="KEY", help="Name of the corpus.")]
 @app.command("sync")
 @request_options(
     SYNC_HERE,
-    argument("query_key", "KEY"),
-    argument("term", "TERM", joined=True, default=None, more="Optional if the key has one."),
-    option("overlap_days"),
-    option("replace_term", help="Restart the key with a different term; records and versions stay."),
+    build_argument("query_key", "KEY"),
+    build_argument("term", "TERM", joined=True, default=None, more="Optional if the key has one."),
+    build_option("overlap_days"),
+    build_option("replace_term", help="Restart the key with a different term; records and versions stay."),
 )
 def sync_command(
     ctx: typer.Context,
@@ -85,7 +85,7 @@ def sync_command(
     with _contract(ctx):
         if options["term"] is None:
             refuse_without(ctx, "replace_term", "TERM")
-        known = store_of(state(ctx).services).get_checkpoint(query_key)
+        known = store_of(get_state(ctx).services).get_checkpoint(query_key)
         options["term"] = options["term"] or (known and known.term)
         if options["term"] is None:
             raise InvalidInput(
@@ -114,39 +114,39 @@ def _contract(ctx: typer.Context) -> Iterator[None]:
     try:
         yield
     except EntrezKitError as exc:
-        report_error(state(ctx), exc, document=corpus_envelope)
+        report_error(get_state(ctx), exc, document=corpus_envelope)
         raise typer.Exit(find_status(exc)) from None
 
 
-def _corpus(ctx: typer.Context) -> "Store":
+def _open_corpus(ctx: typer.Context) -> "Store":
     """Return the corpus; fill the demo's corpus first if it is empty."""
     from entrez_kit.corpus import demo
     from entrez_kit.corpus.store import store_of
 
-    services = state(ctx).services
+    services = get_state(ctx).services
     if services.settings.demo:
-        with watching(state(ctx), "Filling the demo's corpus"):
+        with watching(get_state(ctx), "Filling the demo's corpus"):
             came = demo.fill(services)
         if came:
             note(ctx, f"The demo's corpus was empty: {came} invented articles were synced into it, key {demo.KEY}.")
     return store_of(services)
 
 
-HIT_COLUMNS: Final[dict[str, Column]] = columns_at(
+HIT_COLUMNS: Final[dict[str, Column]] = build_columns(
     *("pmid", "title", "journal", "year", "score", "quality", "sim", "bm25", "uuid")
-) | {"standing": standing_status}
+) | {"standing": get_standing_status}
 
 
 @app.command("search")
 @accept_formats(*ROWS, Family.IDS)
 @request_options(
     RAG_SEARCH,
-    argument("query", "QUERY", joined=True),
-    option("top_k", "-n"),
-    option("quality_bias", "--quality/--no-quality"),
-    option("details"),
-    option("corpus", metavar="KEY"),
-    option("index", metavar="NAME"),
+    build_argument("query", "QUERY", joined=True),
+    build_option("top_k", "-n"),
+    build_option("quality_bias", "--quality/--no-quality"),
+    build_option("details"),
+    build_option("corpus", metavar="KEY"),
+    build_option("index", metavar="NAME"),
 )
 def search_command(ctx: typer.Context, request: RagSearchRequest) -> None:
     """Search the corpus by words, and by meaning if embeddings are configured.
@@ -154,13 +154,13 @@ def search_command(ctx: typer.Context, request: RagSearchRequest) -> None:
     entrez-kit --demo corpus search base editing in blood disorders -n 5
     """
     with _contract(ctx):
-        store = _corpus(ctx)
+        store = _open_corpus(ctx)
         store.check_key(ctx.params["corpus"])  # the request reads an empty name, e.g. from a script, as all
 
     def render(result: RagSearchResult, console: "Console") -> "RenderableType":
-        from ._views.corpus import hits_page
+        from ._views.corpus import render_hits
 
-        return hits_page(result, console, store=store, query=request.query, corpus=request.corpus)
+        return render_hits(result, console, store=store, query=request.query, corpus=request.corpus)
 
     view: View[RagSearchResult] = View(
         table=render,
@@ -170,7 +170,7 @@ def search_command(ctx: typer.Context, request: RagSearchRequest) -> None:
         id_key="pmid",
     )
 
-    def remarks(found: SingleOutcome[RagSearchResult]) -> None:
+    def report_remarks(found: SingleOutcome[RagSearchResult]) -> None:
         result = found.result
         if not result.results and not store.corpora().corpora:
             note(ctx, f"The corpus is empty. {NEXT} fills it.")
@@ -178,7 +178,7 @@ def search_command(ctx: typer.Context, request: RagSearchRequest) -> None:
             warn(ctx, text)
         _note_status(ctx, found)
 
-    run(ctx, RAG_SEARCH, request, view, afterwards=remarks)
+    run(ctx, RAG_SEARCH, request, view, afterwards=report_remarks)
 
 
 def _note_status(ctx: typer.Context, found: "SingleOutcome[Any]") -> None:
@@ -203,16 +203,16 @@ def _describe_hits(store: "Store", result: RagSearchResult) -> Iterator[Record]:
     for pmid, hit in zip(pmids, result.results, strict=True):
         document = documents[pmid]
         yield {
-            **as_data(hit),
+            **convert_to_data(hit),
             "pmid": str(pmid),
             "title": document.title,
             "journal": document.journal,
             "year": document.year,
-            "standing": as_data(document.standing),
+            "standing": convert_to_data(document.standing),
         }
 
 
-def _document_id(text: str) -> str:
+def _to_document_id(text: str) -> str:
     """Return the doc_id of a record; a bare PMID is accepted."""
     identifier = read_identifier(text)
     return f"pmid:{identifier.value}" if identifier is not None and identifier.kind == "pmid" else text
@@ -220,7 +220,9 @@ def _document_id(text: str) -> str:
 
 @app.command("get")
 @request_options(
-    RAG_GET, argument("doc_id", "ID", more="A PMID is also accepted.", convert=_document_id), option("details")
+    RAG_GET,
+    build_argument("doc_id", "ID", more="A PMID is also accepted.", convert=_to_document_id),
+    build_option("details"),
 )
 def get_command(ctx: typer.Context, request: RagGetRequest) -> None:
     """Show one record of the corpus with its quality as of today.
@@ -228,13 +230,13 @@ def get_command(ctx: typer.Context, request: RagGetRequest) -> None:
     entrez-kit --demo corpus get 99000001
     """
     with _contract(ctx):
-        _corpus(ctx)
+        _open_corpus(ctx)
     view: View[RagDocument] = View(_render_document)
     run(ctx, RAG_GET, request, view, afterwards=partial(_note_status, ctx))
 
 
 @checkpoint.command("get")
-@request_options(CHECKPOINT_GET, argument("query_key", "KEY"))
+@request_options(CHECKPOINT_GET, build_argument("query_key", "KEY"))
 def checkpoint_get_command(ctx: typer.Context, request: CheckpointGetRequest) -> None:
     """Show the entry date (EDAT) up to which a query is synced."""
     view: View[CheckpointGetResult] = View(_render_checkpoint)
@@ -244,9 +246,9 @@ def checkpoint_get_command(ctx: typer.Context, request: CheckpointGetRequest) ->
 @checkpoint.command("set")
 @request_options(
     CHECKPOINT_NOTED,
-    argument("query_key", "KEY"),
-    argument("last_edat", "TIME"),
-    option("note", metavar="TEXT", help="Reason of the change, for the log."),
+    build_argument("query_key", "KEY"),
+    build_argument("last_edat", "TIME"),
+    build_option("note", metavar="TEXT", help="Reason of the change, for the log."),
 )
 def checkpoint_set_command(ctx: typer.Context, request: NotedCheckpointRequest) -> None:
     """Set the date from which the next sync starts; an earlier date checks older records again. The change is logged.
@@ -269,7 +271,7 @@ def checkpoint_log_command(ctx: typer.Context, query_key: Key) -> None:
     """Show the changes of a checkpoint by syncs, users and new terms, latest first."""
     from entrez_kit.corpus.store import store_of
 
-    log = store_of(state(ctx).services).checkpoint_log(query_key)
+    log = store_of(get_state(ctx).services).checkpoint_log(query_key)
     _emit(ctx, log, _render_log, records=log.entries)
 
 
@@ -277,7 +279,7 @@ def checkpoint_log_command(ctx: typer.Context, query_key: Key) -> None:
 @accept_formats(*ROWS)
 def list_command(ctx: typer.Context) -> None:
     """List the queries of the corpus with their records and the result of the last sync."""
-    listed = _corpus(ctx).corpora()
+    listed = _open_corpus(ctx).corpora()
     _emit(ctx, listed, _render_list, records=listed.corpora)
 
 
@@ -287,7 +289,7 @@ def stats_command(
     query_key: Annotated[str | None, typer.Argument(metavar="KEY", help="Name of a corpus; default: all.")] = None,
 ) -> None:
     """Show the numbers of records, versions, passages and vectors, and the size on disk."""
-    _emit(ctx, _corpus(ctx).stats(query_key), _render_stats)
+    _emit(ctx, _open_corpus(ctx).stats(query_key), _render_stats)
 
 
 @app.command("diff")
@@ -317,7 +319,7 @@ def diff_command(
             f"since={since}",
             "Give --since DATE, or neither for the changes of the last sync.",
         )
-    store = _corpus(ctx)
+    store = _open_corpus(ctx)
     since = since or store.last_sync(query_key)
     if plan(ctx).format.needs_records:
         _export(ctx, query_key=query_key, since=since)
@@ -337,10 +339,10 @@ def _render_audit_table(result: AuditResult, console: "Console") -> "RenderableT
 @accept_formats(*ROWS)
 @request_options(
     AUDIT,
-    argument("query_key", "KEY"),
-    option("sources", kind=str, convert=parse_sources, metavar="NAMES", more=f"Any of {', '.join(SOURCES)}."),
-    option("retraction_watch", kind=Path, metavar="FILE"),
-    option("references", "--references/--no-references"),
+    build_argument("query_key", "KEY"),
+    build_option("sources", kind=str, convert=parse_sources, metavar="NAMES", more=f"Any of {', '.join(SOURCES)}."),
+    build_option("retraction_watch", kind=Path, metavar="FILE"),
+    build_option("references", "--references/--no-references"),
 )
 def audit_command(ctx: typer.Context, request: AuditRequest) -> None:
     """Check the publication status of all works of a corpus in several sources, and citations of retracted works.
@@ -350,11 +352,11 @@ def audit_command(ctx: typer.Context, request: AuditRequest) -> None:
     """
     view: View[AuditResult] = View(
         table=_render_audit_table,
-        columns=columns_at("pmid", "doi", "title", "status")
-        | {name: partial(values_at, path=f"findings.{name[:-1]}") for name in ("codes", "messages")}
-        | columns_at("disagreement")
-        | {"cites": partial(values_at, path="cites.pmid")}
-        | columns_at("unread"),
+        columns=build_columns("pmid", "doi", "title", "status")
+        | {name: partial(get_values, path=f"findings.{name[:-1]}") for name in ("codes", "messages")}
+        | build_columns("disagreement")
+        | {"cites": partial(get_values, path="cites.pmid")}
+        | build_columns("unread"),
     )
     audit = run(ctx, AUDIT, request, view, label="Auditing")
     if isinstance(audit, Audit) and audit.result().works:
@@ -378,24 +380,24 @@ def reindex_command(
     """
     from entrez_kit.corpus.indexing import DELIVERING, INDEXING, reindex
 
-    services = state(ctx).services
+    services = get_state(ctx).services
     if index == "weaviate":
         from entrez_kit.corpus.weaviate.client import server_of
 
         server_of(services.settings)  # fails before hours of work
-    with watching(state(ctx), INDEXING):
+    with watching(get_state(ctx), INDEXING):
         done = reindex(services, anew=anew)
     if index == "local":
         _emit(ctx, done, _render_reindexed)
         return
     from entrez_kit.corpus.weaviate.delivery import rebuild
 
-    with watching(state(ctx), DELIVERING):
+    with watching(get_state(ctx), DELIVERING):
         delivered = rebuild(services)
     _emit(ctx, delivered, _render_delivered)
     problem = delivered.missing_error()
     if problem is not None:
-        report_error(state(ctx), problem)
+        report_error(get_state(ctx), problem)
         raise typer.Exit(find_status(problem))
 
 
@@ -417,14 +419,14 @@ def export_command(
             f"query_key={query_key or ''}",
             "`entrez-kit corpus list` shows the keys; --all exports all their records.",
         )
-    _corpus(ctx)
+    _open_corpus(ctx)
     _export(ctx, query_key=query_key, rows=plan(ctx).format.family is Family.PARQUET)
 
 
 def _export(ctx: typer.Context, **options: Any) -> None:
     """Write records as they arrive."""
 
-    def remarks(export: Export) -> None:
+    def report_remarks(export: Export) -> None:
         if options.get("since") is not None:
             note(ctx, f"Wrote {format_count(export.exported, 'record')} that changed since {export.since}.")
             return
@@ -437,7 +439,7 @@ def _export(ctx: typer.Context, **options: Any) -> None:
         columns=ARTICLE_COLUMNS,
         articles=lambda article: [article],
     )
-    run(ctx, EXPORT, build_request(ctx, EXPORT, options), view, label="Exporting", afterwards=remarks)
+    run(ctx, EXPORT, build_request(ctx, EXPORT, options), view, label="Exporting", afterwards=report_remarks)
 
 
 def _emit(
@@ -448,7 +450,7 @@ def _emit(
         ctx,
         document,
         lambda: render(document),
-        records=None if records is None else [as_data(record) for record in records],
+        records=None if records is None else [convert_to_data(record) for record in records],
     )
 
 
@@ -462,15 +464,15 @@ def _render_plan(sync_plan: "SyncPlan", console: "Console") -> "RenderableType":
 
 
 def _render_document(document: "RagDocument", console: "Console") -> "RenderableType":
-    from ._views.corpus import document_page
+    from ._views.corpus import render_document
 
-    return document_page(document, console)
+    return render_document(document, console)
 
 
 def _render_checkpoint(result: "CheckpointGetResult", console: "Console") -> "RenderableType":
-    from ._views.corpus import checkpoint_page
+    from ._views.corpus import render_checkpoint
 
-    return checkpoint_page(result, console)
+    return render_checkpoint(result, console)
 
 
 def _render_log(log: "CheckpointLog") -> "RenderableType":
@@ -486,9 +488,9 @@ def _render_list(listed: "CorpusList") -> "RenderableType":
 
 
 def _render_stats(stats: "CorpusStats") -> "RenderableType":
-    from ._views.corpus import stats_page
+    from ._views.corpus import render_stats
 
-    return stats_page(stats)
+    return render_stats(stats)
 
 
 def _render_diff(difference: "CorpusDiff") -> "RenderableType":
@@ -504,6 +506,6 @@ def _render_reindexed(done: "Reindexed") -> "RenderableType":
 
 
 def _render_delivered(done: "Delivered") -> "RenderableType":
-    from ._views.corpus import delivered_page
+    from ._views.corpus import render_delivered
 
-    return delivered_page(done)
+    return render_delivered(done)

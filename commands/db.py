@@ -18,10 +18,10 @@ from entrez_kit.databases.search import SEARCH, EntrezSearchRequest, EntrezSearc
 from entrez_kit.databases.summary import SUMMARY, SummaryOutcome, SummaryRequest, SummaryResult
 
 from ._formats import TextWriter, View
-from ._formats.fields import Record, as_data, columns_at
+from ._formats.fields import Record, build_columns, convert_to_data
 from ._ids import ONE_REQUEST, describe_failure
-from ._options import argument, ids_argument, option, request_options
-from ._pipeline import note, plan, run, state, tell_rest, was_typed
+from ._options import build_argument, build_ids_argument, build_option, request_options
+from ._pipeline import get_state, note, plan, run, tell_rest, was_typed
 from ._state import accept_formats
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class LinkRow(Link):
     source_id: str
 
 
-IDS: Final = ids_argument(
+IDS: Final = build_ids_argument(
     "ids",
     "UIDs or accessions; - reads standard input.",
     known=lambda values: partial(looks_like_uid, values["source"] if "source" in values else values["db"]),
@@ -54,17 +54,20 @@ IDS: Final = ids_argument(
 
 
 def _render_info_table(ctx: typer.Context, result: InfoResult, console: "Console") -> "RenderableType":
-    from ._views.databases import info_table
+    from ._views.databases import render_info
 
     if result.counts_source == "esearch" and result.database is None:
         note(ctx, "NCBI's global query did not respond, so each database was counted separately.")
-    return info_table(result, console)
+    return render_info(result, console)
 
 
 @app.command("info")
 @accept_formats(*ROWS)
 @request_options(
-    INFO, argument("db", "DB"), option("term", metavar="QUERY"), option("broader_results", "--broader/--no-broader")
+    INFO,
+    build_argument("db", "DB"),
+    build_option("term", metavar="QUERY"),
+    build_option("broader_results", "--broader/--no-broader"),
 )
 def info(ctx: typer.Context, request: InfoRequest) -> None:
     """List the databases, describe one, or count a query's records in each.
@@ -73,12 +76,16 @@ def info(ctx: typer.Context, request: InfoRequest) -> None:
     The number of results in each database: entrez-kit db info --term "BRCA1 AND human"
     """
 
-    def records(result: InfoResult) -> Iterator[Record]:
+    def yield_records(result: InfoResult) -> Iterator[Record]:
         if result.counts is not None:
             for count in result.counts:
-                yield as_data(count) if count.count is not None else describe_failure(count.db, "error", count.status)
+                yield (
+                    convert_to_data(count)
+                    if count.count is not None
+                    else describe_failure(count.db, "error", count.status)
+                )
         elif result.database is not None:
-            yield from (as_data(field) for field in result.database.fields)
+            yield from (convert_to_data(field) for field in result.database.fields)
         else:
             yield from ({"name": name} for name in result.databases or [])
 
@@ -86,9 +93,9 @@ def info(ctx: typer.Context, request: InfoRequest) -> None:
     names = ("name", "full_name", "description", "term_count", "is_date", "is_numerical") if db else ("name",)
     view: View[InfoResult] = View(
         table=partial(_render_info_table, ctx),
-        records=records,
+        records=yield_records,
         record_model=TermCount if term else SearchField if db else Name,
-        columns=columns_at("db", "menu_name", "count", "status") if term else columns_at(*names),
+        columns=build_columns("db", "menu_name", "count", "status") if term else build_columns(*names),
         records_key="counts" if term else "database.fields" if db else "databases",
         id_key="db" if term else "name",
     )
@@ -105,16 +112,16 @@ def _render_search_table(result: EntrezSearchResult, console: "Console") -> "Ren
 @accept_formats(*ROWS, Family.COUNT)
 @request_options(
     SEARCH,
-    argument("db", "DB"),
-    argument("term", "QUERY", joined=True),
-    option("max_results", "-n"),
-    option("offset"),
-    option("sort", metavar="ORDER"),
-    option("min_date", metavar="DATE"),
-    option("max_date", metavar="DATE"),
-    option("date_type", metavar="TYPE"),
-    option("use_history", "--history"),
-    option("broader_results", "--broader/--no-broader"),
+    build_argument("db", "DB"),
+    build_argument("term", "QUERY", joined=True),
+    build_option("max_results", "-n"),
+    build_option("offset"),
+    build_option("sort", metavar="ORDER"),
+    build_option("min_date", metavar="DATE"),
+    build_option("max_date", metavar="DATE"),
+    build_option("date_type", metavar="TYPE"),
+    build_option("use_history", "--history"),
+    build_option("broader_results", "--broader/--no-broader"),
 )
 def search(ctx: typer.Context, request: EntrezSearchRequest) -> None:
     """Search any database for UIDs, and see how NCBI understood the query.
@@ -122,7 +129,7 @@ def search(ctx: typer.Context, request: EntrezSearchRequest) -> None:
     entrez-kit db search nuccore "BRCA1\\[gene] AND human\\[orgn]" -f ids | entrez-kit db summary nuccore -
     """
 
-    def remarks(found: SingleOutcome[EntrezSearchResult]) -> None:
+    def report_remarks(found: SingleOutcome[EntrezSearchResult]) -> None:
         result = found.result
         next_offset = result.offset + result.retrieved_count
         total = result.total_found or 0
@@ -131,41 +138,41 @@ def search(ctx: typer.Context, request: EntrezSearchRequest) -> None:
 
     view: View[EntrezSearchResult] = View(
         table=_render_search_table,
-        columns=columns_at("id"),
+        columns=build_columns("id"),
         id_key="id",
     )
-    run(ctx, SEARCH, request, view, afterwards=remarks)
+    run(ctx, SEARCH, request, view, afterwards=report_remarks)
 
 
 def _render_summary_table(result: SummaryResult, console: "Console") -> "RenderableType":
-    from ._views.databases import summary_table
+    from ._views.databases import render_summaries
 
-    return summary_table(result, console)
+    return render_summaries(result, console)
 
 
 @app.command("summary")
 @accept_formats(*ROWS)
-@request_options(SUMMARY, argument("db", "DB"), IDS)
+@request_options(SUMMARY, build_argument("db", "DB"), IDS)
 def summary(ctx: typer.Context, request: SummaryRequest) -> None:
     """Summarize records of any database, one outcome per id, in order: entrez-kit db summary taxonomy 9606 10090.
 
     csv and tsv contain uid and title; --fields selects others: --fields uid,scientificname,rank
     """
 
-    def records(item: SummaryOutcome) -> Iterator[Record]:
+    def yield_records(item: SummaryOutcome) -> Iterator[Record]:
         outcome = item.outcome
         yield item.document or describe_failure(outcome.id, outcome.status, outcome.message)
 
     view: View[SummaryResult] = View(
         table=_render_summary_table,
-        records=records,
-        columns={**columns_at("uid"), "title": _title},
+        records=yield_records,
+        columns={**build_columns("uid"), "title": _get_title},
         id_key="uid",
     )
     run(ctx, SUMMARY, request, view, label="Summarising", least=ONE_REQUEST)
 
 
-def _title(record: Record) -> str:
+def _get_title(record: Record) -> str:
     """Return the name of a record."""
     for name in TITLES:
         if value := record.get(name):
@@ -177,10 +184,10 @@ def _title(record: Record) -> str:
 @accept_formats(Family.TEXT, Family.DOCUMENT)
 @request_options(
     FETCH,
-    argument("db", "DB"),
+    build_argument("db", "DB"),
     IDS,
-    option("rettype", metavar="TYPE"),
-    option("retmode", metavar="MODE"),
+    build_option("rettype", metavar="TYPE"),
+    build_option("retmode", metavar="MODE"),
 )
 def fetch(ctx: typer.Context, request: EntrezFetchRequest) -> None:
     """Fetch records of any database in NCBI's formats.
@@ -194,19 +201,19 @@ def fetch(ctx: typer.Context, request: EntrezFetchRequest) -> None:
         table=lambda result, console: result.content,
         writers={"text": lambda sink: TextWriter(sink, lambda item: [item.content])},
     )
-    was_chosen = any(state(ctx).flags.get(name) for name in ("format", "json", "output"))
+    was_chosen = any(get_state(ctx).flags.get(name) for name in ("format", "json", "output"))
     if plan(ctx).format.family is Family.DOCUMENT and not was_chosen:
         if was_typed(ctx, "rettype"):
-            state(ctx).plan = replace(plan(ctx), format=BY_NAME["text"])
-        elif state(ctx).stderr_is_terminal:
+            get_state(ctx).plan = replace(plan(ctx), format=BY_NAME["text"])
+        elif get_state(ctx).stderr_is_terminal:
             note(ctx, "A pipe gets JSON. Add -f text for NCBI's own text.")
     run(ctx, FETCH, request, view, label="Fetching", least=ONE_REQUEST)
 
 
 def _render_link_table(result: LinkResult, console: "Console") -> "RenderableType":
-    from ._views.databases import link_table
+    from ._views.databases import render_links
 
-    return link_table(result, console)
+    return render_links(result, console)
 
 
 @app.command("link")
@@ -214,11 +221,11 @@ def _render_link_table(result: LinkResult, console: "Console") -> "RenderableTyp
 @request_options(
     LINK,
     IDS,
-    option("source", "--from", metavar="DB"),
-    option("target", "--to", metavar="DB"),
-    option("link_name", metavar="NAME"),
-    option("scores"),
-    option("verify"),
+    build_option("source", "--from", metavar="DB"),
+    build_option("target", "--to", metavar="DB"),
+    build_option("link_name", metavar="NAME"),
+    build_option("scores"),
+    build_option("verify"),
 )
 def link(ctx: typer.Context, request: LinkRequest) -> None:
     """Follow links between databases, one set per record: entrez-kit db link 7157 --from gene --to pubmed.
@@ -226,22 +233,22 @@ def link(ctx: typer.Context, request: LinkRequest) -> None:
     jsonl has one line per record, csv and tsv one row per link, ids the linked records.
     """
 
-    def records(linkset: LinkSet) -> Iterator[Record]:
+    def yield_records(linkset: LinkSet) -> Iterator[Record]:
         if linkset.status in ("linked", "no_links"):
-            yield as_data(linkset)
+            yield convert_to_data(linkset)
         else:
             yield describe_failure(linkset.source_id, linkset.status, linkset.message)
 
-    def rows(linkset: LinkSet) -> Iterator[Record]:
-        yield from ({"source_id": linkset.source_id, **as_data(found)} for found in linkset.links)
+    def yield_rows(linkset: LinkSet) -> Iterator[Record]:
+        yield from ({"source_id": linkset.source_id, **convert_to_data(found)} for found in linkset.links)
 
     view: View[LinkResult] = View(
         table=_render_link_table,
-        records=records,
-        rows=rows,
+        records=yield_records,
+        rows=yield_rows,
         row_model=LinkRow,
         records_key="linksets",
-        columns=columns_at("source_id", "id", "link_name", "score"),
+        columns=build_columns("source_id", "id", "link_name", "score"),
         id_key="id",
     )
     run(ctx, LINK, request, view, label="Linking", least=ONE_REQUEST)

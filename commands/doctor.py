@@ -12,7 +12,7 @@ import typer
 from entrez_kit.base.errors import Exit, InvalidInput
 from entrez_kit.base.output_formats import Family
 
-from ._pipeline import emit, plan, state
+from ._pipeline import emit, get_state, plan
 from ._state import accept_formats
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def command(
             invalid_input=f"save={save}",
             recovery_hint=f"Run `entrez-kit doctor --deep --save {save}`.",
         )
-    services = state(ctx).services
+    services = get_state(ctx).services
     with _waiting(ctx) as progress:
         report = diagnose(
             services.settings,
@@ -98,8 +98,8 @@ def command(
             responder=services.responder,
         )
     records = [one.model_dump(mode="json") for one in (*report.checks, *(report.comparisons or []))]
-    emit(ctx, report, lambda: _table(report), records=records)
-    problem = report.problem()
+    emit(ctx, report, lambda: _render_table(report), records=records)
+    problem = report.find_problem()
     if problem is not None and plan(ctx).format.family is not Family.SCREEN:  # the table shows it
         raise problem
     if report.exit_status != Exit.DONE:
@@ -109,7 +109,7 @@ def command(
 @contextmanager
 def _waiting(ctx: typer.Context) -> Iterator[Callable[[int, int], None]]:
     """Show a status line on a terminal, because some steps take seconds; yield a function that updates it."""
-    current = state(ctx)
+    current = get_state(ctx)
     if not current.stderr_is_terminal or current.quiet:
         yield lambda done, of: None
         return
@@ -119,23 +119,27 @@ def _waiting(ctx: typer.Context) -> Iterator[Callable[[int, int], None]]:
         yield lambda done, of: status.update(f"Comparing replies with known facts ({done} of {of}) ...")
 
 
-def _table(report: "DoctorReport") -> "RenderableType":
+def _render_table(report: "DoctorReport") -> "RenderableType":
     from rich.console import Group
 
-    checks = _listing(("Check", "Result", "Details"), report.checks, "Connection to ")
+    checks = _render_listing(("Check", "Result", "Details"), report.checks, "Connection to ")
     if report.comparisons is None:
-        return Group(checks, _verdict(report))
-    compared = _listing(("Request", "Reply", "Difference or error"), report.comparisons)
-    return Group(checks, compared, _verdict(report), *_summarize(report))
+        return Group(checks, _render_verdict(report))
+    compared = _render_listing(("Request", "Reply", "Difference or error"), report.comparisons)
+    return Group(checks, compared, _render_verdict(report), *_summarize(report))
 
 
-def _listing(columns: tuple[str, str, str], found: "Sequence[Check | Comparison]", way: str = "") -> "RenderableType":
+def _render_listing(
+    columns: tuple[str, str, str], found: "Sequence[Check | Comparison]", way: str = ""
+) -> "RenderableType":
     """Return a table with a row for each result, grouped by service."""
     from rich.text import Text
 
-    from ._views.tables import ListingTable, fixed
+    from ._views.tables import ListingTable, build_fixed_column
 
-    table = ListingTable(fixed(columns[0]) if way else columns[0], fixed(columns[1]), columns[2])
+    table = ListingTable(
+        build_fixed_column(columns[0]) if way else columns[0], build_fixed_column(columns[1]), columns[2]
+    )
     for service, rows in groupby(found, key=lambda one: one.service):
         if service is not None:
             table.add_section()
@@ -167,7 +171,7 @@ def _summarize(report: "DoctorReport") -> "Iterator[RenderableType]":
     """Yield the counts of replies, and how to use saved replies."""
     from rich.text import Text
 
-    counts = {verdict: len(report.compared(verdict)) for verdict in VERDICTS}
+    counts = {verdict: len(report.list_compared(verdict)) for verdict in VERDICTS}
     summary = ", ".join(f"{count} {VERDICTS[verdict]}" for verdict, count in counts.items() if count)
     yield Text(f"Of {sum(counts.values())} requests: {summary}.")
     if report.saved:
@@ -176,23 +180,23 @@ def _summarize(report: "DoctorReport") -> "Iterator[RenderableType]":
         yield Text("`--save DIR` saves the replies, e.g. for a bug report.", style="cyan")
 
 
-def _verdict(report: "DoctorReport") -> "RenderableType":
+def _render_verdict(report: "DoctorReport") -> "RenderableType":
     from rich.text import Text
 
     if report.failed:
-        return Text(f"Failed: {_labels(report.failed)}.", style="bold red")
-    unanswered, differing = report.compared("failed"), report.compared("differs")
+        return Text(f"Failed: {_join_labels(report.failed)}.", style="bold red")
+    unanswered, differing = report.list_compared("failed"), report.list_compared("differs")
     if unanswered:
         return Text(f"Failed: {'; '.join(one.label for one in unanswered)}.", style="bold red")
     if differing:
         return Text(f"Differs from known facts: {'; '.join(one.label for one in differing)}.", style="bold yellow")
-    if report.comparisons is not None and not report.compared("agrees"):
+    if report.comparisons is not None and not report.list_compared("agrees"):
         return Text("Nothing was compared.", style="bold yellow")
     if report.warnings:
-        return Text(f"Works, with warnings: {_labels(report.warnings)}.", style="bold yellow")
+        return Text(f"Works, with warnings: {_join_labels(report.warnings)}.", style="bold yellow")
     return Text("All is well.", style="bold green")
 
 
-def _labels(checks: "Sequence[Check]") -> str:
+def _join_labels(checks: "Sequence[Check]") -> str:
     names = [(NAMES.get(check.name, check.name), check.service) for check in checks]
     return ", ".join(f"{name} for {service}" if service else name for name, service in names)

@@ -14,8 +14,8 @@ from entrez_kit.pubmed.europepmc.search_europepmc import (
 from entrez_kit.services.europe_pmc import MAX_PAGE_SIZE
 
 from ._formats import View
-from ._formats.fields import columns_at
-from ._options import argument, option, request_options
+from ._formats.fields import build_columns
+from ._options import build_argument, build_option, request_options
 from ._pipeline import plan, refuse_beside, run, tell_rest, was_typed
 from ._state import accept_formats
 from ._views.markdown import page
@@ -27,28 +27,28 @@ if TYPE_CHECKING:
 COLUMNS: Final = {
     "id": record_key,
     **ARTICLE_COLUMNS,
-    **columns_at("source", "epmc_id", "preprint_server"),
-    **columns_at("cited_by_count", "is_open_access", "first_publication_date"),
+    **build_columns("source", "epmc_id", "preprint_server"),
+    **build_columns("cited_by_count", "is_open_access", "first_publication_date"),
 }
 
 
 @accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.PAGES, Family.REFERENCES, Family.COUNT)
 @request_options(
     EUROPEPMC_SEARCH,
-    argument("query", "QUERY", joined=True, more="Several words need no quotes."),
-    option("max_results", "-n"),
-    option("page_size"),
-    option("cursor", metavar="CURSOR"),
-    option(
+    build_argument("query", "QUERY", joined=True, more="Several words need no quotes."),
+    build_option("max_results", "-n"),
+    build_option("page_size"),
+    build_option("cursor", metavar="CURSOR"),
+    build_option(
         "sources",
         "--source",
         metavar="SOURCE",
         more="May be repeated.",
         words=("MED", "PMC", "PPR", "PAT", "AGR", "CBA", "CTX", "ETH", "HIR", "NBK", "preprints"),
     ),
-    option("sort_by", "--sort", metavar="ORDER", words=("relevance", "date", "cited")),
-    option("detail_level", "--detail", metavar="LEVEL", words=("full", "brief")),
-    option("synonyms"),
+    build_option("sort_by", "--sort", metavar="ORDER", words=("relevance", "date", "cited")),
+    build_option("detail_level", "--detail", metavar="LEVEL", words=("full", "brief")),
+    build_option("synonyms"),
 )
 def command(
     ctx: typer.Context,
@@ -70,7 +70,7 @@ def command(
     if request.max_results is not None and not was_typed(ctx, "page_size"):
         changes["page_size"] = max(min(request.max_results, MAX_PAGE_SIZE), 1)
 
-    def remarks(hits: EuropePMCArticles) -> None:
+    def report_remarks(hits: EuropePMCArticles) -> None:
         if hits.next_cursor and hits.failure is None and not plan(ctx).whole:
             found = f"{hits.retrieved:,} of {hits.total_found:,} records"
             tell_rest(ctx, f"{found}. For the next page add --cursor {hits.next_cursor}")
@@ -82,7 +82,7 @@ def command(
         _view(request.query),
         label="Retrieving records",
         least=MAX_PAGE_SIZE,
-        afterwards=remarks,
+        afterwards=report_remarks,
     )
 
 

@@ -8,8 +8,8 @@ from entrez_kit.base.output_formats import Family
 from entrez_kit.pubmed.facets import COUNT_FACETS, FACETS, FacetRow, FacetsRequest, FacetsResult
 
 from ._formats import View
-from ._formats.fields import columns_at
-from ._options import argument, option, request_options
+from ._formats.fields import build_columns
+from ._options import build_argument, build_option, request_options
 from ._pipeline import run
 from ._state import accept_formats
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 
 def _render_facets_table(result: FacetsResult, console: "Console") -> "RenderableType":
-    from ._views.databases import facets_table
+    from ._views.databases import render_facets
 
-    return facets_table(result, console)
+    return render_facets(result, console)
 
 
 @accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.COUNT)
 @request_options(
     COUNT_FACETS,
-    argument("query_term", "QUERY", joined=True),
-    option("facets", "--by", metavar="FACET", more="May be repeated; default: all.", words=FACETS),
-    option("top", "-n", "--top"),
-    option("max_records"),
-    option("broader_results", "--broader/--no-broader"),
+    build_argument("query_term", "QUERY", joined=True),
+    build_option("facets", "--by", metavar="FACET", more="May be repeated; default: all.", words=FACETS),
+    build_option("top", "-n", "--top"),
+    build_option("max_records"),
+    build_option("broader_results", "--broader/--no-broader"),
 )
 def command(ctx: typer.Context, request: FacetsRequest) -> None:
     """Count a query's results by year, journal, publication type and MeSH heading.
@@ -38,6 +38,6 @@ def command(ctx: typer.Context, request: FacetsRequest) -> None:
     The output has the number of results counted: entrez-kit facets crispr sickle cell
     One facet as a table for a spreadsheet: entrez-kit facets crispr --by year -n 30 -o years.csv
     """
-    columns = columns_at("facet", "value", "count", "ui")
+    columns = build_columns("facet", "value", "count", "ui")
     view: View[FacetsResult] = View(_render_facets_table, record_model=FacetRow, columns=columns)
     run(ctx, COUNT_FACETS, request, view, label="Reading records")

@@ -25,9 +25,9 @@ from entrez_kit.pubmed.record_fetcher import BATCH
 from ._formats import TextWriter, View, Writer
 from ._formats.fields import Attributes, Record
 from ._ids import NAME_ARTICLES, describe_failure
-from ._options import ids_argument, option, request_options
+from ._options import build_ids_argument, build_option, request_options
 from ._output import Sink
-from ._pipeline import advise, note, plan, run, state, was_typed
+from ._pipeline import advise, get_state, note, plan, run, was_typed
 from ._state import accept_formats, usage_error
 from ._views.markdown import page
 from ._views.text import ARTICLE_COLUMNS
@@ -53,7 +53,7 @@ _MODELS: Final[Mapping[str, Any]] = {
 _OWN_FORMATS: Final = {"full_xml": "json", "medline_text": "nbib"}
 """Levels of detail that have no table, and the format that replaces it."""
 
-IDS: Final = ids_argument(
+IDS: Final = build_ids_argument(
     "pmids",
     "PMIDs, PMCIDs, DOIs or URLs with one of them; - reads standard input.",
     noun="identifiers",
@@ -67,14 +67,14 @@ IDS: Final = ids_argument(
     FETCH_CONTENTS,
     IDS,
     "input",
-    option("detail_level", "--detail", metavar="LEVEL"),
-    option("include_mesh_terms", "--mesh/--no-mesh"),
-    option("include_grant_info", "--grants"),
-    option("include_references", "--references"),
-    option("query_key", metavar="KEY", panel=HISTORY),
-    option("web_env", metavar="ENV", panel=HISTORY),
-    option("retstart", panel=HISTORY),
-    option("retmax", panel=HISTORY),
+    build_option("detail_level", "--detail", metavar="LEVEL"),
+    build_option("include_mesh_terms", "--mesh/--no-mesh"),
+    build_option("include_grant_info", "--grants"),
+    build_option("include_references", "--references"),
+    build_option("query_key", metavar="KEY", panel=HISTORY),
+    build_option("web_env", metavar="ENV", panel=HISTORY),
+    build_option("retstart", panel=HISTORY),
+    build_option("retmax", panel=HISTORY),
 )
 def command(ctx: typer.Context, request: FetchRequest) -> None:
     """Fetch PubMed records by PMID, PMCID or DOI: one outcome per input, in order.
@@ -125,34 +125,34 @@ def fetch_and_print(
 def _view(level: str, table: Any) -> View[FetchResult]:
     """Return how records of a level of detail are printed."""
 
-    def medline_entries(item: Content) -> Iterator[tuple[str | None, bytes]]:
+    def yield_medline_entries(item: Content) -> Iterator[tuple[str | None, bytes]]:
         if item.fetched.medline is not None and item.fetched.status == "found":
             yield item.fetched.pmid, item.fetched.medline
 
-    def medline_writer(sink: Sink) -> Writer[Any]:
+    def create_medline_writer(sink: Sink) -> Writer[Any]:
         from ._formats.references import References
 
-        return References(sink, medline_entries, between=b"\n")
+        return References(sink, yield_medline_entries, between=b"\n")
 
-    def xml_writer(sink: Sink) -> Writer[Any]:
-        def elements(item: Content) -> list[bytes]:
+    def create_xml_writer(sink: Sink) -> Writer[Any]:
+        def list_elements(item: Content) -> list[bytes]:
             return [item.fetched.record.raw + b"\n"] if item.fetched.record is not None else []
 
-        return TextWriter(sink, elements, head=XML_HEAD, tail=XML_TAIL)
+        return TextWriter(sink, list_elements, head=XML_HEAD, tail=XML_TAIL)
 
     return View(
         table=table,
-        records=_records,
+        records=_yield_records,
         record_model=_MODELS[level],
         columns=ARTICLE_COLUMNS,
         page=page,
         ids=lambda item: [item.fetched.pmid] if item.fetched.status == "found" else [],
         articles=lambda item: [item.document] if item.document is not None else [],
-        writers={"xml": xml_writer, "nbib": medline_writer},  # the bytes that NCBI sent
+        writers={"xml": create_xml_writer, "nbib": create_medline_writer},  # the bytes that NCBI sent
     )
 
 
-def _records(item: Content) -> Iterator[Record]:
+def _yield_records(item: Content) -> Iterator[Record]:
     """Yield the record, or the line of jsonl for an input without a record."""
     fetched = item.fetched
     if (document := item.document) is not None:
@@ -169,7 +169,7 @@ def _choose_level(ctx: typer.Context, level: str) -> str:
     """
     output = plan(ctx)
     if output.format.family is Family.SCREEN and level in _OWN_FORMATS:
-        state(ctx).plan = output = replace(output, format=BY_NAME[_OWN_FORMATS[level]])
+        get_state(ctx).plan = output = replace(output, format=BY_NAME[_OWN_FORMATS[level]])
     levels = output.format.details
     if not levels or level in levels:
         return levels[0] if output.format.needs_records else level

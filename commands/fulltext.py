@@ -19,10 +19,10 @@ from entrez_kit.fulltext.fetch_fulltext import (
 )
 
 from ._formats import View
-from ._formats.fields import Column, Record, as_data, columns_at, values_at
+from ._formats.fields import Column, Record, build_columns, convert_to_data, get_values
 from ._ids import NAME_ARTICLES, describe_failure
-from ._options import ids_argument, option, request_options
-from ._pipeline import note, plan, refuse_without, run, state
+from ._options import build_ids_argument, build_option, request_options
+from ._pipeline import get_state, note, plan, refuse_without, run
 from ._state import accept_formats, is_terminal
 
 if TYPE_CHECKING:
@@ -38,13 +38,13 @@ if TYPE_CHECKING:
 )
 @request_options(
     FULLTEXT_PAGE,
-    ids_argument("ids", "PMIDs, PMCIDs, DOIs, also mixed; - reads standard input.", hint=NAME_ARTICLES),
+    build_ids_argument("ids", "PMIDs, PMCIDs, DOIs, also mixed; - reads standard input.", hint=NAME_ARTICLES),
     "input",
-    option("include_references", "--references"),
-    option("sections", "--section", metavar="TEXT", more="May be repeated."),
-    option("max_sections"),
-    option("max_characters"),
-    option("overflow_mode", "--overflow", metavar="MODE"),
+    build_option("include_references", "--references"),
+    build_option("sections", "--section", metavar="TEXT", more="May be repeated."),
+    build_option("max_sections"),
+    build_option("max_characters"),
+    build_option("overflow_mode", "--overflow", metavar="MODE"),
 )
 def command(ctx: typer.Context, request: FulltextPageRequest) -> None:
     """Fetch the full text of articles, from PMC, Europe PMC or an open-access copy.
@@ -73,14 +73,14 @@ def _is_read(ctx: typer.Context) -> bool:
     output = plan(ctx)
     if output.target is not None or not is_terminal(sys.stdout):
         return False
-    wants_table = output.fields or state(ctx).preference("format", None) is not None
+    wants_table = output.fields or get_state(ctx).get_preference("format", None) is not None
     return output.format.is_read and not (output.format.family is Family.SCREEN and wants_table)
 
 
 def _render_fulltext_table(result: FulltextResult, console: "Console") -> "RenderableType":
-    from ._views.fulltext import fulltext_table
+    from ._views.fulltext import render_fulltext_table
 
-    return fulltext_table(result, console)
+    return render_fulltext_table(result, console)
 
 
 def _write_pages(sink: "Sink") -> "Writer[Any]":
@@ -91,50 +91,52 @@ def _write_pages(sink: "Sink") -> "Writer[Any]":
 
 def _view(ctx: typer.Context, *, is_read: bool) -> View[FulltextResult]:
     def read(sink: "Sink") -> "Writer[Any]":
-        from ._views.fulltext import reading
+        from ._views.fulltext import create_reader
 
-        return reading(sink, state(ctx))
+        return create_reader(sink, get_state(ctx))
 
     return View(
         table=_render_fulltext_table,
-        records=_records,
+        records=_yield_records,
         columns=COLUMNS,
-        ids=lambda item: (str(one.get("pmid") or one.get("pmcid") or one.get("doi")) for one in _articles(item)),
+        ids=lambda item: (str(one.get("pmid") or one.get("pmcid") or one.get("doi")) for one in _yield_articles(item)),
         writers={"table": read, "md": read} if is_read else {"md": _write_pages},
     )
 
 
-def _articles(item: FulltextOutcome) -> Iterator[Record]:
+def _yield_articles(item: FulltextOutcome) -> Iterator[Record]:
     if item.article is not None:
-        yield as_data(item.article)
+        yield convert_to_data(item.article)
 
 
-def _records(item: FulltextOutcome) -> Iterator[Record]:
+def _yield_records(item: FulltextOutcome) -> Iterator[Record]:
     """Yield the article, or the jsonl line for an input without one."""
-    yield from _articles(item)
+    yield from _yield_articles(item)
     unavailable = item.unavailable
     if unavailable is not None:
         message = f"no full text: {unavailable.reason}"
         known = {
-            name: value for name, value in as_data(unavailable).items() if name not in ("id", "id_type", "message")
+            name: value
+            for name, value in convert_to_data(unavailable).items()
+            if name not in ("id", "id_type", "message")
         }
         yield describe_failure(item.id, item.status, unavailable.message or message, **known)
     elif item.article is None:
         yield describe_failure(item.id, item.status, "not a PMID, PMCID or DOI")
 
 
-def _length(record: Record) -> int:
+def _count_characters(record: Record) -> int:
     """Return the number of characters of text."""
     below = [*(record.get("sections") or ()), *(record.get("subsections") or ())]
-    return len(record.get("content") or record.get("text") or "") + sum(map(_length, below))
+    return len(record.get("content") or record.get("text") or "") + sum(map(_count_characters, below))
 
 
 COLUMNS: Final[Mapping[str, Column]] = {
-    **columns_at("pmid", "pmcid", "doi", "title"),
-    "journal": partial(values_at, path="journal.title"),
-    **columns_at("publication_date.year", "via_source", "license", "content_format", "source_url"),
-    "sections": partial(values_at, path="sections.title"),
-    "characters": _length,
+    **build_columns("pmid", "pmcid", "doi", "title"),
+    "journal": partial(get_values, path="journal.title"),
+    **build_columns("publication_date.year", "via_source", "license", "content_format", "source_url"),
+    "sections": partial(get_values, path="sections.title"),
+    "characters": _count_characters,
 }
 """The columns of csv and tsv without --fields."""
 

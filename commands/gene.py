@@ -17,9 +17,9 @@ from entrez_kit.databases.gene.models import Gene, GenePage, PubMedLinks
 from entrez_kit.databases.gene.search_genes import SEARCH_GENES
 
 from ._formats import View
-from ._formats.fields import Record, as_data, columns_at
+from ._formats.fields import Record, build_columns, convert_to_data
 from ._ids import describe_failed_input, read_inputs, run_each
-from ._options import Parameter, ids_argument, option, request_options
+from ._options import Parameter, build_ids_argument, build_option, request_options
 from ._pipeline import build_request, plan, run, suggest, tell_rest
 from ._state import STDIN, accept_formats
 
@@ -30,11 +30,11 @@ app = typer.Typer(help="Genes: find candidates by symbol or words, look one up, 
 
 FORMATS: Final = (Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS)
 
-CANDIDATE_COLUMNS: Final = columns_at(
+CANDIDATE_COLUMNS: Final = build_columns(
     "id", "symbol", "name", "description", "organism", "taxon_id", "match", "score", "status", "replaced_by"
 )
-SLIM_COLUMNS: Final = columns_at("id", "symbol", "name", "organism")
-GENE_COLUMNS: Final = columns_at(
+SLIM_COLUMNS: Final = build_columns("id", "symbol", "name", "organism")
+GENE_COLUMNS: Final = build_columns(
     "id",
     "symbol",
     "name",
@@ -55,7 +55,7 @@ GENE_COLUMNS: Final = columns_at(
 )
 
 
-GENE_IDS: Final = ids_argument(
+GENE_IDS: Final = build_ids_argument(
     "entrez_id",
     "NCBIGene:7157 ...; - reads standard input.",
     known=lambda values: looks_like_gene_id,
@@ -77,7 +77,7 @@ _SYMBOL: Final = re.compile(r"(?=[A-Za-z0-9.@-]*[A-Z0-9])[A-Za-z][A-Za-z0-9.@-]*
 TABLE_OF_SYMBOLS: Final = ("symbol", "gene_symbol", "hgnc_symbol", "gene_name", "gene", "input")
 """The names of the column of symbols in a table, such as the result of an analysis of expression."""
 _OPERATORS: Final = frozenset(("AND", "OR", "NOT"))
-SYMBOL_COLUMNS: Final = columns_at(
+SYMBOL_COLUMNS: Final = build_columns(
     "input", "status", "id", "symbol", "name", "organism", "taxon_id", "match", "candidates", "message"
 )
 
@@ -109,14 +109,14 @@ def _is_symbol(word: str) -> bool:
 
 
 def _render_symbols_table(result: SymbolsResult, console: "Console") -> "RenderableType":
-    from ._views.gene import symbols_table
+    from ._views.gene import render_symbols
 
-    return symbols_table(result, console)
+    return render_symbols(result, console)
 
 
-def _symbol_records(item: SymbolOutcome) -> Iterator[Record]:
+def _yield_symbol_records(item: SymbolOutcome) -> Iterator[Record]:
     """Yield the outcome of a symbol, with a gene or without."""
-    yield as_data(item)
+    yield convert_to_data(item)
 
 
 @app.command("search")
@@ -125,11 +125,11 @@ def _symbol_records(item: SymbolOutcome) -> Iterator[Record]:
     SEARCH_GENES,
     Parameter(path="query", metavar="QUERY...", read=_read_query),
     "input",
-    option("organism", metavar="NAME"),
-    option("page_size"),
-    option("cursor", metavar="CURSOR"),
-    option("include_discontinued"),
-    option("broader_results", "--broader/--no-broader"),
+    build_option("organism", metavar="NAME"),
+    build_option("page_size"),
+    build_option("cursor", metavar="CURSOR"),
+    build_option("include_discontinued"),
+    build_option("broader_results", "--broader/--no-broader"),
 )
 def search(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Find genes by symbol, alias, name or words, best match first; or the gene of each symbol in a list.
@@ -151,7 +151,7 @@ def search(ctx: typer.Context, options: dict[str, Any]) -> None:
         id_key="id",
     )
 
-    def remarks(found: SingleOutcome[GenePage]) -> None:
+    def report_remarks(found: SingleOutcome[GenePage]) -> None:
         page = found.result.pagination
         if page.cursor and (not plan(ctx).format.whole or plan(ctx).fields):
             tell_rest(ctx, f"There are {page.total_count:,} genes. For the next page add --cursor {page.cursor}")
@@ -159,7 +159,7 @@ def search(ctx: typer.Context, options: dict[str, Any]) -> None:
             first = found.result.items[0].id
             suggest(ctx, f"gene get {first}", f"gene pubmed {first}")
 
-    run(ctx, SEARCH_GENES, request, view, afterwards=remarks)
+    run(ctx, SEARCH_GENES, request, view, afterwards=report_remarks)
 
 
 def _search_list(ctx: typer.Context, options: dict[str, Any]) -> None:
@@ -168,7 +168,7 @@ def _search_list(ctx: typer.Context, options: dict[str, Any]) -> None:
     arguments = {"symbols": symbols, "organism": organism, "include_discontinued": options["include_discontinued"]}
     view: View[SymbolsResult] = View(
         table=_render_symbols_table,
-        records=_symbol_records,
+        records=_yield_symbol_records,
         total=lambda result: result.total_found,
         columns=SYMBOL_COLUMNS,
         id_key="id",
@@ -178,9 +178,9 @@ def _search_list(ctx: typer.Context, options: dict[str, Any]) -> None:
 
 
 def _render_gene_page(gene: Gene, console: "Console") -> "RenderableType":
-    from ._views.gene import gene_page
+    from ._views.gene import render_gene
 
-    return gene_page(gene, console)
+    return render_gene(gene, console)
 
 
 def _render_batch_table(batch: GeneBatch, console: "Console") -> "RenderableType":
@@ -191,7 +191,7 @@ def _render_batch_table(batch: GeneBatch, console: "Console") -> "RenderableType
 
 @app.command("get")
 @accept_formats(*FORMATS)
-@request_options(GET_GENE, GENE_IDS, "input", option("slim"))
+@request_options(GET_GENE, GENE_IDS, "input", build_option("slim"))
 def get(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Look up genes by their ids, one outcome per id, in order.
 
@@ -199,7 +199,7 @@ def get(ctx: typer.Context, options: dict[str, Any]) -> None:
 
     entrez-kit gene get NCBIGene:7157 NCBIGene:672
     """
-    ids = _with_prefix(options.pop("entrez_id"))
+    ids = _add_prefix(options.pop("entrez_id"))
     columns = SLIM_COLUMNS if options["slim"] else GENE_COLUMNS
     if len(ids) == 1:
         one: View[Gene] = View(
@@ -211,7 +211,7 @@ def get(ctx: typer.Context, options: dict[str, Any]) -> None:
         return
     several: View[GeneBatch] = View(
         table=_render_batch_table,
-        records=_records,
+        records=_yield_records,
         columns=columns,
         id_key="id",
     )
@@ -224,41 +224,41 @@ def get(ctx: typer.Context, options: dict[str, Any]) -> None:
     )
 
 
-def _with_prefix(ids: list[str]) -> list[str]:
+def _add_prefix(ids: list[str]) -> list[str]:
     """Return gene ids with their prefix; a bare number is a gene id here."""
     return [f"NCBIGene:{one}" if one.isascii() and one.isdecimal() and int(one) else one for one in ids]
 
 
-def _records(item: PerInputAnswer[Gene]) -> Iterator[Record]:
+def _yield_records(item: PerInputAnswer[Gene]) -> Iterator[Record]:
     """Yield the gene, or the jsonl line for an input without one."""
-    yield describe_failed_input(item) if item.result is None else as_data(item.result)
+    yield describe_failed_input(item) if item.result is None else convert_to_data(item.result)
 
 
 def _render_links_table(links: PubMedLinks, console: "Console") -> "RenderableType":
-    from ._views.gene import links_table
+    from ._views.gene import render_links
 
-    return links_table(links, console)
+    return render_links(links, console)
 
 
 @app.command("pubmed")
 @accept_formats(*FORMATS, Family.COUNT)
-@request_options(GET_PUBMED_LINKS, GENE_IDS, "input", option("limit", "-n"), option("offset"))
+@request_options(GET_PUBMED_LINKS, GENE_IDS, "input", build_option("limit", "-n"), build_option("offset"))
 def pubmed(ctx: typer.Context, options: dict[str, Any]) -> None:
     """List the PMIDs of articles about a gene, or about several genes with the gene of each article.
 
     entrez-kit gene pubmed NCBIGene:7157 -f ids | entrez-kit fetch -
     entrez-kit gene search TP53 --organism human -f ids | entrez-kit gene pubmed - -f csv
     """
-    ids = _with_prefix(options.pop("entrez_id"))
+    ids = _add_prefix(options.pop("entrez_id"))
     offset = options["offset"]
 
     view: View[PubMedLinks] = View(
         table=_render_links_table,
         total=lambda links: links.total_count,
-        columns=columns_at("pmid"),
+        columns=build_columns("pmid"),
     )
 
-    def remarks(links: PubMedLinks) -> None:
+    def report_remarks(links: PubMedLinks) -> None:
         next_offset = offset + len(links.pmids)
         if not plan(ctx).format.has_total and links.pmids and next_offset < links.total_count:
             tell_rest(
@@ -275,5 +275,5 @@ def pubmed(ctx: typer.Context, options: dict[str, Any]) -> None:
         view,
         left_out=lambda links: links.total_count - offset - len(links.pmids) if links.pmids else 0,
         more="--limit",
-        afterwards=remarks,
+        afterwards=report_remarks,
     )

@@ -7,7 +7,7 @@ import typer
 
 from entrez_kit.base.errors import EntityNotFound
 from entrez_kit.base.output_formats import Family
-from entrez_kit.guides import Guide, normalize_topic, read_guide, search_guides, topics
+from entrez_kit.guides import Guide, list_guides, normalize_topic, read_guide, search_guides
 
 from ._pipeline import emit, note
 from ._state import accept_formats
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def _render_markdown_page(markdown: str) -> "RenderableType":
-    from ._views.reading import markdown_page
+    from ._views.reading import render_markdown
 
-    return markdown_page(markdown)
+    return render_markdown(markdown)
 
 
 @accept_formats(Family.SCREEN, Family.PAGES, Family.DOCUMENT, pipe=Family.PAGES)
@@ -30,7 +30,7 @@ def command(
         typer.Argument(
             metavar="TOPIC",
             help="Name of a guide, or a subject such as retractions. Without it the guides are listed.",
-            autocompletion=lambda incomplete: [one.topic for one in topics() if one.topic.startswith(incomplete)],
+            autocompletion=lambda incomplete: [one.topic for one in list_guides() if one.topic.startswith(incomplete)],
         ),
     ] = None,
     search: Annotated[
@@ -51,7 +51,7 @@ def command(
     if guide and not guide.topic.startswith(normalize_topic(name)):
         note(ctx, f"{name!r} is in the guide `{guide.topic}`.")
     if search is not None:
-        _search(ctx, search, [guide] if guide else topics())
+        _search(ctx, search, [guide] if guide else list_guides())
     elif guide is None:
         _list(ctx)
     else:
@@ -71,27 +71,27 @@ def _search(ctx: typer.Context, phrase: str, guides: list[Guide]) -> None:
             details={"reason": "phrase_not_found"},
         )
 
-    def table() -> "RenderableType":
-        from ._views.tables import facts_table
+    def render_table() -> "RenderableType":
+        from ._views.tables import build_fact_list
 
-        return facts_table(((f"{match.topic}:{match.line}", match.text) for match in matches), "bold cyan")
+        return build_fact_list(((f"{match.topic}:{match.line}", match.text) for match in matches), "bold cyan")
 
     text = "\n".join(f"{match.topic}:{match.line}: {match.text}" for match in matches)
-    emit(ctx, [asdict(match) for match in matches], table, text=text)
+    emit(ctx, [asdict(match) for match in matches], render_table, text=text)
 
 
 def _list(ctx: typer.Context) -> None:
-    guides = topics()
+    guides = list_guides()
     document = [{"topic": guide.topic, "title": guide.title, "summary": guide.summary} for guide in guides]
     text = "\n".join(f"- `{guide.topic}`: {guide.summary}" for guide in guides)
 
-    def table() -> "RenderableType":
+    def render_table() -> "RenderableType":
         from rich.console import Group
         from rich.text import Text
 
-        from ._views.tables import facts_table
+        from ._views.tables import build_fact_list
 
-        listed = facts_table(((guide.topic, guide.summary) for guide in guides), "bold cyan")
+        listed = build_fact_list(((guide.topic, guide.summary) for guide in guides), "bold cyan")
         return Group(listed, Text("\nentrez-kit guide TOPIC shows one.", style="dim"))
 
-    emit(ctx, document, table, text=f"# Guides\n\n{text}\n")
+    emit(ctx, document, render_table, text=f"# Guides\n\n{text}\n")

@@ -14,9 +14,9 @@ from entrez_kit.base.numerals import format_count
 from entrez_kit.base.output_formats import Family
 from entrez_kit.base.settings import BY_NAME
 
-from ._formats.fields import as_data
+from ._formats.fields import convert_to_data
 from ._output import Ended
-from ._pipeline import emit, note, state
+from ._pipeline import emit, get_state, note
 from ._report import report_error, watching
 from ._state import accept_formats, is_terminal, usage_error
 
@@ -58,8 +58,8 @@ def import_command(
     """
     from entrez_kit.local.importing import import_files
 
-    settings = state(ctx).settings
-    with watching(state(ctx), f"Importing into {name}"):
+    settings = get_state(ctx).settings
+    with watching(get_state(ctx), f"Importing into {name}"):
         result = import_files(settings, name, paths, tell=partial(_tell_plan, ctx))
     _emit_import(ctx, result)
 
@@ -86,7 +86,7 @@ def _emit_import(ctx: typer.Context, result: "ImportResult") -> None:
             recovery_hint="Repair or download these files again, and repeat the command.",
             details={"reason": result.failed[0].reason, "partial": True, "missing": missing},
         )
-        report_error(state(ctx), error)
+        report_error(get_state(ctx), error)
         raise typer.Exit(int(Exit.PARTIAL))
 
 
@@ -120,8 +120,8 @@ def mirror_command(
     if topic is not None and year is not None:
         raise usage_error("--topic and --from cannot be combined.", f"from={year}", f"Add {year}:3000[dp].")
     query = f"{year}:3000[dp]" if year is not None else topic
-    settings = state(ctx).settings
-    with watching(state(ctx), f"Mirroring {name}"):
+    settings = get_state(ctx).settings
+    with watching(get_state(ctx), f"Mirroring {name}"):
         result = mirror_files(settings, name, _open_server(ctx), topic=query, tell=partial(_tell_plan, ctx))
     _emit_import(ctx, result)
 
@@ -134,15 +134,15 @@ def update_command(ctx: typer.Context, name: Name) -> None:
     """
     from entrez_kit.local.mirror import update_copy
 
-    with watching(state(ctx), f"Updating {name}"):
-        result = update_copy(state(ctx).settings, name, _open_server(ctx), tell=partial(_tell_plan, ctx))
+    with watching(get_state(ctx), f"Updating {name}"):
+        result = update_copy(get_state(ctx).settings, name, _open_server(ctx), tell=partial(_tell_plan, ctx))
     _emit_import(ctx, result)
 
 
 def _open_server(ctx: typer.Context) -> "FileServer":
     from entrez_kit.services.transport.download.files import FileServer
 
-    settings = state(ctx).settings
+    settings = get_state(ctx).settings
     if settings.demo:
         raise usage_error("The demo has no files to download.", "demo", "Run the command without --demo.")
     return FileServer(settings, settings.pubmed_files_url, "ENTREZ_KIT_PUBMED_FILES_URL")
@@ -159,16 +159,16 @@ def list_command(ctx: typer.Context) -> None:
     from entrez_kit.local.copies import list_copies, open_copy
 
     copies: list[CopyInfo] = []
-    for name in list_copies(state(ctx).settings):
+    for name in list_copies(get_state(ctx).settings):
         try:
-            copy = open_copy(state(ctx).settings, name)
+            copy = open_copy(get_state(ctx).settings, name)
             try:
                 copies.append(copy.info)
             finally:
                 copy.close()
         except StoreError as exc:
-            state(ctx).warn(exc.message)
-    emit(ctx, {"copies": copies}, partial(_render_list, copies), records=[as_data(one) for one in copies])
+            get_state(ctx).warn(exc.message)
+    emit(ctx, {"copies": copies}, partial(_render_list, copies), records=[convert_to_data(one) for one in copies])
 
 
 @app.command("show")
@@ -179,7 +179,7 @@ def show_command(ctx: typer.Context, name: Name) -> None:
     """
     from entrez_kit.local.copies import open_copy
 
-    copy = open_copy(state(ctx).settings, name)
+    copy = open_copy(get_state(ctx).settings, name)
     try:
         info = copy.info
     finally:
@@ -199,8 +199,8 @@ def verify_command(
     """
     from entrez_kit.local.verifying import verify_copy
 
-    with watching(state(ctx), f"Verifying {name}"):
-        result = verify_copy(state(ctx).settings, name, full=full)
+    with watching(get_state(ctx), f"Verifying {name}"):
+        result = verify_copy(get_state(ctx).settings, name, full=full)
     emit(ctx, result, partial(_render_verification, result))
     if not result.ok:
         raise typer.Exit(int(Exit.PARTIAL))
@@ -220,7 +220,7 @@ def remove_command(
     """
     from entrez_kit.local.copies import find_folder, remove_copy
 
-    settings = state(ctx).settings
+    settings = get_state(ctx).settings
     folder = find_folder(settings, name)
     ask = not yes and is_terminal(sys.stdin) and is_terminal(sys.stderr)
     if ask and not typer.confirm(f"Remove the copy {name} from {folder}?", err=True):
@@ -255,9 +255,9 @@ def _render_copy(info: "CopyInfo") -> "RenderableType":
 
 
 def _render_verification(result: "Verification") -> "RenderableType":
-    from ._views.local import verification_page
+    from ._views.local import render_verification
 
-    return verification_page(result)
+    return render_verification(result)
 
 
 @app.command()
@@ -278,20 +278,20 @@ def serve(
     from entrez_kit.local.copy_entrez import describe_copy, serve_copy
     from entrez_kit.local.open_local import open_local
 
-    with closing(open_local(state(ctx).settings, name)) as copy:
+    with closing(open_local(get_state(ctx).settings, name)) as copy:
         listener = serve_copy(copy, port)
         url = f"http://127.0.0.1:{listener.server_port}"
         eutils = f"{url}/entrez/eutils"
         variables = {BY_NAME["eutils_url"].variable: eutils, BY_NAME["idconv_url"].variable: f"{url}/idconv"}
         document = {"url": url, "copy": name, "date": copy.date, "hash": copy.hash, "environment": variables}
 
-        def lines() -> Any:
+        def build_lines() -> Any:
             from rich.text import Text
 
             return Text("\n".join(f"export {variable}={address}" for variable, address in variables.items()))
 
         try:
-            emit(ctx, document, lines)
+            emit(ctx, document, build_lines)
             note(ctx, f"The copy {describe_copy(copy)} answers at {eutils}. Ctrl-C stops it.")
             threading.Event().wait()
         except (Ended, KeyboardInterrupt):  # the normal end of a server

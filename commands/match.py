@@ -13,13 +13,13 @@ from entrez_kit.pubmed.citation_matcher import Citation
 from entrez_kit.references.match import LOOKUP_CITATION, CitationMatch, Matches, MatchResult
 
 from ._formats import View
-from ._formats.fields import Record, as_data, columns_at
+from ._formats.fields import Record, build_columns, convert_to_data
 from ._ids import describe_failure
 from ._input import read_content
-from ._options import option, request_options
+from ._options import build_option, request_options
 from ._pipeline import build_request, run, warn
 from ._state import STDIN, accept_formats
-from ._views.text import standing_status
+from ._views.text import get_standing_status
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -42,15 +42,15 @@ def _render_match_table(ctx: typer.Context, result: MatchResult, console: "Conso
 @request_options(
     Citation,
     "files",
-    option("journal", metavar="NAME", panel=ONE),
-    option("year", metavar="YYYY", panel=ONE),
-    option("volume", metavar="V", panel=ONE),
-    option("issue", metavar="I", panel=ONE),
-    option("first_page", "--page", metavar="P", panel=ONE),
-    option("last_page", metavar="P", panel=ONE),
-    option("author_name", "--author", metavar="NAME", panel=ONE),
-    option("title", metavar="TEXT", panel=ONE),
-    option("key", metavar="KEY", panel=ONE),
+    build_option("journal", metavar="NAME", panel=ONE),
+    build_option("year", metavar="YYYY", panel=ONE),
+    build_option("volume", metavar="V", panel=ONE),
+    build_option("issue", metavar="I", panel=ONE),
+    build_option("first_page", "--page", metavar="P", panel=ONE),
+    build_option("last_page", metavar="P", panel=ONE),
+    build_option("author_name", "--author", metavar="NAME", panel=ONE),
+    build_option("title", metavar="TEXT", panel=ONE),
+    build_option("key", metavar="KEY", panel=ONE),
 )
 def command(
     ctx: typer.Context,
@@ -69,8 +69,8 @@ def command(
     csv, tsv and ids contain the matches; stderr lists the others. The exit status is 4 if only some matched.
     """
 
-    def records(match: CitationMatch) -> Iterator[Record]:
-        data = as_data(match)
+    def yield_records(match: CitationMatch) -> Iterator[Record]:
+        data = convert_to_data(match)
         if match.status == "matched":
             yield data
         else:
@@ -90,15 +90,15 @@ def command(
         )
     view: View[MatchResult] = View(
         table=partial(_render_match_table, ctx),
-        records=records,
-        columns=columns_at("key", "pmid", "title", "matched_first_author")
-        | {"warnings": _warnings, "standing": standing_status},
+        records=yield_records,
+        columns=build_columns("key", "pmid", "title", "matched_first_author")
+        | {"warnings": _list_warnings, "standing": get_standing_status},
     )
     request = build_request(ctx, LOOKUP_CITATION, {"citations": citations})
     run(ctx, LOOKUP_CITATION, request, view, label="Matching", least=Matches.BATCH_SIZE)
 
 
-def _warnings(record: Record) -> list[str]:
+def _list_warnings(record: Record) -> list[str]:
     return [str(warning["message"]) for warning in record.get("warnings") or ()]
 
 

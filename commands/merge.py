@@ -14,12 +14,12 @@ from entrez_kit.references.merge.models import MergeResult
 from entrez_kit.references.merge.works import FILES
 
 from ._formats import TextWriter, View
-from ._formats.fields import DocumentPaths, Record, columns_at
+from ._formats.fields import DocumentPaths, Record, build_columns
 from ._input import READABLE, read_content
 from ._output import Sink
-from ._pipeline import build_request, note, run, state, warn
+from ._pipeline import build_request, get_state, note, run, warn
 from ._state import STDIN, accept_formats, usage_error
-from ._views.markdown import escaped
+from ._views.markdown import escape
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -90,8 +90,8 @@ def command(
     assert isinstance(result, MergeResult)
     if review is not None:
         with Sink(review) as sink:
-            sink.data(write_review(result.review, [*earlier, *_list_undone(result, undo or [])]))
-    _remarks(ctx, result, review)
+            sink.write_data(write_review(result.review, [*earlier, *_list_undone(result, undo or [])]))
+    _report_remarks(ctx, result, review)
     if result.undecided:
         raise typer.Exit(int(Exit.PARTIAL))
 
@@ -153,7 +153,7 @@ def _render_table(result: MergeResult, console: "Console") -> "RenderableType":
     return merge_page(result, console)
 
 
-def _rows(result: MergeResult) -> Iterator[Record]:
+def _yield_rows(result: MergeResult) -> Iterator[Record]:
     """Yield each work as a row."""
     return (work.row() for work in result.works)
 
@@ -168,8 +168,8 @@ def _view() -> View[MergeResult]:
     writers["md"] = lambda sink: TextWriter(sink, _report, whole=True)
     return View(
         table=_render_table,
-        records=_rows,
-        columns=columns_at(*COLUMNS),
+        records=_yield_rows,
+        columns=build_columns(*COLUMNS),
         record_model=DocumentPaths(sample=[dict.fromkeys(COLUMNS, "")]),
         page=_work_page,
         total=lambda result: result.counts.works,
@@ -183,7 +183,7 @@ def _work_page(record: Record) -> str:
     ids = [f"{name} {record[key]}" for key, name in (("pmid", "PMID"), ("doi", "doi")) if record.get(key)]
     place = " ".join(str(record[key]) for key in ("journal", "year") if record.get(key))
     text = ". ".join(part for part in (record.get("authors"), record.get("title"), place, *ids) if part)
-    return f"- {escaped(text)} ({escaped(record['sources'])})\n"
+    return f"- {escape(text)} ({escape(record['sources'])})\n"
 
 
 def _report(result: MergeResult) -> Iterator[str]:
@@ -192,28 +192,28 @@ def _report(result: MergeResult) -> Iterator[str]:
     yield f"# Merged references: {format_count(counts.works, 'work')} of {format_count(counts.records, 'record')}\n\n"
     yield "| file | records | works | only here |\n|---|---:|---:|---:|\n"
     for row in result.sources:
-        yield f"| {escaped(row.file)} | {row.raw:,} | {row.unique:,} | {row.only_here:,} |\n"
+        yield f"| {escape(row.file)} | {row.raw:,} | {row.unique:,} | {row.only_here:,} |\n"
     yield "\n| database | records | works | only here |\n|---|---:|---:|---:|\n"
     for database in result.databases:
-        yield f"| {escaped(database.source)} | {database.raw:,} | {database.unique:,} | {database.only_here:,} |\n"
+        yield f"| {escape(database.source)} | {database.raw:,} | {database.unique:,} | {database.only_here:,} |\n"
     if result.undecided:
         yield "\n## Undecided pairs\n\n"
         for pair in result.undecided:
-            yield f"- {escaped(pair.why)}\n"
+            yield f"- {escape(pair.why)}\n"
             yield from (
-                f"  - {escaped(one)}: {escaped(text)}\n" for one, text in zip(pair.members, pair.texts, strict=True)
+                f"  - {escape(one)}: {escape(text)}\n" for one, text in zip(pair.members, pair.texts, strict=True)
             )
     for kind, heading in (("family", "Families"), ("duplicate", "Duplicates")):
         groups = [group for group in result.groups if group.kind == kind]
         if groups:
             yield f"\n## {heading}\n\n"
-            yield from (f"- {escaped(', '.join(group.members))}: {escaped(group.why)}\n" for group in groups)
+            yield from (f"- {escape(', '.join(group.members))}: {escape(group.why)}\n" for group in groups)
 
 
-def _remarks(ctx: typer.Context, result: MergeResult, review: Path | None) -> None:
+def _report_remarks(ctx: typer.Context, result: MergeResult, review: Path | None) -> None:
     """Report the figures, and what is left to decide."""
     counts = result.counts
-    if not state(ctx).stderr_is_terminal and not result.undecided:
+    if not get_state(ctx).stderr_is_terminal and not result.undecided:
         return
     note(
         ctx,

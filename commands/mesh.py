@@ -9,8 +9,8 @@ from entrez_kit.core.operation import SingleOutcome
 from entrez_kit.databases.mesh import MESH, MeshRequest, MeshResult
 
 from ._formats import View
-from ._formats.fields import columns_at
-from ._options import argument, option, request_options
+from ._formats.fields import build_columns
+from ._options import build_argument, build_option, request_options
 from ._pipeline import plan, run, tell_rest
 from ._state import accept_formats
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 
 def _render_mesh_table(result: MeshResult, console: "Console") -> "RenderableType":
-    from ._views.databases import mesh_table
+    from ._views.databases import render_mesh
 
-    return mesh_table(result, console)
+    return render_mesh(result, console)
 
 
 @accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.COUNT)
 @request_options(
     MESH,
-    argument("query", "TERM", joined=True),
-    option("max_results", "-n"),
-    option("offset"),
-    option("include_details", "--details/--no-details"),
-    option("include_tree", "--tree"),
+    build_argument("query", "TERM", joined=True),
+    build_option("max_results", "-n"),
+    build_option("offset"),
+    build_option("include_details", "--details/--no-details"),
+    build_option("include_tree", "--tree"),
 )
 def command(ctx: typer.Context, request: MeshRequest) -> None:
     """Look up MeSH headings by name, synonym, identifier or tree number.
@@ -41,10 +41,10 @@ def command(ctx: typer.Context, request: MeshRequest) -> None:
     Use the name of a heading in a search: entrez-kit search asthma --mesh "Myocardial Infarction"
     """
 
-    def remarks(found: SingleOutcome[MeshResult]) -> None:
+    def report_remarks(found: SingleOutcome[MeshResult]) -> None:
         if not plan(ctx).format.has_total and found.result.next_offset is not None:
             tell_rest(ctx, f"For more: --offset {found.result.next_offset}")
 
-    columns = columns_at("ui", "name", "kind", "tree_numbers", "entry_terms", "scope_note", "subheadings")
+    columns = build_columns("ui", "name", "kind", "tree_numbers", "entry_terms", "scope_note", "subheadings")
     view: View[MeshResult] = View(table=_render_mesh_table, columns=columns, id_key="ui")
-    run(ctx, MESH, request, view, afterwards=remarks)
+    run(ctx, MESH, request, view, afterwards=report_remarks)

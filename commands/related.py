@@ -16,14 +16,14 @@ from entrez_kit.relationships.models import (
 )
 
 from ._formats import View
-from ._formats.fields import Record, columns_at
+from ._formats.fields import Record, build_columns
 from ._formats.rows import refuse_lines_in_cells
 from ._ids import NAME_ARTICLES, run_each
-from ._options import ids_argument, option, request_options
+from ._options import build_ids_argument, build_option, request_options
 from ._pipeline import note, plan, refuse_without, tell_rest
 from ._state import accept_formats
-from ._views.markdown import escaped, render_item
-from ._views.text import standing_status
+from ._views.markdown import escape, render_item
+from ._views.text import get_standing_status
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -39,19 +39,19 @@ CITATIONS: Final = "citation_formats"
 @accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.PAGES, Family.COUNT)
 @request_options(
     RELATIONSHIPS,
-    ids_argument("source_pmid", more="May be repeated; - reads standard input.", noun="ids", hint=NAME_ARTICLES),
+    build_ids_argument("source_pmid", more="May be repeated; - reads standard input.", noun="ids", hint=NAME_ARTICLES),
     "input",
-    option(
+    build_option(
         "relationship_type",
         "--type",
         metavar="RELATION",
         words=("similar", "citedin", "references", CITATIONS),
     ),
-    option("max_related_results", "-n", "--max-results"),
-    option("depth"),
-    option("budget"),
-    option("registrations"),
-    option("citation_styles", "--style", metavar="STYLE", more="May be repeated."),
+    build_option("max_related_results", "-n", "--max-results"),
+    build_option("depth"),
+    build_option("budget"),
+    build_option("registrations"),
+    build_option("citation_styles", "--style", metavar="STYLE", more="May be repeated."),
 )
 def command(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Find articles similar to, citing or cited by an article.
@@ -74,39 +74,39 @@ def command(ctx: typer.Context, options: dict[str, Any]) -> None:
         options.pop("source_pmid"),
         options,
         _CITATIONS if kind == CITATIONS else _ARTICLES,
-        left_out=_left_out,
+        left_out=_count_left_out,
         more="-n",
-        afterwards=partial(_remarks, ctx),
+        afterwards=partial(_report_remarks, ctx),
     )
 
 
-def _item(record: Record) -> str:
+def _format_item(record: Record) -> str:
     """Return a related article as a list item; a work outside PubMed by its citation text."""
     if record.get("pmid"):
         return render_item(record)
     words = [record.get(name) for name in ("title", "authors", "source")] if record.get("title") else []
     text = ". ".join(str(word) for word in words if word) or str(record.get("citation") or record.get("doi") or "")
     address = record.get("link_url")
-    return f"- {escaped(text)}" + (f"  \n  <{address}>\n" if address else "\n")
+    return f"- {escape(text)}" + (f"  \n  <{address}>\n" if address else "\n")
 
 
 def _render_related_table(result: RelationshipsResult, console: "Console") -> "RenderableType":
-    from ._views.related import related_table
+    from ._views.related import render_related
 
-    return related_table(result, console)
+    return render_related(result, console)
 
 
 _ARTICLES: Final[View[RelationshipsResult]] = View(
     table=_render_related_table,
-    columns=columns_at(*COLUMNS) | {"standing": standing_status},
-    page=_item,
+    columns=build_columns(*COLUMNS) | {"standing": get_standing_status},
+    page=_format_item,
     between="",
     ids=lambda result: (article.pmid for article in result.related_articles if article.pmid),
     title="Related articles",
 )
 
 
-def _citations(result: RelationshipsResult) -> Iterator[Record]:
+def _yield_citations(result: RelationshipsResult) -> Iterator[Record]:
     """Yield a record for each style."""
     for style, text in result.citations.items():
         yield {"pmid": result.source_pmid, "style": style, "citation": text}
@@ -114,27 +114,27 @@ def _citations(result: RelationshipsResult) -> Iterator[Record]:
 
 _CITATIONS: Final[View[RelationshipsResult]] = View(
     table=_render_related_table,
-    records=_citations,
+    records=_yield_citations,
     record_model=Any,
-    columns=columns_at("pmid", "style", "citation"),
+    columns=build_columns("pmid", "style", "citation"),
     records_key="",  # in JSON the styles are members of the document
     total=lambda result: len(result.citations),
-    page=lambda record: f"## {escaped(record['style'])}\n\n```\n{str(record['citation']).rstrip()}\n```\n",
+    page=lambda record: f"## {escape(record['style'])}\n\n```\n{str(record['citation']).rstrip()}\n```\n",
     between="\n",
     title="Citations",
 )
 
 
-def _left_out(result: RelationshipsResult) -> int:
+def _count_left_out(result: RelationshipsResult) -> int:
     return 0 if result.relationship_type == CITATIONS else result.total_found - result.retrieved_count
 
 
-def _remarks(ctx: typer.Context, result: RelationshipsResult) -> None:
+def _report_remarks(ctx: typer.Context, result: RelationshipsResult) -> None:
     """Report what the format cannot show."""
     selected = plan(ctx).format
     outside = sum(article.pmid is None for article in result.related_articles)
     if selected.family is Family.IDS and outside:
         note(ctx, f"{format_count(outside, 'work')} without a PMID omitted; --json has all.")
-    rest = _left_out(result)
+    rest = _count_left_out(result)
     if not selected.has_total and rest > 0:
         tell_rest(ctx, f"{rest:,} more: add -n {result.total_found}")

@@ -23,7 +23,7 @@ from entrez_kit.strategies.read_files import FILES, read_file
 
 from ._formats import View
 from ._input import read_content
-from ._options import argument, option, request_options
+from ._options import build_argument, build_option, request_options
 from ._pipeline import build_request, run, warn
 from ._state import accept_formats
 
@@ -39,14 +39,14 @@ app = typer.Typer(
 screen_app = typer.Typer(help="Export the works to screen, and import the decisions.", no_args_is_help=True)
 app.add_typer(screen_app, name="screen")
 
-FOLDER: Final = option("folder", metavar="DIR")
+FOLDER: Final = build_option("folder", metavar="DIR")
 
 
 def _view(title: str, folder: str) -> View[Any]:
     def render(result: Result, console: "Console") -> "RenderableType":
-        from ._views.review import review_page
+        from ._views.review import render_review
 
-        return review_page(result, folder)
+        return render_review(result, folder)
 
     return View(table=render, title=title)
 
@@ -60,7 +60,10 @@ def _run(ctx: typer.Context, operation: Operation[Any, Any], options: dict[str, 
 
 @app.command("init")
 @request_options(
-    INIT_REVIEW, argument("folder", "DIR"), option("title", metavar="TEXT"), option("dialect", metavar="SERVICE")
+    INIT_REVIEW,
+    build_argument("folder", "DIR"),
+    build_option("title", metavar="TEXT"),
+    build_option("dialect", metavar="SERVICE"),
 )
 def init(
     ctx: typer.Context,
@@ -93,9 +96,9 @@ def search(ctx: typer.Context, options: dict[str, Any]) -> None:
 @request_options(
     IMPORT_RECORDS,
     FOLDER,
-    option("source", metavar="NAME"),
-    option("platform", metavar="TEXT"),
-    option("searched", metavar="DATE"),
+    build_option("source", metavar="NAME"),
+    build_option("platform", metavar="TEXT"),
+    build_option("searched", metavar="DATE"),
 )
 def import_command(
     ctx: typer.Context,
@@ -143,7 +146,7 @@ def status(ctx: typer.Context, options: dict[str, Any]) -> None:
 
 
 @app.command("update")
-@request_options(UPDATE_REVIEW, FOLDER, option("by_date"))
+@request_options(UPDATE_REVIEW, FOLDER, build_option("by_date"))
 def update(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Search again, and list new, missing, changed, retracted and corrected records, and published preprints.
 
@@ -162,7 +165,7 @@ def update(ctx: typer.Context, options: dict[str, Any]) -> None:
 @accept_formats(
     Family.SCREEN, Family.DOCUMENT, files="The RIS files are written to the folder screening of the review."
 )
-@request_options(SCREEN_EXPORT, FOLDER, option("stage", metavar="STAGE"), option("every", "--all"))
+@request_options(SCREEN_EXPORT, FOLDER, build_option("stage", metavar="STAGE"), build_option("every", "--all"))
 def export_screening(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Write the works without a decision as RIS for Covidence, Rayyan or ASReview.
 
@@ -176,11 +179,11 @@ def export_screening(ctx: typer.Context, options: dict[str, Any]) -> None:
 @request_options(
     SCREEN_IMPORT,
     FOLDER,
-    option("stage", metavar="STAGE"),
-    option("decision", metavar="DECISION"),
-    option("reason", metavar="TEXT"),
-    option("automation"),
-    option("replace"),
+    build_option("stage", metavar="STAGE"),
+    build_option("decision", metavar="DECISION"),
+    build_option("reason", metavar="TEXT"),
+    build_option("automation"),
+    build_option("replace"),
 )
 def import_screening(
     ctx: typer.Context,

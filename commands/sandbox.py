@@ -62,10 +62,10 @@ def _announce(ctx: typer.Context, sandbox: "Sandbox") -> None:
     addresses = {name: getattr(pointed, name) for name in pointed.origins if BY_NAME[name].kind == "url"}
     variables = {BY_NAME[name].variable: address for name, address in addresses.items() if address}
 
-    def lines() -> Any:
+    def build_lines() -> Any:
         from rich.text import Text
 
         return Text("\n".join(f"export {name}={address}" for name, address in variables.items()))
 
-    emit(ctx, {"url": sandbox.url, "environment": variables}, lines)
+    emit(ctx, {"url": sandbox.url, "environment": variables}, build_lines)
     note(ctx, f"The sandbox is running at {sandbox.url}. Set the variables above for other commands. Ctrl-C stops it.")

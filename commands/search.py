@@ -16,18 +16,18 @@ from entrez_kit.pubmed.search import SEARCH_ARTICLES, SORT_NAMES, SearchHits, Se
 from entrez_kit.services.small_replies import DROPPED, MAX_PUBMED_RESULTS
 
 from ._formats import View
-from ._formats.documents import json_text
-from ._formats.fields import DocumentPaths, as_data, columns_at
-from ._options import argument, option, request_options
+from ._formats.documents import format_json
+from ._formats.fields import DocumentPaths, build_columns, convert_to_data
+from ._options import build_argument, build_option, request_options
 from ._output import Sink
 from ._pipeline import (
     build_request,
+    get_state,
     note,
     plan,
     refuse_beside,
     refuse_without,
     run,
-    state,
     suggest,
     tell_warnings,
     warn,
@@ -47,12 +47,12 @@ MAX_QUERY_BYTES: Final = 1024 * 1024
 
 
 def _format_standing(record: "Record") -> str:
-    from ._views.text import standing_status
+    from ._views.text import get_standing_status
 
-    return standing_status(record)
+    return get_standing_status(record)
 
 
-COLUMNS: Final = columns_at(
+COLUMNS: Final = build_columns(
     *("pmid", "title", "authors", "source", "pub_date", "epub_date", "doi", "pmcid", "retraction_status")
 ) | {"standing": _format_standing}
 
@@ -92,7 +92,7 @@ def _read_strategy(ctx: typer.Context, file: Path) -> str:
     from ._input import read_content
 
     found = read_request(
-        state(ctx).services, StrategyRequest(strategy=read_file(read_content(file, hint=FILES), str(file)))
+        get_state(ctx).services, StrategyRequest(strategy=read_file(read_content(file, hint=FILES), str(file)))
     )
     result = refuse_untranslated(found)
     final = found.final
@@ -119,7 +119,7 @@ def _read_stdin() -> str:
 )
 @request_options(
     SEARCH_ARTICLES,
-    argument(
+    build_argument(
         "query_term",
         "QUERY",
         joined=True,
@@ -127,34 +127,34 @@ def _read_stdin() -> str:
         more="Several words need no quotes; - reads stdin.",
         convert=_read_query,
     ),
-    option("max_results", "-n"),
-    option("offset"),
-    option("sort_by", "--sort", metavar="ORDER", words=SORT_NAMES),
-    option("retrieve_all", "--all"),
-    option(
+    build_option("max_results", "-n"),
+    build_option("offset"),
+    build_option("sort_by", "--sort", metavar="ORDER", words=SORT_NAMES),
+    build_option("retrieve_all", "--all"),
+    build_option(
         "fetch_brief_summaries",
         "--summaries",
         default=None,
         more="Formats that print titles request one for every row.",
     ),
-    option("snippet_characters", "--snippets"),
-    option("registrations"),
-    option("use_history", "--history"),
-    option("broader_results", "--broader/--no-broader"),
-    option("explain", more="A terminal always does."),
+    build_option("snippet_characters", "--snippets"),
+    build_option("registrations"),
+    build_option("use_history", "--history"),
+    build_option("broader_results", "--broader/--no-broader"),
+    build_option("explain", more="A terminal always does."),
     "strict",
     "since",
-    option("date_range.min_date", metavar="DATE", panel=DATES),
-    option("date_range.max_date", metavar="DATE", panel=DATES),
-    option("date_range.date_type", metavar="TYPE", panel=DATES, words=("pdat", "mdat", "edat")),
-    option("filter_by_publication_types", "--type", metavar="TYPE", more="May be repeated.", panel=FILTERS),
-    option("author", metavar="NAME", panel=FILTERS),
-    option("journal", metavar="NAME", panel=FILTERS),
-    option("mesh_terms", "--mesh", metavar="TERM", more="May be repeated.", panel=FILTERS),
-    option("language", metavar="NAME", panel=FILTERS),
-    option("species", metavar="NAME", more="humans or animals.", panel=FILTERS, words=("humans", "animals")),
-    option("free_full_text", panel=FILTERS),
-    option("has_abstract", panel=FILTERS),
+    build_option("date_range.min_date", metavar="DATE", panel=DATES),
+    build_option("date_range.max_date", metavar="DATE", panel=DATES),
+    build_option("date_range.date_type", metavar="TYPE", panel=DATES, words=("pdat", "mdat", "edat")),
+    build_option("filter_by_publication_types", "--type", metavar="TYPE", more="May be repeated.", panel=FILTERS),
+    build_option("author", metavar="NAME", panel=FILTERS),
+    build_option("journal", metavar="NAME", panel=FILTERS),
+    build_option("mesh_terms", "--mesh", metavar="TERM", more="May be repeated.", panel=FILTERS),
+    build_option("language", metavar="NAME", panel=FILTERS),
+    build_option("species", metavar="NAME", more="humans or animals.", panel=FILTERS, words=("humans", "animals")),
+    build_option("free_full_text", panel=FILTERS),
+    build_option("has_abstract", panel=FILTERS),
 )
 def command(
     ctx: typer.Context,
@@ -209,7 +209,7 @@ def command(
 
     def finish(found: SearchHits) -> EntrezKitError | None:
         _write_certificate(ctx, build_result(request, found))
-        error = _remarks(ctx, found, request, strict)
+        error = _report_remarks(ctx, found, request, strict)
         if found.first_pmid is not None:
             suggest(ctx, f"show {found.first_pmid}", f"related {found.first_pmid}")
         return error
@@ -224,10 +224,10 @@ def _print_records(ctx: typer.Context, request: SearchRequest, strict: bool) -> 
     from .fetch import fetch_and_print
 
     request = request.model_copy(update={"fetch_brief_summaries": 0, "snippet_characters": 0, "registrations": False})
-    with watching(state(ctx), "Retrieving PMIDs"):
-        result = SEARCH_ARTICLES.run(state(ctx).services, request)
+    with watching(get_state(ctx), "Retrieving PMIDs"):
+        result = SEARCH_ARTICLES.run(get_state(ctx).services, request)
     tell_warnings(ctx, result)
-    refused = _remarks(ctx, result, request, strict)
+    refused = _report_remarks(ctx, result, request, strict)
     if refused is not None:
         raise refused
 
@@ -248,11 +248,11 @@ def _write_certificate(ctx: typer.Context, result: SearchResult) -> None:
         return
     with target.open("rb") as file:
         digest = file_digest(file, "sha256").hexdigest()
-    document = as_data(result)
+    document = convert_to_data(result)
     for listed in ("pmids", "brief_summaries"):
         document.pop(listed, None)
     with Sink(target.with_name(f"{target.name}.search.json")) as sink:
-        sink.data(json_text({**document, "file": target.name, "file_sha256": digest}) + "\n")
+        sink.write_data(format_json({**document, "file": target.name, "file_sha256": digest}) + "\n")
 
 
 def _needs_summaries(output: Plan, request: SearchRequest) -> bool:
@@ -280,12 +280,12 @@ def _render_item(record: "Record") -> str:
 def _view(request: SearchRequest) -> View[SearchResult]:
     return View(
         table=_render_search_table,
-        records=lambda hit: [as_data(hit.summary) if hit.summary is not None else {"pmid": hit.pmid}],
+        records=lambda hit: [convert_to_data(hit.summary) if hit.summary is not None else {"pmid": hit.pmid}],
         ids=lambda hit: [hit.pmid],
         record_model=BriefSummary,
         columns=COLUMNS
-        | (columns_at("snippet") if request.snippet_characters > 0 else {})
-        | (columns_at("data_banks.accession_numbers") if request.registrations else {}),
+        | (build_columns("snippet") if request.snippet_characters > 0 else {})
+        | (build_columns("data_banks.accession_numbers") if request.registrations else {}),
         records_key="brief_summaries",
         page=_render_item,
         between="",
@@ -293,7 +293,7 @@ def _view(request: SearchRequest) -> View[SearchResult]:
     )
 
 
-def _remarks(
+def _report_remarks(
     ctx: typer.Context, found: SearchResult | SearchHits, request: SearchRequest, strict: bool
 ) -> EntrezKitError | None:
     """Report what the format cannot show; return the error of --strict."""
@@ -315,7 +315,7 @@ def _remarks(
         f"PubMed dropped a part of the query: {' '.join(warning.message for warning in dropped)}",
         invalid_input=request.query_term,
         recovery_hint="Correct the phrase or field that PubMed dropped, or omit --strict.",
-        details={"reason": "strict", "warnings": as_data(dropped)},
+        details={"reason": "strict", "warnings": convert_to_data(dropped)},
     )
 
 

@@ -10,7 +10,7 @@ import typer
 
 from entrez_kit.base.output_formats import Family
 
-from ._pipeline import emit, note, refuse_without, state, warn
+from ._pipeline import emit, get_state, note, refuse_without, warn
 from ._state import accept_formats, is_terminal
 
 if TYPE_CHECKING:
@@ -77,15 +77,15 @@ def serve(
     }
     chosen = {name: value for name, value in flags.items() if value is not None}
     names = ",".join(toolset or ())
-    current = state(ctx)
+    current = get_state(ctx)
     if {"mcp_transport_type": current.settings.mcp_transport_type, **chosen}["mcp_transport_type"] == "stdio":
         for name in ("host", "port"):
             refuse_without(ctx, name, "--transport http")
     if check:
         from entrez_kit.server.run import check as try_server
 
-        document = try_server(replace(current.settings, **chosen), _options(names, tool_names))
-        emit(ctx, document, lambda: _table(document))
+        document = try_server(replace(current.settings, **chosen), _build_options(names, tool_names))
+        emit(ctx, document, lambda: _render_table(document))
     else:
         settings = current.settings
         if settings.answers_in_process:  # names the demo, and refuses a copy that does not exist
@@ -105,17 +105,17 @@ def _serve(ctx: typer.Context, settings: "Settings", toolsets: str, names: "Name
     if settings.mcp_transport_type == "stdio" and is_terminal(sys.stdin):
         note(ctx, "An MCP host must use stdin and stdout. Ctrl-C stops the server. Try entrez-kit guide mcp.")
     # At shutdown the process ends at once, even if threads wait for NCBI or for a closed pipe.
-    raise typer.Exit(run_server(settings, _options(toolsets, names), give_up=os._exit))
+    raise typer.Exit(run_server(settings, _build_options(toolsets, names), give_up=os._exit))
 
 
-def _options(toolsets: str, names: "Names") -> "Options":
+def _build_options(toolsets: str, names: "Names") -> "Options":
     from entrez_kit.server.app import Options
     from entrez_kit.server.tools import read_toolsets
 
     return Options(toolsets=read_toolsets(toolsets), names=names)
 
 
-def _table(document: dict[str, Any]) -> "RenderableType":
+def _render_table(document: dict[str, Any]) -> "RenderableType":
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text
@@ -155,7 +155,7 @@ def token(
     """
     from entrez_kit.server.auth import issue_token, read_scopes, read_ttl
 
-    issued = issue_token(state(ctx).settings, subject=subject, ttl=read_ttl(ttl), scopes=read_scopes(scope or ()))
+    issued = issue_token(get_state(ctx).settings, subject=subject, ttl=read_ttl(ttl), scopes=read_scopes(scope or ()))
     ends = datetime.fromtimestamp(issued.expires_at, UTC).isoformat().replace("+00:00", "Z")
     document = {**asdict(issued), "scopes": list(issued.scopes), "expires_at": ends}
     emit(ctx, document, text=issued.token)

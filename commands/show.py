@@ -7,9 +7,9 @@ import typer
 from entrez_kit.base.output_formats import Family
 from entrez_kit.pubmed.fetch import FETCH_CONTENTS, FetchRequest, FetchResult
 
-from ._formats.fields import as_data
+from ._formats.fields import convert_to_data
 from ._options import request_options
-from ._pipeline import plan, state, suggest
+from ._pipeline import get_state, plan, suggest
 from ._state import accept_formats
 from .fetch import FORMATS, IDS, fetch_and_print
 
@@ -22,17 +22,17 @@ def command(ctx: typer.Context, request: FetchRequest) -> None:
     -v adds affiliations, investigators and grants. Other formats print what fetch prints:
     entrez-kit --demo show 99000001
     """
-    full = state(ctx).settings.verbose
+    full = get_state(ctx).settings.verbose
 
     pmids: list[str] = []
 
     def page(result: FetchResult, console: Any) -> Any:
-        from ._views.markdown import screen_page
-        from ._views.reading import markdown_page
+        from ._views.markdown import render_for_screen
+        from ._views.reading import render_markdown
 
-        records = [as_data(article) for article in result.articles or []]
+        records = [convert_to_data(article) for article in result.articles or []]
         pmids.extend(str(record["pmid"]) for record in records)
-        return markdown_page("\n---\n\n".join(screen_page(record, full=full) for record in records))
+        return render_markdown("\n---\n\n".join(render_for_screen(record, full=full) for record in records))
 
     selected = plan(ctx).format
     level = selected.details[0] if selected.details else "abstract_plus"

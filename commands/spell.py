@@ -8,8 +8,8 @@ from entrez_kit.base.output_formats import Family
 from entrez_kit.databases.spell import SPELL, SpellRequest
 
 from ._formats import View
-from ._formats.fields import columns_at
-from ._options import argument, option, request_options
+from ._formats.fields import build_columns
+from ._options import build_argument, build_option, request_options
 from ._pipeline import run
 from ._state import accept_formats
 
@@ -26,11 +26,11 @@ def _render_spell_table(result: "SpellResult", console: "Console") -> "Renderabl
 
 
 @accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS)
-@request_options(SPELL, argument("query", "QUERY", joined=True), option("db", metavar="DB"))
+@request_options(SPELL, build_argument("query", "QUERY", joined=True), build_option("db", metavar="DB"))
 def command(ctx: typer.Context, request: SpellRequest) -> None:
     """Check the spelling of a query: entrez-kit spell astma inhaler.
 
     Without a suggestion the query is returned unchanged; its spelling may still be wrong.
     """
-    columns = columns_at("original", "corrected", "has_suggestion")
+    columns = build_columns("original", "corrected", "has_suggestion")
     run(ctx, SPELL, request, View(table=_render_spell_table, columns=columns))

@@ -18,13 +18,13 @@ from entrez_kit.strategies.rules import CODES
 from entrez_kit.strategies.translate_strategy import TRANSLATE_STRATEGY
 
 from ._formats import View
-from ._formats.fields import Record, columns_at
+from ._formats.fields import Record, build_columns
 from ._input import read_content, read_identifiers
-from ._options import option, request_options
+from ._options import build_option, request_options
 from ._output import Sink
 from ._pipeline import build_request, note, refuse_without, run
 from ._state import STDIN, accept_formats
-from ._views.strategies import lint_page, list_rows, recall_page, strategy_page
+from ._views.strategies import lint_page, list_rows, render_known_record, render_line
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -35,9 +35,9 @@ app = typer.Typer(
 
 KNOWN: Final = "Give a file of identifiers, or of references (.ris, .bib, .nbib, .json)."
 FORMATS: Final = (Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.PAGES)
-COLUMNS: Final = columns_at(
+COLUMNS: Final = build_columns(
     "number", "kind", "dialect", "original", "pubmed", "label", "loss", "depends_on", "count", "warnings"
-) | {"proof_same": columns_at("proof.same")["same"]}
+) | {"proof_same": build_columns("proof.same")["same"]}
 StrategyFile = Annotated[
     Path, typer.Argument(metavar="FILE", help="The strategy (.txt, .md, .docx), or - for standard input.")
 ]
@@ -50,19 +50,19 @@ WordFiles = Annotated[
     ),
 ]
 TRANSLATION: Final = (
-    option("dialect", metavar="SERVICE"),
-    option("proximity", metavar="near|and"),
+    build_option("dialect", metavar="SERVICE"),
+    build_option("proximity", metavar="near|and"),
 )
 
 
 def _render_strategy_table(result: StrategyResult, console: "Console") -> "RenderableType":
-    from ._views.strategies import strategy_table
+    from ._views.strategies import render_strategy
 
-    return strategy_table(result, console)
+    return render_strategy(result, console)
 
 
 def _page(record: Record) -> str:
-    return strategy_page(record)
+    return render_line(record)
 
 
 def _view() -> View[StrategyResult]:
@@ -128,9 +128,9 @@ KnownFiles = Annotated[
 @request_options(
     LINT_STRATEGY,
     *TRANSLATION,
-    option("online"),
-    option("mesh", kind=Path, metavar="FILE"),
-    option("ignore", metavar="CODES"),
+    build_option("online"),
+    build_option("mesh", kind=Path, metavar="FILE"),
+    build_option("ignore", metavar="CODES"),
 )
 def lint(
     ctx: typer.Context,
@@ -176,7 +176,7 @@ def lint(
     request = build_request(ctx, LINT_STRATEGY, options)
     view: View[LintResult] = View(
         table=_render_lint_table,
-        columns=columns_at("line", "code", "severity", "message", "fix", "press", "matters"),
+        columns=build_columns("line", "code", "severity", "message", "fix", "press", "matters"),
         page=lint_page,
         between="",
         title="Findings",
@@ -187,7 +187,7 @@ def lint(
         return
     if target is not None and found.fixed is not None:
         with Sink(target) as sink:
-            sink.data(found.fixed.encode())
+            sink.write_data(found.fixed.encode())
         note(ctx, f"The corrected copy is {target}.")
     elif target is not None:
         note(ctx, "There is nothing to correct mechanically, so no copy was written.")
@@ -218,14 +218,16 @@ def _find_target(file: Path, *, overwrite: bool) -> Path:
 
 
 def _render_recall_table(result: RecallResult, console: "Console") -> "RenderableType":
-    from ._views.strategies import recall_table
+    from ._views.strategies import render_recall
 
-    return recall_table(result, console)
+    return render_recall(result, console)
 
 
 @app.command("recall")
 @accept_formats(*FORMATS, Family.IDS)
-@request_options(MEASURE_RECALL, *TRANSLATION, option("used_to_build"), option("changes", "--changes/--no-changes"))
+@request_options(
+    MEASURE_RECALL, *TRANSLATION, build_option("used_to_build"), build_option("changes", "--changes/--no-changes")
+)
 def recall(
     ctx: typer.Context, options: dict[str, Any], file: StrategyFile, known: KnownFiles, words: WordFiles = None
 ) -> None:
@@ -238,10 +240,10 @@ def recall(
     options["known"] = [one for path in known for one in read_known(path)]
     view: View[RecallResult] = View(
         table=_render_recall_table,
-        columns=columns_at(
+        columns=build_columns(
             "input", "pmid", "status", "title", "missed_by", "words", "change.add", "change.added_records"
         ),
-        page=recall_page,
+        page=render_known_record,
         between="",
         title="Recall",
         ids=lambda result: [one.pmid for one in result.records if one.status == "missed" and one.pmid],

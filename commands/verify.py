@@ -14,7 +14,7 @@ from entrez_kit.references.claims.models import VerifyResult
 from entrez_kit.references.claims.verify_claims import VERIFY_CLAIMS, ClaimOutcomes
 
 from ._formats import View
-from ._formats.fields import Record, columns_at
+from ._formats.fields import Record, build_columns
 from ._input import READABLE, read_content, read_sibling
 from ._pipeline import build_request, run, warn
 from ._state import STDIN, accept_formats
@@ -29,9 +29,9 @@ COLUMNS = (
 
 
 def _render_claims_table(result: VerifyResult, console: "Console") -> "RenderableType":
-    from ._views.check import claims_table
+    from ._views.check import render_claims_table
 
-    return claims_table(result, console)
+    return render_claims_table(result, console)
 
 
 def _render_claim_page(record: Record) -> str:
@@ -104,7 +104,7 @@ def command(
     request = build_request(ctx, VERIFY_CLAIMS, {"claims": [claim.model_dump() for claim in found.claims]})
     view: View[VerifyResult] = View(
         table=_render_claims_table,
-        columns=columns_at(*COLUMNS) | {"sentence": _sentence},
+        columns=build_columns(*COLUMNS) | {"sentence": _find_sentence},
         page=_render_claim_page,
         between="\n",
     )
@@ -117,7 +117,7 @@ def command(
         raise typer.Exit(int(Exit.PARTIAL))
 
 
-def _sentence(record: Record) -> str | None:
+def _find_sentence(record: Record) -> str | None:
     """Return the whole sentence around the claim, or the nearest one."""
     place = record.get("place") or record.get("nearest")
     return place["sentence"] if place else None

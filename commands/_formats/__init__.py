@@ -15,7 +15,7 @@ from entrez_kit.core.model import Result
 
 from .._output import Sink
 from .._state import Plan, State
-from .fields import Column, DocumentPaths, Record, as_data, columns_for
+from .fields import Column, DocumentPaths, Record, choose_columns, convert_to_data
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -53,7 +53,7 @@ class Writer(Generic[Piece]):
     def begin(self) -> None:
         """Write the text before all outcomes."""
 
-    def outcome(self, outcome: Any) -> None:
+    def write_outcome(self, outcome: Any) -> None:
         """Write an outcome and flush it, so that the next program gets it at once and a closed pipe raises an error."""
         for piece in self._pieces(outcome):
             self.put(piece)
@@ -105,26 +105,26 @@ class TextWriter(Writer[str | bytes]):
 
     def begin(self) -> None:
         """Write the head."""
-        self.sink.data(self._head)
+        self.sink.write_data(self._head)
 
     def put(self, piece: str | bytes) -> None:
         """Write a text."""
         if not self.first:
-            self.sink.data(self._between)
+            self.sink.write_data(self._between)
         self.first = False
-        self.sink.data(piece)
+        self.sink.write_data(piece)
 
     def end(self) -> None:
         """Write the tail."""
         if self._head or not self.first:
-            self.sink.data(self._tail)
+            self.sink.write_data(self._tail)
         super().end()
 
 
-def records_of(outcome: Any) -> Iterable[Record]:
+def list_records(outcome: Any) -> Iterable[Record]:
     """Return the records inside a result that has some, else the outcome itself, as plain data."""
     inside = outcome.records_inside() if isinstance(outcome, Result) else [outcome]
-    return map(as_data, inside)
+    return map(convert_to_data, inside)
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ class View(Generic[Res]):
     """
 
     table: "Callable[[Res, Console], RenderableType] | None" = None
-    records: Callable[[Any], Iterable[Record]] = records_of
+    records: Callable[[Any], Iterable[Record]] = list_records
     rows: Callable[[Any], Iterable[Record]] | None = None
     columns: Mapping[str, Column] = field(default_factory=dict)
     records_key: str | None = None
@@ -167,7 +167,7 @@ class View(Generic[Res]):
     title: str = ""
     writers: Mapping[str, Callable[[Sink], Writer[Any]]] = field(default_factory=dict)
 
-    def found(self, outcome: Any) -> Iterable[Record]:
+    def list_rows(self, outcome: Any) -> Iterable[Record]:
         """Return the rows of an outcome without inputs that have no result."""
         return (record for record in (self.rows or self.records)(outcome) if not isinstance(record, Failed))
 
@@ -175,7 +175,7 @@ class View(Generic[Res]):
         """Return the ids of an outcome; a row without an id, such as an ambiguous symbol, has none."""
         if self.ids is not None:
             return self.ids(outcome)
-        return (str(uid) for row in self.found(outcome) if (uid := row.get(self.id_key)) is not None)
+        return (str(uid) for row in self.list_rows(outcome) if (uid := row.get(self.id_key)) is not None)
 
 
 @dataclass(frozen=True)
@@ -212,7 +212,7 @@ class Job:
         """The paths of one record."""
         model = self.view.record_model
         if model is None:
-            return self.document.below(self.records_key)
+            return self.document.select(self.records_key)
         return model if isinstance(model, DocumentPaths) else DocumentPaths(model)
 
     @cached_property
@@ -225,10 +225,10 @@ class Job:
         """The function that returns the rows of an outcome."""
         return self.view.rows or self.view.records
 
-    def columns(self) -> dict[str, Column]:
+    def build_columns(self) -> dict[str, Column]:
         """Return the columns of the rows.
 
         Raises:
             InvalidInput: ``--fields`` names a field that does not exist.
         """
-        return columns_for(self.plan.fields, self.view.columns, self.row)
+        return choose_columns(self.plan.fields, self.view.columns, self.row)

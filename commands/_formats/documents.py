@@ -12,22 +12,22 @@ from entrez_kit.base.invisible import escape_json, escape_json_bytes
 
 from .._output import Sink
 from . import Failed, Job, Writer
-from .fields import Attributes, DocumentPaths, Record, as_data, project, unknown_field
+from .fields import Attributes, DocumentPaths, Record, convert_to_data, project, unknown_field
 
 
-def json_text(document: Any, *, indent: int | None = 2) -> str:
+def format_json(document: Any, *, indent: int | None = 2) -> str:
     """Return a document (models, mappings, lists) as JSON. Letters of other scripts are not escaped."""
-    return json_bytes(document, indent=indent).decode("utf-8")
+    return encode_json(document, indent=indent).decode("utf-8")
 
 
-def json_bytes(document: Any, *, indent: int | None = 2) -> bytes:
+def encode_json(document: Any, *, indent: int | None = 2) -> bytes:
     """Return a document as JSON in UTF-8."""
     try:
         return escape_json_bytes(to_json(document, indent=indent, fallback=_unwrap_model))
     except PydanticSerializationError:  # a lone surrogate, from an argument that is not valid Unicode
         import json
 
-        return escape_json(json.dumps(as_data(document), indent=indent)).encode("utf-8")
+        return escape_json(json.dumps(convert_to_data(document), indent=indent)).encode("utf-8")
 
 
 def _unwrap_model(value: Any) -> Any:
@@ -93,7 +93,7 @@ class DocumentWriter(Writer[Any]):
             elif document.knows(path):
                 self._paths.append(path)
             else:
-                known = [*(records.names() if records_key else ()), *document.names()]
+                known = [*(records.list_names() if records_key else ()), *document.list_names()]
                 raise unknown_field(path, list(dict.fromkeys(known)))
         self.takes_records = not fields
 
@@ -112,7 +112,7 @@ class DocumentWriter(Writer[Any]):
     def put(self, piece: Any) -> None:
         """Write the document."""
         if self._paths:
-            piece = as_data(piece)
+            piece = convert_to_data(piece)
             # NCBI's warnings come first and are always included, because --fields must not hide a warning.
             named = ("query_broadened", "strict_total", "warnings") if isinstance(piece, dict) else ()
             present = [name for name in named if piece.get(name) not in (None, []) and name not in self._paths]
@@ -121,7 +121,7 @@ class DocumentWriter(Writer[Any]):
             inside = getattr(piece, self._key, None)
             if isinstance(inside, list) and (inside or self._taken) and self._put_by_record(piece, inside):
                 return
-        self.sink.data(self.render(piece) + "\n")
+        self.sink.write_data(self.render(piece) + "\n")
 
     def _put_by_record(self, document: BaseModel, inside: list[Any]) -> bool:
         """Write the document record by record, because one text of a large document needs several times its memory.
@@ -132,12 +132,12 @@ class DocumentWriter(Writer[Any]):
         head, place, tail = empty.partition(self.empty_list.format(self._key))
         if not place:
             return False
-        self.sink.data((head + self.list_begin.format(self._key)).removeprefix("\n"))
+        self.sink.write_data((head + self.list_begin.format(self._key)).removeprefix("\n"))
         between = self.between_items
         written = ((b"" if number == 0 else between) + self.render_item(one) for number, one in enumerate(inside))
         for piece in self._taken or written:
-            self.sink.data(piece)
-        self.sink.data(self.list_end + tail + "\n")
+            self.sink.write_data(piece)
+        self.sink.write_data(self.list_end + tail + "\n")
         return True
 
 
@@ -148,14 +148,14 @@ class JsonWriter(DocumentWriter):
 
     def render(self, document: Any) -> str:
         """Return a document as JSON."""
-        return json_text(document)
+        return format_json(document)
 
     def render_item(self, record: Any) -> bytes:
         """Return a record as an item of the list of records."""
-        return b"\n    " + json_bytes(record).replace(b"\n", b"\n    ")
+        return b"\n    " + encode_json(record).replace(b"\n", b"\n    ")
 
 
-def json_writer(job: Job) -> JsonWriter:
+def create_json_writer(job: Job) -> JsonWriter:
     """Return the writer of JSON."""
     return JsonWriter(job.sink, job.plan.fields, job.records_key, job.record, job.document)
 
@@ -169,16 +169,16 @@ class Lines(Writer[Record]):
         super().__init__(sink, records)
         for path in fields:
             if not shape.knows(path):
-                raise unknown_field(path, shape.names())
+                raise unknown_field(path, shape.list_names())
         self._fields = fields
 
     def put(self, piece: Record) -> None:
         """Write a record. ``--fields`` does not apply to a failed input or to a record with only an identifier."""
         if self._fields and len(piece) > 1 and not isinstance(piece, Failed):
             piece = project(piece, self._fields)
-        self.sink.data(json_bytes(piece, indent=None) + b"\n")
+        self.sink.write_data(encode_json(piece, indent=None) + b"\n")
 
 
-def lines_writer(job: Job) -> Lines:
+def create_lines_writer(job: Job) -> Lines:
     """Return the writer of one line of JSON for each record."""
     return Lines(job.sink, job.view.records, job.plan.fields, job.record)

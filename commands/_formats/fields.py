@@ -15,16 +15,16 @@ Column = Callable[[Record], Any]
 """Returns the value of one cell from a record."""
 
 
-def as_data(document: Any) -> Any:
+def convert_to_data(document: Any) -> Any:
     """Convert models to the plain data of their JSON. Other values are not changed."""
     if isinstance(document, Attributes):
         document = document.model
     if isinstance(document, BaseModel):
         return document.model_dump(mode="json")
     if isinstance(document, list | tuple):
-        return [as_data(item) for item in document]
+        return [convert_to_data(item) for item in document]
     if isinstance(document, Mapping):
-        return {key: as_data(value) for key, value in document.items()}
+        return {key: convert_to_data(value) for key, value in document.items()}
     return document
 
 
@@ -70,13 +70,13 @@ class DocumentPaths:
         self._model = model
         self._sample = list(sample) if model is None else []
 
-    def names(self) -> list[str]:
+    def list_names(self) -> list[str]:
         """Return the names of the top-level fields."""
         if self._model is not None:
             return list(_find_fields(self._model) or ())
         return list(dict.fromkeys(name for record in self._sample for name in record))
 
-    def below(self, path: str) -> "DocumentPaths":
+    def select(self, path: str) -> "DocumentPaths":
         """Return the paths below a path. The path "" returns this object; an unknown path allows any field."""
         if not path:
             return self
@@ -90,7 +90,7 @@ class DocumentPaths:
     def knows(self, path: str) -> bool:
         """Return whether a dotted path can have a value."""
         if self._model is None:
-            return path.partition(".")[0] in self.names()
+            return path.partition(".")[0] in self.list_names()
         kinds: Any = self._model
         for name in path.split("."):
             fields = _find_fields(kinds)
@@ -153,11 +153,11 @@ def project(value: Any, paths: Sequence[str]) -> Any:
     }
 
 
-def values_at(value: Any, path: str) -> Any:
+def get_values(value: Any, path: str) -> Any:
     """Return the value at a dotted path. If a list is on the path, return the list of its items' values."""
     for index, name in enumerate(parts := path.split(".")):
         if isinstance(value, list):
-            found = [values_at(item, ".".join(parts[index:])) for item in value]
+            found = [get_values(item, ".".join(parts[index:])) for item in value]
             return [item for item in found if item is not None]
         if not isinstance(value, Mapping):
             return None
@@ -165,15 +165,15 @@ def values_at(value: Any, path: str) -> Any:
     return value
 
 
-def columns_at(*paths: str) -> dict[str, Column]:
+def build_columns(*paths: str) -> dict[str, Column]:
     """Return a column for the value at each dotted path, named by the last part of the path."""
     return {
-        path.rpartition(".")[2]: partial(values_at, path=path) if "." in path else methodcaller("get", path)
+        path.rpartition(".")[2]: partial(get_values, path=path) if "." in path else methodcaller("get", path)
         for path in paths
     }
 
 
-def columns_for(fields: Sequence[str], columns: Mapping[str, Column], shape: DocumentPaths) -> dict[str, Column]:
+def choose_columns(fields: Sequence[str], columns: Mapping[str, Column], shape: DocumentPaths) -> dict[str, Column]:
     """Return the columns to print: the default columns, or those that the user named, which may be dotted paths.
 
     Raises:
@@ -186,7 +186,7 @@ def columns_for(fields: Sequence[str], columns: Mapping[str, Column], shape: Doc
         if path in columns:
             chosen[path] = columns[path]
         elif shape.knows(path):
-            chosen[path] = partial(values_at, path=path)
+            chosen[path] = partial(get_values, path=path)
         else:
-            raise unknown_field(path, list(dict.fromkeys([*columns, *shape.names()])))
+            raise unknown_field(path, list(dict.fromkeys([*columns, *shape.list_names()])))
     return chosen

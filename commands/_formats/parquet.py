@@ -70,7 +70,7 @@ class Parquet(Writer[dict[str, Any]]):
         self._page = []
 
 
-def parquet_writer(job: Job) -> Parquet:
+def create_parquet_writer(job: Job) -> Parquet:
     """Return the writer of Parquet."""
     return Parquet(job.sink)
 
@@ -89,7 +89,7 @@ class _SinkStream(io.RawIOBase):
     def write(self, content: "ReadableBuffer") -> int:
         """Write bytes."""
         written = bytes(content)
-        self._sink.data(written)
+        self._sink.write_data(written)
         self._place += len(written)
         return len(written)
 

@@ -17,7 +17,7 @@ class Buffer(Sink):
         super().__init__(None)
         self.pieces: list[str] = []
 
-    def data(self, content: str | bytes) -> None:
+    def write_data(self, content: str | bytes) -> None:
         """Store a piece."""
         self.pieces.append(content if isinstance(content, str) else content.decode("utf-8", "replace"))
 
@@ -47,9 +47,9 @@ class Converted(Writer[Any]):
         """Begin the Markdown."""
         self._markdown.begin()
 
-    def outcome(self, outcome: Any) -> None:
+    def write_outcome(self, outcome: Any) -> None:
         """Write an outcome as Markdown."""
-        self._markdown.outcome(outcome)
+        self._markdown.write_outcome(outcome)
 
     def end(self) -> None:
         """Convert the Markdown and write the document."""
@@ -58,7 +58,7 @@ class Converted(Writer[Any]):
         self.sink.flush()
 
 
-def html_writer(job: Job) -> Converted:
+def create_html_writer(job: Job) -> Converted:
     """Return the writer of a web page, which pandoc converts.
 
     Raises:
@@ -73,12 +73,12 @@ def html_writer(job: Job) -> Converted:
     name = sink.target.stem if sink.target is not None else "entrez-kit"
 
     def finish(content: str) -> None:
-        sink.data(convert_markdown(content, job.plan.format.name, job.view.title, name))
+        sink.write_data(convert_markdown(content, job.plan.format.name, job.view.title, name))
 
     return Converted(sink, markdown, text, finish)
 
 
-def docx_writer(job: Job) -> Converted:
+def create_docx_writer(job: Job) -> Converted:
     """Return the writer of a Word document.
 
     Raises:
@@ -88,4 +88,4 @@ def docx_writer(job: Job) -> Converted:
         raise usage_error(
             "Word documents cannot be printed to a terminal.", "format=docx", "Name a file: -o articles.docx"
         )
-    return html_writer(job)
+    return create_html_writer(job)

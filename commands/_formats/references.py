@@ -48,7 +48,7 @@ class References(TextWriter):
         return f"{number} a record that was already written; each record is written once."
 
 
-def references_writer(job: Job) -> References:
+def create_references_writer(job: Job) -> References:
     """Return the writer of the selected file format."""
     style, articles = FILES[job.plan.format.name], job.view.articles
     assert articles is not None, "a command that accepts files for reference managers has articles"

@@ -96,7 +96,7 @@ class Rows(Writer[Record]):
     def _write_row(self, cells: list[str]) -> None:
         line = io.StringIO()
         csv.writer(line, delimiter=self._delimiter, lineterminator="\n").writerow(map(escape_formulas, cells))
-        self.sink.data(line.getvalue())
+        self.sink.write_data(line.getvalue())
 
 
 def refuse_lines_in_cells(plan: Plan, styles: Iterable[str]) -> None:
@@ -114,15 +114,15 @@ def refuse_lines_in_cells(plan: Plan, styles: Iterable[str]) -> None:
         )
 
 
-def csv_writer(job: Job) -> Rows:
+def create_csv_writer(job: Job) -> Rows:
     """Return the writer of comma-separated rows."""
     return _create_rows(job, ",")
 
 
-def tsv_writer(job: Job) -> Rows:
+def create_tsv_writer(job: Job) -> Rows:
     """Return the writer of tab-separated rows."""
     return _create_rows(job, "\t")
 
 
 def _create_rows(job: Job, delimiter: str) -> Rows:
-    return Rows(job.sink, job.rows, job.columns(), delimiter, has_header=job.plan.has_header)
+    return Rows(job.sink, job.rows, job.build_columns(), delimiter, has_header=job.plan.has_header)

@@ -56,16 +56,16 @@ class Grid(Writer[Record]):
 
     def end(self) -> None:
         """Show the rows."""
-        from .._views.tables import grid
+        from .._views.tables import build_grid
 
-        show(self._state, self.sink, lambda console: grid(self._records, self._columns))
+        show(self._state, self.sink, lambda console: build_grid(self._records, self._columns))
         super().end()
 
 
-def table_writer(job: Job) -> Table | Grid:
+def create_table_writer(job: Job) -> Table | Grid:
     """Return the writer of the view, or of a grid of the fields that the user names."""
     if job.plan.fields:
-        return Grid(job.sink, job.state, job.rows, job.columns())
+        return Grid(job.sink, job.state, job.rows, job.build_columns())
     return Table(job.sink, job.state, partial(draw, job.view))
 
 
@@ -73,9 +73,9 @@ def draw(view: View[Any], result: Any, console: "Console") -> "RenderableType":
     """Return the table of a result; by default its columns."""
     if view.table is not None:
         return view.table(result, console)
-    from .._views.tables import grid
+    from .._views.tables import build_grid
 
-    return grid(view.found(result), view.columns)
+    return build_grid(view.list_rows(result), view.columns)
 
 
 def show(state: "State", sink: Sink, make: "Callable[[Console], RenderableType]") -> None:
@@ -93,13 +93,13 @@ def show(state: "State", sink: Sink, make: "Callable[[Console], RenderableType]"
 
             sink.flush()
             bold = state.color != "never"
-            text = "\n".join("".join(_overstrike(part, with_bold=bold) for part in line).rstrip() for line in lines)
+            text = "\n".join("".join(_add_overstrike(part, with_bold=bold) for part in line).rstrip() for line in lines)
             pydoc.pager(text + "\n")
             return
     console.print(page, crop=False)  # only lines of file formats can be too wide, and they must not be cut
 
 
-def _overstrike(part: "Segment", *, with_bold: bool) -> str:
+def _add_overstrike(part: "Segment", *, with_bold: bool) -> str:
     """Return text with overstrike for bold. Pagers show overstrike by default, but colours only with an option."""
     if part.control:
         return ""

@@ -14,7 +14,7 @@ from entrez_kit.base.invisible import visible
 
 from . import Job
 from .documents import DocumentWriter
-from .fields import as_data
+from .fields import convert_to_data
 
 _PLAIN: Final = re.compile(r"[^\W\d_][\w .,;/()+'-]*(?<! )")
 """Text that begins with a letter, so it is not a number, a date or YAML syntax, and has no colon or comment."""
@@ -29,27 +29,27 @@ class YamlWriter(DocumentWriter):
 
     def render(self, document: Any) -> str:
         """Return a document as YAML."""
-        return "\n".join(yaml_lines(as_data(document)))
+        return "\n".join(yield_yaml_lines(convert_to_data(document)))
 
     def render_item(self, record: Any) -> bytes:
         """Return a record as an item of the list of records."""
-        lines = yaml_lines([as_data(record)])
+        lines = yield_yaml_lines([convert_to_data(record)])
         return "".join(f"\n  {line}" if line else "\n" for line in lines).encode("utf-8", "replace")
 
 
-def yaml_writer(job: Job) -> YamlWriter:
+def create_yaml_writer(job: Job) -> YamlWriter:
     """Return the writer of YAML."""
     return YamlWriter(job.sink, job.plan.fields, job.records_key, job.record, job.document)
 
 
-def yaml_lines(value: Any) -> Iterator[str]:
+def yield_yaml_lines(value: Any) -> Iterator[str]:
     """Yield plain data as the lines of a YAML document."""
     if isinstance(value, Mapping) and value:
         for key, inside in value.items():
             yield from _render_entry(f"{_render_scalar(key)}:", inside)
     elif isinstance(value, list) and value:
         for item in value:
-            lines = iter(_render_block(item) if isinstance(item, str) else yaml_lines(item))
+            lines = iter(_render_block(item) if isinstance(item, str) else yield_yaml_lines(item))
             yield f"- {next(lines)}"
             yield from (f"  {line}" if line else "" for line in lines)
     else:
@@ -60,7 +60,7 @@ def _render_entry(key: str, value: Any) -> Iterator[str]:
     """Yield the lines of one entry of a mapping."""
     if isinstance(value, Mapping | list) and value:
         yield key
-        yield from (f"  {line}" if line else "" for line in yaml_lines(value))
+        yield from (f"  {line}" if line else "" for line in yield_yaml_lines(value))
         return
     lines = iter(_render_block(value) if isinstance(value, str) else (_render_scalar(value),))
     yield f"{key} {next(lines)}"

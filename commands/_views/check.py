@@ -8,10 +8,20 @@ from rich.text import Text
 
 from entrez_kit.pubmed.models import WORDS
 
-from .._formats.fields import Record, as_data
-from .markdown import escaped, status_page
-from .tables import NARROW, WIDE, ListingTable, article_link, fixed, key_column, link_identifiers, number, wrapped
-from .text import STATUS_WORDS, findings, line
+from .._formats.fields import Record, convert_to_data
+from .markdown import escape, render_status
+from .tables import (
+    NARROW,
+    WIDE,
+    ListingTable,
+    add_links,
+    build_article_link,
+    build_fixed_column,
+    build_key_column,
+    build_number_column,
+    build_wrapped_column,
+)
+from .text import STATUS_WORDS, list_findings, to_line
 
 if TYPE_CHECKING:
     from entrez_kit.references.audit import AuditResult
@@ -53,14 +63,14 @@ def _format_counts(counts: Mapping[str, int], total: int, wanted: str) -> Text:
 # References
 
 
-def worst_first(references: "Iterable[CheckedReference]") -> "list[CheckedReference]":
+def sort_by_severity(references: "Iterable[CheckedReference]") -> "list[CheckedReference]":
     """Sort references by severity, the gravest status first and verified ones last."""
     from entrez_kit.references.check.findings import STATUSES
 
     return sorted(references, key=lambda one: (one.status == "verified", STATUSES.index(one.status)))
 
 
-def in_text_lines(result: "CheckResult") -> list[str]:
+def list_in_text_lines(result: "CheckResult") -> list[str]:
     """Return a sentence for each citation without an entry, one for all uncited entries, and one for the order.
 
     Sentences about one of several files begin with its name.
@@ -96,34 +106,34 @@ def check_table(result: "CheckResult", console: Console) -> RenderableType:
     Problems come first. The findings about in-text citations follow the table.
     """
     wide, narrow = console.width >= WIDE, console.width < NARROW
-    about = [key_column("Reference", 1), fixed("PMID"), wrapped("Findings", 4)]
-    columns = about if wide or narrow else [key_column("Reference"), wrapped("Findings")]
-    table = ListingTable(fixed("Status"), *columns, expand=wide, stacks=True)
-    for reference in worst_first(result.references):
+    about = [build_key_column("Reference", 1), build_fixed_column("PMID"), build_wrapped_column("Findings", 4)]
+    columns = about if wide or narrow else [build_key_column("Reference"), build_wrapped_column("Findings")]
+    table = ListingTable(build_fixed_column("Status"), *columns, expand=wide, stacks=True)
+    for reference in sort_by_severity(result.references):
         word = "concern" if reference.status == "concern" else STATUS_WORDS.get(reference.status, reference.status)
         status = Text(word, style=STYLES[reference.status])
-        pmid = article_link(reference.pmid, console) if reference.pmid else Text()
-        key = Text(line(f"[{reference.number}] {reference.key}" if reference.number else reference.key))
+        pmid = build_article_link(reference.pmid, console) if reference.pmid else Text()
+        key = Text(to_line(f"[{reference.number}] {reference.key}" if reference.number else reference.key))
         if reference.file:
-            key.append("\n").append(line(reference.file), style="dim")
-        described = link_identifiers(_format_findings(reference), console)
+            key.append("\n").append(to_line(reference.file), style="dim")
+        described = add_links(_format_findings(reference), console)
         if wide or narrow:
             table.add_row(status, key, pmid, described)
         else:
             table.add_row(status, Text("\n").join([key, pmid]) if pmid else key, described)
-    in_text = [Text(one, style="bold yellow") for one in in_text_lines(result)]
+    in_text = [Text(one, style="bold yellow") for one in list_in_text_lines(result)]
     counts = [_summarize(one.counts, one.total, one.accepted, f"{one.file}:") for one in result.files]
     counts.append(_summarize(result.counts, result.total, result.accepted, "Together:" if counts else ""))
     return Group(table, Text(""), *counts, *in_text)
 
 
 def _summarize(counts: Mapping[str, int], total: int, accepted: int, name: str) -> Text:
-    text = Text(f"{line(name)} " if name else "", style="bold") + _format_counts(counts, total, "verified")
+    text = Text(f"{to_line(name)} " if name else "", style="bold") + _format_counts(counts, total, "verified")
     return text.append(f" ({accepted:,} accepted)", style="dim") if accepted else text
 
 
 def _format_findings(reference: "CheckedReference") -> Text:
-    lines = [Text(line(text)) for text in findings(as_data(reference))]
+    lines = [Text(to_line(text)) for text in list_findings(convert_to_data(reference))]
     if reference.findings and not reference.is_open:
         lines.append(Text("accepted", style="dim"))
     if reference.candidate_pmids:
@@ -131,24 +141,26 @@ def _format_findings(reference: "CheckedReference") -> Text:
             Text(f"candidates: {', '.join(f'PMID {pmid}' for pmid in reference.candidate_pmids)}", style="dim")
         )
     if not lines and reference.title:
-        lines.append(Text(line(reference.title), style="dim"))
+        lines.append(Text(to_line(reference.title), style="dim"))
     return Text("\n").join(lines)
 
 
 # Claims
 
 
-def claims_table(result: "VerifyResult", console: Console) -> RenderableType:
+def render_claims_table(result: "VerifyResult", console: Console) -> RenderableType:
     """Return a table of the claims with their status, place and differences. Problems come first."""
-    about = (wrapped("Claim", 1), wrapped("Findings", 1))
-    table = ListingTable(number("Line"), fixed("Status"), *about, expand=console.width >= WIDE, stacks=True)
+    about = (build_wrapped_column("Claim", 1), build_wrapped_column("Findings", 1))
+    table = ListingTable(
+        build_number_column("Line"), build_fixed_column("Status"), *about, expand=console.width >= WIDE, stacks=True
+    )
     for claim in sorted(result.claims, key=lambda claim: claim.status == "found"):
-        lines = [Text(line(text)) for text in claim_findings(as_data(claim))]
+        lines = [Text(to_line(text)) for text in claim_findings(convert_to_data(claim))]
         table.add_row(
             str(claim.line or ""),
             Text(STATUS_WORDS.get(claim.status, claim.status), style=STYLES[claim.status]),
-            Text(line(claim.claim)),
-            link_identifiers(Text("\n").join(lines), console),
+            Text(to_line(claim.claim)),
+            add_links(Text("\n").join(lines), console),
         )
     return Group(table, Text(""), _format_counts(result.counts, result.total, "found"))
 
@@ -179,8 +191,8 @@ def claim_findings(record: Record) -> Iterator[str]:
 
 def claim_page(record: Record) -> str:
     """Return a claim in Markdown with its status and findings."""
-    lines = [escaped(text) for text in claim_findings(record) if text]
-    return status_page(record["status"], escaped(record["claim"]), lines, grave=record["status"] != "found")
+    lines = [escape(text) for text in claim_findings(record) if text]
+    return render_status(record["status"], escape(record["claim"]), lines, grave=record["status"] != "found")
 
 
 # Works of a corpus
@@ -193,15 +205,23 @@ def audit_table(result: "AuditResult", console: Console) -> RenderableType:
     from entrez_kit.references.audit import DOUBTFUL
 
     wide = console.width >= WIDE
-    status_column = fixed("Status") if wide else wrapped("Status")  # the longest status is too wide otherwise
-    table = ListingTable(status_column, fixed("PMID"), wrapped("Title", 1), wrapped("Findings", 1), expand=wide)
+    status_column = (
+        build_fixed_column("Status") if wide else build_wrapped_column("Status")
+    )  # the longest status is too wide otherwise
+    table = ListingTable(
+        status_column,
+        build_fixed_column("PMID"),
+        build_wrapped_column("Title", 1),
+        build_wrapped_column("Findings", 1),
+        expand=wide,
+    )
     for work in sorted(result.works, key=lambda work: work.status not in DOUBTFUL):
         style = _AUDIT_STYLES.get(work.status, "bold red" if work.status in DOUBTFUL else "bold yellow")
         table.add_row(
             Text(_name_status(work.status), style=style),
             Text(work.pmid, style="cyan"),
-            Text(line(work.title or "")),
-            Text("\n").join(Text(line(one.message)) for one in work.findings if one.code != work.status),
+            Text(to_line(work.title or "")),
+            Text("\n").join(Text(to_line(one.message)) for one in work.findings if one.code != work.status),
         )
     text = Text(f"{result.clear:,} of {result.total:,} without findings", style="bold")
     for status, count in result.counts.items():

@@ -13,21 +13,21 @@ from entrez_kit.base.invisible import visible
 from entrez_kit.citations.format_citations import CitationsResult, FormattedCitation
 from entrez_kit.citations.write_files import FILES
 
-from .._formats.fields import as_data
+from .._formats.fields import convert_to_data
 from .tables import format_failure, format_title
-from .text import line
+from .text import to_line
 
 MAX_WIDTH: Final = 100
 INDENT: Final = 4
 
 
-def citations_page(result: CitationsResult, console: Console) -> RenderableType:
+def render_citations(result: CitationsResult, console: Console) -> RenderableType:
     """Return one list of citations per style, in the order of the inputs. A failed input has a message instead."""
     styles = list(dict.fromkeys(style for citation in result.citations for style in citation.citations))
     parts: list[RenderableType] = []
     for style in styles or [""]:
         if len(styles) > 1:
-            parts += [heading(style), Text("")]
+            parts += [render_heading(style), Text("")]
         parts += _render_entries(result, style, min(console.width, MAX_WIDTH))
     return Group(*parts[:-1])
 
@@ -41,29 +41,29 @@ def _render_entries(result: CitationsResult, style: str, width: int) -> Iterable
         if outcome.status == "found":
             yield from (_render_entry(next(found), style, width), Text(""))
         else:
-            yield from (Text.assemble((f"{line(outcome.input)}: ", "yellow"), format_failure(outcome)), Text(""))
+            yield from (Text.assemble((f"{to_line(outcome.input)}: ", "yellow"), format_failure(outcome)), Text(""))
 
 
 def _render_entry(citation: FormattedCitation, style: str, width: int) -> RenderableType:
-    return entry(citation.citations[style], style, width, format_title(as_data(citation), ""))
+    return render_entry(citation.citations[style], style, width, format_title(convert_to_data(citation), ""))
 
 
-def entry(text: str, style: str, width: int, mark: Text | None = None) -> RenderableType:
+def render_entry(text: str, style: str, width: int, mark: Text | None = None) -> RenderableType:
     """Return one citation with a hanging indent. An entry of a file format keeps its lines."""
     if style in FILES:
         lines = "\n".join(visible(part) for part in text.rstrip("\n").split("\n"))
         return Text(lines, no_wrap=True, overflow="ignore")
     words = mark.copy() if mark is not None else Text()
-    words.append(line(text))
-    return hanging(words, width)
+    words.append(to_line(text))
+    return indent_hanging(words, width)
 
 
-def heading(style: str) -> RenderableType:
+def render_heading(style: str) -> RenderableType:
     """Return the name of a style as a horizontal rule."""
     return Constrain(Rule(Text(style, style="bold"), align="left", style="dim"), MAX_WIDTH)
 
 
-def hanging(text: Text, width: int) -> RenderableType:
+def indent_hanging(text: Text, width: int) -> RenderableType:
     """Indent every line of a text except the first."""
     console = Console(width=width)
     first = text.wrap(console, width)[0]

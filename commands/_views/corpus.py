@@ -23,9 +23,18 @@ from entrez_kit.corpus.store.reading import (
     Difference,
 )
 
-from .._formats.fields import as_data
-from .tables import WIDE, ListingTable, article_link, facts_table, fixed, format_title, number, wrapped
-from .text import PMC, PUBMED, line, page_address
+from .._formats.fields import convert_to_data
+from .tables import (
+    WIDE,
+    ListingTable,
+    build_article_link,
+    build_fact_list,
+    build_fixed_column,
+    build_number_column,
+    build_wrapped_column,
+    format_title,
+)
+from .text import PMC, PUBMED, page_address, to_line
 
 if TYPE_CHECKING:
     from entrez_kit.corpus.store.store import Store
@@ -56,7 +65,7 @@ def sync_page(result: SyncResult, console: Console, *, query_key: str, is_new: b
     checked = format_count(result.pmids_processed, "record")
     parts: list[RenderableType] = [
         Text.assemble(
-            (f"{line(query_key)}: ", "bold"),
+            (f"{to_line(query_key)}: ", "bold"),
             (f"{result.inserted:,} new", "bold green" if result.inserted else ""),
             ", ",
             (f"{result.updated:,} updated", "bold yellow" if result.updated else ""),
@@ -77,7 +86,7 @@ def plan_page(plan: SyncPlan, console: Console) -> RenderableType:
         ("Added since", f"{plan.from_edat}: {format_count(plan.entries, 'record')}"),
         ("Revised since then", format_count(plan.revisions, "older record")),
     ]
-    table = facts_table(
+    table = build_fact_list(
         [
             ("Query", plan.term),
             *(first if plan.first_sync else later),
@@ -102,37 +111,42 @@ def _format_duration(seconds: int) -> str:
 # Searching
 
 
-def hits_page(
+def render_hits(
     result: RagSearchResult, console: Console, *, store: "Store", query: str, corpus: str | None
 ) -> RenderableType:
     """Return a table of the hits with titles and years. On wide terminals, add the matching passage."""
     if not result.results:
         holds = format_count(store.stats(corpus).documents, "record")
-        return Text(f"No results among {holds} of {line(corpus) or 'the corpus'}.", style="bold")
+        return Text(f"No results among {holds} of {to_line(corpus) or 'the corpus'}.", style="bold")
     pmids = [int(hit.doc_id.removeprefix("pmid:")) for hit in result.results]
     documents = store.documents(pmids)
     wide = console.width >= WIDE
     passages = _read_passages(store, [hit.uuid for hit in result.results]) if wide else {}
     hybrid = any(hit.sim is not None for hit in result.results)
-    columns = [fixed("PMID"), wrapped("Article")]
+    columns = [build_fixed_column("PMID"), build_wrapped_column("Article")]
     if wide:
-        about = [wrapped("Title and passage", 5), fixed("Year"), wrapped("Journal", 1), fixed("PMID")]
-        columns = [*([number("Similarity")] if hybrid else []), number("Quality"), *about]
-    table = ListingTable(number("#"), number("Score"), *columns, expand=wide)
+        about = [
+            build_wrapped_column("Title and passage", 5),
+            build_fixed_column("Year"),
+            build_wrapped_column("Journal", 1),
+            build_fixed_column("PMID"),
+        ]
+        columns = [*([build_number_column("Similarity")] if hybrid else []), build_number_column("Quality"), *about]
+    table = ListingTable(build_number_column("#"), build_number_column("Score"), *columns, expand=wide)
     for rank, (pmid, hit) in enumerate(zip(pmids, result.results, strict=True), start=1):
         document = documents[pmid]
         cells: list[RenderableType] = [Text(str(rank), style="dim"), Text(f"{hit.score:.3f}")]
-        title = format_title({"title": document.title, "standing": as_data(document.standing)})
-        year, journal = str(document.year or ""), line(document.journal)
+        title = format_title({"title": document.title, "standing": convert_to_data(document.standing)})
+        year, journal = str(document.year or ""), to_line(document.journal)
         if wide:
             if hybrid:
                 cells.append(Text("" if hit.sim is None else f"{hit.sim:.2f}"))
-            found = Text(snippet(passages.get(hit.uuid, ""), query), style="dim")
+            found = Text(choose_sentences(passages.get(hit.uuid, ""), query), style="dim")
             cells += [Text(str(hit.quality)), Text("\n").join([title, found]) if found else title]
-            cells += [Text(year), Text(journal), article_link(pmid, console)]
+            cells += [Text(year), Text(journal), build_article_link(pmid, console)]
         else:
             below = Text(". ".join(part for part in (journal, year) if part), style="dim")
-            cells += [article_link(pmid, console), Text("\n").join([title, below])]
+            cells += [build_article_link(pmid, console), Text("\n").join([title, below])]
         table.add_row(*cells)
     return Group(table, Text(""), Text(format_count(len(result.results), "record"), style="bold"))
 
@@ -144,20 +158,20 @@ def _read_passages(store: "Store", uuids: Sequence[str]) -> dict[str, str]:
         return {row["uuid"]: row["text"] for row in rows}
 
 
-def snippet(passage: str, query: str, limit: int = SNIPPET) -> str:
+def choose_sentences(passage: str, query: str, limit: int = SNIPPET) -> str:
     """Return the sentences of a passage that contain the most words of the query."""
     body = re.sub(r"\[Title\] .*?(?:\n|$)", "", passage, count=1)
     body = re.sub(r"\[Section\] (.*?)\n\[Text\] ", lambda found: f"{found[1].capitalize()}: ", body)
-    sentences = [text for part in body.replace("[Text] ", "").split("\n") for text in _SENTENCE.split(line(part))]
+    sentences = [text for part in body.replace("[Text] ", "").split("\n") for text in _SENTENCE.split(to_line(part))]
     stems = {word[: max(4, len(word) - 2)] for word in re.findall(r"\w+", query.lower()) if len(word) > 2}
 
-    def hits(sentence: str) -> int:
+    def count_hits(sentence: str) -> int:
         words = re.findall(r"\w+", sentence.lower())
         return sum(any(word.startswith(stem) for word in words) for stem in stems)
 
     if not any(sentences):
         return ""
-    place = max(range(len(sentences)), key=lambda place: (hits(sentences[place]), -place))
+    place = max(range(len(sentences)), key=lambda place: (count_hits(sentences[place]), -place))
     text = sentences[place]
     while len(text) < limit and place + 1 < len(sentences):
         place += 1
@@ -165,14 +179,14 @@ def snippet(passage: str, query: str, limit: int = SNIPPET) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1].rsplit(' ', 1)[0]}…"
 
 
-def document_page(document: RagDocument, console: Console) -> RenderableType:
+def render_document(document: RagDocument, console: Console) -> RenderableType:
     """Return one record as a page."""
     pmid = document.doc_id.removeprefix("pmid:")
     quality = document.quality
     judged = f"design {quality.design}, recency {quality.recency}, journal {quality.journal}, human {quality.human}"
-    table = facts_table(
+    table = build_fact_list(
         [
-            ("PMID", article_link(pmid, console)),
+            ("PMID", build_article_link(pmid, console)),
             ("Journal", document.journal),
             ("Published", document.pdat),
             ("Publication types", "; ".join(document.pub_types)),
@@ -184,24 +198,24 @@ def document_page(document: RagDocument, console: Console) -> RenderableType:
             ("Full text", page_address(PMC, document.pmcid) if document.pmcid else ""),
         ]
     )
-    parts: list[RenderableType] = [Text(line(document.title) or "(no title)", style="bold"), Text(""), table]
+    parts: list[RenderableType] = [Text(to_line(document.title) or "(no title)", style="bold"), Text(""), table]
     notes = [text.removeprefix(f"{document.doc_id} ") for text in document.remarks()]
-    parts[:0] = [Text(line(text), style="bold red") for text in notes]
+    parts[:0] = [Text(to_line(text), style="bold red") for text in notes]
     if document.abstract:
         parts.append(Text(""))
-        parts += [Text(line(paragraph)) for paragraph in document.abstract.split("\n")]
+        parts += [Text(to_line(paragraph)) for paragraph in document.abstract.split("\n")]
     return Group(*parts)
 
 
 # Checkpoints
 
 
-def checkpoint_page(result: CheckpointGetResult, console: Console) -> RenderableType:
+def render_checkpoint(result: CheckpointGetResult, console: Console) -> RenderableType:
     """Return the checkpoint of a query."""
     if result.last_edat is None:
         key = _quote_key(result.query_key)
-        return Text(f"{line(result.query_key)} has no checkpoint. Create one: entrez-kit corpus sync {key}")
-    return Text(f"{line(result.query_key)} is synced up to {_format_time(result.last_edat)}.")
+        return Text(f"{to_line(result.query_key)} has no checkpoint. Create one: entrez-kit corpus sync {key}")
+    return Text(f"{to_line(result.query_key)} is synced up to {_format_time(result.last_edat)}.")
 
 
 def set_page(result: CheckpointSetResult, console: Console, *, query_key: str) -> RenderableType:
@@ -215,8 +229,10 @@ def log_page(log: CheckpointLog) -> RenderableType:
     for move in log.entries:
         style = "" if move.kind == "automatic" else "yellow"
         what = Text(move.kind.replace("_", " "), style=style)
-        table.row(_format_time(move.at), what, _format_time(move.old_edat), _format_time(move.new_edat), move.note)
-    return table if log.entries else Text(f"The checkpoint of {line(log.query_key)} has never changed.")
+        table.add_cells(
+            _format_time(move.at), what, _format_time(move.old_edat), _format_time(move.new_edat), move.note
+        )
+    return table if log.entries else Text(f"The checkpoint of {to_line(log.query_key)} has never changed.")
 
 
 # Lists, statistics, changes
@@ -226,28 +242,28 @@ def list_page(listed: CorpusList) -> RenderableType:
     """Return a table of the synced queries."""
     if not listed.corpora:
         return Text("No corpora yet. Create one: entrez-kit corpus sync KEY TERM")
-    table = ListingTable("Key", "Query", number("Records"), "Synced to", "Last sync")
+    table = ListingTable("Key", "Query", build_number_column("Records"), "Synced to", "Last sync")
     for one in listed.corpora:
-        ending = Text(line(one.last_status), style=ENDINGS.get(one.last_status or "", ""))
+        ending = Text(to_line(one.last_status), style=ENDINGS.get(one.last_status or "", ""))
         if one.last_finished_at:
             ending.append(f" {_format_time(one.last_finished_at)}", style="dim")
-        key = Text(line(one.query_key), style="bold")
-        table.row(key, one.term, f"{one.documents:,}", _format_time(one.last_edat), ending)
+        key = Text(to_line(one.query_key), style="bold")
+        table.add_cells(key, one.term, f"{one.documents:,}", _format_time(one.last_edat), ending)
     return table
 
 
-def stats_page(stats: CorpusStats) -> RenderableType:
+def render_stats(stats: CorpusStats) -> RenderableType:
     """Return the statistics of the corpus."""
     years = f"{stats.first_year} to {stats.last_year}" if stats.first_year else ""
-    vectors = "; ".join(f"{count:,} of {line(model)}" for model, count in stats.vectors.items())
+    vectors = "; ".join(f"{count:,} of {to_line(model)}" for model, count in stats.vectors.items())
     graph: str | Text = ""
     if stats.graphs:
-        graph = "; ".join(f"{count:,} of {line(model)}" for model, count in stats.graphs.items())
+        graph = "; ".join(f"{count:,} of {to_line(model)}" for model, count in stats.graphs.items())
         graph += " (vector search is approximate)"
     elif stats.query_key is None and max(stats.vectors.values(), default=0) >= MANY:
         build_command = f"{install_line('embeddings')}, then entrez-kit corpus reindex"
         graph = Text(f"none: vector search compares every vector. Build one: {build_command}")
-    return facts_table(
+    return build_fact_list(
         [
             ("File", stats.path),
             ("Key", stats.query_key),
@@ -275,12 +291,14 @@ def stats_page(stats: CorpusStats) -> RenderableType:
 def diff_page(difference: CorpusDiff) -> RenderableType:
     """Return a table of the changes, grouped by kind."""
     lists = (difference.deleted, difference.retracted, difference.revised, difference.added)
-    numbers = Text(f"{line(difference.query_key)} since {_format_time(difference.since)}: ", style="bold")
+    numbers = Text(f"{to_line(difference.query_key)} since {_format_time(difference.since)}: ", style="bold")
     changes = [f"{len(records):,} {name}" for name in CHANGES if (records := getattr(difference, name))]
     numbers.append(", ".join(changes) or "no changes")
     if not changes:
         return numbers
-    table = ListingTable(fixed("Change"), fixed("PMID"), fixed("Version"), "Title")
+    table = ListingTable(
+        build_fixed_column("Change"), build_fixed_column("PMID"), build_fixed_column("Version"), "Title"
+    )
     for records in lists:
         for record in records:
             table.add_row(
@@ -295,7 +313,7 @@ def diff_page(difference: CorpusDiff) -> RenderableType:
 
 
 def _format_difference(record: Difference) -> Text:
-    text = format_title(as_data(record))
+    text = format_title(convert_to_data(record))
     if record.changed:
         names = ", ".join(_FIELDS.get(name, name) for name in record.changed)
         text.append(f"\nchanged: {names}", style="dim")
@@ -307,20 +325,20 @@ def reindex_page(done: Reindexed) -> RenderableType:
     text = f"{format_count(done.documents, 'record')} and {format_count(done.chunks, 'passage')} reindexed"
     if done.model is None:
         return Text(f"{text}. No vectors were created because embeddings are not configured.")
-    return Text(f"{text}; {format_count(done.vectors, 'vector')} of {line(done.model)} created.")
+    return Text(f"{text}; {format_count(done.vectors, 'vector')} of {to_line(done.model)} created.")
 
 
-def delivered_page(done: "Delivered") -> RenderableType:
+def render_delivered(done: "Delivered") -> RenderableType:
     """Return the counts of passages written to and deleted from a Weaviate server."""
-    text = f"{line(done.collection)}: {format_count(done.written, 'passage')} written, {done.deleted:,} deleted"
+    text = f"{to_line(done.collection)}: {format_count(done.written, 'passage')} written, {done.deleted:,} deleted"
     return Text(f"{text}; {done.waiting:,} not yet delivered." if done.waiting else f"{text}.")
 
 
 def _quote_key(query_key: str) -> str:
     """Quote a key for a shell."""
-    return shlex.quote(line(query_key))
+    return shlex.quote(to_line(query_key))
 
 
 def _format_time(text: str | None) -> str:
     """Return a time to the minute: "2026-03-06 07:25"."""
-    return line(text).replace("T", " ")[:16].removesuffix(" 00:00")
+    return to_line(text).replace("T", " ")[:16].removesuffix(" 00:00")

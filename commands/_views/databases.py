@@ -8,16 +8,16 @@ from rich.text import Text
 
 from .tables import (
     ListingTable,
-    article_link,
-    broader_line,
-    facts_table,
+    add_links,
+    build_article_link,
+    build_fact_list,
+    build_key_column,
+    build_link,
+    build_number_column,
+    format_broader_line,
     format_failure,
-    key_column,
-    link_identifiers,
-    link_text,
-    number,
 )
-from .text import PMC, doi_address, line, page_address
+from .text import PMC, doi_address, page_address, to_line
 
 if TYPE_CHECKING:
     from entrez_kit.databases.info import DatabaseInfo, InfoResult, TermCount
@@ -38,7 +38,7 @@ def _format_number(value: int | None) -> str:
     return f"{value:,}" if value is not None else ""
 
 
-def info_table(result: "InfoResult", console: Console) -> RenderableType:
+def render_info(result: "InfoResult", console: Console) -> RenderableType:
     """Return the list of databases, the description of one database, or the counts of a query."""
     parts: list[RenderableType] = []
     if result.database is not None:
@@ -52,29 +52,31 @@ def info_table(result: "InfoResult", console: Console) -> RenderableType:
 
 
 def _render_database(info: "DatabaseInfo") -> list[RenderableType]:
-    head = Text(line(info.menu_name or info.name), style="bold")
-    head.append(f"  {line(info.description)}", style="not bold")
+    head = Text(to_line(info.menu_name or info.name), style="bold")
+    head.append(f"  {to_line(info.description)}", style="not bold")
     facts = [
         f"{_format_number(info.record_count)} records" if info.record_count is not None else "",
         info.last_update or "",
     ]
     parts: list[RenderableType] = [head, Text(", updated ".join(fact for fact in facts if fact), style="dim"), Text("")]
-    fields = ListingTable("Tag", "Field", "Description", number("Terms"))
+    fields = ListingTable("Tag", "Field", "Description", build_number_column("Terms"))
     for field in info.fields:
         if not field.is_hidden:
-            fields.row(field.name, field.full_name, field.description, _format_number(field.term_count))
+            fields.add_cells(field.name, field.full_name, field.description, _format_number(field.term_count))
     links = ListingTable("Link", "To", "Description")
     for link in info.links:
-        links.row(link.name, link.db_to, link.description)
+        links.add_cells(link.name, link.db_to, link.description)
     return [*parts, fields, Text(""), links] if info.links else [*parts, fields]
 
 
 def _render_counts(counts: "list[TermCount]") -> ListingTable:
-    table = ListingTable("Database", number("Records"), "")
+    table = ListingTable("Database", build_number_column("Records"), "")
     for count in sorted(counts, key=lambda item: -(item.count or 0)):
         known = count.count is not None
         note = "" if count.status == "Ok" or (known and not count.count) else count.status
-        table.row(count.db, _format_number(count.count) if known else "?", note, style="" if count.count else "dim")
+        table.add_cells(
+            count.db, _format_number(count.count) if known else "?", note, style="" if count.count else "dim"
+        )
     return table
 
 
@@ -87,19 +89,19 @@ def search_table(result: "EntrezSearchResult", console: Console) -> RenderableTy
         parts.append(Text(f"{first:,}–{last:,} of {result.total_found:,} in {result.db}", style="bold"))
     else:
         none = f"None of {result.total_found:,} results shown." if result.total_found else "No results."
-        parts.append(broader_line(result.broader_total) or Text(none, style="bold"))
+        parts.append(format_broader_line(result.broader_total) or Text(none, style="bold"))
     if result.query_translation:
-        parts.append(Text(f"Searched for: {line(result.query_translation)}", style="dim"))
+        parts.append(Text(f"Searched for: {to_line(result.query_translation)}", style="dim"))
     return Group(*parts)
 
 
-def summary_table(result: "SummaryResult", console: Console) -> RenderableType:
+def render_summaries(result: "SummaryResult", console: Console) -> RenderableType:
     """Return the fields of every summary, in the order of the UIDs."""
     parts: list[RenderableType] = []
     for summary in result.summaries:
         parts.append(Text(f"{result.db} {summary.get('uid', '')}", style="bold cyan"))
         known = ((name, value) for name, value in summary.items() if name != "uid" and value not in ("", [], {}, None))
-        table = facts_table((name, _format_value(value)) for name, value in known)
+        table = build_fact_list((name, _format_value(value)) for name, value in known)
         parts += [table, Text("")]
     parts += [
         Text.assemble((f"{outcome.id}: ", "yellow"), format_failure(outcome))
@@ -119,12 +121,12 @@ def _format_value(value: Any) -> str:
     return str(value)
 
 
-def link_table(result: "LinkResult", console: Console) -> RenderableType:
+def render_links(result: "LinkResult", console: Console) -> RenderableType:
     """Return a table with one row per source record and link name."""
     table = ListingTable(result.source, "Link", f"{result.target} records")
     for linkset in result.linksets:
         if not linkset.links:
-            table.row(linkset.source_id, "", linkset.message or linkset.status, style=_STYLES[linkset.status])
+            table.add_cells(linkset.source_id, "", linkset.message or linkset.status, style=_STYLES[linkset.status])
             continue
         by_name: dict[str, list[str]] = {}
         for link in linkset.links:
@@ -132,37 +134,39 @@ def link_table(result: "LinkResult", console: Console) -> RenderableType:
             by_name.setdefault(link.link_name or "", []).append(text)
         for place, (name, ids) in enumerate(by_name.items()):
             text = " ".join(ids[:50]) + (f" … {len(ids) - 50:,} more (--json shows all)" if len(ids) > 50 else "")
-            table.row(linkset.source_id if not place else "", name, f"{len(ids):,}: {text}")
+            table.add_cells(linkset.source_id if not place else "", name, f"{len(ids):,}: {text}")
     return table
 
 
-def facets_table(result: "FacetsResult", console: Console) -> RenderableType:
+def render_facets(result: "FacetsResult", console: Console) -> RenderableType:
     """Return a table of values and counts for each facet, and the number of results counted."""
     parts: list[RenderableType] = []
     for facet in result.facets:
-        table = ListingTable("MeSH heading" if facet.facet == "mesh" else facet.facet.capitalize(), number("Records"))
+        table = ListingTable(
+            "MeSH heading" if facet.facet == "mesh" else facet.facet.capitalize(), build_number_column("Records")
+        )
         for value in facet.values:
-            table.row(value.value, _format_number(value.count))
+            table.add_cells(value.value, _format_number(value.count))
         rest = (("earlier", facet.earlier), ("other values", facet.other_values), ("without a value", facet.without))
         counts = [f"{count:,} {name}" for name, count in rest if count]
         parts += [table, Text("; ".join(counts), style="dim"), Text("")] if counts else [table, Text("")]
     read = Text(f"{result.records_counted:,} of {result.total_found or 0:,} results counted", style="bold")
-    parts.append(broader_line(result.broader_total) or read)
+    parts.append(format_broader_line(result.broader_total) or read)
     return Group(*parts)
 
 
 def spell_table(result: "SpellResult", console: Console) -> RenderableType:
     """Return the suggested spelling, or a line without one."""
     if result.has_suggestion:
-        return Text.assemble("Did you mean: ", (line(result.corrected), "bold green"))
-    return Text(f"No suggestion for: {line(result.original)}")
+        return Text.assemble("Did you mean: ", (to_line(result.corrected), "bold green"))
+    return Text(f"No suggestion for: {to_line(result.original)}")
 
 
-def mesh_table(result: "MeshResult", console: Console) -> RenderableType:
+def render_mesh(result: "MeshResult", console: Console) -> RenderableType:
     """Return the MeSH records with their tree numbers, scope notes and entry terms."""
     parts: list[RenderableType] = []
     for record in result.results:
-        head = Text(line(record.name), style="bold")
+        head = Text(to_line(record.name), style="bold")
         head.append(f"  {record.ui}", style="cyan")
         if record.kind and record.kind != "descriptor":
             head.append(f"  {record.kind.replace('_', ' ')}", style="dim")
@@ -170,15 +174,15 @@ def mesh_table(result: "MeshResult", console: Console) -> RenderableType:
         if record.tree_numbers:
             parts.append(_indent("  ".join(record.tree_numbers), style="dim"))
         if record.scope_note:
-            parts.append(_indent(line(record.scope_note)))
+            parts.append(_indent(to_line(record.scope_note)))
         if record.entry_terms:
-            terms = "; ".join(line(term) for term in record.entry_terms)
+            terms = "; ".join(to_line(term) for term in record.entry_terms)
             parts.append(_indent(f"Entry terms: {terms}", style="dim"))
         if record.subheadings:
-            parts.append(_indent(f"Subheadings: {'; '.join(map(line, record.subheadings))}", style="dim"))
+            parts.append(_indent(f"Subheadings: {'; '.join(map(to_line, record.subheadings))}", style="dim"))
         for side, neighbors in (("Broader", record.parents), ("Narrower", record.children)):
             if neighbors:
-                named = "; ".join(f"{line(one.name)} ({', '.join(one.tree_numbers) or one.ui})" for one in neighbors)
+                named = "; ".join(f"{to_line(one.name)} ({', '.join(one.tree_numbers) or one.ui})" for one in neighbors)
                 parts.append(_indent(f"{side}: {named}"))
         parts.append(Text(""))
     if not result.results:
@@ -194,17 +198,17 @@ def _indent(text: str, style: str = "") -> RenderableType:
 
 def convert_table(result: "ConvertResult", console: Console) -> RenderableType:
     """Return a table with one row per input, in the order of the inputs."""
-    table = ListingTable(key_column("Input"), "PMID", "PMCID", "DOI", "Remarks", stacks=True)
+    table = ListingTable(build_key_column("Input"), "PMID", "PMCID", "DOI", "Remarks", stacks=True)
     for record in result.records:
         remarks = [record.standing.note if record.standing else None, record.note or record.message]
-        remark = Text(line(" ".join(text for text in remarks if text)))
+        remark = Text(to_line(" ".join(text for text in remarks if text)))
         style = "" if record.status == "found" else "yellow"
-        table.row(
+        table.add_cells(
             record.requested_id,
-            article_link(record.pmid, console) if record.pmid else "",
-            link_text(record.pmcid, page_address(PMC, record.pmcid), console) if record.pmcid else "",
-            link_text(record.doi, doi_address(record.doi), console) if record.doi else "",
-            link_identifiers(remark, console),
+            build_article_link(record.pmid, console) if record.pmid else "",
+            build_link(record.pmcid, page_address(PMC, record.pmcid), console) if record.pmcid else "",
+            build_link(record.doi, doi_address(record.doi), console) if record.doi else "",
+            add_links(remark, console),
             style=style,
         )
     total = Text(f"{result.total_converted:,} of {result.total_submitted:,} found", style="bold")
@@ -213,7 +217,7 @@ def convert_table(result: "ConvertResult", console: Console) -> RenderableType:
 
 def match_table(result: "MatchResult", console: Console) -> RenderableType:
     """Return a table with one row per reference, in the order of the references."""
-    table = ListingTable(key_column("Reference"), "PMID", "Title", "Remarks", stacks=True)
+    table = ListingTable(build_key_column("Reference"), "PMID", "Title", "Remarks", stacks=True)
     styles = {"matched": "", "mismatch": "red", "error": "red"}
     for match in result.results:
         remarks = [match.standing.note] if match.standing is not None else []
@@ -223,11 +227,11 @@ def match_table(result: "MatchResult", console: Console) -> RenderableType:
             remarks.append(f"found: {match.citation}")
         elif match.candidate_pmids:
             remarks.append(f"candidates: {', '.join(f'PMID {pmid}' for pmid in match.candidate_pmids)}")
-        table.row(
+        table.add_cells(
             match.key,
-            article_link(match.pmid, console) if match.pmid else "",
+            build_article_link(match.pmid, console) if match.pmid else "",
             match.title,
-            link_identifiers(Text(line("; ".join(remarks))), console),
+            add_links(Text(to_line("; ".join(remarks))), console),
             style=styles.get(match.status, "yellow"),
         )
     return Group(table, Text(""), Text(f"{result.total_matched:,} of {result.total_submitted:,} matched", style="bold"))

@@ -8,9 +8,18 @@ from rich.text import Text
 from entrez_kit.base.numerals import format_count
 from entrez_kit.pubmed.europepmc.search_europepmc import EuropePMCResult
 
-from .._formats.fields import Record, as_data
-from .tables import WIDE, ListingTable, article_cells, article_columns, fixed, format_title, link_text, number
-from .text import line, links_of, people, record_key, source_of
+from .._formats.fields import Record, convert_to_data
+from .tables import (
+    WIDE,
+    ListingTable,
+    build_article_cells,
+    build_article_columns,
+    build_fixed_column,
+    build_link,
+    build_number_column,
+    format_title,
+)
+from .text import format_people, format_source, list_links, record_key, to_line
 
 OPEN: Final = "open access"
 
@@ -22,25 +31,32 @@ def search_table(result: EuropePMCResult, console: Console) -> RenderableType:
         parts += [_render_records(result, console), Text("")]
     summary = f"{len(result.articles):,} of {result.total_found:,}" if result.total_found else "No results."
     parts.append(Text(summary, style="bold"))
-    parts.append(Text(f"Europe PMC searched for: {line(result.effective_query)}", style="dim"))
+    parts.append(Text(f"Europe PMC searched for: {to_line(result.effective_query)}", style="dim"))
     if result.next_cursor:
-        parts.append(Text(f"Next page: --cursor {line(result.next_cursor)}", style="dim"))
+        parts.append(Text(f"Next page: --cursor {to_line(result.next_cursor)}", style="dim"))
     return Group(*parts)
 
 
 def _render_records(result: EuropePMCResult, console: Console) -> ListingTable:
     wide = console.width >= WIDE
-    table = ListingTable(fixed("Id"), *article_columns(wide), *([number("Cited")] if wide else []), expand=wide)
+    table = ListingTable(
+        build_fixed_column("Id"),
+        *build_article_columns(wide),
+        *([build_number_column("Cited")] if wide else []),
+        expand=wide,
+    )
     for article in result.articles:
-        record = as_data(article)
+        record = convert_to_data(article)
         cited = record.get("cited_by_count")
         authors, notes = (
-            people(record.get("authors"), 3 if wide else 2),
+            format_people(record.get("authors"), 3 if wide else 2),
             _format_notes(record, cited=None if wide else cited),
         )
-        cells = article_cells(wide, _format_title(record), authors, source_of(record), Text(notes, style="dim"))
+        cells = build_article_cells(
+            wide, _format_title(record), authors, format_source(record), Text(notes, style="dim")
+        )
         count = [Text("" if cited is None else f"{cited:,}")] if wide else []
-        table.add_row(link_text(record_key(record), links_of(record)[0][1], console), *cells, *count)
+        table.add_row(build_link(record_key(record), list_links(record)[0][1], console), *cells, *count)
     return table
 
 
@@ -54,7 +70,7 @@ def _format_title(record: Record) -> Text:
 
 
 def _format_notes(record: Record, *, cited: int | None) -> str:
-    doi, pmcid = line(record.get("doi")), line(record.get("pmcid"))
+    doi, pmcid = to_line(record.get("doi")), to_line(record.get("pmcid"))
     notes = [f"doi:{doi}" if doi else "", pmcid, OPEN if record.get("is_open_access") else ""]
     if cited:
         notes.append(f"cited {format_count(cited, 'time')}")

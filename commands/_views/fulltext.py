@@ -21,14 +21,14 @@ from entrez_kit.fulltext.models import (
     Unavailable,
     UnpaywallArticle,
 )
-from entrez_kit.fulltext.selection import characters
+from entrez_kit.fulltext.selection import count_characters
 
 from .._formats import PAGE_BREAK, TextWriter, Writer
-from .._formats.fields import Record, as_data
+from .._formats.fields import Record, convert_to_data
 from .._output import Sink
-from .markdown import banner_page, escaped
-from .tables import ListingTable, facts_table, format_title, link_text, number
-from .text import PMC, PUBMED, doi_address, language, line, page_address, people, source_of
+from .markdown import escape, render_banner
+from .tables import ListingTable, build_fact_list, build_link, build_number_column, format_title
+from .text import PMC, PUBMED, doi_address, format_people, format_source, name_language, page_address, to_line
 
 if TYPE_CHECKING:
     from .._state import State
@@ -49,7 +49,7 @@ _TIERS: Final = {"pmc": "PMC", "europepmc": "Europe PMC", "unpaywall": "Unpaywal
 # In a terminal
 
 
-def fulltext_table(result: FulltextResult, console: Console) -> RenderableType:
+def render_fulltext_table(result: FulltextResult, console: Console) -> RenderableType:
     """Return the outline of each article with the length of each part, then the articles without full text and why."""
     parts: list[RenderableType] = []
     for article in result.articles:
@@ -62,7 +62,7 @@ def fulltext_table(result: FulltextResult, console: Console) -> RenderableType:
 
 
 def _render_heading(article: PmcArticle | UnpaywallArticle, console: Console) -> list[RenderableType]:
-    title = format_title(as_data(article))
+    title = format_title(convert_to_data(article))
     title.stylize("bold")
     parts: list[RenderableType] = [title]
     if isinstance(article, PmcArticle):
@@ -70,24 +70,25 @@ def _render_heading(article: PmcArticle | UnpaywallArticle, console: Console) ->
             parts.append(Text(_format_names(article, MAX_AUTHORS)))
         if source := _format_source(article):
             parts.append(Text(source, style="green"))
-    links = Text("  ").join(link_text(name, address, console) for name, address in _list_identifiers(article))
+    links = Text("  ").join(build_link(name, address, console) for name, address in _list_identifiers(article))
     via = {"pmc": "PMC", "europepmc": "Europe PMC", "unpaywall": "an open-access copy"}[article.via_source]
-    about = f"from {via}" + (f", {line(article.license)}" if article.license else "")
+    about = f"from {via}" + (f", {to_line(article.license)}" if article.license else "")
     return [*parts, Text("  ").join([links, Text(about, style="dim")])]
 
 
 def _render_outline(article: PmcArticle | UnpaywallArticle) -> RenderableType:
-    table = ListingTable("Section", number("Characters"))
+    table = ListingTable("Section", build_number_column("Characters"))
     if isinstance(article, UnpaywallArticle):
         pages = f", {format_count(article.total_pages, 'page')}" if article.total_pages else ""
         words = f", {format_count(article.word_count, 'word')}" if article.word_count else ""
         table.add_row(
-            Text(f"{article.content_format} of {line(article.source_url)}{pages}{words}"), f"{len(article.content):,}"
+            Text(f"{article.content_format} of {to_line(article.source_url)}{pages}{words}"),
+            f"{len(article.content):,}",
         )
         return table
     for section in article.sections:
         table.add_row(
-            Text(_format_title(section), style="bold" if section.title else "dim"), f"{characters(section):,}"
+            Text(_format_title(section), style="bold" if section.title else "dim"), f"{count_characters(section):,}"
         )
         below = list(_walk_sections(section))
         for depth, sub in below[:MAX_SUBSECTIONS]:
@@ -110,11 +111,11 @@ def _walk_sections(section: Section, depth: int = 1) -> Iterator[tuple[int, Sect
 
 
 def _format_title(section: Section) -> str:
-    return line(section.heading) or "(untitled)"
+    return to_line(section.heading) or "(untitled)"
 
 
 def _format_cut(cut: CutArticle | CutCopy) -> Text:
-    cut_short = ", ".join(f"{line(part.title) or '(untitled)'}" for part in cut.sections[:8])
+    cut_short = ", ".join(f"{to_line(part.title) or '(untitled)'}" for part in cut.sections[:8])
     more = " ..." if len(cut.sections) > 8 else ""
     size = f"{cut.returned_characters:,} of {cut.original_characters:,} characters"
     return Text(f"{cut.id}: {size}; truncated: {cut_short}{more}", style="yellow")
@@ -122,14 +123,14 @@ def _format_cut(cut: CutArticle | CutCopy) -> Text:
 
 def _render_missing(item: Unavailable, console: Console) -> Iterator[RenderableType]:
     """Yield an id without full text: why, the answer of each source, and where to get the text."""
-    head = Text("No full text: ", style="bold").append(line(item.id), style="cyan")
+    head = Text("No full text: ", style="bold").append(to_line(item.id), style="cyan")
     if item.title:
-        head.append(" ").append(format_title({"title": item.title, "standing": as_data(item.standing)}))
+        head.append(" ").append(format_title({"title": item.title, "standing": convert_to_data(item.standing)}))
     yield head
-    tried = "\n".join(_format_answer(tier, line) for tier in item.tried_tiers)
-    links = ((name, link_text(text, address, console)) for name, text, address in _list_ways(item))
+    tried = "\n".join(_format_answer(tier, to_line) for tier in item.tried_tiers)
+    links = ((name, build_link(text, address, console)) for name, text, address in _list_ways(item))
     reason = Text(_explain(item), style="yellow")
-    yield facts_table((("Why", reason), *links, ("Sources", Text(tried, style="dim"))))
+    yield build_fact_list((("Why", reason), *links, ("Sources", Text(tried, style="dim"))))
     yield Text("")
 
 
@@ -141,55 +142,55 @@ def _explain(item: Unavailable) -> str:
 def _list_ways(item: Unavailable) -> Iterator[tuple[str, str, str]]:
     """Yield what helps to get the text of an article: a name, the text to show, and its address."""
     if item.doi:
-        yield "DOI", line(item.doi), item.publisher_url or ""
+        yield "DOI", to_line(item.doi), item.publisher_url or ""
     if item.publisher_url:
         yield "Publisher", item.publisher_url, item.publisher_url
     if item.pubmed_url:
         yield "PubMed", item.pubmed_url, item.pubmed_url
     for email in item.emails:
-        yield "E-mail", line(email), f"mailto:{email}"
+        yield "E-mail", to_line(email), f"mailto:{email}"
 
 
 # Outline and Markdown
 
 
 def _format_source(article: PmcArticle) -> str:
-    date = as_data(article.publication_date)
-    return source_of({"journal_info": {**(as_data(article.journal) or {}), "publication_date": date}})
+    date = convert_to_data(article.publication_date)
+    return format_source({"journal_info": {**(convert_to_data(article.journal) or {}), "publication_date": date}})
 
 
 def _format_names(article: PmcArticle, limit: int | None = None) -> str:
     names = [one.collective_name or f"{one.given_names or ''} {one.last_name or ''}" for one in article.authors]
-    return people([{"collective_name": line(name)} for name in names], limit)
+    return format_people([{"collective_name": to_line(name)} for name in names], limit)
 
 
 def _list_identifiers(article: PmcArticle | UnpaywallArticle) -> list[tuple[str, str]]:
     found = []
     if article.pmid:
-        found.append((f"PMID {line(article.pmid)}", page_address(PUBMED, article.pmid)))
+        found.append((f"PMID {to_line(article.pmid)}", page_address(PUBMED, article.pmid)))
     if article.pmcid:
-        found.append((line(article.pmcid), page_address(PMC, article.pmcid)))
+        found.append((to_line(article.pmcid), page_address(PMC, article.pmcid)))
     if article.doi:
-        found.append((f"doi:{line(article.doi)}", doi_address(line(article.doi))))
+        found.append((f"doi:{to_line(article.doi)}", doi_address(to_line(article.doi))))
     return found
 
 
 # Markdown
 
 
-def fulltext_page(record: Record) -> str:
+def render_fulltext_page(record: Record) -> str:
     """Return an article as a Markdown page: title, source, abstracts, sections, references."""
     if record.get("source") == "unpaywall":
         return _render_copy(UnpaywallArticle.model_validate(dict(record)))
     article = PmcArticle.model_validate(dict(record))
-    parts = [*banner_page(record), f"# {escaped(article.title) or '(no title)'}"]
-    parts += [escaped(text) for text in (_format_names(article), _format_source(article)) if text]
+    parts = [*render_banner(record), f"# {escape(article.title) or '(no title)'}"]
+    parts += [escape(text) for text in (_format_names(article), _format_source(article)) if text]
     parts += [_format_links(article), _format_facts(article)]
     if article.abstract:
-        parts += ["## Abstract", *blocks(article.abstract.replace("\n", "\n\n"))]
+        parts += ["## Abstract", *yield_blocks(article.abstract.replace("\n", "\n\n"))]
     for other in article.other_abstracts:
-        name = language(other.language) if other.language else "translated"
-        parts += [f"## Abstract ({_escape_inner(name)})", *blocks(other.text.replace("\n", "\n\n"))]
+        name = name_language(other.language) if other.language else "translated"
+        parts += [f"## Abstract ({_escape_inner(name)})", *yield_blocks(other.text.replace("\n", "\n\n"))]
     for section in article.sections:
         parts += _render_section(section)
     if article.references:
@@ -203,39 +204,39 @@ class Pages(TextWriter):
     """Writes articles as pages, and a last page that lists the ids without full text."""
 
     def __init__(self, sink: Sink) -> None:
-        pages = lambda item: () if item.article is None else (fulltext_page(as_data(item.article)),)  # noqa: E731
+        pages = lambda item: () if item.article is None else (render_fulltext_page(convert_to_data(item.article)),)  # noqa: E731
         super().__init__(sink, pages, between=PAGE_BREAK)
         self._without: list[FulltextOutcome] = []
 
-    def outcome(self, outcome: FulltextOutcome) -> None:
+    def write_outcome(self, outcome: FulltextOutcome) -> None:
         """Write an article, or store an outcome without one for the last page."""
-        super().outcome(outcome)
+        super().write_outcome(outcome)
         if outcome.article is None:
             self._without.append(outcome)
 
     def end(self) -> None:
         """Write the page of ids without full text."""
         if self._without:
-            self.put(unavailable_page(self._without))
+            self.put(render_unavailable(self._without))
         super().end()
 
 
 def _render_page(item: FulltextOutcome) -> Iterator[str]:
     if item.article is not None:
-        yield fulltext_page(as_data(item.article))
+        yield render_fulltext_page(convert_to_data(item.article))
 
 
-def reading(sink: Sink, state: "State") -> Writer[Any]:
+def create_reader(sink: Sink, state: "State") -> Writer[Any]:
     """Return the writer that renders the Markdown on a terminal and pages long text."""
     from .._formats.printed import Buffer, Converted
     from .._formats.tables import show
-    from .reading import markdown_page
+    from .reading import render_markdown
 
     text = Buffer()
-    return Converted(sink, Pages(text), text, lambda page: show(state, sink, lambda console: markdown_page(page)))
+    return Converted(sink, Pages(text), text, lambda page: show(state, sink, lambda console: render_markdown(page)))
 
 
-def unavailable_page(without: Sequence[FulltextOutcome]) -> str:
+def render_unavailable(without: Sequence[FulltextOutcome]) -> str:
     """Return a page of the ids without full text, with the answer of each source. Invalid ids come last."""
     items = []
     for item in (one.unavailable for one in without):
@@ -281,7 +282,7 @@ def _format_facts(article: PmcArticle) -> str:
         "Text from": found,
         "Type": (article.article_type or "").replace("-", " "),
         "Licence": article.license,
-        "Keywords": "; ".join(line(word) for word in article.keywords),
+        "Keywords": "; ".join(to_line(word) for word in article.keywords),
     }
     return "  \n".join(f"**{name}:** {_escape_inner(value)}" for name, value in facts.items() if value)
 
@@ -290,32 +291,32 @@ def _render_copy(article: UnpaywallArticle) -> str:
     about = [f"Text from: an open-access copy ({article.content_format})"]
     about += [text for text in (article.version, article.host_type, article.license) if text]
     head = [
-        f"# {escaped(article.title) or '(no title)'}",
+        f"# {escape(article.title) or '(no title)'}",
         _format_links(article),
-        f"Source: <{line(article.source_url)}>  \n{escaped(', '.join(map(line, about)))}",
+        f"Source: <{to_line(article.source_url)}>  \n{escape(', '.join(map(to_line, about)))}",
     ]
     content = article.content.strip()
     if article.content_format == "pdf-text":  # the text of a PDF contains no Markdown
-        content = "\n\n".join("\n".join(escaped(one) for one in part.split("\n")) for part in content.split("\n\n"))
+        content = "\n\n".join("\n".join(escape(one) for one in part.split("\n")) for part in content.split("\n\n"))
     return "\n\n".join([*head, visible(content)]) + "\n"
 
 
 def _format_links(article: PmcArticle | UnpaywallArticle) -> str:
-    return " · ".join(f"[{escaped(name)}]({address})" for name, address in _list_identifiers(article))
+    return " · ".join(f"[{escape(name)}]({address})" for name, address in _list_identifiers(article))
 
 
 def _render_section(section: Section, level: int = 2) -> Iterator[str]:
     """Yield a section and its subsections. Markdown has six heading levels; deeper headings use the sixth."""
-    if heading := line(section.heading):
+    if heading := to_line(section.heading):
         yield f"{'#' * min(level, MAX_LEVEL)} {_escape_inner(heading)}"
-    yield from blocks(section.text)
+    yield from yield_blocks(section.text)
     for sub in section.subsections:
         yield from _render_section(sub, level + 1)
 
 
 def _render_references(references: Sequence[ListedReference]) -> str:
     """Return the reference list with the article's own labels, or as a numbered list if the labels are 1, 2, 3…"""
-    labels = [line(reference.label) for reference in references]
+    labels = [to_line(reference.label) for reference in references]
     numbers = [label.strip("[](). ") for label in labels]
     if all(one.isascii() and one == str(place) for place, one in enumerate(numbers, 1)):
         return "\n".join(f"{place}. {_escape_inner(one.citation)}" for place, one in enumerate(references, 1))
@@ -325,7 +326,7 @@ def _render_references(references: Sequence[ListedReference]) -> str:
     )
 
 
-def blocks(text: str) -> Iterator[str]:
+def yield_blocks(text: str) -> Iterator[str]:
     """Yield the blocks of a section as Markdown: paragraphs, lists, and tables. Lines with tabs are table rows."""
     for block in text.split("\n\n"):
         lines = block.split("\n")
@@ -341,7 +342,7 @@ def blocks(text: str) -> Iterator[str]:
 
 def _escape_inner(text: object) -> str:
     """Escape text for headings and cells, where a list or a heading cannot begin."""
-    return escaped(f"x{line(text)}")[1:]
+    return escape(f"x{to_line(text)}")[1:]
 
 
 def _render_rows(lines: Sequence[str]) -> str:
@@ -355,6 +356,6 @@ def _render_lines(lines: Sequence[str]) -> Iterator[str]:
     for place, one in enumerate(lines):
         found = _LIST_ITEM.fullmatch(one)
         if found and found[2]:
-            yield f"{found[1]}{found[2]} {escaped(found[3])}"
+            yield f"{found[1]}{found[2]} {escape(found[3])}"
         else:
-            yield escaped(one) + ("  " if place + 1 < len(lines) else "")
+            yield escape(one) + ("  " if place + 1 < len(lines) else "")

@@ -15,15 +15,15 @@ from .._console import has_links
 from .tables import (
     FactList,
     ListingTable,
-    article_link,
-    broader_line,
-    facts_table,
-    fixed,
+    build_article_link,
+    build_fact_list,
+    build_fixed_column,
+    build_link,
+    build_number_column,
+    format_broader_line,
     format_failure,
-    link_text,
-    number,
 )
-from .text import PUBMED, line
+from .text import PUBMED, to_line
 
 GENE: Final = "https://www.ncbi.nlm.nih.gov/gene/"
 WIDE: Final = 100
@@ -45,13 +45,15 @@ def search_table(page: GenePage, console: Console) -> RenderableType:
 
 def _render_candidates(page: GenePage, console: Console) -> Table:
     wide = console.width >= WIDE
-    scores = [number("Score")] if wide else []
-    table = ListingTable(fixed("Id"), fixed("Symbol"), "Organism", fixed("Match"), "Name", *scores)
+    scores = [build_number_column("Score")] if wide else []
+    table = ListingTable(
+        build_fixed_column("Id"), build_fixed_column("Symbol"), "Organism", build_fixed_column("Match"), "Name", *scores
+    )
     for item in page.items:
         cells: list[RenderableType] = [
-            _link_id(item.id, console),
-            Text(line(item.symbol), style="bold"),
-            Text(line(item.organism)),
+            _render_id(item.id, console),
+            Text(to_line(item.symbol), style="bold"),
+            Text(to_line(item.organism)),
             Text(item.match),
             _format_name(item),
         ]
@@ -60,7 +62,7 @@ def _render_candidates(page: GenePage, console: Console) -> Table:
 
 
 def _format_name(item: GeneSearchCandidate | Gene) -> Text:
-    text = Text(line(item.name))
+    text = Text(to_line(item.name))
     if item.status and item.status != "live":
         text.append(f" ({_format_status(item.status, item.replaced_by)})", style="bold yellow")
     return text
@@ -68,7 +70,7 @@ def _format_name(item: GeneSearchCandidate | Gene) -> Text:
 
 def _format_count(page: GenePage) -> Text:
     total = page.pagination.total_count or 0
-    if not page.items and (left_out := broader_line(page.broader_total)):
+    if not page.items and (left_out := format_broader_line(page.broader_total)):
         return left_out
     if not total:
         return Text("No results.", style="bold")
@@ -81,21 +83,23 @@ def _format_status(status: str, replaced_by: str | None) -> str:
     return f"replaced by {replaced_by}" if status == "replaced" and replaced_by else status
 
 
-def _link_id(curie: str, console: Console) -> Text:
-    return link_text(curie, GENE + curie.removeprefix("NCBIGene:"), console)
+def _render_id(curie: str, console: Console) -> Text:
+    return build_link(curie, GENE + curie.removeprefix("NCBIGene:"), console)
 
 
-def gene_page(gene: Gene, console: Console) -> RenderableType:
+def render_gene(gene: Gene, console: Console) -> RenderableType:
     """Return one gene as a page: heading, facts, summary, cross-references."""
-    heading = Text.assemble((line(gene.symbol), "bold"), "  ", line(gene.name), "  ", (line(gene.organism), "italic"))
+    heading = Text.assemble(
+        (to_line(gene.symbol), "bold"), "  ", to_line(gene.name), "  ", (to_line(gene.organism), "italic")
+    )
     if "status" not in gene.model_fields_set:  # a slim record has no other fields
-        return Group(heading, _link_id(gene.id, console))
+        return Group(heading, _render_id(gene.id, console))
     parts: list[RenderableType] = [heading]
     if gene.status != "live":
         parts.append(Text(f"This record is {_format_status(gene.status, gene.replaced_by)}.", style="bold yellow"))
     parts.append(_render_facts(gene, console))
     if gene.summary:
-        parts += [Text(""), Text(line(gene.summary))]
+        parts += [Text(""), Text(to_line(gene.summary))]
     parts += [Text(""), _render_references(gene.cross_references)]
     return Group(*parts)
 
@@ -103,14 +107,14 @@ def gene_page(gene: Gene, console: Console) -> RenderableType:
 def _render_facts(gene: Gene, console: Console) -> FactList:
     where = " ".join(filter(None, (gene.chromosome and f"chromosome {gene.chromosome}", gene.map_location)))
     rows = [
-        ("Id", _link_id(gene.id, console)),
+        ("Id", _render_id(gene.id, console)),
         ("Type", gene.gene_type),
         ("Location", where),
         ("Taxon", gene.taxon_id),
         ("Aliases", ", ".join(gene.aliases)),
         ("Other names", gene.description if gene.description != gene.name else ""),
     ]
-    return facts_table(rows, "bold")
+    return build_fact_list(rows, "bold")
 
 
 def _render_references(references: CrossReferences) -> FactList:
@@ -118,13 +122,13 @@ def _render_references(references: CrossReferences) -> FactList:
     for key, value in references.model_dump().items():
         values = value if isinstance(value, list) else [value]
         more = f" and {len(values) - _MANY} more" if len(values) > _MANY else ""
-        rows.append((XREFS[key][0], ", ".join(line(one) for one in values[:_MANY]) + more))
-    return facts_table(rows, "bold")
+        rows.append((XREFS[key][0], ", ".join(to_line(one) for one in values[:_MANY]) + more))
+    return build_fact_list(rows, "bold")
 
 
 def batch_table(batch: GeneBatch, console: Console) -> RenderableType:
     """Return a table of genes in the order of the inputs. A failed input has a message instead."""
-    table = ListingTable(fixed("Id"), fixed("Symbol"), "Organism", "Location", "Name")
+    table = ListingTable(build_fixed_column("Id"), build_fixed_column("Symbol"), "Organism", "Location", "Name")
     genes = iter(batch.genes)
     if not batch.outcomes:
         for gene in genes:
@@ -133,40 +137,44 @@ def batch_table(batch: GeneBatch, console: Console) -> RenderableType:
         if outcome.status == "found":
             _add_gene(table, next(genes), console)
         else:
-            table.add_row(Text(line(outcome.input)), "", "", "", format_failure(outcome))
+            table.add_row(Text(to_line(outcome.input)), "", "", "", format_failure(outcome))
     return table
 
 
-def symbols_table(result: SymbolsResult, console: Console) -> RenderableType:
+def render_symbols(result: SymbolsResult, console: Console) -> RenderableType:
     """Return a table of symbols with their genes; a symbol without one has its candidates and a message."""
-    table = ListingTable(fixed("Input"), fixed("Id"), fixed("Symbol"), "Organism", "Name")
+    table = ListingTable(
+        build_fixed_column("Input"), build_fixed_column("Id"), build_fixed_column("Symbol"), "Organism", "Name"
+    )
     for one in result.symbols:
         if one.id is not None:
-            found = (_link_id(one.id, console), Text(line(one.symbol), style="bold"), Text(line(one.organism)))
-            table.add_row(Text(line(one.input)), *found, Text(line(one.name)))
+            found = (_render_id(one.id, console), Text(to_line(one.symbol), style="bold"), Text(to_line(one.organism)))
+            table.add_row(Text(to_line(one.input)), *found, Text(to_line(one.name)))
         else:
-            candidates = Text("\n").join(_link_id(candidate, console) for candidate in one.candidates)
-            table.add_row(Text(line(one.input)), candidates, "", "", format_failure(one))
+            candidates = Text("\n").join(_render_id(candidate, console) for candidate in one.candidates)
+            table.add_row(Text(to_line(one.input)), candidates, "", "", format_failure(one))
     return table
 
 
 def _add_gene(table: Table, gene: Gene, console: Console) -> None:
     table.add_row(
-        _link_id(gene.id, console),
-        Text(line(gene.symbol), style="bold"),
-        Text(line(gene.organism)),
-        Text(line(gene.map_location or gene.chromosome)),
+        _render_id(gene.id, console),
+        Text(to_line(gene.symbol), style="bold"),
+        Text(to_line(gene.organism)),
+        Text(to_line(gene.map_location or gene.chromosome)),
         _format_name(gene),
     )
 
 
-def links_table(links: PubMedLinks, console: Console) -> RenderableType:
+def render_links(links: PubMedLinks, console: Console) -> RenderableType:
     """Return the linked PMIDs, one per line, and their total number."""
     if not links.total_count:
         return Group(Text(f"No articles are linked to {links.entrez_id}.", style="bold"))
     clickable = has_links(console)
     rows = [
-        article_link(pmid, console) if clickable else Text.assemble((pmid, "cyan"), "  ", (f"{PUBMED}{pmid}/", "dim"))
+        build_article_link(pmid, console)
+        if clickable
+        else Text.assemble((pmid, "cyan"), "  ", (f"{PUBMED}{pmid}/", "dim"))
         for pmid in links.pmids
     ]
     summary = f"{len(links.pmids):,} of {links.total_count:,} articles linked to {links.entrez_id}"

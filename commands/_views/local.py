@@ -9,8 +9,8 @@ from entrez_kit.local.copies import CopyInfo
 from entrez_kit.local.importing import ImportResult
 from entrez_kit.local.verifying import Verification
 
-from .tables import ListingTable, facts_table, fixed, number, wrapped
-from .text import line
+from .tables import ListingTable, build_fact_list, build_fixed_column, build_number_column, build_wrapped_column
+from .text import to_line
 
 
 def list_page(copies: list[CopyInfo]) -> RenderableType:
@@ -18,11 +18,16 @@ def list_page(copies: list[CopyInfo]) -> RenderableType:
     if not copies:
         return Text("No copies yet. `entrez-kit local import NAME FILE...` makes one.", style="dim")
     listing = ListingTable(
-        fixed("Name"), number("Records"), fixed("Until"), fixed("Last file"), number("Size"), wrapped("")
+        build_fixed_column("Name"),
+        build_number_column("Records"),
+        build_fixed_column("Until"),
+        build_fixed_column("Last file"),
+        build_number_column("Size"),
+        build_wrapped_column(""),
     )
     for one in copies:
-        listing.row(
-            line(one.name),
+        listing.add_cells(
+            to_line(one.name),
             f"{one.records:,}",
             one.date or "",
             one.last_file or "",
@@ -35,14 +40,14 @@ def list_page(copies: list[CopyInfo]) -> RenderableType:
 def copy_page(info: CopyInfo) -> RenderableType:
     """Return the page of one copy."""
     rows: list[tuple[str, object]] = [
-        ("Copy", Text(line(info.name), style="bold")),
+        ("Copy", Text(to_line(info.name), style="bold")),
         ("Records", f"{info.records:,} ({info.deleted:,} deletions)"),
         ("Until", info.date or "no entry date"),
     ]
     if info.topic:
-        rows.append(("Topic", line(info.topic)))
+        rows.append(("Topic", to_line(info.topic)))
     if info.corpus:
-        rows.append(("Corpus", line(info.corpus)))
+        rows.append(("Corpus", to_line(info.corpus)))
     if info.last_file:
         baseline = f"baseline {info.baseline_year}, " if info.baseline_year else ""
         rows.append(("Files", f"{baseline}{format_count(info.files, 'file')}, the last is {info.last_file}"))
@@ -59,7 +64,7 @@ def copy_page(info: CopyInfo) -> RenderableType:
     ]
     if not info.complete:
         rows.append(("State", Text("An import was interrupted. Run it again to complete the copy.", style="yellow")))
-    return facts_table(rows)
+    return build_fact_list(rows)
 
 
 def import_page(result: ImportResult) -> RenderableType:
@@ -78,11 +83,11 @@ def import_page(result: ImportResult) -> RenderableType:
     return Group(*parts, copy_page(result.copy_info))
 
 
-def verification_page(result: Verification) -> RenderableType:
+def render_verification(result: Verification) -> RenderableType:
     """Return the page of a check."""
     checked = f"{result.records_checked:,} of {format_count(result.records, 'record')} checked"
     if result.ok:
         return Text.assemble(("No problems", "bold green"), f" ({checked}). Hash: {result.hash}")
     parts = [Text.assemble((format_count(result.problem_count, "problem"), "bold red"), f" ({checked})")]
-    parts += [Text(f"{one.code}: {line(one.message)}") for one in result.problems]
+    parts += [Text(f"{one.code}: {to_line(one.message)}") for one in result.problems]
     return Group(*parts)

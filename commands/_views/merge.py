@@ -6,7 +6,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from .text import line
+from .text import to_line
 
 if TYPE_CHECKING:
     from entrez_kit.references.merge.models import MergeResult
@@ -20,31 +20,33 @@ def merge_page(result: "MergeResult", console: Console) -> RenderableType:
     counts = result.counts
     parts: list[RenderableType] = [
         Text(f"{counts.works:,} works of {counts.records:,} records, {counts.duplicates:,} duplicates", style="bold"),
-        _figures("File", [(one.file, one.raw, one.unique, one.only_here) for one in result.sources]),
+        _build_figures("File", [(one.file, one.raw, one.unique, one.only_here) for one in result.sources]),
     ]
     if len(result.databases) > 1 or [one.source for one in result.sources] != [one.source for one in result.databases]:
         rows = [(one.source, one.raw, one.unique, one.only_here) for one in result.databases]
-        parts += [Text(""), _figures("Database", rows)]
+        parts += [Text(""), _build_figures("Database", rows)]
     if result.undecided:
         parts += [Text(""), Text(f"{counts.undecided:,} undecided", style="bold yellow")]
         for pair in result.undecided[:SHOWN]:
-            parts.append(Text(line(pair.why), style="yellow"))
-            parts += [Text(f"  {line(one)}  {line(text)}") for one, text in zip(pair.members, pair.texts, strict=True)]
+            parts.append(Text(to_line(pair.why), style="yellow"))
+            parts += [
+                Text(f"  {to_line(one)}  {to_line(text)}") for one, text in zip(pair.members, pair.texts, strict=True)
+            ]
     families = [group for group in result.groups if group.kind == "family"]
     if families:
         parts += [Text(""), Text(f"{counts.families:,} families (separate records)", style="bold")]
-        parts += [Text(f"{', '.join(map(line, group.members))}: {line(group.why)}") for group in families[:SHOWN]]
+        parts += [Text(f"{', '.join(map(to_line, group.members))}: {to_line(group.why)}") for group in families[:SHOWN]]
     hidden = max(0, len(result.undecided) - SHOWN) + max(0, len(families) - SHOWN)
     if hidden:
         parts.append(Text(f"{hidden:,} more with -f md or --json.", style="dim"))
     return Group(*parts)
 
 
-def _figures(head: str, rows: list[tuple[str, int, int, int]]) -> Table:
+def _build_figures(head: str, rows: list[tuple[str, int, int, int]]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column(head)
     for name in ("Records", "Works", "Only here"):
         table.add_column(name, justify="right")
     for name, *numbers in rows:
-        table.add_row(line(name), *(f"{number:,}" for number in numbers))
+        table.add_row(to_line(name), *(f"{number:,}" for number in numbers))
     return table

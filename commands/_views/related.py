@@ -7,10 +7,18 @@ from rich.text import Text
 
 from entrez_kit.relationships.models import RelatedArticle, RelationshipsResult
 
-from .._formats.fields import as_data
-from .citations import MAX_WIDTH, entry, heading
-from .tables import WIDE, ListingTable, article_link, fixed, format_title, number, wrapped
-from .text import line, shorten
+from .._formats.fields import convert_to_data
+from .citations import MAX_WIDTH, render_entry, render_heading
+from .tables import (
+    WIDE,
+    ListingTable,
+    build_article_link,
+    build_fixed_column,
+    build_number_column,
+    build_wrapped_column,
+    format_title,
+)
+from .text import shorten, to_line
 
 WORDS: Final = {
     "pubmed_similar_articles": "articles similar to",
@@ -21,7 +29,7 @@ _VIA: Final = 4
 """The maximum number of linking articles shown per article."""
 
 
-def related_table(result: RelationshipsResult, console: Console) -> RenderableType:
+def render_related(result: RelationshipsResult, console: Console) -> RenderableType:
     """Return a table of the related articles with notes on its sources, or the article as a citation."""
     if result.citations:
         return _render_citations(result, console)
@@ -51,8 +59,8 @@ def _render_citations(result: RelationshipsResult, console: Console) -> Renderab
     parts: list[RenderableType] = []
     for style, text in result.citations.items():
         if len(result.citations) > 1:
-            parts += [heading(style), Text("")]
-        parts += [entry(text, style, min(console.width, MAX_WIDTH)), Text("")]
+            parts += [render_heading(style), Text("")]
+        parts += [render_entry(text, style, min(console.width, MAX_WIDTH)), Text("")]
     return Group(*parts[:-1])
 
 
@@ -62,19 +70,38 @@ def _render_articles(result: RelationshipsResult, console: Console) -> ListingTa
     rolled = result.snowball is not None
     scored = not rolled and any(article.score is not None for article in articles)
     wide = console.width >= WIDE
-    ranks = [*([number("Score")] if scored else []), *([number("Links"), number("Step")] if rolled else [])]
-    about = [wrapped("Title", 5), wrapped("Authors", 2)] if wide else [wrapped("Article")]
-    reached = [wrapped("Reached from", 2)] if wide and rolled else []
-    table = ListingTable(number("#"), *ranks, fixed("PMID"), fixed("Year"), *about, *reached, expand=wide)
+    ranks = [
+        *([build_number_column("Score")] if scored else []),
+        *([build_number_column("Links"), build_number_column("Step")] if rolled else []),
+    ]
+    about = (
+        [build_wrapped_column("Title", 5), build_wrapped_column("Authors", 2)]
+        if wide
+        else [build_wrapped_column("Article")]
+    )
+    reached = [build_wrapped_column("Reached from", 2)] if wide and rolled else []
+    table = ListingTable(
+        build_number_column("#"),
+        *ranks,
+        build_fixed_column("PMID"),
+        build_fixed_column("Year"),
+        *about,
+        *reached,
+        expand=wide,
+    )
     for rank, article in enumerate(articles, start=1):
         cells: list[RenderableType] = [Text(str(rank), style="dim")]
         if scored:
             cells.append(Text("" if article.score is None else f"{article.score:.2f}"))
         if rolled:
             cells += [Text(str(article.source_count or "")), Text(str(article.depth or ""))]
-        work = article_link(article.pmid, console) if article.pmid else Text(line(article.epmc_id), style="dim")
-        cells += [work, Text(line(article.pub_date)[:4])]
-        title = format_title(as_data(article), line(article.title or article.citation or article.doi) or "(no title)")
+        work = (
+            build_article_link(article.pmid, console) if article.pmid else Text(to_line(article.epmc_id), style="dim")
+        )
+        cells += [work, Text(to_line(article.pub_date)[:4])]
+        title = format_title(
+            convert_to_data(article), to_line(article.title or article.citation or article.doi) or "(no title)"
+        )
         authors = shorten(article.authors or "", 3 if wide else 2)
         if wide:
             cells += [title, Text(authors), *([Text(_format_via(article), style="dim")] if rolled else [])]

@@ -9,8 +9,8 @@ from rich.text import Text
 
 from entrez_kit.base.numerals import format_count
 
-from .tables import ListingTable, facts_table, fixed, number, wrapped
-from .text import line
+from .tables import ListingTable, build_fact_list, build_fixed_column, build_number_column, build_wrapped_column
+from .text import to_line
 
 if TYPE_CHECKING:
     from entrez_kit.reviews.dedupe_records import DedupeResult
@@ -27,36 +27,41 @@ if TYPE_CHECKING:
 SHOWN: Final = 20
 
 
-def init_page(result: "InitResult") -> RenderableType:
+def render_init(result: "InitResult") -> RenderableType:
     """Return the files of a new review."""
-    parts: list[RenderableType] = [Text(f"Created {line(result.folder)}", style="bold")]
-    parts += [Text(f"  {line(name)}") for name in result.files]
+    parts: list[RenderableType] = [Text(f"Created {to_line(result.folder)}", style="bold")]
+    parts += [Text(f"  {to_line(name)}") for name in result.files]
     return Group(*parts)
 
 
 def search_page(result: "SearchReviewResult") -> RenderableType:
     """Return the lines of the strategy with their counts, and the number of records."""
-    listing = ListingTable(fixed("Line"), wrapped("Search"), number("Records"))
+    listing = ListingTable(build_fixed_column("Line"), build_wrapped_column("Search"), build_number_column("Records"))
     for one in result.search.lines:
         if one.pubmed is not None:
             count = "" if one.count is None else f"{one.count:,}"
-            listing.row("" if one.number is None else str(one.number), line(one.pubmed), count)
+            listing.add_cells("" if one.number is None else str(one.number), to_line(one.pubmed), count)
     certificate = result.search.certificate
     rows: list[tuple[str, object]] = [
         ("Records", f"{result.records:,} of {certificate.count:,}"),
-        ("Answered by", line(result.answered_by)),
+        ("Answered by", to_line(result.answered_by)),
         ("Searched", certificate.searched_at),
         ("Run", str(result.run)),
     ]
-    return Group(listing, Text(""), facts_table(rows))
+    return Group(listing, Text(""), build_fact_list(rows))
 
 
 def import_page(result: "ImportResult") -> RenderableType:
     """Return the numbers of the imported files."""
-    listing = ListingTable(wrapped("File"), number("Records"), number("Added"), number("Known"))
+    listing = ListingTable(
+        build_wrapped_column("File"),
+        build_number_column("Records"),
+        build_number_column("Added"),
+        build_number_column("Known"),
+    )
     for one in result.files:
-        listing.row(line(one.name), f"{one.records or 0:,}", f"{one.added or 0:,}", f"{one.known or 0:,}")
-    total = f"{format_count(result.added, 'record')} added to {line(result.source)}, {result.known:,} known before"
+        listing.add_cells(to_line(one.name), f"{one.records or 0:,}", f"{one.added or 0:,}", f"{one.known or 0:,}")
+    total = f"{format_count(result.added, 'record')} added to {to_line(result.source)}, {result.known:,} known before"
     return Group(listing, Text(total, style="bold"))
 
 
@@ -64,13 +69,20 @@ def dedupe_page(result: "DedupeResult") -> RenderableType:
     """Return the figures of the sources, and the undecided pairs."""
     counts = result.counts
     heading = f"{counts.works:,} works of {counts.records:,} records, {counts.duplicates:,} duplicates"
-    listing = ListingTable(wrapped("Source"), number("Records"), number("Works"), number("Only here"))
+    listing = ListingTable(
+        build_wrapped_column("Source"),
+        build_number_column("Records"),
+        build_number_column("Works"),
+        build_number_column("Only here"),
+    )
     for one in result.sources:
-        listing.row(line(one.source), f"{one.raw:,}", f"{one.unique:,}", f"{one.only_here:,}")
+        listing.add_cells(to_line(one.source), f"{one.raw:,}", f"{one.unique:,}", f"{one.only_here:,}")
     parts: list[RenderableType] = [Text(heading, style="bold"), listing]
     for pair in result.undecided[:SHOWN]:
-        parts.append(Text(line(pair.why), style="yellow"))
-        parts += [Text(f"  {line(one)}  {line(text)}") for one, text in zip(pair.members, pair.texts, strict=True)]
+        parts.append(Text(to_line(pair.why), style="yellow"))
+        parts += [
+            Text(f"  {to_line(one)}  {to_line(text)}") for one, text in zip(pair.members, pair.texts, strict=True)
+        ]
     if len(result.undecided) > SHOWN:
         parts.append(Text(f"{len(result.undecided) - SHOWN:,} more pairs in {result.file}.", style="dim"))
     return Group(*parts)
@@ -95,23 +107,29 @@ LABELS: Final = {
 }
 
 
-def flow_table(flow: "Flow") -> RenderableType:
+def render_flow(flow: "Flow") -> RenderableType:
     """Return the boxes of the flow diagram; a box without decisions is empty."""
     rows: list[tuple[str, object]] = []
     for name, label in LABELS.items():
         count = flow.boxes.get(name)
         rows.append((label, "" if count is None else f"{count:,}"))
-    return facts_table(rows)
+    return build_fact_list(rows)
 
 
-def status_page(result: "StatusResult") -> RenderableType:
+def render_status(result: "StatusResult") -> RenderableType:
     """Return the runs and the numbers."""
-    listing = ListingTable(number("Run"), fixed("Step"), fixed("Finished"), wrapped("Source"), wrapped("Numbers"))
+    listing = ListingTable(
+        build_number_column("Run"),
+        build_fixed_column("Step"),
+        build_fixed_column("Finished"),
+        build_wrapped_column("Source"),
+        build_wrapped_column("Numbers"),
+    )
     for one in result.runs:
         numbers = ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in one.counts.items())
-        listing.row(str(one.number), one.step, one.finished, line(one.source or ""), numbers)
-    parts: list[RenderableType] = [Text(line(result.title or result.folder), style="bold"), listing, Text("")]
-    parts.append(flow_table(result.flow))
+        listing.add_cells(str(one.number), one.step, one.finished, to_line(one.source or ""), numbers)
+    parts: list[RenderableType] = [Text(to_line(result.title or result.folder), style="bold"), listing, Text("")]
+    parts.append(render_flow(result.flow))
     if result.retracted:
         parts.append(Text(f"{len(result.retracted):,} retracted: {', '.join(result.retracted[:SHOWN])}", style="red"))
     if result.gone:
@@ -123,62 +141,71 @@ def update_page(result: "UpdateResult") -> RenderableType:
     """Return the changes since the last run."""
     if not result.changes:
         return Text(f"Nothing changed since {result.since}: {format_count(result.found, 'record')}.", style="bold")
-    listing = ListingTable(fixed("Change"), fixed("PMID"), wrapped("Title", 3), wrapped("Details", 1))
+    listing = ListingTable(
+        build_fixed_column("Change"),
+        build_fixed_column("PMID"),
+        build_wrapped_column("Title", 3),
+        build_wrapped_column("Details", 1),
+    )
     for one in result.changes:
         details = [", ".join(one.fields), one.status or "", one.successor or "", f"see {one.work}" if one.work else ""]
-        listing.row(one.kind.replace("_", " "), one.pmid or "", line(one.title), line("; ".join(filter(None, details))))
+        listing.add_cells(
+            one.kind.replace("_", " "), one.pmid or "", to_line(one.title), to_line("; ".join(filter(None, details)))
+        )
     numbers = ", ".join(f"{count:,} {kind.replace('_', ' ')}" for kind, count in result.counts.items())
     return Group(listing, Text(f"Since {result.since}: {numbers}", style="bold"))
 
 
 def export_page(result: "ScreenExportResult") -> RenderableType:
     """Return the files to screen."""
-    listing = ListingTable(wrapped("File"), wrapped("Source"), number("Works"))
+    listing = ListingTable(build_wrapped_column("File"), build_wrapped_column("Source"), build_number_column("Works"))
     for one in result.files:
-        listing.row(line(one.file), line(one.source or "all"), f"{one.works:,}")
+        listing.add_cells(to_line(one.file), to_line(one.source or "all"), f"{one.works:,}")
     return Group(Text(f"{format_count(result.works, 'work')} to screen", style="bold"), listing)
 
 
-def decisions_page(result: "ScreenImportResult") -> RenderableType:
+def render_decisions(result: "ScreenImportResult") -> RenderableType:
     """Return the numbers of the rows, and those that were not applied."""
     numbers = {name: getattr(result, name) for name in ("rows", "applied", "unchanged", "repeated", "undecided")}
-    parts: list[RenderableType] = [facts_table([(name.capitalize(), f"{count:,}") for name, count in numbers.items()])]
+    parts: list[RenderableType] = [
+        build_fact_list([(name.capitalize(), f"{count:,}") for name, count in numbers.items()])
+    ]
     for title, rows in (("Unknown", result.unknown), ("Contradictory", result.contradictory)):
         if rows:
             parts.append(Text(f"{title}: {len(rows):,}", style="yellow"))
-            parts += [Text(f"  {line(one.place)}: {line(one.why)}{_quote(one)}") for one in rows[:SHOWN]]
+            parts += [Text(f"  {to_line(one.place)}: {to_line(one.why)}{_quote(one)}") for one in rows[:SHOWN]]
     return Group(*parts)
 
 
 def _quote(row: "UnmatchedRow") -> str:
     """Return the text of a row in parentheses; "" if the reason has it."""
-    return "" if row.text in row.why else f" ({line(row.text)})"
+    return "" if row.text in row.why else f" ({to_line(row.text)})"
 
 
 def report_page(result: "ReportResult") -> RenderableType:
     """Return the numbers, the open items of PRISMA-S, and the files."""
     missing = [f"{one.number} {one.name}" for one in result.prisma_s if one.is_open]
-    parts: list[RenderableType] = [flow_table(result.flow), Text("")]
+    parts: list[RenderableType] = [render_flow(result.flow), Text("")]
     if missing:
         parts.append(Text(f"To complete in review.toml: {', '.join(missing)}", style="yellow"))
-    return Group(*parts, *(Text(line(name)) for name in result.files))
+    return Group(*parts, *(Text(to_line(name)) for name in result.files))
 
 
 PAGES: Final[dict[str, Callable[[Any], RenderableType]]] = {
-    "InitResult": init_page,
+    "InitResult": render_init,
     "SearchReviewResult": search_page,
     "ImportResult": import_page,
     "DedupeResult": dedupe_page,
-    "StatusResult": status_page,
+    "StatusResult": render_status,
     "UpdateResult": update_page,
     "ReportResult": report_page,
     "ScreenExportResult": export_page,
-    "ScreenImportResult": decisions_page,
+    "ScreenImportResult": render_decisions,
 }
 """The page of each result."""
 
 
-def review_page(result: Any, folder: str) -> RenderableType:
+def render_review(result: Any, folder: str) -> RenderableType:
     """Return the page of a result, with the next command for the folder that was given."""
     page = PAGES[type(result).__name__](result)
     step = NEXT.get(type(result).__name__, lambda _: None)(result)

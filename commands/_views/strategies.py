@@ -8,10 +8,10 @@ from rich.text import Text
 
 from entrez_kit.base.numerals import format_count
 
-from .._formats.fields import Record, as_data
-from .markdown import escaped
-from .tables import ListingTable, fixed, number, wrapped
-from .text import line
+from .._formats.fields import Record, convert_to_data
+from .markdown import escape
+from .tables import ListingTable, build_fixed_column, build_number_column, build_wrapped_column
+from .text import to_line
 
 if TYPE_CHECKING:
     from entrez_kit.strategies.lint_strategy import LintResult
@@ -25,7 +25,7 @@ _HEAD: Final = "| # | Strategy | PubMed | Label | Differences | Records |\n|---|
 def list_rows(result: Any) -> Iterator[Record]:
     """Yield the lines of a strategy; the first one begins a table."""
     for place, one in enumerate(result.lines):
-        yield {**as_data(one), "begins": not place}
+        yield {**convert_to_data(one), "begins": not place}
 
 
 def list_notes(record: Record) -> list[str]:
@@ -53,38 +53,43 @@ def _format_count(record: Record) -> str:
     return ""
 
 
-def strategy_page(record: Record) -> str:
+def render_line(record: Record) -> str:
     """Return a line of a strategy as a row of a Markdown table."""
     original = str(record.get("original") or "").strip()
     cells = [
         "" if record.get("number") is None else str(record["number"]),
-        _cell(original),
-        _cell(record.get("pubmed") or ("" if record["kind"] in ("comment", "header") else "not translated")),
+        _format_cell(original),
+        _format_cell(record.get("pubmed") or ("" if record["kind"] in ("comment", "header") else "not translated")),
         str(record.get("label") or record["kind"]).replace("_", " "),
-        "<br>".join(_cell(note) for note in list_notes(record)),
+        "<br>".join(_format_cell(note) for note in list_notes(record)),
         _format_count(record),
     ]
     return (_HEAD if record.get("begins") else "") + f"| {' | '.join(cells)} |\n"
 
 
-def _cell(text: object) -> str:
-    return escaped(" ".join(str(text).split())).replace("|", "\\|")
+def _format_cell(text: object) -> str:
+    return escape(" ".join(str(text).split())).replace("|", "\\|")
 
 
-def strategy_table(result: "StrategyResult", console: Console) -> RenderableType:
+def render_strategy(result: "StrategyResult", console: Console) -> RenderableType:
     """Return a table of the lines with their translations, labels and counts, and a summary."""
     has_counts = any(one.count is not None for one in result.lines)
-    last = [number("Records")] if has_counts else []
+    last = [build_number_column("Records")] if has_counts else []
     table = ListingTable(
-        number("#"), wrapped("Line", 3), wrapped("PubMed", 4), wrapped("Differences", 3), *last, expand=True
+        build_number_column("#"),
+        build_wrapped_column("Line", 3),
+        build_wrapped_column("PubMed", 4),
+        build_wrapped_column("Differences", 3),
+        *last,
+        expand=True,
     )
     for one in result.lines:
-        table.add_row(*_cells(one, has_counts))
+        table.add_row(*_build_cells(one, has_counts))
     return Group(table, Text(""), *_summarize(result, has_counts))
 
 
-def _cells(one: "StrategyLine", has_counts: bool) -> Sequence[Text]:
-    record = as_data(one)
+def _build_cells(one: "StrategyLine", has_counts: bool) -> Sequence[Text]:
+    record = convert_to_data(one)
     is_text = one.kind in ("comment", "header")
     style = "dim" if is_text else ""
     label = one.label or ""
@@ -95,12 +100,12 @@ def _cells(one: "StrategyLine", has_counts: bool) -> Sequence[Text]:
         else []
     )
     notes += [
-        Text(line(note), style=LABELS.get(label, "") if note in one.loss else "dim") for note in list_notes(record)
+        Text(to_line(note), style=LABELS.get(label, "") if note in one.loss else "dim") for note in list_notes(record)
     ]
     cells = [
         Text("" if one.number is None else str(one.number)),
-        Text(line(_remove_number(one.original, one.number)), style=style),
-        Text(line(one.pubmed or ("" if is_text else "not translated")), style="" if one.pubmed else "bold red"),
+        Text(to_line(_remove_number(one.original, one.number)), style=style),
+        Text(to_line(one.pubmed or ("" if is_text else "not translated")), style="" if one.pubmed else "bold red"),
         Text("\n").join(notes),
     ]
     if has_counts:
@@ -138,21 +143,23 @@ SEVERITIES: Final = {"error": "bold red", "warning": "bold yellow", "note": "dim
 def lint_page(record: Record) -> str:
     """Return a finding as an item of a Markdown list."""
     place = f"Line {record['line']}" if record.get("line") is not None else "Strategy"
-    fix = f" Write: {escaped(record['fix'])}." if record.get("fix") else ""
-    return f"- **{place}, {record['code']}** ({record['severity']}): {escaped(record['message'])}{fix}\n"
+    fix = f" Write: {escape(record['fix'])}." if record.get("fix") else ""
+    return f"- **{place}, {record['code']}** ({record['severity']}): {escape(record['message'])}{fix}\n"
 
 
 def lint_table(result: "LintResult", console: Console) -> RenderableType:
     """Return a table of the findings by line, and their number."""
     has_fixes = any(one.fix for one in result.findings)
-    last = [wrapped("Write", 1)] if has_fixes else []
-    table = ListingTable(number("Line"), fixed("Code"), wrapped("Problem", 3), *last, expand=True)
+    last = [build_wrapped_column("Write", 1)] if has_fixes else []
+    table = ListingTable(
+        build_number_column("Line"), build_fixed_column("Code"), build_wrapped_column("Problem", 3), *last, expand=True
+    )
     for one in result.findings:
         table.add_row(
             "" if one.line is None else str(one.line),
             Text(one.code, style=SEVERITIES[one.severity]),
-            Text(line(one.message)),
-            *([Text(line(one.fix or ""))] if has_fixes else []),
+            Text(to_line(one.message)),
+            *([Text(to_line(one.fix or ""))] if has_fixes else []),
         )
     notes = len(result.findings) - result.errors - result.warnings_found
     counts = {"line": result.lines, "error": result.errors, "warning": result.warnings_found, "note": notes}
@@ -164,17 +171,17 @@ def lint_table(result: "LintResult", console: Console) -> RenderableType:
 # Recall
 
 
-def recall_page(record: Record) -> str:
+def render_known_record(record: Record) -> str:
     """Return a known record as an item of a Markdown list."""
-    parts = [f"**{escaped(record['input'])}**: {str(record['status']).replace('_', ' ')}"]
+    parts = [f"**{escape(record['input'])}**: {str(record['status']).replace('_', ' ')}"]
     if record.get("title"):
-        parts.append(escaped(record["title"]))
+        parts.append(escape(record["title"]))
     if record.get("missed_by"):
         parts.append(f"missed by block {', '.join(map(str, record['missed_by']))}")
     if record.get("words"):
-        parts.append(f"words that the strategy lacks: {escaped(', '.join(record['words']))}")
+        parts.append(f"words that the strategy lacks: {escape(', '.join(record['words']))}")
     if record.get("change"):
-        parts.append(escaped(_describe_change(record["change"])))
+        parts.append(escape(_describe_change(record["change"])))
     return f"- {'; '.join(parts)}\n"
 
 
@@ -187,7 +194,7 @@ def _describe_change(change: Record) -> str:
     return f"{' and '.join(parts)} ({change['added_records']:+,} records)"
 
 
-def recall_table(result: "RecallResult", console: Console) -> RenderableType:
+def render_recall(result: "RecallResult", console: Console) -> RenderableType:
     """Return the recall, a table of the blocks, and a table of the records that were not found."""
     share = "no record is in PubMed" if result.recall is None else f"{result.recall:.1%}"
     interval = (
@@ -196,24 +203,34 @@ def recall_table(result: "RecallResult", console: Console) -> RenderableType:
     head = Text(f"{result.found} of {result.in_pubmed} known records found: {share}{interval}", style="bold")
     head.append(f"\nThe strategy finds {result.total_found:,} records.", style="")
     blocks = ListingTable(
-        *(number("Block"), number("Line"), wrapped("Query", 3)),
-        *(number("Known passed"), number("Known without it"), number("Records without it")),
+        *(build_number_column("Block"), build_number_column("Line"), build_wrapped_column("Query", 3)),
+        *(
+            build_number_column("Known passed"),
+            build_number_column("Known without it"),
+            build_number_column("Records without it"),
+        ),
         expand=True,
     )
     for one in result.blocks:
         blocks.add_row(
             *(str(one.block), "" if one.line is None else str(one.line)),
-            Text(line(("NOT " if one.is_excluded else "") + one.query)),
+            Text(to_line(("NOT " if one.is_excluded else "") + one.query)),
             *(f"{one.known_found:,}", f"{one.known_found_without:,}", f"{one.records_without:,}"),
         )
-    others = ListingTable(fixed("Record"), wrapped("Status", 1), wrapped("Title", 2), wrapped("Change", 2), expand=True)
+    others = ListingTable(
+        build_fixed_column("Record"),
+        build_wrapped_column("Status", 1),
+        build_wrapped_column("Title", 2),
+        build_wrapped_column("Change", 2),
+        expand=True,
+    )
     for record in result.records:
         if record.status == "found":
             continue
         status = record.status.replace("_", " ")
         if record.missed_by:
             status += f" by block {', '.join(map(str, record.missed_by))}"
-        change = "" if record.change is None else _describe_change(as_data(record.change))
-        others.add_row(line(record.input), status, Text(line(record.title or "")), Text(line(change)))
+        change = "" if record.change is None else _describe_change(convert_to_data(record.change))
+        others.add_row(to_line(record.input), status, Text(to_line(record.title or "")), Text(to_line(change)))
     extra = [others] if others.row_count else []
     return Group(head, Text(""), blocks, Text(""), *extra)

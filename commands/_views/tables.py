@@ -15,20 +15,20 @@ from entrez_kit.base.numerals import format_count
 
 from .._console import has_links
 from .._formats.fields import Column as Cell
-from .._formats.fields import Record, as_data
+from .._formats.fields import Record, convert_to_data
 from .._formats.rows import format_cell
 from .text import (
     PMC,
     PUBMED,
     doi_address,
+    format_people,
+    format_source,
+    get_status_label,
+    get_title,
     is_corrected,
-    line,
     page_address,
-    people,
     shorten,
-    source_of,
-    status_label,
-    title_of,
+    to_line,
 )
 
 if TYPE_CHECKING:
@@ -67,15 +67,15 @@ class ListingTable(Table):
     """
 
     def __init__(self, *columns: str | Column, expand: bool = False, stacks: bool = False) -> None:
-        wrapped_columns = (wrapped(one) if isinstance(one, str) else one for one in columns)
+        wrapped_columns = (build_wrapped_column(one) if isinstance(one, str) else one for one in columns)
         super().__init__(
             *wrapped_columns, box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1), expand=expand
         )
         self._stacks = stacks
 
-    def row(self, *values: object, style: str = "") -> None:
+    def add_cells(self, *values: object, style: str = "") -> None:
         """Add a row. Values become text on one line; a ``Text`` is not changed."""
-        self.add_row(*(value if isinstance(value, Text) else Text(line(value)) for value in values), style=style)
+        self.add_row(*(value if isinstance(value, Text) else Text(to_line(value)) for value in values), style=style)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         widths = list(map(_measure, self.columns))
@@ -93,7 +93,7 @@ class ListingTable(Table):
             if row is not self.rows[0]:
                 yield Text("")
             styled = (cell.copy() if isinstance(cell, Text) else Text(str(cell)) for cell in cells)
-            rows = [(name, _style_text(cell, row.style)) for name, cell in zip(names, styled, strict=True) if cell]
+            rows = [(name, _apply_style(cell, row.style)) for name, cell in zip(names, styled, strict=True) if cell]
             yield FactList(rows, "dim", max(map(cell_len, names)))
 
     def _assign_widths(self, least: Sequence[int], free: int) -> None:
@@ -113,7 +113,7 @@ class ListingTable(Table):
             self.columns[place].width, self.columns[place].ratio = width, None
 
 
-def _style_text(text: Text, style: StyleType | None) -> Text:
+def _apply_style(text: Text, style: StyleType | None) -> Text:
     if style:
         text.stylize_before(style)
     return text
@@ -145,29 +145,29 @@ def _list_whole_words(text: str) -> list[str]:
     return [word for word in text.split() if _IDENTIFIER.search(word)]
 
 
-def wrapped(name: str, share: int | None = None) -> Column:
+def build_wrapped_column(name: str, share: int | None = None) -> Column:
     """Return a column whose text wraps, with its share of the remaining width."""
     return Column(Text(name), overflow="fold", ratio=share)
 
 
-def key_column(name: str, share: int | None = None) -> Column:
+def build_key_column(name: str, share: int | None = None) -> Column:
     """Return a column of names or keys, with its share of the remaining width."""
     return KeyColumn(Text(name), overflow="fold", ratio=share)
 
 
-def fixed(name: str) -> Column:
+def build_fixed_column(name: str) -> Column:
     """Return a column whose text does not wrap."""
     return Column(Text(name), no_wrap=True)
 
 
-def number(name: str) -> Column:
+def build_number_column(name: str) -> Column:
     """Return a column of numbers."""
     return Column(Text(name), justify="right", no_wrap=True)
 
 
-def facts_table(rows: Iterable[tuple[str, object]], style: str = "dim") -> "FactList":
+def build_fact_list(rows: Iterable[tuple[str, object]], style: str = "dim") -> "FactList":
     """Return a list of names and values. Names without a value are omitted."""
-    texts = ((name, value if isinstance(value, Text) else Text(line(value))) for name, value in rows)
+    texts = ((name, value if isinstance(value, Text) else Text(to_line(value))) for name, value in rows)
     return FactList([(name, text) for name, text in texts if text], style)
 
 
@@ -211,12 +211,12 @@ def _wrap_whole(text: Text, width: int, console: Console) -> Iterator[Text]:
                 yield from piece.wrap(console, width)
 
 
-def link_text(text: str, address: str, console: Console) -> Text:
+def build_link(text: str, address: str, console: Console) -> Text:
     """Return an identifier, as a link if the terminal supports links."""
     return Text(text, style=f"cyan link {address}" if address and has_links(console) else "cyan")
 
 
-def link_identifiers(text: Text, console: Console) -> Text:
+def add_links(text: Text, console: Console) -> Text:
     """Make links of the PMIDs, PMCIDs and DOIs in a text, if the terminal supports links."""
     for found in _NAMED.finditer(text.plain) if has_links(console) else ():
         if found["doi"]:
@@ -227,17 +227,17 @@ def link_identifiers(text: Text, console: Console) -> Text:
     return text
 
 
-def article_link(pmid: object, console: Console) -> Text:
+def build_article_link(pmid: object, console: Console) -> Text:
     """Return a PMID, as a link to PubMed if the terminal supports links."""
-    return link_text(str(pmid), page_address(PUBMED, pmid), console)
+    return build_link(str(pmid), page_address(PUBMED, pmid), console)
 
 
-def grid(records: Iterable[Record], columns: Mapping[str, Cell]) -> RenderableType:
+def build_grid(records: Iterable[Record], columns: Mapping[str, Cell]) -> RenderableType:
     """Return a plain table of the fields that the user named."""
     table = ListingTable(*columns)
     table.show_edge = True
     for record in records:
-        table.row(*(Text(format_cell(column(record))) for column in columns.values()))
+        table.add_cells(*(Text(format_cell(column(record))) for column in columns.values()))
     return table
 
 
@@ -248,7 +248,7 @@ def search_table(result: "SearchResult", console: Console) -> RenderableType:
         parts += [_render_hits(result, console), Text("")]
     parts.append(_format_count(result))
     if result.query_translation:
-        parts.append(Text(f"Searched for: {line(result.query_translation)}", style="dim"))
+        parts.append(Text(f"Searched for: {to_line(result.query_translation)}", style="dim"))
     if result.certificate is not None:
         proof = result.certificate
         parts.append(
@@ -263,15 +263,15 @@ def search_table(result: "SearchResult", console: Console) -> RenderableType:
 
 def _render_hits(result: "SearchResult", console: Console) -> ListingTable:
     summaries = {
-        summary.pmid: {**as_data(summary), "kind": _format_kind(summary)} for summary in result.brief_summaries
+        summary.pmid: {**convert_to_data(summary), "kind": _format_kind(summary)} for summary in result.brief_summaries
     }
     first = result.search_parameters.offset + 1
     wide = console.width >= WIDE
-    about = article_columns(wide) if summaries else []
-    table = ListingTable(number("#"), fixed("PMID"), *about, expand=wide and bool(summaries))
+    about = build_article_columns(wide) if summaries else []
+    table = ListingTable(build_number_column("#"), build_fixed_column("PMID"), *about, expand=wide and bool(summaries))
     for rank, pmid in enumerate(result.pmids, start=first):
         record = summaries.get(pmid)
-        cells: list[RenderableType] = [Text(str(rank), style="dim"), article_link(pmid, console)]
+        cells: list[RenderableType] = [Text(str(rank), style="dim"), build_article_link(pmid, console)]
         if record is not None:
             cells += _fill_summary(record, wide)
         elif summaries:
@@ -289,13 +289,13 @@ def _format_kind(summary: "BriefSummary") -> str:
     return " · ".join(text for text in kinds if text)
 
 
-def broader_line(omitted: int | None) -> Text | None:
+def format_broader_line(omitted: int | None) -> Text | None:
     """Return a line with the number of omitted results of a broadened query, if any."""
     return Text(f"{omitted:,} broader results not shown.", style="bold") if omitted else None
 
 
 def _format_count(result: "SearchResult") -> Text:
-    if left_out := broader_line(result.broader_total):
+    if left_out := format_broader_line(result.broader_total):
         return left_out
     if not result.total_found:
         return Text("No results.", style="bold")
@@ -309,23 +309,23 @@ def _format_count(result: "SearchResult") -> Text:
 
 def fetch_table(result: "FetchResult", console: Console) -> RenderableType:
     """Return a table of the fetched records in the order of the inputs. A failed input has a message instead."""
-    records = [as_data(article) for article in result.articles or []]
+    records = [convert_to_data(article) for article in result.articles or []]
     by_pmid = {str(record["pmid"]): record for record in records}
     wide = console.width >= WIDE
-    table = ListingTable(fixed("PMID"), *article_columns(wide), expand=wide)
+    table = ListingTable(build_fixed_column("PMID"), *build_article_columns(wide), expand=wide)
     for record in records if not result.outcomes else ():
         table.add_row(*_fill_record(record, wide, console))
     for outcome in result.outcomes:
         if outcome.status == "found" and (known := by_pmid.get(outcome.pmid or "")) is not None:
             table.add_row(*_fill_record(known, wide, console))
         else:
-            table.add_row(Text(line(outcome.input)), format_failure(outcome), *([""] * (2 if wide else 0)))
+            table.add_row(Text(to_line(outcome.input)), format_failure(outcome), *([""] * (2 if wide else 0)))
     return table
 
 
 def format_failure(outcome: Any) -> Text:
     """Return the status and message of a failed input."""
-    return Text(f"{outcome.status.replace('_', ' ')}: {line(outcome.message)}", style="yellow")
+    return Text(f"{outcome.status.replace('_', ' ')}: {to_line(outcome.message)}", style="yellow")
 
 
 def join_lines(*parts: Text) -> Text:
@@ -333,12 +333,16 @@ def join_lines(*parts: Text) -> Text:
     return Text("\n").join([part for part in parts if part])
 
 
-def article_columns(wide: bool) -> list[Column]:
+def build_article_columns(wide: bool) -> list[Column]:
     """Return the columns for the cells of ``article_cells``."""
-    return [wrapped("Title", 4), wrapped("Authors", 2), wrapped("Source", 3)] if wide else [wrapped("Article")]
+    return (
+        [build_wrapped_column("Title", 4), build_wrapped_column("Authors", 2), build_wrapped_column("Source", 3)]
+        if wide
+        else [build_wrapped_column("Article")]
+    )
 
 
-def article_cells(wide: bool, title: Text, authors: str, source: str, notes: Text) -> list[Text]:
+def build_article_cells(wide: bool, title: Text, authors: str, source: str, notes: Text) -> list[Text]:
     """Return the cells of an article: three on a wide terminal, otherwise one with several lines."""
     if wide:
         return [join_lines(title, notes), Text(authors), Text(source)]
@@ -347,27 +351,27 @@ def article_cells(wide: bool, title: Text, authors: str, source: str, notes: Tex
 
 
 def _fill_record(record: Record, wide: bool, console: Console) -> list[Text]:
-    authors, ids = people(record.get("authors"), 3 if wide else 2), _format_ids(record, console)
-    cells = article_cells(wide, format_title(record), authors, source_of(record), ids)
-    return [article_link(str(record["pmid"]), console), *cells]
+    authors, ids = format_people(record.get("authors"), 3 if wide else 2), _format_ids(record, console)
+    cells = build_article_cells(wide, format_title(record), authors, format_source(record), ids)
+    return [build_article_link(str(record["pmid"]), console), *cells]
 
 
 def _fill_summary(record: Record, wide: bool) -> list[Text]:
-    title = join_lines(format_title(record), Text(line(record.get("snippet"))))
+    title = join_lines(format_title(record), Text(to_line(record.get("snippet"))))
     authors = shorten(str(record.get("authors") or ""), 3 if wide else 2)
-    source = line(record.get("source")) or line(record.get("pub_date"))
+    source = to_line(record.get("source")) or to_line(record.get("pub_date"))
     kind = Text(record["kind"], style="green")
-    *cells, last = article_cells(wide, title, authors, source, Text())
+    *cells, last = build_article_cells(wide, title, authors, source, Text())
     return [*cells, join_lines(last, kind)]
 
 
 def format_title(record: Record, title: str | None = None) -> Text:
     """Return the title, or the given text, with a label for a retraction or another notice, and "(corrected)"."""
     text = Text()
-    if label := status_label(record):
+    if label := get_status_label(record):
         text.append(label, style=_LABEL_STYLES.get(label, "bold yellow"))
         text.append(" ")
-    text.append(title_of(record) if title is None else title)
+    text.append(get_title(record) if title is None else title)
     if is_corrected(record):
         text.append(" (corrected)", style="bold yellow")
     return text
@@ -376,9 +380,9 @@ def format_title(record: Record, title: str | None = None) -> Text:
 def _format_ids(record: Mapping[str, Any], console: Console) -> Text:
     """Return DOI and PMCID, as links if the terminal supports links."""
     text = Text(style="dim")
-    if doi := line(record.get("doi")):
+    if doi := to_line(record.get("doi")):
         text.append(f"doi:{doi}", style=f"link {doi_address(doi)}" if has_links(console) else "")
-    if pmcid := line(record.get("pmcid")):
+    if pmcid := to_line(record.get("pmcid")):
         text.append("  " if text else "")
         text.append(pmcid, style=f"link {page_address(PMC, pmcid)}" if has_links(console) else "")
     return text

@@ -10,7 +10,7 @@ from entrez_kit.base.identifiers import PMC, PUBMED, doi_address
 from entrez_kit.base.invisible import visible
 from entrez_kit.pubmed.models import LANGUAGES, WORDS
 
-from .._formats.fields import Column, Record, columns_at, values_at
+from .._formats.fields import Column, Record, build_columns, get_values
 
 __all__ = ["PMC", "PUBMED", "doi_address"]
 
@@ -61,27 +61,27 @@ _HEADLINES: Final = {
 }
 
 
-def line(text: object) -> str:
+def to_line(text: object) -> str:
     """Return text on one line, without control characters."""
     return visible(" ".join(str(text or "").split()))
 
 
-def title_of(record: Record) -> str:
+def get_title(record: Record) -> str:
     """Return the title, or "(no title)"."""
-    return line(record.get("title")) or "(no title)"
+    return to_line(record.get("title")) or "(no title)"
 
 
-def person(author: Mapping[str, Any]) -> str:
+def format_person(author: Mapping[str, Any]) -> str:
     """Return a name in citation form: "Doe JA", "Doe JA 3rd", or the name of the group."""
     if author.get("collective_name"):
-        return line(author["collective_name"])
+        return to_line(author["collective_name"])
     parts = (author.get("last_name"), author.get("initials") or author.get("first_name"), author.get("suffix"))
-    return line(" ".join(str(part) for part in parts if part))
+    return to_line(" ".join(str(part) for part in parts if part))
 
 
-def people(authors: Sequence[Mapping[str, Any]] | None, limit: int | None = None, joiner: str = ", ") -> str:
+def format_people(authors: Sequence[Mapping[str, Any]] | None, limit: int | None = None, joiner: str = ", ") -> str:
     """Join names. "et al." replaces the names beyond the limit."""
-    names = [name for author in authors or () if (name := person(author))]
+    names = [name for author in authors or () if (name := format_person(author))]
     if limit is not None and len(names) > limit:
         return joiner.join([*names[:limit], "et al."])
     return joiner.join(names)
@@ -89,35 +89,35 @@ def people(authors: Sequence[Mapping[str, Any]] | None, limit: int | None = None
 
 def shorten(authors: str, limit: int) -> str:
     """Shorten a list of authors, with "et al." for the names beyond the limit."""
-    names = [name for name in re.split(r"[,;]\s+", line(authors)) if name]
+    names = [name for name in re.split(r"[,;]\s+", to_line(authors)) if name]
     return ", ".join([*names[:limit], "et al."] if len(names) > limit else names)
 
 
-def language(code: object) -> str:
+def name_language(code: object) -> str:
     """Return the name of a language by its MEDLINE or XML code, or the code if it is unknown."""
     short = str(code).partition("-")[0].lower()
-    return _LANGUAGES.get(short, line(code))
+    return _LANGUAGES.get(short, to_line(code))
 
 
-def other_abstracts(record: Record) -> list[tuple[str, str]]:
+def list_other_abstracts(record: Record) -> list[tuple[str, str]]:
     """Return the additional abstracts, each with its language or kind."""
     main_abstract = record.get("abstract_text") if record.get("abstract_language") else None
     return [
-        (language(other.get("language") or other.get("type") or "other"), line(other.get("text")))
+        (name_language(other.get("language") or other.get("type") or "other"), to_line(other.get("text")))
         for other in record.get("other_abstracts") or ()
         if other.get("text") != main_abstract
     ]
 
 
-def standing_status(record: Record) -> str:
+def get_standing_status(record: Record) -> str:
     """Return the publication status of a record, or "" for a record without notices."""
     status = str((record.get("standing") or {}).get("status") or record.get("retraction_status") or "none")
     return "" if status == "none" else status
 
 
-def status_label(record: Record) -> str:
+def get_status_label(record: Record) -> str:
     """Return the label of the publication status, such as RETRACTED, or ""."""
-    return LABELS.get(standing_status(record), "")
+    return LABELS.get(get_standing_status(record), "")
 
 
 def is_corrected(record: Record) -> bool:
@@ -127,68 +127,70 @@ def is_corrected(record: Record) -> bool:
     return "corrected" in statuses or "republished" in statuses
 
 
-def kind_in_words(kind: str) -> str:
+def describe_kind(kind: str) -> str:
     """Return the meaning of NLM's RefType: "RetractionIn" is "Retracted by"."""
-    return _KINDS.get(kind) or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", line(kind)).capitalize()
+    return _KINDS.get(kind) or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", to_line(kind)).capitalize()
 
 
-def banner(record: Record) -> list[str]:
+def build_banner(record: Record) -> list[str]:
     """Return the lines that must come first: the headline of a retraction or concern, then its notices."""
-    status = standing_status(record)
+    status = get_standing_status(record)
     if status not in LABELS:
         return []
     grave = [notice for notice in _list_notices(record) if notice.get("status") == status]
-    return [f"{LABELS[status]}: {_HEADLINES[status]}", *(correction_line(notice) for notice in grave)]
+    return [f"{LABELS[status]}: {_HEADLINES[status]}", *(format_correction(notice) for notice in grave)]
 
 
 def _list_notices(record: Record) -> Sequence[Mapping[str, Any]]:
     return (record.get("standing") or {}).get("notices") or ()
 
 
-def correction_line(item: Mapping[str, Any]) -> str:
+def format_correction(item: Mapping[str, Any]) -> str:
     """Return a correction of a record, or a notice of its publication status, as a line."""
-    citation = line(item.get("citation") or item.get("doi") or item.get("date"))
-    text = f"{kind_in_words(str(item['kind']))}: {citation}" if item.get("kind") else citation
+    citation = to_line(item.get("citation") or item.get("doi") or item.get("date"))
+    text = f"{describe_kind(str(item['kind']))}: {citation}" if item.get("kind") else citation
     if item.get("pmid"):
         text += f" PMID {item['pmid']}"
-    if reason := line(item.get("note") or item.get("reason")):
+    if reason := to_line(item.get("note") or item.get("reason")):
         text += f" ({reason})" if text else reason
     return text
 
 
-def other_corrections(record: Record) -> list[str]:
+def list_other_corrections(record: Record) -> list[str]:
     """Return the corrections that the banner does not show."""
-    status = standing_status(record)
+    status = get_standing_status(record)
     labelled_kinds = {
         notice.get("kind") for notice in _list_notices(record) if notice.get("status") == status in LABELS
     }
-    return [correction_line(item) for item in record.get("corrections") or () if item.get("kind") not in labelled_kinds]
+    return [
+        format_correction(item) for item in record.get("corrections") or () if item.get("kind") not in labelled_kinds
+    ]
 
 
-def date_of(record: Record) -> str:
+def format_date(record: Record) -> str:
     """Return the date of publication with PubMed's precision: "2024 Mar 3", "2024 Spring"."""
     info = record.get("journal_info") or {}
     date = info.get("publication_date") or {}
     if date.get("medline_date"):
-        return line(date["medline_date"])
-    return day(date) or line(info.get("year"))
+        return to_line(date["medline_date"])
+    return format_day(date) or to_line(info.get("year"))
 
 
-def _iso_date(record: Record) -> str:
+def _format_iso_date(record: Record) -> str:
     """Return the date of publication as 2024-03-03, 2024-03 or 2024; a season or a range as PubMed writes it."""
-    from entrez_kit.pubmed.xml.dates import iso_from_text
+    from entrez_kit.pubmed.xml.dates import convert_to_iso_date
 
-    return iso_from_text(date_of(record))
+    return convert_to_iso_date(format_date(record))
 
 
-def day(date: Mapping[str, Any]) -> str:
+def format_day(date: Mapping[str, Any]) -> str:
     """Return a date as "2024 Mar 3", without unknown parts."""
     month = date.get("month")
     name = _MONTHS[month - 1] if isinstance(month, int) and 1 <= month <= 12 else month
-    return line(" ".join(str(part) for part in (date.get("year"), name, date.get("day")) if part))
+    return to_line(" ".join(str(part) for part in (date.get("year"), name, date.get("day")) if part))
 
 
-def year_of(record: Record) -> str:
+def get_year(record: Record) -> str:
     """Return the year of publication, also if PubMed only gives a season or a range."""
     info = record.get("journal_info") or {}
     date = info.get("publication_date") or {}
@@ -198,26 +200,26 @@ def year_of(record: Record) -> str:
     return str(found or "")
 
 
-def journal_of(record: Record) -> str:
+def get_journal(record: Record) -> str:
     """Return the short title of the journal, or the title of the book."""
     info = record.get("journal_info") or {}
     book = record.get("book_info") or {}
-    return line(info.get("iso_abbreviation") or info.get("title") or book.get("title"))
+    return to_line(info.get("iso_abbreviation") or info.get("title") or book.get("title"))
 
 
-def source_of(record: Record) -> str:
+def format_source(record: Record) -> str:
     """Return the source of a record: "J Demo. 2024 Mar 3;12(3):45-67." or, for a chapter, the book."""
     if record.get("record_type") in ("book", "chapter"):
         return _format_book(record)
     info = record.get("journal_info") or {}
-    text = journal_of(record)
-    if date := date_of(record):
+    text = get_journal(record)
+    if date := format_date(record):
         text = f"{text}. {date}" if text else date
-    place = line(info.get("volume"))
+    place = to_line(info.get("volume"))
     if info.get("issue"):
-        place += f"({line(info['issue'])})"
+        place += f"({to_line(info['issue'])})"
     if number := info.get("pages") or info.get("article_number"):
-        place += f":{line(number)}"
+        place += f":{to_line(number)}"
     if place:
         text = f"{text};{place}" if text else place
     return f"{text}." if text and not text.endswith(".") else text
@@ -227,72 +229,72 @@ def _format_book(record: Record) -> str:
     book = record.get("book_info") or {}
     info = record.get("journal_info") or {}
     parts = []
-    name = line(book.get("title") or info.get("title"))
-    if name and name != title_of(record):
+    name = to_line(book.get("title") or info.get("title"))
+    if name and name != get_title(record):
         parts.append(f"In: {name}" if record.get("record_type") == "chapter" else name)
     if book.get("edition"):
-        parts.append(f"{line(book['edition'])} ed." if str(book["edition"]).isdigit() else line(book["edition"]))
+        parts.append(f"{to_line(book['edition'])} ed." if str(book["edition"]).isdigit() else to_line(book["edition"]))
     if book.get("editors"):
-        parts.append(f"{people(book['editors'], 6)}, ed")
-    publisher = ": ".join(text for key in ("publisher_location", "publisher") if (text := line(book.get(key))))
-    if date := date_of(record):
+        parts.append(f"{format_people(book['editors'], 6)}, ed")
+    publisher = ": ".join(text for key in ("publisher_location", "publisher") if (text := to_line(book.get(key))))
+    if date := format_date(record):
         publisher = f"{publisher}; {date}" if publisher else date
     if publisher:
         parts.append(publisher)
     return ". ".join(part.rstrip(".") for part in parts) + "." if parts else ""
 
 
-def links_of(record: Record) -> list[tuple[str, str]]:
+def list_links(record: Record) -> list[tuple[str, str]]:
     """Return the identifiers of a record with their URLs: PubMed (or Europe PMC), DOI, PMC, NCBI Bookshelf."""
     if record.get("pmid"):
-        links = [(f"PMID {line(record['pmid'])}", page_address(PUBMED, record["pmid"]))]
+        links = [(f"PMID {to_line(record['pmid'])}", page_address(PUBMED, record["pmid"]))]
     else:
-        links = [(record_key(record), line(record.get("url")))]
-    if doi := line(record.get("doi")):
+        links = [(record_key(record), to_line(record.get("url")))]
+    if doi := to_line(record.get("doi")):
         links.append((f"doi:{doi}", doi_address(doi)))
-    if pmcid := line(record.get("pmcid")):
+    if pmcid := to_line(record.get("pmcid")):
         links.append((pmcid, page_address(PMC, pmcid)))
-    if accession := line((record.get("book_info") or {}).get("accession")):
+    if accession := to_line((record.get("book_info") or {}).get("accession")):
         links.append((accession, page_address(BOOKSHELF, accession)))
     return links
 
 
 def record_key(record: Record) -> str:
     """Return the PMID of a record, or its source and id if it has no PMID ("PPR:PPR123")."""
-    return line(record.get("pmid")) or line(f"{record.get('source')}:{record.get('epmc_id')}")
+    return to_line(record.get("pmid")) or to_line(f"{record.get('source')}:{record.get('epmc_id')}")
 
 
 def page_address(site: str, identifier: object) -> str:
     """Return the URL of a record at PubMed, PMC or NCBI Bookshelf."""
-    return f"{site}{quote(line(identifier), safe='')}/"
+    return f"{site}{quote(to_line(identifier), safe='')}/"
 
 
 # Columns
 
 
 ARTICLE_COLUMNS: Final[dict[str, Column]] = {
-    **columns_at("pmid", "title"),
-    "authors": lambda record: people(record.get("authors"), joiner="; "),
-    "journal": lambda record: journal_title(record),
-    **columns_at("journal_info.iso_abbreviation"),
-    "year": year_of,
-    "date": lambda record: _iso_date(record),
-    **columns_at("journal_info.volume", "journal_info.issue", "journal_info.pages", "doi", "pmcid"),
-    **columns_at("journal_info.issn", "journal_info.eissn", "journal_info.nlm_id", "publication_types"),
-    **columns_at("retraction_status", "record_type", "languages", "keywords"),
-    "mesh_terms": partial(values_at, path="mesh_terms.descriptor_name"),
+    **build_columns("pmid", "title"),
+    "authors": lambda record: format_people(record.get("authors"), joiner="; "),
+    "journal": lambda record: get_journal_title(record),
+    **build_columns("journal_info.iso_abbreviation"),
+    "year": get_year,
+    "date": lambda record: _format_iso_date(record),
+    **build_columns("journal_info.volume", "journal_info.issue", "journal_info.pages", "doi", "pmcid"),
+    **build_columns("journal_info.issn", "journal_info.eissn", "journal_info.nlm_id", "publication_types"),
+    **build_columns("retraction_status", "record_type", "languages", "keywords"),
+    "mesh_terms": partial(get_values, path="mesh_terms.descriptor_name"),
     "abstract": lambda record: record.get("abstract_text"),
-    **columns_at("url"),
-    "standing": standing_status,
-    **columns_at("journal_info.article_number", "abstract_language"),
+    **build_columns("url"),
+    "standing": get_standing_status,
+    **build_columns("journal_info.article_number", "abstract_language"),
 }
 """The default columns of an article in csv and tsv."""
 
 
-def journal_title(record: Record) -> str:
+def get_journal_title(record: Record) -> str:
     """Return the full title of the journal or book."""
     info = record.get("journal_info") or {}
-    return line(info.get("title") or (record.get("book_info") or {}).get("title") or info.get("iso_abbreviation"))
+    return to_line(info.get("title") or (record.get("book_info") or {}).get("title") or info.get("iso_abbreviation"))
 
 
 # Checked references and claims
@@ -307,7 +309,7 @@ STATUS_WORDS: Final = {
 }
 
 
-def findings(record: Record) -> list[str]:
+def list_findings(record: Record) -> list[str]:
     """Return the findings about a reference, one sentence each, then remarks that are not problems."""
     messages = [str(finding["message"]) for finding in record.get("findings") or ()]
     is_other = record.get("same_work") is False

@@ -10,8 +10,8 @@ from entrez_kit.citations.style.casing import find_organisms, find_taxa
 from entrez_kit.citations.titles import format_article_title, format_journal_title, remove_full_stop
 from entrez_kit.pubmed.models import LANGUAGES, Article, ArticleDate, BookInfo, JournalInfo, PublicationDate
 from entrez_kit.pubmed.pages import page_and_number
-from entrez_kit.pubmed.standing import standing_of_article
-from entrez_kit.pubmed.xml.dates import YEAR, day_exists, month_number
+from entrez_kit.pubmed.standing import determine_standing_of_article
+from entrez_kit.pubmed.xml.dates import YEAR, is_existing_day, read_month
 
 Item = dict[str, Any]
 
@@ -170,7 +170,7 @@ def _add_rest(item: Item, article: Article) -> None:
 
 def list_notes(article: Article) -> list[str]:
     """Return notes for a reader of the citation: the publication status in brackets, and incomplete data."""
-    standing = article.standing or standing_of_article(article)
+    standing = article.standing or determine_standing_of_article(article)
     # The title of a correction notice shows its status.
     notes = [standing.note] if standing is not None and standing.status != "correction_notice" else []
     if article.authors_complete is False:
@@ -241,10 +241,10 @@ def _parse_range_end(start: list[int], text: str) -> list[int] | None:
     for word in _WORD.findall(YEAR.sub(" ", rest)):
         if word.isdigit():
             numbers.append(int(word))
-        elif (month := month_number(word)) is not None and len(end) == 1:
+        elif (month := read_month(word)) is not None and len(end) == 1:
             end.append(month)
     if numbers and len(end) == 1 and len(start) == 3:  # "Nov 12-18": the month is before the dash
         end.append(start[1])
-    if numbers and len(end) == 2 and day_exists(end[0], end[1], numbers[0]):
+    if numbers and len(end) == 2 and is_existing_day(end[0], end[1], numbers[0]):
         end.append(numbers[0])
     return end if end > start and len(end) >= min(len(start), 2) else None

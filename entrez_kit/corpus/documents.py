@@ -11,8 +11,8 @@ from entrez_kit.corpus.quality import Lasting, lasting_parts
 from entrez_kit.corpus.store.packing import pack
 from entrez_kit.corpus.times import find_entry_time, midnight
 from entrez_kit.pubmed.models import Article, Author, Standing
-from entrez_kit.pubmed.standing import RETRACTED, retraction_status, standing_of_article
-from entrez_kit.pubmed.xml.dates import iso_date
+from entrez_kit.pubmed.standing import RETRACTED, determine_standing_of_article, to_retraction_status
+from entrez_kit.pubmed.xml.dates import format_iso_date
 
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False)
 _CANONICAL: Final = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
@@ -62,8 +62,8 @@ class Doc(DocFields):
         authors = [name for author in article.authors if (name := _format_name(author))]
         mesh = list(dict.fromkeys(term.descriptor_name for term in article.mesh_terms))
         pub_types = list(dict.fromkeys(article.publication_types))
-        standing = article.standing or standing_of_article(article)
-        status = retraction_status(standing)
+        standing = article.standing or determine_standing_of_article(article)
+        status = to_retraction_status(standing)
         content: dict[str, Any] = {
             "title": article.title,
             "abstract": article.abstract_text,
@@ -118,10 +118,10 @@ def _find_publication_date(article: Article) -> str | None:
     journal = article.journal_info
     date = journal.publication_date if journal else None
     if date is not None and date.year:
-        return iso_date(date.year, date.month, date.day)
+        return format_iso_date(date.year, date.month, date.day)
     for other in article.article_dates:
         if other.year:
-            return iso_date(other.year, other.month, other.day)
+            return format_iso_date(other.year, other.month, other.day)
     return None
 
 

@@ -313,7 +313,7 @@ class _SyncRun:
         self, slicer: Slicer, first: ESearchReply, window: DateWindow | None, *, follows_entries: bool = False
     ) -> Iterator[Upserted]:
         """Process one search, slice by slice."""
-        for piece in slicer.slices(first, window):
+        for piece in slicer.yield_slices(first, window):
             pmids = [int(pmid) for pmid in dict.fromkeys(piece.ids)]
             self.report.unlisted += max(0, piece.count - len(pmids))
             if follows_entries:
@@ -417,7 +417,7 @@ class _SyncRun:
             if reply is None or reply.count == here:
                 continue
             if reply.count > MAX_PUBMED_RESULTS:
-                waiting += [part for part in window.parts(search.services.clock.today())[::-1] if not part.axis]
+                waiting += [part for part in window.split(search.services.clock.today())[::-1] if not part.axis]
                 continue
             pmids = esearch_delta(search.services, search.term, format_day(window.first), format_day(window.last))
             yield from self._check_unlisted(window.first, window.last, [int(pmid) for pmid in pmids])

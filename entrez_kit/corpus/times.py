@@ -7,7 +7,7 @@ from typing import Final
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.frontend_text import Argument, FrontendText
 from entrez_kit.pubmed.models import HistoryDate
-from entrez_kit.pubmed.xml.dates import iso_date
+from entrez_kit.pubmed.xml.dates import format_iso_date
 
 _ISO: Final = re.compile(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2})"
@@ -73,7 +73,7 @@ def find_entry_time(history: list[HistoryDate]) -> str | None:
     for status in ("entrez", "pubmed"):
         for step in history:
             if step.status == status and step.year and step.month and step.day:
-                day = iso_date(step.year, step.month, step.day)
+                day = format_iso_date(step.year, step.month, step.day)
                 hour, minute = step.hour or 0, step.minute or 0
                 known = 0 <= hour < 24 and 0 <= minute < 60
                 return f"{day}T{hour:02}:{minute:02}:00Z" if known else f"{day}T00:00:00Z"

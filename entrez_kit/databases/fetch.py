@@ -121,7 +121,7 @@ class FetchedRecords(OfIds[FetchedRecord]):
             elif uid in refused:
                 yield FetchedRecord(IdOutcome(id=input_id, status="not_found", message=refused[uid].message), "")
             else:
-                yield FetchedRecord(known.outcome(input_id), "")
+                yield FetchedRecord(known.find_outcome(input_id), "")
 
     def _look_up_ids(self, ids: Sequence[str]) -> LookUp:
         """Look up which ids exist. If the database has no summaries, no id is verified."""

@@ -12,7 +12,7 @@ from entrez_kit.core.model import Collected, Request, Result, Warn, omit_if_empt
 from entrez_kit.core.operation import AgentOptions, BatchedOutcomes, Operation
 from entrez_kit.databases.info import describe_database
 from entrez_kit.databases.names import DatabaseName, check_database
-from entrez_kit.databases.summary import IdOutcome, LookUp, look_up, missing_ids
+from entrez_kit.databases.summary import IdOutcome, LookUp, build_missing_ids_error, look_up
 from entrez_kit.services import Services
 
 if TYPE_CHECKING:
@@ -98,7 +98,9 @@ class LinkSets(BatchedOutcomes[str, LinkSet]):
     def missing_error(self) -> EntrezKitError | None:
         """Return the error for sources that do not exist or that NCBI did not answer for."""
         fields = ({"id": item.source_id, "status": item.status, "message": item.message} for item in self.missing)
-        return missing_ids(self._request.source, [IdOutcome.model_validate(one) for one in fields], self.found)
+        return build_missing_ids_error(
+            self._request.source, [IdOutcome.model_validate(one) for one in fields], self.found
+        )
 
     def _request_batch(self, start: int, inputs: Sequence[str]) -> list[LinkSet]:
         request = self._request
@@ -112,13 +114,13 @@ class LinkSets(BatchedOutcomes[str, LinkSet]):
         except InvalidInput:  # the database has no summaries, so the check is not possible
             existing = LookUp(request.source, {})
 
-        def linkset(source_id: str) -> LinkSet:
+        def build_linkset(source_id: str) -> LinkSet:
             if source_id in outcomes:
                 return outcomes[source_id]
             uid = uids[source_id]
             if uid in existing.absent:
                 # NCBI returns links for some ids that never existed; these links are dropped.
-                return LinkSet(source_id=source_id, status="not_found", message=existing.outcome(uid).message)
+                return LinkSet(source_id=source_id, status="not_found", message=existing.find_outcome(uid).message)
             if found := links.get(uid):
                 target_links = [Link(id=link.id, score=link.score, link_name=link.link_name or None) for link in found]
                 return LinkSet(source_id=source_id, status="linked", links=target_links)
@@ -128,7 +130,7 @@ class LinkSets(BatchedOutcomes[str, LinkSet]):
                 source_id=source_id, status="no_links", message=f"{request.target} has no records linked to {source_id}"
             )
 
-        return [linkset(source_id) for source_id in inputs]
+        return [build_linkset(source_id) for source_id in inputs]
 
     def _resolve_sources(self, ids: Sequence[str]) -> tuple[dict[str, str], dict[str, LinkSet]]:
         """Return the UID of each id, and the outcomes of ids without one. ELink names sources by UID only."""
@@ -141,7 +143,7 @@ class LinkSets(BatchedOutcomes[str, LinkSet]):
         self.error = self.error or next(iter(known.failed.values()), None)
         outcomes: dict[str, LinkSet] = {}
         for source_id, uid in known.uids.items():
-            outcome = known.outcome(source_id)
+            outcome = known.find_outcome(source_id)
             if outcome.status == "found":
                 uids[source_id] = str(known.documents[uid or ""]["uid"])
             else:

@@ -9,7 +9,7 @@ from pydantic import Field
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.core.model import Request, Result, Stripped, Warned, incomplete_error, omit_if_empty
 from entrez_kit.core.operation import AgentOptions, Operation, Paging
-from entrez_kit.databases.names import UI_LETTERS, entrez_uid
+from entrez_kit.databases.names import UI_LETTERS, to_entrez_uid
 from entrez_kit.databases.summary import look_up
 from entrez_kit.services import Services
 from entrez_kit.services.small_replies import ESearchReply
@@ -92,13 +92,13 @@ def lookup_mesh(services: Services, request: MeshRequest) -> MeshResult:
     pinned = _find_heading(services, request.query)
     uids, total, translation = _search_page(services, request, pinned)
     documents = _fetch_documents(services, uids)
-    records = {uid: mesh_record(uid, fields) for uid, fields in documents.items()}
+    records = {uid: build_mesh_record(uid, fields) for uid, fields in documents.items()}
     missing = [uid for uid in uids if uid not in records]
     if request.include_tree:
         places = {uid: list(_list_places(documents[uid])) for uid in records}
         near = {other for above_below in places.values() for _, *others in above_below for other in others}
         others = _fetch_documents(services, sorted(near - {*uids}))
-        known = records | {uid: mesh_record(uid, fields) for uid, fields in others.items()}
+        known = records | {uid: build_mesh_record(uid, fields) for uid, fields in others.items()}
         missing += sorted(near - {*known, *missing})
         records = {uid: _add_neighbors(record, places[uid], known) for uid, record in records.items()}
     results = [records[uid] for uid in uids if uid in records]
@@ -175,7 +175,7 @@ def _search(services: Services, term: str, size: int, start: int) -> ESearchRepl
 
 def _build_term(query: str) -> str:
     """Return the query to send; an identifier or a tree number is searched in its own field."""
-    uid = entrez_uid(query)
+    uid = to_entrez_uid(query)
     if uid:
         return f"{uid}[UID]"
     if _TREE_NUMBER.fullmatch(query.upper()):
@@ -203,7 +203,7 @@ def decode_ui(uid: str) -> str:
     return f"{letter}{uid[2:]}" if letter and re.fullmatch("[0-9]{8}", uid) else uid
 
 
-def mesh_record(uid: str, fields: dict[str, Any]) -> MeshRecord:
+def build_mesh_record(uid: str, fields: dict[str, Any]) -> MeshRecord:
     """Build a record from the fields of a document summary in JSON."""
     terms = _list_texts(fields.get("ds_meshterms"))
     ui = str(fields.get("ds_meshui") or "").strip() or decode_ui(uid)

@@ -74,7 +74,7 @@ def _read_article(kind: str, text: str) -> str | None:
     return identifier.value.removeprefix("PMC") if identifier is not None and identifier.kind == kind else None
 
 
-def entrez_uid(ui: str) -> str | None:
+def to_entrez_uid(ui: str) -> str | None:
     """Convert a unique identifier of MeSH to its Entrez UID (D003924 -> 68003924).
 
     Return None for identifiers with nine digits (since 2014), because their UIDs do not follow from them.
@@ -91,7 +91,7 @@ _SPELLINGS: Final[Mapping[str, Callable[[str], str | None]]] = {
     "gene": partial(_read_prefixed, "NCBIGene:|GeneID:|gene:"),
     "taxonomy": partial(_read_prefixed, "txid|taxid:|NCBITaxon:"),
     "snp": partial(_read_prefixed, "rs"),
-    "mesh": entrez_uid,
+    "mesh": to_entrez_uid,
 }
 """Databases whose ids are only digits, and the functions that read other spellings."""
 

@@ -54,7 +54,7 @@ class SummaryResult(Warned):
     outcomes: list[IdOutcome] = omit_if_empty([])
 
 
-def missing_ids(db: str, missing: Sequence[IdOutcome], found: int) -> EntrezKitError | None:
+def build_missing_ids_error(db: str, missing: Sequence[IdOutcome], found: int) -> EntrezKitError | None:
     """Return the error for a document with missing ids."""
     messages: dict[IdStatus, str] = {"not_found": f"{db} has no record {{}}.", "invalid": f"Not ids of {db}: {{}}."}
     named = {status: join_names(one.id for one in missing if one.status == status) for status in (*messages, "error")}
@@ -86,7 +86,7 @@ class OfIds(BatchedOutcomes[str, Item]):
 
     def missing_error(self) -> EntrezKitError | None:
         """Return the error for ids without a record."""
-        return missing_ids(self._db, self.missing, self.found)
+        return build_missing_ids_error(self._db, self.missing, self.found)
 
 
 class SummaryOutcome(NamedTuple):
@@ -105,7 +105,7 @@ class DocumentSummaries(OfIds[SummaryOutcome]):
         known = look_up(self._services, self._db, inputs, breaker=self._breaker)
         self.error = self.error or next(iter(known.failed.values()), None)
         for input_id in inputs:
-            yield SummaryOutcome(known.outcome(input_id), known.documents.get(known.uids[input_id] or ""))
+            yield SummaryOutcome(known.find_outcome(input_id), known.documents.get(known.uids[input_id] or ""))
 
 
 def entrez_summary(services: Services, request: SummaryRequest) -> DocumentSummaries:
@@ -160,7 +160,7 @@ class LookUp:
         """The ids to request, each once."""
         return list(dict.fromkeys(uid for uid in self.uids.values() if uid is not None))
 
-    def outcome(self, input_id: str) -> IdOutcome:
+    def find_outcome(self, input_id: str) -> IdOutcome:
         """Return the outcome of an id."""
         uid = self.uids[input_id]
         if uid is None:

@@ -19,8 +19,8 @@ from entrez_kit.base.errors import (
     UpstreamError,
 )
 from entrez_kit.base.settings import Settings
-from entrez_kit.doctor.probes import DEMO, PROBES, REAL, Examples, Probe, other_content
-from entrez_kit.doctor.report import ERRORS, NAMES, Comparison, why_not
+from entrez_kit.doctor.probes import DEMO, PROBES, REAL, Examples, Probe, describe_other_content
+from entrez_kit.doctor.report import ERRORS, NAMES, Comparison, explain_exclusion
 from entrez_kit.services import Services
 from entrez_kit.services.known_shapes import ShapeDifference
 from entrez_kit.services.small_replies import parse_esearch
@@ -121,7 +121,7 @@ def compare(
         def ask_all(service: str, rows: list[Probe]) -> list[Compared]:
             found: list[Compared] = []
             gone = "offline" if settings.offline else "not reached" if NAMES[service] in unreached else None
-            gone = gone or why_not(settings, service)
+            gone = gone or explain_exclusion(settings, service)
             for probe in rows:
                 found.append(ask(probe, gone or probe.needs(requested)))
                 if found[-1].comparison.hop in UNREACHED:
@@ -154,7 +154,7 @@ def _run_probe(probe: Probe, services: Services, examples: Examples, exchanges: 
         if probe.holds is not None:
             comparison.differences += probe.holds(content, examples)
         elif probe.refusal is not None:
-            comparison.differences.append(other_content("a reply instead of an error"))
+            comparison.differences.append(describe_other_content("a reply instead of an error"))
     except EntrezKitError as exc:
         raised = exc
     _set_result(probe, comparison, raised, exchanges)

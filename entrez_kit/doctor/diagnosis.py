@@ -13,7 +13,7 @@ from entrez_kit.base.numerals import format_count
 from entrez_kit.base.settings import Settings
 from entrez_kit.doctor import hops, local
 from entrez_kit.doctor.hops import Connector, HopCheck, Route
-from entrez_kit.doctor.report import ERRORS, NAMES, Check, CheckEnded, DoctorReport, Notes, why_not
+from entrez_kit.doctor.report import ERRORS, NAMES, Check, CheckEnded, DoctorReport, Notes, explain_exclusion
 from entrez_kit.services.transport import Responder, base_of, is_keyed
 from entrez_kit.services.transport.download.addresses import Resolver
 
@@ -100,7 +100,9 @@ def diagnose(
         HopCheck(url, route, resolver, connector, patience).run(way)
         return way.checks
 
-    names = [name for name in NAMES if why_not(settings, name) is None] if all_services or deep else ["eutils"]
+    names = (
+        [name for name in NAMES if explain_exclusion(settings, name) is None] if all_services or deep else ["eutils"]
+    )
     services = [(NAMES[name], base_of(settings, name)) for name in names]
     with ThreadPoolExecutor(max_workers=len(services), thread_name_prefix="entrez-kit doctor") as pool:
         ways = list(pool.map(lambda service: check_way(*service), services))
@@ -131,7 +133,7 @@ def _compare(
         save_replies(save, compared, settings)
         report.saved = str(save)
     report.comparisons = [one.comparison for one in compared]
-    report.healthy = report.healthy and not report.compared("failed")
+    report.healthy = report.healthy and not report.list_compared("failed")
 
 
 def _ask(settings: Settings, way: list[Check], asker: Asker, patience: float) -> list[Check]:

@@ -129,7 +129,7 @@ class HopCheck:
 
     def _resolve(self, stop: SplitResult, check: Check) -> list[str]:
         try:
-            host, port = stop.hostname, port_of(stop)
+            host, port = stop.hostname, get_port(stop)
         except ValueError:
             host, port = None, 0
         if not host:
@@ -150,7 +150,7 @@ class HopCheck:
                 "Check the network connection and the name servers of this machine.",
             ) from None
         except (OSError, UnicodeError) as exc:
-            raise CheckEnded(f"{whose} cannot be resolved: {reason(exc)}", _name_hint(self.route)) from None
+            raise CheckEnded(f"{whose} cannot be resolved: {describe_reason(exc)}", _name_hint(self.route)) from None
         if not addresses:
             raise CheckEnded(f"{whose} has no address", _name_hint(self.route))
         listed = ", ".join(addresses[:MAX_ADDRESSES]) + (" ..." if len(addresses) > MAX_ADDRESSES else "")
@@ -159,7 +159,7 @@ class HopCheck:
 
     def _connect(self, stop: SplitResult, addresses: list[str], check: Check) -> socket.socket:
         """Try the addresses in order, as requests does, and return the first connection."""
-        port = port_of(stop)
+        port = get_port(stop)
         tried = _select_addresses(addresses)
         seconds = self.patience if len(tried) == 1 else self.patience / 2
         problems: list[str] = []
@@ -168,7 +168,7 @@ class HopCheck:
             try:
                 connection = self.connector(address, port, seconds)
             except OSError as exc:
-                problems.append(f"{address} port {port}: {reason(exc)}")
+                problems.append(f"{address} port {port}: {describe_reason(exc)}")
                 slow = slow or isinstance(exc, TimeoutError)
                 continue
             check.add(f"connected to {address} port {port}")
@@ -179,7 +179,7 @@ class HopCheck:
                     "if IPv6 fails, switch IPv6 off.",
                 )
             return connection
-        raise CheckEnded("; ".join(problems), _connection_hint(self.route))
+        raise CheckEnded("; ".join(problems), _suggest_for_connection(self.route))
 
     def _pass_proxy(self, proxy: SplitResult, target: SplitResult, connection: socket.socket, check: Check) -> None:
         if proxy.scheme != "http":
@@ -190,7 +190,7 @@ class HopCheck:
             check.add(f"requests go through {display_url(proxy)}")
             return
         host = target.hostname or ""
-        goal = f"{f'[{host}]' if ':' in host else host}:{port_of(target)}"
+        goal = f"{f'[{host}]' if ':' in host else host}:{get_port(target)}"
         try:
             status, phrase = call_with_timeout(
                 lambda: _ask_for_tunnel(connection, goal, proxy, self.patience), self.patience, connection
@@ -201,7 +201,7 @@ class HopCheck:
             ) from None
         except OSError as exc:
             raise CheckEnded(
-                f"the proxy {display_url(proxy)} closed the connection: {reason(exc)}", _PROXY_HINT
+                f"the proxy {display_url(proxy)} closed the connection: {describe_reason(exc)}", _PROXY_HINT
             ) from None
         if 200 <= status < 300:
             check.add(f"{display_url(proxy)} connects to {goal}")
@@ -230,7 +230,7 @@ class HopCheck:
         connection.settimeout(self.patience)
         try:
             version, certificate = call_with_timeout(
-                lambda: _handshake(context, connection, host), self.patience, connection
+                lambda: _try_handshake(context, connection, host), self.patience, connection
             )
         except TimeoutError:
             raise CheckEnded(
@@ -238,17 +238,17 @@ class HopCheck:
                 "The network may block the traffic: try another network, or ask the administrator for a proxy.",
             ) from None
         except ssl.SSLCertVerificationError as exc:
-            raise _certificate_finding(host, exc) from None
+            raise _describe_certificate(host, exc) from None
         except ssl.SSLError as exc:
-            raise _tls_finding(host, exc) from None
+            raise _describe_tls(host, exc) from None
         except OSError as exc:
             raise CheckEnded(
-                f"the connection to {host} was closed during the TLS handshake: {reason(exc)}",
+                f"the connection to {host} was closed during the TLS handshake: {describe_reason(exc)}",
                 "A firewall may block encrypted connections to this host: try another network, or ask the "
                 "administrator for a proxy.",
             ) from None
         until = certificate.get("notAfter")
-        check.add(f"{version}{f', certificate valid until {_day(until)}' if isinstance(until, str) else ''}")
+        check.add(f"{version}{f', certificate valid until {_format_day(until)}' if isinstance(until, str) else ''}")
 
 
 _PROXY_HINT: Final = "Check HTTPS_PROXY and HTTP_PROXY; set NO_PROXY or unset them if no proxy is needed."
@@ -274,7 +274,7 @@ def call_with_timeout(
         raise
 
 
-def port_of(parts: SplitResult) -> int:
+def get_port(parts: SplitResult) -> int:
     """Return the port of a URL, or the default port of its scheme."""
     return parts.port or {"https": 443, "http": 80}.get(parts.scheme, 1080)
 
@@ -293,7 +293,7 @@ def display_url(address: SplitResult) -> str:
     return f"{address.scheme}://{address.netloc.rpartition('@')[2]}"
 
 
-def reason(exc: BaseException) -> str:
+def describe_reason(exc: BaseException) -> str:
     """Return a short text for the cause of a failure."""
     if isinstance(exc, TimeoutError):
         return "no answer in time"
@@ -320,7 +320,7 @@ def _name_hint(route: Route) -> str:
     )
 
 
-def _connection_hint(route: Route) -> str:
+def _suggest_for_connection(route: Route) -> str:
     if route.proxy:
         return f"{_PROXY_HINT} Is the proxy running?"
     return (
@@ -359,13 +359,13 @@ def _create_context(route: Route) -> ssl.SSLContext:
         return ssl.create_default_context(cafile=str(bundle))
     except (OSError, ssl.SSLError) as exc:
         raise CheckEnded(
-            f"the certificates in {bundle} cannot be read: {reason(exc)}",
+            f"the certificates in {bundle} cannot be read: {describe_reason(exc)}",
             "Correct or unset REQUESTS_CA_BUNDLE and CURL_CA_BUNDLE.",
             code=NotConfigured.code,
         ) from None
 
 
-def _handshake(context: ssl.SSLContext, connection: socket.socket, host: str) -> tuple[str, dict[str, Any]]:
+def _try_handshake(context: ssl.SSLContext, connection: socket.socket, host: str) -> tuple[str, dict[str, Any]]:
     with context.wrap_socket(connection, server_hostname=host) as wrapped:
         return wrapped.version() or "TLS", dict(wrapped.getpeercert() or {})
 
@@ -375,7 +375,7 @@ _EXPIRED: Final = {9: "is not valid yet", 10: "has expired"}
 _OTHER_NAME: Final = {62, 64}
 
 
-def _certificate_finding(host: str, exc: ssl.SSLCertVerificationError) -> CheckEnded:
+def _describe_certificate(host: str, exc: ssl.SSLCertVerificationError) -> CheckEnded:
     if exc.verify_code in _EXPIRED:
         now = datetime.now(tz=UTC).strftime("%Y-%m-%d %H:%M UTC")
         return CheckEnded(
@@ -395,7 +395,7 @@ def _certificate_finding(host: str, exc: ssl.SSLCertVerificationError) -> CheckE
     )
 
 
-def _tls_finding(host: str, exc: ssl.SSLError) -> CheckEnded:
+def _describe_tls(host: str, exc: ssl.SSLError) -> CheckEnded:
     if exc.reason in ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "UNKNOWN_PROTOCOL", "RECORD_LAYER_FAILURE"):
         return CheckEnded(
             f"the server at {host} does not support TLS",
@@ -407,7 +407,7 @@ def _tls_finding(host: str, exc: ssl.SSLError) -> CheckEnded:
     )
 
 
-def _day(text: str) -> str:
+def _format_day(text: str) -> str:
     try:
         return datetime.fromtimestamp(ssl.cert_time_to_seconds(text), tz=UTC).strftime("%Y-%m-%d")
     except ValueError:

@@ -21,7 +21,7 @@ from entrez_kit.base.extras import EXTRAS, install_line, is_installed
 from entrez_kit.base.numerals import format_count
 from entrez_kit.base.private_files import make_private_folder, restrict_schema
 from entrez_kit.base.settings import BY_NAME, SANDBOX_ORIGIN, Settings
-from entrez_kit.doctor.hops import reason
+from entrez_kit.doctor.hops import describe_reason
 from entrez_kit.doctor.report import CheckEnded, Notes
 
 LIBRARIES: Final = (
@@ -127,7 +127,9 @@ def check_disk(notes: Notes, settings: Settings, free_space: FreeSpace) -> None:
                 seen.add(device)
                 free = free_space(existing)
             except OSError as exc:
-                check.warn(f"{name}: {folder} cannot be read ({reason(exc)})", "Check the permissions of this folder.")
+                check.warn(
+                    f"{name}: {folder} cannot be read ({describe_reason(exc)})", "Check the permissions of this folder."
+                )
                 continue
             if free < FULL_BYTES:
                 raise CheckEnded(
@@ -177,7 +179,7 @@ def damage_of(path: Path) -> str | None:
     except sqlite3.OperationalError as exc:  # another program has locked it, so it is not damaged
         return None if "locked" in str(exc) or "busy" in str(exc) else str(exc)
     except (sqlite3.Error, OSError) as exc:
-        return reason(exc)
+        return describe_reason(exc)
     return None if verdict == "ok" else "it is damaged"
 
 
@@ -191,7 +193,7 @@ class SharedLimit:
     wait_seconds: float = 0.0
 
 
-def shared_limit(settings: Settings) -> SharedLimit:
+def read_shared_limit(settings: Settings) -> SharedLimit:
     """Return the state of NCBI's rate limit, with the current waiting time. This takes no slot."""
     from entrez_kit.services.transport import POLICIES, is_keyed, limiter_file
     from entrez_kit.services.transport.limiter import RateLimiter, SlotUnavailable
@@ -213,7 +215,7 @@ def shared_limit(settings: Settings) -> SharedLimit:
 def check_rate_limit(notes: Notes, settings: Settings) -> None:
     """Check whether all processes of this user share NCBI's rate limit, and how long the queue is."""
     with notes.check("rate_limit") as check:
-        limit = shared_limit(settings)
+        limit = read_shared_limit(settings)
         check.add(f"{limit.per_second:g} requests per second")
         if limit.problem:
             check.warn(
@@ -243,7 +245,7 @@ def try_to_write(folder: Path) -> None:
             os.fsync(file.fileno())
     except OSError as exc:
         raise CheckEnded(
-            f"{folder} cannot be written: {reason(exc)}",
+            f"{folder} cannot be written: {describe_reason(exc)}",
             "Make the folder writable, or set ENTREZ_KIT_CACHE_DIR to a writable folder. Until then no reply is "
             "cached.",
             code=StoreError.code,

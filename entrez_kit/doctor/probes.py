@@ -152,24 +152,24 @@ class Probe:
     needs: Callable[[Examples], str | None] = lambda examples: None
 
 
-def other_content(what: str) -> ShapeDifference:
+def describe_other_content(what: str) -> ShapeDifference:
     """Return the difference of a valid reply with unexpected content."""
     return ShapeDifference("other_content", "reply", what)
 
 
 def _require(value: object, what: str) -> Iterator[ShapeDifference]:
     if not value:
-        yield other_content(what)
+        yield describe_other_content(what)
 
 
 def _compare_order(received: Sequence[str], requested: Sequence[str]) -> Iterator[ShapeDifference]:
     """Yield the differences in the records of a reply: missing, not requested, or in another order."""
     missing = [one for one in requested if one not in received]
     if missing:
-        yield other_content(f"no record of {', '.join(missing[:3])}{' ...' if len(missing) > 3 else ''}")
+        yield describe_other_content(f"no record of {', '.join(missing[:3])}{' ...' if len(missing) > 3 else ''}")
     foreign = [one for one in received if one not in requested]
     if foreign:
-        yield other_content(f"records that were not requested: {', '.join(foreign[:3])}")
+        yield describe_other_content(f"records that were not requested: {', '.join(foreign[:3])}")
     if not missing and not foreign and list(received) != list(requested):
         yield ShapeDifference("other_order", "reply", "records in another order than requested")
 
@@ -177,7 +177,7 @@ def _compare_order(received: Sequence[str], requested: Sequence[str]) -> Iterato
 # E-utilities
 
 
-def _some_ids(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
+def _check_ids(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     found = parse_esearch(content)
     yield from _require(found.count >= len(found.ids) > 0, f"{len(found.ids)} ids of {found.count}")
     yield from _require(found.query_translation, "no translation of the query")
@@ -191,45 +191,45 @@ def _check_complaint(code: str) -> Holds:
     return holds
 
 
-def _summaries(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
+def _check_summaries(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     found, _ = summaries.parse_summaries(parse_esummary(content))
     yield from _compare_order([one.pmid for one in found], examples.pmids)
     yield from _require(all(one.title and one.source and one.pub_date for one in found), "a summary without its title")
 
 
-def _records(content: bytes) -> list[Record]:
+def _read_records(content: bytes) -> list[Record]:
     return [record for record in iter_records(content) if record.kind != "deleted"]
 
 
-def _articles(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
-    found = _records(content)
+def _check_articles(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
+    found = _read_records(content)
     yield from _compare_order([record.pmid for record in found], examples.pmids)
     for article in (record.article() for record in found):
         yield from _require(article.title and article.journal_info, f"PMID {article.pmid} without title or journal")
 
 
-def _up_to_500(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
-    requested = _ids_of_500(examples)
-    received = [record.pmid for record in _records(content)]
+def _check_up_to_500(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
+    requested = _list_500_ids(examples)
+    received = [record.pmid for record in _read_records(content)]
     yield from _compare_order(received, [pmid for pmid in requested if pmid in received])
     yield from _require(received, "no records")
 
 
-def _ids_of_500(examples: Examples) -> list[str]:
+def _list_500_ids(examples: Examples) -> list[str]:
     return [str(examples.first_of_500 + number) for number in range(500)]
 
 
-def _one_book(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
-    received = [record.kind for record in _records(content)]
+def _check_book(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
+    received = [record.kind for record in _read_records(content)]
     yield from _require(received in (["book"], ["chapter"]), f"{' and '.join(received) or 'nothing'} instead of a book")
 
 
-def _in_doubt(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
-    received = [record.article().standing for record in _records(content)]
+def _check_status(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
+    received = [record.article().standing for record in _read_records(content)]
     yield from _require(received and all(received), "no publication status of a withdrawn work")
 
 
-def _links(name: str, *, scored: bool = False, may_be_none: bool = False, of_gene: bool = False) -> Holds:
+def _check_links(name: str, *, scored: bool = False, may_be_none: bool = False, of_gene: bool = False) -> Holds:
     def holds(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
         linksets = parse_linksets(content)
         source = ("gene", examples.gene) if of_gene else ("pubmed", examples.pmids[0])
@@ -249,7 +249,7 @@ def _links(name: str, *, scored: bool = False, may_be_none: bool = False, of_gen
     return holds
 
 
-def _spelt(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
+def _check_spelling(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     received = parse_espell(content)
     yield from _require(received.corrected, "no correction")
     requested = examples.misspelt.casefold().split()
@@ -261,18 +261,18 @@ def _check_match(content: bytes, examples: Examples) -> Iterator[ShapeDifference
     yield from _require(0 in answers and answers[0].pmids == (examples.cited,), f"not PMID {examples.cited}")
 
 
-def _headings(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
+def _check_headings(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     found = parse_documents(parse_esummary(content)).documents.values()
     yield from _require(found and all(one.get("ds_meshterms") for one in found), "a heading without its terms")
 
 
-def _genes(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
+def _check_genes(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     found = parse_genes(content)
     yield from _compare_order([gene.id.rpartition(":")[2] for gene in found], [examples.gene])
     yield from _require(all(gene.symbol and gene.cross_references for gene in found), "a gene without symbol")
 
 
-def _about_pubmed(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
+def _check_pubmed_info(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     received = parse_database(content)
     names = {field.name for field in received.fields}
     yield from _require(received.name == "pubmed", f"a description of {received.name}")
@@ -291,11 +291,11 @@ def _check_conversion(content: bytes, examples: Examples) -> Iterator[ShapeDiffe
     yield from _require(UNKNOWN_PMID not in found, "an article for an unknown PMID")
 
 
-def _bucket_shape(content: bytes) -> Shape:
+def _read_bucket_shape(content: bytes) -> Shape:
     return LISTING if b"<ListBucketResult" in content[:500] else RECORD if content[:1] == b"{" else JATS
 
 
-def _full_text(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
+def _check_full_text(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     found = [article for article in iter_jats(content) if getattr(article, "has_body", False)]
     yield from _require(found, "no article with a text")
 
@@ -314,33 +314,33 @@ def _works(which: str) -> Holds:
     return holds
 
 
-def _esearch(services: Services, term: str, db: str = "pubmed", **options: Any) -> ESearchReply:
+def _request_esearch(services: Services, term: str, db: str = "pubmed", **options: Any) -> ESearchReply:
     return parse_esearch(services.eutils.esearch(db=db, term=term, **options).content)
 
 
-def _kept_in_history(services: Services, examples: Examples) -> ClientReply:
-    found = _esearch(services, examples.term, usehistory=True, retmax=0)
+def _request_history(services: Services, examples: Examples) -> ClientReply:
+    found = _request_esearch(services, examples.term, usehistory=True, retmax=0)
     return services.eutils.esummary(db="pubmed", webenv=found.web_env, query_key=found.query_key, retstart=0, retmax=3)
 
 
-def _heading(services: Services, examples: Examples) -> ClientReply:
-    found = _esearch(services, examples.heading, db="mesh", retmax=1)
+def _request_heading(services: Services, examples: Examples) -> ClientReply:
+    found = _request_esearch(services, examples.heading, db="mesh", retmax=1)
     if not found.ids:
         raise EntityNotFound(f"mesh has no heading {examples.heading}.", invalid_input=examples.heading)
     return services.eutils.esummary(db="mesh", ids=found.ids, version="2.0", retmode="json")
 
 
-def _second_page(services: Services, examples: Examples) -> ClientReply:
+def _request_second_page(services: Services, examples: Examples) -> ClientReply:
     first = parse_page(services.europepmc.search(query=examples.term, page_size=2).content, "*")
     cursor = first.next_cursor or "*"
     reply = services.europepmc.search(query=examples.term, page_size=2, cursor_mark=cursor)
     second = parse_page(reply.content, cursor)
-    if second.next_cursor == cursor or _names(first) & _names(second):
+    if second.next_cursor == cursor or _read_names(first) & _read_names(second):
         raise malformed_error("search", "the second page repeats the first")
     return reply
 
 
-def _names(page: Page) -> set[tuple[str, str]]:
+def _read_names(page: Page) -> set[tuple[str, str]]:
     return {(article.source, article.epmc_id) for article in page.articles}
 
 
@@ -349,19 +349,21 @@ def _work(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     yield from _require(received.lower() == examples.doi.lower(), f"a record of {received[:100]}")
 
 
-def _notices(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
+def _check_notices(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     items = json.loads(content)["message"]["items"]
     yield from _require(
         items and all(crossref.updates_work(one, examples.retracted_doi) for one in items), "other notices"
     )
 
 
-def _records_of(pmids: Callable[[Services, Examples], Sequence[str]], **options: Any) -> Callable[..., ClientReply]:
+def _request_records(
+    pmids: Callable[[Services, Examples], Sequence[str]], **options: Any
+) -> Callable[..., ClientReply]:
     """Return a function that fetches records of PubMed."""
     return lambda s, x: s.eutils.efetch(db="pubmed", ids=pmids(s, x), retmode="xml", **options)
 
 
-def _links_of(name: str, command: str = "neighbor") -> Callable[..., ClientReply]:
+def _request_links(name: str, command: str = "neighbor") -> Callable[..., ClientReply]:
     """Return a function that requests links of an article."""
     return lambda s, x: s.eutils.elink(dbfrom="pubmed", db="pubmed", ids=x.pmids[:1], cmd=command, linkname=name)
 
@@ -369,7 +371,7 @@ def _links_of(name: str, command: str = "neighbor") -> Callable[..., ClientReply
 _EUTILS: Final = partial(Probe, "eutils")
 _EINFO: Final = partial(_EUTILS, "einfo", shape=EINFO)
 _ESEARCH: Final = partial(_EUTILS, "esearch", shape=esearch_shape)
-_ESUMMARY: Final = partial(_EUTILS, "esummary", shape=summaries.shape_of)
+_ESUMMARY: Final = partial(_EUTILS, "esummary", shape=summaries.choose_shape)
 _EFETCH: Final = partial(_EUTILS, "efetch_pubmed", shape=ARTICLES)
 _ELINK: Final = partial(_EUTILS, "elink", shape=ELINK)
 _IDCONV: Final = partial(Probe, "idconv", "idconv", shape=CONVERTED)
@@ -383,9 +385,9 @@ PROBES: Final[tuple[Probe, ...]] = (
         lambda s, x: s.eutils.einfo(),
         lambda c, x: _require("pubmed" in parse_database_list(c), "no pubmed among the databases"),
     ),
-    _EINFO("EInfo of PubMed", lambda s, x: s.eutils.einfo(db="pubmed"), _about_pubmed),
-    _ESEARCH("ESearch", lambda s, x: s.eutils.esearch(db="pubmed", term=x.term), _some_ids),
-    _ESEARCH("ESearch as JSON", lambda s, x: s.eutils.esearch(db="pubmed", term=x.term, retmode="json"), _some_ids),
+    _EINFO("EInfo of PubMed", lambda s, x: s.eutils.einfo(db="pubmed"), _check_pubmed_info),
+    _ESEARCH("ESearch", lambda s, x: s.eutils.esearch(db="pubmed", term=x.term), _check_ids),
+    _ESEARCH("ESearch as JSON", lambda s, x: s.eutils.esearch(db="pubmed", term=x.term, retmode="json"), _check_ids),
     _ESEARCH(
         "ESearch, phrase that is nowhere",
         lambda s, x: s.eutils.esearch(db="pubmed", term=f"{x.term} AND {NO_PHRASE}"),
@@ -412,15 +414,17 @@ PROBES: Final[tuple[Probe, ...]] = (
     ),
     _ESUMMARY(
         "ESummary from the history",
-        _kept_in_history,
+        _request_history,
         lambda c, x: _require(
             (received := len(summaries.parse_summaries(parse_esummary(c))[0])) == 3,
             f"{received} summaries instead of 3",
         ),
     ),
-    _ESUMMARY("ESummary 2.0, XML", lambda s, x: s.eutils.esummary(db="pubmed", ids=x.pmids), _summaries),
-    _ESUMMARY("ESummary, JSON", lambda s, x: s.eutils.esummary(db="pubmed", ids=x.pmids, retmode="json"), _summaries),
-    _EFETCH("EFetch, XML", _records_of(lambda s, x: x.pmids), _articles),
+    _ESUMMARY("ESummary 2.0, XML", lambda s, x: s.eutils.esummary(db="pubmed", ids=x.pmids), _check_summaries),
+    _ESUMMARY(
+        "ESummary, JSON", lambda s, x: s.eutils.esummary(db="pubmed", ids=x.pmids, retmode="json"), _check_summaries
+    ),
+    _EFETCH("EFetch, XML", _request_records(lambda s, x: x.pmids), _check_articles),
     _EUTILS(
         "efetch_medline",
         "EFetch, MEDLINE",
@@ -428,28 +432,34 @@ PROBES: Final[tuple[Probe, ...]] = (
         lambda c, x: _compare_order([pmid for pmid, _ in read_medline(c)], x.pmids),
         MEDLINE,
     ),
-    _EFETCH("EFetch, 500 ids by POST", _records_of(lambda s, x: _ids_of_500(x), post=True), _up_to_500),
-    _EFETCH("EFetch, book", _records_of(lambda s, x: [x.book]), _one_book),
+    _EFETCH("EFetch, 500 ids by POST", _request_records(lambda s, x: _list_500_ids(x), post=True), _check_up_to_500),
+    _EFETCH("EFetch, book", _request_records(lambda s, x: [x.book]), _check_book),
     _EFETCH(
         "EFetch, unknown id",
-        _records_of(lambda s, x: [UNKNOWN_PMID]),
-        lambda c, x: _require(not _records(c), "a record of an unknown PMID"),
+        _request_records(lambda s, x: [UNKNOWN_PMID]),
+        lambda c, x: _require(not _read_records(c), "a record of an unknown PMID"),
         refusal=(EntityNotFound, "not_found"),
     ),
     _EFETCH(
         "EFetch, withdrawn work",
-        _records_of(lambda s, x: _esearch(s, x.withdrawn, retmax=1).ids or [UNKNOWN_PMID]),
-        _in_doubt,
+        _request_records(lambda s, x: _request_esearch(s, x.withdrawn, retmax=1).ids or [UNKNOWN_PMID]),
+        _check_status,
     ),
-    _EFETCH("EFetch, retracted work", _records_of(lambda s, x: [x.retracted]), _in_doubt),
-    _ELINK("ELink, similar articles", _links_of("pubmed_pubmed"), _links("pubmed_pubmed")),
-    _ELINK("ELink with scores", _links_of("pubmed_pubmed", "neighbor_score"), _links("pubmed_pubmed", scored=True)),
-    _ELINK("ELink, citing articles", _links_of("pubmed_pubmed_citedin"), _links("pubmed_pubmed_citedin")),
-    _ELINK("ELink, references", _links_of("pubmed_pubmed_refs"), _links("pubmed_pubmed_refs", may_be_none=True)),
+    _EFETCH("EFetch, retracted work", _request_records(lambda s, x: [x.retracted]), _check_status),
+    _ELINK("ELink, similar articles", _request_links("pubmed_pubmed"), _check_links("pubmed_pubmed")),
+    _ELINK(
+        "ELink with scores",
+        _request_links("pubmed_pubmed", "neighbor_score"),
+        _check_links("pubmed_pubmed", scored=True),
+    ),
+    _ELINK("ELink, citing articles", _request_links("pubmed_pubmed_citedin"), _check_links("pubmed_pubmed_citedin")),
+    _ELINK(
+        "ELink, references", _request_links("pubmed_pubmed_refs"), _check_links("pubmed_pubmed_refs", may_be_none=True)
+    ),
     _ELINK(
         "ELink, gene to PubMed",
         lambda s, x: s.eutils.elink(dbfrom="gene", db="pubmed", ids=[x.gene], linkname="gene_pubmed"),
-        _links("gene_pubmed", of_gene=True),
+        _check_links("gene_pubmed", of_gene=True),
     ),
     _EUTILS(
         "epost",
@@ -462,7 +472,7 @@ PROBES: Final[tuple[Probe, ...]] = (
         "espell",
         "ESpell",
         lambda s, x: s.eutils.espell(term=x.misspelt),
-        _spelt,
+        _check_spelling,
         espell_shape,
     ),
     _EUTILS("ecitmatch", "ECitMatch", lambda s, x: s.eutils.ecitmatch(bdata=x.citation), _check_match, ECITMATCH),
@@ -474,12 +484,12 @@ PROBES: Final[tuple[Probe, ...]] = (
         EGQUERY,
         may_be_gone=True,
     ),
-    _ESUMMARY("MeSH heading", _heading, _headings, shape=None),
+    _ESUMMARY("MeSH heading", _request_heading, _check_headings, shape=None),
     _EUTILS(
         "efetch_gene",
         "Gene, XML",
         lambda s, x: s.eutils.efetch(db="gene", ids=[x.gene], retmode="xml"),
-        _genes,
+        _check_genes,
         GENES,
     ),
     _ESUMMARY(
@@ -504,15 +514,15 @@ PROBES: Final[tuple[Probe, ...]] = (
         "jats",
         "List of versions, record and XML of an article",
         lambda s, x: s.pmc_oa.article_xml(x.pmcid),
-        _full_text,
-        _bucket_shape,
+        _check_full_text,
+        _read_bucket_shape,
         every=True,
     ),
     _EUROPE_PMC(
         "europepmc", "Search", lambda s, x: s.europepmc.search(query=x.term, page_size=2), _page_of_two, shape=FOUND
     ),
-    _EUROPE_PMC("europepmc", "Search, second page", _second_page, _page_of_two, shape=FOUND),
-    _EUROPE_PMC("jats", "Full text", lambda s, x: s.europepmc.full_text_xml(x.free_text), _full_text, shape=JATS),
+    _EUROPE_PMC("europepmc", "Search, second page", _request_second_page, _page_of_two, shape=FOUND),
+    _EUROPE_PMC("jats", "Full text", lambda s, x: s.europepmc.full_text_xml(x.free_text), _check_full_text, shape=JATS),
     _EUROPE_PMC(
         "europepmc_links",
         "Citations",
@@ -536,7 +546,9 @@ PROBES: Final[tuple[Probe, ...]] = (
         OPEN_ACCESS,
     ),
     _CROSSREF("Record of a work", lambda s, x: s.crossref.work(x.doi), _work, crossref.WORK),
-    _CROSSREF("Notices about a work", lambda s, x: s.crossref.updates([x.retracted_doi]), _notices, crossref.UPDATES),
+    _CROSSREF(
+        "Notices about a work", lambda s, x: s.crossref.updates([x.retracted_doi]), _check_notices, crossref.UPDATES
+    ),
     Probe(
         "openalex",
         "openalex",

@@ -103,7 +103,7 @@ class DoctorReport(Result):
     )
     saved: str | None = omit_if_empty(description="The folder with the replies.")
 
-    def compared(self, *verdicts: Verdict) -> list[Comparison]:
+    def list_compared(self, *verdicts: Verdict) -> list[Comparison]:
         """Return the comparisons with one of these verdicts."""
         return [one for one in self.comparisons or [] if one.verdict in verdicts]
 
@@ -120,15 +120,15 @@ class DoctorReport(Result):
     @property
     def exit_status(self) -> Exit:
         """0 without problems, 4 for warnings, else the exit status that commands have because of the first failure."""
-        codes = [one.code for one in self.failed] + [one.code for one in self.compared("failed")]
+        codes = [one.code for one in self.failed] + [one.code for one in self.list_compared("failed")]
         if codes:
             return ERRORS[codes[0] or UpstreamError.code].exit_code
-        unasked = self.comparisons is not None and not self.compared("agrees")
-        return Exit.PARTIAL if self.warnings or self.compared("differs") or unasked else Exit.DONE
+        unasked = self.comparisons is not None and not self.list_compared("agrees")
+        return Exit.PARTIAL if self.warnings or self.list_compared("differs") or unasked else Exit.DONE
 
-    def problem(self) -> EntrezKitError | None:
+    def find_problem(self) -> EntrezKitError | None:
         """Return the error that commands report because of the first failure; None without a failure."""
-        failed: list[Check] | list[Comparison] = self.failed or self.compared("failed")
+        failed: list[Check] | list[Comparison] = self.failed or self.list_compared("failed")
         if not failed:
             return None
         first = failed[0]
@@ -140,7 +140,7 @@ class DoctorReport(Result):
         )
 
 
-def why_not(settings: Settings, service: str) -> str | None:
+def explain_exclusion(settings: Settings, service: str) -> str | None:
     """Return why these settings exclude a service; None if they do not."""
     from entrez_kit.references.check.sources import parse_sources
 

@@ -15,7 +15,7 @@ from entrez_kit.fulltext.models import (
     TriedTier,
     Unavailable,
     UnpaywallArticle,
-    pubmed_url,
+    format_pubmed_url,
 )
 from entrez_kit.pubmed.models import Article, Standing
 
@@ -57,7 +57,7 @@ class Answer:
     detail: str | None = None
     front: PmcArticle | None = None
 
-    def and_then(self, other: "Answer") -> "Answer":
+    def combine(self, other: "Answer") -> "Answer":
         """Combine the answers of two sources of one tier."""
         weightier = max(self, other, key=lambda answer: _WEIGHT.index(answer.outcome))
         details = dict.fromkeys(answer.detail for answer in (self, other) if answer.detail)
@@ -138,7 +138,7 @@ class ArticleLookup:
             self.learn(pmid=answer.front.pmid, doi=answer.front.doi)
         self.tried.append(TriedTier(tier=tier, outcome=answer.outcome, detail=answer.detail))
 
-    def unavailable(self, identifier: Identifier) -> Unavailable:
+    def describe_unavailable(self, identifier: Identifier) -> Unavailable:
         """Return the ``unavailable`` entry for a normalized id."""
         outcomes = [tried.outcome for tried in self.tried]
         requested = [outcome for outcome in outcomes if outcome != "not-attempted"]
@@ -153,7 +153,7 @@ class ArticleLookup:
             message=_NO_TEXT if reason == "not-found" and self.has_record else _MESSAGES[reason],
             retryable=True if "service-error" in outcomes else None,
             pmid=self.pmid,
-            pubmed_url=pubmed_url(self.pmid) if self.has_record else None,
+            pubmed_url=format_pubmed_url(self.pmid) if self.has_record else None,
             doi=self.doi,
             publisher_url=doi_address(self.doi) if self.doi and not self.is_unknown else None,
             title=record.title if record else None,

@@ -21,11 +21,11 @@ from entrez_kit.fulltext.models import (
     Truncation,
     Unavailable,
     UnpaywallArticle,
-    pmc_url,
-    pubmed_url,
+    format_pmc_url,
+    format_pubmed_url,
 )
 from entrez_kit.fulltext.selection import select, select_markdown, select_pdf_text, truncate_text
-from entrez_kit.pubmed.standing import graver, retraction_status
+from entrez_kit.pubmed.standing import choose_graver, to_retraction_status
 from entrez_kit.pubmed.standing_lookup import Standings, standing_error
 from entrez_kit.services import Services
 
@@ -101,7 +101,7 @@ class FulltextRequest(Request):
             )
         return self
 
-    def inputs(self) -> list[tuple[str, Identifier | None]]:
+    def list_inputs(self) -> list[tuple[str, Identifier | None]]:
         """Return the inputs in order, each with its identifier; None if it is not an id."""
         of_kinds = [(text, _read_identifier(text, kind)) for name, kind in KINDS for text in getattr(self, name) or ()]
         return [*of_kinds, *((text, read_identifier(text)) for text in self.ids or ())]
@@ -219,7 +219,7 @@ class Fulltexts(Outcomes[FulltextOutcome]):
         self._omitted_sections = 0
 
     def __iter__(self) -> Iterator[FulltextOutcome]:
-        inputs = self._request.inputs()
+        inputs = self._request.list_inputs()
         wanted = [identifier for _, identifier in inputs if identifier is not None]
         self.invalid = [text for text, identifier in inputs if identifier is None]
         nothing = build_missing_error([], 0, self.invalid)
@@ -245,11 +245,11 @@ class Fulltexts(Outcomes[FulltextOutcome]):
         if lookup.jats is not None:
             return _build_article(name, lookup, request)
         if lookup.copy is None:
-            return FulltextOutcome(name, unavailable=lookup.unavailable(identifier))
+            return FulltextOutcome(name, unavailable=lookup.describe_unavailable(identifier))
         fields = FulltextRequest.model_fields
         ignored = [name for name in _OPTIONS if getattr(request, name) != fields[name].default]
         copy = lookup.copy
-        warnings = _replaced_warnings(name, lookup)
+        warnings = _warn_of_replacement(name, lookup)
         if request.sections:
             pick = select_markdown if copy.content_format == "html-markdown" else select_pdf_text
             if content := pick(copy.content, request.sections):
@@ -258,8 +258,8 @@ class Fulltexts(Outcomes[FulltextOutcome]):
         copy, notice = _cut_copy(name, copy, request)
         copy.standing = lookup.standing
         copy.tried_tiers = lookup.tried if lookup.pmcid is not None else []
-        warnings += [_ignored_warning(name, ignored)] if ignored else []
-        return FulltextOutcome(name, copy, cut=notice, warnings=[*warnings, *_standing_warnings(lookup)])
+        warnings += [_warn_of_ignored_options(name, ignored)] if ignored else []
+        return FulltextOutcome(name, copy, cut=notice, warnings=[*warnings, *_warn_of_standing(lookup)])
 
     @property
     def truncation(self) -> Truncation | None:
@@ -309,16 +309,16 @@ def _build_article(name: str, lookup: ArticleLookup, request: FulltextRequest) -
     is_page = isinstance(request, FulltextPageRequest) and request.for_readers
     with_references = request.include_references or is_page
     pmid, pmcid = lookup.pmid or front.pmid, lookup.pmcid or front.pmcid
-    standing = graver(lookup.standing, front.standing)
+    standing = choose_graver(lookup.standing, front.standing)
     article = front.model_copy(
         update={
             "via_source": "europepmc" if lookup.via_europepmc else "pmc",
             "pmcid": pmcid,
-            "pmc_url": pmc_url(pmcid),
+            "pmc_url": format_pmc_url(pmcid),
             "pmid": pmid,
-            "pubmed_url": pubmed_url(pmid),
+            "pubmed_url": format_pubmed_url(pmid),
             "doi": front.doi or lookup.doi,
-            "retraction_status": None if (status := retraction_status(standing)) == "none" else status,
+            "retraction_status": None if (status := to_retraction_status(standing)) == "none" else status,
             "standing": standing,
             "sections": selected.sections,
             "references": lookup.jats.references if with_references else [],
@@ -338,8 +338,8 @@ def _build_article(name: str, lookup: ArticleLookup, request: FulltextRequest) -
         cut=cut if selected.is_cut else None,
         omitted_sections=selected.omitted_sections,
         warnings=[
-            *([_missing_sections_warning(name, lookup, request)] if selected.missed else []),
-            *_standing_warnings(lookup),
+            *([_warn_of_missing_sections(name, lookup, request)] if selected.missed else []),
+            *_warn_of_standing(lookup),
         ],
     )
 
@@ -353,13 +353,13 @@ def _cut_copy(name: str, copy: UnpaywallArticle, request: FulltextRequest) -> tu
     return copy.model_copy(update={"content": content}), notice
 
 
-def _standing_warnings(lookup: ArticleLookup) -> list[Warn]:
+def _warn_of_standing(lookup: ArticleLookup) -> list[Warn]:
     if lookup.standing_error is None:
         return []
     return Standings(unknown={lookup.known_pmid or "": lookup.standing_error}).warnings
 
 
-def _replaced_warnings(name: str, lookup: ArticleLookup) -> list[Warn]:
+def _warn_of_replacement(name: str, lookup: ArticleLookup) -> list[Warn]:
     """Warn that an article of PMC comes from another copy, which may be another version, and why."""
     if lookup.pmcid is None:
         return []
@@ -369,7 +369,7 @@ def _replaced_warnings(name: str, lookup: ArticleLookup) -> list[Warn]:
     return [Warn(code="pmc_text_replaced", message=message)]
 
 
-def _ignored_warning(name: str, options: Sequence[str]) -> Warn:
+def _warn_of_ignored_options(name: str, options: Sequence[str]) -> Warn:
     *others, last = options
     ignored = f"{', '.join(others)} and {last} were" if others else f"{last} was"
     return Warn(
@@ -378,7 +378,7 @@ def _ignored_warning(name: str, options: Sequence[str]) -> Warn:
     )
 
 
-def _missing_sections_warning(name: str, lookup: ArticleLookup, request: FulltextRequest) -> Warn:
+def _warn_of_missing_sections(name: str, lookup: ArticleLookup, request: FulltextRequest) -> Warn:
     assert lookup.jats is not None
     titles = [section.heading for section in lookup.jats.sections if section.heading]
     known_titles = "; ".join(titles[:_MAX_TITLES]) + (" ..." if len(titles) > _MAX_TITLES else "")

@@ -122,7 +122,7 @@ def _search(services: Services, lookups: Sequence[ArticleLookup], kind: IdKind, 
     retrieval = Retrieval(services, medline=False)
 
     def read(pmids: Sequence[str]) -> "list[Record]":
-        records = retrieval.records_of(pmids)
+        records = retrieval.fetch_by_pmid(pmids)
         articles.update((record.pmid, record.article()) for record in records)
         return records
 

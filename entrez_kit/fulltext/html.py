@@ -78,7 +78,7 @@ class WebPage:
         return self.word_count < LANDING_WORDS and self.pdf_url is not None and not has_sections
 
 
-def html_to_markdown(content: bytes, url: str, charset: str | None = None) -> WebPage:
+def convert_html_to_markdown(content: bytes, url: str, charset: str | None = None) -> WebPage:
     """Read the article out of a page.
 
     Args:

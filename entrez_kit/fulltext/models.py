@@ -201,11 +201,11 @@ class Truncation(Result):
     articles: list[CutArticle | CutCopy]
 
 
-def pubmed_url(pmid: str | None) -> str | None:
+def format_pubmed_url(pmid: str | None) -> str | None:
     """Return the address of an article at PubMed."""
     return f"{PUBMED}{pmid}/" if pmid else None
 
 
-def pmc_url(pmcid: str | None) -> str | None:
+def format_pmc_url(pmcid: str | None) -> str | None:
     """Return the address of an article at PMC."""
     return f"{PMC}{pmcid}/" if pmcid else None

@@ -65,7 +65,7 @@ class Pdf:
     word_count: int
 
 
-def pdf_to_text(content: bytes, *, seconds: float = SECONDS) -> Pdf:
+def read_pdf(content: bytes, *, seconds: float = SECONDS) -> Pdf:
     """Read the text of a PDF.
 
     Args:

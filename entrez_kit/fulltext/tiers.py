@@ -12,7 +12,7 @@ from entrez_kit.base.identifiers import Identifier
 from entrez_kit.core.batches import CircuitBreaker, collect_batches
 from entrez_kit.fulltext.article_lookup import EUROPEPMC_OFF, UNPAYWALL_OFF, Answer, ArticleLookup, convert_failure
 from entrez_kit.fulltext.jats.article import JatsArticle, JatsError, iter_jats
-from entrez_kit.fulltext.models import PmcArticle, pubmed_url
+from entrez_kit.fulltext.models import PmcArticle, format_pubmed_url
 from entrez_kit.services import Services
 from entrez_kit.services.europe_pmc import has_id
 from entrez_kit.services.small_replies import malformed_error
@@ -73,7 +73,7 @@ def take_pmc(
         return lookup.pmcid_problem or Answer("not-attempted")
     answer = read[lookup.pmcid]
     if isinstance(answer, Answer):
-        answer = _from_bucket(services, lookup, version, answer)
+        answer = _fetch_from_bucket(services, lookup, version, answer)
     return _store(lookup, answer)
 
 
@@ -84,7 +84,7 @@ def _read_set(services: Services, lookups: Mapping[str, ArticleLookup], pmcids: 
         ids=[pmcid.removeprefix("PMC") for pmcid in pmcids],
         retmode="xml",
         post=len(pmcids) > POST_ABOVE,
-        read=lambda content: _articles_of(content, [lookups[pmcid] for pmcid in pmcids]),
+        read=lambda content: _parse_articles(content, [lookups[pmcid] for pmcid in pmcids]),
         keep=lambda read: read.keys() >= set(pmcids),
     )
     return {
@@ -92,7 +92,7 @@ def _read_set(services: Services, lookups: Mapping[str, ArticleLookup], pmcids: 
     }
 
 
-def _articles_of(content: bytes, lookups: Sequence[ArticleLookup]) -> Read:
+def _parse_articles(content: bytes, lookups: Sequence[ArticleLookup]) -> Read:
     """Parse PMC's reply: it names articles that PMC does not have, so a reply that names none of them is invalid."""
     read: Read = {}
     articles = list(iter_jats(content))
@@ -130,19 +130,19 @@ def _check_text(article: JatsArticle) -> JatsArticle | Answer:
     return Answer("no-body", FORBIDDEN if article.forbidden else FRONT_ONLY, article.front)
 
 
-def _from_bucket(
+def _fetch_from_bucket(
     services: Services, lookup: ArticleLookup, version: Callable[[], str], before: Answer
 ) -> JatsArticle | Answer:
     try:
         read = partial(_read_article, lookup=lookup)
         found = services.pmc_oa.article_xml(lookup.pmcid or "", version(), read=read, keep=_is_article).value
     except (EntityNotFound, InvalidInput):
-        return before.and_then(Answer("miss", f"{_BUCKET}: not there"))
+        return before.combine(Answer("miss", f"{_BUCKET}: not there"))
     except EntrezKitError as exc:
         found = convert_failure(exc)
     if isinstance(found, JatsArticle):
         return found
-    return before.and_then(Answer(found.outcome, f"{_BUCKET}: {found.detail}", found.front))
+    return before.combine(Answer(found.outcome, f"{_BUCKET}: {found.detail}", found.front))
 
 
 def _read_article(
@@ -215,7 +215,7 @@ class EuropePMCHits:
         self._found: list[dict[str, Any]] = []
         self._errors: dict[str, EntrezKitError] = {}
 
-    def of(self, lookup: ArticleLookup) -> dict[str, Any] | None:
+    def find(self, lookup: ArticleLookup) -> dict[str, Any] | None:
         """Return the record of an article, preferably one with full text."""
         with self._lock:
             if lookup.wanted.value not in self._requested:
@@ -232,7 +232,7 @@ class EuropePMCHits:
         return min(own, key=lambda record: not record.get("pmcid"), default=None)
 
     def _ask(self, keys: list[str]) -> list[dict[str, Any]]:
-        queries = [query_for(self._lookups[key]) for key in keys]
+        queries = [build_query(self._lookups[key]) for key in keys]
         query = queries[0] if len(queries) == 1 else " OR ".join(f"({query})" for query in queries)
         lookups = [partial(_is_of, lookup=self._lookups[key]) for key in keys]
         reply = self._services.europepmc.search(
@@ -247,7 +247,7 @@ def ask_europepmc(services: Services, lookup: ArticleLookup, hits: EuropePMCHits
     if not services.settings.europepmc_enabled:
         return Answer("not-attempted", EUROPEPMC_OFF)
     try:
-        return _from_europepmc(services, lookup, hits)
+        return _fetch_from_europepmc(services, lookup, hits)
     except NotConfigured as exc:
         return Answer("not-attempted", exc.message.rstrip("."))
     except EntityNotFound as exc:
@@ -258,7 +258,7 @@ def ask_europepmc(services: Services, lookup: ArticleLookup, hits: EuropePMCHits
         return convert_failure(exc)
 
 
-def query_for(lookup: ArticleLookup) -> str:
+def build_query(lookup: ArticleLookup) -> str:
     """Return the query for an article's id. Europe PMC finds nothing for quoted ids, or for PMCIDs with a source."""
     kind, value = lookup.wanted.kind, lookup.wanted.value
     if kind == "pmid":
@@ -268,8 +268,8 @@ def query_for(lookup: ArticleLookup) -> str:
     return 'DOI:"{}"'.format(value.replace('"', "").replace("\\", ""))
 
 
-def _from_europepmc(services: Services, lookup: ArticleLookup, hits: EuropePMCHits) -> Answer | None:
-    hit = hits.of(lookup)
+def _fetch_from_europepmc(services: Services, lookup: ArticleLookup, hits: EuropePMCHits) -> Answer | None:
+    hit = hits.find(lookup)
     if hit is None:
         return Answer("miss", "Europe PMC has no record of it")
     ids = {name: str(value) for name, value in hit.items() if value}
@@ -317,7 +317,12 @@ def ask_unpaywall(services: Services, lookup: ArticleLookup) -> Answer | None:
     if isinstance(found, Answer):
         is_unknown = found.detail in (UNKNOWN_DOI, INVALID_DOI) and lookup.is_unknown
         return Answer("miss" if is_unknown else found.outcome, (found.detail or "").rstrip("."))
-    known = {"doi": lookup.doi, "pmid": lookup.pmid, "pmcid": lookup.pmcid, "pubmed_url": pubmed_url(lookup.pmid)}
+    known = {
+        "doi": lookup.doi,
+        "pmid": lookup.pmid,
+        "pmcid": lookup.pmcid,
+        "pubmed_url": format_pubmed_url(lookup.pmid),
+    }
     lookup.copy = found.model_copy(update=known)
     return None
 

@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError
 from entrez_kit.base.settings import Settings
 from entrez_kit.fulltext.article_lookup import Answer
-from entrez_kit.fulltext.html import WebPage, html_to_markdown, unreadable
+from entrez_kit.fulltext.html import WebPage, convert_html_to_markdown, unreadable
 from entrez_kit.fulltext.models import Outcome, UnpaywallArticle
-from entrez_kit.fulltext.pdf import pdf_to_text
+from entrez_kit.fulltext.pdf import read_pdf
 from entrez_kit.services import Services
 from entrez_kit.services.transport.download.addresses import AddressGuard
 from entrez_kit.services.unpaywall import INVALID_DOI, NO_ADDRESS, NO_COPY, UNKNOWN_DOI, Location, OpenAccess
@@ -119,7 +119,7 @@ def _read(
         version=location.version,
     )
     if fetched.kind == "pdf":
-        pdf = pdf_to_text(fetched.content, seconds=max(1.0, min(60.0, until - time.monotonic())))
+        pdf = read_pdf(fetched.content, seconds=max(1.0, min(60.0, until - time.monotonic())))
         return copy(
             content_format="pdf-text",
             content=pdf.text,
@@ -139,7 +139,7 @@ def _read_page(fetched: "Downloaded") -> WebPage:
     if fetched.kind != "html":
         media_type = fetched.content_type.partition(";")[0].strip()[:60]
         raise unreadable("is neither a PDF nor an HTML page" + (f" (its type is {media_type})" if media_type else ""))
-    page = html_to_markdown(fetched.content, fetched.url, fetched.charset)
+    page = convert_html_to_markdown(fetched.content, fetched.url, fetched.charset)
     if page.is_landing_page:
         what = f"is a page about the article ({page.word_count} words), not the article"
         raise unreadable(what, pdf_url=page.pdf_url)

@@ -132,7 +132,7 @@ class MatchingLine:
     text: str
 
 
-def topics() -> list[Guide]:
+def list_guides() -> list[Guide]:
     """Return all guides, in reading order."""
     return [_read(topic) for topic in TOPICS]
 

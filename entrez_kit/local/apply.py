@@ -8,7 +8,7 @@ from typing import Final
 from pyroaring import BitMap
 
 from entrez_kit.local.copy_file import read_fact, read_set, write_fact, write_set
-from entrez_kit.local.order import PLACES_PER_FILE, first_place, read_place
+from entrez_kit.local.order import PLACES_PER_FILE, find_first_place, read_place
 from entrez_kit.local.prepare import PreparedFile
 
 ALL_VERSIONS: Final = 0
@@ -182,7 +182,7 @@ def forget_earlier_years(connection: sqlite3.Connection) -> None:
     if latest is None:
         return
     earlier = "place < ? AND place >= ? AND place % ? = 0"
-    bounds = (first_place(latest), first_place(1), PLACES_PER_FILE)
+    bounds = (find_first_place(latest), find_first_place(1), PLACES_PER_FILE)
     old = BitMap(
         slot for (slot,) in connection.execute(f"SELECT slot FROM heads WHERE {earlier} AND slot IS NOT NULL", bounds)
     )

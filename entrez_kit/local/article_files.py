@@ -12,7 +12,7 @@ from entrez_kit.base.identifiers import PUBMED, normalize_doi, normalize_orcid
 from entrez_kit.local.article_xml import RecordFacts, write_article
 from entrez_kit.local.pubmed_files import MAX_RECORD_BYTES, Event, unusable
 from entrez_kit.pubmed.models import Article
-from entrez_kit.pubmed.xml.dates import publication_date
+from entrez_kit.pubmed.xml.dates import build_publication_date
 
 Fields = list[tuple[str, str]]
 
@@ -125,56 +125,56 @@ def read_nbib(chunks: Iterable[bytes], path: Path) -> Iterator[Event]:
 
 
 def _read_medline(fields: Fields) -> tuple[Article, RecordFacts]:
-    def every(*tags: str) -> list[str]:
+    def get_all(*tags: str) -> list[str]:
         return [value for name, value in fields if name in tags and value]
 
-    def first(*tags: str) -> str | None:
-        return next(iter(every(*tags)), None)
+    def get_first(*tags: str) -> str | None:
+        return next(iter(get_all(*tags)), None)
 
-    listed = [(match[2], match[1]) for value in every("AID") if (match := _KINDED.fullmatch(value))]
-    located = [(match[2], match[1]) for value in every("LID") if (match := _KINDED.fullmatch(value))]
-    ids = {"pubmed": first("PMID") or "", "pmc": first("PMC") or "", "mid": first("MID") or ""}
+    listed = [(match[2], match[1]) for value in get_all("AID") if (match := _KINDED.fullmatch(value))]
+    located = [(match[2], match[1]) for value in get_all("LID") if (match := _KINDED.fullmatch(value))]
+    ids = {"pubmed": get_first("PMID") or "", "pmc": get_first("PMC") or "", "mid": get_first("MID") or ""}
     for kind, value in (*listed, *located):
         ids.setdefault(kind, normalize_doi(value) if kind == "doi" else value)
-    headings = [_read_heading(value) for value in every("MH")]
-    words = every("OT")
+    headings = [_read_heading(value) for value in get_all("MH")]
+    words = get_all("OT")
     values: dict[str, Any] = {
-        "pmid": first("PMID") or "",
-        "url": f"{PUBMED}{first('PMID')}/",
-        "title": first("TI") or "",
-        "vernacular_title": first("TT"),
-        "abstract_sections": _read_sections(first("AB")),
-        "abstract_copyright": first("CI"),
-        "other_abstracts": [_read_other_abstract(value) for value in every("OAB")],
+        "pmid": get_first("PMID") or "",
+        "url": f"{PUBMED}{get_first('PMID')}/",
+        "title": get_first("TI") or "",
+        "vernacular_title": get_first("TT"),
+        "abstract_sections": _read_sections(get_first("AB")),
+        "abstract_copyright": get_first("CI"),
+        "other_abstracts": [_read_other_abstract(value) for value in get_all("OAB")],
         "authors": list(_read_people(fields)),
         "investigators": list(_read_people(fields, "FIR", "IR")),
-        "journal_info": _read_journal(first, every("IS"), next((v for k, v in located if k == "pii"), None)),
-        "publication_types": every("PT"),
-        "languages": every("LA"),
+        "journal_info": _read_journal(get_first, get_all("IS"), next((v for k, v in located if k == "pii"), None)),
+        "publication_types": get_all("PT"),
+        "languages": get_all("LA"),
         "keywords": [word.removeprefix("*") for word in words],
         "major_keywords": [word[1:] for word in words if word.startswith("*")],
         "mesh_terms": headings,
-        "chemicals": [_read_chemical(value) for value in every("RN")],
-        "supplemental_mesh": [{"name": value} for value in every("NM")],
-        "data_banks": list(_read_banks(every("SI"))),
-        "grant_list": [_read_grant(value) for value in every("GR")],
+        "chemicals": [_read_chemical(value) for value in get_all("RN")],
+        "supplemental_mesh": [{"name": value} for value in get_all("NM")],
+        "data_banks": list(_read_banks(get_all("SI"))),
+        "grant_list": [_read_grant(value) for value in get_all("GR")],
         "doi": ids.get("doi") or None,
         "pmcid": ids["pmc"] or None,
         "article_ids": {kind: value for kind, value in ids.items() if value},
-        "article_dates": [{"type": "Electronic", **_split_date(value)} for value in every("DEP")],
+        "article_dates": [{"type": "Electronic", **_split_date(value)} for value in get_all("DEP")],
         "history": list(_read_history(fields)),
-        "date_revised": _to_iso(first("LR")),
-        "corrections": [_read_notice(kind, value) for tag, kind in _CORRECTIONS.items() for value in every(tag)],
-        "coi_statement": first("COIS"),
+        "date_revised": _to_iso(get_first("LR")),
+        "corrections": [_read_notice(kind, value) for tag, kind in _CORRECTIONS.items() for value in get_all(tag)],
+        "coi_statement": get_first("COIS"),
     }
-    completed = _split_date(first("DCOM") or "")
+    completed = _split_date(get_first("DCOM") or "")
     facts = RecordFacts(
-        status=first("STAT") or ("MEDLINE" if headings else ""),
+        status=get_first("STAT") or ("MEDLINE" if headings else ""),
         completed=tuple(f"{completed[name]:02}" for name in ("year", "month", "day") if name in completed),
-        country=first("PL") or "",
-        owner=first("OWN") or "",
-        publication_status=first("PST") or "",
-        subsets=tuple(every("SB")),
+        country=get_first("PL") or "",
+        owner=get_first("OWN") or "",
+        publication_status=get_first("PST") or "",
+        subsets=tuple(get_all("SB")),
     )
     return Article.model_validate({name: value for name, value in values.items() if value not in (None, [], {})}), facts
 
@@ -274,8 +274,8 @@ def _read_issue_date(text: str | None) -> dict[str, Any] | None:
         and all(re.fullmatch(r"[A-Z][a-z]{2}|[0-9]{1,2}", one) for one in parts[1:])
     ):
         year, month, day = (*parts, None, None)[:3]
-        return publication_date(year, month, day, None, None)
-    return publication_date(None, None, None, None, text)
+        return build_publication_date(year, month, day, None, None)
+    return build_publication_date(None, None, None, None, text)
 
 
 def _read_heading(text: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from entrez_kit.local.records.text import xml_attribute, xml_text
+from entrez_kit.local.records.text import escape_attribute, escape_xml
 from entrez_kit.pubmed.models import (
     AbstractSection,
     Article,
@@ -47,52 +47,54 @@ def write_article(article: Article, facts: RecordFacts | None = None) -> bytes:
     return text.encode("utf-8")
 
 
-def _element(tag: str, *content: str, **attributes: str | None) -> str:
+def _write_element(tag: str, *content: str, **attributes: str | None) -> str:
     """Return an element; an empty string if it has no content."""
     inside = "".join(content)
     if not inside:
         return ""
-    marks = "".join(f' {name}="{xml_attribute(value)}"' for name, value in attributes.items() if value)
+    marks = "".join(f' {name}="{escape_attribute(value)}"' for name, value in attributes.items() if value)
     return f"<{tag}{marks}>{inside}</{tag}>"
 
 
-def _text(tag: str, value: object, **attributes: str | None) -> str:
-    return "" if value is None else _element(tag, xml_text(value), **attributes)
+def _write_text(tag: str, value: object, **attributes: str | None) -> str:
+    return "" if value is None else _write_element(tag, escape_xml(value), **attributes)
 
 
-def _date(tag: str, parts: Iterable[object], **attributes: str | None) -> str:
-    return _element(tag, *(_text(name, part) for name, part in zip(_DATE, parts, strict=False)), **attributes)
+def _write_date(tag: str, parts: Iterable[object], **attributes: str | None) -> str:
+    return _write_element(
+        tag, *(_write_text(name, part) for name, part in zip(_DATE, parts, strict=False)), **attributes
+    )
 
 
 def _write_record(article: Article, facts: RecordFacts) -> str:
     data = _write_data("PubmedData", article, _list_ids(article), facts)
-    return _element("PubmedArticle", _write_citation(article, facts), data)
+    return _write_element("PubmedArticle", _write_citation(article, facts), data)
 
 
 def _write_citation(article: Article, facts: RecordFacts) -> str:
-    return _element(
+    return _write_element(
         "MedlineCitation",
-        _text("PMID", article.pmid, Version=article.version or "1"),
-        _date("DateCompleted", facts.completed),
+        _write_text("PMID", article.pmid, Version=article.version or "1"),
+        _write_date("DateCompleted", facts.completed),
         _write_revision(article),
         _write_content(article),
         _write_journal_info(article.journal_info or JournalInfo(), facts),
         _write_chemicals(article),
-        _element(
+        _write_element(
             "SupplMeshList",
-            *(_text("SupplMeshName", one.name, Type=one.type, UI=one.ui) for one in article.supplemental_mesh),
+            *(_write_text("SupplMeshName", one.name, Type=one.type, UI=one.ui) for one in article.supplemental_mesh),
         ),
-        *(_text("CitationSubset", subset) for subset in facts.subsets),
+        *(_write_text("CitationSubset", subset) for subset in facts.subsets),
         _write_corrections(article),
         _write_headings(article),
         *(
-            _element(
+            _write_element(
                 "OtherAbstract", *_write_sections(other.sections, other.text), Type=other.type, Language=other.language
             )
             for other in article.other_abstracts
         ),
         _write_keywords(article),
-        _text("CoiStatement", article.coi_statement),
+        _write_text("CoiStatement", article.coi_statement),
         _write_investigators(article),
         Status=facts.status,
         Owner=facts.owner,
@@ -101,36 +103,39 @@ def _write_citation(article: Article, facts: RecordFacts) -> str:
 
 def _write_content(article: Article) -> str:
     journal = article.journal_info or JournalInfo()
-    return _element(
+    return _write_element(
         "Article",
         _write_journal(journal),
-        _text("ArticleTitle", article.title),
-        _element("Pagination", _text("MedlinePgn", journal.pages)),
+        _write_text("ArticleTitle", article.title),
+        _write_element("Pagination", _write_text("MedlinePgn", journal.pages)),
         *_write_locations(article),
         _write_abstract(article),
         _write_authors(article.authors, complete=article.authors_complete is not False),
-        *(_text("Language", code) for code in article.languages),
+        *(_write_text("Language", code) for code in article.languages),
         _write_data_banks(article),
         _write_grants(article),
-        _element("PublicationTypeList", *(_text("PublicationType", kind) for kind in article.publication_types)),
-        _text("VernacularTitle", article.vernacular_title),
+        _write_element(
+            "PublicationTypeList", *(_write_text("PublicationType", kind) for kind in article.publication_types)
+        ),
+        _write_text("VernacularTitle", article.vernacular_title),
         *(_write_article_date("ArticleDate", date) for date in article.article_dates),
     )
 
 
 def _write_revision(article: Article) -> str:
-    return _date("DateRevised", (article.date_revised or "").split("-") if article.date_revised else ())
+    return _write_date("DateRevised", (article.date_revised or "").split("-") if article.date_revised else ())
 
 
 def _write_data_banks(article: Article) -> str:
-    return _element(
+    return _write_element(
         "DataBankList",
         *(
-            _element(
+            _write_element(
                 "DataBank",
-                _text("DataBankName", bank.name),
-                _element(
-                    "AccessionNumberList", *(_text("AccessionNumber", number) for number in bank.accession_numbers)
+                _write_text("DataBankName", bank.name),
+                _write_element(
+                    "AccessionNumberList",
+                    *(_write_text("AccessionNumber", number) for number in bank.accession_numbers),
                 ),
             )
             for bank in article.data_banks
@@ -139,23 +144,23 @@ def _write_data_banks(article: Article) -> str:
 
 
 def _write_journal_info(journal: JournalInfo, facts: RecordFacts) -> str:
-    return _element(
+    return _write_element(
         "MedlineJournalInfo",
-        _text("Country", facts.country),
-        _text("MedlineTA", journal.medline_abbreviation or journal.iso_abbreviation),
-        _text("NlmUniqueID", journal.nlm_id),
-        _text("ISSNLinking", journal.issn_linking),
+        _write_text("Country", facts.country),
+        _write_text("MedlineTA", journal.medline_abbreviation or journal.iso_abbreviation),
+        _write_text("NlmUniqueID", journal.nlm_id),
+        _write_text("ISSNLinking", journal.issn_linking),
     )
 
 
 def _write_chemicals(article: Article) -> str:
-    return _element(
+    return _write_element(
         "ChemicalList",
         *(
-            _element(
+            _write_element(
                 "Chemical",
-                _text("RegistryNumber", one.registry_number or "0"),
-                _text("NameOfSubstance", one.name, UI=one.ui),
+                _write_text("RegistryNumber", one.registry_number or "0"),
+                _write_text("NameOfSubstance", one.name, UI=one.ui),
             )
             for one in article.chemicals
         ),
@@ -163,39 +168,39 @@ def _write_chemicals(article: Article) -> str:
 
 
 def _write_corrections(article: Article) -> str:
-    return _element(
+    return _write_element(
         "CommentsCorrectionsList",
         *(
-            _element(
+            _write_element(
                 "CommentsCorrections",
-                _text("RefSource", one.citation),
-                _text("PMID", one.pmid, Version="1"),
-                _text("Note", one.note),
+                _write_text("RefSource", one.citation),
+                _write_text("PMID", one.pmid, Version="1"),
+                _write_text("Note", one.note),
                 RefType=one.kind,
             )
-            or f'<CommentsCorrections RefType="{xml_attribute(one.kind)}"/>'
+            or f'<CommentsCorrections RefType="{escape_attribute(one.kind)}"/>'
             for one in article.corrections
         ),
     )
 
 
 def _write_data(tag: str, article: Article, ids: Iterable[tuple[str, str]], facts: RecordFacts) -> str:
-    return _element(
+    return _write_element(
         tag,
-        _element("History", *(_write_step(step) for step in article.history)),
-        _text("PublicationStatus", facts.publication_status),
-        _element("ArticleIdList", *(_text("ArticleId", value, IdType=kind) for kind, value in ids)),
-        _element(
+        _write_element("History", *(_write_step(step) for step in article.history)),
+        _write_text("PublicationStatus", facts.publication_status),
+        _write_element("ArticleIdList", *(_write_text("ArticleId", value, IdType=kind) for kind, value in ids)),
+        _write_element(
             "ReferenceList",
             *(
-                _element(
+                _write_element(
                     "Reference",
-                    _text("Citation", work.citation),
-                    _element(
+                    _write_text("Citation", work.citation),
+                    _write_element(
                         "ArticleIdList",
-                        _text("ArticleId", work.pmid, IdType="pubmed"),
-                        _text("ArticleId", work.doi, IdType="doi"),
-                        _text("ArticleId", work.pmcid, IdType="pmc"),
+                        _write_text("ArticleId", work.pmid, IdType="pubmed"),
+                        _write_text("ArticleId", work.doi, IdType="doi"),
+                        _write_text("ArticleId", work.pmcid, IdType="pmc"),
                     ),
                 )
                 for work in article.references
@@ -224,22 +229,22 @@ def _write_locations(article: Article) -> list[str]:
     """Return the electronic locations: the article number decides which of the ids it is."""
     number = article.journal_info.article_number if article.journal_info else None
     found = (("pii", number), ("doi", article.doi))
-    return [_text("ELocationID", value, EIdType=kind, ValidYN="Y") for kind, value in found if value]
+    return [_write_text("ELocationID", value, EIdType=kind, ValidYN="Y") for kind, value in found if value]
 
 
 def _write_journal(journal: JournalInfo) -> str:
-    return _element(
+    return _write_element(
         "Journal",
-        _text("ISSN", journal.issn, IssnType="Print"),
-        _text("ISSN", journal.eissn, IssnType="Electronic"),
-        _element(
+        _write_text("ISSN", journal.issn, IssnType="Print"),
+        _write_text("ISSN", journal.eissn, IssnType="Electronic"),
+        _write_element(
             "JournalIssue",
-            _text("Volume", journal.volume),
-            _text("Issue", journal.issue),
+            _write_text("Volume", journal.volume),
+            _write_text("Issue", journal.issue),
             _write_pub_date(journal.publication_date),
         ),
-        _text("Title", journal.title),
-        _text("ISOAbbreviation", journal.iso_abbreviation),
+        _write_text("Title", journal.title),
+        _write_text("ISOAbbreviation", journal.iso_abbreviation),
     )
 
 
@@ -247,12 +252,12 @@ def _write_pub_date(date: PublicationDate | None) -> str:
     if date is None:
         return ""
     if date.medline_date:
-        return _element("PubDate", _text("MedlineDate", date.medline_date))
-    return _date("PubDate", (date.year, date.month, date.day))
+        return _write_element("PubDate", _write_text("MedlineDate", date.medline_date))
+    return _write_date("PubDate", (date.year, date.month, date.day))
 
 
 def _write_article_date(tag: str, date: ArticleDate) -> str:
-    return _date(tag, (date.year, date.month, date.day), DateType=date.type)
+    return _write_date(tag, (date.year, date.month, date.day), DateType=date.type)
 
 
 def _write_step(step: HistoryDate) -> str:
@@ -263,59 +268,61 @@ def _write_step(step: HistoryDate) -> str:
         ("Hour", step.hour),
         ("Minute", step.minute),
     )
-    return _element("PubMedPubDate", *(_text(name, part) for name, part in parts), PubStatus=step.status)
+    return _write_element("PubMedPubDate", *(_write_text(name, part) for name, part in parts), PubStatus=step.status)
 
 
 def _write_abstract(article: Article) -> str:
-    notice = _text("CopyrightInformation", article.abstract_copyright)
+    notice = _write_text("CopyrightInformation", article.abstract_copyright)
     if article.abstract_language:  # the abstract is one of the others
-        return _element("Abstract", notice)
-    return _element("Abstract", *_write_sections(article.abstract_sections, article.abstract_text), notice)
+        return _write_element("Abstract", notice)
+    return _write_element("Abstract", *_write_sections(article.abstract_sections, article.abstract_text), notice)
 
 
 def _write_sections(sections: Iterable[AbstractSection], text: str | None) -> list[str]:
     written = [
-        _text("AbstractText", one.text, Label=one.label, NlmCategory=one.nlm_category)
-        or f'<AbstractText Label="{xml_attribute(one.label or "")}"/>'
+        _write_text("AbstractText", one.text, Label=one.label, NlmCategory=one.nlm_category)
+        or f'<AbstractText Label="{escape_attribute(one.label or "")}"/>'
         for one in sections
     ]
-    return written or [_text("AbstractText", text)]
+    return written or [_write_text("AbstractText", text)]
 
 
 def _write_authors(people: Iterable[Author], *, complete: bool = True, kind: str | None = None) -> str:
     written = [_write_person("Author", person) for person in people]
-    return _element("AuthorList", *written, CompleteYN="Y" if complete else "N", Type=kind)
+    return _write_element("AuthorList", *written, CompleteYN="Y" if complete else "N", Type=kind)
 
 
 def _write_investigators(article: Article) -> str:
-    return _element("InvestigatorList", *(_write_person("Investigator", person) for person in article.investigators))
+    return _write_element(
+        "InvestigatorList", *(_write_person("Investigator", person) for person in article.investigators)
+    )
 
 
 def _write_person(tag: str, person: Author) -> str:
-    return _element(
+    return _write_element(
         tag,
-        _text("LastName", person.last_name),
-        _text("ForeName", person.first_name),
-        _text("Initials", person.initials),
-        _text("Suffix", person.suffix),
-        _text("CollectiveName", person.collective_name),
-        _text("Identifier", person.orcid, Source="ORCID"),
-        *(_element("AffiliationInfo", _text("Affiliation", place)) for place in person.affiliations),
+        _write_text("LastName", person.last_name),
+        _write_text("ForeName", person.first_name),
+        _write_text("Initials", person.initials),
+        _write_text("Suffix", person.suffix),
+        _write_text("CollectiveName", person.collective_name),
+        _write_text("Identifier", person.orcid, Source="ORCID"),
+        *(_write_element("AffiliationInfo", _write_text("Affiliation", place)) for place in person.affiliations),
         ValidYN="Y",
         EqualContrib="Y" if person.equal_contribution else None,
     )
 
 
 def _write_grants(article: Article) -> str:
-    return _element(
+    return _write_element(
         "GrantList",
         *(
-            _element(
+            _write_element(
                 "Grant",
-                _text("GrantID", grant.grant_id),
-                _text("Acronym", grant.acronym),
-                _text("Agency", grant.agency),
-                _text("Country", grant.country),
+                _write_text("GrantID", grant.grant_id),
+                _write_text("Acronym", grant.acronym),
+                _write_text("Agency", grant.agency),
+                _write_text("Country", grant.country),
             )
             for grant in article.grant_list
         ),
@@ -327,14 +334,14 @@ def _flag(value: bool) -> str:
 
 
 def _write_headings(article: Article) -> str:
-    return _element(
+    return _write_element(
         "MeshHeadingList",
         *(
-            _element(
+            _write_element(
                 "MeshHeading",
-                _text("DescriptorName", one.descriptor_name, UI=one.ui, MajorTopicYN=_flag(one.is_major_topic)),
+                _write_text("DescriptorName", one.descriptor_name, UI=one.ui, MajorTopicYN=_flag(one.is_major_topic)),
                 *(
-                    _text(
+                    _write_text(
                         "QualifierName", qualifier.name, UI=qualifier.ui, MajorTopicYN=_flag(qualifier.is_major_topic)
                     )
                     for qualifier in one.qualifiers
@@ -347,8 +354,8 @@ def _write_headings(article: Article) -> str:
 
 def _write_keywords(article: Article) -> str:
     major = set(article.major_keywords)
-    words = (_text("Keyword", word, MajorTopicYN=_flag(word in major)) for word in article.keywords)
-    return _element("KeywordList", *words, Owner="NOTNLM")
+    words = (_write_text("Keyword", word, MajorTopicYN=_flag(word in major)) for word in article.keywords)
+    return _write_element("KeywordList", *words, Owner="NOTNLM")
 
 
 # Books
@@ -363,52 +370,54 @@ def _write_book(article: Article) -> str:
     if info.accession and not any(kind == "bookaccession" for kind, _ in ids):
         ids.append(("bookaccession", info.accession))
     others = (date for date in article.article_dates if date.type not in ("beginning", "ending"))
-    document = _element(
+    document = _write_element(
         "BookDocument",
-        _text("PMID", article.pmid, Version=article.version or "1"),
-        _element("ArticleIdList", *(_text("ArticleId", value, IdType=kind) for kind, value in ids)),
+        _write_text("PMID", article.pmid, Version=article.version or "1"),
+        _write_element("ArticleIdList", *(_write_text("ArticleId", value, IdType=kind) for kind, value in ids)),
         _write_book_facts(article, info, journal),
-        _text("LocationLabel", info.location),
-        _text("ArticleTitle", None if whole else article.title),
-        _text("VernacularTitle", article.vernacular_title),
-        _element("Pagination", _text("MedlinePgn", journal.pages)),
+        _write_text("LocationLabel", info.location),
+        _write_text("ArticleTitle", None if whole else article.title),
+        _write_text("VernacularTitle", article.vernacular_title),
+        _write_element("Pagination", _write_text("MedlinePgn", journal.pages)),
         *_write_locations(article),
-        *(_text("Language", code) for code in article.languages),
+        *(_write_text("Language", code) for code in article.languages),
         _write_authors(own_authors, complete=article.authors_complete is not False),
-        *(_text("PublicationType", kind) for kind in article.publication_types),
+        *(_write_text("PublicationType", kind) for kind in article.publication_types),
         _write_abstract(article),
-        _element("Sections", *(_element("Section", _text("SectionTitle", title)) for title in info.sections)),
+        _write_element(
+            "Sections", *(_write_element("Section", _write_text("SectionTitle", title)) for title in info.sections)
+        ),
         _write_keywords(article),
-        *(_date("ContributionDate", (date.year, date.month, date.day)) for date in others),
+        *(_write_date("ContributionDate", (date.year, date.month, date.day)) for date in others),
         _write_revision(article),
         _write_grants(article),
     )
-    return _element("PubmedBookArticle", document, _write_data("PubmedBookData", article, [], RecordFacts()))
+    return _write_element("PubmedBookArticle", document, _write_data("PubmedBookData", article, [], RecordFacts()))
 
 
 def _write_book_facts(article: Article, info: BookInfo, journal: JournalInfo) -> str:
     whole = article.record_type == "book"
     book_authors = info.authors or (article.authors if whole else [])
-    return _element(
+    return _write_element(
         "Book",
-        _element(
+        _write_element(
             "Publisher",
-            _text("PublisherName", info.publisher),
-            _text("PublisherLocation", info.publisher_location),
+            _write_text("PublisherName", info.publisher),
+            _write_text("PublisherLocation", info.publisher_location),
         ),
-        _text("BookTitle", article.title if whole else info.title or journal.title),
+        _write_text("BookTitle", article.title if whole else info.title or journal.title),
         _write_pub_date(journal.publication_date),
         *(_write_article_date("BeginningDate", date) for date in article.article_dates if date.type == "beginning"),
         *(_write_article_date("EndingDate", date) for date in article.article_dates if date.type == "ending"),
         _write_authors(book_authors),
         _write_authors(info.editors, kind="editors"),
         _write_investigators(article),
-        _text("Volume", info.volume or journal.volume),
-        _text("VolumeTitle", info.volume_title),
-        _text("Edition", info.edition),
-        _text("CollectionTitle", info.collection_title),
-        *(_text("Isbn", number) for number in info.isbns),
-        _text("ELocationID", info.doi, EIdType="doi", ValidYN="Y"),
-        _text("Medium", info.medium),
-        _text("ReportNumber", info.report_number),
+        _write_text("Volume", info.volume or journal.volume),
+        _write_text("VolumeTitle", info.volume_title),
+        _write_text("Edition", info.edition),
+        _write_text("CollectionTitle", info.collection_title),
+        *(_write_text("Isbn", number) for number in info.isbns),
+        _write_text("ELocationID", info.doi, EIdType="doi", ValidYN="Y"),
+        _write_text("Medium", info.medium),
+        _write_text("ReportNumber", info.report_number),
     )

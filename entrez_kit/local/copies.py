@@ -69,7 +69,7 @@ class CopyInfo(Result):
     path: str
 
 
-def copies_folder(settings: Settings) -> Path:
+def find_copies_folder(settings: Settings) -> Path:
     """Return the folder of all copies."""
     return settings.data_dir / FOLDER
 
@@ -87,12 +87,12 @@ def copy_folder(settings: Settings, name: str) -> Path:
             recovery_hint="Use 1 to 64 letters, digits, dots, hyphens and underscores; begin with a letter or digit.",
             details={"reason": "bad_name"},
         )
-    return copies_folder(settings) / name
+    return find_copies_folder(settings) / name
 
 
 def list_copies(settings: Settings) -> list[str]:
     """Return the names of all copies."""
-    folder = copies_folder(settings)
+    folder = find_copies_folder(settings)
     if not folder.is_dir():
         return []
     with translate_errors(folder / FILE):
@@ -253,15 +253,15 @@ class CopyCollection(RecordCollection):
         """The index of all records."""
         return self._copy.index
 
-    def pmid(self, number: int) -> str:
+    def get_pmid(self, number: int) -> str:
         """Return the PMID of a record."""
         return str(self._copy.index.pmids([number])[0])
 
-    def pmids(self, numbers: Sequence[int]) -> list[str]:
+    def get_pmids(self, numbers: Sequence[int]) -> list[str]:
         """Return the PMIDs of records."""
         return [str(pmid) for pmid in self._copy.index.pmids(numbers)]
 
-    def number(self, pmid: str) -> int | None:
+    def find_number(self, pmid: str) -> int | None:
         """Return the number of the record with this PMID; None if the PMID is unknown."""
         if not (pmid.isascii() and pmid.isdigit() and len(pmid) < 12):
             return None
@@ -269,7 +269,7 @@ class CopyCollection(RecordCollection):
             rows = connection.execute("SELECT slot FROM heads WHERE pmid = ? AND slot IS NOT NULL", (int(pmid),))
             return next((slot for (slot,) in rows if slot in self._copy.visible), None)
 
-    def raw(self, number: int) -> bytes:
+    def read_raw(self, number: int) -> bytes:
         """Return the XML of a record.
 
         Raises:

@@ -11,7 +11,7 @@ from entrez_kit.local.copies import Copy
 from entrez_kit.local.copy_mesh import StoredMesh
 from entrez_kit.local.eutils.listener import Arrival, Listener, Strike
 from entrez_kit.local.eutils.pubmed import PubMedDatabase
-from entrez_kit.local.eutils.replies import LocalReply, failure, plain
+from entrez_kit.local.eutils.replies import LocalReply, answer_failure, answer_text
 from entrez_kit.local.eutils.requesting import LocalRequest
 from entrez_kit.local.eutils.service import Endpoint, LocalEntrez
 
@@ -95,11 +95,11 @@ class CopyEntrez(LocalEntrez):
         try:
             reply = self.reply(request, endpoint, arrival.path)
         except EntrezKitError as exc:
-            reply = plain(f"{exc.message}\n", 400)
+            reply = answer_text(f"{exc.message}\n", 400)
             if request.endpoint in HAS_FAILURE:
-                reply = failure(request.endpoint, exc.message, retmode=request.retmode)
+                reply = answer_failure(request.endpoint, exc.message, retmode=request.retmode)
         except Exception as exc:  # a defect must not end the server
-            reply = plain(f"The server failed: {type(exc).__name__}\n", 500)
+            reply = answer_text(f"The server failed: {type(exc).__name__}\n", 500)
         return Strike(replace(reply, headers=(*reply.headers, (COPY_HEADER, self._label))), reply.body)
 
     def _missing_error(self, what: str, part: str) -> NotConfigured:

@@ -155,7 +155,7 @@ _CREATED: Final = re.compile(r"CREATE TABLE (\w+)")
 
 
 @cache
-def expected_schema() -> Schema:
+def read_expected_schema() -> Schema:
     """Return the schema of the current format."""
     expected = {}
     for statement in _TABLES:
@@ -245,7 +245,7 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
             recovery_hint="Upgrade entrez-kit, or import the copy again.",
             details={"reason": "newer_store", "format": version, "known": FORMAT},
         )
-    if change := find_schema_change(read_schema(connection), expected_schema(), expected_schema()):
+    if change := find_schema_change(read_schema(connection), read_expected_schema(), read_expected_schema()):
         raise store_error(path, change, "changed_schema")
 
 

@@ -168,7 +168,7 @@ class StoredMesh(MeshDatabase):
         """Number of records."""
         return int(self.select("SELECT count(*) FROM headings")[0][0])
 
-    def query(self) -> SmallQuery:
+    def build_query(self) -> SmallQuery:
         """Return a query that searches by words, by heading ([MH]) or by identifier."""
         return _StoredQuery(self)
 

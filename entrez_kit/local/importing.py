@@ -42,7 +42,7 @@ from entrez_kit.local.manifest import (
     replace_segments,
 )
 from entrez_kit.local.mesh_store import apply_vocabulary, find_year, set_mesh_year
-from entrez_kit.local.order import FileNumber, next_place, parse_name
+from entrez_kit.local.order import FileNumber, find_next_place, parse_name
 from entrez_kit.local.prepare import PreparedFile
 from entrez_kit.local.sources import RECORD_KINDS, VOCABULARIES, SourceFile, empty_folder_error, find_files, is_optional
 
@@ -160,7 +160,7 @@ class Importer:
         planned: list[PlannedFile] = []
         for number, source in sources:
             md5, _, size = applied.get(number.place, " ").partition(" ")
-            if md5 and size == str(source.size) and source.expected_md5() in (None, md5):
+            if md5 and size == str(source.size) and source.read_expected_md5() in (None, md5):
                 self.already_applied += 1
             else:
                 planned.append(PlannedFile(source, number.place))
@@ -182,7 +182,7 @@ class Importer:
                 self.already_applied += 1
                 continue
             known.add(md5)
-            place = next_place(place)
+            place = find_next_place(place)
             planned.append(PlannedFile(source, place))
         return planned
 
@@ -308,7 +308,7 @@ class Importer:
             return
         self.applied += 1
 
-    def places(self) -> list[tuple[int]]:
+    def list_places(self) -> list[tuple[int]]:
         """Return the places of the applied files."""
         return self.connection.execute("SELECT place FROM files").fetchall()
 
@@ -333,7 +333,7 @@ class Importer:
         with suppress(sqlite3.Error):
             self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    def result(self) -> ImportResult:
+    def build_result(self) -> ImportResult:
         """Return what the import has done."""
         copy = Copy(self.folder)
         try:
@@ -410,7 +410,7 @@ def import_files(
             if importer.errors and not importer.applied and not importer.already_applied:
                 raise importer.errors[0]
             importer.finish()
-            return importer.result()
+            return importer.build_result()
     except InvalidInput:
         if is_new:
             _remove_if_empty(settings, name)

@@ -76,18 +76,18 @@ def _store_headings(connection: sqlite3.Connection, file: IO[bytes], kind: Kind)
     forget_vocabulary(connection, kind)
     count = 0
     for _, record in read_mesh_records(file, (tag,)):
-        name = _text(record, f"{prefix}RecordName/String" if mark == "C" else f"{prefix}Name/String")
-        ui = _text(record, f"{prefix}RecordUI" if mark == "C" else f"{prefix}UI")
+        name = _read_text(record, f"{prefix}RecordName/String" if mark == "C" else f"{prefix}Name/String")
+        ui = _read_text(record, f"{prefix}RecordUI" if mark == "C" else f"{prefix}UI")
         if not name or not ui:
             continue
         count += 1
         found = dict.fromkeys(one.text or "" for one in record.iterfind("ConceptList/Concept/TermList/Term/String"))
         terms = [term for term in found if term and term != name]
         trees = [one.text or "" for one in record.iterfind("TreeNumberList/TreeNumber")]
-        abbreviation = _text(record, "ConceptList/Concept/TermList/Term/Abbreviation")
+        abbreviation = _read_text(record, "ConceptList/Concept/TermList/Term/Abbreviation")
         path = "AllowableQualifiersList/AllowableQualifier/QualifierReferredTo/QualifierName/String"
         allowed = "\n".join(sorted(one.text or "" for one in record.iterfind(path)))
-        note = " ".join(_text(record, "ConceptList/Concept[@PreferredConceptYN='Y']/ScopeNote").split())
+        note = " ".join(_read_text(record, "ConceptList/Concept[@PreferredConceptYN='Y']/ScopeNote").split())
         connection.execute(
             "INSERT OR REPLACE INTO headings VALUES (?, ?, ?, ?, ?, ?, ?)",
             (ui, mark, name, abbreviation or allowed, note, "\n".join(terms), "\n".join(trees)),
@@ -114,7 +114,7 @@ def _store_actions(connection: sqlite3.Connection, file: IO[bytes]) -> int:
     forget_vocabulary(connection, "pa")
     count = 0
     for _, record in read_mesh_records(file, ("PharmacologicalAction",)):
-        action = normalize(_text(record, "DescriptorReferredTo/DescriptorName/String"))
+        action = normalize(_read_text(record, "DescriptorReferredTo/DescriptorName/String"))
         members = record.iterfind("PharmacologicalActionSubstanceList/Substance/RecordName/String")
         names = dict.fromkeys(normalize(one.text or "") for one in members)
         count += 1
@@ -125,7 +125,7 @@ def _store_actions(connection: sqlite3.Connection, file: IO[bytes]) -> int:
     return count
 
 
-def _text(record: Any, path: str) -> str:
+def _read_text(record: Any, path: str) -> str:
     return str(record.findtext(path) or "")
 
 
@@ -243,7 +243,7 @@ class StoredVocabulary(Vocabulary):
 
     def find_substance(self, key: str) -> Substance | None:
         """Return the substance with this normalized name or synonym."""
-        rows = self._query(
+        rows = self._run_query(
             "SELECT name, terms FROM heading_keys JOIN headings USING (ui) "
             "WHERE heading_keys.kind = 'C' AND key = ? ORDER BY rank, ui LIMIT 1",
             key,
@@ -252,12 +252,12 @@ class StoredVocabulary(Vocabulary):
 
     def find_related(self, number: str) -> tuple[str, ...]:
         """Return the normalized names of the headings and substances that list a number as related."""
-        rows = self._query("SELECT name FROM heading_numbers WHERE number = ? ORDER BY kind DESC, ui", number)
+        rows = self._run_query("SELECT name FROM heading_numbers WHERE number = ? ORDER BY kind DESC, ui", number)
         return tuple(row[0] for row in rows)
 
     def find_journals(self, key: str) -> Sequence[Journal]:
         """Return the journals with this normalized title, abbreviation, ISSN or identifier."""
-        rows = self._query(
+        rows = self._run_query(
             "SELECT nlm_id, abbreviation, title, issns FROM journal_keys JOIN journals USING (nlm_id) "
             "WHERE key = ? ORDER BY nlm_id",
             key,
@@ -266,7 +266,9 @@ class StoredVocabulary(Vocabulary):
 
     def find_action(self, key: str) -> tuple[str, ...]:
         """Return the normalized names of the headings and substances with a pharmacological action."""
-        return tuple(row[0] for row in self._query("SELECT member FROM actions WHERE action = ? ORDER BY number", key))
+        return tuple(
+            row[0] for row in self._run_query("SELECT member FROM actions WHERE action = ? ORDER BY number", key)
+        )
 
     @property
     def lacks_actions(self) -> bool:  # type: ignore[override]
@@ -274,7 +276,7 @@ class StoredVocabulary(Vocabulary):
         with self._reading() as connection:
             return connection.execute("SELECT 1 FROM actions LIMIT 1").fetchone() is None
 
-    def _query(self, statement: str, key: str) -> list[Any]:
+    def _run_query(self, statement: str, key: str) -> list[Any]:
         with self._reading() as connection:
             return connection.execute(statement, (key,)).fetchall()
 

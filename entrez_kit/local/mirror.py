@@ -139,17 +139,17 @@ def mirror_files(
         )
         if importer.errors and not importer.applied and not importer.already_applied:
             raise importer.errors[0]
-        applied = {number for (place,) in importer.places() if (number := read_place(place)) is not None}
+        applied = {number for (place,) in importer.list_places() if (number := read_place(place)) is not None}
         write_fact(importer.connection, "mirrored", 1)
         write_fact(importer.connection, "baseline_last", max(listing.baseline).number)
         importer.finish(new_year=applied.issuperset(listing.baseline))
         shutil.rmtree(downloads, ignore_errors=True)
-        return importer.result()
+        return importer.build_result()
 
 
 def _check_topic(importer: Importer, name: str, topic: str | None, *, only_new: bool) -> None:
     stored = read_fact(importer.connection, "topic")
-    is_used = bool(importer.places())
+    is_used = bool(importer.list_places())
     if only_new or topic == stored or (topic is None and stored is not None):
         return
     if is_used:
@@ -163,7 +163,7 @@ def _check_topic(importer: Importer, name: str, topic: str | None, *, only_new: 
 
 
 def _choose_files(importer: Importer, listing: Listing, *, only_new: bool) -> dict[FileNumber, str]:
-    places = {place for (place,) in importer.places()}
+    places = {place for (place,) in importer.list_places()}
     missing = {number: path for number, path in listing.paths.items() if number.place not in places}
     importer.already_applied += len(listing.paths) - len(missing)
     if not only_new:

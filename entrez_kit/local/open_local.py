@@ -11,7 +11,7 @@ from entrez_kit.base.errors import EntityNotFound
 from entrez_kit.base.settings import CORPUS_FILE, Settings
 from entrez_kit.corpus.store.store import Store
 from entrez_kit.local.article_xml import write_article
-from entrez_kit.local.copies import Copy, copies_folder, find_folder, hold_lock
+from entrez_kit.local.copies import Copy, find_copies_folder, find_folder, hold_lock
 from entrez_kit.local.copy_file import FILE, open_file, read_fact, translate_errors, write_fact
 from entrez_kit.local.import_workers import PlannedFile
 from entrez_kit.local.importing import open_importer_at
@@ -47,7 +47,7 @@ def open_local(settings: Settings, name: str) -> Copy:
 def _open_corpus(settings: Settings, store: Store, key: str) -> Copy:
     state = store.read(_read_state, key)
     name = hashlib.blake2b(key.encode(), digest_size=12).hexdigest()
-    folder = copies_folder(settings) / f".corpus-{name}"
+    folder = find_copies_folder(settings) / f".corpus-{name}"
     if _read_stored_state(folder) != state:
         with hold_lock(folder):
             if _read_stored_state(folder) != state:

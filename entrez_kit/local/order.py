@@ -41,11 +41,11 @@ def read_place(place: int) -> FileNumber | None:
     return FileNumber(*divmod(series, PLACES_PER_FILE)) if series and not rest else None
 
 
-def next_place(latest: int) -> int:
+def find_next_place(latest: int) -> int:
     """Return the place of another file, after the latest place of a copy."""
     return latest + 1
 
 
-def first_place(year: int) -> int:
+def find_first_place(year: int) -> int:
     """Return the place before all files of a year."""
     return FileNumber(year, 0).place

@@ -214,7 +214,7 @@ _SKELETON: Final = """<PubmedArticle>
 
 
 @cache
-def _compressor() -> "ZstdCompressor":
+def _get_compressor() -> "ZstdCompressor":
     import zstandard
 
     dictionary = zstandard.ZstdCompressionDict(_build_dictionary(), dict_type=zstandard.DICT_TYPE_RAWCONTENT)
@@ -223,7 +223,7 @@ def _compressor() -> "ZstdCompressor":
 
 
 @cache
-def _decompressor() -> "ZstdDecompressor":
+def _get_decompressor() -> "ZstdDecompressor":
     import zstandard
 
     dictionary = zstandard.ZstdCompressionDict(_build_dictionary(), dict_type=zstandard.DICT_TYPE_RAWCONTENT)
@@ -232,7 +232,7 @@ def _decompressor() -> "ZstdDecompressor":
 
 def pack(raw: bytes) -> bytes:
     """Compress a record."""
-    return _compressor().compress(raw)
+    return _get_compressor().compress(raw)
 
 
 def unpack(packed: bytes) -> bytes:
@@ -246,6 +246,6 @@ def unpack(packed: bytes) -> bytes:
     try:
         if zstandard.frame_content_size(packed) > MAX_BYTES:
             raise ValueError("the record is too large")
-        return _decompressor().decompress(packed)
+        return _get_decompressor().decompress(packed)
     except zstandard.ZstdError as exc:
         raise ValueError(f"the record cannot be decompressed ({exc})") from None

@@ -104,7 +104,7 @@ class SourceFile:
         content = hashlib.blake2b(digest_size=16)
         total = 0
 
-        def chunks(stream: IO[bytes]) -> Iterator[bytes]:
+        def read_chunks(stream: IO[bytes]) -> Iterator[bytes]:
             nonlocal total
             while chunk := stream.read(CHUNK):
                 content.update(chunk)
@@ -116,14 +116,14 @@ class SourceFile:
         with _ConvertErrors(self.path), ExitStack() as opened:
             packed = _HashingFile(opened.enter_context(open_input(self.path)))
             stream: Any = gzip.GzipFile(fileobj=packed, mode="rb") if self.compressed else packed  # type: ignore[call-overload]
-            pieces = chunks(stream)
+            pieces = read_chunks(stream)
             yield from split(pieces)
             for _ in pieces:  # a reader may stop at its last record
                 pass
             self.md5, self.digest = packed.md5.hexdigest(), content.digest()
             self._check_md5()
 
-    def expected_md5(self) -> str | None:
+    def read_expected_md5(self) -> str | None:
         """Return the checksum in the .md5 file beside this one; None if there is none.
 
         Raises:
@@ -136,7 +136,7 @@ class SourceFile:
             return parse_md5(file.read(4096), beside)
 
     def _check_md5(self) -> None:
-        expected = self.expected_md5()
+        expected = self.read_expected_md5()
         if expected is not None and expected != self.md5:
             raise unusable(
                 self.path,

@@ -3,13 +3,13 @@
 import re
 from typing import Final
 
-from entrez_kit.pubmed.comparison import years_of
+from entrez_kit.pubmed.comparison import list_years
 from entrez_kit.pubmed.models import Article
 
 MAX_AUTHORS: Final = 3
 
 
-def first_names(article: Article, most: int) -> list[str]:
+def list_first_names(article: Article, most: int) -> list[str]:
     """Return the first authors in the form of a reference: Doe J, or a group."""
     return [
         author.collective_name or " ".join(part for part in (author.last_name, author.initials) if part)
@@ -17,26 +17,26 @@ def first_names(article: Article, most: int) -> list[str]:
     ]
 
 
-def brief_citation(article: Article) -> str:
+def format_brief_citation(article: Article) -> str:
     """Format a record as a line: Doe J, Roe R, et al. A title. J Inv. 2024;12(3):201-12. PMID 1."""
-    names = first_names(article, MAX_AUTHORS)
+    names = list_first_names(article, MAX_AUTHORS)
     if len(article.authors) > MAX_AUTHORS:
         names.append("et al")
     title = article.title.rstrip(".")
-    parts = [", ".join(name for name in names if name), title, brief_place(article), f"PMID {article.pmid}"]
+    parts = [", ".join(name for name in names if name), title, format_brief_place(article), f"PMID {article.pmid}"]
     return " ".join(part if part[-1] in ".?!" else f"{part}." for part in parts if part)
 
 
-def brief_owner(article: Article) -> str:
+def format_brief_owner(article: Article) -> str:
     """Name a record by its first author and year: Doe 2024 (PMID 1)."""
     first = article.authors[0] if article.authors else None
     name = (first.collective_name or first.last_name or "") if first is not None else article.title
-    year = next(iter(years_of(article)), "")
+    year = next(iter(list_years(article)), "")
     where = f"PMID {article.pmid}" if article.pmid else f"doi:{article.doi}"
     return f"{' '.join(filter(None, (name, year)))} ({where})"
 
 
-def brief_place(article: Article) -> str:
+def format_brief_place(article: Article) -> str:
     """Format the place of publication: J Inv. 2024;12(3):201-12."""
     journal = article.journal_info
     if journal is None:
@@ -49,7 +49,7 @@ def brief_place(article: Article) -> str:
     return ". ".join(part for part in (name, place) if part)
 
 
-def surname(name: str) -> str:
+def get_surname(name: str) -> str:
     """Return the family name of an author written "Doe J", "Doe, Jane", "J. Doe" or "van der Doe J"."""
     if "," in name:
         return name.split(",")[0].strip()

@@ -13,7 +13,7 @@ from pydantic import Field
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.core.batches import collect_batches
 from entrez_kit.core.model import Request
-from entrez_kit.pubmed.brief import surname
+from entrez_kit.pubmed.brief import get_surname
 from entrez_kit.services import Services
 from entrez_kit.services.known_shapes import TextShape, log_drift
 from entrez_kit.services.small_replies import malformed_error
@@ -75,7 +75,7 @@ def ask_matcher(services: Services, citations: Sequence[Citation]) -> dict[int, 
     results: dict[int, MatcherAnswer] = {}
 
     def ask(batch: list[str]) -> dict[int, MatcherAnswer]:
-        lines = [CONTROL, *(citation_line(citations[int(key[2:])], key) for key in batch)]
+        lines = [CONTROL, *(format_citation_line(citations[int(key[2:])], key) for key in batch)]
 
         def read(content: bytes) -> dict[int, MatcherAnswer]:
             answers, controlled = parse_matches(content)
@@ -114,7 +114,7 @@ def ask_matcher(services: Services, citations: Sequence[Citation]) -> dict[int, 
     return dict.fromkeys(only_year, NOT_FOUND) | unanswered | results
 
 
-def citation_line(citation: Citation, key: str) -> str:
+def format_citation_line(citation: Citation, key: str) -> str:
     """Format the line for ECitMatch: journal|year|volume|first page|author|key|."""
     fields = (citation.journal, citation.year, citation.volume, citation.pages[0], citation.author_name)
     clean = [" ".join(re.sub(r"[|\r\n\t]", " ", field or "").split()) for field in fields]
@@ -194,7 +194,7 @@ def name_candidates(services: Services, citations: Sequence[Citation], results: 
             '"{}"[Issue]': citation.issue,
             '"{}"[Pagination]': citation.pages[0],
             '"{}"[Date - Publication]': citation.year,
-            "{}[Author]": surname(citation.author_name or ""),  # a name in quotes would have to match with initials
+            "{}[Author]": get_surname(citation.author_name or ""),  # a name in quotes would have to match with initials
         }
         plain = {clause: " ".join(re.sub(r'["\[\]()*]', " ", text or "").split()) for clause, text in texts.items()}
         term = " AND ".join(clause.format(text) for clause, text in plain.items() if text)

@@ -65,7 +65,7 @@ def begins(one: str, other: str) -> bool:
     return len(smaller.split()) >= MIN_PART and f"{larger} ".startswith(f"{smaller} ")
 
 
-def titles_alike(one: str, other: str) -> bool:
+def are_titles_alike(one: str, other: str) -> bool:
     """Return whether two folded titles are the same, except for an omitted end or words that are misspelt or split.
 
     Titles with a different word are different titles: phase 2 and phase 3, lung and breast.
@@ -89,25 +89,25 @@ def _are_misspelt(mine: Sequence[str], theirs: Sequence[str]) -> bool:
     if not one or not other or one.isdigit() or other.isdigit():
         return False
     one, other = one[:MAX_WORDS], other[:MAX_WORDS]
-    return likeness_bound(one, other) >= ALIKE and key_likeness(one, other) >= ALIKE
+    return bound_likeness(one, other) >= ALIKE and measure_key_likeness(one, other) >= ALIKE
 
 
 _CONFUSED: Final = str.maketrans({"0": "o", "1": "l", "i": "l", "5": "s", "8": "b"})
 """Characters that text recognition confuses, each with the letter of its group."""
 
 
-def confusable_key(text: str) -> str:
+def make_confusable_key(text: str) -> str:
     """Replace characters that text recognition confuses in a folded text, so that "lmpact" equals "impact"."""
     return text.translate(_CONFUSED).replace("rn", "m").replace("vv", "w")
 
 
-def digits_of(text: str) -> str:
+def read_digits(text: str) -> str:
     """Convert a number that text recognition misread to digits: "l2O" is "120"; return other texts unchanged."""
     digits = text.translate(str.maketrans("lIiOo|", "111001"))
     return digits if digits.isdigit() else text
 
 
-def text_likeness(one: str, other: str, least: float | None = None) -> float:
+def measure_text_likeness(one: str, other: str, least: float | None = None) -> float:
     """Return the similarity of two folded texts, 0 to 1; confusable characters count as equal.
 
     Args:
@@ -115,26 +115,26 @@ def text_likeness(one: str, other: str, least: float | None = None) -> float:
         other: another.
         least: the smallest similarity that matters: below it, the result may be 0.
     """
-    first, second = likeness_key(one), likeness_key(other)
+    first, second = make_likeness_key(one), make_likeness_key(other)
     if least is not None:
-        return key_likeness(first, second) if likeness_bound(first, second) >= least else 0.0
+        return measure_key_likeness(first, second) if bound_likeness(first, second) >= least else 0.0
     if first == second:
         return 1.0
     matcher = SequenceMatcher(None, first, second, autojunk=False)
     return matcher.ratio() if matcher.real_quick_ratio() >= 0.5 and matcher.quick_ratio() >= 0.5 else 0.0
 
 
-def likeness_key(text: str) -> str:
+def make_likeness_key(text: str) -> str:
     """Return the letters of a folded text that are compared."""
-    return confusable_key(text.replace(" ", ""))[:MAX_LETTERS]
+    return make_confusable_key(text.replace(" ", ""))[:MAX_LETTERS]
 
 
-def key_likeness(first: str, second: str) -> float:
+def measure_key_likeness(first: str, second: str) -> float:
     """Return the similarity of two keys, 0 to 1."""
     return 1.0 if first == second else SequenceMatcher(None, first, second, autojunk=False).ratio()
 
 
-def likeness_bound(first: str, second: str) -> float:
+def bound_likeness(first: str, second: str) -> float:
     """Return a similarity that the one of two keys does not exceed, in a small part of its time.
 
     The blocks that SequenceMatcher finds are in the same order in both, so that they have at most as many letters as
@@ -158,7 +158,7 @@ def likeness_bound(first: str, second: str) -> float:
 
 def is_one_edit(one: str, other: str) -> bool:
     """Return whether two words differ in one letter that is wrong, missing, added or swapped with the next."""
-    first, second = sorted((confusable_key(one), confusable_key(other)), key=len)
+    first, second = sorted((make_confusable_key(one), make_confusable_key(other)), key=len)
     if len(second) - len(first) > 1:
         return False
     same = next((n for n, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), len(first))
@@ -171,7 +171,7 @@ def is_one_edit(one: str, other: str) -> bool:
 # Place
 
 
-def years_of(article: "Article") -> list[str]:
+def list_years(article: "Article") -> list[str]:
     """Return the years that a reference may name: of the issue first, then of the electronic publication.
 
     For a chapter, the latest year is first, because chapters may be added to a published book.
@@ -185,13 +185,13 @@ def years_of(article: "Article") -> list[str]:
     return [year for year in dict.fromkeys(years) if year]
 
 
-def bare_place(text: str) -> str:
+def strip_place(text: str) -> str:
     """Reduce a volume, an issue or a page for comparison: without labels, leading zeros and punctuation."""
     plain = re.sub(r"\b0+(?=[0-9])", "", fold_text(_LEADING.sub("", text.strip())))
     return "".join(word for word in plain.split() if word not in _LABELS)
 
 
-def in_digits(numeral: str) -> str:
+def convert_roman(numeral: str) -> str:
     """Convert a Roman numeral to Arabic digits, as some styles do; return other texts unchanged."""
     if not _ROMAN.fullmatch(numeral):
         return numeral
@@ -199,12 +199,12 @@ def in_digits(numeral: str) -> str:
     return str(sum(-value if value < after else value for value, after in zip(values, [*values[1:], 0], strict=True)))
 
 
-def same_volume(mine: str, theirs: str) -> bool:
+def is_same_volume(mine: str, theirs: str) -> bool:
     """Return whether two volumes are the same, in digits or as Roman numerals."""
-    return in_digits(bare_place(mine)) == in_digits(bare_place(theirs))
+    return convert_roman(strip_place(mine)) == convert_roman(strip_place(theirs))
 
 
-def same_pages(mine: str, theirs: str) -> bool:
+def is_same_pages(mine: str, theirs: str) -> bool:
     """Return whether pages are the same: the first page and, if both have one, the last; or the article number."""
     first, second = page_ends(mine), page_ends(theirs)
     if first[0] != second[0]:
@@ -218,4 +218,4 @@ def page_ends(pages: str) -> tuple[str, str]:
     text = expand_ranges(re.sub(r"(?<!\s)\s*+[-\u2010-\u2015\u2212]++\s*+", "-", _LEADING.sub("", pages.strip())))
     head = re.split(r"[,;]", text)[0]
     first, _, last = head.partition("-")
-    return bare_place(first).removeprefix("e"), bare_place(last).removeprefix("e")
+    return strip_place(first).removeprefix("e"), strip_place(last).removeprefix("e")

@@ -14,7 +14,7 @@ from entrez_kit.core.model import Collected, Request, Result, Warn, omit_if_empt
 from entrez_kit.core.operation import AgentOptions, BatchedOutcomes, Operation, build_missing_error
 from entrez_kit.pubmed.models import Standing
 from entrez_kit.pubmed.record_fetcher import Retrieval
-from entrez_kit.pubmed.resolution import Resolved, ask_converter, invalid_dois, search_pubmed
+from entrez_kit.pubmed.resolution import Resolved, ask_converter, list_invalid_dois, search_pubmed
 from entrez_kit.pubmed.standing_lookup import Standings, look_up_standings, standing_error
 from entrez_kit.services import Services
 
@@ -230,7 +230,7 @@ def _search_pubmed(services: Services, kinds: Kinds) -> LookedUp:
         values = [value for value, own in kinds.items() if own == kind]
         resolved: Resolved = {value: value for value in values}
         if kind != "pmid":
-            resolved = search_pubmed(services, values, kind, reader.records_of)
+            resolved = search_pubmed(services, values, kind, reader.fetch_by_pmid)
         for value, pmid in resolved.items():
             if isinstance(pmid, EntrezKitError):
                 found[value] = pmid
@@ -242,7 +242,7 @@ def _search_pubmed(services: Services, kinds: Kinds) -> LookedUp:
                 found[value] = item.error
             elif item.record is not None:
                 article = item.record.article()
-                marked = kinds[value] == "doi" and value.lower() in invalid_dois(item.record)
+                marked = kinds[value] == "doi" and value.lower() in list_invalid_dois(item.record)
                 notes = (NOT_IN_PMC if not article.pmcid else "", INVALID_DOI if marked else "")
                 found[value] = Conversion(
                     requested_id=item.input,

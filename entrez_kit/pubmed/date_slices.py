@@ -78,7 +78,7 @@ class DateWindow:
             (*self.within, build_date_clause(format_day(self.first), format_day(self.last), AXES[self.axis]))
         )
 
-    def parts(self, today: date) -> "list[DateWindow]":
+    def split(self, today: date) -> "list[DateWindow]":
         """Split the window in two, oldest first; split a single day by the next axis. Empty after the last axis."""
         if self.first == self.last:
             if self.axis + 1 == len(AXES):
@@ -159,7 +159,7 @@ class Slicer:
         )
         return reply.value, reply.url
 
-    def slices(self, whole: ESearchReply, window: DateWindow | None = None) -> Iterator[DateSlice]:
+    def yield_slices(self, whole: ESearchReply, window: DateWindow | None = None) -> Iterator[DateSlice]:
         """Yield the slices of a search, or of a window of it.
 
         Args:
@@ -225,7 +225,7 @@ class Slicer:
 
     def _split_part(self, part: DateWindow, reply: ESearchReply) -> Iterator[DateSlice]:
         """Yield the slices of a part; split it by a second sample if it is much larger than expected."""
-        return self.slices(reply, part) if reply.count > 2 * MAX_PUBMED_RESULTS else self._halve(part, reply)
+        return self.yield_slices(reply, part) if reply.count > 2 * MAX_PUBMED_RESULTS else self._halve(part, reply)
 
     def _count(
         self,
@@ -271,7 +271,7 @@ class Slicer:
         waiting = [(window, reply, _Tolerance.of(window, reply.count))]
         while waiting:
             window, reply, tolerance = waiting.pop()
-            parts = window.parts(self.services.clock.today())
+            parts = window.split(self.services.clock.today())
             missing, counted = 0, None
             if reply.count > MAX_PUBMED_RESULTS and parts and len(self._disagreements) < MAX_DISAGREEMENTS:
                 if parts[0].axis > window.axis:
@@ -356,7 +356,7 @@ def esearch_delta(
     slicer = Slicer(services, dated, sort="pub_date", oldest_first=True)
     whole = slicer.ask(None, MAX_PUBMED_RESULTS)[0]
     pmids: dict[str, None] = {}
-    for piece in slicer.slices(whole):
+    for piece in slicer.yield_slices(whole):
         pmids |= dict.fromkeys(piece.ids)
     if len(pmids) < whole.count:
         raise UpstreamError(

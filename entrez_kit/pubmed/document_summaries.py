@@ -58,8 +58,8 @@ def _summarize(services: Services, pmids: Sequence[str]) -> list[DocSummary]:
 
 def _read_summary(pmid: str, document: dict[str, Any]) -> DocSummary:
     from entrez_kit.base.identifiers import normalize_pmcid
-    from entrez_kit.pubmed.encoded_markup import plain_text
-    from entrez_kit.pubmed.xml.dates import iso_from_text
+    from entrez_kit.pubmed.encoded_markup import convert_to_plain_text
+    from entrez_kit.pubmed.xml.dates import convert_to_iso_date
 
     try:
         ids = {item["idtype"]: item["value"] for item in document.get("articleids") or ()}
@@ -67,13 +67,13 @@ def _read_summary(pmid: str, document: dict[str, Any]) -> DocSummary:
         published = document.get("pubdate")
         return DocSummary(
             pmid=pmid,
-            title=plain_text(document.get("title") or document.get("booktitle") or "") or None,
+            title=convert_to_plain_text(document.get("title") or document.get("booktitle") or "") or None,
             journal=document.get("fulljournalname") or document.get("source") or None,
             pub_types=document.get("pubtype") or [],
-            pdat=iso_from_text(published) if published else None,
+            pdat=convert_to_iso_date(published) if published else None,
             edat=_format_moment(history["entrez"]) if "entrez" in history else None,
             pmcid=normalize_pmcid(ids["pmc"]) if ids.get("pmc") else None,
-            authors=[plain_text(author["name"]) for author in document.get("authors") or ()],
+            authors=[convert_to_plain_text(author["name"]) for author in document.get("authors") or ()],
         )
     except (AttributeError, KeyError, TypeError, ValueError) as exc:
         raise malformed_error("esummary", f"not a summary document ({type(exc).__name__})") from None

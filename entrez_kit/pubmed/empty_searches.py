@@ -68,7 +68,7 @@ def _join_printed(parts: Sequence[tuple[str, str]]) -> str:
     return " ".join(f"{operator} {text}" for operator, text in parts).removeprefix("AND ")
 
 
-def names_emptying_part(term: str, reply: ESearchReply) -> bool:
+def has_emptying_part(term: str, reply: ESearchReply) -> bool:
     """Return whether NCBI names a phrase without records that the query requires and that was not dropped."""
     named = _read_phrases(reply, "kept")
 

@@ -60,7 +60,7 @@ def _replace_entity(match: re.Match[str]) -> str:
     return html.unescape(match[0]) if name.startswith("#") else html5.get(name, match[0])
 
 
-def plain_text(text: str | None) -> str:
+def convert_to_plain_text(text: str | None) -> str:
     """Convert a title, an abstract or a name to plain text on one line."""
     if not text:
         return ""
@@ -72,20 +72,20 @@ def plain_text(text: str | None) -> str:
     return _RUN.sub(" ", tidy(text))
 
 
-def abstract_parts(text: str | None) -> list[dict[str, str]]:
+def split_abstract(text: str | None) -> list[dict[str, str]]:
     """Split an abstract at its headings into parts with ``text`` and, if the part has a heading, ``label``."""
     if not text:
         return []
     text = unescape_entities(text)
     headings = [("", 0, 0)]
     for match in _HEADING.finditer(text):
-        name = plain_text(match["text"])
+        name = convert_to_plain_text(match["text"])
         if len(name) <= _MAX_LABEL:  # a longer one is a sentence in bold type
             headings.append((name.rstrip(": "), *match.span()))
     parts: list[dict[str, str]] = []
     for (label, _, start), (_, end, _) in pairwise([*headings, ("", len(text), 0)]):
         labelled = {"label": label} if label and label.lower() not in _NO_LABEL else {}
-        body = plain_text(text[start:end])
+        body = convert_to_plain_text(text[start:end])
         if labelled or body:
             parts.append({**labelled, "text": body})
     return parts

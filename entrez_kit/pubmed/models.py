@@ -77,12 +77,12 @@ class Standing(Result):
     @property
     def note(self) -> str:
         """The bracketed note of a citation: "[Retracted: J Inv Res. 2021 Jun;9(6):600]"."""
-        places = [place for notice in self.notices if notice.status == self.status and (place := place_of(notice))]
+        places = [place for notice in self.notices if notice.status == self.status and (place := find_place(notice))]
         text = "; ".join(dict.fromkeys(places))
         return f"[{self.label}: {text}]" if text else f"[{self.label}]"
 
 
-def place_of(notice: StandingNotice) -> str:
+def find_place(notice: StandingNotice) -> str:
     """Return the journal and place of a notice, without its authors and identifiers.
 
     Readers would take these for the authors and identifiers of the work itself.

@@ -70,7 +70,7 @@ def page_and_number(pages: str | None, number: str | None = None) -> tuple[str |
     return expand_ranges(text), None
 
 
-def article_number(located: Iterable[tuple[str, str, bool]]) -> str | None:
+def find_article_number(located: Iterable[tuple[str, str, bool]]) -> str | None:
     """Return the number that identifies an electronic article instead of pages: e47969, 2564, RP88808.
 
     NLM records it as an electronic location of the type pii. Some publishers give an internal code there, which is

@@ -251,13 +251,13 @@ class Retrieval(Outcomes[Fetched]):
         from entrez_kit.pubmed.resolution import resolve
 
         def fetch(pmids: Sequence[str]) -> "list[Record]":
-            found = self._efetch(pmids)
+            found = self._request_records(pmids)
             known.update((item.input, item) for item in found)
             return [item.record for item in found if item.record is not None]
 
-        return resolve(self.services, identifiers, self.records_of if self.medline else fetch)
+        return resolve(self.services, identifiers, self.fetch_by_pmid if self.medline else fetch)
 
-    def records_of(self, pmids: Sequence[str]) -> "list[Record]":
+    def fetch_by_pmid(self, pmids: Sequence[str]) -> "list[Record]":
         """Fetch the records of PMIDs, to compare their identifiers.
 
         Raises:
@@ -294,9 +294,9 @@ class Retrieval(Outcomes[Fetched]):
 
     def _request(self, pmids: list[str], *, fresh: bool = False) -> dict[str, Fetched]:
         wanted = set(pmids)
-        return {item.input: item for item in self._efetch(pmids, fresh=fresh) if item.input in wanted}
+        return {item.input: item for item in self._request_records(pmids, fresh=fresh) if item.input in wanted}
 
-    def _efetch(self, ids: Sequence[str] | None = None, **options: Any) -> list[Fetched]:
+    def _request_records(self, ids: Sequence[str] | None = None, **options: Any) -> list[Fetched]:
         """Request records by their ids, or a page of a result set, which EFetch's parameters in ``options`` name."""
         reply = self.services.eutils.efetch(
             db="pubmed",
@@ -396,7 +396,7 @@ class Retrieval(Outcomes[Fetched]):
             try:
                 best: list[Fetched] = []
                 for _ in range(2):  # NCBI sometimes truncates a page, so a short page is requested once more
-                    page = self._efetch(query_key=query_key, webenv=web_env, retstart=start, retmax=size)
+                    page = self._request_records(query_key=query_key, webenv=web_env, retstart=start, retmax=size)
                     if len(page) > len(best):
                         best = page
                     if len(best) >= size:

@@ -180,7 +180,7 @@ def search_pubmed(
     def read_owners(pmids: list[str]) -> dict[str, str]:
         owners: dict[str, str] = {}
         for record in records_of(pmids):
-            own = own_dois(record) if kind == "doi" else {(record.article().pmcid or "").lower()}
+            own = list_own_dois(record) if kind == "doi" else {(record.article().pmcid or "").lower()}
             owners |= dict.fromkeys(own, record.pmid)
         return owners
 
@@ -201,14 +201,14 @@ def search_pubmed(
     return resolved
 
 
-def own_dois(record: "Record") -> set[str]:
+def list_own_dois(record: "Record") -> set[str]:
     """Return the DOIs of a record in lower case, including those that NLM marks as invalid."""
     article = record.article()
     valid = [article.doi or "", *(value for kind, value in article.article_ids.items() if kind.startswith("doi"))]
-    return {doi.lower() for doi in valid if doi} | invalid_dois(record)
+    return {doi.lower() for doi in valid if doi} | list_invalid_dois(record)
 
 
-def invalid_dois(record: "Record") -> set[str]:
+def list_invalid_dois(record: "Record") -> set[str]:
     """Return the DOIs, in lower case, that a record's electronic locations mark as invalid."""
     if b'ValidYN="N"' not in record.raw:
         return set()

@@ -208,7 +208,7 @@ class SearchRequest(Request):
         has_dates = bool(self.date_parameters())
         return [name for name in FILTERS if getattr(self, name) and (name != "date_range" or has_dates)]
 
-    def without(self, filters: Sequence[str]) -> "SearchRequest":
+    def drop_filters(self, filters: Sequence[str]) -> "SearchRequest":
         """Return the request without some filters."""
         fields = type(self).model_fields
         return self.model_copy(update={name: fields[name].get_default(call_default_factory=True) for name in filters})
@@ -521,7 +521,7 @@ def _search_all(services: Services, request: SearchRequest) -> Search:
 
     slicer = Slicer(services, request.term(), sort=SORT_NAMES[request.sort_by], dates=request.date_parameters())
     whole, url = slicer.ask(None, MAX_PUBMED_RESULTS)
-    return whole, url, ((piece.clause, piece.count, piece.ids) for piece in slicer.slices(whole))
+    return whole, url, ((piece.clause, piece.count, piece.ids) for piece in slicer.yield_slices(whole))
 
 
 def search_articles(services: Services, request: SearchRequest) -> SearchHits:
@@ -613,7 +613,7 @@ def _explain_result(services: Services, request: SearchRequest, found: ESearchRe
         return search_warnings.suggest_spelling(services, query)
     types = search_warnings.warn_about_types(request.filter_by_publication_types)
     filters = request.active_filters()
-    bare = request.without(filters)
+    bare = request.drop_filters(filters)
     try:
         emptied = search_warnings.warn_about_filters(filters, partial(_count_without, services, request))
     except (UpstreamError, RateLimited):
@@ -628,7 +628,7 @@ def _explain_result(services: Services, request: SearchRequest, found: ESearchRe
 
 def _count_without(services: Services, request: SearchRequest, filters: Sequence[str]) -> int:
     """Count the results of a search without some of its filters."""
-    wider = request.without(filters)
+    wider = request.drop_filters(filters)
     return count_records(services, wider, wider.term())
 
 

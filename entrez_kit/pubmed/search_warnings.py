@@ -80,11 +80,11 @@ def warn_about_filters(filters: Sequence[str], count_without: Callable[[Sequence
     if not filters:
         return []
 
-    def counts(groups: Sequence[Sequence[str]]) -> list[int]:
+    def list_counts(groups: Sequence[Sequence[str]]) -> list[int]:
         return all_at_once([partial(count_without, group) for group in groups])
 
     without_one = [[name] for name in filters] if len(filters) > 1 else []
-    total, *left = counts([filters, *without_one])
+    total, *left = list_counts([filters, *without_one])
     if not total:
         return []
     found = f"The query alone finds {format_count(total, 'record')}"
@@ -99,7 +99,7 @@ def warn_about_filters(filters: Sequence[str], count_without: Callable[[Sequence
             found, "; the filters exclude all of them. Results ", FrontendText.join_parts(", ", rest), "."
         )
     else:
-        alone = counts([[name for name in filters if name != one] for one in filters])
+        alone = list_counts([[name for name in filters if name != one] for one in filters])
         culprits = [name for name, number in zip(names, alone, strict=True) if not number]
         if culprits:
             message = FrontendText(found, "; ", _join_names(culprits, "or"), " alone excludes all of them.")
@@ -122,9 +122,9 @@ def warn_about_emptying_part(term: str, found: ESearchReply, count: Callable[[st
         found: NCBI's reply to it.
         count: counts the records of another query.
     """
-    from entrez_kit.pubmed.empty_searches import find_emptying_part, names_emptying_part
+    from entrez_kit.pubmed.empty_searches import find_emptying_part, has_emptying_part
 
-    if names_emptying_part(term, found):
+    if has_emptying_part(term, found):
         return []
     with suppress(EntrezKitError):
         return find_emptying_part(term, found, count)

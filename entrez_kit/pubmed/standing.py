@@ -85,7 +85,7 @@ _SERVER: Final = re.compile(
 _DOI: Final = re.compile(r"\bdoi: ?(10\.\S{1,250}[^\s.;,])", re.IGNORECASE)
 
 
-def retraction_status(standing: Standing | None) -> RetractionStatus:
+def to_retraction_status(standing: Standing | None) -> RetractionStatus:
     """Return the value of ``retraction_status`` for a standing.
 
     "retracted" covers works that were retracted, partially retracted or withdrawn; ``Standing.status`` tells them
@@ -94,7 +94,7 @@ def retraction_status(standing: Standing | None) -> RetractionStatus:
     return _COARSE.get(standing.status, "none") if standing is not None else "none"
 
 
-def standing_of(
+def determine_standing(
     *,
     publication_types: Sequence[str] = (),
     corrections: Iterable[Mapping[str, Any]] = (),
@@ -138,9 +138,9 @@ def standing_of(
     return Standing(status=min(found, key=GRAVITY.index), notices=known)
 
 
-def standing_of_article(article: Any) -> Standing | None:
+def determine_standing_of_article(article: Any) -> Standing | None:
     """Determine the status of a work from the fields of an ``Article``, which may be stored without a status."""
-    return standing_of(
+    return determine_standing(
         publication_types=article.publication_types,
         corrections=[correction.model_dump() for correction in article.corrections],
         title=article.title,
@@ -176,7 +176,7 @@ def _read_jats_status(kind: str) -> StandingStatus | None:
     return "concern_notice" if "object-of-concern" in kind else None
 
 
-def standing_of_jats(
+def determine_standing_of_jats(
     article_type: str | None, related: Iterable[Mapping[str, str]], title: str | None
 ) -> Standing | None:
     """Determine the status of an article from its full text.
@@ -188,7 +188,7 @@ def standing_of_jats(
     """
     own = (article_type or "").lower()
     types = ["Retracted Publication"] if own == "retracted-article" else [own]
-    by_types = standing_of(publication_types=types, title=title)
+    by_types = determine_standing(publication_types=types, title=title)
     notices = []
     for item in related:
         status = _read_jats_status(item["kind"])
@@ -202,14 +202,14 @@ def standing_of_jats(
     )
 
 
-def graver(one: Standing | None, other: Standing | None) -> Standing | None:
+def choose_graver(one: Standing | None, other: Standing | None) -> Standing | None:
     """Return the graver of two statuses; the first one if they are equal."""
     known = [standing for standing in (one, other) if standing is not None]
     return min(known, key=lambda standing: GRAVITY.index(standing.status), default=None)
 
 
 def _read_notice(item: Mapping[str, Any], *, preprint: bool) -> StandingNotice | None:
-    from entrez_kit.pubmed.xml.dates import iso_from_text
+    from entrez_kit.pubmed.xml.dates import convert_to_iso_date
 
     kind = str(item.get("kind") or "")
     citation, note = str(item.get("citation") or ""), str(item.get("note") or "")
@@ -227,6 +227,6 @@ def _read_notice(item: Mapping[str, Any], *, preprint: bool) -> StandingNotice |
         pmid=item.get("pmid"),
         doi=doi[1] if doi else None,
         citation=citation or None,
-        date=iso_from_text(date[1]) if date else None,
+        date=convert_to_iso_date(date[1]) if date else None,
         reason=note or None,
     )

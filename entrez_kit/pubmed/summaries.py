@@ -5,11 +5,11 @@ from typing import Any, Final
 
 from entrez_kit.base.identifiers import normalize_doi, normalize_pmcid
 from entrez_kit.base.mixed_content import text_of
-from entrez_kit.pubmed.encoded_markup import plain_text
+from entrez_kit.pubmed.encoded_markup import convert_to_plain_text
 from entrez_kit.pubmed.models import BriefSummary, Correction
-from entrez_kit.pubmed.pages import article_number
-from entrez_kit.pubmed.standing import KINDS, retraction_status, standing_of
-from entrez_kit.pubmed.xml.dates import iso_from_text
+from entrez_kit.pubmed.pages import find_article_number
+from entrez_kit.pubmed.standing import KINDS, determine_standing, to_retraction_status
+from entrez_kit.pubmed.xml.dates import convert_to_iso_date
 from entrez_kit.services.esummary_reply import parse_documents
 from entrez_kit.services.known_shapes import JsonShape, Shape, XmlShape, is_json, log_drift, texts
 from entrez_kit.services.small_replies import malformed_error
@@ -75,7 +75,7 @@ def parse_summaries(document: Any) -> tuple[list[BriefSummary], list[str]]:
     Raises:
         UpstreamError: the reply is not an ESummary result, or reports an error that is not about an id.
     """
-    log_drift(shape_of, document)
+    log_drift(choose_shape, document)
     if not isinstance(document, dict):
         records, missing = _read_xml(document)
         return [_read_summary(record) for record in records], missing
@@ -84,7 +84,7 @@ def parse_summaries(document: Any) -> tuple[list[BriefSummary], list[str]]:
     return [_read_summary(record) for record in known], list(parsed.problems)
 
 
-def shape_of(reply: Any) -> Shape:
+def choose_shape(reply: Any) -> Shape:
     """Return the known shape of summaries in the format of this reply."""
     return JSON if is_json(reply) else XML
 
@@ -150,20 +150,20 @@ def _read_summary(fields: Fields) -> BriefSummary:
     pmcid = next((found for key in ("pmc", "pmcid") if (found := _read_pmcid(ids.get(key, "")))), None)
     located = _DOI.search(str(fields.get("elocationid") or ""))
     doi = normalize_doi(ids.get("doi") or (located[1] if located else ""))
-    title = plain_text(str(fields.get("title") or fields.get("booktitle") or ""))
-    standing = standing_of(publication_types=types, corrections=related, title=title)
+    title = convert_to_plain_text(str(fields.get("title") or fields.get("booktitle") or ""))
+    standing = determine_standing(publication_types=types, corrections=related, title=title)
     published, electronic = str(fields.get("pubdate") or ""), str(fields.get("epubdate") or "")
-    named = [(plain_text(name), kind.lower().startswith("editor")) for name, kind in people if name]
+    named = [(convert_to_plain_text(name), kind.lower().startswith("editor")) for name, kind in people if name]
     return BriefSummary(
         pmid=pmid,
         title=title,
         authors=", ".join([name for name, editor in named if not editor] or [name for name, _ in named]) or None,
         source=_read_source(fields, published) or None,
-        pub_date=iso_from_text(published) if published else None,
-        epub_date=iso_from_text(electronic) if electronic else None,
+        pub_date=convert_to_iso_date(published) if published else None,
+        epub_date=convert_to_iso_date(electronic) if electronic else None,
         doi=doi or None,
         pmcid=pmcid,
-        retraction_status=retraction_status(standing),
+        retraction_status=to_retraction_status(standing),
         standing=standing,
         publication_types=types,
         comments=[Correction.model_validate(one) for one in related if one["kind"] in _COMMENTS],
@@ -178,10 +178,12 @@ def format_source(journal: str, published: str, volume: str, issue: str, pages: 
 
 
 def _read_source(fields: Fields, published: str) -> str:
-    journal = plain_text(str(fields.get("source") or fields.get("booktitle") or fields.get("publishername") or ""))
+    journal = convert_to_plain_text(
+        str(fields.get("source") or fields.get("booktitle") or fields.get("publishername") or "")
+    )
     volume, issue, pages = (str(fields.get(name) or "") for name in ("volume", "issue", "pages"))
     if (volume or issue) and not pages and (located := _PII.search(str(fields.get("elocationid") or ""))):
-        pages = article_number([("pii", located[1], True)]) or ""
+        pages = find_article_number([("pii", located[1], True)]) or ""
     return format_source(journal, published, volume, issue, pages)
 
 
@@ -195,4 +197,9 @@ def _read_related(item: Fields) -> dict[str, str | None]:
     kind, pmid, source, note = (str(item.get(name) or "") for name in ("reftype", "pmid", "refsource", "note"))
     bare = "".join(kind.split())
     kind = _REF_TYPES.get(bare.lower(), bare)
-    return {"kind": kind, "pmid": pmid if pmid.strip("0") else None, "citation": plain_text(source), "note": note}
+    return {
+        "kind": kind,
+        "pmid": pmid if pmid.strip("0") else None,
+        "citation": convert_to_plain_text(source),
+        "note": note,
+    }

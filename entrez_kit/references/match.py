@@ -10,7 +10,7 @@ from entrez_kit.base.errors import EntrezKitError, InvalidInput
 from entrez_kit.base.frontend_text import FrontendText, NextCall, join_names
 from entrez_kit.core.model import Request, Result, Warned, omit_if_empty
 from entrez_kit.core.operation import AgentOptions, BatchedOutcomes, Operation, build_missing_error
-from entrez_kit.pubmed.brief import brief_citation, first_names
+from entrez_kit.pubmed.brief import format_brief_citation, list_first_names
 from entrez_kit.pubmed.citation_matcher import (
     MAX_COMPARED,
     NOT_FOUND,
@@ -20,7 +20,7 @@ from entrez_kit.pubmed.citation_matcher import (
     name_candidates,
     search_title,
 )
-from entrez_kit.pubmed.comparison import begins, fold_text, text_likeness
+from entrez_kit.pubmed.comparison import begins, fold_text, measure_text_likeness
 from entrez_kit.pubmed.models import Article, Standing
 from entrez_kit.references.check.compare import compare
 from entrez_kit.references.check.compare_fields import Agreement, FieldName
@@ -268,7 +268,7 @@ def _result(key: str, citation: Citation, answer: MatcherAnswer, records: _Recor
 def _compare_titles(cited: str, recorded: str) -> float:
     """Return the similarity of two titles, 0 to 1; a title without its end has 1."""
     one, other = fold_text(cited), fold_text(recorded)
-    return 1.0 if begins(one, other) else round(text_likeness(one, other), 2)
+    return 1.0 if begins(one, other) else round(measure_text_likeness(one, other), 2)
 
 
 def _judge_match(
@@ -288,14 +288,14 @@ def _judge_match(
     candidates = [record.pmid for record in clean or likely or [record for _, record in compared]][:MAX_CANDIDATES]
     found = [to_finding(one) for one in agreement.differences]
     warnings = [MatchWarning(code=CODES[one.field], message=to_finding(one).message) for one in agreement.differences]
-    about = {"warnings": warnings, "findings": found, "citation": brief_citation(article)}
+    about = {"warnings": warnings, "findings": found, "citation": format_brief_citation(article)}
     if complete and (len(clean) == 1 or (len(compared) == 1 and likely)):
         return CitationMatch(
             key=key,
             status="matched",
             pmid=article.pmid,
             title=article.title or None,
-            matched_first_author="".join(first_names(article, 1)) or None,
+            matched_first_author="".join(list_first_names(article, 1)) or None,
             standing=article.standing,
             **about,
         )

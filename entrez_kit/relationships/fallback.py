@@ -140,22 +140,25 @@ def read_page(content: bytes, relation: Relation) -> tuple[int, list[Mapping[str
 def _read_record(record: Mapping[str, Any]) -> RelatedArticle:
     """Read a record of Europe PMC. Its id is a PMID if the source is MED, otherwise an id of that source."""
 
-    def text(*names: str) -> str | None:
+    def get_text(*names: str) -> str | None:
         return next((" ".join(str(value).split()) for name in names if (value := record.get(name))), None)
 
-    source, number = text("source"), text("id")
+    source, number = get_text("source"), get_text("id")
     pmid = read_pmid(number) if source == "MED" else None
-    journal = text("journalAbbreviation", "publicationTitle")
-    appeared = (part or "" for part in (journal, text("pubYear"), text("volume"), text("issue"), text("pageInfo")))
+    journal = get_text("journalAbbreviation", "publicationTitle")
+    appeared = (
+        part or ""
+        for part in (journal, get_text("pubYear"), get_text("volume"), get_text("issue"), get_text("pageInfo"))
+    )
     return RelatedArticle(
         pmid=pmid,
-        title=text("title"),
-        authors=(text("authorString") or "").rstrip(".") or None,
+        title=get_text("title"),
+        authors=(get_text("authorString") or "").rstrip(".") or None,
         source=format_source(*appeared) or None,
-        pub_date=text("pubYear"),
-        doi=normalize_doi(text("doi") or "") or None,
+        pub_date=get_text("pubYear"),
+        doi=normalize_doi(get_text("doi") or "") or None,
         pmcid=normalize_pmcid(number or "") if source == "PMC" else None,
         epmc_source=source if not pmid and number else None,
         epmc_id=number if not pmid else None,
-        citation=text("unstructuredInformation"),
+        citation=get_text("unstructuredInformation"),
     )

@@ -66,7 +66,7 @@ def _resolve_pmid(services: Services, request: RelationshipsRequest) -> Relation
     from entrez_kit.pubmed.resolution import resolve
     from entrez_kit.relationships.related_articles import not_found_error
 
-    pmid = resolve(services, [identifier], Retrieval(services, medline=False).records_of)[identifier.value]
+    pmid = resolve(services, [identifier], Retrieval(services, medline=False).fetch_by_pmid)[identifier.value]
     if isinstance(pmid, EntrezKitError):
         raise pmid
     if pmid is None:

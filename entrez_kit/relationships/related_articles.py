@@ -142,13 +142,13 @@ def _try_other_sources(
 ) -> None:
     """Request each other source in turn; warn which source has the articles, or why no articles were found."""
 
-    def from_record() -> tuple[list[RelatedArticle], int, int]:
+    def read_related() -> tuple[list[RelatedArticle], int, int]:
         articles = read_cited_articles(services, [pmid]).get(pmid, [])
         return articles, len(articles), 1
 
     sources: list[tuple[Provenance, str, Callable[[], tuple[list[RelatedArticle], int, int]]]] = []
     if relation == "pubmed_references":
-        sources.append(("pubmed_record", "the PubMed record itself", from_record))
+        sources.append(("pubmed_record", "the PubMed record itself", read_related))
     if relation != "pubmed_similar_articles":
         sources.append(("europepmc", "Europe PMC", lambda: fetch_from_europepmc(services, relation, pmid, wanted)))
     source = tracing.name_source("NCBI", begins=True)

@@ -57,7 +57,7 @@ class Network:
     def add(self, parent: str, articles: Iterable[RelatedArticle], depth: int) -> None:
         """Add the articles that `parent` links to; if an article is present already, add `parent` to its sources."""
         for article in articles:
-            key = article.pmid or _key_outside_pubmed(article)
+            key = article.pmid or _make_key_outside_pubmed(article)
             if key is None or key == self.source:
                 continue
             node = self.nodes.get(key)
@@ -76,7 +76,7 @@ class Network:
         return [node.article.pmid for node in nodes if node.article.pmid]
 
 
-def _key_outside_pubmed(article: RelatedArticle) -> str | None:
+def _make_key_outside_pubmed(article: RelatedArticle) -> str | None:
     """Return a key for a work that is not in PubMed."""
     if article.epmc_source and article.epmc_id:
         return f"{article.epmc_source}:{article.epmc_id}"
@@ -116,7 +116,7 @@ def collect_network(services: Services, relation: Relation, request: Relationshi
         provenance=walk.provenances.pop() if len(walk.provenances) == 1 else "mixed",
         url=start.url,
         requests=walk.requests,
-        warnings=[*start.warnings, *walk.warnings()],
+        warnings=[*start.warnings, *walk.list_warnings()],
         snowball=Snowball(requests=walk.requests, budget=request.budget, followed=followed, not_followed=not_followed),
     )
 
@@ -213,7 +213,7 @@ class _Expansion:
         self.network.add(pmid, articles, depth)
         return 1
 
-    def warnings(self) -> list[Warn]:
+    def list_warnings(self) -> list[Warn]:
         """Return warnings that name the missing links and the reasons."""
         warnings = []
         if self.ncbi_is_down:

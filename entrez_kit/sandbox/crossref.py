@@ -7,7 +7,7 @@ notice has ``update-to``; the record of a corrected work has ``updated-by`` only
 import re
 from typing import Any, Final
 
-from entrez_kit.local.eutils.replies import LocalReply, document, plain
+from entrez_kit.local.eutils.replies import LocalReply, answer_json, answer_text
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.local.records.document import Document
 
@@ -31,36 +31,36 @@ _MAX_VALUES: Final = 100
 _RETRACTED: Final = frozenset(("RetractionIn", "RetractedandRepublishedIn", "PartialRetractionIn"))
 
 
-def crossref(request: LocalRequest, state: LocalState) -> LocalReply:
+def answer_crossref(request: LocalRequest, state: LocalState) -> LocalReply:
     """Answer ``/works/{doi}`` and ``/works?filter=`` with updates: or doi:; an unknown filter gets an error."""
     path = request.rest
     if path == "works":
         return _answer_filter(request, state)
     article = state.find_article(path.removeprefix("works/"))
     if article is None:
-        return plain("Resource not found.", 404)
+        return answer_text("Resource not found.", 404)
     return _build_message("work", _build_record(article))
 
 
-def openalex(request: LocalRequest, state: LocalState) -> LocalReply:
+def answer_openalex(request: LocalRequest, state: LocalState) -> LocalReply:
     """Answer ``/works/doi:{doi}`` and, with a key, ``/works?filter=doi:{doi}|{doi}``."""
     if request.rest == "works":
         return _answer_openalex_list(request, state)
     article = state.find_article(request.rest.removeprefix("works/doi:"))
     if article is None:
-        return document({"error": "404 Not Found", "message": "The requested work does not exist."}, 404)
-    return document(_build_openalex_work(article))
+        return answer_json({"error": "404 Not Found", "message": "The requested work does not exist."}, 404)
+    return answer_json(_build_openalex_work(article))
 
 
 def _answer_openalex_list(request: LocalRequest, state: LocalState) -> LocalReply:
     name, _, values = request.get("filter").partition(":")
     if not request.get("api_key"):
-        return document({"error": "API key required", "message": "Lists of works require an API key."}, 401)
+        return answer_json({"error": "API key required", "message": "Lists of works require an API key."}, 401)
     if name != "doi" or "," in values or values.count("|") >= _MAX_VALUES:
-        return document({"error": "Invalid query parameters error.", "message": "This filter is not valid."}, 400)
+        return answer_json({"error": "Invalid query parameters error.", "message": "This filter is not valid."}, 400)
     found = [article for doi in values.split("|") if (article := state.find_article(doi)) is not None]
-    works = [_build_openalex_work(article) for article in found][: request.number("per-page", 25)]
-    return document({"meta": {"count": len(found), "page": 1, "per_page": len(works)}, "results": works})
+    works = [_build_openalex_work(article) for article in found][: request.get_number("per-page", 25)]
+    return answer_json({"meta": {"count": len(found), "page": 1, "per_page": len(works)}, "results": works})
 
 
 def _build_openalex_work(article: Document) -> dict[str, Any]:
@@ -78,7 +78,7 @@ def _answer_filter(request: LocalRequest, state: LocalState) -> LocalReply:
         name, _, doi = clause.partition(":")
         if name not in ("updates", "doi"):
             failure = {"type": "filter-not-available", "value": name, "message": f"Filter {name} specified but absent"}
-            return document({"status": "failed", "message-type": "validation-failure", "message": [failure]}, 400)
+            return answer_json({"status": "failed", "message-type": "validation-failure", "message": [failure]}, 400)
         work = state.find_article(doi)
         if work is not None and name == "doi":
             items.append(_build_record(work))
@@ -88,11 +88,11 @@ def _answer_filter(request: LocalRequest, state: LocalState) -> LocalReply:
                 record = _build_record(notice)
                 if any(update["DOI"] == doi.lower() for update in record.get("update-to", ())):
                     items.append(record)
-    return _build_message("work-list", {"total-results": len(items), "items": items[: request.number("rows", 20)]})
+    return _build_message("work-list", {"total-results": len(items), "items": items[: request.get_number("rows", 20)]})
 
 
 def _build_message(kind: str, message: dict[str, Any]) -> LocalReply:
-    return document({"status": "ok", "message-type": kind, "message-version": "1.0.0", "message": message})
+    return answer_json({"status": "ok", "message-type": kind, "message-version": "1.0.0", "message": message})
 
 
 def _build_record(article: Document) -> dict[str, Any]:

@@ -28,8 +28,8 @@ class DemoPubMed(LinkedDatabase, PubMedDatabase):
         """Return the ids of the linked records, each with its score."""
         if link != "pubmed_pmc_refs":
             return super().find_links(link, uid)
-        numbers = (self.collection.number(other) for other, _ in self.find_links("pubmed_pubmed_citedin", uid))
-        pmcids = [self.collection.document(number).pmcid for number in numbers if number is not None]
+        numbers = (self.collection.find_number(other) for other, _ in self.find_links("pubmed_pubmed_citedin", uid))
+        pmcids = [self.collection.read_document(number).pmcid for number in numbers if number is not None]
         return [(pmcid.removeprefix("PMC"), 0) for pmcid in pmcids if pmcid]
 
 
@@ -53,21 +53,21 @@ def add_services(entrez: LocalEntrez, pubmed: PubMedDatabase, base: Callable[[],
         pubmed: the articles of Europe PMC.
         base: returns the base URL of the service.
     """
-    from entrez_kit.sandbox.crossref import crossref, openalex
+    from entrez_kit.sandbox.crossref import answer_crossref, answer_openalex
     from entrez_kit.sandbox.europepmc import EuropePMCService
-    from entrez_kit.sandbox.pmc_oa import pmc_oa
-    from entrez_kit.sandbox.publisher import PATH, publisher
-    from entrez_kit.sandbox.unpaywall import unpaywall
+    from entrez_kit.sandbox.pmc_oa import answer_pmc_oa
+    from entrez_kit.sandbox.publisher import PATH, answer_publisher
+    from entrez_kit.sandbox.unpaywall import build_endpoint
 
     europepmc = EuropePMCService(pubmed)
-    entrez.route("/europepmc", "europepmc", europepmc.other)
+    entrez.route("/europepmc", "europepmc", europepmc.answer_other)
     for name in ("search", "searchPOST"):
-        entrez.route(f"/europepmc/{name}", "europepmc_search", europepmc.search)
-    entrez.route("/unpaywall", "unpaywall", unpaywall(base))
-    entrez.route(PATH, "publisher", publisher)
-    entrez.route("/pmc-oa", "pmc_oa", pmc_oa)
-    entrez.route("/crossref", "crossref", crossref)
-    entrez.route("/openalex", "openalex", openalex)
+        entrez.route(f"/europepmc/{name}", "europepmc_search", europepmc.answer_search)
+    entrez.route("/unpaywall", "unpaywall", build_endpoint(base))
+    entrez.route(PATH, "publisher", answer_publisher)
+    entrez.route("/pmc-oa", "pmc_oa", answer_pmc_oa)
+    entrez.route("/crossref", "crossref", answer_crossref)
+    entrez.route("/openalex", "openalex", answer_openalex)
 
 
 class DemoEntrez(LocalEntrez):

@@ -15,9 +15,9 @@ from pyroaring import BitMap
 
 from entrez_kit.local.eutils.database import BadRequest, FetchCall
 from entrez_kit.local.eutils.pubmed import PubMedDatabase
-from entrez_kit.local.eutils.replies import LocalReply, document, plain, xml
+from entrez_kit.local.eutils.replies import LocalReply, answer_json, answer_text, answer_xml
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
-from entrez_kit.local.records.text import xml_text
+from entrez_kit.local.records.text import escape_xml
 from entrez_kit.sandbox.europepmc_query import BadQuery, parse
 from entrez_kit.sandbox.europepmc_records import CorpusShelf, OtherShelf, Record, Shelf, join_authors, to_form
 
@@ -33,7 +33,7 @@ SORTS: Final = {
     "CITED": "cited",
 }
 """The sort fields. For any other field, the reply contains only the version."""
-NOTHING_SAID: Final = document({"version": VERSION})
+NOTHING_SAID: Final = answer_json({"version": VERSION})
 _RANKED: Final = ("Author", "pub_date")
 _FORMS: Final = ("core", "lite", "idlist")
 _SORT: Final = re.compile(r"([A-Za-z_]+) (asc|desc)", re.IGNORECASE)
@@ -55,14 +55,14 @@ class EuropePMCService:
         self._corpus, self._others = CorpusShelf(pubmed), OtherShelf.load_bundled()
         self._hits: Callable[[str, str], Sequence[Hit]] = lru_cache(maxsize=16)(self._find)
 
-    def search(self, request: LocalRequest, state: LocalState) -> LocalReply:
+    def answer_search(self, request: LocalRequest, state: LocalState) -> LocalReply:
         """Answer a search. As from the real service, the reply to an invalid parameter contains only the version."""
         query = request.get("query")
         if not query:
-            return _error_reply(400, "Invalid query: the query parameter is empty.")
+            return _answer_error(400, "Invalid query: the query parameter is empty.")
         form = request.get("resultType").lower() or "lite"
         sort = request.get("sort")
-        size = request.number("pageSize", DEFAULT_PAGE if not request.get("pageSize") else 0)
+        size = request.get_number("pageSize", DEFAULT_PAGE if not request.get("pageSize") else 0)
         cursor = request.get("cursorMark") or "*"
         if form not in _FORMS or size < 1 or (sort and not _is_known_sort(sort)):
             return NOTHING_SAID
@@ -73,7 +73,7 @@ class EuropePMCService:
             with self._lock:
                 hits = self._hits(query, sort)
         except BadQuery as exc:
-            return _error_reply(400, f"Invalid query syntax: {exc}.")
+            return _answer_error(400, f"Invalid query syntax: {exc}.")
         page = hits[start : start + min(size, MAX_PAGE)]
         reply: Record = {"version": VERSION, "hitCount": len(hits)}
         end = start + len(page)
@@ -91,15 +91,15 @@ class EuropePMCService:
             "synonym": request.get("synonym").lower() == "true",
         }
         reply["resultList"] = {"result": [to_form(shelf.build_core(number), form) for shelf, number in page]}
-        return document(reply) if request.get("format").lower() == "json" else xml(_render_xml(reply))
+        return answer_json(reply) if request.get("format").lower() == "json" else answer_xml(_render_xml(reply))
 
-    def other(self, request: LocalRequest, state: LocalState) -> LocalReply:
+    def answer_other(self, request: LocalRequest, state: LocalState) -> LocalReply:
         """Answer a request for full text, citations or references; 404 if the article does not exist."""
         if match := _FULL_TEXT.fullmatch(request.rest):
             return self._answer_full_text(match[1].upper(), state)
         if match := _LINKED.fullmatch(request.rest):
             return self._answer_links(match[1], match[2], match[3], request)
-        return plain("", 404)
+        return answer_text("", 404)
 
     # searching
 
@@ -128,33 +128,33 @@ class EuropePMCService:
     def _answer_full_text(self, wanted: str, state: LocalState) -> LocalReply:
         """Return the article as in PMC; 404 if PMC has only its front matter."""
         if wanted.startswith("PPR"):
-            text = self._others.full_text(wanted)
-            return xml(text) if text else plain("", 404)
+            text = self._others.find_full_text(wanted)
+            return answer_xml(text) if text else answer_text("", 404)
         try:
             fetched = state.databases["pmc"].fetch(
                 FetchCall(ids=[wanted.removeprefix("PMC")], rettype="", retmode="xml")
             )
         except BadRequest:
-            return plain("", 404)
+            return answer_text("", 404)
         found = _ARTICLE.search(fetched.body)
         if found is None or not re.search(rb"<body\b", found[0]):
-            return plain("", 404)
+            return answer_text("", 404)
         return LocalReply(b'<?xml version="1.0" encoding="UTF-8"?>\n' + found[0] + b"\n")
 
     def _answer_links(self, source: str, ext_id: str, what: str, request: LocalRequest) -> LocalReply:
-        size = min(max(request.number("pageSize", DEFAULT_PAGE), 1), MAX_PAGE)
-        page = max(request.number("page", 1), 1)
+        size = min(max(request.get_number("pageSize", DEFAULT_PAGE), 1), MAX_PAGE)
+        page = max(request.get_number("page", 1), 1)
         corpus = self._corpus.collection
-        number = corpus.number(ext_id) if source == "MED" else None
+        number = corpus.find_number(ext_id) if source == "MED" else None
         pmids: Sequence[str] = ()
         if number is not None and what == "citations":
-            pmids = corpus.cited_by(ext_id)
+            pmids = corpus.find_citing(ext_id)
         elif number is not None:
-            pmids = list(dict.fromkeys(corpus.document(number).cited_pmids))
+            pmids = list(dict.fromkeys(corpus.read_document(number).cited_pmids))
         shown = pmids[(page - 1) * size : page * size]
         entries = [self._build_link(pmid, place, what) for place, pmid in enumerate(shown, start=(page - 1) * size + 1)]
         outer, inner = ("citationList", "citation") if what == "citations" else ("referenceList", "reference")
-        return document(
+        return answer_json(
             {
                 "version": VERSION,
                 "hitCount": len(pmids),
@@ -164,10 +164,10 @@ class EuropePMCService:
         )
 
     def _build_link(self, pmid: str, place: int, what: str) -> Record:
-        number = self._corpus.collection.number(pmid)
+        number = self._corpus.collection.find_number(pmid)
         entry: Record = {"id": pmid, "source": "MED", "citationType": "JOURNAL ARTICLE"}
         if number is not None:
-            found = self._corpus.collection.document(number)
+            found = self._corpus.collection.read_document(number)
             about: Record = {
                 "title": found.title,
                 "authorString": join_authors(found),
@@ -209,8 +209,8 @@ def _is_known_sort(sort: str) -> bool:
     return match is not None and match[1].upper() in SORTS
 
 
-def _error_reply(code: int, words: str) -> LocalReply:
-    return document({"version": VERSION, "errCode": code, "errMsg": words})
+def _answer_error(code: int, words: str) -> LocalReply:
+    return answer_json({"version": VERSION, "errCode": code, "errMsg": words})
 
 
 # A cursor contains the position and a hash of the search. As in the real service, a cursor works only for its search.
@@ -243,14 +243,16 @@ def _render_xml(reply: Record) -> str:
     """Render a reply as XML, the default format of the service."""
     spelled = {"isoabbreviation": "ISOAbbreviation", "nlmid": "NLMid", "issn": "ISSN", "essn": "ESSN"}
 
-    def element(name: str, value: Any) -> str:
+    def render_element(name: str, value: Any) -> str:
         if isinstance(value, list):
-            return "".join(element(name, item) for item in value)
+            return "".join(render_element(name, item) for item in value)
         tag = spelled.get(name, name)
         if isinstance(value, dict) and set(value) == {"type", "value"}:
-            return f'<{tag} type="{value["type"]}">{xml_text(value["value"])}</{tag}>'
-        inner = "".join(element(*pair) for pair in value.items()) if isinstance(value, dict) else xml_text(value)
+            return f'<{tag} type="{value["type"]}">{escape_xml(value["value"])}</{tag}>'
+        inner = (
+            "".join(render_element(*pair) for pair in value.items()) if isinstance(value, dict) else escape_xml(value)
+        )
         return f"<{tag}>{inner}</{tag}>"
 
-    body = "".join(element(name, value) for name, value in reply.items())
+    body = "".join(render_element(name, value) for name, value in reply.items())
     return f'<?xml version="1.0" encoding="UTF-8" standalone="yes"?><responseWrapper>{body}</responseWrapper>'

@@ -11,7 +11,7 @@ from pyroaring import BitMap
 
 from entrez_kit.local.eutils.pubmed import PubMedDatabase
 from entrez_kit.local.records.collection import RecordCollection
-from entrez_kit.local.records.document import NOTICES, Document, PartialDate, Person, marked_text
+from entrez_kit.local.records.document import NOTICES, Document, PartialDate, Person, render_marked_text
 from entrez_kit.local.records.fixture_files import read_fixtures
 from entrez_kit.query.record_terms import RecordTerms, SortKeys
 from entrez_kit.query.words import fold, normalize
@@ -54,26 +54,26 @@ class CorpusShelf:
 
     def find_id(self, ext_id: str) -> BitMap:
         """Return the record with this PMID."""
-        number = self.collection.number(ext_id)
+        number = self.collection.find_number(ext_id)
         return BitMap() if number is None else BitMap((number,))
 
     def build_core(self, number: int) -> Record:
         """Return a record in the core form, which has every field."""
-        document = self.collection.document(number)
-        return build_core_record(document, len(self.collection.cited_by(document.pmid)))
+        document = self.collection.read_document(number)
+        return build_core_record(document, len(self.collection.find_citing(document.pmid)))
 
     def count_citations(self, number: int) -> int:
         """Return the number of citations of a record."""
-        return len(self.collection.cited_by(self.collection.pmid(number)))
+        return len(self.collection.find_citing(self.collection.get_pmid(number)))
 
     def get_day(self, number: int) -> int:
         """Return the publication date as yyyymmdd."""
-        found = self.collection.document(number)
-        return found.publication_date.number or found.event("pubmed", "entrez").number
+        found = self.collection.read_document(number)
+        return found.publication_date.number or found.get_event("pubmed", "entrez").number
 
     def get_author(self, number: int) -> str:
         """Return the first author for sorting."""
-        authors = self.collection.document(number).authors
+        authors = self.collection.read_document(number).authors
         return fold(authors[0].short) if authors else "\uffff"
 
 
@@ -136,7 +136,7 @@ class OtherShelf:
         """Return a record in the core form, which has every field."""
         return {key: value for key, value in self._records[number].items() if key != "fullText"}
 
-    def full_text(self, wanted: str) -> str | None:
+    def find_full_text(self, wanted: str) -> str | None:
         """Return the JATS body of a record that has one."""
         found = list(self.find_id(wanted))
         text = self._records[found[0]].get("fullText") if found else None
@@ -219,8 +219,8 @@ def join_authors(document: Document) -> str:
 def build_core_record(document: Document, cited: int) -> Record:
     """Return a PubMed record in the core form of Europe PMC."""
     open_access = "Y" if document.pmcid else "N"
-    first = document.electronic_date or document.publication_date or document.event("pubmed", "entrez")
-    entered = _format_iso(document.event("pubmed", "entrez"))
+    first = document.electronic_date or document.publication_date or document.get_event("pubmed", "entrez")
+    entered = _format_iso(document.get_event("pubmed", "entrez"))
     year, chemicals = document.publication_date.number // 10000, document.chemicals
     record: Record = {
         "id": document.pmid,
@@ -229,7 +229,7 @@ def build_core_record(document: Document, cited: int) -> Record:
         "pmcid": document.pmcid,
         "fullTextIdList": {"fullTextId": [document.pmcid] if document.pmcid else []},
         "doi": document.doi.lower(),  # as Europe PMC writes them
-        "title": marked_text(document.title_element),
+        "title": render_marked_text(document.title_element),
         "authorString": join_authors(document),
         "authorList": {"author": [_build_author(author) for author in document.authors]},
         "journalInfo": {} if document.is_book else _build_journal(document),
@@ -267,7 +267,7 @@ def build_core_record(document: Document, cited: int) -> Record:
         "dateOfRevision": _format_iso(document.revised),
         "electronicPublicationDate": _format_iso(document.electronic_date),
         "firstPublicationDate": _format_iso(first),
-        "bookid": document.identifier("bookaccession") if document.is_book else "",
+        "bookid": document.get_identifier("bookaccession") if document.is_book else "",
     }
     pruned: Record = prune(record)
     return pruned
@@ -302,8 +302,8 @@ def _build_journal(document: Document) -> Record:
             "medlineAbbreviation": document.journal_ta,
             "isoabbreviation": document.journal_iso,
             "nlmid": document.nlm_id,
-            "issn": document.issn("Print"),
-            "essn": document.issn("Electronic"),
+            "issn": document.get_issn("Print"),
+            "essn": document.get_issn("Electronic"),
         },
     }
 
@@ -320,7 +320,7 @@ def _build_book(document: Document) -> Record:
 def _build_abstract(document: Document) -> Iterable[str]:
     for part in document.root.iterfind(".//Abstract/AbstractText"):
         label = str(part.get("Label") or "")
-        yield f"<h4>{label.capitalize()}</h4>{marked_text(part)}" if label else marked_text(part)
+        yield f"<h4>{label.capitalize()}</h4>{render_marked_text(part)}" if label else render_marked_text(part)
 
 
 def _build_headings(document: Document) -> Iterable[Record]:

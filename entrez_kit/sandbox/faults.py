@@ -12,7 +12,7 @@ from typing import Final
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.frontend_text import Argument, FrontendText
 from entrez_kit.local.eutils.listener import Cut, Strike
-from entrez_kit.local.eutils.replies import HTML, JSON, XML, LocalReply, document, failure, plain
+from entrez_kit.local.eutils.replies import HTML, JSON, XML, LocalReply, answer_failure, answer_json, answer_text
 from entrez_kit.sandbox import limits
 
 _DATA: Final = json.loads(Path(__file__).with_name("faults.json").read_text(encoding="utf-8"))
@@ -85,7 +85,7 @@ class FaultPlan:
         self._planned: dict[str | None, deque[str]] = {}
         self._lock = Lock()
 
-    def next(self, kind: str, endpoint: str | None = None, times: int = 1) -> None:
+    def plan_next(self, kind: str, endpoint: str | None = None, times: int = 1) -> None:
         """Plan this fault for the next requests (of one endpoint, or any)."""
         check_faults({kind: 1.0})
         with self._lock:
@@ -146,7 +146,7 @@ class FaultPlan:
 
     def _answer(self, kind: str, endpoint: str, retmode: str, who: str, limit: int, choice: float) -> LocalReply:
         if kind == "429":
-            return limits.too_many(who, limit + 1, limit)
+            return limits.answer_too_many(who, limit + 1, limit)
         if kind == "html":
             return _answer_page(200, "NCBI", "We are sorry, but your request could not be answered at the moment.")
         if kind in ("500", "502", "503"):
@@ -156,10 +156,10 @@ class FaultPlan:
             return LocalReply(b"" if retmode == "json" else declaration, JSON if retmode == "json" else XML)
         wrong_error = _DATA["wrong_errors"].get(kind)
         if wrong_error is not None and endpoint in _DATA["backend_errors"]:
-            return failure(endpoint, wrong_error, retmode=retmode, status=400 if kind == "query1" else 200)
+            return answer_failure(endpoint, wrong_error, retmode=retmode, status=400 if kind == "query1" else 200)
         if kind == "memory" and endpoint == "europepmc_search":
-            return document({"version": "6.9", "errCode": 404, "errMsg": "memory limit exceeded for query"})
-        return backend_error(endpoint, retmode, choice, status=400 if kind == "400" else 200)
+            return answer_json({"version": "6.9", "errCode": 404, "errMsg": "memory limit exceeded for query"})
+        return answer_backend_error(endpoint, retmode, choice, status=400 if kind == "400" else 200)
 
 
 def _answer_page(status: int, title: str, message: str) -> LocalReply:
@@ -172,19 +172,19 @@ def _answer_page(status: int, title: str, message: str) -> LocalReply:
     return LocalReply(text.encode("utf-8"), HTML, status)
 
 
-def backend_error(endpoint: str, retmode: str, choice: float, status: int) -> LocalReply:
+def answer_backend_error(endpoint: str, retmode: str, choice: float, status: int) -> LocalReply:
     """Answer with one of the known backend errors of this endpoint."""
     messages = _DATA["backend_errors"].get(endpoint)
     if messages:
-        return failure(endpoint, messages[int(choice * len(messages))], retmode=retmode, status=status)
+        return answer_failure(endpoint, messages[int(choice * len(messages))], retmode=retmode, status=status)
     message = "Error occurred: Empty Response. Bytes read: 0 Status: Timeout"
     if endpoint == "europepmc_search":
-        return document({"version": "6.9"}, status)  # Europe PMC sometimes answers only this
+        return answer_json({"version": "6.9"}, status)  # Europe PMC sometimes answers only this
     if endpoint == "espell":
         body = f'<?xml version="1.0"?>\n<eSpellResult>\n\t<ERROR>{message}</ERROR>\n</eSpellResult>\n'
         return LocalReply(body.encode("utf-8"), XML, status)
     if endpoint == "egquery":
         return LocalReply(f'<?xml version="1.0"?>\n<Result><ERROR>{message}</ERROR></Result>\n'.encode(), XML, status)
     if endpoint == "ecitmatch":
-        return plain(f"<ERROR>{message}</ERROR>\n", status)
-    return document({"status": "error", "message": message}, status)
+        return answer_text(f"<ERROR>{message}</ERROR>\n", status)
+    return answer_json({"status": "error", "message": message}, status)

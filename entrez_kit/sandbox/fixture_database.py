@@ -20,7 +20,7 @@ from typing import Any
 from lxml import etree
 
 from entrez_kit.local.eutils.database import BadRequest, FetchCall, SearchCall, SearchOutcome
-from entrez_kit.local.eutils.replies import Items, LocalReply, plain, xml
+from entrez_kit.local.eutils.replies import Items, LocalReply, answer_text, answer_xml
 from entrez_kit.local.eutils.small_query import SmallDatabase, SmallQuery, Values
 from entrez_kit.local.records.collection import RecordCollection
 from entrez_kit.local.records.fixture_files import read_fixtures
@@ -64,11 +64,11 @@ class FixtureDatabase(LinkedDatabase, SmallDatabase[Record]):
         """The records by UID."""
         return self._records
 
-    def canonical(self, uid: str) -> str | None:
+    def to_canonical(self, uid: str) -> str | None:
         """Return the UID of a number or of a known accession; None if it is neither."""
-        return self._uids.get(uid.strip().upper()) or super().canonical(uid)
+        return self._uids.get(uid.strip().upper()) or super().to_canonical(uid)
 
-    def query(self) -> SmallQuery:
+    def build_query(self) -> SmallQuery:
         """Return a query that searches the records."""
         fields = [define_field(**row) for row in self._about["fields"]]
         kind = OrganismQuery if any(field.code == "TID" for field in fields) else SmallQuery
@@ -86,7 +86,7 @@ class FixtureDatabase(LinkedDatabase, SmallDatabase[Record]):
             return outcome
         return replace(outcome, ids=sorted(outcome.ids, key=lambda uid: self.records[uid]["summary"][name].lower()))
 
-    def summary(self, uid: str) -> Mapping[str, Any] | None:
+    def build_summary(self, uid: str) -> Mapping[str, Any] | None:
         """Return the version 2 summary."""
         record = self.find(uid)
         return None if record is None else _convert_lists(record["summary"])
@@ -99,7 +99,7 @@ class FixtureDatabase(LinkedDatabase, SmallDatabase[Record]):
         """
         if bad_id := self._about.get("bad_id"):
             for uid in request.ids:
-                if self.canonical(uid) is None:
+                if self.to_canonical(uid) is None:
                     raise BadRequest(bad_id.format(uid))
         records = self.find_all(request.ids)
         for form in self._about["formats"]:
@@ -108,7 +108,7 @@ class FixtureDatabase(LinkedDatabase, SmallDatabase[Record]):
                 parts = [self._read_part(record, form["part"], place) for place, record in enumerate(records, start=1)]
                 content = form.get("between", "").join(parts) if parts else form.get("none", "").format(request.ids[0])
                 text = f"{form.get('start', '')}{content}{form.get('end', '')}"
-                return xml(text) if text.startswith("<?xml") else plain(text)
+                return answer_xml(text) if text.startswith("<?xml") else answer_text(text)
         raise BadRequest(f"Unsupported rettype parameter value: {request.rettype}")
 
     def _read_part(self, record: Record, name: str, place: int) -> str:

@@ -93,22 +93,22 @@ class GeneratedCollection(RecordCollection):
         with self._lock:
             return self._index
 
-    def pmid(self, number: int) -> str:
+    def get_pmid(self, number: int) -> str:
         """Return the PMID of a record."""
         return str(FIRST_PMID + number)
 
-    def number(self, pmid: str) -> int | None:
+    def find_number(self, pmid: str) -> int | None:
         """Return the number of the record with this PMID; None if the PMID is unknown."""
         number = int(pmid) - FIRST_PMID
         return number if 0 <= number < self.size else None
 
-    def raw(self, number: int) -> bytes:
+    def read_raw(self, number: int) -> bytes:
         """Render a record."""
         model, entered = self._models[number % len(self._models)], self.get_entry_day(number)
         days = {kind: entered + timedelta(days=distance) for kind, distance in model["days"].items()}
-        cited = "".join(_REFERENCE.format(self.pmid(one)) for one in self._list_cited(number))
+        cited = "".join(_REFERENCE.format(self.get_pmid(one)) for one in self._list_cited(number))
         text: str = model["text"].format(
-            pmid=self.pmid(number),
+            pmid=self.get_pmid(number),
             entered=entered,
             month=MONTHS[days["published"].month - 1],
             references=f"<ReferenceList>{cited}</ReferenceList>" if cited else "",
@@ -116,16 +116,16 @@ class GeneratedCollection(RecordCollection):
         )
         return text.encode()
 
-    def cited_by(self, pmid: str) -> Sequence[str]:
+    def find_citing(self, pmid: str) -> Sequence[str]:
         """Return the PMIDs of the records of this corpus that cite this one, newest first."""
-        cited = self.number(pmid)
+        cited = self.find_number(pmid)
         if cited is None:
             return ()
         later = range(min(self.size - 1, cited + _NEAR), cited, -1)
-        return [self.pmid(number) for number in later if cited in self._list_cited(number)]
+        return [self.get_pmid(number) for number in later if cited in self._list_cited(number)]
 
 
 @lru_cache(maxsize=4)
 def _index_models(seed: int, count: int) -> SearchIndex:
     collection = GeneratedCollection(count, seed)
-    return index_records(read_terms(collection.document(number)) for number in range(count))
+    return index_records(read_terms(collection.read_document(number)) for number in range(count))

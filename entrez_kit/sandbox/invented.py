@@ -7,7 +7,7 @@ from typing import Final
 
 from entrez_kit.local.records.document import Document
 from entrez_kit.local.records.fixture_files import read_fixture
-from entrez_kit.local.records.text import wrap, xml_text
+from entrez_kit.local.records.text import escape_xml, wrap
 
 _TEXT: Final = read_fixture("generated", "text.json")
 NOTE: Final[str] = _TEXT["note"]
@@ -24,6 +24,6 @@ def invent_sections(document: Document) -> list[tuple[str, list[str]]]:
 def render_sections(document: Document, section: str, title: str) -> str:
     """Return an invented text as XML with these elements for a section and its title."""
     return "".join(
-        wrap(section, wrap(title, xml_text(name)), *(wrap("p", xml_text(one)) for one in paragraphs))
+        wrap(section, wrap(title, escape_xml(name)), *(wrap("p", escape_xml(one)) for one in paragraphs))
         for name, paragraphs in invent_sections(document)
     )

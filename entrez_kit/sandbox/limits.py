@@ -60,7 +60,7 @@ class RateRule:
             return Allowance(allowed, who, len(admitted) + len(refused), limit)
 
 
-def too_many(who: str, count: int, limit: int) -> LocalReply:
+def answer_too_many(who: str, count: int, limit: int) -> LocalReply:
     """Answer 429 as NCBI does: always JSON, with the address or the complete key."""
     return LocalReply(
         # NCBI returns the complete key; a client must remove it from its messages.
@@ -75,7 +75,7 @@ def too_many(who: str, count: int, limit: int) -> LocalReply:
     )
 
 
-def bad_key(key: str) -> LocalReply:
+def answer_bad_key(key: str) -> LocalReply:
     """Answer 400 for a key that does not exist."""
     body = {"error": "API key invalid", "api-key": key, "type": "api key", "status": "unknown"}
     return LocalReply(json.dumps(body, separators=(",", ":")).encode("utf-8") + b"\n", JSON, 400)

@@ -64,9 +64,9 @@ class LinkedDatabase(Database):
         known = read_links().get(link)
         if known is None:
             return super().find_links(link, uid)
-        others = known.get(self.canonical(uid) or "", ())
-        if self.collection is not None and link.startswith("pubmed_") and self.collection.number(uid) is None:
+        others = known.get(self.to_canonical(uid) or "", ())
+        if self.collection is not None and link.startswith("pubmed_") and self.collection.find_number(uid) is None:
             return ()
         if self.collection is not None and link.endswith("_pubmed"):
-            others = [pmid for pmid in others if self.collection.number(pmid) is not None]
+            others = [pmid for pmid in others if self.collection.find_number(pmid) is not None]
         return [(other, 0) for other in others]

@@ -10,9 +10,9 @@ from pyroaring import BitMap
 from entrez_kit.local.eutils import summaries
 from entrez_kit.local.eutils.database import Database, FetchCall, LinkInfo, SearchCall, SearchOutcome
 from entrez_kit.local.eutils.pubmed import Pmids, PubMedDatabase
-from entrez_kit.local.eutils.replies import LocalReply, xml
+from entrez_kit.local.eutils.replies import LocalReply, answer_xml
 from entrez_kit.local.records.document import Document
-from entrez_kit.local.records.text import xml_text
+from entrez_kit.local.records.text import escape_xml
 from entrez_kit.query.fields import Field
 from entrez_kit.sandbox.pmc_text import render_article
 
@@ -28,7 +28,7 @@ class PmcIds(Pmids):
     """PMCIDs of numbered articles, stored as record numbers to save memory."""
 
     def _read_ids(self, numbers: Sequence[int]) -> Sequence[str]:
-        return [self.collection.document(number).pmcid.removeprefix("PMC") for number in numbers]
+        return [self.collection.read_document(number).pmcid.removeprefix("PMC") for number in numbers]
 
 
 class PmcDatabase(Database):
@@ -63,7 +63,7 @@ class PmcDatabase(Database):
         """
         uid = re.fullmatch(r"\s*([0-9]+)\[(?:uid|pmcid)\]\s*", request.term, re.IGNORECASE)
         if uid:
-            numbers = self._collection.index.values("aid", f"pmc{self.canonical(uid[1])}")
+            numbers = self._collection.index.values("aid", f"pmc{self.to_canonical(uid[1])}")
             return SearchOutcome(ids=PmcIds(self._collection, numbers), translation=f"{uid[1]}[UID]")
 
         def find_earlier(number: int) -> Sequence[str] | None:
@@ -76,10 +76,10 @@ class PmcDatabase(Database):
         return replace(found, ids=PmcIds(found.ids.collection, found.ids.numbers))
 
     def _find_document(self, uid: str) -> Document | None:
-        canonical = self.canonical(uid)
+        canonical = self.to_canonical(uid)
         return None if canonical is None else self._collection.find_document("aid", f"pmc{canonical}")
 
-    def summary(self, uid: str) -> Mapping[str, Any] | None:
+    def build_summary(self, uid: str) -> Mapping[str, Any] | None:
         """Return the version 2 summary: a few of PubMed's fields."""
         document = self._find_document(uid)
         if document is None:
@@ -94,17 +94,17 @@ class PmcDatabase(Database):
         Raises:
             BadRequest: no id is valid.
         """
-        self.canonical_ids(request.ids)  # raises BadRequest if no id is valid
+        self.to_canonical_ids(request.ids)  # raises BadRequest if no id is valid
         parts = []
         for uid in request.ids:
             document = self._find_document(uid)
             if document is None:
                 parts.append(
-                    f'<error id="{xml_text(uid)}">The following PMCID is not available: {xml_text(uid)}</error>'
+                    f'<error id="{escape_xml(uid)}">The following PMCID is not available: {escape_xml(uid)}</error>'
                 )
             else:
                 parts.append(render_article(document))
-        return xml(f"{ARTICLE_SET}<pmc-articleset>{''.join(parts)}</pmc-articleset>\n")
+        return answer_xml(f"{ARTICLE_SET}<pmc-articleset>{''.join(parts)}</pmc-articleset>\n")
 
     def find_links(self, link: str, uid: str) -> Sequence[tuple[str, int]]:
         """Return the PMID of the article, or the PMIDs that it cites."""
@@ -113,9 +113,9 @@ class PmcDatabase(Database):
             return ()
         if link == "pmc_pubmed":
             return [(document.pmid, 0)]
-        known = self._collection.number
+        known = self._collection.find_number
         return [(pmid, 0) for pmid in dict.fromkeys(document.cited_pmids) if known(pmid) is not None]
 
-    def fields(self) -> Sequence[tuple[Field, int]]:
+    def list_fields(self) -> Sequence[tuple[Field, int]]:
         """Return the search fields that EInfo lists, with their numbers of terms."""
-        return self._pubmed.fields()
+        return self._pubmed.list_fields()

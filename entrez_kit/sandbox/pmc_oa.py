@@ -7,10 +7,10 @@ versions.
 import re
 from typing import Final
 
-from entrez_kit.local.eutils.replies import LocalReply, document, xml
+from entrez_kit.local.eutils.replies import LocalReply, answer_json, answer_xml
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.local.records.document import Document
-from entrez_kit.local.records.text import wrap, xml_text
+from entrez_kit.local.records.text import escape_xml, wrap
 from entrez_kit.sandbox.invented import render_sections
 from entrez_kit.sandbox.pmc_text import render_article
 
@@ -19,7 +19,7 @@ _PREFIX: Final = re.compile(r"(PMC[0-9]+)\.")
 _FILE: Final = re.compile(r"(?:metadata|(PMC[0-9]+\.[0-9]+))/(PMC[0-9]+)\.([0-9]+)\.(json|xml)")
 
 
-def pmc_oa(request: LocalRequest, state: LocalState) -> LocalReply:
+def answer_pmc_oa(request: LocalRequest, state: LocalState) -> LocalReply:
     """Answer a request for a listing or a file of the bucket."""
     if not request.rest:
         return _answer_listing(request, state)
@@ -29,10 +29,10 @@ def pmc_oa(request: LocalRequest, state: LocalState) -> LocalReply:
     if wanted is None or article is None or int(wanted[3]) not in _list_versions(article.pmcid):
         return _answer_missing(request.rest)
     if wanted[4] == "json" and wanted[1] is None:
-        return document(_build_record(article, int(wanted[3])))
+        return answer_json(_build_record(article, int(wanted[3])))
     if wanted[4] == "xml" and wanted[1] is not None:
         body = wrap("body", render_sections(article, "sec", "title"))
-        return xml(f'<?xml version="1.0" encoding="UTF-8"?>\n{render_article(article, body)}\n')
+        return answer_xml(f'<?xml version="1.0" encoding="UTF-8"?>\n{render_article(article, body)}\n')
     return _answer_missing(request.rest)
 
 
@@ -41,19 +41,19 @@ def _answer_listing(request: LocalRequest, state: LocalState) -> LocalReply:
     wanted = _PREFIX.fullmatch(prefix)
     article = state.find_article(wanted[1]) if wanted else None
     names = [f"{article.pmcid}.{number}/" for number in _list_versions(article.pmcid)] if article is not None else []
-    found = "".join(f"<CommonPrefixes><Prefix>{xml_text(name)}</Prefix></CommonPrefixes>" for name in names)
-    return xml(
+    found = "".join(f"<CommonPrefixes><Prefix>{escape_xml(name)}</Prefix></CommonPrefixes>" for name in names)
+    return answer_xml(
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         f'<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>{BUCKET}</Name>'
-        f"<Prefix>{xml_text(prefix)}</Prefix><KeyCount>{len(names)}</KeyCount><MaxKeys>1000</MaxKeys>"
+        f"<Prefix>{escape_xml(prefix)}</Prefix><KeyCount>{len(names)}</KeyCount><MaxKeys>1000</MaxKeys>"
         f"<Delimiter>/</Delimiter><IsTruncated>false</IsTruncated>{found}</ListBucketResult>"
     )
 
 
 def _answer_missing(key: str) -> LocalReply:
-    return xml(
+    return answer_xml(
         '<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>NoSuchKey</Code>'
-        f"<Message>The specified key does not exist.</Message><Key>{xml_text(key)}</Key></Error>",
+        f"<Message>The specified key does not exist.</Message><Key>{escape_xml(key)}</Key></Error>",
         404,
     )
 

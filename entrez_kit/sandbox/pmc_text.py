@@ -6,7 +6,7 @@ from typing import Final
 
 from entrez_kit.local.records.document import Document, PartialDate, Person
 from entrez_kit.local.records.fixture_files import read_fixtures
-from entrez_kit.local.records.text import xml_attribute, xml_text
+from entrez_kit.local.records.text import escape_attribute, escape_xml
 
 FORBIDDEN: Final = "The publisher of this article does not allow downloading of the full text in XML form."
 LICENSE: Final = "https://creativecommons.org/licenses/by/4.0/"
@@ -27,7 +27,7 @@ def render_article(document: Document, text: str = "") -> str:
     return (
         f'<article {_NAMESPACES} article-type="{kind}" xml:lang="en" dtd-version="1.4">{comment}'
         f"<front>{_render_journal(document)}<article-meta>{_render_ids(document)}<title-group><article-title>"
-        f"{xml_text(document.title)}</article-title></title-group>{_render_authors(document)}{_render_dates(document)}"
+        f"{escape_xml(document.title)}</article-title></title-group>{_render_authors(document)}{_render_dates(document)}"
         f"{_render_place(document)}{_render_permissions() if text else ''}{related}"
         f"{_render_abstract(document)}{_render_keywords(document)}"
         f"</article-meta></front>{_RELATED.sub('', text).strip()}</article>"
@@ -43,19 +43,19 @@ def _read_texts() -> dict[tuple[str, str], str]:
 
 def _render_journal(document: Document) -> str:
     numbers = "".join(
-        f'<issn pub-type="{"epub" if kind == "Electronic" else "ppub"}">{xml_text(number)}</issn>'
+        f'<issn pub-type="{"epub" if kind == "Electronic" else "ppub"}">{escape_xml(number)}</issn>'
         for kind, number in document.issns
     )
     return (
-        f'<journal-meta><journal-id journal-id-type="nlm-ta">{xml_text(document.journal_ta)}</journal-id>'
-        f"<journal-title-group><journal-title>{xml_text(document.journal_title)}</journal-title></journal-title-group>"
+        f'<journal-meta><journal-id journal-id-type="nlm-ta">{escape_xml(document.journal_ta)}</journal-id>'
+        f"<journal-title-group><journal-title>{escape_xml(document.journal_title)}</journal-title></journal-title-group>"
         f"{numbers}</journal-meta>"
     )
 
 
 def _render_ids(document: Document) -> str:
     return "".join(
-        f'<article-id pub-id-type="{kind}">{xml_text(value)}</article-id>'
+        f'<article-id pub-id-type="{kind}">{escape_xml(value)}</article-id>'
         for kind, value in (("pmcid", document.pmcid), ("pmid", document.pmid), ("doi", document.doi))
         if value
     )
@@ -70,19 +70,20 @@ def _render_authors(document: Document) -> str:
         for author in document.authors
     )
     listed = "".join(
-        f'<aff id="A{number}"><label>{number}</label>{xml_text(place)}</aff>' for number, place in enumerate(places, 1)
+        f'<aff id="A{number}"><label>{number}</label>{escape_xml(place)}</aff>'
+        for number, place in enumerate(places, 1)
     )
     return f"<contrib-group>{people}</contrib-group>{listed}" if people else ""
 
 
 def _render_name(author: Person) -> str:
     if author.group:
-        return f"<collab>{xml_text(author.group)}</collab>"
+        return f"<collab>{escape_xml(author.group)}</collab>"
     given = author.fore or author.initials
-    suffix = f"<suffix>{xml_text(author.suffix)}</suffix>" if author.suffix else ""
+    suffix = f"<suffix>{escape_xml(author.suffix)}</suffix>" if author.suffix else ""
     return (
-        f"<name><surname>{xml_text(author.last)}</surname>"
-        f"{f'<given-names>{xml_text(given)}</given-names>' if given else ''}{suffix}</name>"
+        f"<name><surname>{escape_xml(author.last)}</surname>"
+        f"{f'<given-names>{escape_xml(given)}</given-names>' if given else ''}{suffix}</name>"
     )
 
 
@@ -100,24 +101,26 @@ def _render_date(kind: str, date: PartialDate) -> str:
 def _render_place(document: Document) -> str:
     first, _, last = document.pages.partition("-")
     parts = (("volume", document.volume), ("issue", document.issue), ("fpage", first), ("lpage", last))
-    return "".join(f"<{name}>{xml_text(value)}</{name}>" for name, value in parts if value)
+    return "".join(f"<{name}>{escape_xml(value)}</{name}>" for name, value in parts if value)
 
 
 def _render_permissions() -> str:
     return (
-        f'<permissions><license xlink:href="{xml_attribute(LICENSE)}"><ali:license_ref>{LICENSE}</ali:license_ref>'
+        f'<permissions><license xlink:href="{escape_attribute(LICENSE)}"><ali:license_ref>{LICENSE}</ali:license_ref>'
         "<license-p>Invented for the demo corpus of entrez-kit.</license-p></license></permissions>"
     )
 
 
 def _render_abstract(document: Document) -> str:
     parts = [
-        f"<sec><title>{xml_text(label)}</title><p>{xml_text(text)}</p></sec>" if label else f"<p>{xml_text(text)}</p>"
+        f"<sec><title>{escape_xml(label)}</title><p>{escape_xml(text)}</p></sec>"
+        if label
+        else f"<p>{escape_xml(text)}</p>"
         for label, text in document.abstract
     ]
     return f"<abstract>{''.join(parts)}</abstract>" if parts else ""
 
 
 def _render_keywords(document: Document) -> str:
-    words = "".join(f"<kwd>{xml_text(word)}</kwd>" for _, word, _ in document.keywords)
+    words = "".join(f"<kwd>{escape_xml(word)}</kwd>" for _, word, _ in document.keywords)
     return f"<kwd-group>{words}</kwd-group>" if words else ""

@@ -11,11 +11,11 @@ from textwrap import wrap
 from typing import Final
 
 from entrez_kit.base.markup import on_the_line
-from entrez_kit.local.eutils.replies import HTML, LocalReply, plain
+from entrez_kit.local.eutils.replies import HTML, LocalReply, answer_text
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.local.records.document import Document
 from entrez_kit.local.records.fixture_files import read_fixtures
-from entrez_kit.local.records.text import xml_attribute, xml_text
+from entrez_kit.local.records.text import escape_attribute, escape_xml
 from entrez_kit.sandbox.invented import LIST, NOTE, TABLE, invent_sections, render_sections
 
 PATH: Final = "/publisher"
@@ -24,20 +24,20 @@ _LINE: Final = 92
 _LINES: Final = 52
 
 
-def publisher(request: LocalRequest, state: LocalState) -> LocalReply:
+def answer_publisher(request: LocalRequest, state: LocalState) -> LocalReply:
     """Answer a request for an article of the corpus."""
     wanted = _WANTED.fullmatch(request.rest)
     articles = state.pubmed.collection
-    number = articles.number(wanted[1]) if wanted else None
+    number = articles.find_number(wanted[1]) if wanted else None
     if wanted is None or number is None:
-        return plain("404 Not Found\n", 404)
+        return answer_text("404 Not Found\n", 404)
     if not wanted[2]:
         return LocalReply(b"", HTML, 302, (("Location", f"{wanted[1]}.html"),))
     if wanted[2] == "/download":
         return LocalReply(_read_page("wall.html").template.encode("utf-8"), "application/pdf")
-    document = articles.document(number)
+    document = articles.read_document(number)
     if not choose_copies(document) or (wanted[2] == ".pdf" and not has_pdf(document)):
-        return plain("404 Not Found\n", 404)
+        return answer_text("404 Not Found\n", 404)
     if wanted[2] == ".pdf":
         return LocalReply(render_pdf(document), "application/pdf")
     return LocalReply(render_page(document).encode("utf-8"), HTML)
@@ -55,16 +55,16 @@ def has_pdf(document: Document) -> bool:
 
 def render_page(document: Document) -> str:
     """Return an article as an HTML page."""
-    title = xml_text(document.title)
+    title = escape_xml(document.title)
     text = render_sections(document, "section", "h2").replace("</section>", "</section>\n")
     rows = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in TABLE[1:])
     head = "".join(f"<th>{cell}</th>" for cell in TABLE[0])
-    abstract = "".join(f"<p>{xml_text(part)}</p>" for _, part in document.abstract)
+    abstract = "".join(f"<p>{escape_xml(part)}</p>" for _, part in document.abstract)
     pdf_meta = f'<meta name="citation_pdf_url" content="{document.pmid}.pdf">' if has_pdf(document) else ""
     return _read_page("page.html").substitute(
         title=title,
-        quoted=xml_attribute(document.title),
-        doi=xml_attribute(document.doi),
+        quoted=escape_attribute(document.title),
+        doi=escape_attribute(document.doi),
         pdf_meta=pdf_meta,
         abstract=abstract,
         text=text,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.frontend_text import Argument, FrontendText
 from entrez_kit.local.eutils.listener import HOST, Arrival, Listener, Strike
-from entrez_kit.local.eutils.replies import LocalReply, plain
+from entrez_kit.local.eutils.replies import LocalReply, answer_text
 from entrez_kit.local.eutils.requesting import LocalRequest
 from entrez_kit.local.eutils.service import EUTILS, SECRETS, Endpoint, LocalEntrez
 from entrez_kit.local.records.collection import ParsedCollection, RecordCollection
@@ -174,13 +174,13 @@ class Sandbox(LocalEntrez):
 
     def fail_next(self, kind: str, endpoint: str | None = None, times: int = 1) -> None:
         """Plan this fault for the next requests (of one endpoint, or any)."""
-        self.faults.next(kind, endpoint, times)
+        self.faults.plan_next(kind, endpoint, times)
 
     def take_down(self, *endpoints: str) -> None:
         """Make endpoints answer 404 from now on, like retired endpoints."""
         self._down.update(endpoints)
 
-    def slow_down(self, endpoint: str, seconds: float, **params: str) -> None:
+    def delay(self, endpoint: str, seconds: float, **params: str) -> None:
         """Delay the answers of an endpoint from now on; with parameters, only of requests that have these values."""
         self._slow.append((endpoint, params, seconds))
 
@@ -221,7 +221,7 @@ class Sandbox(LocalEntrez):
         if self._rule is not None and arrival.path.startswith(EUTILS):
             verdict = self._rule.judge(arrival.at, arrival.address, key)
         if verdict is not None and not verdict.allowed:
-            strike = _to_strike(limits.too_many(verdict.who, verdict.count, verdict.limit))
+            strike = _to_strike(limits.answer_too_many(verdict.who, verdict.count, verdict.limit))
         else:
             if self._latency:
                 self._stopped.wait(self._latency)
@@ -249,15 +249,15 @@ class Sandbox(LocalEntrez):
 
     def _reply(self, request: LocalRequest, endpoint: Endpoint | None, arrival: Arrival) -> LocalReply:
         if request.endpoint in self._down:
-            return plain(f"404 Not Found: {arrival.path}\n", 404)
+            return answer_text(f"404 Not Found: {arrival.path}\n", 404)
         key = request.get("api_key")
         if key == limits.INVALID_KEY and arrival.path.startswith(EUTILS):
-            return limits.bad_key(key)
+            return limits.answer_bad_key(key)
         try:
             return self.reply(request, endpoint, arrival.path)
         except Exception as exc:  # a defect of the sandbox must not look like an answer of NCBI or end the server
             self.defects.append(exc)
-            return plain(f"The sandbox failed: {type(exc).__name__}: {exc}\n", 500)
+            return answer_text(f"The sandbox failed: {type(exc).__name__}: {exc}\n", 500)
 
 
 def _load_corpus(paths: Sequence[Path] | None, records: int | None, seed: int, days: int | None) -> RecordCollection:

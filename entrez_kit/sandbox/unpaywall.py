@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
-from entrez_kit.local.eutils.replies import LocalReply, document
+from entrez_kit.local.eutils.replies import LocalReply, answer_json
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.local.records.document import Document
 from entrez_kit.sandbox.publisher import PATH, choose_copies
@@ -17,30 +17,30 @@ _DOI: Final = re.compile(r"10\.[0-9]{4,9}(\.[0-9]+)*/\S+")
 _EXAMPLE: Final = re.compile(r"[^@\s]*+@example\.(com|org|net)|your[^@]*+@.*|[^@]*+", re.IGNORECASE)
 
 
-def unpaywall(base: Callable[[], str]) -> Callable[[LocalRequest, LocalState], LocalReply]:
+def build_endpoint(base: Callable[[], str]) -> Callable[[LocalRequest, LocalState], LocalReply]:
     """Return the endpoint of a sandbox with this base URL."""
 
-    def endpoint(request: LocalRequest, state: LocalState) -> LocalReply:
+    def answer_unpaywall(request: LocalRequest, state: LocalState) -> LocalReply:
         email = request.get("email")
         if not email:
-            return _error_reply(422, "Email address required in API call, see http://unpaywall.org/products/api")
+            return _answer_error(422, "Email address required in API call, see http://unpaywall.org/products/api")
         if _EXAMPLE.fullmatch(email):
-            return _error_reply(
+            return _answer_error(
                 422, "Please use your own email address in API calls. See http://unpaywall.org/products/api"
             )
         doi = request.rest.removeprefix("v2/")
         if not _DOI.fullmatch(doi):
-            return _error_reply(404, f"'{doi[:200]}' is an invalid doi.  See https://doi.org/{doi[:200]}")
+            return _answer_error(404, f"'{doi[:200]}' is an invalid doi.  See https://doi.org/{doi[:200]}")
         article = state.find_article(doi)
         if article is None:
-            return _error_reply(404, f"'{doi[:200]}' isn't in Unpaywall. See https://support.unpaywall.org/a/faq")
-        return document(_build_record(article, base()))
+            return _answer_error(404, f"'{doi[:200]}' isn't in Unpaywall. See https://support.unpaywall.org/a/faq")
+        return answer_json(_build_record(article, base()))
 
-    return endpoint
+    return answer_unpaywall
 
 
-def _error_reply(status: int, message: str) -> LocalReply:
-    return document({"HTTP_status_code": status, "error": True, "message": message}, status)
+def _answer_error(status: int, message: str) -> LocalReply:
+    return answer_json({"HTTP_status_code": status, "error": True, "message": message}, status)
 
 
 def _build_record(article: Document, base: str) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
 from entrez_kit.base import __version__
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput
 from entrez_kit.base.frontend_text import FrontendText, NextCall
-from entrez_kit.guides import read_guide, topics
+from entrez_kit.guides import list_guides, read_guide
 from entrez_kit.server.clients import ServerServices
 from entrez_kit.server.portions import Portion
 from entrez_kit.server.tool_definitions import DESCRIPTION, SCOPE_PREFIX, scope_error
@@ -82,7 +82,7 @@ def list_resources(scopes: Collection[str] | None = None) -> list[Resource]:
     """Return the resources with a fixed URI that a token may read; None allows everything."""
     guides = [
         (f"{GUIDE_PREFIX}{guide.topic}", f"guide-{guide.topic}", guide.title, guide.summary, MARKDOWN_TYPE)
-        for guide in topics()
+        for guide in list_guides()
     ]
     return [
         Resource(uri=uri, name=name, title=title, description=description, mime_type=kind)

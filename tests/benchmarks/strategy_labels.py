@@ -233,7 +233,7 @@ def judge_all(proofs: Iterable[tuple[list[LineProof], dict[int, str]]], copy: Co
     for start in range(0, len(numbers), CHUNK):
         chunk = numbers[start : start + CHUNK]
         inside = BitMap(chunk)
-        records = [extract_terms(copy.collection.document(number)) for number in chunk]
+        records = [extract_terms(copy.collection.read_document(number)) for number in chunk]
 
         def find(query: str, chunk: list[int] = chunk, inside: BitMap = inside) -> list[int]:
             found = search(query, copy.index, copy.read_vocabulary()).records & inside

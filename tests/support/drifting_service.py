@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from entrez_kit.local.eutils.replies import HTML, LocalReply, failure
+from entrez_kit.local.eutils.replies import HTML, LocalReply, answer_failure
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.local.eutils.service import Endpoint
 from entrez_kit.sandbox.server import Sandbox
@@ -74,4 +74,4 @@ def send_page(reply: LocalReply, request: LocalRequest) -> LocalReply:
 
 def send_error(endpoint: str, text: str, number: int = 200) -> Change:
     """Answer with an error."""
-    return lambda reply, request: failure(endpoint, text, retmode=request.retmode, status=number)
+    return lambda reply, request: answer_failure(endpoint, text, retmode=request.retmode, status=number)

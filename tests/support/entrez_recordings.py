@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 
 from used_recordings import LIST
 
-from entrez_kit.local.eutils.replies import HTML, JSON, TEXT, XML, LocalReply, plain
+from entrez_kit.local.eutils.replies import HTML, JSON, TEXT, XML, LocalReply, answer_text
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.local.eutils.service import ENDPOINTS, EUTILS
 from entrez_kit.sandbox.server import Sandbox
@@ -106,7 +106,7 @@ def serve_recordings(recordings: Iterable[Recorded], faults: Mapping[str, float]
     replies = {one.key: LocalReply(one.body, one.content_type, one.status) for one in recordings}
 
     def replay(request: LocalRequest, _: LocalState) -> LocalReply:
-        return replies.get(_make_key(request.endpoint, request.params), plain("404 Not Found\n", 404))
+        return replies.get(_make_key(request.endpoint, request.params), answer_text("404 Not Found\n", 404))
 
     sandbox = Sandbox(faults=faults, seed=3, enforce_limits=False, most_faults_in_a_row=3)
     for path, (name, _) in ENDPOINTS.items():

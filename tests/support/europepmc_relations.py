@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from entrez_kit.local.eutils.replies import LocalReply, document, plain
+from entrez_kit.local.eutils.replies import LocalReply, answer_json, answer_text
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.sandbox.server import Sandbox
 
@@ -29,11 +29,13 @@ def serve_europepmc(sandbox: Sandbox, **answers: Mapping[str, Records]) -> None:
         source, ext_id, what = request.rest.split("/")
         outer, inner = LISTS[what]
         if source != "MED":
-            return plain("", 404)
+            return answer_text("", 404)
         records = list(answers.get(what, {}).get(ext_id, ()))
-        page, size = request.number("page", 1), request.number("pageSize", 25)
+        page, size = request.get_number("page", 1), request.get_number("pageSize", 25)
         shown = records[(page - 1) * size : page * size]
-        return document({"version": "6.9", "hitCount": len(records), "request": {"id": ext_id}, outer: {inner: shown}})
+        return answer_json(
+            {"version": "6.9", "hitCount": len(records), "request": {"id": ext_id}, outer: {inner: shown}}
+        )
 
     sandbox.route("/europepmc", "europepmc", answer)
 

@@ -65,7 +65,7 @@ def titles(settings: Settings, name: str) -> dict[str, str]:
     try:
         collection = copy.collection
         numbers = collection.index.between("uid", 0, 10**10)
-        return {collection.pmid(number): collection.document(number).title for number in numbers}
+        return {collection.get_pmid(number): collection.read_document(number).title for number in numbers}
     finally:
         copy.close()
 

@@ -20,7 +20,7 @@ from entrez_kit.citations.style.casing import (
     find_taxa,
 )
 from entrez_kit.citations.titles import add_full_stops
-from entrez_kit.pubmed.comparison import in_digits
+from entrez_kit.pubmed.comparison import convert_roman
 from entrez_kit.pubmed.models import LANGUAGES, WORDS
 
 Titles = Literal["as_is", "chicago", "mla", "apa", "ama"]
@@ -299,7 +299,7 @@ def _prepare_publisher(item: Item, wants: StyleRules) -> None:
 
 def _prepare_issue(item: Item, wants: StyleRules) -> None:
     if volume := item.get("volume"):
-        item["volume"] = in_digits(str(volume))  # all six styles use Arabic numerals
+        item["volume"] = convert_roman(str(volume))  # all six styles use Arabic numerals
     issue = str(item.get("issue", ""))
     if match := _PART.search(issue):
         part = f"{wants.part} {issue[match.end() :]}"

@@ -12,7 +12,7 @@ from entrez_kit.corpus.quality import Lasting
 from entrez_kit.corpus.store.packing import BESIDE, unpack
 from entrez_kit.corpus.times import is_stamp
 from entrez_kit.pubmed.models import Article, RetractionStatus
-from entrez_kit.pubmed.standing import retraction_status, standing_of, standing_of_article
+from entrez_kit.pubmed.standing import determine_standing, determine_standing_of_article, to_retraction_status
 
 Change = Literal["added", "revised", "retracted", "deleted"]
 
@@ -119,7 +119,7 @@ class StoredDoc(DocFields):
     @property
     def retraction_status(self) -> RetractionStatus:
         """The value of ``retraction_status`` for this record."""
-        return retraction_status(self.standing)
+        return to_retraction_status(self.standing)
 
 
 _DOC: Final = (
@@ -141,7 +141,7 @@ def _read_doc(row: sqlite3.Row) -> StoredDoc:
     _verify(row)
     stored = dict(row)
     lists = {name: json.loads(stored.pop(name)) for name in ("pub_types", "mesh", "keywords", "authors")}
-    standing = standing_of(
+    standing = determine_standing(
         publication_types=lists["pub_types"],
         corrections=json.loads(stored.pop("corrections") or "[]"),
         title=row["title"],
@@ -173,8 +173,8 @@ def read_articles_after(connection: sqlite3.Connection, pmid: int, query_key: st
 
 def _add_standing(article: Article) -> Article:
     """Add the publication status to a record that an earlier version stored without it."""
-    standing = article.standing or standing_of_article(article)
-    update = {"standing": standing, "retraction_status": retraction_status(standing)}
+    standing = article.standing or determine_standing_of_article(article)
+    update = {"standing": standing, "retraction_status": to_retraction_status(standing)}
     return article if standing is article.standing else article.model_copy(update=update)
 
 

@@ -10,7 +10,7 @@ from entrez_kit.corpus.chunking import chunk_uuid
 from entrez_kit.corpus.documents import Doc, as_json
 from entrez_kit.corpus.store.schema import SUPERSEDED
 from entrez_kit.pubmed.models import StandingStatus
-from entrez_kit.pubmed.standing import RETRACTED, standing_of
+from entrez_kit.pubmed.standing import RETRACTED, determine_standing
 
 
 @dataclass(slots=True)
@@ -42,7 +42,7 @@ class _KnownVersion(NamedTuple):
     @property
     def statuses(self) -> set[StandingStatus]:
         """The publication statuses of the stored version."""
-        standing = standing_of(
+        standing = determine_standing(
             publication_types=json.loads(self.pub_types),
             corrections=json.loads(self.corrections or "[]"),
             title=self.title,

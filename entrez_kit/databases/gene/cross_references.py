@@ -41,17 +41,17 @@ def collect(gene: Any, number: str) -> CrossReferences:
     # Ids of the gene itself, the most authoritative element first.
     for path in ("Entrezgene_gene/Gene-ref/Gene-ref_db", "Entrezgene_xref", "Entrezgene_unique-keys"):
         for group in gene.iterfind(path):
-            for tag in tags_of(group.iterfind("Dbtag")):
+            for tag in yield_tags(group.iterfind("Dbtag")):
                 found.tag(*tag)
     for commentary in _find_commentaries(gene):
-        found.accession(commentary)
+        found.add_accession(commentary)
         for source in commentary.iterfind("Gene-commentary_source/Other-source"):
-            for tag in tags_of(source.iterfind("Other-source_src/Dbtag")):
+            for tag in yield_tags(source.iterfind("Other-source_src/Dbtag")):
                 found.tag(*tag, url=source.findtext("Other-source_url") or "")
     interactor = _find_interactor(gene)
     if interactor:
         found.add("biogrid", interactor)
-    return found.references()
+    return found.build_references()
 
 
 class _Identifiers:
@@ -89,13 +89,13 @@ class _Identifiers:
         elif name in KEYS:
             self.add(KEYS[name], value)
 
-    def accession(self, commentary: Any) -> None:
+    def add_accession(self, commentary: Any) -> None:
         """Add the sequence of a commentary if it is a RefSeq transcript, and remember a current UniProt entry."""
         accession = _VERSION.sub("", (commentary.findtext("Gene-commentary_accession") or "").strip())
         self.add("refseq", accession)
         self._current.add(accession)
 
-    def references(self) -> CrossReferences:
+    def build_references(self) -> CrossReferences:
         """Return the collected values; the first one if the registry allows only one."""
         # NCBI also lists secondary accessions; only the current accession is a sequence in the record too.
         if "uniprot" in self._values:
@@ -109,7 +109,7 @@ class _Identifiers:
         return CrossReferences(**document)
 
 
-def tags_of(elements: Iterable[Any]) -> Iterator[tuple[str, str]]:
+def yield_tags(elements: Iterable[Any]) -> Iterator[tuple[str, str]]:
     """Yield the database and the id of each ``Dbtag``."""
     for element in elements:
         db = (element.findtext("Dbtag_db") or "").strip()
@@ -141,7 +141,7 @@ def _find_interactor(gene: Any) -> str | None:
         for source in comment.iterfind(
             "Gene-commentary_comment/Gene-commentary/Gene-commentary_source/Other-source/Other-source_src"
         )
-        for db, value in tags_of(source.iterfind("Dbtag"))
+        for db, value in yield_tags(source.iterfind("Dbtag"))
         if db.lower() == "biogrid"
     }
     return ids.pop() if len(ids) == 1 else None

@@ -4,7 +4,7 @@ import re
 from typing import Any, Final
 
 from entrez_kit.base.errors import EntityNotFound, UpstreamError
-from entrez_kit.databases.gene.cross_references import collect, tags_of
+from entrez_kit.databases.gene.cross_references import collect, yield_tags
 from entrez_kit.databases.gene.models import DESIGNATIONS, Gene, Status
 from entrez_kit.services import Services
 from entrez_kit.services.known_shapes import XmlShape, log_drift
@@ -89,7 +89,7 @@ def _read_gene(element: Any) -> Gene:
     status, replaced_by = _read_status(element, number)
     # A locus tag that is not the symbol is the first alias, as in NCBI's own summary.
     others = [tag, *((one.text or "").strip() for one in gene_ref.iterfind("Gene-ref_syn/Gene-ref_syn_E"))]
-    taxa = tags_of(element.iterfind("Entrezgene_source/BioSource/BioSource_org/Org-ref/Org-ref_db/Dbtag"))
+    taxa = yield_tags(element.iterfind("Entrezgene_source/BioSource/BioSource_org/Org-ref/Org-ref_db/Dbtag"))
     return Gene(
         id=f"NCBIGene:{number}",
         symbol=symbol,
@@ -121,7 +121,9 @@ def _read_status(element: Any, number: str) -> tuple[Status, str | None]:
     status = STATUSES.get(word)
     if status is None:
         raise malformed_error("efetch", f"gene {number} has the unknown status {word!r}")
-    current = [id_ for db, id_ in tags_of(track.iterfind("Gene-track_current-id/Dbtag")) if db in ("GeneID", "LocusID")]
+    current = [
+        id_ for db, id_ in yield_tags(track.iterfind("Gene-track_current-id/Dbtag")) if db in ("GeneID", "LocusID")
+    ]
     other = next((id_ for id_ in reversed(current) if id_.isascii() and id_.isdigit() and id_ != number), None)
     if status == "live" or other is None:
         return status, None
@@ -170,7 +172,7 @@ SUMMARIES: Final = XmlShape("Summaries of genes", "esummary_gene.dtd", also="err
 _SEPARATOR: Final = re.compile(r"(?<!\s)\s*+[|]\s*+")
 
 
-def summaries_of(services: Services, numbers: list[str]) -> dict[str, Gene]:
+def fetch_summaries(services: Services, numbers: list[str]) -> dict[str, Gene]:
     """Fetch the summaries of the genes of a page; return the genes by number.
 
     Raises:

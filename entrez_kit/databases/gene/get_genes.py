@@ -207,9 +207,9 @@ def get_pubmed_links(services: Services, request: PubMedLinksRequest) -> PubMedL
 
 
 def _fetch_summary(services: Services, number: str) -> Gene:
-    from entrez_kit.databases.gene.gene_records import summaries_of
+    from entrez_kit.databases.gene.gene_records import fetch_summaries
 
-    gene = summaries_of(services, [number]).get(number)
+    gene = fetch_summaries(services, [number]).get(number)
     if gene is None:
         raise not_found_error(number)
     return gene

@@ -49,7 +49,7 @@ patterns accept human genes only; these also accept other species (ENSMUSG...).
 XREF_PATTERNS: Final = {key: pattern for key, (_, pattern) in XREFS.items()}
 
 
-def _single_field(key: str, description: str) -> Any:
+def _build_field(key: str, description: str) -> Any:
     return omit_if_empty(pattern=XREF_PATTERNS[key], description=description)
 
 
@@ -63,37 +63,37 @@ class CrossReferences(Result):
     ``pubmed`` is part of the registry but always empty: get_pubmed_links returns the articles.
     """
 
-    hgnc: str | None = _single_field("hgnc", "HGNC id with prefix, e.g. HGNC:11998.")
-    ensembl_gene: str | None = _single_field("ensembl_gene", "Ensembl gene without version, e.g. ENSG00000141510.")
+    hgnc: str | None = _build_field("hgnc", "HGNC id with prefix, e.g. HGNC:11998.")
+    ensembl_gene: str | None = _build_field("ensembl_gene", "Ensembl gene without version, e.g. ENSG00000141510.")
     ensembl_transcript: list[Annotated[str, Field(pattern=XREF_PATTERNS["ensembl_transcript"])]] = _list_field(
         "Ensembl transcripts without version."
     )
     uniprot: list[Annotated[str, Field(pattern=XREF_PATTERNS["uniprot"])]] = _list_field(
         "UniProt accessions without prefix, the current Swiss-Prot entry first."
     )
-    entrez: str | None = _single_field("entrez", "The gene's own number.")
+    entrez: str | None = _build_field("entrez", "The gene's own number.")
     refseq: list[Annotated[str, Field(pattern=XREF_PATTERNS["refseq"])]] = _list_field(
         "RefSeq transcripts without version."
     )
-    ucsc: str | None = _single_field("ucsc", "UCSC gene.")
+    ucsc: str | None = _build_field("ucsc", "UCSC gene.")
     pubmed: list[Annotated[str, Field(pattern=XREF_PATTERNS["pubmed"])]] = _list_field(
         "Always empty. Articles of a gene: get_pubmed_links."
     )
-    chembl: str | None = _single_field("chembl", "ChEMBL target.")
-    drugbank: str | None = _single_field("drugbank", "DrugBank.")
-    string: str | None = _single_field("string", "STRING protein, e.g. 9606.ENSP00000269305.")
-    biogrid: str | None = _single_field("biogrid", "BioGRID interactor.")
-    stitch: str | None = _single_field("stitch", "STITCH chemical.")
-    iuphar: str | None = _single_field("iuphar", "IUPHAR/BPS target.")
-    kegg: str | None = _single_field("kegg", "KEGG gene, e.g. hsa:7157.")
+    chembl: str | None = _build_field("chembl", "ChEMBL target.")
+    drugbank: str | None = _build_field("drugbank", "DrugBank.")
+    string: str | None = _build_field("string", "STRING protein, e.g. 9606.ENSP00000269305.")
+    biogrid: str | None = _build_field("biogrid", "BioGRID interactor.")
+    stitch: str | None = _build_field("stitch", "STITCH chemical.")
+    iuphar: str | None = _build_field("iuphar", "IUPHAR/BPS target.")
+    kegg: str | None = _build_field("kegg", "KEGG gene, e.g. hsa:7157.")
     kegg_pathway: list[Annotated[str, Field(pattern=XREF_PATTERNS["kegg_pathway"])]] = _list_field("KEGG pathways.")
-    omim: str | None = _single_field("omim", "The gene's own entry in OMIM, not those of its phenotypes.")
-    orphanet: str | None = _single_field("orphanet", "Orphanet.")
-    mondo: str | None = _single_field("mondo", "MONDO.")
-    efo: str | None = _single_field("efo", "EFO.")
+    omim: str | None = _build_field("omim", "The gene's own entry in OMIM, not those of its phenotypes.")
+    orphanet: str | None = _build_field("orphanet", "Orphanet.")
+    mondo: str | None = _build_field("mondo", "MONDO.")
+    efo: str | None = _build_field("efo", "EFO.")
     pdb: list[Annotated[str, Field(pattern=XREF_PATTERNS["pdb"])]] = _list_field("PDB structures.")
-    pubchem_compound: str | None = _single_field("pubchem_compound", "PubChem compound.")
-    pubchem_substance: str | None = _single_field("pubchem_substance", "PubChem substance.")
+    pubchem_compound: str | None = _build_field("pubchem_compound", "PubChem compound.")
+    pubchem_substance: str | None = _build_field("pubchem_substance", "PubChem substance.")
 
 
 class SuccessorGene(Result):
@@ -115,7 +115,7 @@ class SuccessorGene(Result):
     cross_references: CrossReferences = Field(default_factory=CrossReferences)
 
     @model_serializer(mode="wrap")
-    def _only_what_was_given(self, handler: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]
+    def _omit_missing_fields(self, handler: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]
         """Omit the fields that a slim gene does not have; null and empty fields of a full gene stay.
 
         This has no return annotation: with one, the JSON schema would be "any object" instead of the fields.

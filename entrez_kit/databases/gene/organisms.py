@@ -61,7 +61,7 @@ def find_organism(services: Services, organism: str) -> Organism:
         RateLimited: NCBI refused, or no slot is free before the deadline.
     """
     try:
-        return Organism(taxid_of(services, organism))
+        return Organism(find_taxid(services, organism))
     except AmbiguousQuery as exc:
         misspelt = dict.fromkeys(
             COMMON[name] for name in get_close_matches(organism.strip().lower(), COMMON, n=3, cutoff=_MISSPELT)
@@ -72,7 +72,7 @@ def find_organism(services: Services, organism: str) -> Organism:
         return Organism(taxid, _name_organism(taxid))
 
 
-def taxid_of(services: Services, organism: str) -> int:
+def find_taxid(services: Services, organism: str) -> int:
     """Return the taxid of an organism.
 
     Raises:

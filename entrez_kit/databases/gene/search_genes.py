@@ -124,9 +124,9 @@ def search_genes(services: Services, request: SearchGenesRequest) -> GenePage:
         totals = listing.totals
         if not listing.total and totals["broader_total"] is None and taxid is not None:
             listing.warnings += _warn_of_other_organisms(listing, request)
-        from entrez_kit.databases.gene.gene_records import summaries_of
+        from entrez_kit.databases.gene.gene_records import fetch_summaries
 
-        genes = summaries_of(services, [*listing.hits])
+        genes = fetch_summaries(services, [*listing.hits])
     items = [
         _build_candidate(genes[number], *hit, query.text) for number, hit in listing.hits.items() if number in genes
     ]
@@ -191,7 +191,7 @@ class GeneQuery:
             Tier(None, f"({self.words})"),
         )
 
-    def term(self, tier: Tier, without: Sequence[Tier] = ()) -> str:
+    def build_term(self, tier: Tier, without: Sequence[Tier] = ()) -> str:
         """Return the term to send for a search; it excludes the hits of the searches in ``without``."""
         expression, before = tier.expression, " OR ".join(other.expression for other in without)
         if before:
@@ -281,7 +281,7 @@ def _run_searches(listing: _Listing, query: GeneQuery) -> None:
         if _is_unknown(replies[tier], tier, query, excluded[tier]):
             unknown.append(tier)
             continue
-        listing.append(tier.kind, query.term(tier, excluded[tier]), replies[tier])
+        listing.append(tier.kind, query.build_term(tier, excluded[tier]), replies[tier])
         found += [tier] if replies[tier].count else []
 
 
@@ -289,7 +289,7 @@ def _send_searches(
     listing: _Listing, query: GeneQuery, excluded: Mapping[Tier, Sequence[Tier]]
 ) -> dict[Tier, ESearchReply]:
     """Send searches in parallel; each excludes the hits of other searches."""
-    calls = [partial(listing.ask, query.term(tier, others)) for tier, others in excluded.items()]
+    calls = [partial(listing.ask, query.build_term(tier, others)) for tier, others in excluded.items()]
     return dict(zip(excluded, all_at_once(calls), strict=True))
 
 
@@ -306,7 +306,7 @@ def _is_unknown(reply: ESearchReply, tier: Tier, query: GeneQuery, excluded: Seq
     """
     own = [item for item in reply.complaints if not any(_is_about(item, other) for other in excluded)]
     if tier.kind is None:
-        return len(query.tiers) > 1 and (not reply.count or _all_unknown(own, query.words))
+        return len(query.tiers) > 1 and (not reply.count or _are_all_unknown(own, query.words))
     return any(item.code in _NOT_FOUND and "[organism]" not in item.text.lower() for item in own)
 
 
@@ -319,10 +319,10 @@ def _warn_of_other_organisms(listing: _Listing, request: SearchGenesRequest) -> 
     """Warn how many genes of other organisms the query finds if it finds no gene of the requested organism."""
     query = GeneQuery.of(request.query, current_only=not request.include_discontinued)
     try:
-        reply = listing.ask(query.term(query.tiers[-1]))
+        reply = listing.ask(query.build_term(query.tiers[-1]))
     except EntrezKitError:  # the count only explains the empty page
         return []
-    number = 0 if _all_unknown(reply.complaints, query.words) else reply.count
+    number = 0 if _are_all_unknown(reply.complaints, query.words) else reply.count
     if not number:
         return []
     message = FrontendText(
@@ -331,7 +331,7 @@ def _warn_of_other_organisms(listing: _Listing, request: SearchGenesRequest) -> 
     return [Warn(code="filters_emptied", message=message)]
 
 
-def _all_unknown(complaints: Sequence[Complaint], words: str) -> bool:
+def _are_all_unknown(complaints: Sequence[Complaint], words: str) -> bool:
     """Return whether all words are unknown to NCBI, so that its hits are unrelated to the query."""
     unknown = " ".join(
         complaint.text.partition("[")[0].replace('"', " ") for complaint in complaints if complaint.code in _NOT_FOUND

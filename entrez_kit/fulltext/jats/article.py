@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
 
-from entrez_kit.fulltext.jats.body import body_sections, has_text, other_sections, reply_sections
+from entrez_kit.fulltext.jats.body import has_text, read_body_sections, read_other_sections, reply_sections
 from entrez_kit.fulltext.jats.front import read_front
 from entrez_kit.fulltext.jats.text import read_reference_list
-from entrez_kit.fulltext.jats.tree import attribute, descendants, local, parse
+from entrez_kit.fulltext.jats.tree import get_attribute, iter_descendants, local, parse
 from entrez_kit.fulltext.models import ListedReference, PmcArticle, Section
 
 _FORBIDDEN: Final = re.compile(r"does not allow (the )?download", re.IGNORECASE)
@@ -33,7 +33,7 @@ class JatsArticle:
     @cached_property
     def sections(self) -> list[Section]:
         """The whole text as a tree of sections: body, figures and tables, back matter, letters and replies."""
-        readers = (body_sections, other_sections, reply_sections)
+        readers = (read_body_sections, read_other_sections, reply_sections)
         return [section for read in readers for section in read(self._element)]
 
     @cached_property
@@ -44,7 +44,7 @@ class JatsArticle:
     @cached_property
     def has_body(self) -> bool:
         """Whether the article has a text: headings, acknowledgements or lists of supplements do not count."""
-        bearers = (self._element, *descendants(self._element, "sub-article", "response"))
+        bearers = (self._element, *iter_descendants(self._element, "sub-article", "response"))
         return any(has_text(bearer) for bearer in bearers)
 
 
@@ -65,10 +65,12 @@ def iter_jats(content: bytes) -> Iterator[JatsArticle | JatsError]:
     from lxml import etree
 
     root = parse(content)
-    found = [root] if local(root) == "article" else descendants(root, "article", "error", outside=("article", "error"))
+    found = (
+        [root] if local(root) == "article" else iter_descendants(root, "article", "error", outside=("article", "error"))
+    )
     for element in found:
         if local(element) == "error":
-            yield JatsError(attribute(element, "id"), " ".join("".join(element.itertext()).split()))
+            yield JatsError(get_attribute(element, "id"), " ".join("".join(element.itertext()).split()))
         else:
             nearby = [*element.iterchildren(etree.Comment), *element.itersiblings(etree.Comment, preceding=True)]
             forbidden = any(_FORBIDDEN.search(comment.text or "") for comment in nearby)

@@ -4,8 +4,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from entrez_kit.fulltext.jats.front import find_front, read_abstract
-from entrez_kit.fulltext.jats.text import HEADINGS, BlockCollector, blocks_of, heading_of, inline_text, parts_of
-from entrez_kit.fulltext.jats.tree import attribute, children, descendants, find_child, local
+from entrez_kit.fulltext.jats.text import (
+    HEADINGS,
+    BlockCollector,
+    read_blocks,
+    read_heading,
+    read_inline_text,
+    yield_parts,
+)
+from entrez_kit.fulltext.jats.tree import find_child, get_attribute, iter_children, iter_descendants, local
 from entrez_kit.fulltext.models import Section
 
 FLOATS_TITLE: Final = "Figures and tables"
@@ -42,9 +49,9 @@ def _drop_empty(sections: Iterable[Section]) -> list[Section]:
     return [one for one in sections if one.heading or one.text or one.subsections]
 
 
-def body_sections(article: Any) -> list[Section]:
+def read_body_sections(article: Any) -> list[Section]:
     """Return the sections of an article's body; text before, between and after them has no title."""
-    parts = [part for body in children(article, "body") for part in parts_of(body)]
+    parts = [part for body in iter_children(article, "body") for part in yield_parts(body)]
     return _drop_empty(
         _make_section(blocks=part) if isinstance(part, list) else _read_section(part, 1) for part in parts
     )
@@ -52,14 +59,16 @@ def body_sections(article: Any) -> list[Section]:
 
 def has_text(article: Any) -> bool:
     """Return whether the body has a text; headings and supplementary material do not count."""
-    return any(blocks_of(body, without=(*HEADINGS, "supplementary-material")) for body in children(article, "body"))
+    return any(
+        read_blocks(body, without=(*HEADINGS, "supplementary-material")) for body in iter_children(article, "body")
+    )
 
 
-def other_sections(article: Any) -> list[Section]:
+def read_other_sections(article: Any) -> list[Section]:
     """Return the parts after the body: separate figures and tables, and the back matter."""
-    floats = children(article, "floats-group", "floats-wrap")
-    found = [_make_section(FLOATS_TITLE, blocks=blocks_of(part)) for part in floats]
-    for back in children(article, "back"):
+    floats = iter_children(article, "floats-group", "floats-wrap")
+    found = [_make_section(FLOATS_TITLE, blocks=read_blocks(part)) for part in floats]
+    for back in iter_children(article, "back"):
         found += _read_back(back)
     return _drop_empty(found)
 
@@ -67,42 +76,42 @@ def other_sections(article: Any) -> list[Section]:
 def reply_sections(article: Any) -> list[Section]:
     """Return the letters, reviews, replies and translations in an article, one section each."""
     found: list[Section] = []
-    for reply in descendants(article, *_REPLIES):
+    for reply in iter_descendants(article, *_REPLIES):
         _, meta = find_front(reply)
-        title = inline_text(find_child(find_child(meta, "title-group"), "article-title"), without=("fn",))
-        kind = attribute(reply, "article-type").replace("-", " ").capitalize()
+        title = read_inline_text(find_child(find_child(meta, "title-group"), "article-title"), without=("fn",))
+        kind = get_attribute(reply, "article-type").replace("-", " ").capitalize()
         blocks = [", ".join(filter(None, map(_format_name, _find_people(meta))))]
         inner: list[Section] = []
-        for part in (*body_sections(reply), *other_sections(reply)):
+        for part in (*read_body_sections(reply), *read_other_sections(reply)):
             if part.heading or inner:
                 inner.append(part)
             else:
                 blocks.append(part.text)
         # Abstracts of translations are in ``other_abstracts``.
-        if attribute(reply, "article-type") != "translation" and (abstract := read_abstract(meta)):
+        if get_attribute(reply, "article-type") != "translation" and (abstract := read_abstract(meta)):
             inner.insert(0, _make_section("Abstract", blocks=abstract.split("\n")))
         found.append(_make_section(title or kind or "Reply", blocks=blocks, inner=inner))
     return list(filter(_has_text, found))
 
 
 def _find_people(meta: Any) -> Iterator[Any]:
-    for group in children(meta, "contrib-group"):
-        for person in children(group, "contrib"):
-            yield from children(person, "name", "string-name", "collab")
+    for group in iter_children(meta, "contrib-group"):
+        for person in iter_children(group, "contrib"):
+            yield from iter_children(person, "name", "string-name", "collab")
 
 
 def _format_name(person: Any) -> str:
     flow = BlockCollector(without=frozenset(("contrib-id", "contrib-group", "aff")))
-    flow.node(person)
+    flow.add_node(person)
     return " ".join(flow.finish())
 
 
 def _read_section(element: Any, depth: int) -> Section:
-    label, title = heading_of(element)
+    label, title = read_heading(element)
     caption = find_child(element, "caption") if local(element) == "boxed-text" else None
-    blocks: list[str] = blocks_of(caption, without=HEADINGS) if caption is not None else []
+    blocks: list[str] = read_blocks(caption, without=HEADINGS) if caption is not None else []
     inner: list[Section] = []
-    for part in parts_of(element, without=HEADINGS if caption is None else (*HEADINGS, "caption"), depth=depth):
+    for part in yield_parts(element, without=HEADINGS if caption is None else (*HEADINGS, "caption"), depth=depth):
         if not isinstance(part, list):
             inner.append(_read_section(part, depth + 1))
         elif part and inner:
@@ -114,17 +123,17 @@ def _read_section(element: Any, depth: int) -> Section:
 
 def _read_back(back: Any) -> list[Section]:
     found: list[Section] = []
-    for part in children(back):
+    for part in iter_children(back):
         name = local(part)
         if name in ("ref-list", *_REPLIES):
             continue
         if name == "app-group":
-            found += map(_add_title, children(part))
+            found += map(_add_title, iter_children(part))
         elif name in ("sec", *_BACK_TITLES):
             found.append(_add_title(part))
         else:
             flow = BlockCollector()
-            flow.node(part)
+            flow.add_node(part)
             found.append(_make_section(blocks=flow.finish()))
     return list(filter(_has_text, found))
 

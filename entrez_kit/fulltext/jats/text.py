@@ -15,8 +15,8 @@ from entrez_kit.base.formulas import math_text
 from entrez_kit.base.markup import CALLOUT, END, SUBSCRIPT, SUPERSCRIPT, write_scripts
 from entrez_kit.base.mixed_content import SCRIPTS
 from entrez_kit.base.numerals import to_roman
-from entrez_kit.fulltext.jats.tables import rows_of
-from entrez_kit.fulltext.jats.tree import attribute, children, descendants, find_child, local
+from entrez_kit.fulltext.jats.tables import read_rows
+from entrez_kit.fulltext.jats.tree import find_child, get_attribute, iter_children, iter_descendants, local
 from entrez_kit.fulltext.models import ListedReference
 
 BREAK: Final = "\x1f"
@@ -102,12 +102,12 @@ def tidy(text: str) -> str:
     return _AT_BREAK.sub("\n", _BLANKS.sub(" ", text)).strip(" \n")
 
 
-def one_line(text: str) -> str:
+def to_one_line(text: str) -> str:
     """Return text without line breaks and tabs."""
     return _BLANKS.sub(" ", text.replace(BREAK, " ")).strip(" ")
 
 
-def blocks_of(element: Any, *, without: Iterable[str] = (), skip: Iterable[Any] = ()) -> list[str]:
+def read_blocks(element: Any, *, without: Iterable[str] = (), skip: Iterable[Any] = ()) -> list[str]:
     """Return the blocks of an element's content; an empty list for None.
 
     Args:
@@ -116,16 +116,16 @@ def blocks_of(element: Any, *, without: Iterable[str] = (), skip: Iterable[Any] 
     """
     flow = BlockCollector(without=frozenset(without))
     if element is not None:
-        flow.content(element, skip=skip)
+        flow.add_content(element, skip=skip)
     return flow.finish()
 
 
-def inline_text(element: Any, *, without: Iterable[str] = ()) -> str:
+def read_inline_text(element: Any, *, without: Iterable[str] = ()) -> str:
     """Return an element's text on one line, without the elements named in ``without``; "" for None."""
-    return one_line(" ".join(blocks_of(element, without=without)))
+    return to_one_line(" ".join(read_blocks(element, without=without)))
 
 
-def parts_of(element: Any, *, without: Iterable[str] = (), depth: int = 0) -> Iterator[Any]:
+def yield_parts(element: Any, *, without: Iterable[str] = (), depth: int = 0) -> Iterator[Any]:
     """Yield the blocks before a section, the section, the blocks after it, and so on to the end.
 
     A box with a title, or with sections inside, is a section too.
@@ -135,7 +135,7 @@ def parts_of(element: Any, *, without: Iterable[str] = (), depth: int = 0) -> It
         depth: the nesting level; sections below ``MAX_SECTIONS`` are plain text.
     """
     flow = BlockCollector()
-    flow.text(element.text)
+    flow.add_text(element.text)
     for node in element:
         name = local(node)
         if (name == "sec" or (name == "boxed-text" and is_section(node))) and depth < MAX_SECTIONS:
@@ -143,24 +143,26 @@ def parts_of(element: Any, *, without: Iterable[str] = (), depth: int = 0) -> It
             yield node
             flow = BlockCollector()
         elif name not in without:
-            flow.node(node)
-        flow.text(node.tail)
+            flow.add_node(node)
+        flow.add_text(node.tail)
     yield flow.finish()
 
 
 def is_section(box: Any) -> bool:
     """Return whether a box has a title or sections inside."""
-    return bool(heading_of(box)[1]) or find_child(box, "sec") is not None
+    return bool(read_heading(box)[1]) or find_child(box, "sec") is not None
 
 
-def heading_of(element: Any) -> tuple[str, str]:
+def read_heading(element: Any) -> tuple[str, str]:
     """Return label and title of a section or box, "" if missing; subtitles are part of the title."""
-    label = inline_text(find_child(element, "label"))
+    label = read_inline_text(find_child(element, "label"))
     holder = element
     if local(element) == "boxed-text" and find_child(element, "title") is None:
         holder = find_child(element, "caption")
-    titles = [inline_text(title) for title in children(holder, "title", "subtitle")] if holder is not None else []
-    return label, one_line(" ".join(title for title in titles if title))
+    titles = (
+        [read_inline_text(title) for title in iter_children(holder, "title", "subtitle")] if holder is not None else []
+    )
+    return label, to_one_line(" ".join(title for title in titles if title))
 
 
 class BlockCollector:
@@ -187,7 +189,7 @@ class BlockCollector:
         self._floats = []
         return self.blocks
 
-    def text(self, text: str | None) -> None:
+    def add_text(self, text: str | None) -> None:
         """Add text to the line."""
         if not text:
             return
@@ -222,88 +224,88 @@ class BlockCollector:
 
     # elements
 
-    def content(self, element: Any, *, skip: Iterable[Any] = ()) -> None:
+    def add_content(self, element: Any, *, skip: Iterable[Any] = ()) -> None:
         """Add the text and the elements of an element."""
         left_out = set(skip)
-        self.text(element.text)
+        self.add_text(element.text)
         for node in element:
             if node not in left_out:
-                self.node(node)
+                self.add_node(node)
             elif local(node):
                 self._apart = True  # it separates two words
-            self.text(node.tail)
+            self.add_text(node.tail)
 
-    def node(self, element: Any) -> None:
+    def add_node(self, element: Any) -> None:
         """Add an element."""
         name = local(element)
         if not name or name in _HIDDEN or name in self._without:
             return
         if name in _FLOATS and self._in_paragraph and any(piece.strip() for piece in self._line):
-            self._floats += self.part(lambda part: part.node(element))
+            self._floats += self.read_part(lambda part: part.add_node(element))
             return
         if handler := _HANDLERS.get(name):
             handler(self, element)
         elif name in _INLINE:
-            self.content(element)
+            self.add_content(element)
         elif name in _ONE_BLOCK:
-            self.as_block(BlockCollector.add_float, element)
+            self.add_block(BlockCollector.add_float, element)
         elif name in _BLOCK:
             self.end()
             self.add_float(element)
             self.end()
         else:
-            self.apart(lambda: self.content(element))
+            self.add_apart(lambda: self.add_content(element))
 
-    def apart(self, add: Callable[[], None]) -> None:
+    def add_apart(self, add: Callable[[], None]) -> None:
         """Add text that is separate from the adjacent words."""
         self._apart = True
         add()
         self._apart = True
 
-    def part(self, fill: Callable[["BlockCollector"], None]) -> list[str]:
+    def read_part(self, fill: Callable[["BlockCollector"], None]) -> list[str]:
         """Return the blocks of a part that is read separately."""
         flow = BlockCollector(without=self._without)
         fill(flow)
         return flow.finish()
 
-    def as_block(self, read: Callable[["BlockCollector", Any], None], element: Any) -> None:
+    def add_block(self, read: Callable[["BlockCollector", Any], None], element: Any) -> None:
         """Add an element as one block."""
-        self.block("\n".join(self.part(lambda part: read(part, element))))
+        self.block("\n".join(self.read_part(lambda part: read(part, element))))
 
-    def inline(self, element: Any) -> str:
+    def read_inline(self, element: Any) -> str:
         """Return an element's text on one line; "" for None."""
-        return "" if element is None else one_line(" ".join(self.part(lambda part: part.content(element))))
+        return "" if element is None else to_one_line(" ".join(self.read_part(lambda part: part.add_content(element))))
 
     def add_headed(self, element: Any) -> None:
         """Add label and title on one line, then the rest of an element."""
         names = [name for name in ("label", "title") if name not in self._without]
-        head = list(children(element, *names)) if len(element) and names else []
+        head = list(iter_children(element, *names)) if len(element) and names else []
         head = head[: 2 if [local(node) for node in head[:2]] == ["label", "title"] else 1]
-        if head and head[0] is next(children(element), None):
+        if head and head[0] is next(iter_children(element), None):
             self.end()
-            self.block(one_line(" ".join(self.inline(node) for node in head)))
-            self.content(element, skip=head)
+            self.block(to_one_line(" ".join(self.read_inline(node) for node in head)))
+            self.add_content(element, skip=head)
         else:
-            self.content(element)
+            self.add_content(element)
 
     def add_float(self, element: Any) -> None:
         """Add label and title, the rest, and the DOI that figures, tables and boxes of some journals have."""
         self.add_headed(element)
-        for node in children(element, "object-id"):
-            self.block(self.inline(node) if attribute(node, "pub-id-type") == "doi" else "")
+        for node in iter_children(element, "object-id"):
+            self.block(self.read_inline(node) if get_attribute(node, "pub-id-type") == "doi" else "")
 
-    def paragraph(self, element: Any) -> None:
+    def add_paragraph(self, element: Any) -> None:
         """Add a paragraph, then the elements that are only anchored in it."""
         self.end()
         self._in_paragraph += 1
-        self.content(element)
+        self.add_content(element)
         self._in_paragraph -= 1
         self.end()
         if not self._in_paragraph:
             self.blocks += self._floats
             self._floats = []
 
-    def verbatim(self, element: Any) -> None:
+    def add_verbatim(self, element: Any) -> None:
         """Add preformatted text with its line breaks and spaces."""
         self.end()
         text = "".join(self._read_verbatim(element)).expandtabs(4).replace("\r\n", "\n")
@@ -325,37 +327,37 @@ class BlockCollector:
                 yield END if script else ""
             yield node.tail or ""
 
-    def item_list(self, element: Any) -> None:
+    def add_list(self, element: Any) -> None:
         """Add a list as one block: items with their marks, terms with their definitions, and text between them."""
-        kind = attribute(element, "list-type").lower()
+        kind = get_attribute(element, "list-type").lower()
         numbers = count(1)
-        lines = [one_line(element.text or "")]
+        lines = [to_one_line(element.text or "")]
         for node in element:
             name = local(node)
             if name == "list-item":
-                lines += self._item(node, kind, next(numbers))
+                lines += self._read_item(node, kind, next(numbers))
             elif name == "def-item":
-                lines += self._definition(node)
+                lines += self._read_definition(node)
             else:
-                lines += [self.inline(node)] if name in ("label", "title") else self._lines_of(node)
-            lines.append(one_line(node.tail or ""))
+                lines += [self.read_inline(node)] if name in ("label", "title") else self._read_lines(node)
+            lines.append(to_one_line(node.tail or ""))
         self.block("\n".join(line for line in lines if line))
 
-    def _lines_of(self, element: Any) -> list[str]:
-        return "\n".join(self.part(lambda part: part.node(element))).split("\n")
+    def _read_lines(self, element: Any) -> list[str]:
+        return "\n".join(self.read_part(lambda part: part.add_node(element))).split("\n")
 
-    def _item(self, element: Any, kind: str, number: int) -> list[str]:
+    def _read_item(self, element: Any, kind: str, number: int) -> list[str]:
         label = find_child(element, "label")
-        mark = self.inline(label) or _mark(kind, number)
-        part = self.part(lambda part: part.content(element, skip=[label]))
+        mark = self.read_inline(label) or _mark(kind, number)
+        part = self.read_part(lambda part: part.add_content(element, skip=[label]))
         first, *more = "\n".join(part).split("\n")
         return [f"{mark} {first}".strip(), *(f"  {line}" for line in more)]
 
-    def _definition(self, element: Any) -> list[str]:
+    def _read_definition(self, element: Any) -> list[str]:
         """Return a term and its definition, on one line if there is one of each."""
-        parts: list[list[str]] = [[one_line(element.text or "")]]
+        parts: list[list[str]] = [[to_one_line(element.text or "")]]
         for node in element:
-            parts += [self._lines_of(node), [one_line(node.tail or "")]]
+            parts += [self._read_lines(node), [to_one_line(node.tail or "")]]
         filled = [lines for part in parts if (lines := [line for line in part if line.strip()])]
         if not filled:
             return []
@@ -365,27 +367,27 @@ class BlockCollector:
             first = f"{first} — {second}"
         return [first, *(f"  {line}" for lines in (more, *others) for line in lines)]
 
-    def script(self, element: Any) -> None:
+    def add_script(self, element: Any) -> None:
         """Add a superscript or subscript as marks, which are converted when the line is complete."""
         kind = SCRIPTS[local(element)]
-        if kind == SUPERSCRIPT and (self._in_mark or any(_is_mark(node) for node in children(element, "xref"))):
+        if kind == SUPERSCRIPT and (self._in_mark or any(_is_mark(node) for node in iter_children(element, "xref"))):
             kind = CALLOUT
         self._in_script += 1
         self._line.append(kind)
-        self.content(element)
+        self.add_content(element)
         self._line.append(END)
         self._in_script -= 1
 
-    def link(self, element: Any) -> None:
+    def add_link(self, element: Any) -> None:
         """Add a link. A note mark or callout next to a word is separated from it."""
         is_mark = _is_mark(element)
         self._in_mark += is_mark
         if is_mark and not self._in_script and self._is_glued(element):
             self._line.append(CALLOUT)
-            self.content(element)
+            self.add_content(element)
             self._line.append(END)
         else:
-            self.content(element)
+            self.add_content(element)
         self._in_mark -= is_mark
 
     def _is_glued(self, element: Any) -> bool:
@@ -393,87 +395,87 @@ class BlockCollector:
         before, mark = self._touches(), "".join(element.itertext()).strip()
         if not before or not 0 < len(mark) <= _MAX_MARK or next(element.iter("{*}sup"), None) is not None:
             return False
-        if attribute(element, "ref-type") == _CITED:  # "1999" and a link "a" are a year with a suffix
+        if get_attribute(element, "ref-type") == _CITED:  # "1999" and a link "a" are a year with a suffix
             return before.isalnum() and mark[0].isdigit()
         return before not in "([,;–-" if mark[0].isalnum() else before.isalnum()
 
-    def footnote(self, element: Any) -> None:
+    def add_footnote(self, element: Any) -> None:
         """Add a footnote as one block, with its mark first."""
         label = find_child(element, "label")
-        part = self.part(lambda part: part.content(element, skip=[label]))
-        self.block(f"{self.inline(label)} {chr(10).join(part)}".strip())
+        part = self.read_part(lambda part: part.add_content(element, skip=[label]))
+        self.block(f"{self.read_inline(label)} {chr(10).join(part)}".strip())
 
     def display_formula(self, element: Any) -> None:
         """Add a formula with its number on a separate line."""
         label = find_child(element, "label")
-        text = self.formula(element, skip=[label])
-        self.block(f"{text} {self.inline(label)}".strip())
+        text = self.read_formula(element, skip=[label])
+        self.block(f"{text} {self.read_inline(label)}".strip())
 
-    def formula(self, element: Any, skip: Iterable[Any] = ()) -> str:
+    def read_formula(self, element: Any, skip: Iterable[Any] = ()) -> str:
         """Return a formula on one line, or a placeholder if it is only a picture."""
-        named = {local(node): node for node in reversed(list(children(element)))}
+        named = {local(node): node for node in reversed(list(iter_children(element)))}
         if "math" in named and math_text(named["math"]):  # the others are pictures and other notations of it
-            skip = [*skip, *children(element, "tex-math", *_PICTURES)]
-        blocks = self.part(lambda part: part.content(element, skip=skip))
-        text = one_line(" ".join(blocks))
+            skip = [*skip, *iter_children(element, "tex-math", *_PICTURES)]
+        blocks = self.read_part(lambda part: part.add_content(element, skip=skip))
+        text = to_one_line(" ".join(blocks))
         return text or (FORMULA if any(local(node) in _PICTURES for node in element.iter()) else "")
 
-    def alternatives(self, element: Any) -> None:
+    def add_alternatives(self, element: Any) -> None:
         """Add the best of several alternatives that have text or are formulas."""
         rank = {name: place for place, name in enumerate(_PREFERRED)}
-        for node in sorted(children(element), key=lambda node: rank.get(local(node), len(rank))):
+        for node in sorted(iter_children(element), key=lambda node: rank.get(local(node), len(rank))):
             if local(node) in _FORMULAS or any(words.strip() for words in node.itertext()):
-                self.node(node)
+                self.add_node(node)
                 return
-        self.text(element.text)
+        self.add_text(element.text)
 
-    def picture(self, element: Any) -> None:
+    def add_picture(self, element: Any) -> None:
         """Add the label, caption and description of a picture."""
         if len(element):
-            self.as_block(BlockCollector.add_float, element)
+            self.add_block(BlockCollector.add_float, element)
 
-    def alternative_text(self, element: Any) -> None:
+    def add_alternative_text(self, element: Any) -> None:
         """Add the description of a picture, unless it carries no information."""
-        words = one_line("".join(element.itertext()))
+        words = to_one_line("".join(element.itertext()))
         if len(words.split()) >= _MIN_ALT_WORDS and not words.startswith(_NO_ALT):
             self.block(words)
 
-    def abbreviation(self, element: Any) -> None:
+    def add_abbreviation(self, element: Any) -> None:
         """Add an abbreviation, with its meaning in brackets if the markup has one."""
         meaning = find_child(element, "def")
-        self.content(element, skip=[meaning])
+        self.add_content(element, skip=[meaning])
         if meaning is not None:
-            self.text(f" ({self.inline(meaning)})")
+            self.add_text(f" ({self.read_inline(meaning)})")
 
-    def table(self, element: Any) -> None:
+    def add_table(self, element: Any) -> None:
         """Add a table: a line per row, a tab between cells."""
         self.end()
-        for caption in children(element, "caption", "title"):  # inside the table, as in HTML
-            self.node(caption)
-        rows = rows_of(element, self._cell)
+        for caption in iter_children(element, "caption", "title"):  # inside the table, as in HTML
+            self.add_node(caption)
+        rows = read_rows(element, self._read_cell)
         if any(any(row) for row in rows):
             self.blocks.append("\n".join("\t".join(row) for row in rows if any(row)))
 
-    def _cell(self, cell: Any) -> str:
+    def _read_cell(self, cell: Any) -> str:
         # a fast path: most cells have only text and simple markup, and there may be a hundred thousand
         if all(node.tag in _PLAIN for node in cell.iterdescendants()):
-            return one_line("".join(cell.itertext()))
-        return self.inline(cell)
+            return to_one_line("".join(cell.itertext()))
+        return self.read_inline(cell)
 
     def name(self, element: Any) -> None:
         """Add a person's name."""
-        parts = [self.inline(part) for part in children(element, "prefix", "given-names")]
-        parts += [self.inline(part) for part in children(element, "surname", "suffix")]
-        self.apart(lambda: self.text(" ".join(filter(None, parts)) or self.inline(element)))
+        parts = [self.read_inline(part) for part in iter_children(element, "prefix", "given-names")]
+        parts += [self.read_inline(part) for part in iter_children(element, "surname", "suffix")]
+        self.add_apart(lambda: self.add_text(" ".join(filter(None, parts)) or self.read_inline(element)))
 
 
 def _is_mark(link: Any) -> bool:
     """Return whether a link goes to a note, an affiliation or a reference."""
-    kind = attribute(link, "ref-type")
+    kind = get_attribute(link, "ref-type")
     return kind in ("fn", "table-fn", "author-notes", "corresp", "aff") or kind == _CITED
 
 
-def _tex_text(element: Any) -> str:
+def _read_tex(element: Any) -> str:
     """Return a TeX formula without the document that some publishers wrap around it."""
     written = "".join(element.itertext())
     _, begins, inner = written.partition(r"\begin{document}")
@@ -509,7 +511,7 @@ _TIGHT: Final = frozenset(
 _FORMULAS: Final = frozenset(("inline-formula", "disp-formula"))
 
 
-def citation_text(element: Any, *, label: bool = True) -> str:
+def read_citation(element: Any, *, label: bool = True) -> str:
     """Return a citation on one line.
 
     Args:
@@ -521,8 +523,8 @@ def citation_text(element: Any, *, label: bool = True) -> str:
         element = best if best is not None else find_child(element)
     skip = None if label else find_child(element, "label")
     if local(element) != "mixed-citation" and _is_fields(element):
-        return _joined_fields(element, skip)
-    return _on_one_line(element, skip)
+        return _join_fields(element, skip)
+    return _read_on_one_line(element, skip)
 
 
 def _is_fields(element: Any) -> bool:
@@ -537,33 +539,33 @@ def _is_fields(element: Any) -> bool:
 class _Verbatim(BlockCollector):
     """Collects the text of a citation, with a space if two fields would form one word."""
 
-    def node(self, element: Any) -> None:
+    def add_node(self, element: Any) -> None:
         """Add an element; no element is hidden, and a superscript is not a note mark."""
         name = local(element)
         if name in _FORMULAS or name in ("alternatives", "math", "tex-math", "break", "br"):
-            super().node(element)
+            super().add_node(element)
         elif name in SCRIPTS:
             self._line.append(SCRIPTS[name])
-            self.content(element)
+            self.add_content(element)
             self._line.append(END)
         elif name in _TIGHT:
-            self.content(element)
+            self.add_content(element)
         elif name:
-            self.apart(lambda: self.content(element))
+            self.add_apart(lambda: self.add_content(element))
 
 
-def _on_one_line(element: Any, skip: Any = None) -> str:
+def _read_on_one_line(element: Any, skip: Any = None) -> str:
     flow = _Verbatim()
-    flow.content(element, skip=[skip])
-    return one_line(" ".join(flow.finish()))
+    flow.add_content(element, skip=[skip])
+    return to_one_line(" ".join(flow.finish()))
 
 
 # Citations, field by field
 
 
-def _joined_fields(element: Any, skip: Any) -> str:
+def _join_fields(element: Any, skip: Any) -> str:
     """Return the fields of a citation in the order of a reference list; other fields come last."""
-    left = [node for node in children(element) if node is not skip]
+    left = [node for node in iter_children(element) if node is not skip]
 
     def take(*names: str) -> list[Any]:
         taken = [node for node in left if local(node) in names]
@@ -571,71 +573,71 @@ def _joined_fields(element: Any, skip: Any) -> str:
             left[:] = [node for node in left if local(node) not in names]
         return taken
 
-    def text(*names: str, joiner: str = " ") -> str:
-        return joiner.join(filter(None, (_field(node) for node in take(*names))))
+    def read_text(*names: str, joiner: str = " ") -> str:
+        return joiner.join(filter(None, (_read_field(node) for node in take(*names))))
 
     people = take(*_PEOPLE)
     authors: list[Any] = []
     editors: list[Any] = []
     for node in people:
-        is_author = attribute(node, "person-group-type") in ("", "author", "authors", "collab")
+        is_author = get_attribute(node, "person-group-type") in ("", "author", "authors", "collab")
         (authors if is_author else editors).append(node)
-    parts = [text("label"), _people(authors), text(*_TITLES, joiner=". ")]
+    parts = [read_text("label"), _read_people(authors), read_text(*_TITLES, joiner=". ")]
     if editors:
-        kind = attribute(editors[0], "person-group-type")
-        parts.append(f"{_people(editors)} ({kind})")
-    parts += [text("source"), text("edition"), text("conf-name", "conf-loc", "conf-date", joiner=", ")]
-    parts.append(": ".join(filter(None, (text("publisher-loc"), text("publisher-name")))))
-    date = text("year", "month", "day", "season", "string-date") or text("date")
-    volume = text("volume") + (f"({issue})" if (issue := text("issue")) else "")
-    first, last = text("fpage"), text("lpage")
-    pages = text("page-range") or (f"{first}-{last}" if first and last and first != last else first or last)
-    pages = ", ".join(filter(None, (pages, text("elocation-id"))))
+        kind = get_attribute(editors[0], "person-group-type")
+        parts.append(f"{_read_people(editors)} ({kind})")
+    parts += [read_text("source"), read_text("edition"), read_text("conf-name", "conf-loc", "conf-date", joiner=", ")]
+    parts.append(": ".join(filter(None, (read_text("publisher-loc"), read_text("publisher-name")))))
+    date = read_text("year", "month", "day", "season", "string-date") or read_text("date")
+    volume = read_text("volume") + (f"({issue})" if (issue := read_text("issue")) else "")
+    first, last = read_text("fpage"), read_text("lpage")
+    pages = read_text("page-range") or (f"{first}-{last}" if first and last and first != last else first or last)
+    pages = ", ".join(filter(None, (pages, read_text("elocation-id"))))
     where = f"{volume}:{pages}" if volume and pages else volume or pages
     parts.append(";".join(filter(None, (date, where))))
     identifiers = take("pub-id")
-    parts += [_field(node) for node in left]
-    parts += [_identifier(node) for node in identifiers]
-    return _sentences(parts)
+    parts += [_read_field(node) for node in left]
+    parts += [_read_identifier(node) for node in identifiers]
+    return _join_sentences(parts)
 
 
-def _identifier(node: Any) -> str:
-    value = inline_text(node)
-    prefix = _IDS.get(attribute(node, "pub-id-type").lower(), "")
+def _read_identifier(node: Any) -> str:
+    value = read_inline_text(node)
+    prefix = _IDS.get(get_attribute(node, "pub-id-type").lower(), "")
     return value if value.lower().startswith(prefix.lower().rstrip(":") or "\0") else f"{prefix}{value}"
 
 
-def _field(node: Any) -> str:
+def _read_field(node: Any) -> str:
     if local(node) in ("name", "string-name", "person-group"):
-        return _people([node])
-    return _on_one_line(node)
+        return _read_people([node])
+    return _read_on_one_line(node)
 
 
-def _people(nodes: Iterable[Any]) -> str:
+def _read_people(nodes: Iterable[Any]) -> str:
     names: list[str] = []
     for node in nodes:
         kind = local(node)
         if kind == "person-group":
-            inner = _people(children(node))
-            names.append(inner or inline_text(node))
+            inner = _read_people(iter_children(node))
+            names.append(inner or read_inline_text(node))
         elif kind == "name-alternatives":
-            names.append(_people(list(children(node))[:1]))
+            names.append(_read_people(list(iter_children(node))[:1]))
         elif kind == "name":
-            surname, given = (inline_text(find_child(node, part)) for part in ("surname", "given-names"))
-            suffix, prefix = (inline_text(find_child(node, part)) for part in ("suffix", "prefix"))
-            names.append(" ".join(filter(None, (prefix, surname, given, suffix))) or _on_one_line(node))
+            surname, given = (read_inline_text(find_child(node, part)) for part in ("surname", "given-names"))
+            suffix, prefix = (read_inline_text(find_child(node, part)) for part in ("suffix", "prefix"))
+            names.append(" ".join(filter(None, (prefix, surname, given, suffix))) or _read_on_one_line(node))
         elif kind == "etal":
-            names.append(inline_text(node) or "et al.")
+            names.append(read_inline_text(node) or "et al.")
         elif kind == "anonymous":
             names.append("Anonymous")
         else:
-            names.append(_on_one_line(node))
+            names.append(_read_on_one_line(node))
     return ", ".join(name for name in names if name)
 
 
-def _sentences(parts: Iterable[str]) -> str:
+def _join_sentences(parts: Iterable[str]) -> str:
     line = ""
-    for part in (one_line(part) for part in parts):
+    for part in (to_one_line(part) for part in parts):
         if not part:
             continue
         if line and not line.endswith((".", "?", "!", ";", ":", ",")):
@@ -652,50 +654,52 @@ def _sentences(parts: Iterable[str]) -> str:
 def read_reference_list(article: Any) -> list[ListedReference]:
     """Return the references of an article, without those of the letters and replies in it."""
     found: list[ListedReference] = []
-    for element in descendants(article, "ref", outside=("sub-article", "response", "front", "ref")):
-        label, citation = _reference(element)
+    for element in iter_descendants(article, "ref", outside=("sub-article", "response", "front", "ref")):
+        label, citation = _read_reference(element)
         if citation:
-            found.append(ListedReference(id=attribute(element, "id") or None, label=label or None, citation=citation))
+            found.append(
+                ListedReference(id=get_attribute(element, "id") or None, label=label or None, citation=citation)
+            )
     return found
 
 
-def _reference(reference: Any) -> tuple[str, str]:
+def _read_reference(reference: Any) -> tuple[str, str]:
     label, texts = "", []
     is_twice = find_child(reference, "mixed-citation") is not None
-    for part in children(reference):
+    for part in iter_children(reference):
         name = local(part)
         if name == "element-citation" and is_twice:
             pass  # SciELO repeats the citation
         elif name == "label":
-            label = label or inline_text(part)
+            label = label or read_inline_text(part)
         elif name in _CITATIONS:
             own = find_child(part, "label")
-            label = label or inline_text(own)
-            texts.append(citation_text(part, label=False))
+            label = label or read_inline_text(own)
+            texts.append(read_citation(part, label=False))
         else:
-            texts.append(inline_text(part))
-    return label, one_line(" ".join(text for text in texts if text))
+            texts.append(read_inline_text(part))
+    return label, to_one_line(" ".join(text for text in texts if text))
 
 
 _HANDLERS: Final[Mapping[str, Callable[[BlockCollector, Any], None]]] = {
-    "p": BlockCollector.paragraph,
-    **dict.fromkeys(("break", "br"), lambda flow, _: flow.text(BREAK)),
-    **dict.fromkeys(("preformat", "code"), BlockCollector.verbatim),
-    "verse-group": lambda flow, element: flow.as_block(BlockCollector.add_headed, element),
-    **dict.fromkeys(("list", "def-list"), BlockCollector.item_list),
-    "fn": BlockCollector.footnote,
+    "p": BlockCollector.add_paragraph,
+    **dict.fromkeys(("break", "br"), lambda flow, _: flow.add_text(BREAK)),
+    **dict.fromkeys(("preformat", "code"), BlockCollector.add_verbatim),
+    "verse-group": lambda flow, element: flow.add_block(BlockCollector.add_headed, element),
+    **dict.fromkeys(("list", "def-list"), BlockCollector.add_list),
+    "fn": BlockCollector.add_footnote,
     "disp-formula": BlockCollector.display_formula,
-    "inline-formula": lambda flow, element: flow.text(flow.formula(element)),
-    "math": lambda flow, element: flow.text(math_text(element)),
-    "tex-math": lambda flow, element: flow.text(_tex_text(element)),
-    "alternatives": BlockCollector.alternatives,
-    "graphic": BlockCollector.picture,
-    **dict.fromkeys(("inline-graphic", "inline-media"), BlockCollector.content),
-    **dict.fromkeys(("alt-text", "long-desc"), BlockCollector.alternative_text),
-    "abbrev": BlockCollector.abbreviation,
-    "table": BlockCollector.table,
-    "xref": BlockCollector.link,
-    **dict.fromkeys(SCRIPTS, BlockCollector.script),
+    "inline-formula": lambda flow, element: flow.add_text(flow.read_formula(element)),
+    "math": lambda flow, element: flow.add_text(math_text(element)),
+    "tex-math": lambda flow, element: flow.add_text(_read_tex(element)),
+    "alternatives": BlockCollector.add_alternatives,
+    "graphic": BlockCollector.add_picture,
+    **dict.fromkeys(("inline-graphic", "inline-media"), BlockCollector.add_content),
+    **dict.fromkeys(("alt-text", "long-desc"), BlockCollector.add_alternative_text),
+    "abbrev": BlockCollector.add_abbreviation,
+    "table": BlockCollector.add_table,
+    "xref": BlockCollector.add_link,
+    **dict.fromkeys(SCRIPTS, BlockCollector.add_script),
     "name": BlockCollector.name,
-    **dict.fromkeys(_CITATIONS, lambda flow, element: flow.apart(lambda: flow.text(citation_text(element)))),
+    **dict.fromkeys(_CITATIONS, lambda flow, element: flow.add_apart(lambda: flow.add_text(read_citation(element)))),
 }

@@ -52,10 +52,10 @@ def parse(content: bytes) -> Any:
         raise malformed_error(ENDPOINT, f"{len(content):,} bytes (the limit is {MAX_BYTES:,})")
     log_drift(JATS, content)
     try:
-        root = etree.fromstring(content, _parser())
+        root = etree.fromstring(content, _build_parser())
     except (etree.XMLSyntaxError, ValueError):
         try:
-            root = etree.fromstring(_without_undefined_entities(content), _parser())
+            root = etree.fromstring(_replace_undefined_entities(content), _build_parser())
         except (etree.XMLSyntaxError, ValueError) as exc:
             raise malformed_error(ENDPOINT, f"not well-formed XML ({type(exc).__name__})") from None
     _write_entities(root)
@@ -68,13 +68,13 @@ def parse(content: bytes) -> Any:
     return root
 
 
-def _parser() -> Any:
+def _build_parser() -> Any:
     from lxml import etree
 
     return etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True)
 
 
-def _without_undefined_entities(content: bytes) -> bytes:
+def _replace_undefined_entities(content: bytes) -> bytes:
     """Replace references to undefined entities by character references or plain text."""
     parts = _CDATA.split(content)
     parts[::2] = [_REFERENCE.sub(_replace_entity, part) for part in parts[::2]]
@@ -115,7 +115,7 @@ def _write_entities(root: Any) -> None:
     etree.strip_elements(root, etree.Entity, with_tail=False)
 
 
-def attribute(element: Any, name: str) -> str:
+def get_attribute(element: Any, name: str) -> str:
     """Return an attribute's value in any namespace; "" if it is absent."""
     value = element.get(name)
     if value is None and len(element.attrib) <= MAX_ATTRIBUTES:
@@ -123,7 +123,7 @@ def attribute(element: Any, name: str) -> str:
     return str(value or "").strip()
 
 
-def children(element: Any, *names: str) -> Iterator[Any]:
+def iter_children(element: Any, *names: str) -> Iterator[Any]:
     """Yield the child elements with one of these names (or all children) in document order."""
     for child in element if element is not None else ():
         name = local(child)
@@ -133,10 +133,10 @@ def children(element: Any, *names: str) -> Iterator[Any]:
 
 def find_child(element: Any, *names: str) -> Any:
     """Return the first child with one of these names; None if there is no such child."""
-    return next(children(element, *names), None)
+    return next(iter_children(element, *names), None)
 
 
-def descendants(element: Any, *names: str, outside: tuple[str, ...] = ()) -> Iterator[Any]:
+def iter_descendants(element: Any, *names: str, outside: tuple[str, ...] = ()) -> Iterator[Any]:
     """Yield the descendants with one of these names in document order.
 
     Args:

@@ -122,16 +122,16 @@ class Database(ABC):
         """
 
     @abstractmethod
-    def summary(self, uid: str) -> Mapping[str, Any] | None:
+    def build_summary(self, uid: str) -> Mapping[str, Any] | None:
         """Return the version 2 summary (element names in order, without the uid); None if the id is unknown.
 
         Values are strings, numbers and ``Items``. JSON has the same values under lower-case names.
         """
 
-    def docsum(self, uid: str) -> Sequence[DocSumItem] | None:
+    def build_docsum(self, uid: str) -> Sequence[DocSumItem] | None:
         """Return the version 1 summary; by default it is derived from version 2."""
-        summary = self.summary(uid)
-        return None if summary is None else [_as_item(name, value) for name, value in summary.items()]
+        summary = self.build_summary(uid)
+        return None if summary is None else [_to_item(name, value) for name, value in summary.items()]
 
     @abstractmethod
     def fetch(self, request: FetchCall) -> LocalReply:
@@ -142,23 +142,23 @@ class Database(ABC):
         """
 
     @abstractmethod
-    def fields(self) -> Sequence[tuple[Field, int]]:
+    def list_fields(self) -> Sequence[tuple[Field, int]]:
         """Return the search fields that EInfo lists, with their numbers of terms."""
 
-    def canonical(self, uid: str) -> str | None:
+    def to_canonical(self, uid: str) -> str | None:
         """Return an id in the form that NCBI uses in its answers; None if it is not a valid id."""
         text = uid.strip()
         if not (text.isascii() and text.isdigit()) or len(text) > 19 or int(text) == 0:
             return None
         return str(int(text))
 
-    def canonical_ids(self, ids: Sequence[str]) -> list[str]:
+    def to_canonical_ids(self, ids: Sequence[str]) -> list[str]:
         """Return ids in their canonical form without duplicates.
 
         Raises:
             BadRequest: no id is valid.
         """
-        found = list(dict.fromkeys(filter(None, map(self.canonical, ids))))
+        found = list(dict.fromkeys(filter(None, map(self.to_canonical, ids))))
         if not found:
             raise BadRequest("ID list is empty! Possibly it has no correct IDs.")
         return found
@@ -167,14 +167,14 @@ class Database(ABC):
         """Return the ids of the linked records, each with its score."""
         return ()
 
-    def vocabulary(self) -> Mapping[str, int]:
+    def count_words(self) -> Mapping[str, int]:
         """Return the vocabulary of the database with record counts, for spelling suggestions."""
         return {}
 
 
-def _as_item(name: str, value: Any) -> DocSumItem:
+def _to_item(name: str, value: Any) -> DocSumItem:
     if isinstance(value, Items):
-        return DocSumItem(name, "List", [_as_item(value.tag, entry) for entry in value.entries])
+        return DocSumItem(name, "List", [_to_item(value.tag, entry) for entry in value.entries])
     if isinstance(value, Mapping):
-        return DocSumItem(name, "Structure", [_as_item(key, entry) for key, entry in value.items()])
+        return DocSumItem(name, "Structure", [_to_item(key, entry) for key, entry in value.items()])
     return DocSumItem(name, "Integer" if isinstance(value, int) else "String", str(value))

@@ -10,14 +10,14 @@ from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 MAX_RECORDS: Final = 10_000
 
 
-def efetch(request: LocalRequest, state: LocalState) -> LocalReply:
+def answer_efetch(request: LocalRequest, state: LocalState) -> LocalReply:
     """Answer an EFetch request."""
     database = state.find_database(request)
-    start, size = request.number("retstart", 0), min(request.number("retmax", MAX_RECORDS), MAX_RECORDS)
+    start, size = request.get_number("retstart", 0), min(request.get_number("retmax", MAX_RECORDS), MAX_RECORDS)
     if request.ids:
         ids = request.ids[start : start + size]
     elif request.get("WebEnv") or request.get("query_key"):
-        stored = state.recall_ids(request, database)
+        stored = state.get_stored_ids(request, database)
         end = start + size
         if database.ceiling is not None:
             if start >= database.ceiling and len(stored) > database.ceiling:

@@ -4,14 +4,22 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from entrez_kit.local.eutils.database import BadRequest, Database, LinkInfo
-from entrez_kit.local.eutils.replies import ELINK_PROLOG, Items, LocalReply, document, to_elements, to_json, xml
+from entrez_kit.local.eutils.replies import (
+    ELINK_PROLOG,
+    Items,
+    LocalReply,
+    answer_json,
+    answer_xml,
+    to_elements,
+    to_json,
+)
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 
 COMMANDS: Final = ("neighbor", "neighbor_score", "neighbor_history", "acheck", "ncheck", "lcheck", "llinks", "prlinks")
 Found = list[tuple[LinkInfo, list[tuple[str, int]]]]
 
 
-def elink(request: LocalRequest, state: LocalState) -> LocalReply:
+def answer_elink(request: LocalRequest, state: LocalState) -> LocalReply:
     """Answer an ELink request with one link set for each ``id`` parameter, which may contain several ids."""
     mode = request.retmode
     database = state.find_database(request, "dbfrom")
@@ -19,14 +27,14 @@ def elink(request: LocalRequest, state: LocalState) -> LocalReply:
     command = request.get("cmd").lower() or "neighbor"
     if command not in COMMANDS:
         raise BadRequest(f"Unknown command: {command}")
-    groups = [value.replace(",", " ").split() for value in request.every("id")]
+    groups = [value.replace(",", " ").split() for value in request.get_all("id")]
     groups = [group for group in groups if group]
     if not groups and request.get("WebEnv"):
-        groups = [list(state.recall_ids(request, database)[:1000])]
+        groups = [list(state.get_stored_ids(request, database)[:1000])]
     if not groups:
         raise BadRequest("Empty id list - nothing todo")
     wanted = _select_links(database, request.get("db").lower() or source, request.get("linkname"), command)
-    canonical = [[uid for one in group if (uid := database.canonical(one)) is not None] for group in groups]
+    canonical = [[uid for one in group if (uid := database.to_canonical(one)) is not None] for group in groups]
     if command in ("llinks", "prlinks"):
         return _answer_without_links(source, canonical, mode)
     if command.endswith("check"):
@@ -149,6 +157,6 @@ def _answer_without_links(source: str, groups: Sequence[Sequence[str]], mode: st
 def _answer(linksets: Sequence[Any], mode: str) -> LocalReply:
     """Answer with link sets: their JSON, their elements, or their XML."""
     if mode == "json":
-        return document({"header": {"type": "elink", "version": "0.3"}, "linksets": linksets})
+        return answer_json({"header": {"type": "elink", "version": "0.3"}, "linksets": linksets})
     parts = [one if isinstance(one, str) else to_elements({"LinkSet": one}, 0) for one in linksets]
-    return xml(f"{ELINK_PROLOG}<eLinkResult>\n\n{''.join(parts)}\n</eLinkResult>\n")
+    return answer_xml(f"{ELINK_PROLOG}<eLinkResult>\n\n{''.join(parts)}\n</eLinkResult>\n")

@@ -6,9 +6,9 @@ from typing import Final
 
 from entrez_kit.base.tracing import FIDELITY_HEADER
 from entrez_kit.local.eutils.database import BadRequest, Database, SearchCall, SearchOutcome
-from entrez_kit.local.eutils.replies import ESEARCH_PROLOG, LocalReply, document, xml
+from entrez_kit.local.eutils.replies import ESEARCH_PROLOG, LocalReply, answer_json, answer_xml
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
-from entrez_kit.local.records.text import xml_text
+from entrez_kit.local.records.text import escape_xml
 
 DEFAULT_RETMAX: Final = 20
 MAX_RETMAX: Final = 10_000
@@ -20,7 +20,7 @@ BEYOND_CEILING: Final = (
 )
 
 
-def esearch(request: LocalRequest, state: LocalState) -> LocalReply:
+def answer_esearch(request: LocalRequest, state: LocalState) -> LocalReply:
     """Answer an ESearch request."""
     database = state.find_database(request)
     term, key, environment = request.get("term"), request.get("query_key"), request.get("WebEnv")
@@ -29,13 +29,13 @@ def esearch(request: LocalRequest, state: LocalState) -> LocalReply:
     if key:
         term = f"#{key} AND ({term})" if term else f"#{key}"
 
-    def recall_ids(number: int) -> Sequence[str] | None:
-        stored = state.history.recall(environment, number)
+    def get_stored_ids(number: int) -> Sequence[str] | None:
+        stored = state.history.get(environment, number)
         return stored.ids if stored is not None and stored.database == database.name else None
 
     names = ("field", "sort", "datetype", "mindate", "maxdate", "reldate")
     given = {name: request.get(name) or None for name in names}
-    outcome = database.search(SearchCall(term, **given, history=recall_ids, ordered=_count_ordered(request)))
+    outcome = database.search(SearchCall(term, **given, history=get_stored_ids, ordered=_count_ordered(request)))
     answer = _answer(request, state, database, outcome, environment)
     return replace(answer, headers=((FIDELITY_HEADER, outcome.fidelity),)) if outcome.fidelity else answer
 
@@ -46,7 +46,7 @@ def _count_ordered(request: LocalRequest) -> int | None:
         return 0
     if request.get("usehistory").lower() == "y":
         return None
-    start, size = request.number("retstart", 0), request.number("retmax", DEFAULT_RETMAX)
+    start, size = request.get_number("retstart", 0), request.get_number("retmax", DEFAULT_RETMAX)
     return start + size if size else 0
 
 
@@ -57,9 +57,9 @@ def _answer(
     count = len(outcome.ids)
     if request.get("rettype").lower() == "count":
         if mode == "json":
-            return document({"header": _HEADER, "esearchresult": {"count": str(count)}})
-        return xml(f"{ESEARCH_PROLOG}<eSearchResult>\n\t<Count>{count}</Count>\n</eSearchResult>\n")
-    start, size = request.number("retstart", 0), request.number("retmax", DEFAULT_RETMAX)
+            return answer_json({"header": _HEADER, "esearchresult": {"count": str(count)}})
+        return answer_xml(f"{ESEARCH_PROLOG}<eSearchResult>\n\t<Count>{count}</Count>\n</eSearchResult>\n")
+    start, size = request.get_number("retstart", 0), request.get_number("retmax", DEFAULT_RETMAX)
     resolved = outcome.resolved
     messages = [*resolved.messages]
     reachable = count if database.ceiling is None else min(count, database.ceiling)
@@ -110,7 +110,7 @@ def _answer_json(
         result["errorlist"] = {key: texts for (key, _), texts in zip(_ERRORS, errors, strict=True)}
     if any(warnings):
         result["warninglist"] = {key: texts for (key, _), texts in zip(_WARNINGS, warnings, strict=True)}
-    return document({"header": _HEADER, "esearchresult": result})
+    return answer_json({"header": _HEADER, "esearchresult": result})
 
 
 def _answer_xml(
@@ -129,19 +129,19 @@ def _answer_xml(
         parts.append(f"<QueryKey>{stored[1]}</QueryKey><WebEnv>{stored[0]}</WebEnv>")
     parts.append("<IdList>\n" + "".join(f"<Id>{uid}</Id>\n" for uid in page) + "</IdList>" if page else "<IdList/>")
     translations = "".join(
-        f"<Translation>     <From>{xml_text(before)}</From>     <To>{xml_text(after)}</To>    </Translation>"
+        f"<Translation>     <From>{escape_xml(before)}</From>     <To>{escape_xml(after)}</To>    </Translation>"
         for before, after in outcome.resolved.translations
     )
     parts.append(f"<TranslationSet>{translations}</TranslationSet>" if translations else "<TranslationSet/>")
-    parts.append(f"<QueryTranslation>{xml_text(outcome.translation)}</QueryTranslation>")
+    parts.append(f"<QueryTranslation>{escape_xml(outcome.translation)}</QueryTranslation>")
     parts.append(_render_list("ErrorList", _ERRORS, errors))
     parts.append(_render_list("WarningList", _WARNINGS, warnings))
     parts.append("</eSearchResult>\n")
-    return xml("".join(parts))
+    return answer_xml("".join(parts))
 
 
 def _render_list(name: str, kinds: Sequence[tuple[str, str]], lists: Sequence[Sequence[str]]) -> str:
     inner = "".join(
-        f"<{tag}>{xml_text(text)}</{tag}>" for (_, tag), texts in zip(kinds, lists, strict=True) for text in texts
+        f"<{tag}>{escape_xml(text)}</{tag}>" for (_, tag), texts in zip(kinds, lists, strict=True) for text in texts
     )
     return f"<{name}>{inner}</{name}>" if inner else ""

@@ -4,25 +4,33 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from entrez_kit.local.eutils.database import BadRequest, Database, DocSumItem
-from entrez_kit.local.eutils.replies import ESUMMARY_V1_PROLOG, LocalReply, document, prolog, to_elements, to_json, xml
+from entrez_kit.local.eutils.replies import (
+    ESUMMARY_V1_PROLOG,
+    LocalReply,
+    answer_json,
+    answer_xml,
+    format_prolog,
+    to_elements,
+    to_json,
+)
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
-from entrez_kit.local.records.text import xml_attribute, xml_text
+from entrez_kit.local.records.text import escape_attribute, escape_xml
 
 MAX_JSON: Final = 500
 MAX_XML: Final = 10_000
 NO_SUMMARY: Final = "cannot get document summary"
 
 
-def esummary(request: LocalRequest, state: LocalState) -> LocalReply:
+def answer_esummary(request: LocalRequest, state: LocalState) -> LocalReply:
     """Answer an ESummary request."""
     mode = request.retmode
     database = state.find_database(request)
-    start, size = request.number("retstart", 0), request.number("retmax", MAX_XML)
+    start, size = request.get_number("retstart", 0), request.get_number("retmax", MAX_XML)
     if request.ids:
         ids = request.ids[start : start + size]
     elif request.get("WebEnv") or request.get("query_key"):
         end = start + size if database.ceiling is None else min(start + size, database.ceiling)
-        ids = list(state.recall_ids(request, database)[start:end])
+        ids = list(state.get_stored_ids(request, database)[start:end])
     else:
         raise BadRequest("Empty id list - nothing todo")
     most, only = (MAX_JSON, " for JSON format output") if mode == "json" else (MAX_XML, "")
@@ -42,7 +50,7 @@ def _check_ids(database: Database, ids: Sequence[str]) -> tuple[list[str], list[
     errors = []
     place = 0
     for uid in ids:
-        canonical = database.canonical(uid)
+        canonical = database.to_canonical(uid)
         if canonical is None:
             errors.append(f"Invalid uid {uid} at position= {place}")
         else:
@@ -54,47 +62,49 @@ def _check_ids(database: Database, ids: Sequence[str]) -> tuple[list[str], list[
 def _answer_json(database: Database, ids: Sequence[str], errors: Sequence[str]) -> LocalReply:
     result: dict[str, Any] = {"uids": list(ids)}
     for uid in ids:
-        found = database.summary(uid)
+        found = database.build_summary(uid)
         result[uid] = {"uid": uid, "error": NO_SUMMARY} if found is None else {"uid": uid, **to_json(found)}
     answer: dict[str, Any] = {"header": {"type": "esummary", "version": "0.3"}}
     if errors:
         answer["error"] = errors[0]
-    return document({**answer, "result": result})
+    return answer_json({**answer, "result": result})
 
 
 def _answer_version_2(database: Database, ids: Sequence[str], errors: Sequence[str]) -> LocalReply:
     date = database.summary_dtd
-    parts = [prolog("eSummaryResult", f"esummary {database.name} {date}", f"{date}/esummary_{database.name}.dtd")]
+    parts = [
+        format_prolog("eSummaryResult", f"esummary {database.name} {date}", f"{date}/esummary_{database.name}.dtd")
+    ]
     parts.append('<eSummaryResult>\n<DocumentSummarySet status="OK">\n')
-    parts.append(f"<DbBuild>{xml_text(database.build)}</DbBuild>\n")
-    parts += [f"<ERROR>{xml_text(error)}</ERROR>\n" for error in errors]
+    parts.append(f"<DbBuild>{escape_xml(database.build)}</DbBuild>\n")
+    parts += [f"<ERROR>{escape_xml(error)}</ERROR>\n" for error in errors]
     for uid in ids:
-        found = database.summary(uid)
+        found = database.build_summary(uid)
         inner = f"\t<error>{NO_SUMMARY}</error>\n" if found is None else to_elements(found, 1)
-        parts.append(f'<DocumentSummary uid="{xml_attribute(uid)}">\n{inner}</DocumentSummary>\n')
+        parts.append(f'<DocumentSummary uid="{escape_attribute(uid)}">\n{inner}</DocumentSummary>\n')
     parts.append("\n</DocumentSummarySet>\n</eSummaryResult>\n")
-    return xml("".join(parts))
+    return answer_xml("".join(parts))
 
 
 def _answer_version_1(database: Database, ids: Sequence[str], errors: Sequence[str]) -> LocalReply:
     parts = [ESUMMARY_V1_PROLOG, "<eSummaryResult>\n"]
-    parts += [f"\t<ERROR>{xml_text(error)}</ERROR>\n" for error in errors]
+    parts += [f"\t<ERROR>{escape_xml(error)}</ERROR>\n" for error in errors]
     for uid in ids:
-        items = database.docsum(uid)
+        items = database.build_docsum(uid)
         if items is None:
-            parts.append(f"\t<ERROR>UID={xml_text(uid)}: {NO_SUMMARY}</ERROR>\n")
+            parts.append(f"\t<ERROR>UID={escape_xml(uid)}: {NO_SUMMARY}</ERROR>\n")
         else:
             inner = "".join(_render_item(item, 1) for item in items)
-            parts.append(f"<DocSum>\n\t<Id>{xml_text(uid)}</Id>\n{inner}</DocSum>\n\n")
+            parts.append(f"<DocSum>\n\t<Id>{escape_xml(uid)}</Id>\n{inner}</DocSum>\n\n")
     parts.append("</eSummaryResult>\n")
-    return xml("".join(parts))
+    return answer_xml("".join(parts))
 
 
 def _render_item(item: DocSumItem, depth: int) -> str:
     indent = "\t" * depth
-    start = f'{indent}<Item Name="{xml_attribute(item.name)}" Type="{item.kind}">'
+    start = f'{indent}<Item Name="{escape_attribute(item.name)}" Type="{item.kind}">'
     if isinstance(item.value, str):
-        return f"{start}{xml_text(item.value)}</Item>\n"
+        return f"{start}{escape_xml(item.value)}</Item>\n"
     if not item.value:
         return f"{start}</Item>\n"
     return f"{start}\n{''.join(_render_item(inner, depth + 1) for inner in item.value)}{indent}</Item>\n"

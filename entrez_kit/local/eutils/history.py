@@ -47,7 +47,7 @@ class History:
                 self._held -= sum(len(stored.ids) for stored in dropped.values())
             return environment, key
 
-    def recall(self, environment: str, key: int) -> StoredSet | None:
+    def get(self, environment: str, key: int) -> StoredSet | None:
         """Return a set; None if the environment has expired or the key is unknown."""
         with self._lock:
             sets = self._environments.get(environment)

@@ -4,18 +4,18 @@ import re
 from datetime import datetime
 from typing import Any, Final
 
-from entrez_kit.local.eutils.replies import LocalReply, document, xml
+from entrez_kit.local.eutils.replies import LocalReply, answer_json, answer_xml
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
-from entrez_kit.local.records.text import xml_attribute
+from entrez_kit.local.records.text import escape_attribute
 
 MAX_IDS: Final = 200
 _PMCID: Final = re.compile(r"PMC[0-9]+(\.[0-9]+)?", re.IGNORECASE)
 _KINDS: Final = ("pmcid", "pmid", "doi", "mid")
 
 
-def idconv(request: LocalRequest, state: LocalState) -> LocalReply:
+def answer_idconv(request: LocalRequest, state: LocalState) -> LocalReply:
     """Answer an ID Converter request. The converter knows only articles in PMC."""
-    ids = list(dict.fromkeys(one for value in request.every("ids") for one in re.split(r"[,\s]+", value) if one))
+    ids = list(dict.fromkeys(one for value in request.get_all("ids") for one in re.split(r"[,\s]+", value) if one))
     kind = request.get("idtype").lower()
     echo = "&".join(
         f"{key}={value}" for key, value in request.params if key.lower() not in ("tool", "email", "api_key")
@@ -31,21 +31,22 @@ def idconv(request: LocalRequest, state: LocalState) -> LocalReply:
     }
     problem = _find_problem(ids, kind)
     if problem:
-        return _error_reply(problem)
+        return _answer_error(problem)
     if not kind:
         kind = _detect_kind(ids[0])
         if any(_detect_kind(one) != kind for one in ids):
-            return _error_reply("Ids of different types in one request; use only one type of id.")
+            return _answer_error("Ids of different types in one request; use only one type of id.")
     if kind == "pmcid" and len({one.upper().startswith("PMC") for one in ids}) > 1:
-        return _error_reply("PMCIDs with and without prefix in one request.")
+        return _answer_error("PMCIDs with and without prefix in one request.")
     records = [_build_record(one, kind, state) for one in ids]
     if about["format"] == "json":
         now = f"{datetime.now():%Y-%m-%d %H:%M:%S}"
-        return document({"status": "ok", "response-date": now, "request": about, "records": records})
+        return answer_json({"status": "ok", "response-date": now, "request": about, "records": records})
     rows = "".join(
-        "<record" + "".join(f' {key}="{xml_attribute(value)}"' for key, value in one.items()) + "/>" for one in records
+        "<record" + "".join(f' {key}="{escape_attribute(value)}"' for key, value in one.items()) + "/>"
+        for one in records
     )
-    return xml(f'<?xml version="1.0"?>\n<pmcids status="ok">{rows}</pmcids>\n')
+    return answer_xml(f'<?xml version="1.0"?>\n<pmcids status="ok">{rows}</pmcids>\n')
 
 
 def _find_problem(ids: list[str], kind: str) -> str | None:
@@ -62,8 +63,8 @@ def _find_problem(ids: list[str], kind: str) -> str | None:
     return None
 
 
-def _error_reply(message: str) -> LocalReply:
-    return document(
+def _answer_error(message: str) -> LocalReply:
+    return answer_json(
         {"status": "error", "response-date": f"{datetime.now():%Y-%m-%d %H:%M:%S}", "message": message}, 400
     )
 

@@ -120,7 +120,7 @@ def _list_tails(document: Document) -> Iterator[tuple[str, str]]:
         yield "IR", person.short
     yield "COIS", document.conflict_of_interest
     yield "PMC", document.pmcid
-    yield "MID", document.identifier("mid")
+    yield "MID", document.get_identifier("mid")
     for tag, kinds in (("EDAT", ("pubmed", "entrez")), ("MHDA", ("medline",)), ("CRDT", ("entrez", "pubmed"))):
         yield tag, _format_event(document, *kinds)
     for kind, day, clock in document.history:

@@ -6,7 +6,7 @@ from functools import cache, cached_property
 from typing import Any, Final
 
 from entrez_kit.local.eutils.database import FetchCall
-from entrez_kit.local.eutils.replies import Items, LocalReply, plain
+from entrez_kit.local.eutils.replies import Items, LocalReply, answer_text
 from entrez_kit.local.eutils.small_query import SmallDatabase, SmallQuery, Values
 from entrez_kit.local.records.fixture_files import read_fixture
 from entrez_kit.local.records.terms import LINKOUT_FILTERS
@@ -94,11 +94,11 @@ class MeshDatabase(SmallDatabase[Heading]):
         places = ((tree, one) for one in self.records.values() for tree in one.tree_numbers)
         return dict(sorted(places, key=lambda place: place[0]))
 
-    def query(self) -> SmallQuery:
+    def build_query(self) -> SmallQuery:
         """Return a query that searches by words, by heading ([MH]) or by identifier."""
         return SmallQuery({uid: list_values(heading) for uid, heading in self.records.items()}, MESH_FIELDS)
 
-    def summary(self, uid: str) -> Mapping[str, Any] | None:
+    def build_summary(self, uid: str) -> Mapping[str, Any] | None:
         """Return the version 2 summary."""
         heading = self.find(uid)
         if heading is None:
@@ -135,9 +135,9 @@ class MeshDatabase(SmallDatabase[Heading]):
             BadRequest: no id is valid.
         """
         found = self.find_all(request.ids)
-        return plain("".join(_render_text(heading, place) for place, heading in enumerate(found, start=1)))
+        return answer_text("".join(_render_text(heading, place) for place, heading in enumerate(found, start=1)))
 
-    def vocabulary(self) -> Mapping[str, int]:
+    def count_words(self) -> Mapping[str, int]:
         """Count the records that contain each word, for the words in headings and entry terms."""
         return self._words
 

@@ -21,7 +21,7 @@ from entrez_kit.local.eutils.database import (
     SearchOutcome,
 )
 from entrez_kit.local.eutils.mesh import read_demo_vocabulary
-from entrez_kit.local.eutils.replies import LocalReply, plain, xml
+from entrez_kit.local.eutils.replies import LocalReply, answer_text, answer_xml
 from entrez_kit.local.records.collection import RecordCollection
 from entrez_kit.query import dates
 from entrez_kit.query.fields import FIELDS, Field
@@ -74,7 +74,7 @@ class Pmids(Sequence[str]):
         )
 
     def _read_ids(self, numbers: Sequence[int]) -> Sequence[str]:
-        return self.collection.pmids(numbers)
+        return self.collection.get_pmids(numbers)
 
 
 class PubMedDatabase(Database):
@@ -163,7 +163,7 @@ class PubMedDatabase(Database):
         most = CEILING if request.ordered is None else min(request.ordered, CEILING)
         if not most:
             order = None
-        ids = Pmids(self.collection, self._order(found, order or "", most) if most else found.records.to_array())
+        ids = Pmids(self.collection, self._sort_found(found, order or "", most) if most else found.records.to_array())
         return SearchOutcome(
             ids=ids,
             translation=found.translation,
@@ -174,10 +174,10 @@ class PubMedDatabase(Database):
     def _to_set(self, ids: Sequence[str]) -> BitMap:
         if isinstance(ids, Pmids):
             return BitMap(ids.numbers)
-        numbers = (self.collection.number(pmid) for pmid in ids)
+        numbers = (self.collection.find_number(pmid) for pmid in ids)
         return BitMap([number for number in numbers if number is not None])
 
-    def _order(self, found: Found, order: str, most: int) -> Sequence[int]:
+    def _sort_found(self, found: Found, order: str, most: int) -> Sequence[int]:
         """Return the records found: the first ``most`` in order, the others in any order."""
         index, words = self.collection.index, list(found.resolved.ranking)
         if order != "relevance" or not words:
@@ -186,24 +186,24 @@ class PubMedDatabase(Database):
         return array("I", best) + (found.records - BitMap(best)).to_array()
 
     def _find_number(self, uid: str) -> int | None:
-        pmid = self.canonical(uid)
-        return None if pmid is None else self.collection.number(pmid)
+        pmid = self.to_canonical(uid)
+        return None if pmid is None else self.collection.find_number(pmid)
 
-    def summary(self, uid: str) -> Mapping[str, Any] | None:
+    def build_summary(self, uid: str) -> Mapping[str, Any] | None:
         """Return the version 2 summary."""
         number = self._find_number(uid)
         if number is None:
             return None
-        document = self.collection.document(number)
-        return summaries.build_summary(document, len(self.collection.cited_by(document.pmid)))
+        document = self.collection.read_document(number)
+        return summaries.build_summary(document, len(self.collection.find_citing(document.pmid)))
 
-    def docsum(self, uid: str) -> Sequence[DocSumItem] | None:
+    def build_docsum(self, uid: str) -> Sequence[DocSumItem] | None:
         """Return the version 1 summary."""
         number = self._find_number(uid)
         if number is None:
             return None
-        document = self.collection.document(number)
-        return summaries.build_docsum(document, len(self.collection.cited_by(document.pmid)))
+        document = self.collection.read_document(number)
+        return summaries.build_docsum(document, len(self.collection.find_citing(document.pmid)))
 
     def fetch(self, request: FetchCall) -> LocalReply:
         """Return records as XML, MEDLINE, abstracts or a list of PMIDs; unknown PMIDs are omitted.
@@ -211,34 +211,34 @@ class PubMedDatabase(Database):
         Raises:
             BadRequest: no id is a valid PMID.
         """
-        pmids = self.canonical_ids(request.ids)
-        numbers = [number for pmid in pmids if (number := self.collection.number(pmid)) is not None]
+        pmids = self.to_canonical_ids(request.ids)
+        numbers = [number for pmid in pmids if (number := self.collection.find_number(pmid)) is not None]
         if request.rettype == "uilist":
-            found = [self.collection.pmid(number) for number in numbers]
+            found = [self.collection.get_pmid(number) for number in numbers]
             if request.retmode in ("", "xml"):
                 ids = "".join(f"\n\t<Id>{pmid}</Id>" for pmid in found)
-                return xml(f'<?xml version="1.0" ?>\n<IdList>{ids}\n</IdList>\n')
-            return plain("".join(f"{pmid}\n" for pmid in found))
+                return answer_xml(f'<?xml version="1.0" ?>\n<IdList>{ids}\n</IdList>\n')
+            return answer_text("".join(f"{pmid}\n" for pmid in found))
         if request.rettype == "medline":
-            return plain("".join(self._render_medline(place, pmid) for place, pmid in enumerate(pmids, start=1)))
+            return answer_text("".join(self._render_medline(place, pmid) for place, pmid in enumerate(pmids, start=1)))
         if request.rettype == "abstract" and request.retmode == "text":
             texts = (
-                medline.render_abstract(self.collection.document(number), i)
+                medline.render_abstract(self.collection.read_document(number), i)
                 for i, number in enumerate(numbers, start=1)
             )
-            return plain("\n\n".join(texts))
+            return answer_text("\n\n".join(texts))
         parts = [ARTICLE_SET.encode("utf-8")]
-        parts += [b"\n" + self.collection.raw(number) for number in numbers]
+        parts += [b"\n" + self.collection.read_raw(number) for number in numbers]
         return LocalReply(b"".join([*parts, b"</PubmedArticleSet>"]))
 
     def _render_medline(self, place: int, pmid: str) -> str:
         """Return the MEDLINE text of a record, or NCBI's error message for an unknown PMID."""
-        number = self.collection.number(pmid)
+        number = self.collection.find_number(pmid)
         if number is None:
             return f"\n{place}. id: {pmid} Error occurred: The following PMID is not available: {pmid}\n"
-        return "\n" + medline.render_medline(self.collection.document(number))
+        return "\n" + medline.render_medline(self.collection.read_document(number))
 
-    def fields(self) -> Sequence[tuple[Field, int]]:
+    def list_fields(self) -> Sequence[tuple[Field, int]]:
         """Return the search fields that EInfo lists, with their numbers of terms."""
         index = self.collection.index
 
@@ -252,27 +252,29 @@ class PubMedDatabase(Database):
         number = self._find_number(uid)
         if number is None:
             return ()
-        pmid = self.collection.pmid(number)
+        pmid = self.collection.get_pmid(number)
         if link == "pubmed_pmc":
-            pmcid = self.collection.document(number).pmcid
+            pmcid = self.collection.read_document(number).pmcid
             return [(pmcid.removeprefix("PMC"), 0)] if pmcid else ()
         if link == "pubmed_pubmed_citedin":
-            return [(other, int(pmid)) for other in self.collection.cited_by(pmid)]
+            return [(other, int(pmid)) for other in self.collection.find_citing(pmid)]
         if link == "pubmed_pubmed_refs":
-            document = self.collection.document(number)
+            document = self.collection.read_document(number)
             if not document.pmcid and not self._is_copy:  # NCBI has reference links only for articles in PMC
                 return ()
             cited = document.cited_pmids
-            return [(other, int(pmid)) for other in dict.fromkeys(cited) if self.collection.number(other) is not None]
+            return [
+                (other, int(pmid)) for other in dict.fromkeys(cited) if self.collection.find_number(other) is not None
+            ]
         related = self.collection.find_related(number)
         if link.endswith("combined"):
-            return [*related[: _FIVE - 1], *((other, int(pmid)) for other in self.collection.cited_by(pmid)[:1])]
+            return [*related[: _FIVE - 1], *((other, int(pmid)) for other in self.collection.find_citing(pmid)[:1])]
         if "reviews" in link:
             reviews = self.collection.index.values("ptype", _REVIEW)
             related = [pair for pair in related if self._to_set([pair[0]]) & reviews]
         return related[:_FIVE] if link.endswith("five") else related
 
-    def vocabulary(self) -> Mapping[str, int]:
+    def count_words(self) -> Mapping[str, int]:
         """Count the records that contain each word, for the words in titles and headings."""
         return self._spelling
 
@@ -306,7 +308,7 @@ class PubMedDatabase(Database):
                 found &= BitMap.union(BitMap(), *(index.values("author", name) for name in known))
             if not used and not names:
                 return []
-        return self.collection.pmids(index.rank(list(found), ""))
+        return self.collection.get_pmids(index.rank(list(found), ""))
 
 
 def unknown_order_error(order: str) -> InvalidInput:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from entrez_kit.local.records.text import xml_text
+from entrez_kit.local.records.text import escape_xml
 
 XML: Final = "text/xml; charset=UTF-8"
 JSON: Final = "application/json; charset=UTF-8"
@@ -25,17 +25,17 @@ class LocalReply:
     headers: tuple[tuple[str, str], ...] = ()
 
 
-def xml(text: str, status: int = 200) -> LocalReply:
+def answer_xml(text: str, status: int = 200) -> LocalReply:
     """Answer with XML."""
     return LocalReply(text.encode("utf-8"), XML, status)
 
 
-def plain(text: str, status: int = 200) -> LocalReply:
+def answer_text(text: str, status: int = 200) -> LocalReply:
     """Answer with plain text."""
     return LocalReply(text.encode("utf-8"), TEXT, status)
 
 
-def document(value: Any, status: int = 200) -> LocalReply:
+def answer_json(value: Any, status: int = 200) -> LocalReply:
     """Answer with JSON, compact and not ASCII-only, as the E-utilities write it."""
     return LocalReply(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8"), JSON, status)
 
@@ -72,22 +72,22 @@ def _to_element(name: str, value: Any, indent: str, depth: int) -> str:
         value = {value.tag: list(value.entries)}
     if isinstance(value, Mapping):
         return f"{indent}<{name}>\n{to_elements(value, depth + 1)}{indent}</{name}>\n"
-    return f"{indent}<{name}>{xml_text(value)}</{name}>\n"
+    return f"{indent}<{name}>{escape_xml(value)}</{name}>\n"
 
 
-def prolog(root: str, identifier: str, path: str) -> str:
+def format_prolog(root: str, identifier: str, path: str) -> str:
     """Return an XML declaration and a DOCTYPE as the E-utilities write them."""
     doctype = f'<!DOCTYPE {root} PUBLIC "-//NLM//DTD {identifier}//EN" "{DTD}/{path}">'
     return f'<?xml version="1.0" encoding="UTF-8" ?>\n{doctype}\n'
 
 
-ESEARCH_PROLOG: Final = prolog("eSearchResult", "esearch 20060628", "20060628/esearch.dtd")
-ESUMMARY_V1_PROLOG: Final = prolog("eSummaryResult", "esummary v1 20041029", "20041029/esummary-v1.dtd")
-ELINK_PROLOG: Final = prolog("eLinkResult", "elink 20101123", "20101123/elink.dtd")
-EPOST_PROLOG: Final = prolog("ePostResult", "epost 20090526", "20090526/epost.dtd")
-EINFO_PROLOG: Final = prolog("eInfoResult", "einfo 20190110", "20190110/einfo.dtd")
+ESEARCH_PROLOG: Final = format_prolog("eSearchResult", "esearch 20060628", "20060628/esearch.dtd")
+ESUMMARY_V1_PROLOG: Final = format_prolog("eSummaryResult", "esummary v1 20041029", "20041029/esummary-v1.dtd")
+ELINK_PROLOG: Final = format_prolog("eLinkResult", "elink 20101123", "20101123/elink.dtd")
+EPOST_PROLOG: Final = format_prolog("ePostResult", "epost 20090526", "20090526/epost.dtd")
+EINFO_PROLOG: Final = format_prolog("eInfoResult", "einfo 20190110", "20190110/einfo.dtd")
 # As at NCBI, this DOCTYPE does not match the root element, eFetchResult.
-EFETCH_PROLOG: Final = prolog("eEfetchResult", "efetch 20131226", "20131226/efetch.dtd")
+EFETCH_PROLOG: Final = format_prolog("eEfetchResult", "efetch 20131226", "20131226/efetch.dtd")
 
 _PROLOGS: Final = {
     "esearch": ("eSearchResult", ESEARCH_PROLOG),
@@ -99,7 +99,7 @@ _PROLOGS: Final = {
 }
 
 
-def failure(endpoint: str, message: str, *, retmode: str = "xml", status: int | None = None) -> LocalReply:
+def answer_failure(endpoint: str, message: str, *, retmode: str = "xml", status: int | None = None) -> LocalReply:
     """Answer with ``<ERROR>`` (or its JSON form) as this E-utility does: EFetch with HTTP 400, the others with 200."""
     status = status or (400 if endpoint == "efetch" else 200)
     if retmode == "json":
@@ -115,4 +115,4 @@ def failure(endpoint: str, message: str, *, retmode: str = "xml", status: int | 
             key = f'"error":{text}'
         return LocalReply(f'{{"header":{json.dumps(header, separators=(",", ":"))},{key}}}\n'.encode(), JSON, status)
     root, start = _PROLOGS[endpoint]
-    return xml(f"{start}<{root}>\n\t<ERROR>{xml_text(message)}</ERROR>\n</{root}>\n", status)
+    return answer_xml(f"{start}<{root}>\n\t<ERROR>{escape_xml(message)}</ERROR>\n</{root}>\n", status)

@@ -45,12 +45,12 @@ class LocalRequest:
         wanted = name.lower()
         return next((value.strip() for key, value in self.params if key.lower() == wanted), default)
 
-    def every(self, name: str) -> list[str]:
+    def get_all(self, name: str) -> list[str]:
         """Return all values of a repeated parameter."""
         wanted = name.lower()
         return [value for key, value in self.params if key.lower() == wanted]
 
-    def number(self, name: str, default: int) -> int:
+    def get_number(self, name: str, default: int) -> int:
         """Return a parameter as a non-negative integer, or the default if it is missing or invalid."""
         text = self.get(name)
         return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else default
@@ -63,7 +63,7 @@ class LocalRequest:
     @property
     def ids(self) -> list[str]:
         """The ids of all ``id`` parameters, separated by commas or white space."""
-        return [one for value in self.every("id") for one in value.replace(",", " ").split()]
+        return [one for value in self.get_all("id") for one in value.replace(",", " ").split()]
 
 
 @dataclass(slots=True)
@@ -85,13 +85,13 @@ class LocalState:
             raise BadRequest(f"Invalid db name specified: {name}")
         return self.databases[name]
 
-    def recall_ids(self, request: LocalRequest, database: Database) -> Sequence[str]:
+    def get_stored_ids(self, request: LocalRequest, database: Database) -> Sequence[str]:
         """Return the ids of the result set of WebEnv and query_key.
 
         Raises:
             BadRequest: the database has no such set.
         """
-        stored = self.history.recall(request.get("WebEnv"), request.number("query_key", 0))
+        stored = self.history.get(request.get("WebEnv"), request.get_number("query_key", 0))
         if stored is None or stored.database != database.name:
             raise BadRequest(f"Unable to obtain query #{request.get('query_key') or '0'}")
         return stored.ids

@@ -5,14 +5,14 @@ from typing import Final
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 from entrez_kit.local.eutils.database import BadRequest, Database
-from entrez_kit.local.eutils.efetch import efetch
-from entrez_kit.local.eutils.elink import elink
-from entrez_kit.local.eutils.esearch import esearch
-from entrez_kit.local.eutils.esummary import esummary
+from entrez_kit.local.eutils.efetch import answer_efetch
+from entrez_kit.local.eutils.elink import answer_elink
+from entrez_kit.local.eutils.esearch import answer_esearch
+from entrez_kit.local.eutils.esummary import answer_esummary
 from entrez_kit.local.eutils.history import History
-from entrez_kit.local.eutils.idconv import idconv
-from entrez_kit.local.eutils.others import ecitmatch, egquery, einfo, epost, espell
-from entrez_kit.local.eutils.replies import LocalReply, failure, plain
+from entrez_kit.local.eutils.idconv import answer_idconv
+from entrez_kit.local.eutils.others import answer_ecitmatch, answer_egquery, answer_einfo, answer_epost, answer_espell
+from entrez_kit.local.eutils.replies import LocalReply, answer_failure, answer_text
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 
 Endpoint = Callable[[LocalRequest, LocalState], LocalReply]
@@ -21,18 +21,18 @@ ENDPOINTS: Final[Mapping[str, tuple[str, Endpoint]]] = {
     **{
         f"{EUTILS}{name}.fcgi": (name, endpoint)
         for name, endpoint in (
-            ("esearch", esearch),
-            ("esummary", esummary),
-            ("efetch", efetch),
-            ("elink", elink),
-            ("epost", epost),
-            ("espell", espell),
-            ("egquery", egquery),
-            ("einfo", einfo),
+            ("esearch", answer_esearch),
+            ("esummary", answer_esummary),
+            ("efetch", answer_efetch),
+            ("elink", answer_elink),
+            ("epost", answer_epost),
+            ("espell", answer_espell),
+            ("egquery", answer_egquery),
+            ("einfo", answer_einfo),
         )
     },
-    f"{EUTILS}ecitmatch.cgi": ("ecitmatch", ecitmatch),
-    "/idconv": ("idconv", idconv),
+    f"{EUTILS}ecitmatch.cgi": ("ecitmatch", answer_ecitmatch),
+    "/idconv": ("idconv", answer_idconv),
 }
 """Name and function by path. The rate limit applies to the paths of the E-utilities."""
 
@@ -92,18 +92,18 @@ class LocalEntrez:
     def reply(self, request: LocalRequest, endpoint: Endpoint | None, path: str) -> LocalReply:
         """Answer a request if it has an endpoint and is not too long for a GET."""
         if endpoint is None:
-            return plain(f"404 Not Found: {path}\n", 404)
+            return answer_text(f"404 Not Found: {path}\n", 404)
         if request.method == "GET":
             counted = [(name, value) for name, value in request.params if name.lower() not in _NOT_COUNTED]
             if len(urlencode(counted)) > MAX_GET:
-                return plain("414 Request-URI Too Large: use POST for long requests\n", 414)
+                return answer_text("414 Request-URI Too Large: use POST for long requests\n", 414)
             if len(request.ids) > MAX_GET_IDS:
-                return plain("400 Bad Request: use POST for more than 200 ids\n", 400)
+                return answer_text("400 Bad Request: use POST for more than 200 ids\n", 400)
         try:
             return endpoint(request, self._state)
         except BadRequest as exc:
             mode = "xml" if request.endpoint in ("efetch", "epost") else request.retmode
-            return failure(request.endpoint, str(exc), retmode=mode, status=exc.status)
+            return answer_failure(request.endpoint, str(exc), retmode=mode, status=exc.status)
 
 
 def _parse_params(query: str) -> tuple[tuple[str, str], ...]:

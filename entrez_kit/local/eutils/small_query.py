@@ -165,7 +165,7 @@ class SmallDatabase(Database, Generic[Record]):
 
     def find(self, uid: str) -> Record | None:
         """Return a record; None if the id is unknown or not valid."""
-        canonical = self.canonical(uid)
+        canonical = self.to_canonical(uid)
         return None if canonical is None else self.records.get(canonical)
 
     def find_all(self, uids: Sequence[str]) -> list[Record]:
@@ -174,18 +174,18 @@ class SmallDatabase(Database, Generic[Record]):
         Raises:
             BadRequest: no id is valid.
         """
-        self.canonical_ids(uids)  # raises BadRequest if no id is valid
+        self.to_canonical_ids(uids)  # raises BadRequest if no id is valid
         return [record for uid in uids if (record := self.find(uid)) is not None]
 
     @abstractmethod
-    def query(self) -> SmallQuery:
+    def build_query(self) -> SmallQuery:
         """Return a query that searches the records."""
 
     def search(self, request: SearchCall) -> SearchOutcome:
         """Find records by the fields of the database."""
-        return self.query().run(request)
+        return self.build_query().run(request)
 
-    def fields(self) -> Sequence[tuple[Field, int]]:
+    def list_fields(self) -> Sequence[tuple[Field, int]]:
         """Return the search fields that EInfo lists, with their numbers of terms."""
-        query = self.query()
+        query = self.build_query()
         return [(field, query.count_values(field)) for field in query.fields]

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from entrez_kit.local.eutils.database import DocSumItem
 from entrez_kit.local.eutils.replies import Items
-from entrez_kit.local.records.document import NOTICES, Document, marked_text
+from entrez_kit.local.records.document import NOTICES, Document, render_marked_text
 from entrez_kit.query.fields import LANGUAGES
 from entrez_kit.query.words import split_words
 
@@ -32,15 +32,15 @@ def build_summary(document: Document, cited: int) -> Mapping[str, Any]:
         "Source": document.journal_ta,
         "Authors": Items("Author", contributors or [_to_contributor(one.short, "Editor") for one in document.editors]),
         "LastAuthor": document.authors[-1].short if document.authors else "",
-        "Title": "" if document.is_book and not document.is_chapter else marked_text(document.title_element),
+        "Title": "" if document.is_book and not document.is_chapter else render_marked_text(document.title_element),
         "SortTitle": " ".join(split_words(title)),
         "Volume": document.volume,
         "Issue": document.issue,
         "Pages": document.pages,
         "Lang": Items("string", document.languages),
         "NlmUniqueID": document.nlm_id,
-        "ISSN": document.issn("Print") or document.issn("Linking"),
-        "ESSN": document.issn("Electronic"),
+        "ISSN": document.get_issn("Print") or document.get_issn("Linking"),
+        "ESSN": document.get_issn("Electronic"),
         "PubType": Items("flag", document.publication_types),
         "RecordStatus": "PubMed" if document.is_book else RECORD_STATUS.get(document.status, "PubMed"),
         "PubStatus": PUBLICATION_STATUS.get(document.publication_status, "255"),
@@ -98,10 +98,10 @@ def _build_reference(one: Any) -> Mapping[str, Any]:
 def build_docsum(document: Document, cited: int) -> list[DocSumItem]:
     """Return the version 1 summary of a record that has ``cited`` citations."""
 
-    def text(name: str, value: str, kind: str = "String") -> DocSumItem:
+    def build_text_item(name: str, value: str, kind: str = "String") -> DocSumItem:
         return DocSumItem(name, kind, value)
 
-    def several(name: str, inner: list[DocSumItem]) -> DocSumItem:
+    def build_list_item(name: str, inner: list[DocSumItem]) -> DocSumItem:
         return DocSumItem(name, "List", inner)
 
     ids = [("pubmed", document.pmid), *(pair for pair in document.ids if pair[0] != "pubmed")]
@@ -111,33 +111,36 @@ def build_docsum(document: Document, cited: int) -> list[DocSumItem]:
     issue = f"({document.issue})" if document.issue else ""
     pages = f":{document.pages}" if document.pages else ""
     items = [
-        text("PubDate", document.publication_date.text, "Date"),
-        text("EPubDate", document.electronic_date.text, "Date"),
-        text("Source", document.journal_ta),
-        several("AuthorList", [text("Author", person.short) for person in document.authors]),
-        text("LastAuthor", document.authors[-1].short if document.authors else ""),
-        text("Title", marked_text(document.title_element)),
-        text("Volume", document.volume),
-        text("Issue", document.issue),
-        text("Pages", document.pages),
-        several("LangList", [text("Lang", LANGUAGES.get(code, code).title()) for code in document.languages]),
-        text("NlmUniqueID", document.nlm_id),
-        text("ISSN", document.issn("Print")),
-        text("ESSN", document.issn("Electronic")),
-        several("PubTypeList", [text("PubType", kind) for kind in document.publication_types]),
-        text("RecordStatus", RECORD_STATUS.get(document.status, "PubMed")),
-        text("PubStatus", document.publication_status),
-        several("ArticleIds", [text(kind, value) for kind, value in ids]),
-        text("DOI", document.doi),
-        several(
-            "History", [text(kind, f"{day.slashed} {clock}", "Date") for kind, day, clock in document.history if day]
+        build_text_item("PubDate", document.publication_date.text, "Date"),
+        build_text_item("EPubDate", document.electronic_date.text, "Date"),
+        build_text_item("Source", document.journal_ta),
+        build_list_item("AuthorList", [build_text_item("Author", person.short) for person in document.authors]),
+        build_text_item("LastAuthor", document.authors[-1].short if document.authors else ""),
+        build_text_item("Title", render_marked_text(document.title_element)),
+        build_text_item("Volume", document.volume),
+        build_text_item("Issue", document.issue),
+        build_text_item("Pages", document.pages),
+        build_list_item(
+            "LangList", [build_text_item("Lang", LANGUAGES.get(code, code).title()) for code in document.languages]
         ),
-        several("References", []),
-        text("HasAbstract", "1" if document.abstract else "0", "Integer"),
-        text("PmcRefCount", str(cited), "Integer"),
-        text("FullJournalName", document.journal_title),
-        text("ELocationID", " ".join(f"{kind}: {value}" for kind, value in document.locations)),
-        text("SO", f"{document.publication_date.text};{document.volume}{issue}{pages}"),
+        build_text_item("NlmUniqueID", document.nlm_id),
+        build_text_item("ISSN", document.get_issn("Print")),
+        build_text_item("ESSN", document.get_issn("Electronic")),
+        build_list_item("PubTypeList", [build_text_item("PubType", kind) for kind in document.publication_types]),
+        build_text_item("RecordStatus", RECORD_STATUS.get(document.status, "PubMed")),
+        build_text_item("PubStatus", document.publication_status),
+        build_list_item("ArticleIds", [build_text_item(kind, value) for kind, value in ids]),
+        build_text_item("DOI", document.doi),
+        build_list_item(
+            "History",
+            [build_text_item(kind, f"{day.slashed} {clock}", "Date") for kind, day, clock in document.history if day],
+        ),
+        build_list_item("References", []),
+        build_text_item("HasAbstract", "1" if document.abstract else "0", "Integer"),
+        build_text_item("PmcRefCount", str(cited), "Integer"),
+        build_text_item("FullJournalName", document.journal_title),
+        build_text_item("ELocationID", " ".join(f"{kind}: {value}" for kind, value in document.locations)),
+        build_text_item("SO", f"{document.publication_date.text};{document.volume}{issue}{pages}"),
     ]
     # A missing DOI is the only item that NCBI omits.
     return [item for item in items if item.name != "DOI" or item.value]

@@ -81,22 +81,22 @@ class RecordCollection(ABC):
         """The index of all records, built on first use."""
 
     @abstractmethod
-    def pmid(self, number: int) -> str:
+    def get_pmid(self, number: int) -> str:
         """Return the PMID of a record."""
 
-    def pmids(self, numbers: Sequence[int]) -> list[str]:
+    def get_pmids(self, numbers: Sequence[int]) -> list[str]:
         """Return the PMIDs of records."""
-        return [self.pmid(number) for number in numbers]
+        return [self.get_pmid(number) for number in numbers]
 
     @abstractmethod
-    def number(self, pmid: str) -> int | None:
+    def find_number(self, pmid: str) -> int | None:
         """Return the number of the record with this PMID; None if the PMID is unknown."""
 
     @abstractmethod
-    def raw(self, number: int) -> bytes:
+    def read_raw(self, number: int) -> bytes:
         """Return the XML of a record."""
 
-    def cited_by(self, pmid: str) -> Sequence[str]:
+    def find_citing(self, pmid: str) -> Sequence[str]:
         """Return the PMIDs of the records of this collection that cite this one, newest first."""
         return self.find("cited", pmid)
 
@@ -104,26 +104,26 @@ class RecordCollection(ABC):
         """Count the records that contain each word, for spelling suggestions."""
         return WordCounts(self.index)
 
-    def document(self, number: int) -> Document:
+    def read_document(self, number: int) -> Document:
         """Return a parsed record."""
-        return Document(self.raw(number))
+        return Document(self.read_raw(number))
 
     def find(self, source: str, value: str) -> list[str]:
         """Return the PMIDs of the records with this value, newest first."""
         index = self.index
-        return self.pmids(index.rank(list(index.values(source, value)), ""))
+        return self.get_pmids(index.rank(list(index.values(source, value)), ""))
 
     def find_document(self, source: str, value: str) -> Document | None:
         """Return the newest record with this value."""
         numbers = self.index.rank(list(self.index.values(source, value)), "")
-        return self.document(numbers[0]) if numbers else None
+        return self.read_document(numbers[0]) if numbers else None
 
     def find_related(self, number: int) -> list[tuple[str, int]]:
         """Return the records that share MeSH headings or title words with this one, with scores, most similar first.
 
         The record itself comes first, as in NCBI's answer.
         """
-        terms = extract_terms(self.document(number))
+        terms = extract_terms(self.read_document(number))
         sources = [("mesh", value) for value in terms.values.get("mesh", ())]
         sources += [("word", word) for piece in terms.texts.get("title", ()) for word in piece if len(word) > 3]
         weighted = []
@@ -141,9 +141,9 @@ class RecordCollection(ABC):
             for other in found:
                 scores[other] += int(weight * 1_000_000)
         own = scores.pop(number, 0)
-        nearest = sorted(scores.items(), key=lambda item: (-item[1], -int(self.pmid(item[0]))))[:_NEIGHBOURS]
+        nearest = sorted(scores.items(), key=lambda item: (-item[1], -int(self.get_pmid(item[0]))))[:_NEIGHBOURS]
         top = max([own, *(score for _, score in nearest)], default=0) + 1_000_000
-        return [(self.pmid(number), top), *((self.pmid(other), score) for other, score in nearest)]
+        return [(self.get_pmid(number), top), *((self.get_pmid(other), score) for other, score in nearest)]
 
 
 class ParsedCollection(RecordCollection):
@@ -208,17 +208,17 @@ class ParsedCollection(RecordCollection):
         """Return the segments of an index of the records."""
         from entrez_kit.query.segments.writer import encode_segments
 
-        return list(encode_segments(read_terms(self.document(number)) for number in range(self.size)))
+        return list(encode_segments(read_terms(self.read_document(number)) for number in range(self.size)))
 
-    def pmid(self, number: int) -> str:
+    def get_pmid(self, number: int) -> str:
         """Return the PMID of a record."""
         return self._pmids[number]
 
-    def number(self, pmid: str) -> int | None:
+    def find_number(self, pmid: str) -> int | None:
         """Return the number of the record with this PMID; None if the PMID is unknown."""
         return self._numbers.get(pmid)
 
-    def raw(self, number: int) -> bytes:
+    def read_raw(self, number: int) -> bytes:
         """Return the XML of a record, byte for byte."""
         raw = self._raws[number]
         return raw if raw[:1] == b"<" else zlib.decompress(raw)
@@ -226,7 +226,7 @@ class ParsedCollection(RecordCollection):
 
 def read_terms(document: Document) -> tuple[RecordTerms, SortKeys]:
     """Return the searchable terms and the sort keys of a record."""
-    day = document.publication_date.number or document.event("pubmed", "entrez").number
+    day = document.publication_date.number or document.get_event("pubmed", "entrez").number
     first = document.authors[0].short if document.authors else "\uffff"
     journal = normalize(document.journal_ta or document.book_title)
     return extract_terms(document), (day, fold(first), journal, int(document.pmid))

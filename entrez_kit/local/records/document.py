@@ -119,7 +119,7 @@ def record_parser() -> Any:
     return etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, recover=True)
 
 
-def text_of(element: Any) -> str:
+def read_text(element: Any) -> str:
     """Return all text of an element without markup; superscripts and subscripts as the kit writes them."""
     if element is None:
         return ""
@@ -132,12 +132,12 @@ def text_of(element: Any) -> str:
     return squeeze(plain_text_of(element))
 
 
-def _text_of_child(element: Any, tag: str) -> str:
+def _read_child_text(element: Any, tag: str) -> str:
     """Return the text of the first child with a tag."""
-    return text_of(next(element.iterchildren(tag), None))
+    return read_text(next(element.iterchildren(tag), None))
 
 
-def marked_text(element: Any) -> str:
+def render_marked_text(element: Any) -> str:
     """Return the text of an element with its inline markup (``<i>``, ``<sub>``) as tags, as in summaries."""
     if element is None:
         return ""
@@ -248,22 +248,22 @@ class _Part:
         return found[0] if found else None
 
 
-def _attribute(name: str, default: str, part: str = "_citation") -> "lazy[str]":
+def _read_attribute(name: str, default: str, part: str = "_citation") -> "lazy[str]":
     """Return a property that is an attribute of a part of the record."""
     return lazy(lambda document: getattr(document, part).get(name) or default)
 
 
-def _one_at(path: str, read: Callable[[Any], Value], part: str = "_citation") -> "lazy[Value]":
+def _read_one_at(path: str, read: Callable[[Any], Value], part: str = "_citation") -> "lazy[Value]":
     """Return a property that is read from the first element at a path; ``read`` gets None for a missing one."""
     return lazy(lambda document: read(getattr(document, part).find(path)))
 
 
-def _text_at(path: str, part: str = "_citation") -> "lazy[str]":
+def _read_text_at(path: str, part: str = "_citation") -> "lazy[str]":
     """Return a property that is the text of the first element at a path."""
-    return _one_at(path, text_of, part)
+    return _read_one_at(path, read_text, part)
 
 
-def _all_at(path: str, read: Callable[[Any], Value], part: str = "_citation") -> "lazy[list[Value]]":
+def _read_all_at(path: str, read: Callable[[Any], Value], part: str = "_citation") -> "lazy[list[Value]]":
     """Return a property that lists the result of ``read`` for each element at a path."""
     return lazy(lambda document: [read(one) for one in getattr(document, part).iterfind(path)])
 
@@ -281,17 +281,17 @@ def _read_person(element: Any) -> Person:
     for child in element:
         tag = child.tag
         if tag == "AffiliationInfo":
-            places += [text_of(place) for place in child if place.tag == "Affiliation"]
+            places += [read_text(place) for place in child if place.tag == "Affiliation"]
         elif tag == "Identifier":
-            identifiers.append((child.get("Source") or "", text_of(child)))
+            identifiers.append((child.get("Source") or "", read_text(child)))
         else:
-            names.setdefault(tag, text_of(child))
+            names.setdefault(tag, read_text(child))
     last, fore, initials, suffix, group = (names.get(tag, "") for tag in _NAMES)
     return Person(last, fore, initials, suffix, group, tuple(places), tuple(identifiers))
 
 
 def _read_heading(element: Any) -> IndexTerm:
-    names = [(one.tag, text_of(one), one.get("MajorTopicYN") == "Y") for one in element]
+    names = [(one.tag, read_text(one), one.get("MajorTopicYN") == "Y") for one in element]
     qualifiers = tuple((name, major) for tag, name, major in names if tag == "QualifierName")
     descriptors = ((name, major) for tag, name, major in names if tag == "DescriptorName")
     name, major = next(descriptors, ("", False))
@@ -299,30 +299,30 @@ def _read_heading(element: Any) -> IndexTerm:
 
 
 def _read_notice(element: Any) -> Notice:
-    texts = (_text_of_child(element, tag) for tag in ("RefSource", "PMID", "Note"))
+    texts = (_read_child_text(element, tag) for tag in ("RefSource", "PMID", "Note"))
     return Notice(element.get("RefType") or "", *texts)
 
 
 def _read_bank(bank: Any) -> list[str]:
-    name = _text_of_child(bank, "DataBankName")
-    return [f"{name}/{text_of(number)}" for number in bank.iterfind("AccessionNumberList/AccessionNumber")]
+    name = _read_child_text(bank, "DataBankName")
+    return [f"{name}/{read_text(number)}" for number in bank.iterfind("AccessionNumberList/AccessionNumber")]
 
 
 def _read_other_abstract(other: Any) -> tuple[str, str]:
-    return other.get("Type") or "", " ".join(text_of(part) for part in other.iterfind("AbstractText"))
+    return other.get("Type") or "", " ".join(read_text(part) for part in other.iterfind("AbstractText"))
 
 
 def _read_chemical(chemical: Any) -> tuple[str, str]:
-    return _text_of_child(chemical, "RegistryNumber"), _text_of_child(chemical, "NameOfSubstance")
+    return _read_child_text(chemical, "RegistryNumber"), _read_child_text(chemical, "NameOfSubstance")
 
 
 def _read_grant(grant: Any) -> list[str]:
-    return [text for tag in ("GrantID", "Acronym", "Agency", "Country") if (text := _text_of_child(grant, tag))]
+    return [text for tag in ("GrantID", "Acronym", "Agency", "Country") if (text := _read_child_text(grant, tag))]
 
 
 def _read_keywords(words: Any) -> list[tuple[str, str, bool]]:
     owner = words.get("Owner") or ""
-    return [(owner, text_of(word), word.get("MajorTopicYN") == "Y") for word in words.iterfind("Keyword")]
+    return [(owner, read_text(word), word.get("MajorTopicYN") == "Y") for word in words.iterfind("Keyword")]
 
 
 def _read_event(event: Any) -> Event:
@@ -348,15 +348,15 @@ class Document:
         """Describe why the XML is not well-formed; None if it is. Undeclared namespace prefixes are accepted."""
         return next((str(error.message) for error in self._parser.error_log if error.domain_name != "NAMESPACE"), None)
 
-    pmid = _text_at("PMID")
+    pmid = _read_text_at("PMID")
     """The PMID of the record itself."""
-    status = _attribute("Status", "Publisher")
+    status = _read_attribute("Status", "Publisher")
     """The status of the record, such as MEDLINE, PubMed-not-MEDLINE, Publisher or In-Process."""
-    owner = _attribute("Owner", "NLM")
+    owner = _read_attribute("Owner", "NLM")
     """The organization that created the citation."""
-    indexing_method = _attribute("IndexingMethod", "")
+    indexing_method = _read_attribute("IndexingMethod", "")
     """How MeSH terms were assigned: Automated, Curated, or an empty string."""
-    publication_model = _attribute("PubModel", "Print", "_article")
+    publication_model = _read_attribute("PubModel", "Print", "_article")
     """The publication model, such as Print, Electronic or Print-Electronic."""
 
     @lazy
@@ -368,11 +368,11 @@ class Document:
     @lazy
     def title(self) -> str:
         """The title without markup."""
-        return text_of(self.title_element)
+        return read_text(self.title_element)
 
-    vernacular_title = _text_at("VernacularTitle", "_article")
+    vernacular_title = _read_text_at("VernacularTitle", "_article")
     """The title in the article's own language."""
-    book_title = _text_at("BookTitle", "_book")
+    book_title = _read_text_at("BookTitle", "_book")
     """The title of the book that contains the chapter."""
 
     @lazy
@@ -380,13 +380,15 @@ class Document:
         """Whether this record is a chapter of a book."""
         return self.is_book and self._article.find("ArticleTitle") is not None
 
-    publisher = _text_at("Publisher/PublisherName", "_book")
+    publisher = _read_text_at("Publisher/PublisherName", "_book")
     """The name of a book's publisher."""
-    publisher_location = _text_at("Publisher/PublisherLocation", "_book")
+    publisher_location = _read_text_at("Publisher/PublisherLocation", "_book")
     """The place of a book's publisher."""
-    abstract = _all_at("Abstract/AbstractText", lambda part: (part.get("Label") or "", text_of(part)), "_article")
+    abstract = _read_all_at(
+        "Abstract/AbstractText", lambda part: (part.get("Label") or "", read_text(part)), "_article"
+    )
     """Label and text of each part of the abstract."""
-    other_abstracts = _all_at("OtherAbstract", _read_other_abstract)
+    other_abstracts = _read_all_at("OtherAbstract", _read_other_abstract)
     """Kind and text of each further abstract."""
 
     @lazy
@@ -399,44 +401,44 @@ class Document:
         """The abstract as one string, with its labels."""
         return " ".join(f"{label}: {text}" if label else text for label, text in self.abstract)
 
-    copyright = _text_at("Abstract/CopyrightInformation", "_article")
+    copyright = _read_text_at("Abstract/CopyrightInformation", "_article")
     """The copyright notice of the abstract."""
-    journal_title = _text_at("Journal/Title", "_article")
+    journal_title = _read_text_at("Journal/Title", "_article")
     """The journal's full title."""
-    journal_iso = _text_at("Journal/ISOAbbreviation", "_article")
+    journal_iso = _read_text_at("Journal/ISOAbbreviation", "_article")
     """The journal's ISO abbreviation."""
 
     @lazy
     def journal_ta(self) -> str:
         """The journal's MEDLINE abbreviation."""
-        return text_of(self._citation.find("MedlineJournalInfo/MedlineTA")) or self.journal_iso
+        return read_text(self._citation.find("MedlineJournalInfo/MedlineTA")) or self.journal_iso
 
-    nlm_id = _text_at("MedlineJournalInfo/NlmUniqueID")
+    nlm_id = _read_text_at("MedlineJournalInfo/NlmUniqueID")
     """The journal's NLM identifier."""
-    country = _text_at("MedlineJournalInfo/Country")
+    country = _read_text_at("MedlineJournalInfo/Country")
     """The country where the journal is published."""
 
     @lazy
     def issns(self) -> list[tuple[str, str]]:
         """Kind and number of each ISSN."""
-        found = [(issn.get("IssnType") or "", text_of(issn)) for issn in self._article.iterfind("Journal/ISSN")]
-        linking = text_of(self._citation.find("MedlineJournalInfo/ISSNLinking"))
+        found = [(issn.get("IssnType") or "", read_text(issn)) for issn in self._article.iterfind("Journal/ISSN")]
+        linking = read_text(self._citation.find("MedlineJournalInfo/ISSNLinking"))
         return [*found, ("Linking", linking)] if linking else found
 
-    def issn(self, kind: str) -> str:
+    def get_issn(self, kind: str) -> str:
         """Return the ISSN of one kind, or an empty string."""
         return next((number for name, number in self.issns if name == kind), "")
 
-    volume = _text_at("Journal/JournalIssue/Volume", "_article")
+    volume = _read_text_at("Journal/JournalIssue/Volume", "_article")
     """Volume of the journal."""
-    issue = _text_at("Journal/JournalIssue/Issue", "_article")
+    issue = _read_text_at("Journal/JournalIssue/Issue", "_article")
     """Issue of the journal."""
 
     @lazy
     def pages(self) -> str:
         """Page range, as MEDLINE abbreviates it."""
-        ends = (text_of(self._article.find(f"Pagination/{name}Page")) for name in ("Start", "End"))
-        return text_of(self._article.find("Pagination/MedlinePgn")) or "-".join(filter(None, ends))
+        ends = (read_text(self._article.find(f"Pagination/{name}Page")) for name in ("Start", "End"))
+        return read_text(self._article.find("Pagination/MedlinePgn")) or "-".join(filter(None, ends))
 
     @lazy
     def publication_date(self) -> PartialDate:
@@ -449,14 +451,14 @@ class Document:
         dates = self._article.iterfind("ArticleDate")
         return read_date(next((date for date in dates if date.get("DateType") == "Electronic"), None))
 
-    completed = _one_at("DateCompleted", read_date)
+    completed = _read_one_at("DateCompleted", read_date)
     """The date when indexing was completed."""
-    revised = _one_at("DateRevised", read_date)
+    revised = _read_one_at("DateRevised", read_date)
     """The date when the record was last revised."""
-    history = _all_at("History/PubMedPubDate", _read_event, "_data")
+    history = _read_all_at("History/PubMedPubDate", _read_event, "_data")
     """The events in the history of the record."""
 
-    def event(self, *kinds: str) -> PartialDate:
+    def get_event(self, *kinds: str) -> PartialDate:
         """Return the date of the first of these events that the record has."""
         dates = (date for kind in kinds for name, date, _ in self.history if name == kind and date)
         return next(dates, NO_DATE)
@@ -471,24 +473,24 @@ class Document:
         """The editors of a book."""
         return [one for people in self._book.iterfind("AuthorList") for one in _read_people(people)]
 
-    investigators = _all_at("InvestigatorList/Investigator", _read_person)
+    investigators = _read_all_at("InvestigatorList/Investigator", _read_person)
     """People named as investigators of a group."""
-    personal_subjects = _all_at("PersonalNameSubjectList/PersonalNameSubject", _read_person)
+    personal_subjects = _read_all_at("PersonalNameSubjectList/PersonalNameSubject", _read_person)
     """People who are the subject of the article."""
-    languages = _all_at("Language", text_of, "_article")
+    languages = _read_all_at("Language", read_text, "_article")
     """Three-letter codes of the languages."""
 
     @lazy
     def publication_types(self) -> list[str]:
         """Names of the publication types."""
         path = "PublicationType" if self.is_book else "PublicationTypeList/PublicationType"
-        return [text_of(kind) for kind in self._article.iterfind(path)]
+        return [read_text(kind) for kind in self._article.iterfind(path)]
 
-    headings = _all_at("MeshHeadingList/MeshHeading", _read_heading)
+    headings = _read_all_at("MeshHeadingList/MeshHeading", _read_heading)
     """The MeSH headings."""
-    supplementary = _all_at("SupplMeshList/SupplMeshName", text_of)
+    supplementary = _read_all_at("SupplMeshList/SupplMeshName", read_text)
     """Supplementary MeSH concepts."""
-    chemicals = _all_at("ChemicalList/Chemical", _read_chemical)
+    chemicals = _read_all_at("ChemicalList/Chemical", _read_chemical)
     """Registry number and name of each substance."""
 
     @lazy
@@ -496,40 +498,40 @@ class Document:
         """Owner and text of each keyword, and whether it is a major topic."""
         return [one for words in self._citation.iterfind("KeywordList") for one in _read_keywords(words)]
 
-    grants = _all_at("GrantList/Grant", _read_grant, "_article")
+    grants = _read_all_at("GrantList/Grant", _read_grant, "_article")
     """Number, acronym, agency and country of each grant; missing parts are omitted."""
 
     @lazy
     def locations(self) -> list[tuple[str, str]]:
         """Kind and value of each electronic location."""
         places = [*self._article.iterfind("ELocationID"), *self._book.iterfind("ELocationID")]
-        return [(place.get("EIdType") or "", text_of(place)) for place in places]
+        return [(place.get("EIdType") or "", read_text(place)) for place in places]
 
     @lazy
     def ids(self) -> list[tuple[str, str]]:
         """Kind and value of each identifier of this record; identifiers of cited articles are excluded."""
         own = self._citation.iterfind("ArticleIdList/ArticleId") if self.is_book else []
         listed = [*own, *self._data.iterfind("ArticleIdList/ArticleId")]
-        found = [(one.get("IdType") or "pubmed", text_of(one)) for one in listed]
+        found = [(one.get("IdType") or "pubmed", read_text(one)) for one in listed]
         return [pair for pair in dict.fromkeys(found) if pair[1]]
 
-    def identifier(self, kind: str) -> str:
+    def get_identifier(self, kind: str) -> str:
         """Return the identifier of one kind, from the id list or, for DOIs, the electronic locations."""
         return next((value for name, value in (*self.ids, *self.locations) if name == kind), "")
 
     @lazy
     def pmcid(self) -> str:
         """The PMCID such as "PMC123", or an empty string."""
-        return self.identifier("pmc").upper()
+        return self.get_identifier("pmc").upper()
 
     @lazy
     def doi(self) -> str:
         """The DOI, or an empty string."""
-        return self.identifier("doi")
+        return self.get_identifier("doi")
 
-    isbn = _text_at("Isbn", "_book")
+    isbn = _read_text_at("Isbn", "_book")
     """The ISBN of a book."""
-    corrections = _all_at("CommentsCorrectionsList/CommentsCorrections", _read_notice)
+    corrections = _read_all_at("CommentsCorrectionsList/CommentsCorrections", _read_notice)
     """Errata, retractions, comments and updates."""
 
     @lazy
@@ -537,15 +539,15 @@ class Document:
         """Data bank and accession number of deposited data."""
         return [one for bank in self._article.iterfind("DataBankList/DataBank") for one in _read_bank(bank)]
 
-    subsets = _all_at("CitationSubset", text_of)
+    subsets = _read_all_at("CitationSubset", read_text)
     """Codes of the MEDLINE subsets."""
-    conflict_of_interest = _text_at("CoiStatement")
+    conflict_of_interest = _read_text_at("CoiStatement")
     """The statement on conflicts of interest."""
-    publication_status = _text_at("PublicationStatus", "_data")
+    publication_status = _read_text_at("PublicationStatus", "_data")
     """The publication status: ppublish, epublish or aheadofprint."""
 
     @lazy
     def cited_pmids(self) -> list[str]:
         """PMIDs of the references, in order."""
         listed = (one for references in self._data.iterfind("ReferenceList") for one in references.iter("ArticleId"))
-        return [text for one in listed if one.get("IdType") == "pubmed" and (text := text_of(one)).isdigit()]
+        return [text for one in listed if one.get("IdType") == "pubmed" and (text := read_text(one)).isdigit()]

@@ -12,14 +12,14 @@ def squeeze(text: str) -> str:
     return " ".join(text.split())
 
 
-def xml_text(value: object) -> str:
+def escape_xml(value: object) -> str:
     """Escape a value for XML content and remove characters that XML does not allow."""
     return escape(_NOT_XML.sub("", str(value)))
 
 
-def xml_attribute(value: object) -> str:
+def escape_attribute(value: object) -> str:
     """Escape a value for an XML attribute in double quotes."""
-    return xml_text(value).replace('"', "&quot;")
+    return escape_xml(value).replace('"', "&quot;")
 
 
 def wrap(tag: str, *content: str) -> str:

@@ -13,11 +13,11 @@ from typing import Any, Final, cast
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.base.identifiers import normalize_doi, normalize_orcid, normalize_pmcid
-from entrez_kit.pubmed.encoded_markup import abstract_parts, plain_text
+from entrez_kit.pubmed.encoded_markup import convert_to_plain_text, split_abstract
 from entrez_kit.pubmed.europepmc.europepmc_models import RECORD_ADDRESS, EuropePMCArticle
 from entrez_kit.pubmed.models import Standing, StandingNotice
 from entrez_kit.pubmed.xml.article import add_standing, join_sections
-from entrez_kit.pubmed.xml.dates import iso_date, number, publication_date
+from entrez_kit.pubmed.xml.dates import build_publication_date, format_iso_date, read_number
 from entrez_kit.services.known_shapes import JsonShape, log_drift, texts
 from entrez_kit.services.small_replies import malformed_error
 
@@ -220,19 +220,19 @@ def parse_record(raw: object) -> EuropePMCArticle | None:
     """Read one record of a search (core, lite or idlist); None if it has no source or no id."""
     if not isinstance(raw, Mapping):
         return None
-    source, epmc_id = text(raw.get("source")), text(raw.get("id"))
+    source, epmc_id = to_text(raw.get("source")), to_text(raw.get("id"))
     if not source or not epmc_id:
         return None
     fields: Fields = {"source": source, "epmc_id": epmc_id, "url": f"{RECORD_ADDRESS}/{source}/{epmc_id}"}
     fields |= _rename_fields(raw, _SAID)
     for name, (outer, inner) in _LISTS.items():
-        fields[name] = [word for item in _list_items(raw, outer, inner) if (word := _first_text(item))]
+        fields[name] = [word for item in _list_items(raw, outer, inner) if (word := find_first_text(item))]
     if not fields["publication_types"]:
-        kinds = (_first_text(raw.get("pubType")) or "").split(";")
+        kinds = (find_first_text(raw.get("pubType")) or "").split(";")
         fields["publication_types"] = [kind.strip() for kind in kinds if kind.strip()]
     _read_ids(raw, fields)
-    fields["title"] = plain_text(text(raw.get("title")))
-    parts = abstract_parts(text(raw.get("abstractText")))
+    fields["title"] = convert_to_plain_text(to_text(raw.get("title")))
+    parts = split_abstract(to_text(raw.get("abstractText")))
     if parts:
         fields["abstract_sections"] = parts
         fields["abstract_text"] = join_sections(cast("list[Fields]", parts))
@@ -251,7 +251,7 @@ def parse_record(raw: object) -> EuropePMCArticle | None:
 # Small readers ------------------------------------------------------------------------------------------------------
 
 
-def text(value: object) -> str:
+def to_text(value: object) -> str:
     """Return a string or number as trimmed text; other values become an empty text."""
     if isinstance(value, str):
         return value.strip()
@@ -260,13 +260,13 @@ def text(value: object) -> str:
 
 def to_integer(value: object) -> int | None:
     """Return an integer from a number or a text of digits."""
-    written = text(value)
+    written = to_text(value)
     return int(written) if written.isascii() and written.isdigit() else None
 
 
 def to_boolean(value: object) -> bool | None:
     """Convert Y and N to a boolean, other values to None."""
-    return {"Y": True, "N": False}.get(text(value).upper())
+    return {"Y": True, "N": False}.get(to_text(value).upper())
 
 
 def _list_items(raw: Raw, outer: str, inner: str = "") -> list[Any]:
@@ -290,11 +290,11 @@ def _get_mapping(raw: Raw, name: str) -> Raw:
 
 def _rename_fields(raw: Raw, names: Mapping[str, str]) -> Fields:
     """Return the fields of a record under our names; omit empty fields."""
-    return {ours: words for ours, theirs in names.items() if (words := _first_text(raw.get(theirs)))}
+    return {ours: words for ours, theirs in names.items() if (words := find_first_text(raw.get(theirs)))}
 
 
-def _first_text(*values: object) -> str | None:
-    return next((words for value in values if (words := plain_text(text(value)))), None)
+def find_first_text(*values: object) -> str | None:
+    return next((words for value in values if (words := convert_to_plain_text(to_text(value)))), None)
 
 
 # Parts of a record --------------------------------------------------------------------------------------------------
@@ -302,21 +302,21 @@ def _first_text(*values: object) -> str | None:
 
 def _read_ids(raw: Raw, fields: Fields) -> None:
     source, epmc_id = fields["source"], fields["epmc_id"]
-    pmid = text(raw.get("pmid")) or (epmc_id if source == "MED" else "")
-    raw_pmcid = text(raw.get("pmcid")) or (epmc_id if source == "PMC" else "")
+    pmid = to_text(raw.get("pmid")) or (epmc_id if source == "MED" else "")
+    raw_pmcid = to_text(raw.get("pmcid")) or (epmc_id if source == "PMC" else "")
     pmcid = normalize_pmcid(raw_pmcid) if raw_pmcid else None
-    doi = normalize_doi(text(raw.get("doi")))
+    doi = normalize_doi(to_text(raw.get("doi")))
     fields.update(pmid=pmid, pmcid=pmcid, doi=doi)
     ids = {
         "pubmed": pmid,
         "doi": doi,
         "pmc": pmcid,
-        "mid": text(raw.get("manuscriptId")),
-        "bookaccession": text(raw.get("bookid")),
+        "mid": to_text(raw.get("manuscriptId")),
+        "bookaccession": to_text(raw.get("bookid")),
     }
     fields["article_ids"] = {kind: value for kind, value in ids.items() if value}
     fields["full_text_ids"] = [
-        name for item in _list_items(raw, "fullTextIdList", "fullTextId") if (name := text(item))
+        name for item in _list_items(raw, "fullTextIdList", "fullTextId") if (name := to_text(item))
     ]
     version = to_integer(raw.get("versionNumber"))
     fields["version"] = str(version) if version is not None else None
@@ -325,37 +325,37 @@ def _read_ids(raw: Raw, fields: Fields) -> None:
 def _read_authors(raw: Raw) -> list[Fields]:
     listed = [person for item in _list_mappings(raw, "authorList", "author") if (person := _read_author(item))]
     if listed:
-        first = _first_text(raw.get("affiliation"))
+        first = find_first_text(raw.get("affiliation"))
         if first and not any("affiliations" in person for person in listed):
             listed[0]["affiliations"] = [first]
         return listed
-    return authors_of(text(raw.get("authorString")))
+    return read_authors(to_text(raw.get("authorString")))
 
 
 def _read_author(raw: Raw) -> Fields:
     person = _rename_fields(raw, {"collective_name": "collectiveName"}) or _rename_fields(raw, _NAMES)
-    if not person.keys() & {"collective_name", "last_name"} and (full := _first_text(raw.get("fullName"))):
-        person |= authors_of(full)[0]
+    if not person.keys() & {"collective_name", "last_name"} and (full := find_first_text(raw.get("fullName"))):
+        person |= read_authors(full)[0]
     for one in _list_mappings(raw, "authorId"):
-        if text(one.get("type")).upper() == "ORCID" and (orcid := normalize_orcid(text(one.get("value")))):
+        if to_text(one.get("type")).upper() == "ORCID" and (orcid := normalize_orcid(to_text(one.get("value")))):
             person["orcid"] = orcid
     places = [
-        _first_text(item.get("affiliation") if isinstance(item, Mapping) else item)
+        find_first_text(item.get("affiliation") if isinstance(item, Mapping) else item)
         for item in _list_items(raw, "authorAffiliationDetailsList", "authorAffiliation")
     ]
-    known = [place for place in (places or [_first_text(raw.get("affiliation"))]) if place]
+    known = [place for place in (places or [find_first_text(raw.get("affiliation"))]) if place]
     if person and known:
         person["affiliations"] = list(dict.fromkeys(known))
     return person
 
 
-def authors_of(names: str) -> list[Fields]:
+def read_authors(names: str) -> list[Fields]:
     """Read a line of names ("Lee MS, Glover JN.") of a record without a list of authors.
 
     A name without initials is a group if it has several words or a word such as "consortium"; else it is a surname.
     """
     people: list[Fields] = []
-    line = plain_text(names)
+    line = convert_to_plain_text(names)
     for name in (line[:-1] if line.endswith(".") else line).split(", "):
         name = name.strip(" ,;")
         if not name:
@@ -376,27 +376,27 @@ def _read_publication(raw: Raw, fields: Fields) -> None:
     """Read journal, book or preprint server, and the dates."""
     issue = _get_mapping(raw, "journalInfo")
     journal = _get_mapping(issue, "journal")
-    issn, eissn = _first_text(journal.get("issn")), _first_text(journal.get("essn"), journal.get("eissn"))
+    issn, eissn = find_first_text(journal.get("issn")), find_first_text(journal.get("essn"), journal.get("eissn"))
     if not journal:  # a lite record does not distinguish print and electronic ISSNs
-        numbers = [part.upper() for part in re.split(r"[;\s]+", text(raw.get("journalIssn"))) if part]
+        numbers = [part.upper() for part in re.split(r"[;\s]+", to_text(raw.get("journalIssn"))) if part]
         issn = numbers[0] if numbers else None
         fields["issns"] = numbers[1:] and numbers
-    medline = _first_text(journal.get("medlineAbbreviation"))
-    short = _first_text(journal.get("isoabbreviation"), medline, raw.get("journalTitle"))
+    medline = find_first_text(journal.get("medlineAbbreviation"))
+    short = find_first_text(journal.get("isoabbreviation"), medline, raw.get("journalTitle"))
     info: Fields = {
-        "title": _first_text(journal.get("title")),
+        "title": find_first_text(journal.get("title")),
         "iso_abbreviation": short,
         "medline_abbreviation": medline if medline != short else None,
         "issn": issn,
         "eissn": eissn,
-        "nlm_id": _first_text(journal.get("nlmid")),
-        "volume": _first_text(issue.get("volume"), raw.get("journalVolume")),
-        "issue": _first_text(issue.get("issue"), raw.get("issue")),
-        "pages": _first_text(raw.get("pageInfo")),
+        "nlm_id": find_first_text(journal.get("nlmid")),
+        "volume": find_first_text(issue.get("volume"), raw.get("journalVolume")),
+        "issue": find_first_text(issue.get("issue"), raw.get("issue")),
+        "pages": find_first_text(raw.get("pageInfo")),
     }
     book = _get_mapping(raw, "bookOrReportDetails")
     if fields["source"] == "PPR":
-        server = _first_text(book.get("publisher"))
+        server = find_first_text(book.get("publisher"))
         fields["preprint_server"] = server
         info["title"] = info["title"] or server
     elif book:
@@ -407,11 +407,11 @@ def _read_publication(raw: Raw, fields: Fields) -> None:
 
 
 def _read_book(raw: Raw, book: Raw, fields: Fields, info: Fields) -> None:
-    isbns = [_first_text(book.get(name)) for name in ("isbn10", "isbn13", "isbn")]
+    isbns = [find_first_text(book.get(name)) for name in ("isbn10", "isbn13", "isbn")]
     details = {
         **_rename_fields(book, _BOOK),
         "isbns": list(filter(None, isbns)),
-        "accession": _first_text(raw.get("bookid")),
+        "accession": find_first_text(raw.get("bookid")),
     }
     fields["book_info"] = {name: value for name, value in details.items() if value}
     whole_title = details.get("title")
@@ -422,22 +422,26 @@ def _read_book(raw: Raw, book: Raw, fields: Fields, info: Fields) -> None:
 
 def _read_published(raw: Raw, issue: Raw, book: Raw, source: str) -> Fields | None:
     """Return the date of the issue, or the day of publication of a preprint."""
-    written = text(issue.get("dateOfPublication"))
+    written = to_text(issue.get("dateOfPublication"))
     parts = written.split()
     if len(parts) > 3:
-        return publication_date(None, None, None, None, written)
+        return build_publication_date(None, None, None, None, written)
     if not parts and source == "PPR":
-        parts = text(raw.get("firstPublicationDate")).split("-")
+        parts = to_text(raw.get("firstPublicationDate")).split("-")
     if any(parts):
         year, month, day = (*(part or None for part in parts), None, None, None)[:3]
-        return publication_date(year, month, day, None, None)
-    known = _first_text(issue.get("yearOfPublication"), raw.get("pubYear"), book.get("yearOfPublication"))
-    return publication_date(known, _first_text(issue.get("monthOfPublication")), None, None, None) if known else None
+        return build_publication_date(year, month, day, None, None)
+    known = find_first_text(issue.get("yearOfPublication"), raw.get("pubYear"), book.get("yearOfPublication"))
+    return (
+        build_publication_date(known, find_first_text(issue.get("monthOfPublication")), None, None, None)
+        if known
+        else None
+    )
 
 
 def _read_calendar(value: object) -> dict[str, int]:
-    parts = zip(("year", "month", "day"), text(value).split("-"), strict=False)
-    return {name: found for name, part in parts if (found := number(part or None)) is not None}
+    parts = zip(("year", "month", "day"), to_text(value).split("-"), strict=False)
+    return {name: found for name, part in parts if (found := read_number(part or None)) is not None}
 
 
 def _read_dates(raw: Raw, fields: Fields) -> None:
@@ -447,12 +451,12 @@ def _read_dates(raw: Raw, fields: Fields) -> None:
     fields["history"] = [
         {"status": status, **day} for name, status in _HISTORY.items() if (day := _read_calendar(raw.get(name)))
     ]
-    fields["date_revised"] = iso_date(**_read_calendar(raw.get("dateOfRevision")))
-    fields["first_publication_date"] = iso_date(**_read_calendar(raw.get("firstPublicationDate")))
+    fields["date_revised"] = format_iso_date(**_read_calendar(raw.get("dateOfRevision")))
+    fields["first_publication_date"] = format_iso_date(**_read_calendar(raw.get("firstPublicationDate")))
 
 
 def _read_terms(raw: Raw, fields: Fields) -> None:
-    fields["languages"] = [words for item in _list_items(raw, "language") if (words := _first_text(item))]
+    fields["languages"] = [words for item in _list_items(raw, "language") if (words := find_first_text(item))]
     fields["mesh_terms"] = [
         {
             "descriptor_name": name,
@@ -460,11 +464,11 @@ def _read_terms(raw: Raw, fields: Fields) -> None:
             "qualifiers": tuple(
                 {"name": subheading, "is_major_topic": bool(to_boolean(qualifier.get("majorTopic_YN")))}
                 for qualifier in _list_mappings(heading, "meshQualifierList", "meshQualifier")
-                if (subheading := _first_text(qualifier.get("qualifierName")))
+                if (subheading := find_first_text(qualifier.get("qualifierName")))
             ),
         }
         for heading in _list_mappings(raw, "meshHeadingList", "meshHeading")
-        if (name := _first_text(heading.get("descriptorName")))
+        if (name := find_first_text(heading.get("descriptorName")))
     ]
     chemicals = [_rename_fields(item, _CHEMICAL) for item in _list_mappings(raw, "chemicalList", "chemical")]
     named = [chemical for chemical in chemicals if "name" in chemical]
@@ -476,7 +480,7 @@ def _read_terms(raw: Raw, fields: Fields) -> None:
     fields["subsets"] = [
         name
         for item in _list_mappings(raw, "subsetList", "subset")
-        if (name := _first_text(item.get("name"), item.get("code")))
+        if (name := find_first_text(item.get("name"), item.get("code")))
     ]
 
 
@@ -496,14 +500,14 @@ def _read_links(raw: Raw, fields: Fields) -> None:
     corrections: list[Fields] = []
     related: list[Fields] = []
     for item in _list_mappings(raw, "commentCorrectionList", "commentCorrection"):
-        kind = kind_of(text(item.get("type")))
+        kind = to_reftype(to_text(item.get("type")))
         if not kind:
             continue
-        source, other = text(item.get("source")), text(item.get("id"))
-        citation = _first_text(item.get("reference")) or ""
+        source, other = to_text(item.get("source")), to_text(item.get("id"))
+        citation = find_first_text(item.get("reference")) or ""
         pmid = other if source == "MED" else None
         corrections.append(
-            {"kind": kind, "citation": citation, "note": _first_text(item.get("note")), "pmid": pmid or None}
+            {"kind": kind, "citation": citation, "note": find_first_text(item.get("note")), "pmid": pmid or None}
         )
         if source and other and (source != "MED" or kind in ("PreprintOf", "PreprintIn")):
             related.append({"kind": kind, "source": source, "epmc_id": other, "citation": citation or None})
@@ -512,13 +516,13 @@ def _read_links(raw: Raw, fields: Fields) -> None:
     fields["versions"] = [
         {
             "version": str(count),
-            "source": text(item.get("source")) or fields["source"],
-            "epmc_id": text(item.get("id")),
-            "doi": normalize_doi(text(item.get("doi"))) or None,
-            "date": iso_date(**_read_calendar(item.get("firstPublishDate"))),
+            "source": to_text(item.get("source")) or fields["source"],
+            "epmc_id": to_text(item.get("id")),
+            "doi": normalize_doi(to_text(item.get("doi"))) or None,
+            "date": format_iso_date(**_read_calendar(item.get("firstPublishDate"))),
         }
         for item in _list_mappings(raw, "versionList", "version")
-        if (count := to_integer(item.get("versionNumber"))) is not None and text(item.get("id"))
+        if (count := to_integer(item.get("versionNumber"))) is not None and to_text(item.get("id"))
     ]
 
 
@@ -532,9 +536,9 @@ def _mark_superseded(fields: Fields) -> None:
     fields["standing"] = Standing(status="superseded", notices=[notice])
 
 
-def kind_of(words: str) -> str:
+def to_reftype(words: str) -> str:
     """Convert Europe PMC's name of a link to NLM's RefType: "Erratum in" is ErratumIn."""
-    plain = " ".join(plain_text(words).lower().split())
+    plain = " ".join(convert_to_plain_text(words).lower().split())
     return _KINDS.get(plain) or "".join(word.capitalize() for word in re.findall(r"[a-z]+", plain))
 
 
@@ -546,5 +550,5 @@ def _read_availability(raw: Raw, fields: Fields) -> None:
     fields["full_text_links"] = [
         {"url": address, **_rename_fields(item, _LINK)}
         for item in _list_mappings(raw, "fullTextUrlList", "fullTextUrl")
-        if (address := text(item.get("url")))
+        if (address := to_text(item.get("url")))
     ]

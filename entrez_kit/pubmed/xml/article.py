@@ -10,14 +10,14 @@ from typing import Any, Final
 
 from entrez_kit.base.identifiers import normalize_doi, normalize_orcid, normalize_pmcid
 from entrez_kit.base.mixed_content import INLINE, text_of, tidy
-from entrez_kit.pubmed.pages import article_number
-from entrez_kit.pubmed.standing import retraction_status, standing_of
+from entrez_kit.pubmed.pages import find_article_number
+from entrez_kit.pubmed.standing import determine_standing, to_retraction_status
 from entrez_kit.pubmed.xml import mesh_headings as mesh
 from entrez_kit.pubmed.xml.dates import (
-    calendar_parts,
-    iso_date,
-    moment,
-    publication_date,
+    build_calendar_parts,
+    build_moment,
+    build_publication_date,
+    format_iso_date,
 )
 
 Fields = dict[str, Any]
@@ -47,7 +47,7 @@ _UNLABELLED: Final = "UNLABELLED"
 """NLM's label for an unlabelled section of a structured abstract."""
 
 
-def article_fields(record: Any, known: Fields | None = None) -> Fields:
+def read_article_fields(record: Any, known: Fields | None = None) -> Fields:
     """Read a PubmedArticle (or a MedlineCitation) into the fields of an ``Article``, except PMID and URL.
 
     Args:
@@ -74,9 +74,9 @@ def dispatch(element: Any, handlers: Handlers, fields: Fields) -> None:
 def finish(fields: Fields) -> None:
     """Set the fields that depend on several parts of a record: ids, abstract text, publication status."""
     located = fields.pop("_located", [])
-    if number := article_number(located):
+    if number := find_article_number(located):
         fields.setdefault("journal_info", {})["article_number"] = number
-    ids, doi = own_ids(fields.pop("_listed", []), located)
+    ids, doi = merge_own_ids(fields.pop("_listed", []), located)
     fields["article_ids"] = ids
     if doi:
         fields["doi"] = doi
@@ -98,7 +98,7 @@ def finish(fields: Fields) -> None:
 
 def add_standing(fields: Fields) -> None:
     """Set the publication status by types, related records, title and abstract."""
-    standing = standing_of(
+    standing = determine_standing(
         publication_types=fields.get("publication_types", ()),
         corrections=fields.get("corrections", ()),
         title=fields.get("title"),
@@ -106,7 +106,7 @@ def add_standing(fields: Fields) -> None:
     )
     if standing is not None:
         fields["standing"] = standing
-        fields["retraction_status"] = retraction_status(standing)
+        fields["retraction_status"] = to_retraction_status(standing)
 
 
 def _find_abstract(fields: Fields) -> Fields | None:
@@ -127,7 +127,9 @@ def join_sections(sections: list[Fields]) -> str:
 # ids
 
 
-def own_ids(listed: list[tuple[str, str]], located: list[tuple[str, str, bool]]) -> tuple[dict[str, str], str | None]:
+def merge_own_ids(
+    listed: list[tuple[str, str]], located: list[tuple[str, str, bool]]
+) -> tuple[dict[str, str], str | None]:
     """Merge all ids of a record by type, and choose its DOI, which has the key "doi".
 
     A second id of the same type is numbered ("mid_2").
@@ -165,11 +167,11 @@ def _merge_ids(
         value = normalize_doi(value) if kind == "doi" else value
         if value and (kind, value.lower()) not in seen:
             seen.add((kind, value.lower()))
-            ids[_free_key(kind, ids)] = value
+            ids[_find_free_key(kind, ids)] = value
     return ids, doi
 
 
-def _free_key(kind: str, ids: dict[str, str]) -> str:
+def _find_free_key(kind: str, ids: dict[str, str]) -> str:
     key, count = kind, 1
     while key in ids:
         count += 1
@@ -222,7 +224,7 @@ def read_people(container: Any, read: Read = plain) -> list[Fields]:
     return [person for person in valid or invalid if person]
 
 
-def abstract_sections(container: Any) -> tuple[list[Fields], str]:
+def read_abstract_sections(container: Any) -> tuple[list[Fields], str]:
     """Read the sections of an abstract, each with its label and NLM's category, and the copyright notice."""
     sections: list[Fields] = []
     notice = ""
@@ -243,18 +245,18 @@ def abstract_sections(container: Any) -> tuple[list[Fields], str]:
     return sections, notice
 
 
-def history(container: Any, fields: Fields) -> None:
+def read_history(container: Any, fields: Fields) -> None:
     """Read the dated steps of a record: received, accepted, entrez ..."""
     steps: list[Fields] = []
     for element in container:
         if status := element.get("PubStatus"):
             get = {child.tag: child.text for child in element}.get
-            date = moment(get("Year"), get("Month"), get("Day"), get("Hour"), get("Minute"))
+            date = build_moment(get("Year"), get("Month"), get("Day"), get("Hour"), get("Minute"))
             steps.append({**date, "status": status})
     fields["history"] = steps
 
 
-def grants(container: Any, fields: Fields) -> None:
+def read_grants(container: Any, fields: Fields) -> None:
     """Read the funding of an article, a book or a chapter."""
     found: list[Fields] = fields.setdefault("grant_list", [])
     for grant in container:
@@ -263,24 +265,24 @@ def grants(container: Any, fields: Fields) -> None:
             found.append(entry)
 
 
-def pub_date(element: Any) -> Fields | None:
+def read_pub_date(element: Any) -> Fields | None:
     """Read a PubDate element."""
     return _read_published({child.tag: child.text for child in element})
 
 
 def _read_published(texts: dict[str, str | None]) -> Fields | None:
     get = texts.get
-    return publication_date(get("Year"), get("Month"), get("Day"), get("Season"), get("MedlineDate"))
+    return build_publication_date(get("Year"), get("Month"), get("Day"), get("Season"), get("MedlineDate"))
 
 
-def plain_date(element: Any) -> dict[str, int]:
+def read_plain_date(element: Any) -> dict[str, int]:
     """Read an element with Year, Month and Day."""
     texts: dict[str, str | None] = {child.tag: child.text for child in element}
     get = texts.get
-    return calendar_parts(get("Year"), get("Month"), get("Day"))
+    return build_calendar_parts(get("Year"), get("Month"), get("Day"))
 
 
-def keywords(container: Any, fields: Fields) -> None:
+def read_keywords(container: Any, fields: Fields) -> None:
     """Add each keyword of any owner once; add those of major topics to ``major_keywords`` too."""
     found: list[str] = fields.setdefault("keywords", [])
     for element in container:
@@ -293,7 +295,7 @@ def keywords(container: Any, fields: Fields) -> None:
                 major.append(word)
 
 
-def listed_ids(container: Any, fields: Fields) -> None:
+def read_listed_ids(container: Any, fields: Fields) -> None:
     """Collect the record's own ids. Ids of cited works are in other lists, inside ReferenceList."""
     found: list[tuple[str, str]] = fields.setdefault("_listed", [])
     for element in container:
@@ -302,7 +304,7 @@ def listed_ids(container: Any, fields: Fields) -> None:
             found.append((element.get("IdType") or "pubmed", value))
 
 
-def located_id(element: Any, fields: Fields) -> None:
+def read_located_id(element: Any, fields: Fields) -> None:
     """Collect an electronic location: a DOI or a publisher's number."""
     value = text_of(element)
     if value:
@@ -312,40 +314,40 @@ def located_id(element: Any, fields: Fields) -> None:
 
 def read_revised(element: Any, fields: Fields) -> None:
     """Read the date of the last revision of the record."""
-    date = iso_date(**plain_date(element))
+    date = format_iso_date(**read_plain_date(element))
     if date:
         fields["date_revised"] = date
 
 
-def language(element: Any, fields: Fields) -> None:
+def read_language(element: Any, fields: Fields) -> None:
     """Add a language."""
     code = text_of(element)
     if code:
         fields.setdefault("languages", []).append(code)
 
 
-def authors(element: Any, fields: Fields) -> None:
+def read_authors(element: Any, fields: Fields) -> None:
     """Add authors; mark the list as incomplete if NLM does."""
     fields.setdefault("authors", []).extend(read_people(element))
     if element.get("CompleteYN") == "N":
         fields["authors_complete"] = False
 
 
-def investigators(element: Any, fields: Fields) -> None:
+def read_investigators(element: Any, fields: Fields) -> None:
     """Add investigators, the members of groups among the authors."""
     fields.setdefault("investigators", []).extend(read_people(element))
 
 
-def abstract(element: Any, fields: Fields) -> None:
+def read_abstract(element: Any, fields: Fields) -> None:
     """Read the abstract and its copyright notice."""
-    fields["abstract_sections"], notice = abstract_sections(element)
+    fields["abstract_sections"], notice = read_abstract_sections(element)
     if notice:
         fields["abstract_copyright"] = notice
 
 
 def add_date(element: Any, kind: str | None, fields: Fields) -> None:
     """Add a date other than the issue date."""
-    date: Fields = {**plain_date(element)}
+    date: Fields = {**read_plain_date(element)}
     if kind:
         date["type"] = kind
     if date:
@@ -384,7 +386,7 @@ def _read_medline_journal(element: Any, fields: Fields) -> None:
             journal["medline_abbreviation" if journal.get("iso_abbreviation") else "iso_abbreviation"] = short
 
 
-def pagination(element: Any, fields: Fields) -> None:
+def read_pagination(element: Any, fields: Fields) -> None:
     """Read the pages in MEDLINE's short form (117-26), or else the first and the last page."""
     texts = {child.tag: text_of(child) for child in element}
     ends = [page for name in ("StartPage", "EndPage") if (page := texts.get(name))]
@@ -430,7 +432,7 @@ def _read_supplemental_mesh(element: Any, fields: Fields) -> None:
 
 
 def _read_other_abstract(element: Any, fields: Fields) -> None:
-    sections, _ = abstract_sections(element)
+    sections, _ = read_abstract_sections(element)
     if sections:
         other: Fields = {"text": join_sections(sections)}
         if len(sections) > 1 or "label" in sections[0]:
@@ -457,14 +459,14 @@ def _read_corrections(element: Any, fields: Fields) -> None:
 _ARTICLE: Final[Handlers] = {
     "Journal": _read_journal,
     "ArticleTitle": _read_title,
-    "Pagination": pagination,
-    "ELocationID": located_id,
-    "Abstract": abstract,
-    "AuthorList": authors,
+    "Pagination": read_pagination,
+    "ELocationID": read_located_id,
+    "Abstract": read_abstract,
+    "AuthorList": read_authors,
     "Affiliation": "_affiliation",  # until 2013 NLM recorded only the first author's, outside the list
-    "Language": language,
+    "Language": read_language,
     "DataBankList": _read_data_banks,
-    "GrantList": grants,
+    "GrantList": read_grants,
     "PublicationTypeList": lambda element, fields: fields.update(
         publication_types=[kind for child in element if (kind := text_of(child))]
     ),
@@ -480,9 +482,9 @@ _CITATION: Final[Handlers] = {
     "SupplMeshList": _read_supplemental_mesh,
     "CommentsCorrectionsList": _read_corrections,
     "OtherAbstract": _read_other_abstract,
-    "KeywordList": keywords,
+    "KeywordList": read_keywords,
     "CoiStatement": "coi_statement",
-    "InvestigatorList": investigators,
+    "InvestigatorList": read_investigators,
 }
-DATA: Final[Handlers] = {"History": history, "ArticleIdList": listed_ids}
+DATA: Final[Handlers] = {"History": read_history, "ArticleIdList": read_listed_ids}
 _RECORD: Final[Handlers] = {"MedlineCitation": _CITATION, "PubmedData": DATA}

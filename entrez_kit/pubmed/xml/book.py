@@ -7,10 +7,10 @@ from entrez_kit.pubmed.xml import article
 from entrez_kit.pubmed.xml.article import Fields, Handlers
 
 
-def book_fields(record: Any) -> Fields:
+def read_book_fields(record: Any) -> Fields:
     """Read a PubmedBookArticle (or a BookDocument) into the fields of an ``Article``, except PMID and URL."""
     document = record if record.tag == "BookDocument" else record.find("BookDocument")
-    kind = book_kind(document)
+    kind = determine_book_kind(document)
     fields: Fields = {"record_type": kind, "book_info": {}, "journal_info": {}}
     article.dispatch(record, _RECORD, fields)
     if record is document:
@@ -22,7 +22,7 @@ def book_fields(record: Any) -> Fields:
     return fields
 
 
-def book_kind(document: Any) -> Literal["book", "chapter"]:
+def determine_book_kind(document: Any) -> Literal["book", "chapter"]:
     """Return whether a record is a chapter or a whole book.
 
     A chapter has its own title, which names the part of the book, or a place in the book (LocationLabel). A whole book
@@ -51,7 +51,7 @@ def _place_book(fields: Fields, *, whole: bool) -> None:
         fields.setdefault("_located", []).extend(book_ids)
     else:
         fields["title"] = fields.get("title") or info.get("title", "")
-        _, doi = article.own_ids([], book_ids)
+        _, doi = article.merge_own_ids([], book_ids)
         if doi:
             info["doi"] = doi
     if fields.get("authors"):
@@ -73,7 +73,7 @@ def _read_book(element: Any, fields: Fields) -> None:
             info["publisher"] = _read_text(child, "PublisherName")
             info["publisher_location"] = _read_text(child, "PublisherLocation")
         elif tag == "PubDate":
-            fields["journal_info"]["publication_date"] = article.pub_date(child)
+            fields["journal_info"]["publication_date"] = article.read_pub_date(child)
         elif tag in ("BeginningDate", "EndingDate"):
             article.add_date(child, tag.removesuffix("Date").lower(), fields)
         elif tag == "AuthorList":
@@ -82,12 +82,12 @@ def _read_book(element: Any, fields: Fields) -> None:
             else:
                 fields.setdefault("_book_authors", []).extend(article.read_people(child))
         elif tag == "InvestigatorList":
-            article.investigators(child, fields)
+            article.read_investigators(child, fields)
         elif tag == "Isbn":
             info.setdefault("isbns", []).append(text_of(child))
         elif tag == "ELocationID":
             located: Fields = {}
-            article.located_id(child, located)
+            article.read_located_id(child, located)
             fields.setdefault("_book_ids", []).extend(located.get("_located", []))
 
 
@@ -100,7 +100,7 @@ def _read_authors(element: Any, fields: Fields) -> None:
     if element.get("Type") == "editors":
         fields["book_info"].setdefault("editors", []).extend(article.read_people(element))
     else:
-        article.authors(element, fields)
+        article.read_authors(element, fields)
 
 
 def _read_location(element: Any, fields: Fields) -> None:
@@ -134,22 +134,22 @@ _BOOK_TEXTS: Final = {
     "ReportNumber": "report_number",
 }
 _DOCUMENT: Final[Handlers] = {
-    "ArticleIdList": article.listed_ids,
+    "ArticleIdList": article.read_listed_ids,
     "Book": _read_book,
     "LocationLabel": _read_location,
     "ArticleTitle": "title",
     "VernacularTitle": "vernacular_title",
-    "Pagination": article.pagination,
-    "ELocationID": article.located_id,
-    "Language": article.language,
+    "Pagination": article.read_pagination,
+    "ELocationID": article.read_located_id,
+    "Language": article.read_language,
     "AuthorList": _read_authors,
-    "InvestigatorList": article.investigators,
+    "InvestigatorList": article.read_investigators,
     "PublicationType": _read_publication_type,
-    "Abstract": article.abstract,
+    "Abstract": article.read_abstract,
     "Sections": _read_sections,
-    "KeywordList": article.keywords,
+    "KeywordList": article.read_keywords,
     "ContributionDate": lambda element, fields: article.add_date(element, "contribution", fields),
     "DateRevised": article.read_revised,
-    "GrantList": article.grants,
+    "GrantList": article.read_grants,
 }
 _RECORD: Final[Handlers] = {"BookDocument": _DOCUMENT, "PubmedBookData": article.DATA}

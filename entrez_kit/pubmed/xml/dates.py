@@ -49,7 +49,7 @@ _STEP: Final = re.compile(
 )
 
 
-def number(text: str | None) -> int | None:
+def read_number(text: str | None) -> int | None:
     """Read a year, day, hour or minute; None if the text is not a plain number."""
     if text is None:
         return None
@@ -60,14 +60,14 @@ def number(text: str | None) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 4 else None
 
 
-def month_number(text: str | None) -> int | None:
+def read_month(text: str | None) -> int | None:
     """Read a month written as a number, a name or NLM's abbreviation."""
     if text is None:
         return None
     return _MONTHS.get(text) or _MONTHS.get(text.strip().rstrip(".").lower())
 
 
-def day_exists(year: int | None, month: int | None, day: int) -> bool:
+def is_existing_day(year: int | None, month: int | None, day: int) -> bool:
     """Return whether a month has a day; if the year is unknown, February has 29 days."""
     if day < 1 or month is None:
         return False
@@ -75,23 +75,23 @@ def day_exists(year: int | None, month: int | None, day: int) -> bool:
 
 
 @lru_cache(maxsize=8192)
-def calendar_parts(year: str | None, month: str | None, day: str | None) -> dict[str, int]:
+def build_calendar_parts(year: str | None, month: str | None, day: str | None) -> dict[str, int]:
     """Return year, month and day as numbers, without parts that do not exist. Copy the result before you change it."""
     parts: dict[str, int] = {}
-    if (known_year := number(year)) is not None:
+    if (known_year := read_number(year)) is not None:
         parts["year"] = known_year
-    if (known_month := month_number(month)) is not None:
+    if (known_month := read_month(month)) is not None:
         parts["month"] = known_month
-        if (known_day := number(day)) is not None and day_exists(known_year, known_month, known_day):
+        if (known_day := read_number(day)) is not None and is_existing_day(known_year, known_month, known_day):
             parts["day"] = known_day
     return parts
 
 
-def moment(
+def build_moment(
     year: str | None, month: str | None, day: str | None, hour: str | None, minute: str | None
 ) -> dict[str, Any]:
     """Return a date and time as numbers, without date parts that do not exist."""
-    return {**calendar_parts(year, month, day), "hour": number(hour), "minute": number(minute)}
+    return {**build_calendar_parts(year, month, day), "hour": read_number(hour), "minute": read_number(minute)}
 
 
 def look_up_history(data: bytes, start: int, end: int) -> tuple[list[dict[str, Any]], int] | None:
@@ -117,10 +117,10 @@ def look_up_history(data: bytes, start: int, end: int) -> tuple[list[dict[str, A
 @lru_cache(maxsize=8192)
 def _read_step(status: bytes, *texts: bytes | None) -> dict[str, Any]:
     year, month, day, hour, minute = (text.decode("ascii") if text is not None else None for text in texts)
-    return {**moment(year, month, day, hour, minute), "status": status.decode("ascii")}
+    return {**build_moment(year, month, day, hour, minute), "status": status.decode("ascii")}
 
 
-def iso_date(year: int | None = None, month: int | None = None, day: int | None = None) -> str | None:
+def format_iso_date(year: int | None = None, month: int | None = None, day: int | None = None) -> str | None:
     """Format a date as 2023-03-15, 2023-03 or 2023; None without a year."""
     if year is None:
         return None
@@ -129,7 +129,7 @@ def iso_date(year: int | None = None, month: int | None = None, day: int | None 
     return f"{year:04}-{month:02}" if day is None else f"{year:04}-{month:02}-{day:02}"
 
 
-def publication_date(
+def build_publication_date(
     year: str | None, month: str | None, day: str | None, season: str | None, medline_date: str | None
 ) -> dict[str, Any] | None:
     """Return the fields of a ``PublicationDate`` from the texts of a PubDate element, or None if all are empty."""
@@ -143,7 +143,7 @@ def _read_publication_date(
     fields = (year, season, month, day) if not medline_date else (medline_date,)
     text = " ".join(" ".join(part for part in fields if part).split())
     if year and not season and not medline_date:
-        parts = calendar_parts(year, month, day)
+        parts = build_calendar_parts(year, month, day)
         if len(parts) == bool(year) + bool(month) + bool(day):
             return {**parts, "precision": ("year", "month", "day")[len(parts) - 1]}
         if "year" in parts and "month" in parts:  # a day that does not exist
@@ -168,19 +168,19 @@ def _read_text(text: str) -> dict[str, Any]:
         # "Dec 23-30" has a day; in "Dec-1999 Jan 5" the day belongs to the end of the range
         if following and not _BETWEEN.search(rest, month.end(), following.start()):
             day = int(following[0])
-            if day_exists(found["year"], found["month"], day):
+            if is_existing_day(found["year"], found["month"], day):
                 found["day"] = day
                 precision = "day"
     words = rest.strip(" ,.;")
     return {**found, "precision": "range" if _BETWEEN.search(words) else precision}
 
 
-def iso_from_text(text: str) -> str:
+def convert_to_iso_date(text: str) -> str:
     """Convert a plain date ("2023 Mar 15", "2023/03/15 00:00") to ISO format; return other texts unchanged."""
     text = " ".join(text.split())
     plain = _PLAIN.fullmatch(text)
     if not plain:
         return text
-    parts = calendar_parts(plain["year"], plain["month"], plain["day"])
+    parts = build_calendar_parts(plain["year"], plain["month"], plain["day"])
     complete = len(parts) == sum(value is not None for value in plain.groupdict().values())
-    return (iso_date(**parts) or text) if complete else text
+    return (format_iso_date(**parts) or text) if complete else text

@@ -11,7 +11,7 @@ _WITHIN_TEXT: Final = INLINE | {"DispFormula", "{http://www.w3.org/1998/Math/Mat
 """Elements inside text: white space next to them is part of the text."""
 
 
-def element_to_json(element: Any) -> dict[str, Any]:
+def convert_element_to_json(element: Any) -> dict[str, Any]:
     """Convert an element to ``{"tag", "attributes", "children"}``.
 
     ``children`` are strings and elements of the same form, in the order of the document, so mixed content can be

@@ -12,9 +12,9 @@ from lxml import etree
 from entrez_kit.base.identifiers import PUBMED
 from entrez_kit.base.mixed_content import SpaceLost, text_of
 from entrez_kit.pubmed.models import Article, CitationData, CitationJournal
-from entrez_kit.pubmed.xml.article import Fields, article_fields
-from entrez_kit.pubmed.xml.book import book_fields, book_kind
-from entrez_kit.pubmed.xml.element_json import element_to_json
+from entrez_kit.pubmed.xml.article import Fields, read_article_fields
+from entrez_kit.pubmed.xml.book import determine_book_kind, read_book_fields
+from entrez_kit.pubmed.xml.element_json import convert_element_to_json
 from entrez_kit.pubmed.xml.stream import (
     DELETIONS,
     MAX_MESSAGE,
@@ -107,7 +107,7 @@ class Record:
         Raises:
             ValueError: the record is a deletion.
         """
-        fields = self._fields()
+        fields = self._read_fields()
         italics = fields.pop("_italics", ())
         article = Article.model_validate(fields)
         article._italics = tuple(italics)
@@ -119,7 +119,7 @@ class Record:
         Raises:
             ValueError: the record is a deletion.
         """
-        fields = self._fields()
+        fields = self._read_fields()
         cited: Fields = {name: fields[name] for name in CitationData.model_fields if name in fields}
         journal: Fields = fields.get("journal_info") or {}
         place = {**journal, "year": (journal.get("publication_date") or {}).get("year")}
@@ -132,7 +132,7 @@ class Record:
         Raises:
             UpstreamError: the record is not well-formed (see ``element``), or nested too deep.
         """
-        return element_to_json(self.element)
+        return convert_element_to_json(self.element)
 
     def pack(self, *, raw: bool = True) -> None:
         """Parse the record while its element is available, and keep the fields as bytes, in a tenth of the memory.
@@ -141,13 +141,13 @@ class Record:
             raw: whether to keep the record's bytes as well; without them the element is not available.
         """
         with suppress(ValueError):  # ``article`` raises it again
-            fields = self._fields()
+            fields = self._read_fields()
             models = {name: fields.pop(name) for name in _MODELS if name in fields}
             self._packed = marshal.dumps(fields), models
             if not raw:
                 self.raw, self._element = b"", None
 
-    def _fields(self) -> Fields:
+    def _read_fields(self) -> Fields:
         if self._packed is not None:
             packed, models = self._packed
             return {**marshal.loads(packed), **models}
@@ -164,7 +164,7 @@ class Record:
 
 
 def _read_fields(element: Any, known: Fields | None = None) -> Fields:
-    return book_fields(element) if element.tag in _BOOKS else article_fields(element, known)
+    return read_book_fields(element) if element.tag in _BOOKS else read_article_fields(element, known)
 
 
 def iter_records(source: Source) -> Iterator[Record]:
@@ -213,7 +213,7 @@ def _build_record(found: LocatedRecord) -> Record:
         if found.alone:
             element = parse_alone(found.raw)  # rare; the whole element shows whether it is a chapter or a book
         document = element if element.tag == "BookDocument" else element.find("BookDocument")
-        kind = book_kind(document)
+        kind = determine_book_kind(document)
     return Record(kind, pmid, version, found.raw, found.encoding, element, found.known, not found.alone)
 
 

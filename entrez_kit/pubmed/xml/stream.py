@@ -303,7 +303,7 @@ class _ExpatReader:
     """A document that is read in pieces, as UTF-8: expat finds the records; each is parsed inside the root's tag."""
 
     def __init__(self, beginning: bytes) -> None:
-        self._encoding = _encoding(beginning)
+        self._encoding = _detect_encoding(beginning)
         self._decoder = None if self._encoding == "utf-8" else codecs.getincrementaldecoder(self._encoding)()
         self._text = bytearray()  # the text after the last record
         self._offset = 0  # its place in the document
@@ -341,16 +341,16 @@ class _ExpatReader:
         for begin, end in complete:
             raw = bytes(self._text[begin - self._offset : end - self._offset])
             try:
-                element = self._element(raw)
+                element = self._parse_element(raw)
             except etree.XMLSyntaxError as exc:
-                raise self._error(exc) from exc
+                raise self._build_error(exc) from exc
             self._count += 1
             yield LocatedRecord(element, raw.decode().encode(self._encoding), self._encoding, alone=False)
         if complete:
             del self._text[: end - self._offset]
             self._offset = end
         if defect:
-            raise self._error(defect) from defect
+            raise self._build_error(defect) from defect
         if self._begin >= 0 and self._offset + self.waiting - self._begin > MAX_RECORD_BYTES:
             raise invalid_response(f"A PubMed record is larger than {MAX_RECORD_BYTES >> 20} MB.")
         if self._begin < 0 and self.waiting > MAX_BETWEEN_BYTES:
@@ -395,14 +395,14 @@ class _ExpatReader:
             self._complete.append((self._begin, end))
             self._begin = -1
 
-    def _element(self, raw: bytes) -> Any:
+    def _parse_element(self, raw: bytes) -> Any:
         """Parse a record. If the document declares entities, libxml2's limits stay on, which stop entity expansion."""
         before, behind = self._around
         huge = len(raw) > HUGE_BYTES and not self._declares
         root = etree.XML(before + raw + behind, etree.XMLParser(**_OPTIONS, encoding="utf-8", huge_tree=huge))
         return _remove_namespace(root[-1] if self._level else root)
 
-    def _error(self, defect: Exception) -> UpstreamError:
+    def _build_error(self, defect: Exception) -> UpstreamError:
         if isinstance(defect, UpstreamError):
             return defect
         where = f" after {self._count} complete records" if self._count else ""
@@ -419,7 +419,7 @@ def _remove_namespace(record: Any) -> Any:
     return record
 
 
-def _encoding(data: bytes) -> str:
+def _detect_encoding(data: bytes) -> str:
     """Return the encoding of a document, from its first bytes and its declaration."""
     for mark, name in (
         (codecs.BOM_UTF8, "utf-8"),

@@ -21,9 +21,9 @@ from entrez_kit.base.frontend_text import Argument, FrontendText, cut_end
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.core.model import Request, Result, Warn, contradiction_error, omit_if_empty
 from entrez_kit.core.operation import AgentOptions, Operation, SummarizedOutcomes, drain
-from entrez_kit.pubmed.brief import brief_citation, brief_owner, brief_place
-from entrez_kit.pubmed.models import Article, Standing, StandingNotice, StandingStatus, place_of
-from entrez_kit.pubmed.standing import graver, retraction_status
+from entrez_kit.pubmed.brief import format_brief_citation, format_brief_owner, format_brief_place
+from entrez_kit.pubmed.models import Article, Standing, StandingNotice, StandingStatus, find_place
+from entrez_kit.pubmed.standing import choose_graver, to_retraction_status
 from entrez_kit.references.check.accepted import Accepted
 from entrez_kit.references.check.compare_fields import IDENTIFIERS, FieldName, IdentifierName
 from entrez_kit.references.check.corrections import (
@@ -383,7 +383,7 @@ class Checks(SummarizedOutcomes[CheckedReference, CheckResult]):
                 outcome, article = assessment.outcome, assessment.article
                 self._name_earlier(outcome, index)
                 if article is not None and outcome.findings:
-                    outcome.citation = brief_citation(article)
+                    outcome.citation = format_brief_citation(article)
                 if assessment.candidates.failure is not None and article is None:
                     failure = failure or assessment.candidates.failure
                     self._unanswered += 1
@@ -565,14 +565,16 @@ def _assess(candidates: Candidates, copy: str) -> _Assessment:
     absent = candidates.absent
     details = [f"{tracing.name_source()} has no record of {', '.join(absent)}"] if absent else []
     if best.agreement.left:
-        details.insert(0, f"the record does not have: {' '.join(best.agreement.left)}; it has: {brief_place(article)}")
+        details.insert(
+            0, f"the record does not have: {' '.join(best.agreement.left)}; it has: {format_brief_place(article)}"
+        )
     if best.same:
         _add_differences(checked, candidates, best)
     else:
         details.insert(0, ANOTHER_WORK[best.found_by])
         if best.found_by != "identifier":
             made_up = "; possibly made up" if best.found_by == "citation" else ""
-            checked.add("another_work", f"{ANOTHER_WORK[best.found_by]}: {brief_citation(article)}{made_up}")
+            checked.add("another_work", f"{ANOTHER_WORK[best.found_by]}: {format_brief_citation(article)}{made_up}")
     checked.detail = "; ".join(details) or None
     return _Assessment(candidates, checked, article)
 
@@ -587,7 +589,7 @@ def _add_differences(checked: CheckedReference, candidates: Candidates, match: R
             checked.add_finding(to_finding(difference))
     if match.agreement.left:
         value = " ".join(match.agreement.left)
-        place = brief_place(match.article)
+        place = format_brief_place(match.article)
         checked.add("mismatch", f"the record does not have: {value}; it has: {place}", given=value, recorded=place)
     differing = {difference.field for difference in match.differences}
     for name in IDENTIFIERS:
@@ -603,7 +605,7 @@ def _add_differences(checked: CheckedReference, candidates: Candidates, match: R
 
 def _set_standing(checked: CheckedReference, standing: Standing | None) -> None:
     checked.standing = standing
-    checked.retraction_status = retraction_status(standing)
+    checked.retraction_status = to_retraction_status(standing)
     checked.notice = standing.note if standing else None
 
 
@@ -642,8 +644,8 @@ def _add_owner(
 ) -> None:
     """Add the findings for an identifier that belongs to another article: the article and its publication status."""
     is_meant = outcome.same_work is None
-    standing = graver(combine_results(standings).standing, owner.standing)
-    citation = brief_owner(owner)
+    standing = choose_graver(combine_results(standings).standing, owner.standing)
+    citation = format_brief_owner(owner)
     grave = standing is not None and _to_code(standing.status) in ("retracted", "concern")
     label = f", {standing.label.upper()}" if standing is not None and grave else ""
     meant = (outcome.pmid and f"PMID {outcome.pmid}") or (outcome.doi and f"doi:{outcome.doi}")
@@ -663,7 +665,9 @@ def _add_owner(
 def _judge(outcome: CheckedReference, standings: list[SourceStanding]) -> None:
     """Add the results of the sources to the outcome of a reference."""
     verdict = combine_results(standings)
-    standing = graver(verdict.standing, outcome.standing)  # PubMed may be disabled as a source, but has the record
+    standing = choose_graver(
+        verdict.standing, outcome.standing
+    )  # PubMed may be disabled as a source, but has the record
     _set_standing(outcome, standing)
     outcome.standing_status = standing.status if standing is not None else verdict.says
     outcome.disagreement, outcome.sources = verdict.disagreement, standings
@@ -695,7 +699,7 @@ def _to_code(says: StandingStatus) -> FindingCode | None:
 
 def _join_ids(notice: StandingNotice) -> str:
     ids = [f"PMID {notice.pmid}" if notice.pmid else "", f"doi:{notice.doi}" if notice.doi else ""]
-    return ", ".join(part for part in (place_of(notice), *ids) if part)
+    return ", ".join(part for part in (find_place(notice), *ids) if part)
 
 
 def _add_missing_record(checked: CheckedReference, candidates: Candidates, copy: str) -> None:
@@ -732,7 +736,7 @@ def _add_missing_record(checked: CheckedReference, candidates: Candidates, copy:
     message = checked.detail = detail
     if code == "not_found" and candidates.nearest is not None:
         likeness, near = candidates.nearest
-        citation = brief_citation(near)
+        citation = format_brief_citation(near)
         checked.nearest = NearestWork(pmid=near.pmid, title=near.title, citation=citation, likeness=round(likeness, 2))
         message = f"{detail}; most similar record ({likeness:.0%}): {citation}"
     checked.add(code, message)

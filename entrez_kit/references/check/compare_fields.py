@@ -13,15 +13,15 @@ from entrez_kit.citations.names import Name, format_family_name, format_name
 from entrez_kit.citations.titles import abbreviates, format_journal_title
 from entrez_kit.core.model import Result
 from entrez_kit.pubmed.comparison import (
-    bare_place,
+    are_titles_alike,
     begins,
     fold_text,
     is_one_edit,
-    same_pages,
-    same_volume,
-    text_likeness,
-    titles_alike,
-    years_of,
+    is_same_pages,
+    is_same_volume,
+    list_years,
+    measure_text_likeness,
+    strip_place,
 )
 from entrez_kit.pubmed.models import Article, BookInfo, JournalInfo
 from entrez_kit.references.files.references import RefAuthor, Reference
@@ -106,13 +106,13 @@ def differences(reference: Reference, article: Article, *, any_author: bool = Fa
     container = item.get("container-title") or item.get("publisher")
     if reference.journal and container and not same_journal(reference.journal, article):
         differs("journal", reference.journal, str(container))
-    years = years_of(article)
+    years = list_years(article)
     if reference.year and years and reference.year not in years:
         differs("year", reference.year, years[0])
     volume, issue = item.get("volume"), item.get("issue")
-    if reference.volume and volume and not same_volume(reference.volume, volume):
+    if reference.volume and volume and not is_same_volume(reference.volume, volume):
         differs("volume", reference.volume, volume)
-    if reference.issue and issue and bare_place(reference.issue) != bare_place(issue):
+    if reference.issue and issue and strip_place(reference.issue) != strip_place(issue):
         differs("issue", reference.issue, issue)
     pages = _pages_of(article, item)
     if reference.pages and pages and item["type"] not in ("report", "book") and not _on_pages(reference, pages):
@@ -148,14 +148,14 @@ def same_work(reference: Reference, article: Article, *, any_author: bool = Fals
     titles = titles_of(article)
     if reference.title and titles:
         return _is_title(reference.title, article) or _is_title_with_mistakes(reference, article, names, sure=sure)
-    volume, pages, years = item.get("volume"), _pages_of(article, item), years_of(article)
+    volume, pages, years = item.get("volume"), _pages_of(article, item), list_years(article)
     agreeing: list[bool] = []
     if reference.authors and names:
         agreeing.append(_compare_names(reference.authors[0], names[0], sure=True) >= SURE_NAMES)
     if reference.year and years:
         agreeing.append(reference.year in years)
     if reference.volume and volume:
-        agreeing.append(same_volume(reference.volume, volume))
+        agreeing.append(is_same_volume(reference.volume, volume))
     if reference.pages and pages:
         agreeing.append(_on_pages(reference, pages))
     return sure or sum(agreeing) >= min(2, len(agreeing))
@@ -169,7 +169,7 @@ def is_at_its_place(reference: Reference, article: Article) -> bool:
     return (
         bool(reference.journal and reference.volume and item.get("volume"))
         and same_journal(reference.journal or "", article)
-        and same_volume(reference.volume or "", item["volume"])
+        and is_same_volume(reference.volume or "", item["volume"])
         and _on_pages(reference, _pages_of(article, item))
     )
 
@@ -180,19 +180,20 @@ def _is_title_with_mistakes(reference: Reference, article: Article, names: Seque
     titles = [fold_text(title) for title in titles_of(article)]
     if sure:
         like = any(
-            text_likeness(reference_title, title, LIKE_TITLES) >= LIKE_TITLES or _has_words_of(reference_title, title)
+            measure_text_likeness(reference_title, title, LIKE_TITLES) >= LIKE_TITLES
+            or _has_words_of(reference_title, title)
             for title in titles
         )
         return like or title_agrees(reference, article)
     if title_agrees(reference, article):
         part = not reference.year and any(begins(reference_title, title) for title in titles)
-        return part or reference.year in years_of(article)
+        return part or reference.year in list_years(article)
     known = bool(reference.authors and names) and not author_difference(reference, names)
     return (
         known
-        and reference.year in years_of(article)
+        and reference.year in list_years(article)
         and any(
-            text_likeness(reference_title, title, LIKE_TITLES) >= LIKE_TITLES
+            measure_text_likeness(reference_title, title, LIKE_TITLES) >= LIKE_TITLES
             and re.findall("[0-9]+", reference_title) == re.findall("[0-9]+", title)
             for title in titles
         )
@@ -210,7 +211,7 @@ def title_agrees(reference: Reference, article: Article) -> bool:
     reference_title = reference.title or ""
     return bool(reference_title) and (
         _is_title(reference_title, article)
-        or any(titles_alike(fold_text(reference_title), fold_text(title)) for title in titles_of(article))
+        or any(are_titles_alike(fold_text(reference_title), fold_text(title)) for title in titles_of(article))
     )
 
 
@@ -283,7 +284,7 @@ def _pages_of(article: Article, item: Item) -> list[str]:
 
 
 def _on_pages(reference: Reference, pages: Sequence[str]) -> bool:
-    return bool(reference.pages) and any(same_pages(reference.pages or "", one) for one in pages)
+    return bool(reference.pages) and any(is_same_pages(reference.pages or "", one) for one in pages)
 
 
 # Authors
@@ -432,14 +433,14 @@ def _compare_names(author: RefAuthor, name: Name, *, sure: bool) -> float:
     reference certainly cites the record (``sure``).
     """
     mine, theirs = fold_text(author.text[:MAX_NAME]), fold_text(format_name(name)[:MAX_NAME])
-    whole = text_likeness(mine, theirs)
+    whole = measure_text_likeness(mine, theirs)
     if author.group or "literal" in name or not _same_given(author.given or "", name.get("given", "")):
         return whole
     family, recorded = _bare(author.family or "")[:MAX_NAME], _bare(format_family_name(name))[:MAX_NAME]
     if _forms(author.family or "") & _forms(format_family_name(name)):
         return 1.0
     one_letter = is_one_edit(family, recorded) and (sure or min(len(family), len(recorded)) >= SHORT_NAME)
-    return max(whole, ONE_LETTER if one_letter else text_likeness(family, recorded))
+    return max(whole, ONE_LETTER if one_letter else measure_text_likeness(family, recorded))
 
 
 def join_names(texts: Sequence[str]) -> str:

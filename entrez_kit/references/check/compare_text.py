@@ -18,16 +18,16 @@ from entrez_kit.citations.names import Name, csl_names, format_name
 from entrez_kit.citations.titles import abbreviates
 from entrez_kit.pubmed.comparison import (
     MIN_PART,
-    confusable_key,
-    digits_of,
+    bound_likeness,
+    convert_roman,
     fold_text,
-    in_digits,
     is_one_edit,
-    key_likeness,
-    likeness_bound,
-    likeness_key,
-    text_likeness,
-    years_of,
+    list_years,
+    make_confusable_key,
+    make_likeness_key,
+    measure_key_likeness,
+    measure_text_likeness,
+    read_digits,
 )
 from entrez_kit.pubmed.models import LANGUAGES, Article, ArticleDate, JournalInfo, PublicationDate
 from entrez_kit.pubmed.pages import expand_ranges
@@ -133,7 +133,7 @@ def _is_nearly_at_its_place(words: Sequence[str], article: Article, item: Item, 
     """Return true if a text without a title differs from a record only in the year, the volume or the pages."""
     fields = [one.field for one in place.differences]
     agreeing = [bool(wanted) and wanted <= set(words) for wanted in map(set, _volume_and_page(item))]
-    agreeing.append(not set(years_of(article)).isdisjoint(words))
+    agreeing.append(not set(list_years(article)).isdisjoint(words))
     return place.has_journal and len(fields) == 1 and fields[0] in ("year", "volume", "pages") and sum(agreeing) >= 2
 
 
@@ -222,7 +222,9 @@ def _find_title(words: Sequence[str], article: Article, *, sure: bool) -> _Title
         return _Title([(start, length)], FieldDifference(field="title", given=passage, record=record))
     for title in titles:
         for size in range(min(len(title) - 1, MAX_PART), MIN_PART - 1, -1):
-            if (place := _place_of(title[:size], words)) is not None and (sure or set(words) & set(years_of(article))):
+            if (place := _place_of(title[:size], words)) is not None and (
+                sure or set(words) & set(list_years(article))
+            ):
                 passage = " ".join(words[place : place + size])
                 detail = f"the text has only the beginning of the title: {passage}"
                 return _Title(
@@ -236,22 +238,22 @@ def _near(title: Sequence[str], words: Sequence[str], *, sure: bool) -> tuple[fl
     whole = "".join(title)
     if not sure and len(whole) < SURE_TITLE:
         return None
-    keys = {confusable_key(word): n for n, word in reversed(list(enumerate(title)))}
-    votes = Counter(n - keys[key] for n, word in enumerate(words) if (key := confusable_key(word)) in keys)
+    keys = {make_confusable_key(word): n for n, word in reversed(list(enumerate(title)))}
+    votes = Counter(n - keys[key] for n, word in enumerate(words) if (key := make_confusable_key(word)) in keys)
     starts = [start for start, _ in votes.most_common() if start >= 0][:MAX_WINDOWS]
-    key = likeness_key(whole)
+    key = make_likeness_key(whole)
     windows = [
-        (likeness_bound(part, key), start, length, part)
+        (bound_likeness(part, key), start, length, part)
         for start in starts or range(min(len(words), MAX_WINDOWS))
         for length in (len(title) + more for more in WIDER)
         if 0 < length <= len(words) - start
-        for part in (likeness_key("".join(words[start : start + length])),)
+        for part in (make_likeness_key("".join(words[start : start + length])),)
     ]
     best: tuple[float, int, int] | None = None
     for bound, start, length, part in sorted(windows, reverse=True):
         if bound < (best[0] if best else LIKE_TITLES):
             break  # no other window can be more similar
-        found = key_likeness(part, key), start, length
+        found = measure_key_likeness(part, key), start, length
         if found[0] >= LIKE_TITLES and (best is None or found > best):
             best = found
     return best
@@ -405,10 +407,10 @@ def _match_with_mistakes(words: Sequence[str], names: Sequence[Name]) -> _Found:
             found.misspelt[number] = " ".join(words[place : place + size])
         found.places[number] = place
         found.taken.update(range(place, place + size))
-        given = {confusable_key(form) for form in _given_forms(name)}
+        given = {make_confusable_key(form) for form in _given_forms(name)}
         for step in (1, -1):
             n = place + size if step > 0 else place - 1
-            while 0 <= n < len(words) and n not in found.taken and confusable_key(words[n]) in given:
+            while 0 <= n < len(words) and n not in found.taken and make_confusable_key(words[n]) in given:
                 found.taken.add(n)
                 n += step
     return found
@@ -423,10 +425,10 @@ def _find_wrong_initials(words: Sequence[str], names: Sequence[Name], found: _Fo
     sides: dict[int, list[tuple[bool, str]]] = {1: [], -1: []}
     for number, start in sorted(found.places.items(), key=lambda item: item[1]):
         name = names[number]
-        forms = {confusable_key(form) for form in _given_forms(name)}
+        forms = {make_confusable_key(form) for form in _given_forms(name)}
         for side, n in ((1, start + len(_family_words(name))), (-1, start - 1)):
             word = words[n] if 0 <= n < len(words) else ""
-            is_right = confusable_key(word) in forms
+            is_right = make_confusable_key(word) in forms
             is_letter = bool(forms) and len(word) == 1 and word.isalpha()
             if is_right or is_letter:
                 problem = "" if is_right else f"{word.upper()} (record: {format_name(name)})"
@@ -437,9 +439,9 @@ def _find_wrong_initials(words: Sequence[str], names: Sequence[Name], found: _Fo
 
 
 def _has_given(words: Sequence[str], start: int, size: int, name: Name) -> bool:
-    given = {confusable_key(form) for form in _given_forms(name)}
+    given = {make_confusable_key(form) for form in _given_forms(name)}
     return any(
-        confusable_key(word) in given
+        make_confusable_key(word) in given
         for word in (*words[start + size : start + size + 1], *words[max(0, start - 1) : start])
     )
 
@@ -447,7 +449,7 @@ def _has_given(words: Sequence[str], start: int, size: int, name: Name) -> bool:
 def _compare_family(words: Sequence[str], start: int, size: int, name: Name) -> float:
     """Return the likeness of a part of a text to a family name; 0 if it is another name."""
     one, other = "".join(words[start : start + size]), "".join(_family_words(name))
-    likeness = text_likeness(one, other, LIKE_TITLES)
+    likeness = measure_text_likeness(one, other, LIKE_TITLES)
     if is_one_edit(one, other) and _has_given(words, start, size, name):
         return max(likeness, LIKE_TITLES)
     return likeness if likeness >= LIKE_TITLES and len(other) > MAX_INITIALS else 0.0
@@ -497,7 +499,7 @@ def _compare_place(words: Sequence[str], article: Article, item: Item) -> _Place
     # "Nature" is not "Nature methods".
     left: list[str] = of_name if cut and 0 < len(of_name) < min(map(len, cut)) else []
     has_journal = has_journal and not left
-    years = set(years_of(article))
+    years = set(list_years(article))
     forms = [[one for one in form if one[0] not in years] for form in _places(article, item)]
     digits = {word for form in forms for word, _ in form}
     numbers: list[str] = []
@@ -509,7 +511,7 @@ def _compare_place(words: Sequence[str], article: Article, item: Item) -> _Place
     differences: list[FieldDifference] = []
     if years and not years & set(words) and (year := next(filter(_is_year, numbers), None)):
         numbers.remove(year)
-        differences.append(FieldDifference(field="year", given=year, record=years_of(article)[0]))
+        differences.append(FieldDifference(field="year", given=year, record=list_years(article)[0]))
     differences += _compare_numbers(numbers, forms, item)
     if left and names and not has_journal:
         journal_text = " ".join(word for word in words if word in left or word in of_journal)
@@ -531,18 +533,18 @@ def _words_of_book(article: Article) -> set[str]:
         *(book.title, book.volume_title, book.collection_title, book.publisher, book.publisher_location),
         *(book.edition, book.volume, book.medium, book.report_number, book.location),
     )
-    years = set(years_of(article))
+    years = set(list_years(article))
     words |= {word for text in texts for word in fold_text(text or "").split() if word not in years}
     return words | _OF_BOOKS
 
 
 def _is_year(word: str) -> bool:
-    return _YEAR.fullmatch(digits_of(word)) is not None
+    return _YEAR.fullmatch(read_digits(word)) is not None
 
 
 def _is_word_with_mistakes(word: str, right: str) -> bool:
     """Return true if a word that contains a digit is a scanning error for a word without digits."""
-    return len(right) > 1 and not right.isdigit() and confusable_key(word) == confusable_key(right)
+    return len(right) > 1 and not right.isdigit() and make_confusable_key(word) == make_confusable_key(right)
 
 
 def _unknown_words(
@@ -569,7 +571,7 @@ def _unknown_words(
             continue
         if word in years or (after_month and word in days):
             pass
-        elif any(letter.isdigit() for letter in word) or digits_of(word) in digits:
+        elif any(letter.isdigit() for letter in word) or read_digits(word) in digits:
             yield word, True
         elif word not in _SUPERFLUOUS and word not in _OF_PLACES and word not in languages:
             yield word, False
@@ -631,7 +633,7 @@ def _places(article: Article, item: Item) -> list[list[_Labelled]]:
     forms |= {(*fold_text(first).split(), *fold_text(last)[size:].split()) for size in range(len(fold_text(last)))}
     volume, issue = (tuple(fold_text(str(item.get(name) or "")).split()) for name in ("volume", "issue"))
     found: list[list[_Labelled]] = []
-    for volume_words in dict.fromkeys((volume, (in_digits("".join(volume)),), ())):
+    for volume_words in dict.fromkeys((volume, (convert_roman("".join(volume)),), ())):
         for issue_words in dict.fromkeys((issue, ())):
             for page_words in (*sorted(forms, key=lambda form: -len(" ".join(form))), ()):
                 labelled: list[_Labelled] = [(word, "volume") for word in volume_words]

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from entrez_kit.base.markup import on_the_line
-from entrez_kit.pubmed.encoded_markup import plain_text
+from entrez_kit.pubmed.encoded_markup import convert_to_plain_text
 from entrez_kit.pubmed.models import (
     GRAVITY,
     Article,
@@ -15,7 +15,7 @@ from entrez_kit.pubmed.models import (
     StandingNotice,
     StandingStatus,
 )
-from entrez_kit.pubmed.standing import LIFTED, standing_of
+from entrez_kit.pubmed.standing import LIFTED, determine_standing
 
 Record = Mapping[str, Any]
 
@@ -59,7 +59,7 @@ def standing_of_work(record: Record, notices: Iterable[Record] = ()) -> Standing
     for relation, status in (("is-preprint-of", "preprint_published"), ("is-replaced-by", "superseded")):
         for related in _iter_objects(record.get("relation"), relation):
             found.append(StandingNotice(status=status, kind=relation, doi=str(related.get("id") or "") or None))
-    marked = standing_of(title=title_of(record))
+    marked = determine_standing(title=title_of(record))
     if marked is not None and not any(notice.status in LIFTED or "notice" in notice.status for notice in found):
         found.append(StandingNotice(status=marked.status, kind="title"))
     return standing_by(found)
@@ -77,7 +77,12 @@ def standing_by(notices: Iterable[StandingNotice]) -> Standing | None:
 
 def title_of(record: Record) -> str:
     """Return the title of a work, with its subtitle."""
-    parts = [plain_text(str(part)) for name in ("title", "subtitle") for part in (record.get(name) or ())[:1] if part]
+    parts = [
+        convert_to_plain_text(str(part))
+        for name in ("title", "subtitle")
+        for part in (record.get(name) or ())[:1]
+        if part
+    ]
     return ": ".join(part for part in parts if part)
 
 
@@ -93,8 +98,8 @@ def article_of(record: Record) -> Article:
         if name
     ]
     journal = JournalInfo(
-        title=plain_text(names[0]) if names else None,
-        iso_abbreviation=plain_text(names[-1]) if len(names) > 1 else None,
+        title=convert_to_plain_text(names[0]) if names else None,
+        iso_abbreviation=convert_to_plain_text(names[-1]) if len(names) > 1 else None,
         volume=_text(record, "volume"),
         issue=_text(record, "issue"),
         pages=_text(record, "page"),

@@ -10,14 +10,14 @@ from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput
 from entrez_kit.base.identifiers import IdKind
 from entrez_kit.base.markup import on_the_line
 from entrez_kit.core.batches import collect_batches
-from entrez_kit.pubmed.brief import surname
+from entrez_kit.pubmed.brief import get_surname
 from entrez_kit.pubmed.citation_matcher import (
     UNKNOWN_JOURNAL,
     Citation,
     ask_matcher,
     name_candidates,
 )
-from entrez_kit.pubmed.comparison import confusable_key, digits_of, fold_text, text_likeness
+from entrez_kit.pubmed.comparison import fold_text, make_confusable_key, measure_text_likeness, read_digits
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.record_fetcher import Fetched, Retrieval
 from entrez_kit.references.check.compare import compare
@@ -109,13 +109,13 @@ class Candidates:
         return any(
             sum(key in self._word_keys for key in keys) >= MIN_TITLE_SHARE * len(keys)
             for title in titles_of(article)
-            if (keys := [confusable_key(word) for word in fold_text(title).split()])
+            if (keys := [make_confusable_key(word) for word in fold_text(title).split()])
         )
 
     @cached_property
     def _word_keys(self) -> frozenset[str]:
         return frozenset(
-            confusable_key(word) for word in fold_text(_DIVIDED.sub("", self.reference.text or "")).split()
+            make_confusable_key(word) for word in fold_text(_DIVIDED.sub("", self.reference.text or "")).split()
         )
 
     @property
@@ -157,7 +157,7 @@ class Candidates:
             terms = [_build_term(title, self.guess.author) for title in titles]
             return " OR ".join(term for term in terms if term) or None
         first = reference.authors[0] if reference.authors else None
-        return _build_term(reference.title or "", (first.family or surname(first.text)) if first else None)
+        return _build_term(reference.title or "", (first.family or get_surname(first.text)) if first else None)
 
     @cached_property
     def citations(self) -> list[Citation]:
@@ -169,16 +169,16 @@ class Candidates:
                 Citation(
                     journal=reference.journal,
                     year=reference.year,
-                    volume=digits_of(reference.volume or "") or None,
-                    first_page=digits_of((reference.pages or "").replace("–", "-").partition("-")[0]) or None,
-                    author_name=surname(first.family or first.text) if first else None,
+                    volume=read_digits(reference.volume or "") or None,
+                    first_page=read_digits((reference.pages or "").replace("–", "-").partition("-")[0]) or None,
+                    author_name=get_surname(first.family or first.text) if first else None,
                 )
             ]
         return [
             Citation(
                 journal=place.journal,
                 year=place.year,
-                volume=digits_of(place.volume),
+                volume=read_digits(place.volume),
                 first_page=_digits_of_page(place.page or "") or None,
                 author_name=guess.author,
             )
@@ -193,7 +193,7 @@ class Candidates:
 
 def _digits_of_page(page: str) -> str:
     """Return a page for NCBI: correct scanning errors in digits, and keep a Roman numeral unchanged."""
-    return digits_of(page) if any(map(str.isdigit, page)) else page
+    return read_digits(page) if any(map(str.isdigit, page)) else page
 
 
 def find_records(services: Services, references: Sequence[Reference], *, crossref: bool) -> list[Candidates]:
@@ -431,7 +431,7 @@ def _add_nearest(services: Services, found: Sequence[Candidates]) -> None:
     for one, _, article in _fetch(services, _search(services, wanted, all_of_them=False)[0]):
         if article is None:
             continue
-        likeness = text_likeness(fold_text(one.title), fold_text(article.title), MIN_LIKENESS)
+        likeness = measure_text_likeness(fold_text(one.title), fold_text(article.title), MIN_LIKENESS)
         if likeness < MIN_LIKENESS:
             continue
         one.add(article, "title", only_same=True)

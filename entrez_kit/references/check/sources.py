@@ -15,7 +15,7 @@ from entrez_kit.base.settings import parse_names
 from entrez_kit.core.batches import collect_batches
 from entrez_kit.core.model import Result, omit_if_empty
 from entrez_kit.pubmed.models import Article, Standing, StandingNotice, StandingStatus
-from entrez_kit.pubmed.standing import graver
+from entrez_kit.pubmed.standing import choose_graver
 from entrez_kit.references.check.crossref_records import Record, standing_of_work
 from entrez_kit.references.check.retraction_watch import RetractionWatch, read_retraction_watch
 from entrez_kit.services import Services
@@ -104,7 +104,7 @@ def combine_results(standings: Sequence[SourceStanding]) -> Verdict:
     standing: Standing | None = None
     for one in standings:
         if one.status is not None:
-            standing = graver(standing, Standing(status=one.status, notices=one.notices))
+            standing = choose_graver(standing, Standing(status=one.status, notices=one.notices))
     if standing is None:
         answered = [one for one in standings if one.says != "not_asked"]
         is_clear = any(one.says == "none" for one in answered) and not any(one.says == "failed" for one in answered)
@@ -256,7 +256,7 @@ def _request_europepmc(services: Services, works: Sequence[Work]) -> LookUp:
             return _to_result("europepmc", failures[clause])
         if not found[clause]:
             return SourceStanding(source="europepmc", says="not_held")
-        return _to_result("europepmc", reduce(graver, found[clause]))
+        return _to_result("europepmc", reduce(choose_graver, found[clause]))
 
     return look_up
 

@@ -11,7 +11,7 @@ from entrez_kit.base.frontend_text import join_names
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.fulltext.models import Unavailable
 from entrez_kit.pubmed.models import Standing
-from entrez_kit.pubmed.standing import graver
+from entrez_kit.pubmed.standing import choose_graver
 from entrez_kit.references.claims.context import find_denial
 from entrez_kit.references.claims.models import Place, VerifiedClaim
 from entrez_kit.references.claims.passages import FoldedClaim, FoldedText, Passage
@@ -111,7 +111,7 @@ class ClaimMatcher:
                 outcome.detail = "there are no words in it"
             return outcome
         for paper in cited:
-            outcome.standing = graver(outcome.standing, paper.standing)
+            outcome.standing = choose_graver(outcome.standing, paper.standing)
         found = [place for paper in cited if (place := self._find(claim, paper.sentences))]
         if found:
             best = min(found, key=lambda one: one.denial is not None)

@@ -11,7 +11,7 @@ from entrez_kit.core.operation import AgentOptions, Operation, SummarizedOutcome
 from entrez_kit.fulltext.fetch_fulltext import FulltextRequest, Fulltexts
 from entrez_kit.fulltext.models import FulltextArticle, PmcArticle, Section
 from entrez_kit.pubmed.record_fetcher import Retrieval
-from entrez_kit.pubmed.standing import graver
+from entrez_kit.pubmed.standing import choose_graver
 from entrez_kit.references.claims.match_claims import ClaimMatcher, Paper
 from entrez_kit.references.claims.models import (
     MAX_MCP_CLAIMS,
@@ -99,7 +99,7 @@ def _papers(services: Services, keys: Sequence[str], outcomes: ClaimOutcomes) ->
 def _take_text(paper: Paper, article: FulltextArticle) -> None:
     paper.has_full_text = True
     paper.pmid = paper.pmid or article.pmid
-    paper.standing = graver(paper.standing, article.standing)
+    paper.standing = choose_graver(paper.standing, article.standing)
     if isinstance(article, PmcArticle):
         known = {part.text for part in paper.parts}
         paper.parts += [TextPart(text) for text in (article.abstract,) if text and text not in known]

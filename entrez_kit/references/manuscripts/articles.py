@@ -7,7 +7,7 @@ from typing import Any, Final
 from entrez_kit.base.errors import EntityNotFound, UpstreamError
 from entrez_kit.base.identifiers import Identifier
 from entrez_kit.fulltext.jats.text import read_reference_list
-from entrez_kit.fulltext.jats.tree import MAX_BYTES, attribute, descendants, local, parse
+from entrez_kit.fulltext.jats.tree import MAX_BYTES, get_attribute, iter_descendants, local, parse
 from entrez_kit.pubmed.models import CitedWork
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.xml.references import read_references
@@ -37,7 +37,7 @@ def read_article_xml(content: bytes, name: str) -> Manuscript:
             raise unreadable_error(name, "its XML has a DTD, but EndNote does not export DTDs")
         exported = EndnoteFile(records)
         return Manuscript(exported.references, file=exported)
-    articles = [root] if local(root) == "article" else list(descendants(root, "article", outside=("article",)))
+    articles = [root] if local(root) == "article" else list(iter_descendants(root, "article", outside=("article",)))
     references = [one for article in articles for one in _iter_references(article)]
     return Manuscript(references, searched="it has no <ref> with content")
 
@@ -45,8 +45,8 @@ def read_article_xml(content: bytes, name: str) -> Manuscript:
 def _iter_references(article: Any) -> Iterator[Reference]:
     texts = {one.id: one.citation for one in read_reference_list(article) if one.id}
     outside = ("sub-article", "response", "front", "ref")
-    for number, element in enumerate(descendants(article, "ref", outside=outside), start=1):
-        key = attribute(element, "id") or f"reference {number}"
+    for number, element in enumerate(iter_descendants(article, "ref", outside=outside), start=1):
+        key = get_attribute(element, "id") or f"reference {number}"
         text = texts.get(key) or _join_text(element)
         if text:
             yield _read_reference(element, key, number, text)
@@ -56,10 +56,10 @@ def _read_reference(element: Any, key: str, number: int, text: str) -> Reference
     """Read one reference: as fields if the publisher tagged the fields of an article, else as text."""
 
     def first(*names: str) -> str | None:
-        found = (_join_text(one) for name in names for one in descendants(element, name))
+        found = (_join_text(one) for name in names for one in iter_descendants(element, name))
         return next((one for one in found if one), None)
 
-    ids = {attribute(one, "pub-id-type").lower(): _join_text(one) for one in descendants(element, "pub-id")}
+    ids = {get_attribute(one, "pub-id-type").lower(): _join_text(one) for one in iter_descendants(element, "pub-id")}
     written = as_reference(text, number)
     base = {
         "key": key,
@@ -76,10 +76,10 @@ def _read_reference(element: Any, key: str, number: int, text: str) -> Reference
     if not title:
         return written.model_copy(update=base)
     authors = []
-    groups = list(descendants(element, "person-group"))
-    holders = [one for one in groups if attribute(one, "person-group-type") in ("author", "")] or [element]
+    groups = list(iter_descendants(element, "person-group"))
+    holders = [one for one in groups if get_attribute(one, "person-group-type") in ("author", "")] or [element]
     for holder in holders:
-        for name in descendants(holder, "name", "string-name", "collab"):
+        for name in iter_descendants(holder, "name", "string-name", "collab"):
             parts = {local(part): _join_text(part) for part in name}
             if parts.get("surname"):
                 authors.append(RefAuthor(family=parts["surname"], given=parts.get("given-names")))
@@ -90,7 +90,7 @@ def _read_reference(element: Any, key: str, number: int, text: str) -> Reference
         **base,
         title=title,
         authors=authors,
-        more_authors=next(descendants(element, "etal"), None) is not None,
+        more_authors=next(iter_descendants(element, "etal"), None) is not None,
         journal=first("source"),
         year=year_in(first("year")),
         volume=first("volume"),
@@ -102,13 +102,13 @@ def _read_reference(element: Any, key: str, number: int, text: str) -> Reference
 def read_paragraphs(content: bytes) -> Iterator[Paragraph]:
     """Yield the paragraphs of a JATS article, with the numbers of cited references in brackets."""
     root = parse(content)
-    articles = [root] if local(root) == "article" else list(descendants(root, "article", outside=("article",)))
+    articles = [root] if local(root) == "article" else list(iter_descendants(root, "article", outside=("article",)))
     for article in articles:
         outside = ("sub-article", "response", "front", "ref")
-        listed = descendants(article, "ref", outside=outside)
-        numbers = {attribute(element, "id"): number for number, element in enumerate(listed, start=1)}
-        for holder in descendants(article, "abstract", "body", outside=("sub-article", "response")):
-            for element in descendants(holder, "p"):
+        listed = iter_descendants(article, "ref", outside=outside)
+        numbers = {get_attribute(element, "id"): number for number, element in enumerate(listed, start=1)}
+        for holder in iter_descendants(article, "abstract", "body", outside=("sub-article", "response")):
+            for element in iter_descendants(holder, "p"):
                 is_quote = next(element.iterancestors("{*}disp-quote"), None) is not None
                 marked = " ".join("".join(_with_numbers(element, numbers)).split())
                 marked = _BETWEEN_NUMBERS.sub(lambda match: match[1].strip(), marked)
@@ -120,7 +120,9 @@ def _with_numbers(element: Any, numbers: Mapping[str, int]) -> Iterator[str]:
     for child in element:
         name = local(child) if isinstance(child.tag, str) else ""
         called = (
-            [str(numbers[one]) for one in attribute(child, "rid").split() if one in numbers] if name == "xref" else []
+            [str(numbers[one]) for one in get_attribute(child, "rid").split() if one in numbers]
+            if name == "xref"
+            else []
         )
         if called:
             yield f"[{', '.join(called)}]"
@@ -140,10 +142,10 @@ def read_pdf(content: bytes, name: str) -> Manuscript:
         InvalidInput: the PDF has no text, or cannot be read.
         NotConfigured: the PDF reader is not installed.
     """
-    from entrez_kit.fulltext.pdf import pdf_to_text
+    from entrez_kit.fulltext.pdf import read_pdf
 
     try:
-        text = pdf_to_text(content).text
+        text = read_pdf(content).text
     except UpstreamError as exc:
         raise unreadable_error(name, str(exc.details.get("what") or exc.message).rstrip(".")) from None
     # An empty line is the end of a page.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from entrez_kit.citations.titles import abbreviates
-from entrez_kit.pubmed.comparison import titles_alike
+from entrez_kit.pubmed.comparison import are_titles_alike
 from entrez_kit.references.merge.signatures import Signature, version_of
 
 Relation = Literal["preprint", "part", "protocol", "conference", "version", "erratum", "reply", "another_publication"]
@@ -151,7 +151,7 @@ def _title_level(mine: str, theirs: str, ratio: float) -> int:
     smaller, larger = sorted((mine, theirs), key=len)
     if len(smaller) >= 40 and (larger.startswith(f"{smaller} ") or larger.endswith(f" {smaller}")):
         return NEAR
-    if ratio >= NEAR_RATIO and titles_alike(mine, theirs):
+    if ratio >= NEAR_RATIO and are_titles_alike(mine, theirs):
         return NEAR
     return LOOSE if ratio >= LOOSE_RATIO else 0
 

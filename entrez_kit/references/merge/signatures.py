@@ -10,7 +10,7 @@ from functools import lru_cache
 from html import unescape
 from typing import Final
 
-from entrez_kit.pubmed.comparison import bare_place, fold_text, in_digits, page_ends
+from entrez_kit.pubmed.comparison import convert_roman, fold_text, page_ends, strip_place
 
 LANGUAGES: Final = (
     "afrikaans|arabic|bosnian|bulgarian|catalan|chinese|croatian|czech|danish|dutch|english|estonian|finnish|french"
@@ -295,7 +295,7 @@ def read_doi(text: str | None) -> str:
 
 def _roman(volume: str) -> str:
     """Return a Roman volume in digits; "" for a text that is not a number ("(Jul)", "Ph.D.")."""
-    digits = in_digits(bare_place(volume))
+    digits = convert_roman(strip_place(volume))
     return digits if digits.isdigit() else ""
 
 

@@ -275,7 +275,7 @@ def test_a_defect_of_the_front_end_is_reported_the_same_way(
     def fail(*args: object, **kwargs: object) -> None:
         raise ZeroDivisionError("internal detail")
 
-    monkeypatch.setattr(module("_pipeline"), "writer_for", fail)
+    monkeypatch.setattr(module("_pipeline"), "create_writer", fail)
     done = cli("search", "crispr")
 
     assert done.status == 1

@@ -514,7 +514,7 @@ def test_files_of_the_corpus_cannot_be_read_by_other_users(cli: Cli, pubmed: Cal
     ],
 )
 def test_a_snippet_is_the_sentence_that_matches_the_query(module: Module, passage: str, query: str, shown: str) -> None:
-    made = module("_views.corpus").snippet(passage, query)
+    made = module("_views.corpus").choose_sentences(passage, query)
 
     assert made == shown or (shown.endswith("…") and made.endswith("…") and len(made) <= 280)
 

@@ -11,7 +11,7 @@ import pytest
 from command_line import Cli, make_caller
 
 from entrez_kit.citations.write_files import FILES
-from entrez_kit.local.eutils.replies import LocalReply, document
+from entrez_kit.local.eutils.replies import LocalReply, answer_json
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.sandbox.server import Sandbox
 
@@ -134,7 +134,7 @@ def test_the_option_for_the_next_page_is_shown(cli: Cli) -> None:
 
 def answer_one_of_three(request: LocalRequest, state: LocalState) -> LocalReply:
     listed = [{"id": "1", "source": "MED", "title": "One"}] if request.get("cursorMark") == "*" else []
-    return document({"version": "6.9", "hitCount": 3, "nextCursorMark": "AoI=", "resultList": {"result": listed}})
+    return answer_json({"version": "6.9", "hitCount": 3, "nextCursorMark": "AoI=", "resultList": {"result": listed}})
 
 
 @pytest.mark.parametrize("form", ["jsonl", "json", "csv", "ids", "md", "table"])

@@ -138,7 +138,7 @@ def list_formats(module: Module, name: str) -> tuple[Format, ...]:
     command = module("_app").load_command(group)
     for word in words:
         command = command.commands[word]
-    known: tuple[Format, ...] = module("_state").formats_of(command).accepted
+    known: tuple[Format, ...] = module("_state").get_formats(command).accepted
     return known
 
 
@@ -177,7 +177,7 @@ def test_the_calls_include_every_command_with_a_choice_of_formats(module: Module
         name
         for group in app.COMMANDS
         for name, command in list_commands(app.load_command(group), group)
-        if state.formats_of(command).accepted != state.formats_of(None).accepted
+        if state.get_formats(command).accepted != state.get_formats(None).accepted
     }
 
     assert found == set(CALLS)

@@ -106,7 +106,7 @@ def test_markdown_ends_with_the_ids_without_a_text_and_the_answer_of_each_source
 def test_references_have_the_labels_of_the_article(module: Module) -> None:
     def render(*labels: str | None) -> str:
         references = [{"label": label, "citation": f"Work {n}."} for n, label in enumerate(labels, 1)]
-        page = module("_views.fulltext").fulltext_page(
+        page = module("_views.fulltext").render_fulltext_page(
             {"source": "pmc", "via_source": "pmc", "sections": [], "references": references}
         )
         return str(page.partition("## References\n\n")[2])
@@ -121,7 +121,7 @@ def test_headings_below_the_sixth_level_stay_headings(module: Module) -> None:
     section: dict[str, object] = {"title": "Level 9", "text": "deep"}
     for depth in range(8, 1, -1):
         section = {"title": f"Level {depth}", "text": "", "subsections": [section]}
-    page = module("_views.fulltext").fulltext_page({"source": "pmc", "via_source": "pmc", "sections": [section]})
+    page = module("_views.fulltext").render_fulltext_page({"source": "pmc", "via_source": "pmc", "sections": [section]})
 
     assert re.findall(r"^(#+) (Level [0-9])$", page, re.MULTILINE) == [
         ("#" * min(depth, 6), f"Level {depth}") for depth in range(2, 10)
@@ -129,7 +129,7 @@ def test_headings_below_the_sixth_level_stay_headings(module: Module) -> None:
 
 
 def test_translated_abstracts_have_the_name_of_their_language(module: Module) -> None:
-    page = module("_views.fulltext").fulltext_page(
+    page = module("_views.fulltext").render_fulltext_page(
         {
             "source": "pmc",
             "via_source": "europepmc",
@@ -154,7 +154,7 @@ def test_text_of_a_pdf_is_escaped_in_markdown(module: Module) -> None:
         "source_url": "https://x.invalid/a.pdf",
         "content": content,
     }
-    page = module("_views.fulltext").fulltext_page(record)
+    page = module("_views.fulltext").render_fulltext_page(record)
 
     assert page.endswith("\n\n\\# 5 of 9 \\*mice\\*\n\\- 4 \\[31mred\n\n2\\. Methods\n")
     assert "Text from: an open-access copy (pdf-text)" in page
@@ -193,10 +193,10 @@ def test_a_long_text_is_shown_in_the_pager_and_a_short_one_is_not(
     table = "| " + " | ".join(f"Column{n}" for n in range(12)) + " |\n|" + " --- |" * 12 + "\n| " + " | ".join("1" * 12)
     show = module("_formats.tables").show
     with module("_output").Sink(None) as sink:
-        show(state, sink, lambda console: reading.markdown_page("# Short\n\ntext"))
+        show(state, sink, lambda console: reading.render_markdown("# Short\n\ntext"))
         assert not paged
         long = "\n\n".join(["# Long", table, *["some words " * 20] * 30])
-        show(state, sink, lambda console: reading.markdown_page(long))
+        show(state, sink, lambda console: reading.render_markdown(long))
 
     assert "text" in capsys.readouterr().out
     assert "L\bLo\bon\bng\bg" in paged[0]

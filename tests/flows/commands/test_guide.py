@@ -19,7 +19,7 @@ from syntax_trees import read_nodes
 from entrez_kit.base import errors
 from entrez_kit.base.errors import EntrezKitError, Exit
 from entrez_kit.core.operation import SOURCE_WARNING_CODES
-from entrez_kit.guides import ALIASES, TOPICS, read_guide, topics
+from entrez_kit.guides import ALIASES, TOPICS, list_guides, read_guide
 from entrez_kit.pubmed.standing_lookup import STANDING_UNKNOWN
 from entrez_kit.references.match import WarningCode
 from entrez_kit.relationships.models import Provenance
@@ -208,7 +208,7 @@ def test_a_terminal_shows_rendered_text_with_a_maximum_width(columns: int) -> No
 
 
 def test_every_guide_begins_with_a_heading_and_a_sentence() -> None:
-    for guide in topics():
+    for guide in list_guides():
         assert re.match(r"# [A-Z][\w -]+\n\n[A-Z]", guide.text), guide.topic
         assert guide.text.endswith("\n")
         assert guide.summary.endswith(".")
@@ -224,7 +224,7 @@ def test_every_file_is_a_topic() -> None:
 
 def test_commands_in_guides_exist() -> None:
     known = import_module("entrez_kit.commands._app").COMMANDS
-    for guide in topics():
+    for guide in list_guides():
         code = re.findall(r"^```\w+\n(.*?)^```$|`([^`\n]+)`", guide.text, re.DOTALL | re.MULTILINE)
         lines = "\n".join(block or span for block, span in code)
         for name in re.findall(r"(?:^|\| )entrez-kit (?:--[\w-]+ )*([a-z]+)\b", lines, re.MULTILINE):
@@ -232,7 +232,7 @@ def test_commands_in_guides_exist() -> None:
 
 
 def test_guides_named_in_guides_exist() -> None:
-    for guide in topics():
+    for guide in list_guides():
         for name in re.findall(r"entrez-kit guide ([a-z-]+)", guide.text):
             assert name in TOPICS
 

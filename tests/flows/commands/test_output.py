@@ -27,9 +27,9 @@ def test_a_file_is_written_completely_with_the_mode_of_this_user(module: Module,
     mask = os.umask(0o027)
     try:
         with module("_output").Sink(target) as sink:
-            sink.data("half")
+            sink.write_data("half")
             assert not target.exists()
-            sink.data(b" and half")
+            sink.write_data(b" and half")
     finally:
         os.umask(mask)
 
@@ -44,7 +44,7 @@ def test_a_replaced_file_keeps_its_mode(module: Module, tmp_path: Path) -> None:
     target.chmod(0o600)
 
     with module("_output").Sink(target) as sink:
-        sink.data("new")
+        sink.write_data("new")
 
     assert target.read_text(encoding="utf-8") == "new"
     assert stat.S_IMODE(target.stat().st_mode) == 0o600
@@ -59,7 +59,7 @@ def test_a_failure_leaves_the_old_file_and_no_other_file(
 
     def write() -> None:
         with module("_output").Sink(target) as sink:
-            sink.data("new")
+            sink.write_data("new")
             raise failure
 
     with pytest.raises(failure):
@@ -79,20 +79,20 @@ def test_the_partial_file_of_a_killed_run_is_removed_by_the_next_run_and_that_of
     script = (
         "import sys, time; from pathlib import Path; from entrez_kit.commands._output import Sink\n"
         "with Sink(Path(sys.argv[1])) as sink:\n"
-        "    sink.data('half'); sink.flush(); print('ready', flush=True); time.sleep(60)\n"
+        "    sink.write_data('half'); sink.flush(); print('ready', flush=True); time.sleep(60)\n"
     )
     with subprocess.Popen([sys.executable, "-c", script, str(target)], stdout=subprocess.PIPE) as running:
         assert running.stdout is not None
         assert running.stdout.readline() == b"ready\n"
         (part,) = tmp_path.glob(".out.json.*.part")
         with module("_output").Sink(target) as sink:
-            sink.data("first")
+            sink.write_data("first")
         assert part.exists()
         running.kill()  # SIGKILL: no part of the program runs any more
     assert part.exists()
 
     with module("_output").Sink(target) as sink:
-        sink.data("second")
+        sink.write_data("second")
 
     assert sorted(tmp_path.iterdir()) == sorted([target, other])
     assert target.read_text(encoding="utf-8") == "second"
@@ -117,7 +117,7 @@ def test_a_symbolic_link_stays_a_link(module: Module, tmp_path: Path) -> None:
     link.symlink_to(real)
 
     with module("_output").Sink(link) as sink:
-        sink.data("new")
+        sink.write_data("new")
 
     assert link.is_symlink()
     assert real.read_text(encoding="utf-8") == "new"
@@ -131,7 +131,7 @@ def test_a_pipe_is_written_directly(module: Module, tmp_path: Path) -> None:
     reader.start()
 
     with module("_output").Sink(fifo) as sink:
-        sink.data("through")
+        sink.write_data("through")
     reader.join(10)
 
     assert read == ["through"]
@@ -141,8 +141,8 @@ def test_a_pipe_is_written_directly(module: Module, tmp_path: Path) -> None:
 def test_two_writers_do_not_mix_their_output(module: Module, tmp_path: Path) -> None:
     target = tmp_path / "out.txt"
     with module("_output").Sink(target) as first, module("_output").Sink(target) as second:
-        first.data("1" * 100_000)
-        second.data("2" * 100_000)
+        first.write_data("1" * 100_000)
+        second.write_data("2" * 100_000)
 
     assert set(target.read_text(encoding="utf-8")) in ({"1"}, {"2"})
 
@@ -194,7 +194,7 @@ def test_output_does_not_follow_a_link_of_another_user_in_a_shared_folder(
         target.symlink_to(shared_folder / "theirs")
 
     with pytest.raises(StoreError) as caught, module("_output").Sink(target) as sink:
-        sink.data("new")
+        sink.write_data("new")
     assert "of another user in the shared folder" in caught.value.message
     assert str(shared_folder) in caught.value.message
     assert victim.read_text(encoding="utf-8") == "keep"
@@ -218,7 +218,7 @@ def test_output_follows_links_that_another_user_cannot_create(
     else:
         place = target
     with module("_output").Sink(target) as sink:
-        sink.data("new")
+        sink.write_data("new")
 
     assert place.read_text(encoding="utf-8") == "new"
 
@@ -240,7 +240,7 @@ def test_a_command_explains_why_it_does_not_write_through_such_a_link(
 def test_a_full_disk_is_a_store_error(module: Module) -> None:
     def write() -> None:
         with module("_output").Sink(Path("/dev/full")) as sink:
-            sink.data("x" * 1_000_000)
+            sink.write_data("x" * 1_000_000)
 
     with pytest.raises(StoreError, match="No space left"):
         write()
@@ -253,8 +253,8 @@ def test_no_record_sends_control_sequences_to_a_terminal(module: Module, monkeyp
         stream = (Terminal if terminal else io.TextIOWrapper)(raw, encoding="utf-8")
         monkeypatch.setattr(sys, "stdout", stream)
         with module("_output").Sink(None) as sink:
-            sink.data(nasty)
-            sink.data(nasty.encode())
+            sink.write_data(nasty)
+            sink.write_data(nasty.encode())
         expected = "a[2Jb31mcd\ne\tfg" if terminal else nasty
         assert raw.getvalue().decode() == expected * 2
 
@@ -313,7 +313,7 @@ def test_a_pipe_is_written_by_its_given_name(module: Module) -> None:
     reader, writer = os.pipe()
     try:
         with module("_output").Sink(Path(f"/dev/fd/{writer}")) as sink:
-            sink.data("through")
+            sink.write_data("through")
         assert os.read(reader, 100) == b"through"
     finally:
         os.close(reader)

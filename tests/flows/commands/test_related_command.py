@@ -11,7 +11,7 @@ import pytest
 from command_line import Cli, Module, RunResult, read_error
 
 from entrez_kit import EntrezKit, InvalidInput
-from entrez_kit.local.eutils.replies import LocalReply, document
+from entrez_kit.local.eutils.replies import LocalReply, answer_json
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.sandbox.server import Sandbox
 
@@ -72,7 +72,7 @@ def test_works_without_a_pmid_are_counted_if_only_pmids_are_printed(
     ]
 
     def answer(request: LocalRequest, state: LocalState) -> LocalReply:
-        return document({"hitCount": 2, "citationList": {"citation": citing}})
+        return answer_json({"hitCount": 2, "citationList": {"citation": citing}})
 
     sandbox.route("/europepmc", "europepmc", answer)
     monkeypatch.setenv("ENTREZ_KIT_EUROPEPMC_URL", f"{sandbox.url}/europepmc")

@@ -6,7 +6,7 @@ import pytest
 from canned_services import Canned, KitFor, call_operation, run_canned, write_esearch_xml
 
 from entrez_kit.base.errors import InvalidInput, UpstreamError
-from entrez_kit.databases.mesh import MESH, decode_ui, mesh_record
+from entrez_kit.databases.mesh import MESH, build_mesh_record, decode_ui
 from entrez_kit.local.eutils.mesh import Heading, MeshDatabase
 from entrez_kit.sandbox.server import Sandbox
 
@@ -187,7 +187,7 @@ def test_an_entrez_uid_is_decoded_only_if_it_has_the_right_form(uid: str, ui: st
 
 
 def test_a_record_has_the_fields_of_its_summary() -> None:
-    record = mesh_record(
+    record = build_mesh_record(
         "68000001",
         {
             "ds_meshterms": ["Calcimycin", "A-23187"],
@@ -198,7 +198,7 @@ def test_a_record_has_the_fields_of_its_summary() -> None:
 
     assert (record.ui, record.name, record.entry_terms) == ("D000001", "Calcimycin", ["A-23187"])
     assert (record.scope_note, record.tree_numbers) == ("An ionophore.", ["D03.633"])
-    odd = mesh_record("68000001", {"ds_meshterms": "Calcimycin", "ds_idxlinks": 7, "ds_scopenote": None})
+    odd = build_mesh_record("68000001", {"ds_meshterms": "Calcimycin", "ds_idxlinks": 7, "ds_scopenote": None})
     assert (odd.name, odd.tree_numbers, odd.scope_note) == ("Calcimycin", [], None)
 
 

@@ -27,7 +27,7 @@ from entrez_kit.doctor.probes import DEMO, PROBES, REAL, Examples, Probe
 from entrez_kit.doctor.recordings import check_folder, save
 from entrez_kit.doctor.report import NAMES
 from entrez_kit.local.eutils.esearch import BEYOND_CEILING
-from entrez_kit.local.eutils.replies import failure
+from entrez_kit.local.eutils.replies import answer_failure
 from entrez_kit.sandbox.server import Sandbox
 
 pytestmark = pytest.mark.usefixtures("no_waiting")
@@ -272,13 +272,13 @@ def test_an_endpoint_that_moved_on_the_same_host_is_read_and_reported(sandbox: S
 def test_a_refusal_with_other_text_differs_and_one_with_known_text_agrees(sandbox: Sandbox) -> None:
     name = "ESearch past 9,999 records"
     examples = replace(DEMO, many="crispr")
-    drift(sandbox, "esearch", lambda reply, request: failure("esearch", BEYOND_CEILING))
+    drift(sandbox, "esearch", lambda reply, request: answer_failure("esearch", BEYOND_CEILING))
     assert run_probes(sandbox.settings(), [name], examples)[name].comparison.verdict == "agrees"
 
-    drift(sandbox, "esearch", lambda reply, request: failure("esearch", "This window is closed to you."))
+    drift(sandbox, "esearch", lambda reply, request: answer_failure("esearch", "This window is closed to you."))
     assert list_kinds(run_probes(sandbox.settings(), [name], examples)[name]) == {"other_words esearch"}
 
-    drift(sandbox, "esearch", lambda reply, request: failure("esearch", "").__class__(FOUND_ALL))
+    drift(sandbox, "esearch", lambda reply, request: answer_failure("esearch", "").__class__(FOUND_ALL))
     assert list_kinds(run_probes(sandbox.settings(), [name], examples)[name]) == {"other_content reply"}
 
 
@@ -313,7 +313,7 @@ def test_a_failed_request_is_not_a_difference_and_names_its_hop(sandbox: Sandbox
 
 @pytest.mark.long
 def test_a_reply_after_the_deadline_is_reported_as_a_timeout(sandbox: Sandbox) -> None:
-    sandbox.slow_down("espell", 3)
+    sandbox.delay("espell", 3)
     settings = replace(sandbox.settings(), ncbi_timeout_ms=300, ncbi_total_deadline_ms=1000)
 
     found = run_probes(settings, {"ESpell", *OTHERS})

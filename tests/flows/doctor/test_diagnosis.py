@@ -253,7 +253,7 @@ def test_the_first_failure_decides_the_exit_status(settings: Settings, tmp_path:
 
     assert [check.label for check in report.failed] == ["cache", "E-utilities dns"]
     assert report.exit_status == 9
-    problem = report.problem()
+    problem = report.find_problem()
     assert problem is not None
     assert problem.details == {"reason": "cache_failed", "failed": ["cache", "E-utilities dns"]}
     assert problem.recovery_hint == find_check(report, "cache").hint

@@ -38,7 +38,7 @@ def test_a_healthy_machine_is_reported_as_healthy(settings: Settings) -> None:
 
     names = ["versions", "configuration", "disk", "cache", "rate_limit", "dns", "tcp", "tls", "ncbi", "api_key"]
     assert [(check.name, check.status) for check in report.checks] == [(name, "ok") for name in names]
-    assert (report.healthy, report.exit_status, report.problem()) == (True, 0, None)
+    assert (report.healthy, report.exit_status, report.find_problem()) == (True, 0, None)
     assert "valid until 2120-01-01" in find_check(report, "tls").detail
     assert find_check(report, "ncbi").detail == "replied with 2 databases"
 
@@ -64,7 +64,7 @@ def test_a_name_that_does_not_resolve_is_a_dns_failure_and_later_checks_are_skip
     assert check.hint is not None
     assert "HTTPS_PROXY" in check.hint
     assert (report.healthy, report.exit_status) == (False, 5)
-    problem = report.problem()
+    problem = report.find_problem()
     assert problem is not None
     assert (problem.code, problem.reason) == ("UPSTREAM_ERROR", "dns_failed")
     assert problem.message.startswith("E-utilities dns: eutils.ncbi.nlm.nih.gov cannot be resolved")

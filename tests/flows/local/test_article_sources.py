@@ -35,8 +35,8 @@ def _assert_same(article: Article) -> None:
 
 def test_a_written_article_is_parsed_to_the_same_article() -> None:
     demo, generated = ParsedCollection.demo(), GeneratedCollection(300)
-    raws = [demo.raw(number) for number in range(demo.size)]
-    raws += [generated.raw(number) for number in range(generated.size)]
+    raws = [demo.read_raw(number) for number in range(demo.size)]
+    raws += [generated.read_raw(number) for number in range(generated.size)]
     articles = [article for raw in raws for article in _read_articles(raw)]
 
     assert {article.record_type for article in articles} >= {"article", "book", "chapter"}
@@ -63,7 +63,7 @@ def test_medline_text_has_its_fields_after_an_import() -> None:
     demo = ParsedCollection.demo()
     compared = 0
     for number in range(demo.size):
-        document = demo.document(number)
+        document = demo.read_document(number)
         if document.is_book:
             continue
         text = render_medline(document)
@@ -82,7 +82,7 @@ def test_medline_text_has_its_fields_after_an_import() -> None:
 def test_a_copy_from_jsonl_finds_the_same_articles_as_one_from_xml(tmp_path: Path) -> None:
     kit = settings_at(tmp_path)
     demo = ParsedCollection.demo()
-    raws = [demo.raw(number) for number in range(demo.size)]
+    raws = [demo.read_raw(number) for number in range(demo.size)]
     lines = [article.model_dump_json(exclude_none=True) for raw in raws for article in _read_articles(raw)]
     lines.insert(1, '{"input": "5", "status": "not_found", "error": {"code": "ENTITY_NOT_FOUND", "message": "no"}}')
     (tmp_path / "demo.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")

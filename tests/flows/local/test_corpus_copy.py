@@ -30,7 +30,7 @@ def test_a_corpus_is_a_copy_with_the_same_records(kit: Settings) -> None:
     collection = copy.collection
 
     assert copy.info.corpus == copy.name == demo.KEY
-    assert {collection.pmid(number) for number in collection.index.list_records()} == set(articles)
+    assert {collection.get_pmid(number) for number in collection.index.list_records()} == set(articles)
     assert list_copies(kit) == []
     with pytest.raises(EntityNotFound) as refused:
         open_local(kit, "nothing")
@@ -55,8 +55,8 @@ def test_a_changed_corpus_is_converted_again(kit: Settings) -> None:
 
     after = open_local(kit, demo.KEY)
 
-    assert before.collection.number(article.pmid) is not None
-    assert after.collection.number(article.pmid) is None
+    assert before.collection.find_number(article.pmid) is not None
+    assert after.collection.find_number(article.pmid) is None
     assert after.collection.size == before.collection.size - 1
     assert open_local(kit, demo.KEY).info.created_at == after.info.created_at
 

@@ -75,7 +75,7 @@ def test_a_later_record_replaces_the_whole_earlier_one_and_revives_a_deleted_one
 
     assert titles(kit, "c") == {"1": "New", "2": "Back"}
     copy = open_copy(kit, "c")
-    assert b"Language" not in copy.collection.raw(copy.collection.number("1") or 0)
+    assert b"Language" not in copy.collection.read_raw(copy.collection.find_number("1") or 0)
     assert copy.info.records == 2
 
 
@@ -84,7 +84,7 @@ def test_records_are_stored_byte_for_byte(tmp_path: Path) -> None:
     raw = record(7, "Über <i>in vitro</i> &lt;b&gt;&#223; 10<sup>6</sup>").strip()
     import_files(kit, "c", [write_set(tmp_path, "any.xml", raw)])
 
-    assert open_copy(kit, "c").collection.raw(0) == raw.encode()
+    assert open_copy(kit, "c").collection.read_raw(0) == raw.encode()
 
 
 def test_other_files_are_applied_after_the_newest_file_of_nlm_and_before_the_next_one(tmp_path: Path) -> None:

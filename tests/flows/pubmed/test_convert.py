@@ -454,7 +454,7 @@ def test_a_record_that_ncbi_cannot_return_leaves_the_other_dois_resolved(sandbox
     def read(pmids: Sequence[str]) -> list[Record]:
         if known[bad] in pmids:
             raise UpstreamError("The reply is broken.", details={"reason": "invalid_response"})
-        return reader.records_of(pmids)
+        return reader.fetch_by_pmid(pmids)
 
     found = search_pubmed(kit.services, list(known), "doi", read)
 

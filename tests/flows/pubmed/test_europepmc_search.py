@@ -13,7 +13,7 @@ from prepared_services import PreparedServices
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, NotConfigured, UpstreamError
 from entrez_kit.core.operation import execute
-from entrez_kit.local.eutils.replies import LocalReply, document
+from entrez_kit.local.eutils.replies import LocalReply, answer_json
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.pubmed.europepmc.search_europepmc import (
     EUROPEPMC_SEARCH,
@@ -308,7 +308,7 @@ class PreparedPages:
     def __call__(self, request: LocalRequest, state: LocalState) -> LocalReply:
         self.cursors.add(request.get("cursorMark"))
         page = self.pages.pop(0) if self.pages else {"hitCount": 0, "resultList": {"result": []}}
-        return document({"version": "6.9", **page})
+        return answer_json({"version": "6.9", **page})
 
 
 def serve_pages(sandbox: Sandbox, *pages: dict[str, Any]) -> PreparedPages:
@@ -405,7 +405,7 @@ def test_a_repeated_search_sends_no_request(kit: EntrezKit, sandbox: Sandbox) ->
 
 def test_a_recorded_reply_is_accepted(kit: EntrezKit, sandbox: Sandbox, real_data: Path) -> None:
     recorded = json.loads((real_data / "europepmc" / "pyEuropePMC__search_cancer_core.json").read_bytes())
-    sandbox.route("/europepmc/search", "europepmc_search", lambda request, state: document(recorded))
+    sandbox.route("/europepmc/search", "europepmc_search", lambda request, state: answer_json(recorded))
     found = kit.europepmc_search(query="cancer")
 
     assert (found.total_found, found.retrieved_count) == (5_059_039, 25)

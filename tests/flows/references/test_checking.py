@@ -12,7 +12,7 @@ from used_recordings import require_recordings
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import RateLimited, UpstreamError
 from entrez_kit.citations.write_files import FILES, file_text
-from entrez_kit.pubmed.comparison import same_pages
+from entrez_kit.pubmed.comparison import is_same_pages
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.xml.records import iter_records
 from entrez_kit.references.check.check_references import CHECK, CheckResult
@@ -360,7 +360,7 @@ def test_journals_may_be_abbreviated(title: str, short: str | None, written: str
     ],
 )
 def test_pages_are_compared_as_a_whole(mine: str, theirs: str, same: bool) -> None:
-    assert same_pages(mine, theirs) is same
+    assert is_same_pages(mine, theirs) is same
 
 
 def test_the_year_may_be_that_of_the_issue_or_of_the_electronic_publication() -> None:

@@ -9,7 +9,7 @@ from sampled_cases import take_sample
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import UpstreamError
-from entrez_kit.local.eutils.replies import LocalReply, document
+from entrez_kit.local.eutils.replies import LocalReply, answer_json
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.pubmed.models import Article
 from entrez_kit.references.check.check_references import CHECK
@@ -106,7 +106,7 @@ class PreparedService:
         sandbox.route(path, name, self._answer)
 
     def _answer(self, request: LocalRequest, state: LocalState) -> LocalReply:
-        return document(self.body)
+        return answer_json(self.body)
 
 
 SERVICES: Final[dict[str, tuple[str, str, Any]]] = {

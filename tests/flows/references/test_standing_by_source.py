@@ -11,7 +11,7 @@ from used_recordings import require_recordings
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
-from entrez_kit.local.eutils.replies import LocalReply, document, plain
+from entrez_kit.local.eutils.replies import LocalReply, answer_json, answer_text
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.pubmed.models import Article, Standing
 from entrez_kit.references.check.check_references import CHECK
@@ -64,12 +64,12 @@ class SourceWorld:
 
     def _down(self, number: int) -> LocalReply:
         return (
-            plain("Service Unavailable", 503),
+            answer_text("Service Unavailable", 503),
             LocalReply(b"<html><title>Oops</title></html>", "text/html"),
             LocalReply(b'{"status":"ok","message":{"DOI":', "application/json"),
-            document({"status": "ok", "message": {"DOI": "10.5555/another.work"}}),
-            plain("", 200),
-            plain("Bad Request", 400),
+            answer_json({"status": "ok", "message": {"DOI": "10.5555/another.work"}}),
+            answer_text("", 200),
+            answer_text("Bad Request", 400),
         )[number % 6]
 
     def _crossref(self, request: LocalRequest, state: LocalState) -> LocalReply:
@@ -80,19 +80,19 @@ class SourceWorld:
                 name, _, doi = clause.partition(":")
                 how = self.states[doi]["crossref"]
                 if how == ("down late" if name == "updates" else "down"):
-                    return plain("", 502)
+                    return answer_text("", 502)
                 if name == "doi" and how != "404":
                     items.append(self._record(doi))
                 elif name == "updates" and how == "says by notice":
                     items.append({"DOI": NOTICE, "title": ["Retraction"], "update-to": [write_update(doi)]})
-            return document({"status": "ok", "message": {"total-results": len(items), "items": items}})
+            return answer_json({"status": "ok", "message": {"total-results": len(items), "items": items}})
         doi = request.rest.removeprefix("works/")
         how = self.states[doi]["crossref"]
         if how == "404":
-            return plain("Resource not found.", 404)
+            return answer_text("Resource not found.", 404)
         if how == "down":
             return self._down(len(doi) + sum(map(ord, doi)))
-        return document({"status": "ok", "message-type": "work", "message": self._record(doi)})
+        return answer_json({"status": "ok", "message-type": "work", "message": self._record(doi)})
 
     def _record(self, doi: str) -> dict[str, Any]:
         says = {"updated-by": [write_update(NOTICE)]} if self.states[doi]["crossref"] == "says" else {}
@@ -103,22 +103,22 @@ class SourceWorld:
         self.asked.append(("openalex", doi))
         how = self.states[doi]["openalex"]
         if how == "404":
-            return document({"error": "404 Not Found"}, 404)
+            return answer_json({"error": "404 Not Found"}, 404)
         if how == "down":
             return self._down(sum(map(ord, doi)))
-        return document({"id": "W1", "doi": f"https://doi.org/{doi}", "is_retracted": how == "says"})
+        return answer_json({"id": "W1", "doi": f"https://doi.org/{doi}", "is_retracted": how == "says"})
 
     def _europepmc(self, request: LocalRequest, state: LocalState) -> LocalReply:
         doi = request.get("query").removeprefix('DOI:"').removesuffix('"')
         how = self.states[doi]["europepmc"]
         if how == "down":
-            return plain("Service Unavailable", 503)
+            return answer_text("Service Unavailable", 503)
         results: list[dict[str, Any]] = (
             [] if how == "404" else [{"id": "1", "source": "MED", "doi": doi, "title": "A title."}]
         )
         if how == "says":
             results[0]["pubTypeList"] = {"pubType": ["Journal Article", "Retracted Publication"]}
-        return document({"hitCount": len(results), "resultList": {"result": results}})
+        return answer_json({"hitCount": len(results), "resultList": {"result": results}})
 
 
 def write_update(doi: str, kind: str = "retraction", **more: Any) -> dict[str, Any]:
@@ -450,9 +450,9 @@ def test_a_work_outside_of_pubmed_is_compared_with_crossrefs_record(sandbox: San
         "/crossref",
         "crossref",
         lambda request, state: (
-            document({"status": "ok", "message": {"total-results": 0, "items": []}})
+            answer_json({"status": "ok", "message": {"total-results": 0, "items": []}})
             if request.rest == "works"
-            else document({"status": "ok", "message": record})
+            else answer_json({"status": "ok", "message": record})
         ),
     )
     kit = kit_for(sandbox)
@@ -484,7 +484,7 @@ def test_the_demo_has_sources_that_disagree(sandbox: Sandbox, kit_for: KitFor) -
 def test_a_missing_endpoint_of_crossref_is_an_outage_and_not_an_unknown_doi(
     sandbox: Sandbox, kit_for: KitFor, name: str
 ) -> None:
-    sandbox.route("/crossref", "crossref", lambda request, state: document({"error": "no"}, 404))
+    sandbox.route("/crossref", "crossref", lambda request, state: answer_json({"error": "no"}, 404))
     crossref = kit_for(sandbox).services.crossref
 
     with pytest.raises(UpstreamError) as caught:
@@ -504,7 +504,7 @@ def test_crossref_gets_the_email_and_the_polite_rate_and_no_output_shows_the_ema
 
     def endpoint(request: LocalRequest, state: LocalState) -> LocalReply:
         requested.append(request)
-        return document({"message": {"DOI": "10.5555/x", "note": request.get("mailto")}})
+        return answer_json({"message": {"DOI": "10.5555/x", "note": request.get("mailto")}})
 
     sandbox.route("/crossref", "crossref", endpoint)
     kit = kit_for(sandbox, crossref_email="canary.address@university-of-birds.edu")
@@ -529,18 +529,18 @@ def make_keyed_openalex(sandbox: Sandbox, kit_for: KitFor, **state: Any) -> tupl
     def endpoint(request: LocalRequest, _: LocalState) -> LocalReply:
         if request.rest != "works":
             asked.append([request.rest.removeprefix("works/doi:")])
-            return document({"id": "W1", "doi": f"https://doi.org/{asked[-1][0]}", "is_retracted": True})
+            return answer_json({"id": "W1", "doi": f"https://doi.org/{asked[-1][0]}", "is_retracted": True})
         dois = request.get("filter").removeprefix("doi:").split("|")
         asked.append(dois)
         if set(dois) & set(state.get("broken", ())):
-            return document({"meta": {"count": 1}, "results": [{"id": "W", "doi": "10.5555/other"}]})
+            return answer_json({"meta": {"count": 1}, "results": [{"id": "W", "doi": "10.5555/other"}]})
         works = [
             {"id": "W", "doi": f"https://doi.org/{doi.lower()}", "is_retracted": doi in state.get("retracted", ())}
             for doi in dois
             if doi not in state.get("unknown", ())
         ]
         more = state.get("omitted", 0) if len(dois) > 1 else 0
-        return document({"meta": {"count": len(works) + more}, "results": works})
+        return answer_json({"meta": {"count": len(works) + more}, "results": works})
 
     sandbox.route("/openalex", "openalex", endpoint)
     return kit_for(sandbox, openalex_api_key="canary-key", europepmc_max_retries=0, no_cache=True), asked
@@ -607,7 +607,7 @@ def test_the_sandbox_refuses_a_list_without_a_key_like_openalex(sandbox: Sandbox
 
 
 def test_an_address_without_lists_of_openalex_is_a_failure(sandbox: Sandbox, kit_for: KitFor) -> None:
-    sandbox.route("/openalex", "openalex", lambda request, state: plain("Not Found", 404))
+    sandbox.route("/openalex", "openalex", lambda request, state: answer_text("Not Found", 404))
     kit = kit_for(sandbox, openalex_api_key="a-key", europepmc_max_retries=0, no_cache=True)
 
     assert ask_openalex(kit, ["10.5555/a", "10.5555/b"]) == ["failed", "failed"]

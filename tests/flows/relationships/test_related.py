@@ -301,7 +301,7 @@ def test_scores_that_do_not_arrive_are_omitted_after_their_own_deadline(
     sandbox: Sandbox, kit_for: KitFor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     set_scores_deadline(monkeypatch, 600)
-    sandbox.slow_down("elink", 30, cmd="neighbor_score")
+    sandbox.delay("elink", 30, cmd="neighbor_score")
     kit = kit_for(sandbox)
     started = time.monotonic()
     result = fetch_related(kit)

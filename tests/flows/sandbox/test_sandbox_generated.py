@@ -26,7 +26,7 @@ def generated() -> GeneratedCollection:
 @pytest.fixture(scope="module")
 def parsed(generated: GeneratedCollection) -> ParsedCollection:
     """Read the generated records as if they came from a file."""
-    return ParsedCollection((generated.pmid(number), generated.raw(number)) for number in range(COUNT))
+    return ParsedCollection((generated.get_pmid(number), generated.read_raw(number)) for number in range(COUNT))
 
 
 @pytest.fixture(scope="module")
@@ -38,12 +38,12 @@ def many() -> Iterator[Client]:
 def test_records_are_valid_by_the_dtd_of_pubmed(generated: GeneratedCollection) -> None:
     judge = load_dtd("pubmed_250101.dtd")
     for number in range(COUNT):
-        assert judge.validate(etree.fromstring(generated.raw(number))), judge.error_log
+        assert judge.validate(etree.fromstring(generated.read_raw(number))), judge.error_log
 
 
 def test_records_state_that_they_are_invented(generated: GeneratedCollection) -> None:
     for number in range(0, COUNT, 7):
-        root = ElementTree.fromstring(generated.raw(number))
+        root = ElementTree.fromstring(generated.read_raw(number))
         assert "invented" in "".join(root.find(".//ArticleTitle").itertext())  # type: ignore[union-attr]
         assert root.findtext(".//PMID") == str(FIRST_PMID + number)
 
@@ -51,12 +51,12 @@ def test_records_state_that_they_are_invented(generated: GeneratedCollection) ->
 def test_the_same_seed_gives_the_same_records(generated: GeneratedCollection) -> None:
     again, other = GeneratedCollection(COUNT, seed=3), GeneratedCollection(COUNT, seed=4)
 
-    assert all(again.raw(number) == generated.raw(number) for number in range(0, COUNT, 50))
-    assert any(other.raw(number) != generated.raw(number) for number in range(0, COUNT, 50))
+    assert all(again.read_raw(number) == generated.read_raw(number) for number in range(0, COUNT, 50))
+    assert any(other.read_raw(number) != generated.read_raw(number) for number in range(0, COUNT, 50))
 
 
 def test_records_are_varied(parsed: ParsedCollection) -> None:
-    documents = [parsed.document(number) for number in range(COUNT)]
+    documents = [parsed.read_document(number) for number in range(COUNT)]
 
     assert {document.status for document in documents} == {"MEDLINE", "PubMed-not-MEDLINE", "Publisher", "In-Process"}
     assert len({document.journal_ta for document in documents}) > 8
@@ -66,7 +66,7 @@ def test_records_are_varied(parsed: ParsedCollection) -> None:
     assert any("-" in document.publication_date.text for document in documents)
     assert any("Summer" in document.publication_date.text for document in documents)
     assert {document.pmcid != "" for document in documents} == {True, False}
-    years = {document.event("pubmed").number // 10000 for document in documents}
+    years = {document.get_event("pubmed").number // 10000 for document in documents}
     assert years == set(range(2010, 2025))
 
 
@@ -164,8 +164,8 @@ def test_every_list_of_words_and_values_agrees(generated: GeneratedCollection, p
 
 def test_citations_and_neighbours_agree(generated: GeneratedCollection, parsed: ParsedCollection) -> None:
     for number in range(0, COUNT, 60):
-        pmid = generated.pmid(number)
-        assert list(generated.cited_by(pmid)) == list(parsed.cited_by(pmid))
+        pmid = generated.get_pmid(number)
+        assert list(generated.find_citing(pmid)) == list(parsed.find_citing(pmid))
         assert generated.find_related(number) == parsed.find_related(number)
 
 

@@ -154,8 +154,8 @@ def test_a_demo_reads_copies_in_every_run(tmp_path: Path) -> None:
 
 def test_generated_records_have_copies_as_well() -> None:
     with Sandbox(records=40, enforce_limits=False) as sandbox:
-        pmids = [sandbox.collection.pmid(number) for number in range(40)]
-        documents = [sandbox.collection.document(number) for number in range(40)]
+        pmids = [sandbox.collection.get_pmid(number) for number in range(40)]
+        documents = [sandbox.collection.read_document(number) for number in range(40)]
         dois = [document.doi for document in documents if document.doi]
         answers = [get(sandbox, f"/unpaywall/{doi}", email="me@university.edu") for doi in dois]
 

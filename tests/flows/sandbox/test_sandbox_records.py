@@ -277,7 +277,7 @@ def test_recorded_records_are_returned_byte_for_byte(real_data: Path) -> None:
     folder = real_data / "efetch_pubmed"
     with serve(corpus=[folder]) as client:
         corpus = client.sandbox.collection
-        ids = [corpus.pmid(number) for number in range(corpus.size)]
+        ids = [corpus.get_pmid(number) for number in range(corpus.size)]
         body = client.post("efetch", db="pubmed", id=",".join(ids)).content
         texts = client.post("efetch", db="pubmed", id=",".join(ids), rettype="medline", retmode="text").text
         summaries = client.xml("esummary", db="pubmed", id=",".join(ids), version="2.0")

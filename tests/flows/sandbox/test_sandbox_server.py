@@ -18,7 +18,7 @@ from sandbox_records import Client, serve, write_records
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.local.eutils.database import Database, FetchCall, SearchCall, SearchOutcome
 from entrez_kit.local.eutils.listener import Listener
-from entrez_kit.local.eutils.replies import Items, LocalReply, plain
+from entrez_kit.local.eutils.replies import Items, LocalReply, answer_text
 from entrez_kit.query.fields import Field
 from entrez_kit.sandbox.faults import FaultPlan
 from entrez_kit.sandbox.limits import RateRule
@@ -183,7 +183,7 @@ def test_the_number_of_consecutive_faults_of_a_request_is_limited() -> None:
     for kinds in drawn.values():
         longest = max(len(run) for run in "".join("x" if kind else " " for kind in kinds).split())
         assert longest == 3
-    plan.next("429", times=5)  # planned faults are not chance
+    plan.plan_next("429", times=5)  # planned faults are not chance
     assert [plan.draw("efetch", "c") for _ in range(5)] == ["429"] * 5
 
 
@@ -480,7 +480,7 @@ class Flowers(Database):
     def search(self, request: SearchCall) -> SearchOutcome:
         return SearchOutcome(ids=["1", "2"], translation=request.term)
 
-    def summary(self, uid: str) -> Mapping[str, Any] | None:
+    def build_summary(self, uid: str) -> Mapping[str, Any] | None:
         if uid not in ("1", "2"):
             return None
         return {
@@ -491,9 +491,9 @@ class Flowers(Database):
         }
 
     def fetch(self, request: FetchCall) -> LocalReply:
-        return plain(",".join(request.ids))
+        return answer_text(",".join(request.ids))
 
-    def fields(self) -> tuple[tuple[Field, int], ...]:
+    def list_fields(self) -> tuple[tuple[Field, int], ...]:
         return ()
 
 
@@ -520,7 +520,7 @@ def test_another_database_needs_no_change_of_an_endpoint(shelf: Client) -> None:
 
 def test_another_service_can_have_identifiers_in_the_path(shelf: Client) -> None:
     shelf.sandbox.route(
-        "/unpaywall", "unpaywall", lambda request, state: plain(f"{request.rest}?{request.get('email')}")
+        "/unpaywall", "unpaywall", lambda request, state: answer_text(f"{request.rest}?{request.get('email')}")
     )
     shelf.sandbox.fail_next("500", "unpaywall")
 

@@ -88,7 +88,7 @@ def request_json(services: Services) -> Any:
 
 
 def request_records(services: Services, *, medline: bool = False) -> list[str]:
-    return [item.input for item in Retrieval(services, medline=medline)._efetch(["1", "2"])]
+    return [item.input for item in Retrieval(services, medline=medline)._request_records(["1", "2"])]
 
 
 def request_links(services: Services) -> list[str]:

@@ -23,12 +23,12 @@ PER_FILE = 60
 def _write_files(folder: Path) -> list[Path]:
     """Write a baseline, and updates that revise and delete some of its records."""
     generated = GeneratedCollection(FILES * PER_FILE)
-    raws = [generated.raw(number).decode() for number in range(generated.size)]
+    raws = [generated.read_raw(number).decode() for number in range(generated.size)]
     paths = []
     for number in range(FILES):
         own = raws[number * PER_FILE : (number + 1) * PER_FILE]
         earlier = [raw.replace("<ArticleTitle>", "<ArticleTitle>Revised: ") for raw in raws[: number * 7 : 7]]
-        deleted = [int(generated.pmid(place)) for place in range(number, number * PER_FILE, 41)]
+        deleted = [int(generated.get_pmid(place)) for place in range(number, number * PER_FILE, 41)]
         parts = [*own, *earlier, *([deletion(*deleted)] if deleted else [])]
         paths.append(write_set(folder, f"pubmed26n{number + 1:04}.xml.gz", *parts, md5=True))
     return paths

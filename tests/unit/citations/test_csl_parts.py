@@ -18,12 +18,12 @@ from entrez_kit.citations.style.casing import (
 from entrez_kit.citations.titles import add_full_stops, format_article_title, format_journal_title, remove_full_stop
 from entrez_kit.pubmed.models import Author, PublicationDate
 from entrez_kit.pubmed.pages import expand_ranges, is_article_number, page_and_number
-from entrez_kit.pubmed.xml.dates import publication_date
+from entrez_kit.pubmed.xml.dates import build_publication_date
 
 
 def make_date(text: str) -> dict[str, Any] | None:
     """Return the CSL date of a MedlineDate."""
-    fields = publication_date(None, None, None, None, text)
+    fields = build_publication_date(None, None, None, None, text)
     assert fields is not None
     return csl_date(PublicationDate.model_validate(fields))
 

@@ -28,7 +28,7 @@ class Sink:
         self.text = ""
         self.handed_over: list[str] = []
 
-    def data(self, content: str | bytes) -> None:
+    def write_data(self, content: str | bytes) -> None:
         self.text += content if isinstance(content, str) else content.decode()
 
     def flush(self) -> None:
@@ -50,13 +50,13 @@ def list_rows(module: Module, records: list[Any], columns: Any, delimiter: str =
     writer = module("_formats.rows").Rows(sink, lambda record: [record], columns, delimiter)
     writer.begin()
     for record in records:
-        writer.outcome(record)
+        writer.write_outcome(record)
     writer.end()
     return list(csv.reader(io.StringIO(sink.text), delimiter=delimiter))
 
 
 def test_json_has_readable_letters_of_all_scripts_and_escapes_control_characters(module: Module) -> None:
-    text = module("_formats.documents").json_text({"title": "β-catenin \x1b[31m \x9b31m \u2028 é"})
+    text = module("_formats.documents").format_json({"title": "β-catenin \x1b[31m \x9b31m \u2028 é"})
 
     assert "β-catenin" in text
     assert not set(text) & {"\x1b", "\x9b", "\u2028"}
@@ -64,7 +64,7 @@ def test_json_has_readable_letters_of_all_scripts_and_escapes_control_characters
 
 
 def test_json_is_written_for_text_with_unpaired_surrogates(module: Module) -> None:
-    assert json.loads(module("_formats.documents").json_text({"query": "\udcff"})) == {"query": "\udcff"}
+    assert json.loads(module("_formats.documents").format_json({"query": "\udcff"})) == {"query": "\udcff"}
 
 
 def test_selected_fields_have_their_structure_and_the_requested_order(module: Module) -> None:
@@ -80,8 +80,8 @@ def test_selected_fields_have_their_structure_and_the_requested_order(module: Mo
 
 
 def test_a_path_through_a_list_gives_a_list(module: Module) -> None:
-    assert module("_formats.fields").values_at(RECORD, "authors.last_name") == ["Doe", "Roe"]
-    assert module("_formats.fields").values_at(RECORD, "journal_info.issn") is None
+    assert module("_formats.fields").get_values(RECORD, "authors.last_name") == ["Doe", "Roe"]
+    assert module("_formats.fields").get_values(RECORD, "journal_info.issn") is None
 
 
 @pytest.mark.parametrize(
@@ -106,13 +106,13 @@ def test_fields_of_any_record_of_a_union_are_accepted(module: Module) -> None:
 
     assert shape.knows("articles.medline_text")
     assert shape.knows("articles.full_xml_content.anything.goes")
-    assert shape.below("articles").knows("journal_info.title")
+    assert shape.select("articles").knows("journal_info.title")
     assert not shape.knows("articles.nothing")
 
 
 def test_an_unknown_field_is_rejected_with_the_existing_fields(module: Module) -> None:
     with pytest.raises(InvalidInput, match=r"titel\. Did you mean title") as caught:
-        module("_formats.fields").columns_for(["titel"], {}, module("_formats.fields").DocumentPaths(Article))
+        module("_formats.fields").choose_columns(["titel"], {}, module("_formats.fields").DocumentPaths(Article))
 
     assert "pmid" in caught.value.details["fields"]
     assert "journal_info" in caught.value.recovery_hint
@@ -127,10 +127,10 @@ def test_a_model_is_read_like_its_json(module: Module) -> None:
     assert list(read) == list(data)
     assert "doi" not in read
     assert read.get("abstract_text", "none") == "none"
-    assert fields.as_data(read) == data
+    assert fields.convert_to_data(read) == data
     for path in ("journal_info.publication_date.year", "authors.last_name", "mesh_terms.qualifiers.name"):
-        assert fields.values_at(read, path) == fields.values_at(data, path)
-    json_text = module("_formats.documents").json_text
+        assert fields.get_values(read, path) == fields.get_values(data, path)
+    json_text = module("_formats.documents").format_json
     assert json_text(fields.project(read, ["authors", "journal_info"])) == json_text(
         fields.project(data, ["authors", "journal_info"])
     )
@@ -145,13 +145,13 @@ def test_a_document_written_record_by_record_equals_the_document(module: Module,
     shape = fields.DocumentPaths(FetchResult)
     for arrive_before in (False, True):
         sink = Sink()
-        writer = documents.JsonWriter(sink, [], "articles", shape.below("articles"), shape)
+        writer = documents.JsonWriter(sink, [], "articles", shape.select("articles"), shape)
         rest = result.model_copy(update={"articles": []}) if arrive_before else result
         for article in articles if arrive_before else ():
             writer.take_record(article)
         writer.put(rest)
 
-        assert sink.text == documents.json_text(result) + "\n"
+        assert sink.text == documents.format_json(result) + "\n"
         assert json.loads(sink.text) == result.model_dump(mode="json")
 
 
@@ -167,11 +167,12 @@ def test_every_format_of_single_records_writes_each_at_once(module: Module, form
     )
     sink = Sink()
     plan = module("_state").Plan(BY_NAME[form], (), None)
-    writer = module("_pipeline").writer_for(formats.Job(plan, view, fields.DocumentPaths(sample=[RECORD]), sink, None))
+    job = formats.Job(plan, view, fields.DocumentPaths(sample=[RECORD]), sink, None)
+    writer = module("_pipeline").create_writer(job)
 
     writer.begin()
     for number in (1, 2, 3):
-        writer.outcome({"pmid": f"number {number}"})
+        writer.write_outcome({"pmid": f"number {number}"})
         assert f"number {number}" in sink.handed_over[-1]
 
 
@@ -242,7 +243,7 @@ def test_cells_have_no_control_characters(module: Module) -> None:
 
 def test_json_escapes_invisible_characters_and_has_every_character(module: Module) -> None:
     text = "a\u202eb\u200bc\ufeffd\x9be\u2028f\U000e0041g\u00adh می\u200cخواهم"
-    shown = module("_formats.documents").json_text({"title": text})
+    shown = module("_formats.documents").format_json({"title": text})
 
     assert json.loads(shown) == {"title": text}
     assert "\\u202e" in shown
@@ -262,7 +263,7 @@ def test_models_become_plain_data(module: Module) -> None:
     class Point(BaseModel):
         x: int
 
-    assert module("_formats.fields").as_data({"points": [Point(x=1)]}) == {"points": [{"x": 1}]}
+    assert module("_formats.fields").convert_to_data({"points": [Point(x=1)]}) == {"points": [{"x": 1}]}
 
 
 def test_pages_tables_and_markdown_of_a_record_have_no_hidden_characters_and_its_json_has_all(module: Module) -> None:
@@ -287,7 +288,7 @@ def test_pages_tables_and_markdown_of_a_record_have_no_hidden_characters_and_its
         assert not set(marks) & set(text)
     assert "Tea time" in page
     assert "\x1b[0m" in console.getvalue()  # the program's own
-    assert json.loads(module("_formats.documents").json_text(record)) == record
+    assert json.loads(module("_formats.documents").format_json(record)) == record
 
 
 class Yaml12(yaml.SafeLoader):  # type: ignore[misc]  # PyYAML ships no type information
@@ -306,7 +307,7 @@ for tag, pattern, first in (
 
 
 def write_as_yaml(module: Module, document: Any) -> str:
-    return "\n".join(module("_formats.yaml").yaml_lines(document)) + "\n"
+    return "\n".join(module("_formats.yaml").yield_yaml_lines(document)) + "\n"
 
 
 TRICKY = (
@@ -407,7 +408,7 @@ PLAIN_DATA = st.recursive(
 @given(document=st.dictionaries(st.sampled_from(["a", "no", "b c"]), PLAIN_DATA))
 @example(document={"a": "0\n"})
 def test_any_document_is_unchanged_in_yaml(document: Any) -> None:
-    lines = import_module("entrez_kit.commands._formats.yaml").yaml_lines(document)
+    lines = import_module("entrez_kit.commands._formats.yaml").yield_yaml_lines(document)
     text = "".join(f"{line}\n" for line in lines)  # a document ends with a line break, and so does a block in it
 
     assert yaml.load(text, yaml.SafeLoader) == document
@@ -422,7 +423,7 @@ def test_a_yaml_document_written_record_by_record_equals_the_document(module: Mo
     for pmids in (None, ["0", "1", "2"]):
         result = FetchResult(requested_pmids=pmids, articles=list(articles), not_found_pmids=[], efetch_details=details)
         sink = Sink()
-        writer = module("_formats.yaml").YamlWriter(sink, [], "articles", shape.below("articles"), shape)
+        writer = module("_formats.yaml").YamlWriter(sink, [], "articles", shape.select("articles"), shape)
         for article in articles:
             writer.take_record(article)
         writer.put(result.model_copy(update={"articles": []}))
@@ -441,6 +442,6 @@ def test_a_document_whose_list_is_omitted_if_empty_is_written_completely(module:
     for name, load in (("documents.JsonWriter", json.loads), ("yaml.YamlWriter", yaml.safe_load)):
         place, _, kind = name.partition(".")
         sink = Sink()
-        getattr(module(f"_formats.{place}"), kind)(sink, [], "hits", shape.below("hits"), shape).put(result)
+        getattr(module(f"_formats.{place}"), kind)(sink, [], "hits", shape.select("hits"), shape).put(result)
 
         assert load(sink.text) == result.model_dump(mode="json")

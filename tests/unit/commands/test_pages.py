@@ -7,7 +7,7 @@ import pytest
 from command_line import Module
 from rich.console import Console
 
-from entrez_kit.pubmed.standing import standing_of
+from entrez_kit.pubmed.standing import determine_standing
 
 JOURNAL = {
     "title": "Journal of Demonstrations",
@@ -31,15 +31,15 @@ JOURNAL = {
     ],
 )
 def test_names_are_written_like_in_citations(module: Module, author: dict[str, str], name: str) -> None:
-    assert module("_views.text").person(author) == name
+    assert module("_views.text").format_person(author) == name
 
 
 def test_a_list_of_authors_is_shortened_with_et_al(module: Module) -> None:
     authors = [{"last_name": name} for name in "ABCD"]
 
-    assert module("_views.text").people(authors, 2) == "A, B, et al."
-    assert module("_views.text").people(authors, 4) == "A, B, C, D"
-    assert module("_views.text").people(None) == ""
+    assert module("_views.text").format_people(authors, 2) == "A, B, et al."
+    assert module("_views.text").format_people(authors, 4) == "A, B, C, D"
+    assert module("_views.text").format_people(None) == ""
     assert module("_views.text").shorten("Doe J, Roe R, The Group of X, Y", 2) == "Doe J, Roe R, et al."
 
 
@@ -61,7 +61,7 @@ def test_a_list_of_authors_is_shortened_with_et_al(module: Module) -> None:
 def test_the_source_is_a_citation_line(module: Module, changes: dict[str, Any], expected: str) -> None:
     record = {"pmid": "1", "journal_info": {**JOURNAL, **changes}}
 
-    assert module("_views.text").source_of(record) == expected
+    assert module("_views.text").format_source(record) == expected
 
 
 @pytest.mark.parametrize(
@@ -74,9 +74,9 @@ def test_the_source_is_a_citation_line(module: Module, changes: dict[str, Any], 
     ],
 )
 def test_the_year_is_found_in_every_kind_of_date(module: Module, date: dict[str, Any], year: str) -> None:
-    assert module("_views.text").year_of({"journal_info": {"publication_date": date}}) == year
-    assert module("_views.text").year_of({"journal_info": {"year": 2020}}) == "2020"
-    assert module("_views.text").year_of({}) == ""
+    assert module("_views.text").get_year({"journal_info": {"publication_date": date}}) == year
+    assert module("_views.text").get_year({"journal_info": {"year": 2020}}) == "2020"
+    assert module("_views.text").get_year({}) == ""
 
 
 def test_a_banner_names_only_retractions_and_concerns(module: Module) -> None:
@@ -90,25 +90,25 @@ def test_a_banner_names_only_retractions_and_concerns(module: Module) -> None:
             {"kind": "SomethingNewIn", "citation": "J Demo. 2022;1:1"},
         ],
     }
-    standing = standing_of(corrections=record["corrections"])
+    standing = determine_standing(corrections=record["corrections"])
     assert standing is not None
     record["standing"] = standing.model_dump()
 
-    assert module("_views.text").banner(record) == [
+    assert module("_views.text").build_banner(record) == [
         "RETRACTED: this article has been retracted.",
         "Retracted by: J Demo. 2025;1:1 PMID 2 (fraud)",
     ]
-    assert module("_views.text").other_corrections(record) == [
+    assert module("_views.text").list_other_corrections(record) == [
         "Partly retracted by: J Demo. 2024;1:1",
         "Comment in: J Demo. 2023;1:1",
         "Something new in: J Demo. 2022;1:1",
     ]
-    assert module("_views.text").banner({"pmid": "1", "retraction_status": "none"}) == []
-    assert module("_views.text").banner({"pmid": "1"}) == []
+    assert module("_views.text").build_banner({"pmid": "1", "retraction_status": "none"}) == []
+    assert module("_views.text").build_banner({"pmid": "1"}) == []
 
 
 def test_addresses_of_dois_are_escaped(module: Module) -> None:
-    links = dict(module("_views.text").links_of({"pmid": "1", "doi": "10.1002/a<b>c#d;2-2", "pmcid": "PMC3"}))
+    links = dict(module("_views.text").list_links({"pmid": "1", "doi": "10.1002/a<b>c#d;2-2", "pmcid": "PMC3"}))
 
     assert links["PMID 1"] == "https://pubmed.ncbi.nlm.nih.gov/1/"
     assert links["doi:10.1002/a<b>c#d;2-2"] == "https://doi.org/10.1002/a%3Cb%3Ec%23d;2-2"
@@ -133,14 +133,14 @@ def test_addresses_of_dois_are_escaped(module: Module) -> None:
     ],
 )
 def test_markdown_shows_text_unchanged(module: Module, text: str, expected: str) -> None:
-    assert module("_views.markdown").escaped(text) == expected
+    assert module("_views.markdown").escape(text) == expected
 
 
 def test_escaped_text_is_unchanged_by_a_markdown_parser(module: Module) -> None:
     from markdown_it import MarkdownIt
 
     for text in ("P<0.001 *x* _y_ [z](w) `q` <b>", "1. a", "# b", "+ c", "&lt; d", "a\\*b", "~~e~~ | f", "10) g"):
-        tokens = MarkdownIt().parse(module("_views.markdown").escaped(text))
+        tokens = MarkdownIt().parse(module("_views.markdown").escape(text))
         assert [token.type for token in tokens] == ["paragraph_open", "inline", "paragraph_close"], text
         assert "".join(child.content for child in tokens[1].children or []) == text
 
@@ -163,14 +163,14 @@ def test_mesh_terms_mark_their_major_topics(module: Module) -> None:
         "qualifiers": [{"name": "genetics", "is_major_topic": True}, {"name": "therapy"}],
     }
 
-    assert module("_views.markdown").mesh_term(term) == "Anemia, Sickle Cell/genetics*/therapy"
+    assert module("_views.markdown").format_mesh_term(term) == "Anemia, Sickle Cell/genetics*/therapy"
 
 
 @pytest.mark.parametrize(("width", "one_line"), [(60, True), (24, False)])
 def test_a_row_becomes_lines_if_a_date_would_be_wrapped(module: Module, width: int, one_line: bool) -> None:
     tables = module("_views.tables")
-    table = tables.ListingTable("Key", tables.number("Records"), "Followed to")
-    table.row("demo", "73", "2026-03-06")
+    table = tables.ListingTable("Key", tables.build_number_column("Records"), "Followed to")
+    table.add_cells("demo", "73", "2026-03-06")
     shown = io.StringIO()
     Console(width=width, file=shown).print(table)
     lines = shown.getvalue().splitlines()

@@ -4,7 +4,7 @@ import pytest
 from canned_services import Canned, run_canned, write_einfo_xml
 
 from entrez_kit.base.errors import InvalidInput, UpstreamError
-from entrez_kit.databases.names import check_database, entrez_uid, read_uid
+from entrez_kit.databases.names import check_database, read_uid, to_entrez_uid
 from entrez_kit.databases.search import SEARCH
 
 
@@ -39,7 +39,7 @@ def test_an_id_is_read_like_ncbi_reads_it(db: str, text: str, uid: str | None) -
 
 
 def test_only_identifiers_of_six_digits_have_an_entrez_uid() -> None:
-    assert [entrez_uid(ui) for ui in ("D009203", "q000379", "C535339", "D000077594", "x")] == [
+    assert [to_entrez_uid(ui) for ui in ("D009203", "q000379", "C535339", "D000077594", "x")] == [
         "68009203",
         "81000379",
         "67535339",

@@ -7,7 +7,7 @@ from one_jats_article import parse_jats
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.fulltext.jats.article import JatsArticle, JatsError, iter_jats
 from entrez_kit.fulltext.models import FulltextDate, Section
-from entrez_kit.pubmed.standing import retraction_status
+from entrez_kit.pubmed.standing import to_retraction_status
 
 MATHML = 'xmlns:mml="http://www.w3.org/1998/Math/MathML"'
 
@@ -641,7 +641,7 @@ def test_a_retraction_is_read_from_related_articles_and_not_from_titles(kind: st
         attributes=f'article-type="{kind}"',
     ).front
 
-    assert retraction_status(front.standing) == status
+    assert to_retraction_status(front.standing) == status
 
 
 @pytest.mark.parametrize(

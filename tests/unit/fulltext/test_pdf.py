@@ -10,20 +10,20 @@ from used_recordings import require_recordings
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.fulltext import pdf as module
-from entrez_kit.fulltext.pdf import join_hyphenated, pdf_to_text
+from entrez_kit.fulltext.pdf import join_hyphenated, read_pdf
 
 
 def get_refusal(content: bytes, seconds: float = 10) -> str:
     """Return the reason why a file cannot be read."""
     with pytest.raises(UpstreamError) as caught:
-        pdf_to_text(content, seconds=seconds)
+        read_pdf(content, seconds=seconds)
     assert caught.value.reason == "parse_failed"
     assert not caught.value.retryable
     return str(caught.value.details["what"])
 
 
 def test_every_word_of_a_pdf_is_read_in_order() -> None:
-    found = pdf_to_text(write_pdf(write_prose(120), write_prose(60, 120), title="A small (but real) PDF"))
+    found = read_pdf(write_pdf(write_prose(120), write_prose(60, 120), title="A small (but real) PDF"))
 
     assert found.text.split() == [f"word{n}x" for n in range(180)]
     assert (found.total_pages, found.word_count, found.title) == (2, 180, "A small (but real) PDF")
@@ -34,7 +34,7 @@ def test_the_words_of_recorded_articles_are_read(real_data: Path) -> None:
     files = sorted((real_data / "pdf").glob("*.pdf"))
     require_recordings(files)
     for file in files:
-        found = pdf_to_text(file.read_bytes())
+        found = read_pdf(file.read_bytes())
         assert found.total_pages >= 5, file.name
         assert found.word_count > 4000, file.name
         assert found.title, file.name
@@ -45,7 +45,7 @@ def test_the_words_of_recorded_articles_are_read(real_data: Path) -> None:
 
 def test_words_split_at_the_end_of_a_line_are_joined() -> None:
     lines = ["Smokers among the un-", "employed were re-", "cruited from well-", "known and well-known", "practices."]
-    found = pdf_to_text(write_pdf([*write_prose(60), *lines]))
+    found = read_pdf(write_pdf([*write_prose(60), *lines]))
 
     assert "the unemployed were recruited from well-known and well-known\npractices." in found.text
 
@@ -84,7 +84,7 @@ def test_ligatures_and_unusual_spaces_become_plain_letters() -> None:
     [("A trial of sleep", "A trial of sleep"), ("Microsoft Word - draft7.docx", None), ("untitled", None), ("", None)],
 )
 def test_an_invalid_title_is_omitted(title: str, shown: str | None) -> None:
-    assert pdf_to_text(write_pdf(write_prose(80), title=title)).title == shown
+    assert read_pdf(write_pdf(write_prose(80), title=title)).title == shown
 
 
 @pytest.mark.parametrize("algorithm", ["RC4-128", "AES-256"])
@@ -97,7 +97,7 @@ def test_a_pdf_with_a_password_is_reported_as_locked(algorithm: str) -> None:
 
 @pytest.mark.parametrize("algorithm", ["RC4-128", "AES-256"])
 def test_a_pdf_with_an_empty_password_is_read(algorithm: str) -> None:
-    assert pdf_to_text(encrypt_pdf(write_pdf(write_prose(80)), user="", algorithm=algorithm)).word_count == 80
+    assert read_pdf(encrypt_pdf(write_pdf(write_prose(80)), user="", algorithm=algorithm)).word_count == 80
 
 
 def test_a_scanned_pdf_has_no_text() -> None:
@@ -113,7 +113,7 @@ def test_an_unreadable_page_is_marked_in_the_text(monkeypatch: pytest.MonkeyPatc
     figure = b"0 0 m 1 1 l S " * 2_000
     text = [b"BT /F1 10 Tf 50 780 Td (" + " ".join(write_prose(60)).encode() + b") Tj ET"] * 5
 
-    found = pdf_to_text(draw_pdf(*text[:3], figure, *text[3:]))
+    found = read_pdf(draw_pdf(*text[:3], figure, *text[3:]))
     assert "[Page 4 of this PDF could not be read.]" in found.text
     assert (found.total_pages, found.word_count) == (6, 300)
     assert get_refusal(draw_pdf(text[0], figure)) == "is a PDF with 1 unreadable pages of 2"
@@ -124,7 +124,7 @@ def test_an_incomplete_pdf_is_read_or_refused(share: float) -> None:
     whole = write_pdf(write_prose(200), write_prose(200))
     cut = whole[: int(len(whole) * share)]
     try:
-        assert pdf_to_text(cut).word_count >= 50
+        assert read_pdf(cut).word_count >= 50
     except UpstreamError as exc:
         assert exc.reason == "parse_failed"  # noqa: PT017  # both ends are fine, a third is not
 
@@ -135,7 +135,7 @@ def test_a_file_that_is_not_a_pdf_is_reported_as_one(content: bytes) -> None:
 
 
 def test_bytes_before_a_pdf_are_ignored() -> None:
-    assert pdf_to_text(b"junk\r\n" * 20 + write_pdf(write_prose(80))).word_count == 80
+    assert read_pdf(b"junk\r\n" * 20 + write_pdf(write_prose(80))).word_count == 80
 
 
 HOSTILE = {

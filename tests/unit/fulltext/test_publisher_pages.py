@@ -11,7 +11,7 @@ from used_recordings import require_recordings
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.fulltext import html as module
-from entrez_kit.fulltext.html import WebPage, html_to_markdown
+from entrez_kit.fulltext.html import WebPage, convert_html_to_markdown
 
 URL = "https://publisher.example/articles/1"
 PARAGRAPH = "The gut of the imaginary mouse was studied for forty nights without interruption. "
@@ -30,7 +30,7 @@ def write_article(*, head: str = "", body: str = "", paragraphs: int = 12) -> by
 
 def read(content: bytes, charset: str | None = None) -> WebPage:
     """Read a page."""
-    return html_to_markdown(content, URL, charset)
+    return convert_html_to_markdown(content, URL, charset)
 
 
 def get_refusal(content: bytes) -> str:
@@ -270,7 +270,7 @@ def test_superscripts_of_a_page_are_raised_and_labels_separated() -> None:
         "H<sub>2</sub>O with Ca<sup>2+</sup>, Transport<sup>a</sup></p><table><tr><td>10<sup>6</sup></td>"
         "<td>b</td></tr></table><p><b>Figure 1.</b>Score plot</p></article></body></html>"
     )
-    page = html_to_markdown(html.encode(), "https://x.invalid/")
+    page = convert_html_to_markdown(html.encode(), "https://x.invalid/")
 
     assert page.title == "On 10⁶ cells"
     assert "10⁵ cells in H₂O with Ca²⁺, Transport ᵃ" in page.markdown
@@ -283,7 +283,7 @@ def test_a_character_that_xml_does_not_allow_does_not_lose_the_page(hidden: str)
     words = "".join(f"<p>{' '.join(write_prose(60, 60 * number))}.</p>" for number in range(10))
     page = f"<html><body><article><h2>Introduction</h2>{words}<p>one{hidden}word</p></article></body></html>"
 
-    text = html_to_markdown(page.encode(), "https://example.org/").markdown
+    text = convert_html_to_markdown(page.encode(), "https://example.org/").markdown
 
     assert "word599x" in text
     assert not {"\x1b", "\x07", "\x01", "\ufffe", "\uffff", "\x00"} & set(text)

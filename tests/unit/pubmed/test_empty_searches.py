@@ -2,7 +2,7 @@
 
 import pytest
 
-from entrez_kit.pubmed.empty_searches import find_emptying_part, names_emptying_part, split_query
+from entrez_kit.pubmed.empty_searches import find_emptying_part, has_emptying_part, split_query
 from entrez_kit.services.small_replies import Complaint, ESearchReply
 
 NOTHING = ESearchReply(count=0)
@@ -66,9 +66,9 @@ def test_phrases_that_the_reply_names_are_not_counted() -> None:
     dropped = ESearchReply(count=0, complaints=[Complaint("phrase_not_found", "unicornzz", "dropped")])
     asked: list[str] = []
 
-    assert names_emptying_part("nobody a[au] AND x", kept)
-    assert not names_emptying_part("(nobody a[au] OR y) AND x", kept)
-    assert not names_emptying_part("x", NOTHING)
+    assert has_emptying_part("nobody a[au] AND x", kept)
+    assert not has_emptying_part("(nobody a[au] OR y) AND x", kept)
+    assert not has_emptying_part("x", NOTHING)
     assert find_emptying_part("a AND unicornzz", dropped, lambda term: len(asked)) == []
 
     def count(term: str) -> int:

@@ -14,7 +14,7 @@ from superscript_policy import find_badly_written, list_scripts, mark_html_scrip
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.pubmed.europepmc.europepmc_models import EuropePMCArticle
-from entrez_kit.pubmed.europepmc.europepmc_records import authors_of, kind_of, parse_page, parse_record
+from entrez_kit.pubmed.europepmc.europepmc_records import parse_page, parse_record, read_authors, to_reftype
 from entrez_kit.pubmed.models import Article
 
 LEFT_OUT = {
@@ -343,7 +343,7 @@ def test_groups_are_authors_too() -> None:
 def test_names_on_one_line_are_split(line: str, names: list[str]) -> None:
     found = [
         f"={author['collective_name']}" if "collective_name" in author else "|".join(author.values())
-        for author in authors_of(line)
+        for author in read_authors(line)
     ]
 
     assert found == names
@@ -416,7 +416,7 @@ def test_a_lite_record_of_a_retracted_article_is_marked() -> None:
     ],
 )
 def test_links_have_nlms_names(words: str, kind: str) -> None:
-    assert kind_of(words) == kind
+    assert to_reftype(words) == kind
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from entrez_kit.pubmed.encoded_markup import abstract_parts, plain_text, unescape_entities
+from entrez_kit.pubmed.encoded_markup import convert_to_plain_text, split_abstract, unescape_entities
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ from entrez_kit.pubmed.encoded_markup import abstract_parts, plain_text, unescap
     ],
 )
 def test_markup_is_removed_and_words_stay(given: str, plain: str) -> None:
-    assert plain_text(given) == plain
+    assert convert_to_plain_text(given) == plain
 
 
 @pytest.mark.parametrize(
@@ -43,24 +43,26 @@ def test_markup_is_removed_and_words_stay(given: str, plain: str) -> None:
     ],
 )
 def test_less_than_is_not_markup(text: str) -> None:
-    assert plain_text(text) == text
+    assert convert_to_plain_text(text) == text
 
 
 def test_p_less_than_is_not_removed_as_a_tag() -> None:
-    assert plain_text("improved (<i>P</i>&lt;0.001; n>30) in <b>all</b>") == "improved (P<0.001; n>30) in all"
+    assert (
+        convert_to_plain_text("improved (<i>P</i>&lt;0.001; n>30) in <b>all</b>") == "improved (P<0.001; n>30) in all"
+    )
 
 
 def test_a_title_does_not_end_at_its_first_markup() -> None:
     title = "The <mml:math><mml:msup><mml:mi>x</mml:mi><mml:mn>2</mml:mn></mml:msup></mml:math> of <i>Mus</i> &amp; men"
 
-    assert plain_text(title) == "The x² of Mus & men"
+    assert convert_to_plain_text(title) == "The x² of Mus & men"
 
 
 def test_a_formula_has_its_fractions() -> None:
     formula = "<math><mfrac><mi>a</mi><mi>b</mi></mfrac></math>"
 
-    assert plain_text(f"ratio {formula} &lt; 2") == "ratio a/b < 2"
-    assert plain_text("broken <math><mi>a</mi> stays readable") == "broken a stays readable"
+    assert convert_to_plain_text(f"ratio {formula} &lt; 2") == "ratio a/b < 2"
+    assert convert_to_plain_text("broken <math><mi>a</mi> stays readable") == "broken a stays readable"
 
 
 def test_entities_are_decoded_as_often_as_they_were_encoded() -> None:
@@ -74,7 +76,7 @@ def test_entities_are_decoded_as_often_as_they_were_encoded() -> None:
 def test_a_structured_abstract_has_all_its_sections_and_labels() -> None:
     text = "<h4>Background</h4>Cells <i>divide</i>.<h4>Methods:</h4>We counted (p<.05).<h4>Conclusion</h4>They do."
 
-    assert abstract_parts(text) == [
+    assert split_abstract(text) == [
         {"label": "Background", "text": "Cells divide."},
         {"label": "Methods", "text": "We counted (p<.05)."},
         {"label": "Conclusion", "text": "They do."},
@@ -82,15 +84,15 @@ def test_a_structured_abstract_has_all_its_sections_and_labels() -> None:
 
 
 def test_text_before_the_first_heading_is_not_lost() -> None:
-    assert abstract_parts("Before. <h4>Results</h4>After.") == [
+    assert split_abstract("Before. <h4>Results</h4>After.") == [
         {"text": "Before."},
         {"label": "Results", "text": "After."},
     ]
 
 
 def test_a_plain_abstract_is_one_section() -> None:
-    assert abstract_parts("Just text with <b>bold</b> words.") == [{"text": "Just text with bold words."}]
-    assert abstract_parts("") == abstract_parts(None) == abstract_parts("<p> </p>") == []
+    assert split_abstract("Just text with <b>bold</b> words.") == [{"text": "Just text with bold words."}]
+    assert split_abstract("") == split_abstract(None) == split_abstract("<p> </p>") == []
 
 
 def test_jats_sections_are_read_like_headings() -> None:
@@ -99,18 +101,18 @@ def test_jats_sections_are_read_like_headings() -> None:
         "<sec><title>Methods and analysis</title><p>How.</p></sec>"
     )
 
-    assert abstract_parts(text) == [
+    assert split_abstract(text) == [
         {"label": "Introduction", "text": "Why."},
         {"label": "Methods and analysis", "text": "How."},
     ]
 
 
 def test_encoded_headings_are_headings() -> None:
-    assert abstract_parts("&lt;h4&gt;Aim&lt;/h4&gt;To see.") == [{"label": "Aim", "text": "To see."}]
+    assert split_abstract("&lt;h4&gt;Aim&lt;/h4&gt;To see.") == [{"label": "Aim", "text": "To see."}]
 
 
 def test_a_heading_without_text_is_returned() -> None:
-    assert abstract_parts("<h4>Trial registration</h4><h4>Results</h4>None.") == [
+    assert split_abstract("<h4>Trial registration</h4><h4>Results</h4>None.") == [
         {"label": "Trial registration", "text": ""},
         {"label": "Results", "text": "None."},
     ]

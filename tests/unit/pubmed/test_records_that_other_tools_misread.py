@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from entrez_kit.base.errors import UpstreamError
-from entrez_kit.pubmed.encoded_markup import plain_text
+from entrez_kit.pubmed.encoded_markup import convert_to_plain_text
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.summaries import parse_summaries
 from entrez_kit.pubmed.xml.records import Record, iter_records
@@ -62,7 +62,7 @@ def test_comparison_signs_are_unchanged() -> None:
 
     assert article.title == "P<0.001 and n>5"
     assert article.abstract_text == "P<0.001; a <b> c; 5 &lt; 6"
-    assert plain_text("Effect &lt;i&gt;in vivo&lt;/i&gt; (P&lt;0.001)") == "Effect in vivo (P<0.001)"
+    assert convert_to_plain_text("Effect &lt;i&gt;in vivo&lt;/i&gt; (P&lt;0.001)") == "Effect in vivo (P<0.001)"
 
 
 def test_every_section_of_a_structured_abstract_has_its_label() -> None:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from used_recordings import require_recordings
 
-from entrez_kit.pubmed.models import GRAVITY, WORDS, Article, BriefSummary, Standing, StandingStatus, place_of
-from entrez_kit.pubmed.standing import KINDS, retraction_status, standing_of
+from entrez_kit.pubmed.models import GRAVITY, WORDS, Article, BriefSummary, Standing, StandingStatus, find_place
+from entrez_kit.pubmed.standing import KINDS, determine_standing, to_retraction_status
 from entrez_kit.pubmed.xml.records import iter_records
 
 PLACE = "J Invent Res. 2021 Jun 3;9(6):600. doi: 10.5555/notice.1."
@@ -54,10 +54,10 @@ def make_note(kind: str, **more: Any) -> dict[str, Any]:
 def test_every_kind_of_related_record_gives_the_standing_of_the_work(kind: str) -> None:
     status, coarse = STANDINGS[kind]
 
-    standing = standing_of(corrections=[make_note(kind)])
+    standing = determine_standing(corrections=[make_note(kind)])
 
     assert (standing.status if standing else None) == status
-    assert retraction_status(standing) == coarse
+    assert to_retraction_status(standing) == coarse
     if standing:
         assert standing.model_dump(exclude={"status"}) == {
             "notices": [
@@ -107,7 +107,7 @@ def test_every_kind_in_the_recordings_is_in_the_table(real_data: Path) -> None:
     ],
 )
 def test_publication_types_give_the_standing_of_a_work(types: str, status: str | None) -> None:
-    standing = standing_of(publication_types=["Journal Article", types])
+    standing = determine_standing(publication_types=["Journal Article", types])
 
     assert (standing.status if standing else None) == status
 
@@ -138,13 +138,15 @@ def test_publication_types_give_the_standing_of_a_work(types: str, status: str |
     ],
 )
 def test_a_publishers_mark_before_a_title_counts_and_similar_words_do_not(title: str, status: str | None) -> None:
-    standing = standing_of(publication_types=["Journal Article"], title=title)
+    standing = determine_standing(publication_types=["Journal Article"], title=title)
 
     assert (standing.status if standing else None) == status
 
 
 def test_a_notice_with_the_title_of_the_retracted_article_is_a_notice() -> None:
-    standing = standing_of(publication_types=["Retraction of Publication"], title="Retracted: Moonlight and memory.")
+    standing = determine_standing(
+        publication_types=["Retraction of Publication"], title="Retracted: Moonlight and memory."
+    )
 
     assert standing
     assert standing.status == "retraction_notice"
@@ -160,25 +162,27 @@ def test_a_notice_with_the_title_of_the_retracted_article_is_a_notice() -> None:
     ],
 )
 def test_a_withdrawn_preprint_is_withdrawn(said: dict[str, str]) -> None:
-    standing = standing_of(publication_types=["Preprint"], **said)  # type: ignore[arg-type]
+    standing = determine_standing(publication_types=["Preprint"], **said)  # type: ignore[arg-type]
 
     assert standing
     assert standing.status == "withdrawn"
-    assert retraction_status(standing) == "retracted"
+    assert to_retraction_status(standing) == "retracted"
     if "because" in said.get("abstract", ""):
         assert standing.notices[0].reason == "because of errors in the data"
 
 
 def test_a_preprint_that_is_also_called_retracted_is_withdrawn() -> None:
-    standing = standing_of(publication_types=["Preprint", "Retracted Publication"], title="WITHDRAWN: Moonlight.")
+    standing = determine_standing(
+        publication_types=["Preprint", "Retracted Publication"], title="WITHDRAWN: Moonlight."
+    )
 
     assert standing
     assert standing.status == "withdrawn"
 
 
 def test_a_preprint_is_published_in_a_journal_and_superseded_on_a_server() -> None:
-    published = standing_of(publication_types=["Preprint"], corrections=[make_note("UpdateIn")])
-    newer = standing_of(
+    published = determine_standing(publication_types=["Preprint"], corrections=[make_note("UpdateIn")])
+    newer = determine_standing(
         publication_types=["Preprint"], corrections=[make_note("UpdateIn", citation="bioRxiv. 2024 Sep 02")]
     )
 
@@ -189,7 +193,7 @@ def test_a_preprint_is_published_in_a_journal_and_superseded_on_a_server() -> No
 
 
 def test_the_gravest_standing_is_first_and_none_is_lost() -> None:
-    standing = standing_of(
+    standing = determine_standing(
         corrections=[
             make_note("ErratumIn"),
             make_note("CommentIn"),
@@ -206,17 +210,17 @@ def test_the_gravest_standing_is_first_and_none_is_lost() -> None:
 def test_a_reinstated_work_is_reinstated_unless_it_is_still_called_retracted() -> None:
     related = [make_note("RetractionIn"), make_note("ErratumIn", note="This article has been reinstated.")]
 
-    again = standing_of(corrections=related)
-    still = standing_of(publication_types=["Retracted Publication"], corrections=related)
+    again = determine_standing(corrections=related)
+    still = determine_standing(publication_types=["Retracted Publication"], corrections=related)
 
     assert again
-    assert (again.status, retraction_status(again)) == ("reinstated", "none")
+    assert (again.status, to_retraction_status(again)) == ("reinstated", "none")
     assert still
     assert still.status == "retracted"
 
 
 def test_a_note_cannot_close_its_brackets_and_has_no_identifier_of_another_work() -> None:
-    standing = standing_of(corrections=[make_note("RetractionIn", citation="J [Inv]. 2021;1:2. PMID: 99000051")])
+    standing = determine_standing(corrections=[make_note("RetractionIn", citation="J [Inv]. 2021;1:2. PMID: 99000051")])
 
     assert standing
     assert standing.note == "[Retracted: J (Inv). 2021;1:2]"
@@ -236,10 +240,10 @@ def test_a_note_cannot_close_its_brackets_and_has_no_identifier_of_another_work(
     ],
 )
 def test_the_place_of_a_notice_is_its_journal_and_not_its_authors(citation: str, place: str) -> None:
-    standing = standing_of(corrections=[make_note("RetractionIn", citation=citation)])
+    standing = determine_standing(corrections=[make_note("RetractionIn", citation=citation)])
 
     assert standing
-    assert place_of(standing.notices[0]) == place
+    assert find_place(standing.notices[0]) == place
 
 
 def test_the_document_of_a_work_without_notices_has_no_standing() -> None:

@@ -8,7 +8,7 @@ import pytest
 from used_recordings import require_recordings
 
 from entrez_kit.base.errors import UpstreamError
-from entrez_kit.pubmed.encoded_markup import plain_text
+from entrez_kit.pubmed.encoded_markup import convert_to_plain_text
 from entrez_kit.pubmed.summaries import parse_summaries
 from entrez_kit.services.esummary_reply import parse_esummary
 
@@ -205,7 +205,7 @@ def test_a_doi_is_found_in_the_electronic_location() -> None:
     ],
 )
 def test_only_known_markup_is_removed_from_titles(title: str, expected: str) -> None:
-    assert plain_text(title) == expected
+    assert convert_to_plain_text(title) == expected
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ class Bench:
 
     @cached_property
     def articles(self) -> list[Article]:
-        return [Article(ElementTree.fromstring(self.corpus.raw(number))) for number in range(self.corpus.size)]
+        return [Article(ElementTree.fromstring(self.corpus.read_raw(number))) for number in range(self.corpus.size)]
 
     @cached_property
     def tree(self) -> Tree:
@@ -67,7 +67,7 @@ class Bench:
 
     def find(self, query: str) -> set[int]:
         found = search(query, self.files or self.corpus.index, self.vocabulary)
-        return {int(self.corpus.pmid(number)) for number in found.records}
+        return {int(self.corpus.get_pmid(number)) for number in found.records}
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class InFiles(Bench):
         assert self.files is not None
         found = search(query, self.files, self.vocabulary)
         assert len(self.files.pmids(list(found.records))) == len(found.records)
-        return {int(self.corpus.pmid(self.numbers[number])) for number in found.records}
+        return {int(self.corpus.get_pmid(self.numbers[number])) for number in found.records}
 
 
 def _is_plain(raw: bytes) -> bool:
@@ -111,7 +111,7 @@ def invented() -> Bench:
         for record in split_records([file.read_bytes()])
         if _is_plain(record[1])
     ]
-    records += [(generated.pmid(number), generated.raw(number)) for number in range(generated.size)]
+    records += [(generated.get_pmid(number), generated.read_raw(number)) for number in range(generated.size)]
     return Bench(ParsedCollection([*records, *split_records([SHELF.encode()])]))
 
 
@@ -125,8 +125,8 @@ def in_files(invented: Bench, tmp_path_factory: pytest.TempPathFactory) -> InFil
     for number in range(invented.corpus.size):
         if number % 9 == 4:
             removed.add(len(records))
-            records.append((-1, read_terms(Document(old.raw(number % old.size)))))
-        records.append((number, read_terms(invented.corpus.document(number))))
+            records.append((-1, read_terms(Document(old.read_raw(number % old.size)))))
+        records.append((number, read_terms(invented.corpus.read_document(number))))
     bounds = (0, 60, 61, 150, len(records))
     segments = []
     for first, last in pairwise(bounds):

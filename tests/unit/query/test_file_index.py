@@ -26,9 +26,9 @@ def read_records() -> Records:
     """Return the terms of the demo records and of some generated ones."""
     demo, generated = ParsedCollection.demo(), GeneratedCollection(60, seed=5)
     collection = ParsedCollection(
-        (one.pmid(number), one.raw(number)) for one in (demo, generated) for number in range(one.size)
+        (one.get_pmid(number), one.read_raw(number)) for one in (demo, generated) for number in range(one.size)
     )
-    return [read_terms(collection.document(number)) for number in range(collection.size)]
+    return [read_terms(collection.read_document(number)) for number in range(collection.size)]
 
 
 def write_segment(path: Path, records: Records, limit: int = 2_500_000) -> Path:
@@ -149,7 +149,7 @@ def test_a_merged_segment_without_removed_records_gives_the_same(segments: list[
 def test_recorded_records_are_found_as_in_memory(real_data: Path, tmp_path: Path) -> None:
     files = sorted((real_data / "baseline").glob("*.xml.gz"))
     collection = ParsedCollection.from_paths(files)
-    records = [read_terms(collection.document(number)) for number in range(collection.size)]
+    records = [read_terms(collection.read_document(number)) for number in range(collection.size)]
     bounds = (0, 40, len(records))
     paths = [write_segment(tmp_path / f"{first}.seg", records[first:last]) for first, last in pairwise(bounds)]
 

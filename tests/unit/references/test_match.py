@@ -7,9 +7,15 @@ from contextlib import suppress
 import pytest
 
 from entrez_kit.base.errors import InvalidInput
-from entrez_kit.pubmed.brief import surname
-from entrez_kit.pubmed.citation_matcher import Citation, MatcherAnswer, citation_line, parse_matches
-from entrez_kit.pubmed.comparison import fold_text, key_likeness, likeness_bound, text_likeness, titles_alike
+from entrez_kit.pubmed.brief import get_surname
+from entrez_kit.pubmed.citation_matcher import Citation, MatcherAnswer, format_citation_line, parse_matches
+from entrez_kit.pubmed.comparison import (
+    are_titles_alike,
+    bound_likeness,
+    fold_text,
+    measure_key_likeness,
+    measure_text_likeness,
+)
 from entrez_kit.pubmed.models import Article, ArticleDate, Author, JournalInfo, PublicationDate
 from entrez_kit.references.files.citation_lists import first_author, read_citations
 from entrez_kit.references.match import CODES, compare_citation
@@ -22,7 +28,7 @@ def list_codes(citation: Citation, article: Article) -> list[str]:
 def test_a_pipe_or_newline_in_a_field_cannot_shift_the_columns() -> None:
     citation = Citation(journal="J|Inv\nRes", year="2024", author_name="Doe\r\nJ")
 
-    assert citation_line(citation, "ek0") == "J Inv Res|2024|||Doe J|ek0|"
+    assert format_citation_line(citation, "ek0") == "J Inv Res|2024|||Doe J|ek0|"
 
 
 def test_answers_are_distinguished_and_dropped_rows_are_not_invented() -> None:
@@ -122,7 +128,7 @@ def test_another_title_is_reported(given: str, title: str, same: bool) -> None:
 def test_another_word_makes_another_title(one: str, other: str, same: bool) -> None:
     started = time.process_time()
 
-    assert titles_alike(fold_text(one), fold_text(other)) is same
+    assert are_titles_alike(fold_text(one), fold_text(other)) is same
     assert time.process_time() - started < 2
 
 
@@ -164,7 +170,7 @@ def test_hostile_tables_are_read_or_rejected_quickly(content: str) -> None:
     [("Doe J", "Doe"), ("Doe, Jane", "Doe"), ("J. Doe", "Doe"), ("van der Doe JA", "van der Doe"), ("J", "J")],
 )
 def test_the_family_name_is_found_in_any_form_of_a_name(name: str, family: str) -> None:
-    assert surname(name) == family
+    assert get_surname(name) == family
 
 
 @pytest.mark.parametrize(
@@ -239,11 +245,11 @@ def test_the_upper_bound_of_a_similarity_is_never_below_the_similarity() -> None
             place = chosen.randrange(len(second) + 1)
             second[place : place + chosen.randrange(2)] = chosen.choices("abcde", k=chosen.randrange(3))
         other = "".join(second)
-        likeness, bound = key_likeness(first, other), likeness_bound(first, other)
+        likeness, bound = measure_key_likeness(first, other), bound_likeness(first, other)
         assert likeness <= bound <= 1.0
         reached += likeness == bound
         least = chosen.random()
-        found = text_likeness(first, other, least)
+        found = measure_text_likeness(first, other, least)
         assert found in (0.0, likeness)
         assert found == likeness or likeness < least
     assert reached > 1_000  # the bound is close

@@ -175,7 +175,7 @@ def make_matcher(*words: bytes) -> Callable[[bytes], bool]:
 RECORDED: tuple[tuple[str, Shape | Callable[[bytes], Shape], Callable[[bytes], bool]], ...] = (
     ("einfo", EINFO, match_any),
     ("esearch", esearch_shape, match_any),
-    ("esummary", summaries.shape_of, make_matcher(b"<DocSum>", b'"pubmed"')),
+    ("esummary", summaries.choose_shape, make_matcher(b"<DocSum>", b'"pubmed"')),
     ("efetch_pubmed", ARTICLES, make_matcher(b"<PubmedArticleSet")),
     ("baseline", ARTICLES, make_matcher(b"<PubmedArticleSet")),
     ("efetch_medline", MEDLINE, match_any),

@@ -10,18 +10,18 @@ def test_a_symbol_becomes_three_searches_without_overlap() -> None:
     symbol, alias, rest = query.tiers
 
     where = " AND alive[prop] AND txid9606[Organism]"
-    assert query.term(symbol) == '"TP53"[Preferred Symbol]' + where
-    assert query.term(alias, [symbol]) == '("TP53"[Gene Name] NOT "TP53"[Preferred Symbol])' + where
+    assert query.build_term(symbol) == '"TP53"[Preferred Symbol]' + where
+    assert query.build_term(alias, [symbol]) == '("TP53"[Gene Name] NOT "TP53"[Preferred Symbol])' + where
     before = '("TP53"[Preferred Symbol] OR "TP53"[Gene Name])'
-    assert query.term(rest, [symbol, alias]) == f"((TP53) NOT {before})" + where
+    assert query.build_term(rest, [symbol, alias]) == f"((TP53) NOT {before})" + where
 
 
 def test_a_part_that_no_record_has_is_not_excluded_because_ncbi_could_drop_it() -> None:
     query = GeneQuery.of("tumor  suppressor", current_only=False)
     _, alias, rest = query.tiers
 
-    assert query.term(alias) == '"tumor suppressor"[Gene Name]'
-    assert query.term(rest) == "(tumor suppressor)"
+    assert query.build_term(alias) == '"tumor suppressor"[Gene Name]'
+    assert query.build_term(rest) == "(tumor suppressor)"
 
 
 @pytest.mark.parametrize("text", ["BRCA1[sym]", 'TP53 AND "breast cancer"', "apo*", "p53 NOT mouse", '"p53"'])
@@ -29,7 +29,7 @@ def test_entrez_syntax_is_sent_as_one_search(text: str) -> None:
     query = GeneQuery.of(text)
     (tier,) = query.tiers
 
-    assert query.term(tier) == f"({text}) AND alive[prop]"
+    assert query.build_term(tier) == f"({text}) AND alive[prop]"
     assert tier.kind is None
 
 
@@ -56,4 +56,4 @@ def test_plain_words_cannot_leave_their_search(text: str, words: str) -> None:
 def test_an_id_is_searched_as_an_id() -> None:
     query = GeneQuery.of("NCBIGene:7157", current_only=False)
 
-    assert [query.term(tier) for tier in query.tiers] == ["7157[uid]"]
+    assert [query.build_term(tier) for tier in query.tiers] == ["7157[uid]"]
