@@ -232,7 +232,7 @@ def _count(services: Services, db: str, term: str, broader_results: bool) -> Ter
 
 def _build_warnings(counts: Sequence[TermCount]) -> list[Warn]:
     """Return one warning that names the databases in which NCBI dropped a part that the query requires."""
-    broader = [one.db for one in counts if one.query_broadened]
+    broader = [count.db for count in counts if count.query_broadened]
     if not broader:
         return []
     message = f"NCBI dropped a part that the query requires in {join_names(broader)}."

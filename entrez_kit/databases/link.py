@@ -70,7 +70,11 @@ class LinkResult(Collected):
 
     def records_inside(self) -> list[Any]:
         """Return a record for every link, with its source."""
-        return [{"source_id": one.source_id, **found.model_dump()} for one in self.linksets for found in one.links]
+        return [
+            {"source_id": linkset.source_id, **found.model_dump()}
+            for linkset in self.linksets
+            for found in linkset.links
+        ]
 
 
 class LinkSets(BatchedOutcomes[str, LinkSet]):
@@ -99,7 +103,7 @@ class LinkSets(BatchedOutcomes[str, LinkSet]):
         """Return the error for sources that do not exist or that NCBI did not answer for."""
         fields = ({"id": item.source_id, "status": item.status, "message": item.message} for item in self.missing)
         return build_missing_ids_error(
-            self._request.source, [IdOutcome.model_validate(one) for one in fields], self.found
+            self._request.source, [IdOutcome.model_validate(field) for field in fields], self.found
         )
 
     def _request_batch(self, start: int, inputs: Sequence[str]) -> list[LinkSet]:

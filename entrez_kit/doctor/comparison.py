@@ -130,7 +130,7 @@ def compare(
 
         groups = [(name, list(rows)) for name, rows in groupby(probes, lambda probe: probe.service)]
         with ThreadPoolExecutor(max_workers=len(groups), thread_name_prefix="entrez-kit doctor") as pool:
-            return [one for rows in pool.map(lambda group: ask_all(*group), groups) for one in rows]
+            return [row for rows in pool.map(lambda group: ask_all(*group), groups) for row in rows]
 
 
 def _choose_examples(services: Services, unreached: Collection[str]) -> Examples:
@@ -177,7 +177,7 @@ def _set_result(probe: Probe, comparison: Comparison, raised: EntrezKitError | N
         comparison.differences.append(_to_difference(probe, raised))
     if not any(difference.kind == "other_root" for difference in comparison.differences):
         comparison.differences += _find_drift(probe, exchanges)
-    for place, endpoint in {one.incoming.moved_to: one.call.endpoint for one in exchanges}.items():
+    for place, endpoint in {exchange.incoming.moved_to: exchange.call.endpoint for exchange in exchanges}.items():
         if place is not None:
             comparison.differences.append(
                 ShapeDifference("moved", endpoint, f"{endpoint} has moved permanently to {place}")
@@ -196,7 +196,7 @@ def _is_due(probe: Probe, error: EntrezKitError, exchanges: list[Exchange]) -> b
 
 def _find_drift(probe: Probe, exchanges: list[Exchange]) -> Iterator[ShapeDifference]:
     """Yield the differences between the replies and their shape. Intermediate replies have their own probes."""
-    answers = [one.incoming.body for one in exchanges if one.incoming.status == 200]
+    answers = [exchange.incoming.body for exchange in exchanges if exchange.incoming.status == 200]
     for body in answers if probe.every else answers[-1:]:
         if probe.shape is not None and not _is_page(body):
             yield from (probe.shape(body) if callable(probe.shape) else probe.shape).differences(body)

@@ -352,7 +352,7 @@ def _work(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
 def _check_notices(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     items = json.loads(content)["message"]["items"]
     yield from _require(
-        items and all(crossref.updates_work(one, examples.retracted_doi) for one in items), "other notices"
+        items and all(crossref.updates_work(item, examples.retracted_doi) for item in items), "other notices"
     )
 
 
@@ -480,7 +480,7 @@ PROBES: Final[tuple[Probe, ...]] = (
         "egquery",
         "EGQuery",
         lambda s, x: s.eutils.egquery(term=x.term, deadline_ms=10_000),
-        lambda c, x: _require(any(one.count for one in parse_counts(c)), "no counts"),
+        lambda c, x: _require(any(count.count for count in parse_counts(c)), "no counts"),
         EGQUERY,
         may_be_gone=True,
     ),

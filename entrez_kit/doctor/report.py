@@ -105,7 +105,7 @@ class DoctorReport(Result):
 
     def list_compared(self, *verdicts: Verdict) -> list[Comparison]:
         """Return the comparisons with one of these verdicts."""
-        return [one for one in self.comparisons or [] if one.verdict in verdicts]
+        return [comparison for comparison in self.comparisons or [] if comparison.verdict in verdicts]
 
     @property
     def failed(self) -> list[Check]:

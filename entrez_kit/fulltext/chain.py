@@ -91,9 +91,9 @@ def _look_up_batch(services: Services, batch: Sequence[Identifier], *, is_only: 
         services, [pmid for lookup in found if (pmid := lookup.known_pmid) and pmid not in early], standings
     )
     for lookup in found:
-        for one in standings:
-            lookup.standing = one.known.get(lookup.known_pmid or "", lookup.standing)
-            lookup.standing_error = one.unknown.get(lookup.known_pmid or "", lookup.standing_error)
+        for standing in standings:
+            lookup.standing = standing.known.get(lookup.known_pmid or "", lookup.standing)
+            lookup.standing_error = standing.unknown.get(lookup.known_pmid or "", lookup.standing_error)
     return [by_key[identifier.key] for identifier in batch]
 
 

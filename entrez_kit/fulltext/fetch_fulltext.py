@@ -158,7 +158,7 @@ def build_missing_error(
             details={**details, "reason": "invalid_identifiers"},
         )
     failed = [item.id for item in unavailable if item.retryable]
-    tried = [one for item in unavailable for one in item.tried_tiers]
+    tried = [tier for item in unavailable for tier in item.tried_tiers]
     # If a source failed, the text may exist; a partial result reports this in its status.
     if failed and (not found or (not invalid and len(failed) == len(unavailable))):
         is_offline = all(OFFLINE in (one.detail or "") for one in tried if one.outcome == "service-error")

@@ -96,7 +96,9 @@ def _parse_articles(content: bytes, lookups: Sequence[ArticleLookup]) -> Read:
     """Parse PMC's reply: it names articles that PMC does not have, so a reply that names none of them is invalid."""
     read: Read = {}
     articles = list(iter_jats(content))
-    if any(isinstance(one, JatsArticle) and not one.front.title and not one.has_body for one in articles):
+    if any(
+        isinstance(article, JatsArticle) and not article.front.title and not article.has_body for article in articles
+    ):
         raise malformed_error("efetch", "an article without title and text")
     pmcids = [lookup.pmcid or "" for lookup in lookups]
     unnamed: list[JatsArticle] = []

@@ -271,7 +271,7 @@ def _read_issue_date(text: str | None) -> dict[str, Any] | None:
     if (
         len(parts) <= 3
         and parts[0].isdigit()
-        and all(re.fullmatch(r"[A-Z][a-z]{2}|[0-9]{1,2}", one) for one in parts[1:])
+        and all(re.fullmatch(r"[A-Z][a-z]{2}|[0-9]{1,2}", part) for part in parts[1:])
     ):
         year, month, day = (*parts, None, None)[:3]
         return build_publication_date(year, month, day, None, None)
@@ -283,7 +283,10 @@ def _read_heading(text: str) -> dict[str, Any]:
     return {
         "descriptor_name": name.removeprefix("*"),
         "is_major_topic": name.startswith("*"),
-        "qualifiers": [{"name": one.removeprefix("*"), "is_major_topic": one.startswith("*")} for one in qualifiers],
+        "qualifiers": [
+            {"name": qualifier.removeprefix("*"), "is_major_topic": qualifier.startswith("*")}
+            for qualifier in qualifiers
+        ],
     }
 
 

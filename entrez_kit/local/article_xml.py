@@ -159,10 +159,10 @@ def _write_chemicals(article: Article) -> str:
         *(
             _write_element(
                 "Chemical",
-                _write_text("RegistryNumber", one.registry_number or "0"),
-                _write_text("NameOfSubstance", one.name, UI=one.ui),
+                _write_text("RegistryNumber", chemical.registry_number or "0"),
+                _write_text("NameOfSubstance", chemical.name, UI=chemical.ui),
             )
-            for one in article.chemicals
+            for chemical in article.chemicals
         ),
     )
 
@@ -173,13 +173,13 @@ def _write_corrections(article: Article) -> str:
         *(
             _write_element(
                 "CommentsCorrections",
-                _write_text("RefSource", one.citation),
-                _write_text("PMID", one.pmid, Version="1"),
-                _write_text("Note", one.note),
-                RefType=one.kind,
+                _write_text("RefSource", correction.citation),
+                _write_text("PMID", correction.pmid, Version="1"),
+                _write_text("Note", correction.note),
+                RefType=correction.kind,
             )
-            or f'<CommentsCorrections RefType="{escape_attribute(one.kind)}"/>'
-            for one in article.corrections
+            or f'<CommentsCorrections RefType="{escape_attribute(correction.kind)}"/>'
+            for correction in article.corrections
         ),
     )
 
@@ -280,9 +280,9 @@ def _write_abstract(article: Article) -> str:
 
 def _write_sections(sections: Iterable[AbstractSection], text: str | None) -> list[str]:
     written = [
-        _write_text("AbstractText", one.text, Label=one.label, NlmCategory=one.nlm_category)
-        or f'<AbstractText Label="{escape_attribute(one.label or "")}"/>'
-        for one in sections
+        _write_text("AbstractText", section.text, Label=section.label, NlmCategory=section.nlm_category)
+        or f'<AbstractText Label="{escape_attribute(section.label or "")}"/>'
+        for section in sections
     ]
     return written or [_write_text("AbstractText", text)]
 
@@ -339,15 +339,17 @@ def _write_headings(article: Article) -> str:
         *(
             _write_element(
                 "MeshHeading",
-                _write_text("DescriptorName", one.descriptor_name, UI=one.ui, MajorTopicYN=_flag(one.is_major_topic)),
+                _write_text(
+                    "DescriptorName", term.descriptor_name, UI=term.ui, MajorTopicYN=_flag(term.is_major_topic)
+                ),
                 *(
                     _write_text(
                         "QualifierName", qualifier.name, UI=qualifier.ui, MajorTopicYN=_flag(qualifier.is_major_topic)
                     )
-                    for qualifier in one.qualifiers
+                    for qualifier in term.qualifiers
                 ),
             )
-            for one in article.mesh_terms
+            for term in article.mesh_terms
         ),
     )
 

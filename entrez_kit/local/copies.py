@@ -159,7 +159,7 @@ class Copy:
         listed = read_manifest(connection, self.folder)
         segments = [Segment(self.folder / INDEX / one.name) for one in listed]
         size = sum(one.records for one in listed)
-        wrong = any(one.records != each.records for one, each in zip(segments, listed, strict=True))
+        wrong = any(segment.records != each.records for segment, each in zip(segments, listed, strict=True))
         if wrong or (self.visible and self.visible.max() >= size):
             raise store_error(self.path, "does not fit to its index files", "damaged_index")
         return SearchIndex(segments, BitMap(range(size)) - self.visible)

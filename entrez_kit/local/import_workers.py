@@ -57,7 +57,9 @@ Job = PlannedFile | MergeJob
 
 def _do(job: Job, work: Path, parent: int | None = None) -> PreparedFile | InvalidInput | None:
     if isinstance(job, MergeJob):
-        merge_segments([job.folder / one.name for one in job.segments], job.target, BitMap.deserialize(job.removed))
+        merge_segments(
+            [job.folder / segment.name for segment in job.segments], job.target, BitMap.deserialize(job.removed)
+        )
         return None
     try:
         return prepare_file(job.source, work, parent, job.topic)

@@ -234,7 +234,7 @@ class Importer:
             while True:
                 while pool.has_idle:
                     if job := self._choose_merge(merging):
-                        merging.update(one.name for one in job.segments)
+                        merging.update(segment.name for segment in job.segments)
                         pool.submit(job)
                     elif (one := next(waiting, None)) is None:
                         break
@@ -249,7 +249,7 @@ class Importer:
                     return
                 finished, outcome = pool.wait()
                 if isinstance(finished, MergeJob):
-                    merging.difference_update(one.name for one in finished.segments)
+                    merging.difference_update(segment.name for segment in finished.segments)
                     self._replace(finished)
                     continue
                 ready[finished.place] = outcome
@@ -286,8 +286,8 @@ class Importer:
     def _replace(self, job: MergeJob) -> None:
         with translate_errors(self.folder / FILE), transaction(self.connection):
             replace_segments(self.connection, self.folder, job.segments, job.target)
-        for one in job.segments:
-            (self.folder / INDEX / one.name).unlink()
+        for segment in job.segments:
+            (self.folder / INDEX / segment.name).unlink()
 
     def _apply_vocabulary(self, planned: PlannedFile) -> None:
         source = planned.source
@@ -443,7 +443,7 @@ def compute_md5(path: Path) -> str:
 def count_workers(planned: Collection[PlannedFile]) -> int:
     """Return the number of processes that prepare files; 1 is this process itself."""
     files = [one for one in planned if one.source.kind not in VOCABULARIES]
-    size = sum(one.source.size * (1 if one.source.compressed else 1 / COMPRESSED) for one in files)
+    size = sum(file.source.size * (1 if file.source.compressed else 1 / COMPRESSED) for file in files)
     if len(files) < 2 or size < SMALL_BYTES:
         return 1
     return max(1, min(count_processors(), len(files)))

@@ -76,7 +76,7 @@ def choose_merge(segments: list[SegmentFile], busy: Collection[str]) -> list[Seg
         segments: all files in order.
         busy: the names of files that are being merged.
     """
-    for level in sorted({one.level for one in segments}):
+    for level in sorted({segment.level for segment in segments}):
         run: list[SegmentFile] = []
         for one in segments:
             fits = (
@@ -101,7 +101,7 @@ def find_removed(connection: sqlite3.Connection, segments: list[SegmentFile]) ->
     """Return the records of neighbouring files that were removed from the copy, counted from the first record."""
     from pyroaring import BitMap
 
-    first, count = segments[0].first, sum(one.records for one in segments)
+    first, count = segments[0].first, sum(segment.records for segment in segments)
     stored = read_set(connection, "visible") | read_set(connection, "hidden")
     return (BitMap(range(first, first + count)) - stored).shift(-first)
 

@@ -81,12 +81,14 @@ def _store_headings(connection: sqlite3.Connection, file: IO[bytes], kind: Kind)
         if not name or not ui:
             continue
         count += 1
-        found = dict.fromkeys(one.text or "" for one in record.iterfind("ConceptList/Concept/TermList/Term/String"))
+        found = dict.fromkeys(
+            element.text or "" for element in record.iterfind("ConceptList/Concept/TermList/Term/String")
+        )
         terms = [term for term in found if term and term != name]
-        trees = [one.text or "" for one in record.iterfind("TreeNumberList/TreeNumber")]
+        trees = [element.text or "" for element in record.iterfind("TreeNumberList/TreeNumber")]
         abbreviation = _read_text(record, "ConceptList/Concept/TermList/Term/Abbreviation")
         path = "AllowableQualifiersList/AllowableQualifier/QualifierReferredTo/QualifierName/String"
-        allowed = "\n".join(sorted(one.text or "" for one in record.iterfind(path)))
+        allowed = "\n".join(sorted(element.text or "" for element in record.iterfind(path)))
         note = " ".join(_read_text(record, "ConceptList/Concept[@PreferredConceptYN='Y']/ScopeNote").split())
         connection.execute(
             "INSERT OR REPLACE INTO headings VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -116,7 +118,7 @@ def _store_actions(connection: sqlite3.Connection, file: IO[bytes]) -> int:
     for _, record in read_mesh_records(file, ("PharmacologicalAction",)):
         action = normalize(_read_text(record, "DescriptorReferredTo/DescriptorName/String"))
         members = record.iterfind("PharmacologicalActionSubstanceList/Substance/RecordName/String")
-        names = dict.fromkeys(normalize(one.text or "") for one in members)
+        names = dict.fromkeys(normalize(member.text or "") for member in members)
         count += 1
         connection.executemany(
             "INSERT OR REPLACE INTO actions VALUES (?, ?, ?)",

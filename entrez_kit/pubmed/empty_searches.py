@@ -80,7 +80,11 @@ def has_emptying_part(term: str, reply: ESearchReply) -> bool:
 
 def _read_phrases(reply: ESearchReply, fate: str) -> set[tuple[str, ...]]:
     """Return the words of each phrase without records that NCBI kept in the search, or dropped."""
-    return {_read_words(one.text) for one in reply.complaints if one.code in DROPPED and one.fate == fate}
+    return {
+        _read_words(complaint.text)
+        for complaint in reply.complaints
+        if complaint.code in DROPPED and complaint.fate == fate
+    }
 
 
 def _read_words(text: str) -> tuple[str, ...]:
@@ -126,4 +130,4 @@ def find_emptying_part(term: str, reply: ESearchReply, count: Callable[[str], in
 
 
 def _join_conditions(conditions: Sequence[Condition]) -> str:
-    return "".join(f"{one.join if place else ''}{one.text}" for place, one in enumerate(conditions))
+    return "".join(f"{condition.join if place else ''}{condition.text}" for place, condition in enumerate(conditions))

@@ -323,7 +323,9 @@ class Retrieval(Outcomes[Fetched]):
 
             found = [Fetched(pmid, pmid, "found", medline=text) for pmid, text in read_medline(content)]
         else:
-            found = [Fetched(one.pmid, one.pmid, "found", record=one) for one in self._parse_records(content)]
+            found = [
+                Fetched(record.pmid, record.pmid, "found", record=record) for record in self._parse_records(content)
+            ]
         if ids is not None and (foreign := next((item for item in found if item.input not in ids), None)):
             raise malformed_error("efetch", f"the record {foreign.input}, which was not requested")
         found = [item for item in found if item.record is None or item.record.kind != "deleted"]

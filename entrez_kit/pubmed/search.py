@@ -603,7 +603,7 @@ def _build_page_warnings(request: SearchRequest, found: ESearchReply) -> list[Wa
 
 def _explain_result(services: Services, request: SearchRequest, found: ESearchReply) -> list[Warn]:
     """Warn about the cause of an empty result or an unknown phrase: the filters, a part of the query, the spelling."""
-    unknown = any(one.code in ("phrase_not_found", "quoted_phrase_not_found") for one in found.complaints)
+    unknown = any(complaint.code in ("phrase_not_found", "quoted_phrase_not_found") for complaint in found.complaints)
     if found.count and not unknown:
         return []
     from entrez_kit.pubmed import search_warnings

@@ -181,5 +181,5 @@ class RelationshipsResult(Result):
         """Return an error if a service did not answer, because articles may be missing."""
         problems = [warning for warning in self.warnings if warning.code in INCOMPLETE]
         return incomplete_error(
-            [one.model_dump() for one in problems], " ".join(problem.message for problem in problems)
+            [problem.model_dump() for problem in problems], " ".join(problem.message for problem in problems)
         )

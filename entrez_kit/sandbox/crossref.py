@@ -64,7 +64,7 @@ def _answer_openalex_list(request: LocalRequest, state: LocalState) -> LocalRepl
 
 
 def _build_openalex_work(article: Document) -> dict[str, Any]:
-    retracted = any(one.kind in _RETRACTED for one in article.corrections)
+    retracted = any(correction.kind in _RETRACTED for correction in article.corrections)
     return {
         "id": f"https://openalex.org/W{article.pmid}",
         "doi": f"https://doi.org/{article.doi.lower()}",
@@ -82,9 +82,9 @@ def _answer_filter(request: LocalRequest, state: LocalState) -> LocalReply:
         work = state.find_article(doi)
         if work is not None and name == "doi":
             items.append(_build_record(work))
-        for one in work.corrections if work is not None and name == "updates" else ():
-            notice = state.find_article(match[1]) if (match := _DOI.search(one.source)) else None
-            if one.kind in _UPDATED and notice is not None:
+        for correction in work.corrections if work is not None and name == "updates" else ():
+            notice = state.find_article(match[1]) if (match := _DOI.search(correction.source)) else None
+            if correction.kind in _UPDATED and notice is not None:
                 record = _build_record(notice)
                 if any(update["DOI"] == doi.lower() for update in record.get("update-to", ())):
                     items.append(record)
@@ -119,7 +119,7 @@ def _build_record(article: Document) -> dict[str, Any]:
 
 
 def _list_updates(article: Document, kinds: dict[str, str]) -> Any:
-    for one in article.corrections:
-        doi = _DOI.search(one.source)
-        if one.kind in kinds and doi:
-            yield {"DOI": doi[1].lower(), "type": kinds[one.kind], "source": "publisher"}
+    for correction in article.corrections:
+        doi = _DOI.search(correction.source)
+        if correction.kind in kinds and doi:
+            yield {"DOI": doi[1].lower(), "type": kinds[correction.kind], "source": "publisher"}

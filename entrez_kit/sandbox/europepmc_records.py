@@ -283,7 +283,9 @@ def _build_author(author: Person) -> Record:
         "suffix": author.suffix,
         "collectiveName": author.group,
         "authorId": {"type": "ORCID", "value": orcid.rsplit("/", 1)[-1]} if orcid else None,
-        "authorAffiliationDetailsList": {"authorAffiliation": [{"affiliation": one} for one in author.affiliations]},
+        "authorAffiliationDetailsList": {
+            "authorAffiliation": [{"affiliation": affiliation} for affiliation in author.affiliations]
+        },
     }
 
 

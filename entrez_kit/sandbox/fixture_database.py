@@ -123,7 +123,9 @@ class FixtureDatabase(LinkedDatabase, SmallDatabase[Record]):
         parser = etree.XMLParser(resolve_entities=False, no_network=True)
         elements: list[Any] = [one for file in read_fixtures(self.name, ".xml") for one in etree.XML(file, parser)]
         path = self._about.get("uid_path", "")
-        found = {one.findtext(path): etree.tostring(one, encoding="unicode", with_tail=False) for one in elements}
+        found = {
+            element.findtext(path): etree.tostring(element, encoding="unicode", with_tail=False) for element in elements
+        }
         return {uid: f"{text}\n" for uid, text in found.items()}
 
 

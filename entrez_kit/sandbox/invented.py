@@ -24,6 +24,6 @@ def invent_sections(document: Document) -> list[tuple[str, list[str]]]:
 def render_sections(document: Document, section: str, title: str) -> str:
     """Return an invented text as XML with these elements for a section and its title."""
     return "".join(
-        wrap(section, wrap(title, escape_xml(name)), *(wrap("p", escape_xml(one)) for one in paragraphs))
+        wrap(section, wrap(title, escape_xml(name)), *(wrap("p", escape_xml(paragraph)) for paragraph in paragraphs))
         for name, paragraphs in invent_sections(document)
     )

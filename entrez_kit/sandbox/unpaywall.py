@@ -56,7 +56,7 @@ def _build_record(article: Document, base: str) -> dict[str, Any]:
         "publisher": "Invented Articles Online (demo)",
         "is_oa": bool(locations),
         "oa_status": "gold" if locations else "closed",
-        "has_repository_copy": any(one["host_type"] == "repository" for one in locations),
+        "has_repository_copy": any(location["host_type"] == "repository" for location in locations),
         "best_oa_location": locations[0] if locations else None,
         "first_oa_location": locations[0] if locations else None,
         "oa_locations": locations,

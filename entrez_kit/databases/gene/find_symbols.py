@@ -104,7 +104,7 @@ class Symbols(BatchedOutcomes[str, SymbolOutcome]):
             return SymbolOutcome(input=symbol, status="invalid", message=exc.message), [], None
         except (UpstreamError, RateLimited) as exc:
             return SymbolOutcome(input=symbol, status="error", message=exc.message), [], exc
-        warnings = [one for one in page.warnings if one.code == "organism_corrected"]
+        warnings = [warning for warning in page.warnings if warning.code == "organism_corrected"]
         return _choose(symbol, page.items), warnings, None
 
     def missing_error(self) -> EntrezKitError | None:
@@ -124,7 +124,7 @@ class Symbols(BatchedOutcomes[str, SymbolOutcome]):
 def _choose(symbol: str, items: Sequence[GeneSearchCandidate]) -> SymbolOutcome:
     """Return the only gene with a symbol, or else the only one with it as an alias."""
     for kind in ("symbol", "alias"):
-        genes = [one for one in items if one.match == kind]
+        genes = [item for item in items if item.match == kind]
         if len(genes) == 1:
             (gene,) = genes
             return SymbolOutcome(
@@ -138,11 +138,11 @@ def _choose(symbol: str, items: Sequence[GeneSearchCandidate]) -> SymbolOutcome:
                 match=gene.match,
             )
         if genes:
-            organisms = join_names(dict.fromkeys(one.organism for one in genes))
+            organisms = join_names(dict.fromkeys(gene.organism for gene in genes))
             return SymbolOutcome(
                 input=symbol,
                 status="ambiguous",
-                candidates=[one.id for one in genes][:MAX_CANDIDATES],
+                candidates=[gene.id for gene in genes][:MAX_CANDIDATES],
                 message=f"{len(genes)} genes have this {kind}, of {organisms}.",
             )
     return SymbolOutcome(input=symbol, status="not_found", message="No gene has this symbol or alias.")

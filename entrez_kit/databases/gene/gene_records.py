@@ -88,7 +88,7 @@ def _read_gene(element: Any) -> Gene:
     location = text_of(gene_ref, "Gene-ref_maploc") or next(filter(None, map_positions), None)
     status, replaced_by = _read_status(element, number)
     # A locus tag that is not the symbol is the first alias, as in NCBI's own summary.
-    others = [tag, *((one.text or "").strip() for one in gene_ref.iterfind("Gene-ref_syn/Gene-ref_syn_E"))]
+    others = [tag, *((element.text or "").strip() for element in gene_ref.iterfind("Gene-ref_syn/Gene-ref_syn_E"))]
     taxa = yield_tags(element.iterfind("Entrezgene_source/BioSource/BioSource_org/Org-ref/Org-ref_db/Dbtag"))
     return Gene(
         id=f"NCBIGene:{number}",

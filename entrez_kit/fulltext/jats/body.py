@@ -46,7 +46,7 @@ def _has_text(section: Section) -> bool:
 
 def _drop_empty(sections: Iterable[Section]) -> list[Section]:
     """Return the sections that have a heading, text or subsections."""
-    return [one for one in sections if one.heading or one.text or one.subsections]
+    return [section for section in sections if section.heading or section.text or section.subsections]
 
 
 def read_body_sections(article: Any) -> list[Section]:

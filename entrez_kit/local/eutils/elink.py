@@ -158,5 +158,5 @@ def _answer(linksets: Sequence[Any], mode: str) -> LocalReply:
     """Answer with link sets: their JSON, their elements, or their XML."""
     if mode == "json":
         return answer_json({"header": {"type": "elink", "version": "0.3"}, "linksets": linksets})
-    parts = [one if isinstance(one, str) else to_elements({"LinkSet": one}, 0) for one in linksets]
+    parts = [linkset if isinstance(linkset, str) else to_elements({"LinkSet": linkset}, 0) for linkset in linksets]
     return answer_xml(f"{ELINK_PROLOG}<eLinkResult>\n\n{''.join(parts)}\n</eLinkResult>\n")

@@ -43,8 +43,8 @@ def answer_idconv(request: LocalRequest, state: LocalState) -> LocalReply:
         now = f"{datetime.now():%Y-%m-%d %H:%M:%S}"
         return answer_json({"status": "ok", "response-date": now, "request": about, "records": records})
     rows = "".join(
-        "<record" + "".join(f' {key}="{escape_attribute(value)}"' for key, value in one.items()) + "/>"
-        for one in records
+        "<record" + "".join(f' {key}="{escape_attribute(value)}"' for key, value in record.items()) + "/>"
+        for record in records
     )
     return answer_xml(f'<?xml version="1.0"?>\n<pmcids status="ok">{rows}</pmcids>\n')
 

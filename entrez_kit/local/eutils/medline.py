@@ -106,10 +106,10 @@ def _list_tails(document: Document) -> Iterator[tuple[str, str]]:
         yield "SB", subset
     for heading in document.headings:
         yield "MH", _format_heading(heading)
-    for one in document.corrections:
-        if one.kind in NOTICES:
-            pmid = f" PMID: {one.pmid}" if one.pmid else ""
-            yield NOTICES[one.kind][0], f"{one.source}{pmid}"
+    for correction in document.corrections:
+        if correction.kind in NOTICES:
+            pmid = f" PMID: {correction.pmid}" if correction.pmid else ""
+            yield NOTICES[correction.kind][0], f"{correction.source}{pmid}"
     owners = dict.fromkeys(owner for owner, _, _ in document.keywords)
     for owner in owners:
         yield "OTO", owner

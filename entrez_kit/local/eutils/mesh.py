@@ -49,8 +49,11 @@ def _freeze(value: Any) -> Any:
 def read_demo_vocabulary() -> Vocabulary:
     """Return the headings of this package for searches, with the LinkOut filters that identifiers decide here."""
     headings = [
-        (one.ui[0], query_mesh.Heading(one.name, one.tree_numbers, one.entry_terms, one.abbreviation))
-        for one in read_demo_headings()
+        (
+            heading.ui[0],
+            query_mesh.Heading(heading.name, heading.tree_numbers, heading.entry_terms, heading.abbreviation),
+        )
+        for heading in read_demo_headings()
     ]
     return Vocabulary(
         (heading for kind, heading in headings if kind == "D"),
@@ -91,7 +94,7 @@ class MeshDatabase(SmallDatabase[Heading]):
 
     @cached_property
     def _parents(self) -> dict[str, Heading]:
-        places = ((tree, one) for one in self.records.values() for tree in one.tree_numbers)
+        places = ((tree, record) for record in self.records.values() for tree in record.tree_numbers)
         return dict(sorted(places, key=lambda place: place[0]))
 
     def build_query(self) -> SmallQuery:

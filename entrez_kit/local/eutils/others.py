@@ -118,7 +118,7 @@ def answer_einfo(request: LocalRequest, state: LocalState) -> LocalReply:
     if not name:
         if json_wanted:
             return answer_json({"header": header, "einforesult": {"dblist": list(state.databases)}})
-        names = "".join(f"\n\t<DbName>{one}</DbName>" for one in state.databases)
+        names = "".join(f"\n\t<DbName>{database}</DbName>" for database in state.databases)
         return answer_xml(f"{EINFO_PROLOG}<eInfoResult>\n<DbList>\n{names}\n</DbList>\n\n</eInfoResult>\n")
     database = state.databases.get(name)
     if database is None:

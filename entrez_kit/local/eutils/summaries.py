@@ -30,7 +30,9 @@ def build_summary(document: Document, cited: int) -> Mapping[str, Any]:
         "PubDate": document.publication_date.text,
         "EPubDate": document.electronic_date.text,
         "Source": document.journal_ta,
-        "Authors": Items("Author", contributors or [_to_contributor(one.short, "Editor") for one in document.editors]),
+        "Authors": Items(
+            "Author", contributors or [_to_contributor(editor.short, "Editor") for editor in document.editors]
+        ),
         "LastAuthor": document.authors[-1].short if document.authors else "",
         "Title": "" if document.is_book and not document.is_chapter else render_marked_text(document.title_element),
         "SortTitle": " ".join(split_words(title)),
@@ -49,7 +51,7 @@ def build_summary(document: Document, cited: int) -> Mapping[str, Any]:
             "PubMedPubDate",
             [{"PubStatus": kind, "Date": f"{day.slashed} {clock}"} for kind, day, clock in document.history if day],
         ),
-        "References": Items("Reference", [_build_reference(one) for one in document.corrections]),
+        "References": Items("Reference", [_build_reference(correction) for correction in document.corrections]),
         "Attributes": Items("flag", ["Has Abstract"] if document.abstract else []),
         "PmcRefCount": cited,
         "FullJournalName": document.journal_title,

@@ -265,7 +265,7 @@ def _read_text_at(path: str, part: str = "_citation") -> "lazy[str]":
 
 def _read_all_at(path: str, read: Callable[[Any], Value], part: str = "_citation") -> "lazy[list[Value]]":
     """Return a property that lists the result of ``read`` for each element at a path."""
-    return lazy(lambda document: [read(one) for one in getattr(document, part).iterfind(path)])
+    return lazy(lambda document: [read(element) for element in getattr(document, part).iterfind(path)])
 
 
 def _read_people(people: Any) -> list[Person]:
@@ -466,12 +466,12 @@ class Document:
     @lazy
     def authors(self) -> list[Person]:
         """The authors, in order."""
-        return [one for people in self._article.iterfind("AuthorList") for one in _read_people(people)]
+        return [person for people in self._article.iterfind("AuthorList") for person in _read_people(people)]
 
     @lazy
     def editors(self) -> list[Person]:
         """The editors of a book."""
-        return [one for people in self._book.iterfind("AuthorList") for one in _read_people(people)]
+        return [person for people in self._book.iterfind("AuthorList") for person in _read_people(people)]
 
     investigators = _read_all_at("InvestigatorList/Investigator", _read_person)
     """People named as investigators of a group."""
@@ -496,7 +496,7 @@ class Document:
     @lazy
     def keywords(self) -> list[tuple[str, str, bool]]:
         """Owner and text of each keyword, and whether it is a major topic."""
-        return [one for words in self._citation.iterfind("KeywordList") for one in _read_keywords(words)]
+        return [keyword for words in self._citation.iterfind("KeywordList") for keyword in _read_keywords(words)]
 
     grants = _read_all_at("GrantList/Grant", _read_grant, "_article")
     """Number, acronym, agency and country of each grant; missing parts are omitted."""
@@ -549,5 +549,7 @@ class Document:
     @lazy
     def cited_pmids(self) -> list[str]:
         """PMIDs of the references, in order."""
-        listed = (one for references in self._data.iterfind("ReferenceList") for one in references.iter("ArticleId"))
+        listed = (
+            element for references in self._data.iterfind("ReferenceList") for element in references.iter("ArticleId")
+        )
         return [text for one in listed if one.get("IdType") == "pubmed" and (text := read_text(one)).isdigit()]

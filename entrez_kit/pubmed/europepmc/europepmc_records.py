@@ -336,8 +336,10 @@ def _read_author(raw: Raw) -> Fields:
     person = _rename_fields(raw, {"collective_name": "collectiveName"}) or _rename_fields(raw, _NAMES)
     if not person.keys() & {"collective_name", "last_name"} and (full := find_first_text(raw.get("fullName"))):
         person |= read_authors(full)[0]
-    for one in _list_mappings(raw, "authorId"):
-        if to_text(one.get("type")).upper() == "ORCID" and (orcid := normalize_orcid(to_text(one.get("value")))):
+    for mapping in _list_mappings(raw, "authorId"):
+        if to_text(mapping.get("type")).upper() == "ORCID" and (
+            orcid := normalize_orcid(to_text(mapping.get("value")))
+        ):
             person["orcid"] = orcid
     places = [
         find_first_text(item.get("affiliation") if isinstance(item, Mapping) else item)
