@@ -266,7 +266,7 @@ def test_any_combination_of_answers_gives_the_result_of_the_contract(
     kind: str, lookup: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("entrez_kit.services.transport.download.guard.download", pretend_download)
-    monkeypatch.setattr("entrez_kit.fulltext.unpaywall_tier.pdf_to_text", pretend_pdf)
+    monkeypatch.setattr("entrez_kit.fulltext.unpaywall_tier.read_pdf", pretend_pdf)
     settings = {
         (europepmc, unpaywall): PreparedServices()
         .services(europepmc_enabled=europepmc, **({} if unpaywall else {"unpaywall_email": None}))
