@@ -1,4 +1,4 @@
-"""Run the benchmarks of speed that take minutes, and print the ratios of guide `rate-limits`. Run by hand:
+"""Run the benchmarks of speed that take minutes, and print the ratios of guide `development`. Run by hand:
 
     python tests/benchmarks/all.py             # below ten minutes on two processors
     python tests/benchmarks/all.py start parsing
