@@ -184,15 +184,13 @@ def _look_up(services: Services, name: str) -> str | None:
 
 def find_online_problems(services: Services, strategy: Strategy) -> list[LineProblem]:
     """Return the problems that the counts of the lines in PubMed show."""
-    warning_counts = {line: len(line.warnings) for line in strategy.lines}
     counts = count_lines(services, strategy)
     found: list[LineProblem] = []
     for line in strategy.lines:
         own_terms = not line.depends_on
-        for text in line.warnings[warning_counts[line] :]:
-            code, _, rest = text.partition(": ")
-            if code in ("quoted-phrase-not-found", "phrase-not-found", "field-not-found"):
-                found.append(LineProblem("dropped-phrase", line.number, rest))
+        for note in line.notes:
+            if note.code in ("quoted-phrase-not-found", "phrase-not-found", "field-not-found"):
+                found.append(LineProblem("dropped-phrase", line.number, note.text))
         count = counts.get(line.number) if line.number is not None else None
         if count == 0:
             found.append(LineProblem("no-hits", line.number, "The line finds no record in PubMed."))

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.settings import Settings
+from entrez_kit.query.dialects.notes import CannotExpressError, Note
 from entrez_kit.query.dialects.translate import list_directions
-from entrez_kit.query.dialects.tree import CannotExpressError, Loss
+from entrez_kit.query.dialects.tree import Loss
 from entrez_kit.query.mesh import Vocabulary
 from entrez_kit.services import Services
 from entrez_kit.strategies.models import Proof, WorkingLine
@@ -107,12 +108,13 @@ def prove_lines(strategy: Strategy, copy: "Copy") -> Mapping[int, Proof]:
         )
         if not one.holds:
             line.own_losses = (*line.own_losses, *_describe_differences(one, found[line.number], copy.name))
-            line.warnings.append("label-disproved: records of the copy contradict the translation; see its loss.")
+            text = "records of the copy contradict the translation; see its loss."
+            line.notes.append(Note(text, "label-disproved"))
     for line in list_in_order(strategy):
         if line.node is not None and line.kind != "refused":
             line.losses = tuple(dict.fromkeys((*line.own_losses, *inherit_losses(line.node, strategy.numbered))))
     for number, reason in reasons.items():
-        strategy.numbered[number].warnings.append(f"not-proven: {reason}.")
+        strategy.numbered[number].notes.append(Note(f"{reason}.", "not-proven"))
     return found
 
 

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Final, Literal
 
 from entrez_kit.query.dialects.detect import find_signs
+from entrez_kit.query.dialects.notes import Note
 from entrez_kit.query.dialects.readers import is_reference_line
 
 Role = Literal["expression", "comment", "header"]
@@ -73,7 +74,7 @@ class PrintedLine:
     text: str = ""
     number: int | None = None
     printed_count: int | None = None
-    notes: list[str] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
 
 
 @lru_cache(maxsize=1024)
@@ -211,9 +212,9 @@ class _Reader:
             return place + 1
         end = self._find_end(place, text)
         joined = "".join(self._physical[place:end])
-        notes = [] if not self._numbers else ["missing-number: the line has no number; it was numbered by its place."]
+        note = Note("the line has no number; it was numbered by its place.", "missing-number")
         whole = text if end == place + 1 else repair(joined)
-        self._add(PrintedLine(joined, "expression", whole, notes=notes))
+        self._add(PrintedLine(joined, "expression", whole, notes=[note] if self._numbers else []))
         return end
 
     def _read_numbered(self, place: int) -> int:
@@ -224,7 +225,7 @@ class _Reader:
         before = next((line.number for line in reversed(self._lines) if line.number is not None), 0)
         notes = []
         if before and number > before + 1:
-            notes.append(f"number-gap: the numbers between {before} and {number} are missing.")
+            notes.append(Note(f"the numbers between {before} and {number} are missing.", "number-gap"))
         following = next((one for one in range(place + 1, len(self._physical)) if self._physical[one].strip()), None)
         if text and following is not None and following not in self._numbers and self._is_title(text, following):
             self._add(PrintedLine(raw, "header", text))
@@ -372,7 +373,7 @@ def _number(lines: list[PrintedLine], is_numbered: bool) -> list[PrintedLine]:
         elif line.role == "expression":
             following = last + 1
             if following in taken:
-                line.notes.append("missing-number: no number is free for the line.")
+                line.notes.append(Note("no number is free for the line.", "missing-number"))
                 continue
             line.number = last = following
         if line.role == "expression":

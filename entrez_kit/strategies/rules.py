@@ -8,7 +8,6 @@ from typing import Final, Literal
 
 from entrez_kit.query import unsettled
 from entrez_kit.query.dialects.currency import RENAMED
-from entrez_kit.query.dialects.translate import MOST_VARIANTS
 from entrez_kit.query.dialects.tree import (
     All,
     Any,
@@ -116,27 +115,14 @@ def find_problems(strategy: Strategy) -> list[LineProblem]:
 
 # One line
 
-_FROM_NOTES: Final = (
-    *("implicit-precedence", "unbalanced-quotes", "suffix-binds-last", "heading-renamed", "not-mesh", "other-dialect"),
-    *("missing-number", "number-gap", "forward-reference", "lowercase-operator", "foreign-explode", "reference-style"),
-)
+_WITHOUT_ANIMALS: Final = "NOT (animals[mh] NOT humans[mh])"
+"""The limit to humans that keeps the records that are not yet indexed with MeSH."""
 
 
 def _check_refusal(line: WorkingLine, strategy: Strategy) -> Iterator[LineProblem]:
-    if not line.problem:
-        return
-    code, _, rest = line.problem.partition(": ")
-    if code in ("missing-reference", "circular-reference"):
-        yield LineProblem(code, line.number, f"{rest}.", _suggest_range(line))
-    elif line.node is None and "field" in line.problem and "unknown" in line.problem:
-        yield LineProblem("unknown-field", line.number, f"{line.problem}.")
-    elif "characters before the wildcard" in line.problem:
-        yield LineProblem("short-truncation", line.number, f"{line.problem}.")
-    elif "begins with a wildcard" in line.problem or f"{MOST_VARIANTS} spellings" in line.problem:
-        yield LineProblem("wildcard-trap", line.number, f"{line.problem}.")
-    else:
-        code = "not-in-pubmed" if line.node is not None or "record" in line.problem else "syntax-error"
-        yield LineProblem(code, line.number, f"{line.problem}.")
+    if (refusal := line.refusal) is not None:
+        fix = _suggest_range(line) if refusal.code in ("missing-reference", "circular-reference") else ""
+        yield LineProblem(refusal.code, line.number, f"{refusal.text}.", fix)
 
 
 def _suggest_range(line: WorkingLine) -> str:
@@ -148,10 +134,17 @@ def _suggest_range(line: WorkingLine) -> str:
 
 
 def _check_notes(line: WorkingLine, strategy: Strategy) -> Iterator[LineProblem]:
-    for text in (*line.printed.notes, *line.warnings):
-        code, _, rest = text.partition(": ")
-        if code in _FROM_NOTES:
-            yield LineProblem(code, line.number, rest)
+    """Report the notes whose code is that of a finding."""
+    for note in (*line.printed.notes, *line.notes):
+        if note.code in CODES:
+            is_limit_to_humans = note.code == "limit-drops-unindexed" and _limits_to_humans(line)
+            fix = _WITHOUT_ANIMALS if is_limit_to_humans else ""
+            yield LineProblem(note.code, line.number, f"{note.text.removesuffix('.')}.", fix)
+
+
+def _limits_to_humans(line: WorkingLine) -> bool:
+    parts = walk(line.node) if line.node is not None else ()
+    return any(isinstance(part, PubMed) and part.query == "humans[mh]" for part in parts)
 
 
 def _check_characters(line: WorkingLine, strategy: Strategy) -> Iterator[LineProblem]:
@@ -294,10 +287,6 @@ def _check_alternatives(line: WorkingLine, strategy: Strategy) -> Iterator[LineP
 
 
 def _check_limits(line: WorkingLine, strategy: Strategy) -> Iterator[LineProblem]:
-    for text in line.warnings:
-        if text.startswith("the limit drops"):
-            fix = "NOT (animals[mh] NOT humans[mh])" if "humans" in line.pubmed else ""
-            yield LineProblem("limit-drops-unindexed", line.number, f"{text[0].upper()}{text[1:]}.", fix)
     node = line.node
     if isinstance(node, PubMed) and line.dialect == "pubmed":
         root = parse(node.query).root
@@ -306,7 +295,7 @@ def _check_limits(line: WorkingLine, strategy: Strategy) -> Iterator[LineProblem
                 tag = parse_tag(part.node.tag) if part.node.tag else None
                 if tag is not None and tag.field.code == "MESH" and normalize(part.node.phrase) in ("humans", "human"):
                     text = "AND humans[mh] drops every record that is not yet indexed with MeSH."
-                    yield LineProblem("limit-drops-unindexed", line.number, text, "NOT (animals[mh] NOT humans[mh])")
+                    yield LineProblem("limit-drops-unindexed", line.number, text, _WITHOUT_ANIMALS)
                 if tag is not None and tag.field.code == "LANG":
                     yield LineProblem("language-limit", line.number, "A restriction to a language needs a reason.")
     elif node is not None and any(isinstance(one, Value) and one.code == "LANG" for one in walk(node)):

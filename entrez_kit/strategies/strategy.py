@@ -9,11 +9,10 @@ from typing import Final
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.query.dialects.detect import choose_dialect, count_votes, detect
-from entrez_kit.query.dialects.expressions import LineError
+from entrez_kit.query.dialects.notes import CannotExpressError, Note, Refusal, RefusedLineError
 from entrez_kit.query.dialects.readers import Dialect, is_reference_line, parse_line
 from entrez_kit.query.dialects.translate import Proximity, Translator, WordList, choose_label
 from entrez_kit.query.dialects.tree import (
-    CannotExpressError,
     Direction,
     Exclude,
     Loss,
@@ -89,11 +88,10 @@ class Strategy:
 
     def _to_line(self, line: WorkingLine, counts: Mapping[int, int], proofs: Mapping[int, Proof]) -> StrategyLine:
         printed = line.printed
-        warnings = [*printed.notes, *line.warnings]
         is_text = line.kind in ("comment", "header")
         losses = [f"{loss.direction}: {loss.text}" for loss in line.losses]
-        if line.problem:
-            losses = [f"not_expressible: {line.problem}"]
+        if line.refusal is not None:
+            losses = [f"not_expressible: {line.refusal}"]
         elif line.blocked_by is not None:
             losses = [f"not_expressible: line {line.blocked_by} was refused"]
         return StrategyLine(
@@ -106,13 +104,13 @@ class Strategy:
             label=None
             if is_text
             else "not_expressible"
-            if line.problem or line.blocked_by is not None
+            if line.refusal is not None or line.blocked_by is not None
             else choose_label(line.losses),
             loss=losses,
             depends_on=line.depends_on,
             count=counts.get(line.number) if line.number is not None else None,
             proof=proofs.get(line.number) if line.number is not None else None,
-            warnings=warnings,
+            warnings=[str(note) for note in (*printed.notes, *line.notes)],
         )
 
 
@@ -174,26 +172,23 @@ def _parse(printed: PrintedLine, main: Dialect, *, is_embase: bool, is_cinahl: b
     dialect = main if is_reference_line(printed.text) else detect(printed.text, main) or main
     line = WorkingLine(printed, "search", dialect)
     if dialect != main:
-        line.warnings.append(f"other-dialect: the line has the syntax of {dialect}.")
+        line.notes.append(Note(f"the line has the syntax of {dialect}.", "other-dialect"))
     try:
         parsed = parse_line(printed.text, dialect, is_embase=is_embase, is_cinahl=is_cinahl)
-    except LineError as exc:
-        line.warnings += exc.warnings
-        _refuse(line, str(exc))
-        return line
-    except CannotExpressError as exc:
-        _refuse(line, str(exc))
+    except RefusedLineError as exc:
+        line.notes += exc.notes
+        _refuse(line, exc.refusal)
         return line
     line.node = parsed.node
-    line.warnings += parsed.warnings
+    line.notes += parsed.notes
     line.depends_on = list_references(parsed.node)
     if line.depends_on and all(isinstance(one, Reference) for one in walk(parsed.node) if not children(one)):
         line.kind = "reference"
     return line
 
 
-def _refuse(line: WorkingLine, problem: str) -> None:
-    line.kind, line.problem, line.pubmed = "refused", problem, ""
+def _refuse(line: WorkingLine, refusal: Refusal) -> None:
+    line.kind, line.refusal, line.pubmed = "refused", refusal, ""
 
 
 def _resolve_references(strategy: Strategy) -> None:
@@ -204,19 +199,18 @@ def _resolve_references(strategy: Strategy) -> None:
         missing = [number for number in line.depends_on if number not in numbered or number == line.number]
         texts = [n for n in line.depends_on if n in numbered and numbered[n].kind in ("comment", "header")]
         if line.number in line.depends_on:
-            _refuse(line, f"circular-reference: the line refers to itself (#{line.number})")
+            _refuse(line, Refusal(f"the line refers to itself (#{line.number})", "circular-reference"))
         elif missing:
             names = ", ".join(f"#{number}" for number in missing[:5])
-            _refuse(
-                line, f"missing-reference: {names} {'is' if len(missing) == 1 else 'are'} not in the list (1-{last})"
-            )
+            text = f"{names} {'is' if len(missing) == 1 else 'are'} not in the list (1-{last})"
+            _refuse(line, Refusal(text, "missing-reference"))
         elif texts:
-            _refuse(line, f"missing-reference: #{texts[0]} is a comment, not a search")
+            _refuse(line, Refusal(f"#{texts[0]} is a comment, not a search", "missing-reference"))
         elif line.number is not None and any(number > line.number for number in line.depends_on):
             later = next(number for number in line.depends_on if number > (line.number or 0))
-            line.warnings.append(f"forward-reference: #{later} comes later in the list.")
+            line.notes.append(Note(f"#{later} comes later in the list.", "forward-reference"))
     for line in [one for one in strategy.lines if one.kind != "refused" and _is_circular(one, numbered)]:
-        _refuse(line, "circular-reference: the lines that it refers to refer to it")
+        _refuse(line, Refusal("the lines that it refers to refer to it", "circular-reference"))
     for line in list_in_order(strategy):
         for number in line.depends_on:
             other = numbered.get(number)
@@ -226,7 +220,11 @@ def _resolve_references(strategy: Strategy) -> None:
                 elif other.blocked_by is not None:
                     line.blocked_by = other.blocked_by
         if line.blocked_by is not None:
-            line.warnings.append(f"not-counted: the line depends on line {line.blocked_by}, which was refused.")
+            line.notes.append(_note_blocked(line.blocked_by))
+
+
+def _note_blocked(number: int | None) -> Note:
+    return Note(f"the line depends on line {number}, which was refused.", "not-counted")
 
 
 def _is_circular(line: WorkingLine, numbered: Mapping[int, WorkingLine]) -> bool:
@@ -266,15 +264,15 @@ def list_in_order(strategy: Strategy) -> Iterator[WorkingLine]:
 def _translate(line: WorkingLine, strategy: Strategy, translator: Translator) -> None:
     if line.node is None or line.kind == "refused":
         return
-    translator.warnings = []
+    translator.notes = []
     try:
         piece = translator.translate(line.node)
     except CannotExpressError as exc:
-        _refuse(line, str(exc))
+        _refuse(line, exc.refusal)
         _block(strategy, line)
         return
     line.pubmed, line.operator, line.own_losses = piece.text, piece.operator, piece.losses
-    line.warnings += list(dict.fromkeys(translator.warnings))
+    line.notes += list(dict.fromkeys(translator.notes))
     line.losses = tuple(dict.fromkeys((*line.own_losses, *inherit_losses(line.node, strategy.numbered))))
 
 
@@ -331,6 +329,6 @@ def _block(strategy: Strategy, refused: WorkingLine) -> None:
         for line in strategy.lines:
             if line.blocked_by is None and line.kind in ("search", "reference") and blocked & set(line.depends_on):
                 line.blocked_by = refused.number
-                line.warnings.append(f"not-counted: the line depends on line {refused.number}, which was refused.")
+                line.notes.append(_note_blocked(refused.number))
                 blocked.add(line.number)
                 changed = True

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Final, Literal
 
+from entrez_kit.query.dialects.notes import CannotExpressError, LineError, Note
 from entrez_kit.query.dialects.scopes import unite
 from entrez_kit.query.dialects.tree import (
     All,
     Any,
-    CannotExpressError,
     Exclude,
     Heading,
     Near,
@@ -41,12 +41,6 @@ class Token:
     skips: bool = False
 
 
-class LineError(Exception):
-    """A line cannot be read; the message says why. ``warnings`` are about its characters."""
-
-    warnings: tuple[str, ...] = ()
-
-
 @dataclass(frozen=True, slots=True)
 class Grammar:
     """How a service reads operators and words.
@@ -71,7 +65,7 @@ class Parser:
     convert: Callable[[str, Scope], Node]
     place: int = 0
     depth: int = 0
-    warnings: list[str] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
     seen: list[set[str]] = field(default_factory=lambda: [set()])
 
     def parse(self) -> Node:
@@ -117,9 +111,9 @@ class Parser:
         seen = self.seen[-1]
         seen.add(name)
         if len(seen & {"AND", "OR", "NOT"}) > 1 and "OR" in seen:
-            text = "implicit-precedence: AND or NOT and OR are mixed without parentheses."
-            if text not in self.warnings:
-                self.warnings.append(text)
+            note = Note("AND or NOT and OR are mixed without parentheses.", "implicit-precedence")
+            if note not in self.notes:
+                self.notes.append(note)
 
     def _parse_run(self) -> Node:
         units = [self._parse_unit()]
@@ -303,11 +297,11 @@ def check_proximity(node: Node) -> None:
             continue
         inner = list(walk(one))
         if any(isinstance(part, All | Exclude) for part in inner):
-            raise CannotExpressError("AND or NOT inside a proximity operator has no meaning")
+            raise CannotExpressError("AND or NOT inside a proximity operator has no meaning", "syntax-error")
         if any(isinstance(part, Heading | Value | DayRange | Unknown) for part in inner):
-            raise CannotExpressError("a proximity operator takes words of text fields only")
+            raise CannotExpressError("a proximity operator takes words of text fields only", "syntax-error")
         if len({part.scope for part in inner if isinstance(part, Words)}) > 1:
-            raise CannotExpressError("the words of a proximity operator are in different fields")
+            raise CannotExpressError("the words of a proximity operator are in different fields", "syntax-error")
 
 
 def unite_scopes(codes: Sequence[str], known: dict[str, Scope]) -> Scope:
@@ -318,5 +312,5 @@ def unite_scopes(codes: Sequence[str], known: dict[str, Scope]) -> Scope:
     """
     unknown = [code for code in codes if code not in known]
     if unknown:
-        raise LineError(f"the field {unknown[0]!r} is unknown")
+        raise LineError(f"the field {unknown[0]!r} is unknown", "unknown-field")
     return unite([known[code] for code in codes])

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Final
 from pyroaring import BitMap
 
 from entrez_kit.query.dialects.currency import RENAMED
+from entrez_kit.query.dialects.notes import CannotExpressError
 from entrez_kit.query.dialects.qualifiers import MERGED
 from entrez_kit.query.dialects.scopes import list_sources
 from entrez_kit.query.dialects.tree import (
     All,
     Any,
-    CannotExpressError,
     Days,
     Exclude,
     Heading,

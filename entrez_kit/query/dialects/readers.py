@@ -7,7 +7,6 @@ from typing import Final, Literal, get_args
 
 from entrez_kit.query.dialects.expressions import (
     Grammar,
-    LineError,
     Parser,
     Token,
     check_proximity,
@@ -16,10 +15,10 @@ from entrez_kit.query.dialects.expressions import (
     join_within,
     unite_scopes,
 )
+from entrez_kit.query.dialects.notes import CannotExpressError, LineError, Note
 from entrez_kit.query.dialects.scopes import ALL_TEXT, COCHRANE, EBSCO, EMBASE, OVID, SCOPUS, WOS
 from entrez_kit.query.dialects.tree import (
     All,
-    CannotExpressError,
     Loss,
     Near,
     Node,
@@ -99,7 +98,7 @@ class _Lexer:
     def __init__(self, text: str) -> None:
         self.text = " ".join(text.split())
         self.tokens: list[Token] = []
-        self.notes: list[str] = []
+        self.notes: list[Note] = []
 
     def starts_unit(self) -> bool:
         """Return whether a new unit begins here, after an operator or an opening parenthesis."""
@@ -148,7 +147,7 @@ class _Lexer:
             end = text.find('"', place + 1)
             end = len(text) if end < 0 else end
             if end == len(text):
-                self.notes.append("unbalanced-quotes: a quotation mark is not closed.")
+                self.notes.append(Note("a quotation mark is not closed.", "unbalanced-quotes"))
             self.add_words(text[place + 1 : end], quoted=True)
             return end + 1
         end = self.find_word_end(place)
@@ -179,10 +178,10 @@ class _Lexer:
         try:
             node = parser.parse()
         except LineError as exc:
-            exc.warnings = tuple(self.notes)
+            exc.notes = tuple(self.notes)
             raise
         check_proximity(node)
-        return Parsed(node, (*self.notes, *parser.warnings))
+        return Parsed(node, (*self.notes, *parser.notes))
 
 
 MOST_DISTANCE: Final = 50
@@ -200,12 +199,11 @@ def _near(
             if lexer.starts_unit():
                 return None
             if not lexer.has_term_after(match.end()):
-                lexer.notes.append(f"{match[0]} was read as a word, because no term follows it.")
+                lexer.notes.append(Note(f"{match[0]} was read as a word, because no term follows it."))
                 return None
             if number is not None and number > MOST_DISTANCE:
-                lexer.notes.append(
-                    f"{match[0]} was read as a proximity operator. If it is a word, put it in quotation marks."
-                )
+                text = f"{match[0]} was read as a proximity operator. If it is a word, put it in quotation marks."
+                lexer.notes.append(Note(text))
         distance = default if number is None else max(number - minus, 0)
         return Token("near", match[0], distance=distance, ordered=ordered)
 
@@ -303,8 +301,8 @@ class OvidLexer(_Lexer):
     def parse(self) -> Parsed:
         parsed = super().parse()
         if self.tokens and _binds_last(self.tokens):
-            text = "suffix-binds-last: a field without parentheses applies only to the term before it."
-            parsed = replace(parsed, warnings=(*parsed.warnings, text))
+            note = Note("a field without parentheses applies only to the term before it.", "suffix-binds-last")
+            parsed = replace(parsed, notes=(*parsed.notes, note))
         return replace(parsed, node=_read_bare_numbers(parsed.node))
 
 
@@ -467,7 +465,7 @@ def _wos_years(lexer: _Lexer, match: re.Match[str]) -> Token:
 
 
 def _same(lexer: _Lexer, match: re.Match[str]) -> Token:
-    lexer.notes.append("SAME was read as AND; in older strategies it means the same sentence.")
+    lexer.notes.append(Note("SAME was read as AND; in older strategies it means the same sentence."))
     return Token("operator", "AND")
 
 
@@ -624,6 +622,7 @@ _NUMBER_SIGNS: Final = re.compile(
     r"|(?P<operator>or|and|not)\b|(?:[#S] ?)?(?P<number>[0-9]{1,4})(?![0-9])",
     re.IGNORECASE,
 )
+_NUMBER_ALONE: Final = Note("a number has no #; it was read as a line.", "reference-style")
 _REFERENCE: Final = re.compile(r"\b(?:or|and|not)\b|^[#S]?[0-9]+$|^\(*#[0-9]+\)*$", re.IGNORECASE)
 
 
@@ -679,8 +678,7 @@ def parse_references(text: str, dialect: Dialect) -> Parsed:
     parser = Parser(grammar, tokens, convert_value)
     node = parser.parse()
     mixed = bool(re.search(r"#[0-9]", plain)) and bool(re.search(r"(?:^|[ (])[0-9]+(?:$|[ )])", plain))
-    notes = ("reference-style: a number has no #; it was read as a line.",) if mixed else ()
-    return Parsed(node, (*parser.warnings, *notes))
+    return Parsed(node, (*parser.notes, _NUMBER_ALONE) if mixed else tuple(parser.notes))
 
 
 def _missing_operator(units: Sequence[Node]) -> Node:
@@ -703,22 +701,22 @@ _HISTORY: Final = re.compile(r"# ?([0-9]{1,4})\b")
 
 def parse_pubmed(text: str) -> Parsed:
     """Return a line in PubMed's language; its text is searched as it is."""
-    notes: list[str] = []
+    notes: list[Note] = []
     plain = " ".join(text.split())
     plain = re.sub(r"\bexp (?=[\w, -]{1,300}+\[ ?(?:mesh|mh))", "", plain, flags=re.IGNORECASE)
     if plain != " ".join(text.split()):
-        notes.append("foreign-explode: exp was removed; PubMed explodes [mesh] by itself.")
+        notes.append(Note("exp was removed; PubMed explodes [mesh] by itself.", "foreign-explode"))
     if plain.count('"') % 2:
         repaired = _close_quotes(plain)
-        notes.append("unbalanced-quotes: a quotation mark was removed or added.")
+        notes.append(Note("a quotation mark was removed or added.", "unbalanced-quotes"))
         plain = repaired
     upper = _upper_operators(plain)
     marked = _BARE_NUMBER.sub(r"#\1", upper)
     if marked != upper:
-        notes.append("reference-style: a number has no #; it was read as a line.")
+        notes.append(_NUMBER_ALONE)
     upper, plain = marked, _BARE_NUMBER.sub(r"#\1", plain)
     if upper != plain:
-        notes.append("lowercase-operator: operators were written in capitals.")
+        notes.append(Note("operators were written in capitals.", "lowercase-operator"))
     unbalanced = upper.count("(") - upper.count(")")
     if unbalanced:
         raise LineError(
@@ -787,24 +785,22 @@ def parse_line(text: str, dialect: Dialect, *, is_embase: bool = False, is_cinah
     """
     plain = " ".join(text.split())
     if match := _LIMIT.fullmatch(plain):
-        node, warnings = parse_limit(int(match[1]), match[2])
-        return Parsed(node, tuple(warnings))
+        return parse_limit(int(match[1]), match[2])
     if match := _USE.fullmatch(plain):
         if _MEDLINE_FILES.match(match[2].strip()):
-            return Parsed(
-                Reference(int(match[1])), ("The line selects the MEDLINE file of a search in several files.",)
-            )
+            note = Note("The line selects the MEDLINE file of a search in several files.")
+            return Parsed(Reference(int(match[1])), (note,))
         raise CannotExpressError(f"the line selects the records of another database ({match[2].strip()})")
     if match := _DUPLICATES.fullmatch(plain):
-        return Parsed(Reference(int(match[1])), ("Removing duplicates has no effect in PubMed.",))
+        return Parsed(Reference(int(match[1])), (Note("Removing duplicates has no effect in PubMed."),))
     if _KEEP.fullmatch(plain):
         raise CannotExpressError("a selection of records by their position cannot be repeated")
     plain = _DATABASE_PART.sub("", plain) if dialect == "cochrane" else plain
     if dialect == "ebsco" and (limiters := LIMITERS.search(plain)):
         parsed = parse_line(plain[: limiters.start()], dialect, is_cinahl=is_cinahl)
-        nodes, remarks = parse_limiters(limiters[0])
+        nodes, notes = parse_limiters(limiters[0])
         node = All((parsed.node, *nodes)) if nodes else parsed.node
-        return Parsed(node, (*parsed.warnings, *remarks))
+        return Parsed(node, (*parsed.notes, *notes))
     if is_reference_line(plain):
         return parse_references(plain, dialect)
     if dialect == "pubmed":

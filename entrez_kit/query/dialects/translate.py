@@ -8,13 +8,13 @@ from math import prod
 from typing import Final, Literal
 
 from entrez_kit.query.dialects.currency import LEAVES, RENAMED
+from entrez_kit.query.dialects.notes import CannotExpressError, Note
 from entrez_kit.query.dialects.qualifiers import MERGED, NOT_LEAVES
 from entrez_kit.query.dialects.scopes import choose_tags, describe_difference
 from entrez_kit.query.dialects.tree import (
     MARKS,
     All,
     Any,
-    CannotExpressError,
     Days,
     Direction,
     Exclude,
@@ -105,7 +105,7 @@ class Translator:
     words: WordList | None = None
     proximity: Proximity = "near"
     vocabulary: Vocabulary | None = None
-    warnings: list[str] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
 
     def translate(self, node: Node) -> Piece:
         """Return the translation of a line.
@@ -176,7 +176,8 @@ class Translator:
             options.append(forms)
             losses += added
         if prod(len(one) for one in options) > MOST_VARIANTS:
-            raise CannotExpressError(f"{' '.join(patterns)!r} has more than {MOST_VARIANTS} spellings")
+            text = f"{' '.join(patterns)!r} has more than {MOST_VARIANTS} spellings"
+            raise CannotExpressError(text, "wildcard-trap")
         return [" ".join(one) for one in product(*options)], tuple(losses)
 
     def expand_pattern(self, pattern: str) -> tuple[Sequence[str], tuple[Loss, ...]]:
@@ -211,14 +212,16 @@ class Translator:
                     continue
                 if mark[0] not in "#?" or not (mark.start() or len(form) > 2):
                     if not mark.start():
-                        raise CannotExpressError(f"{_show(pattern)} begins with a wildcard")
+                        raise CannotExpressError(f"{_show(pattern)} begins with a wildcard", "wildcard-trap")
                     least = f"fewer than {SHORTEST_STEM} characters before the wildcard"
-                    raise CannotExpressError(f"{_show(pattern)} has {least}; give a word list to list its variants")
+                    text = f"{_show(pattern)} has {least}; give a word list to list its variants"
+                    raise CannotExpressError(text, "short-truncation")
                 rest = form[mark.end() :]
                 following += [form[: mark.start()] + one + rest for one in _CHARACTERS]
                 following += [form[: mark.start()] + rest] if mark[0] == "?" else []
             if len(following) > MOST_VARIANTS:
-                raise CannotExpressError(f"{_show(pattern)} has more than {MOST_VARIANTS} spellings")
+                text = f"{_show(pattern)} has more than {MOST_VARIANTS} spellings"
+                raise CannotExpressError(text, "wildcard-trap")
             forms = following
         found: list[str] = []
         losses: dict[Loss, None] = {}
@@ -384,13 +387,13 @@ class Translator:
             text = f"{node.name!r} is a heading of {name}, not of MeSH; its words are searched instead"
             return Piece(quote(words, "tiab"), "", (Loss("substitute", text),))
         if known is not None and known.key != normalize(node.name):
-            self.warnings.append(f"heading-renamed: {node.name!r} is now {known.name!r}.")
+            self.notes.append(Note(f"{node.name!r} is now {known.name!r}.", "heading-renamed"))
             node = Heading(known.name, node.explodes, node.major, node.qualifiers)
         elif known is None and current is not None:
-            self.warnings.append(f"heading-renamed: {node.name!r} is now {current!r}.")
+            self.notes.append(Note(f"{node.name!r} is now {current!r}.", "heading-renamed"))
             node = Heading(current, node.explodes, node.major, node.qualifiers)
         elif known is None and vocabulary is not None and not vocabulary.headings.is_empty:
-            self.warnings.append(f"not-mesh: {node.name!r} is not a MeSH heading.")
+            self.notes.append(Note(f"{node.name!r} is not a MeSH heading.", "not-mesh"))
             text = f"{node.name!r} is not a MeSH heading; its words are searched instead"
             return Piece(quote(words, "tiab"), "", (Loss("substitute", text),))
         losses: list[Loss] = []

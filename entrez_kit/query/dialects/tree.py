@@ -10,16 +10,13 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final, Literal, TypeAlias
 
+from entrez_kit.query.dialects.notes import Note
 from entrez_kit.query.words import fold
 
 Direction = Literal["wider", "narrower", "substitute"]
 MARKS: Final = re.compile(r"\*|#|\?|<[0-9]+>")
 _PATTERN: Final = re.compile(r"(?:[^\W_]|\*|#|\?|<[0-9]+>)+")
 _REGULAR: Final = {"*": r"\w*", "#": r"\w", "?": r"\w?"}
-
-
-class CannotExpressError(Exception):
-    """A part of a line has no equivalent in PubMed; the message is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +155,7 @@ class Parsed:
     """A parsed line: its meaning, and what its author should know about it."""
 
     node: Node
-    warnings: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 def children(node: Node) -> tuple[Node, ...]:

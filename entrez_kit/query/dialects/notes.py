@@ -1,0 +1,91 @@
+"""Notes about the lines of a strategy, and the reasons why a line is refused. Each has a code and a text."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+RefusalCode = Literal[
+    "syntax-error",
+    "not-in-pubmed",
+    "unknown-field",
+    "missing-reference",
+    "circular-reference",
+    "short-truncation",
+    "wildcard-trap",
+]
+"""Why a line is refused."""
+ReadingCode = Literal[
+    "implicit-precedence",
+    "unbalanced-quotes",
+    "suffix-binds-last",
+    "heading-renamed",
+    "not-mesh",
+    "other-dialect",
+    "missing-number",
+    "number-gap",
+    "forward-reference",
+    "lowercase-operator",
+    "foreign-explode",
+    "reference-style",
+    "limit-drops-unindexed",
+]
+"""What was noted when a line was read and translated."""
+ProofCode = Literal["label-disproved", "not-proven"]
+"""What a local copy showed about a translation."""
+CountCode = Literal[
+    "not-counted",
+    "phrase-not-found",
+    "field-not-found",
+    "quoted-phrase-not-found",
+    "phrase-ignored",
+    "output-message",
+]
+"""What PubMed reported when it counted the records of a line."""
+NoteCode: TypeAlias = ReadingCode | ProofCode | CountCode
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What the author of a line should know about it; ``code`` is None if the text has no code."""
+
+    text: str
+    code: NoteCode | None = None
+
+    def __str__(self) -> str:
+        """Return the text as users see it. The text about a limit is shown without its code."""
+        return self.text if self.code in (None, "limit-drops-unindexed") else f"{self.code}: {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a line has no translation."""
+
+    text: str
+    code: RefusalCode
+
+    def __str__(self) -> str:
+        """Return the text as users see it. Only the texts about references are shown with their code."""
+        has_code = self.code in ("missing-reference", "circular-reference")
+        return f"{self.code}: {self.text}" if has_code else self.text
+
+
+class RefusedLineError(Exception):
+    """A line has no translation. ``notes`` are about its characters."""
+
+    def __init__(self, text: str, code: RefusalCode) -> None:
+        super().__init__(text)
+        self.refusal = Refusal(text, code)
+        self.notes: tuple[Note, ...] = ()
+
+
+class LineError(RefusedLineError):
+    """A line cannot be read; the message says why."""
+
+    def __init__(self, text: str, code: RefusalCode = "syntax-error") -> None:
+        super().__init__(text, code)
+
+
+class CannotExpressError(RefusedLineError):
+    """A part of a line has no equivalent in PubMed; the message is the reason."""
+
+    def __init__(self, text: str, code: RefusalCode = "not-in-pubmed") -> None:
+        super().__init__(text, code)
