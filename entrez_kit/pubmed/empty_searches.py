@@ -7,23 +7,24 @@ from typing import Final
 from entrez_kit.base.frontend_text import cut_middle
 from entrez_kit.base.numerals import format_count
 from entrez_kit.core.model import Warn
-from entrez_kit.query import parser, reduction
-from entrez_kit.query.parser import Group, Operand, fold_tree, parse
+from entrez_kit.query import reduction
+from entrez_kit.query.conditions import split_conditions
+from entrez_kit.query.parser import Group, Operand, parse
 from entrez_kit.query.reduction import Whole, reduce_query
 from entrez_kit.services.small_replies import DROPPED, ESearchReply
 
-MAX_CONDITIONS: Final = 100
-"""The most conditions of a query that is searched for the one that empties it."""
+MAX_PIECES: Final = 100
+"""The most pieces of a query that is searched for the one that empties it."""
 MAX_SHOWN: Final = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
-    """A part of a query that every record must match, or with NOT must not match.
+class Piece:
+    """A condition of a query, or a word of one.
 
     Args:
-        text: the part.
-        join: the text between the condition before it and this one.
+        text: the condition, which records match, or with NOT do not match.
+        join: the text between the piece before it and this one.
     """
 
     text: str
@@ -31,41 +32,28 @@ class Condition:
 
     @property
     def is_excluded(self) -> bool:
-        """Whether the condition excludes records."""
+        """Whether the piece excludes records."""
         return self.join == " NOT "
 
 
-def split_query(term: str) -> list[Condition]:
-    """Return the conditions of a query, which AND or NOT joins; each word of a term without a field tag is one.
+def split_query(term: str) -> list[Piece]:
+    """Return the conditions of a query; each word of a condition without a field tag is a piece.
 
-    The list is empty if the query has only one condition, or alternatives outside of parentheses.
+    The list is empty if the query has only one piece, or begins with NOT.
     """
-    parts: tuple[parser.Part, ...] = parse(term).root.parts
-    while len(parts) == 1 and isinstance(parts[0].node, Group):
-        parts = parts[0].node.parts
-    if any(part.operator == "OR" for part in parts) or (parts and parts[0].operator == "NOT"):
-        return []
-    conditions: list[Condition] = []
-    for part in parts:
-        join, node = f" {part.operator} ", part.node
-        is_run = isinstance(node, Operand) and not (node.quoted or node.tag or node.upper or node.is_history)
-        if isinstance(node, Operand) and is_run and part.operator != "NOT":
-            first, *others = node.phrase.split()
-            conditions += [Condition(first, join), *(Condition(word, " ") for word in others)]
+    pieces: list[Piece] = []
+    for condition in split_conditions(term):
+        node, text = condition.node, " ".join(condition.text.split())
+        join = " NOT " if condition.is_excluded else " AND "
+        if isinstance(node, Group):
+            pieces.append(Piece(text if node.tag else f"({text})", join))
+        elif condition.is_excluded or node.quoted or node.tag or node.upper or node.is_history:
+            pieces.append(Piece(text, join))
         else:
-            conditions.append(Condition(_print_node(node), join))
-    return conditions if 1 < len(conditions) <= MAX_CONDITIONS else []
-
-
-def _print_node(node: Operand | Group) -> str:
-    if isinstance(node, Operand):
-        return node.text
-    return fold_tree(node, lambda one: one.text, lambda parts, _: f"({_join_printed(parts)})")
-
-
-def _join_printed(parts: Sequence[tuple[str, str]]) -> str:
-    """Join pairs of an operator and a text."""
-    return " ".join(f"{operator} {text}" for operator, text in parts).removeprefix("AND ")
+            first, *others = node.phrase.split()
+            pieces += [Piece(first, join), *(Piece(word, " ") for word in others)]
+    is_usable = 1 < len(pieces) <= MAX_PIECES and not pieces[0].is_excluded
+    return pieces if is_usable else []
 
 
 def names_emptying_part(term: str, reply: ESearchReply) -> bool:
@@ -89,12 +77,12 @@ def _read_words(text: str) -> tuple[str, ...]:
 
 
 def find_emptying_part(term: str, reply: ESearchReply, count: Callable[[str], int]) -> list[Warn]:
-    """Return a warning about the first condition that leaves no record; none if the query has only one condition.
+    """Return a warning about the first piece that leaves no record; none if the query has only one piece.
 
-    Conditions that NCBI dropped are left out, because the reply names them.
+    Pieces that NCBI dropped are left out, because the reply names them.
 
-    The number of counts is at most the number of conditions, and at most 8: the first conditions of the query are
-    counted, and each count halves the range in which the emptying one can be.
+    The number of counts is at most the number of pieces, and at most 8: the first pieces of the query are counted, and
+    each count halves the range in which the emptying one can be.
 
     Args:
         term: a query without results.
@@ -102,18 +90,18 @@ def find_emptying_part(term: str, reply: ESearchReply, count: Callable[[str], in
         count: counts the records of a query.
     """
     dropped = _read_phrases(reply, "dropped")
-    conditions = [one for one in split_query(term) if _read_words(one.text) not in dropped]
-    if len(conditions) < 2:
+    pieces = [piece for piece in split_query(term) if _read_words(piece.text) not in dropped]
+    if len(pieces) < 2:
         return []
-    found, empty, before = 0, len(conditions), 0
+    found, empty, before = 0, len(pieces), 0
     while empty - found > 1:
         middle = (found + empty) // 2
-        number = count(_join_conditions(conditions[:middle]))
+        number = count(_join_pieces(pieces[:middle]))
         if number:
             found, before = middle, number
         else:
             empty = middle
-    emptying, start = conditions[found], cut_middle(_join_conditions(conditions[:found]), MAX_SHOWN)
+    emptying, start = pieces[found], cut_middle(_join_pieces(pieces[:found]), MAX_SHOWN)
     text = cut_middle(emptying.text, MAX_SHOWN)
     if emptying.is_excluded:
         message = f"{start!r} finds {format_count(before, 'record')}, and 'NOT {text}' excludes all of them."
@@ -125,5 +113,5 @@ def find_emptying_part(term: str, reply: ESearchReply, count: Callable[[str], in
     return [Warn(code="emptying_part", message=message, terms=[emptying.text])]
 
 
-def _join_conditions(conditions: Sequence[Condition]) -> str:
-    return "".join(f"{one.join if place else ''}{one.text}" for place, one in enumerate(conditions))
+def _join_pieces(pieces: Sequence[Piece]) -> str:
+    return "".join(f"{piece.join if place else ''}{piece.text}" for place, piece in enumerate(pieces))

@@ -43,17 +43,26 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A member of a group, with the operator before it."""
+    """A member of a group, with the operator before it.
+
+    ``start`` and ``end`` are positions in the query, with the parentheses around the member and the tag after them.
+    """
 
     operator: str
     node: "Operand | Group"
+    start: int
+    end: int
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A query, or the part of one between parentheses; its parts are joined from left to right."""
+    """A query, or the part of one between parentheses; its parts are joined from left to right.
+
+    ``tag`` is the tag after the parentheses, which applies to each term in them that has none.
+    """
 
     parts: tuple[Part, ...]
+    tag: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +112,7 @@ class _Parser:
                 frames.append(_Frame(token.start))
             elif token.kind == "close":
                 if len(frames) > 1:
-                    self._close(frames)
+                    self._close(frames, place)
                 else:
                     self._report("unmatched_parenthesis", "Unmatched parenthesis ignored.", token.start)
             elif token.kind == "operator":
@@ -116,7 +125,7 @@ class _Parser:
             place += 1  # a colon without a range has no effect
         while len(frames) > 1:
             self._report("unmatched_parenthesis", "Unmatched parenthesis ignored.", frames[-1].start)
-            self._close(frames)
+            self._close(frames, len(tokens))
         self._drop_operator(frames[0])
         repairs = tuple(sorted(self._repairs, key=lambda repair: repair.start))
         return Syntax(self._query, Group(tuple(frames[0].parts)), repairs)
@@ -139,20 +148,31 @@ class _Parser:
             self._report("dangling_operator", f"{name} has no operand on one side.", frame.operator.start)
             frame.operator = None
 
-    def _add(self, frame: _Frame, node: Operand | Group) -> None:
+    def _add(self, frame: _Frame, node: Operand | Group, start: int, end: int) -> None:
         operator = frame.operator
         frame.operator = None
-        frame.parts.append(Part(operator.text if operator else _IMPLIED, node))
+        frame.parts.append(Part(operator.text if operator else _IMPLIED, node, start, end))
 
-    def _close(self, frames: list[_Frame]) -> None:
+    def _close(self, frames: list[_Frame], place: int) -> None:
+        """Add the innermost group, which the token at this place closes, to the group around it."""
         inner = frames.pop()
         self._drop_operator(inner)
         if not inner.parts:
             self._drop_operator(frames[-1])
-        elif len(inner.parts) == 1 and _is_unit(inner.parts[0]):
-            self._add(frames[-1], inner.parts[0].node)  # the parentheses have no effect
+            return
+        if place == len(self._tokens):  # the parenthesis is not closed
+            start, end = inner.parts[0].start, inner.parts[-1].end
         else:
-            self._add(frames[-1], Group(tuple(inner.parts)))
+            start, end = inner.start, self._tokens[place].end
+        tag = None
+        if place + 1 < len(self._tokens) and self._tokens[place + 1].kind == "tag":
+            tag, end = self._tokens[place + 1].text, self._tokens[place + 1].end
+        node: Operand | Group = Group(tuple(inner.parts), tag)
+        if len(inner.parts) == 1 and _is_unit(inner.parts[0]):  # the parentheses have no effect
+            node = inner.parts[0].node
+            if isinstance(node, Group):
+                node = replace(node, tag=node.tag or tag)
+        self._add(frames[-1], node, start, end)
 
     def _read_operand(self, frame: _Frame, place: int) -> int:
         operand, place = self._read_term(place)
@@ -163,7 +183,7 @@ class _Parser:
             text = self._query[operand.start : upper.end]
             operand = replace(operand, upper=upper, tag=tag, text=text, end=upper.end)
         if operand.phrase:
-            self._add(frame, operand)
+            self._add(frame, operand, operand.start, operand.end)
         return place
 
     def _read_term(self, place: int) -> tuple[Operand, int]:
