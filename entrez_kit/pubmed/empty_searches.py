@@ -13,18 +13,18 @@ from entrez_kit.query.parser import Group, Operand, parse
 from entrez_kit.query.reduction import Whole, reduce_query
 from entrez_kit.services.small_replies import DROPPED, ESearchReply
 
-MAX_PIECES: Final = 100
-"""The most pieces of a query that is searched for the one that empties it."""
+MAX_PARTS: Final = 100
+"""The most parts of a query that is searched for the one that empties it."""
 MAX_SHOWN: Final = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class QueryPart:
     """A condition of a query, or a word of one.
 
     Args:
         text: the condition, which records match, or with NOT do not match.
-        join: the text between the piece before it and this one.
+        join: the text between the part before it and this one.
     """
 
     text: str
@@ -32,28 +32,28 @@ class Piece:
 
     @property
     def is_excluded(self) -> bool:
-        """Whether the piece excludes records."""
+        """Whether the part excludes records."""
         return self.join == " NOT "
 
 
-def split_query(term: str) -> list[Piece]:
-    """Return the conditions of a query; each word of a condition without a field tag is a piece.
+def split_query(term: str) -> list[QueryPart]:
+    """Return the conditions of a query; each word of a condition without a field tag is a part.
 
-    The list is empty if the query has only one piece, or begins with NOT.
+    The list is empty if the query has only one part, or begins with NOT.
     """
-    pieces: list[Piece] = []
+    parts: list[QueryPart] = []
     for condition in split_conditions(term):
         node, text = condition.node, " ".join(condition.text.split())
         join = " NOT " if condition.is_excluded else " AND "
         if isinstance(node, Group):
-            pieces.append(Piece(text if node.tag else f"({text})", join))
+            parts.append(QueryPart(text if node.tag else f"({text})", join))
         elif condition.is_excluded or node.quoted or node.tag or node.upper or node.is_history:
-            pieces.append(Piece(text, join))
+            parts.append(QueryPart(text, join))
         else:
             first, *others = node.phrase.split()
-            pieces += [Piece(first, join), *(Piece(word, " ") for word in others)]
-    is_usable = 1 < len(pieces) <= MAX_PIECES and not pieces[0].is_excluded
-    return pieces if is_usable else []
+            parts += [QueryPart(first, join), *(QueryPart(word, " ") for word in others)]
+    is_usable = 1 < len(parts) <= MAX_PARTS and not parts[0].is_excluded
+    return parts if is_usable else []
 
 
 def names_emptying_part(term: str, reply: ESearchReply) -> bool:
@@ -77,11 +77,11 @@ def _read_words(text: str) -> tuple[str, ...]:
 
 
 def find_emptying_part(term: str, reply: ESearchReply, count: Callable[[str], int]) -> list[Warn]:
-    """Return a warning about the first piece that leaves no record; none if the query has only one piece.
+    """Return a warning about the first part that leaves no record; none if the query has only one part.
 
     Pieces that NCBI dropped are left out, because the reply names them.
 
-    The number of counts is at most the number of pieces, and at most 8: the first pieces of the query are counted, and
+    The number of counts is at most the number of parts, and at most 8: the first parts of the query are counted, and
     each count halves the range in which the emptying one can be.
 
     Args:
@@ -90,18 +90,18 @@ def find_emptying_part(term: str, reply: ESearchReply, count: Callable[[str], in
         count: counts the records of a query.
     """
     dropped = _read_phrases(reply, "dropped")
-    pieces = [piece for piece in split_query(term) if _read_words(piece.text) not in dropped]
-    if len(pieces) < 2:
+    parts = [part for part in split_query(term) if _read_words(part.text) not in dropped]
+    if len(parts) < 2:
         return []
-    found, empty, before = 0, len(pieces), 0
+    found, empty, before = 0, len(parts), 0
     while empty - found > 1:
         middle = (found + empty) // 2
-        number = count(_join_pieces(pieces[:middle]))
+        number = count(_join_parts(parts[:middle]))
         if number:
             found, before = middle, number
         else:
             empty = middle
-    emptying, start = pieces[found], cut_middle(_join_pieces(pieces[:found]), MAX_SHOWN)
+    emptying, start = parts[found], cut_middle(_join_parts(parts[:found]), MAX_SHOWN)
     text = cut_middle(emptying.text, MAX_SHOWN)
     if emptying.is_excluded:
         message = f"{start!r} finds {format_count(before, 'record')}, and 'NOT {text}' excludes all of them."
@@ -113,5 +113,5 @@ def find_emptying_part(term: str, reply: ESearchReply, count: Callable[[str], in
     return [Warn(code="emptying_part", message=message, terms=[emptying.text])]
 
 
-def _join_pieces(pieces: Sequence[Piece]) -> str:
-    return "".join(f"{piece.join if place else ''}{piece.text}" for place, piece in enumerate(pieces))
+def _join_parts(parts: Sequence[QueryPart]) -> str:
+    return "".join(f"{part.join if place else ''}{part.text}" for place, part in enumerate(parts))

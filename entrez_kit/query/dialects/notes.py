@@ -12,7 +12,7 @@ RefusalCode = Literal[
     "short-truncation",
     "wildcard-trap",
 ]
-"""Why a line is refused."""
+"""Codes of the reasons for which a line is refused."""
 ReadingCode = Literal[
     "implicit-precedence",
     "unbalanced-quotes",
@@ -28,9 +28,9 @@ ReadingCode = Literal[
     "reference-style",
     "limit-drops-unindexed",
 ]
-"""What was noted when a line was read and translated."""
+"""Codes of notes from the reading and the translation of a line."""
 ProofCode = Literal["label-disproved", "not-proven"]
-"""What a local copy showed about a translation."""
+"""Codes of notes from the proof of a translation on a local copy."""
 CountCode = Literal[
     "not-counted",
     "phrase-not-found",
@@ -39,13 +39,13 @@ CountCode = Literal[
     "phrase-ignored",
     "output-message",
 ]
-"""What PubMed reported when it counted the records of a line."""
+"""Codes of notes from the count of the records in PubMed."""
 NoteCode: TypeAlias = ReadingCode | ProofCode | CountCode
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What the author of a line should know about it; ``code`` is None if the text has no code."""
+    """A note for the author of a line; some notes have only a text."""
 
     text: str
     code: NoteCode | None = None
@@ -57,7 +57,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a line has no translation."""
+    """The reason why a line has no translation."""
 
     text: str
     code: RefusalCode
@@ -78,7 +78,7 @@ class RefusedLineError(Exception):
 
 
 class LineError(RefusedLineError):
-    """A line cannot be read; the message says why."""
+    """A line cannot be read; the message is the reason."""
 
     def __init__(self, text: str, code: RefusalCode = "syntax-error") -> None:
         super().__init__(text, code)
