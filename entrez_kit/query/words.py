@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Final
 
 from entrez_kit.base.markup import on_the_line
+from entrez_kit.query.unsettled import SHORTEST_STEM
 
+_PATTERN: Final = re.compile(r"(?:[^\W_]|\*)+")
 _WORD: Final = re.compile(r"[^\W_]+")
 _DATA: Final = json.loads(Path(__file__).with_name("words.json").read_text(encoding="utf-8"))
 STOP_WORDS: Final = frozenset(" ".join(_DATA["stop_words"]).split())
@@ -58,3 +60,14 @@ def split_words(text: str) -> list[str]:
 def normalize(text: str) -> str:
     """Return the folded words of a value, joined by single spaces, for comparison."""
     return " ".join(split_words(text))
+
+
+def split_pattern(text: str) -> list[str]:
+    """Return the folded words of a term; ``*`` is kept after the fourth character of a word and dropped before it."""
+    patterns = []
+    for word in _PATTERN.findall(fold(text)):
+        stem = word.partition("*")[0]
+        pattern = re.sub(r"\*+", "*", word) if len(stem) >= SHORTEST_STEM else word.replace("*", "")
+        if pattern:
+            patterns.append(pattern)
+    return patterns

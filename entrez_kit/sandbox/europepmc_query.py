@@ -16,8 +16,8 @@ from entrez_kit.query.evaluate import Evaluator
 from entrez_kit.query.fields import ABSTRACT, ALL_FIELDS, BY_CODE
 from entrez_kit.query.mapping import to_leaf
 from entrez_kit.query.parser import Operand
-from entrez_kit.query.resolve import Resolver, split_pattern
-from entrez_kit.query.words import split_words
+from entrez_kit.query.resolve import Resolver
+from entrez_kit.query.words import split_pattern, split_words
 from entrez_kit.sandbox.europepmc_records import Shelf
 
 if TYPE_CHECKING:

@@ -27,8 +27,8 @@ from entrez_kit.query import dates
 from entrez_kit.query.fields import FIELDS, Field
 from entrez_kit.query.mesh import Vocabulary
 from entrez_kit.query.names import find_names
-from entrez_kit.query.resolve import Fidelity
 from entrez_kit.query.search import DateLimit, Found, search
+from entrez_kit.query.units import Fidelity
 from entrez_kit.query.words import normalize
 
 CEILING: Final = 9_999

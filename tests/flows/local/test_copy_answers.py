@@ -383,7 +383,7 @@ def test_witnesses_correct_a_wrong_label_and_those_that_depend_on_it(copy: Entre
     assert proofs[2].pubmed_only
     wrong = copy.search_articles(query_term='base[tiab] NOT "base editing"[ti]', max_results=1000).pmids
     assert {*proofs[2].pubmed_only} <= {*wrong}
-    assert any(one.startswith("label-disproved") for one in strategy.numbered[2].warnings)
+    assert [note.code for note in strategy.numbered[2].notes] == ["label-disproved"]
 
 
 def test_limits_that_no_copy_has_are_not_proven(local: Cli, tmp_path: Path) -> None:

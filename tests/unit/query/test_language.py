@@ -21,9 +21,9 @@ from entrez_kit.query.mesh import (
 )
 from entrez_kit.query.parser import parse
 from entrez_kit.query.record_terms import RecordTerms
-from entrez_kit.query.resolve import Fidelity
 from entrez_kit.query.search import Found, search
 from entrez_kit.query.search_strategies import STRATEGIES
+from entrez_kit.query.units import Fidelity
 from entrez_kit.query.words import STOP_WORDS, split_words
 
 TITLES = (
