@@ -17,7 +17,7 @@ from entrez_kit.query.words import STOP_WORDS, normalize
 if TYPE_CHECKING:
     from entrez_kit.query.segments.search_index import SearchIndex
 
-LONGEST_NAME: Final = 10
+MAX_NAME_WORDS: Final = 10
 """Maximum number of words that are mapped as one term."""
 
 

@@ -14,7 +14,7 @@ from entrez_kit.query.evaluate import Evaluator
 from entrez_kit.query.fields import ALL_FIELDS, BY_CODE, Field, Tag, parse_tag
 from entrez_kit.query.filters import BARE
 from entrez_kit.query.lexer import NCBI_MESSAGES
-from entrez_kit.query.mapping import LONGEST_NAME, any_of, map_phrase, to_leaf
+from entrez_kit.query.mapping import MAX_NAME_WORDS, any_of, map_phrase, to_leaf
 from entrez_kit.query.mesh import Vocabulary
 from entrez_kit.query.parser import Operand, Syntax, fold_tree, parse
 from entrez_kit.query.printing import print_query, print_words, quote_term, quote_value
@@ -227,7 +227,7 @@ class Resolver:
             place: the position of the first word to map.
             is_whole: whether the word is the whole query.
         """
-        for length in range(min(LONGEST_NAME, len(run) - place), 0, -1):
+        for length in range(min(MAX_NAME_WORDS, len(run) - place), 0, -1):
             phrase = " ".join(run[place : place + length])
             if "*" in phrase:
                 continue

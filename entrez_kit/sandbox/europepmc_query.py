@@ -183,7 +183,7 @@ def _run_leaf(leaf: Leaf, shelf: Shelf, names_sources: bool) -> BitMap:
     if field in ("PUB_YEAR", "FIRST_PDATE", "E_PDATE", "P_PDATE"):
         return _find_dates(shelf.index, text, leaf.ranged)
     if field in _FLAGS:
-        found = shelf.index.values("filter", _FLAGS[field])
+        found = shelf.index.find_value("filter", _FLAGS[field])
         return found if text.lower() in ("y", "yes", "true") else BitMap(range(shelf.index.size)) - found
     evaluator = Evaluator(shelf.index)
     if field in _TEXT:
@@ -208,4 +208,4 @@ def _find_dates(index: "SearchIndex", text: str, ranged: bool) -> BitMap:
         span = dates.parse_range("0001" if low == "*" else low, "9999" if high == "*" else high)
     else:
         span = dates.parse_date(text.replace("-", "/"))
-    return BitMap() if span is None else index.between("pdat", *span)
+    return BitMap() if span is None else index.find_range("pdat", *span)

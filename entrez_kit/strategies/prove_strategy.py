@@ -103,8 +103,8 @@ def prove_lines(strategy: Strategy, copy: "Copy") -> Mapping[int, Proof]:
             same=not one.missed and not one.gained,
             line_records=one.meant,
             pubmed_records=one.found,
-            line_only=[str(pmid) for pmid in copy.index.pmids(one.missed[:MAX_WITNESSES])],
-            pubmed_only=[str(pmid) for pmid in copy.index.pmids(one.gained[:MAX_WITNESSES])],
+            line_only=[str(pmid) for pmid in copy.index.read_pmids(one.missed[:MAX_WITNESSES])],
+            pubmed_only=[str(pmid) for pmid in copy.index.read_pmids(one.gained[:MAX_WITNESSES])],
         )
         if not one.holds:
             line.own_losses = (*line.own_losses, *_describe_differences(one, found[line.number], copy.name))

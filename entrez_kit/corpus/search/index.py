@@ -143,7 +143,7 @@ _MEMBERS_QUEUED: Final = "SELECT pmid FROM lexical_queue CROSS JOIN membership U
 def member_pmids(connection: sqlite3.Connection, query_key: str) -> NDArray[np.uint32]:
     """Return the current records that a query has found."""
     with open_index(connection) as index:
-        return np.array(index.pmids(find_members(connection, index, query_key).to_array()), dtype=np.uint32)
+        return np.array(index.read_pmids(find_members(connection, index, query_key).to_array()), dtype=np.uint32)
 
 
 def count_records(connection: sqlite3.Connection) -> int:

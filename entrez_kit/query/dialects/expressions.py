@@ -24,7 +24,7 @@ from entrez_kit.query.dialects.tree import (
 from entrez_kit.query.dialects.tree import Days as DayRange
 
 TokenKind = Literal["open", "close", "operator", "near", "text", "scope", "prefix", "node"]
-DEEPEST: Final = 80
+MAX_DEPTH: Final = 80
 """Maximum depth of parentheses."""
 
 
@@ -169,7 +169,7 @@ class Parser:
 
     def _descend(self) -> None:
         self.depth += 1
-        if self.depth > DEEPEST:
+        if self.depth > MAX_DEPTH:
             raise LineError("the parentheses are nested too deeply")
 
     def _parse_words(self) -> Node:
@@ -217,8 +217,8 @@ class _Chain:
             self.others += _parts(right, All if name == "AND" else Any)
             return
         self.depth += 1
-        if self.depth > DEEPEST:
-            raise LineError(f"more than {DEEPEST} parts are joined with NOT or with proximity operators")
+        if self.depth > MAX_DEPTH:
+            raise LineError(f"more than {MAX_DEPTH} parts are joined with NOT or with proximity operators")
         left = self.finish()
         self.left = (
             Exclude(left, right) if name == "NOT" else Near(left, right, token.distance, token.ordered, token.skips)
@@ -260,8 +260,8 @@ def _nest(units: Sequence[Node], distance: int, *, ordered: bool) -> Node:
     Raises:
         LineError: there are too many of them.
     """
-    if len(units) > DEEPEST:
-        raise LineError(f"more than {DEEPEST} parts are near each other")
+    if len(units) > MAX_DEPTH:
+        raise LineError(f"more than {MAX_DEPTH} parts are near each other")
     node, *others = units
     for unit in others:
         node = Near(node, unit, distance, ordered)

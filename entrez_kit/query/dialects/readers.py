@@ -184,7 +184,7 @@ class _Lexer:
         return Parsed(node, (*self.notes, *parser.notes))
 
 
-MOST_DISTANCE: Final = 50
+MAX_DISTANCE: Final = 50
 """A distance above it is rather a word, such as N95; strategies seldom allow more than 10 words."""
 
 
@@ -201,7 +201,7 @@ def _near(
             if not lexer.has_term_after(match.end()):
                 lexer.notes.append(Note(f"{match[0]} was read as a word, because no term follows it."))
                 return None
-            if number is not None and number > MOST_DISTANCE:
+            if number is not None and number > MAX_DISTANCE:
                 text = f"{match[0]} was read as a proximity operator. If it is a word, put it in quotation marks."
                 lexer.notes.append(Note(text))
         distance = default if number is None else max(number - minus, 0)

@@ -41,11 +41,11 @@ from entrez_kit.query.words import STOP_WORDS, normalize
 
 Label = Literal["exact", "wider", "narrower", "not_expressible"]
 Proximity = Literal["near", "and"]
-MOST_VARIANTS: Final = 729
+MAX_VARIANTS: Final = 729
 """Maximum number of spellings of a term."""
-MOST_WINDOWS: Final = 300
+MAX_WINDOWS: Final = 300
 """Maximum number of proximity searches for two groups of words."""
-MOST_LISTED: Final = 100
+MAX_LISTED: Final = 100
 """Maximum number of words of the word list for one truncated word."""
 _CHARACTERS: Final = "abcdefghijklmnopqrstuvwxyz0123456789"
 _PROXIMITY: Final = {"ti": "TITL", "tiab": "TIAB", "ad": "AFFL"}
@@ -175,8 +175,8 @@ class Translator:
             forms, added = self.expand_pattern(pattern)
             options.append(forms)
             losses += added
-        if prod(len(one) for one in options) > MOST_VARIANTS:
-            text = f"{' '.join(patterns)!r} has more than {MOST_VARIANTS} spellings"
+        if prod(len(one) for one in options) > MAX_VARIANTS:
+            text = f"{' '.join(patterns)!r} has more than {MAX_VARIANTS} spellings"
             raise CannotExpressError(text, "wildcard-trap")
         return [" ".join(one) for one in product(*options)], tuple(losses)
 
@@ -192,7 +192,7 @@ class Translator:
         only_stars = all(mark == "*" for mark in MARKS.findall(pattern))
         if only_stars and len(stem) >= SHORTEST_STEM:
             return (re.sub(r"\*+", "*", pattern),), ()
-        if self.words is not None and (listed := self.words.match(pattern)) and len(listed) <= MOST_LISTED:
+        if self.words is not None and (listed := self.words.match(pattern)) and len(listed) <= MAX_LISTED:
             text = f"{_show(pattern)} became the words of {self.words.name}: {', '.join(listed)}"
             return listed, (Loss("narrower", text),)
         if len(stem) >= SHORTEST_STEM:
@@ -219,8 +219,8 @@ class Translator:
                 rest = form[mark.end() :]
                 following += [form[: mark.start()] + one + rest for one in _CHARACTERS]
                 following += [form[: mark.start()] + rest] if mark[0] == "?" else []
-            if len(following) > MOST_VARIANTS:
-                text = f"{_show(pattern)} has more than {MOST_VARIANTS} spellings"
+            if len(following) > MAX_VARIANTS:
+                text = f"{_show(pattern)} has more than {MAX_VARIANTS} spellings"
                 raise CannotExpressError(text, "wildcard-trap")
             forms = following
         found: list[str] = []
@@ -280,7 +280,7 @@ class Translator:
         losses: list[Loss] = []
         for pattern in words.patterns:
             listed = self.words.match(pattern) if self.words is not None and has_marks(pattern) else []
-            if listed and len(listed) <= MOST_LISTED and self.words is not None:
+            if listed and len(listed) <= MAX_LISTED and self.words is not None:
                 text = f"{_show(pattern)} became the words of {self.words.name}: {', '.join(listed)}"
                 options.append(listed)
                 losses.append(Loss("narrower", text))
@@ -295,7 +295,7 @@ class Translator:
     def _translate_adjacent(self, slots: Sequence[Node], scope: Scope) -> Piece:
         """Translate an ordered phrase with alternatives: each combination is a phrase."""
         combinations = list(product(*(_list_alternatives(slot) for slot in slots)))
-        if len(combinations) > MOST_WINDOWS:
+        if len(combinations) > MAX_WINDOWS:
             return self._translate_and(slots, scope)
         parts = [
             Words(tuple(pattern for one in combination for pattern in one.patterns), "", scope)
@@ -310,8 +310,8 @@ class Translator:
         if tag is None or (any(slot.starred for slot in phrases) and len(phrases) > 2):
             return self._translate_and(slots, scope)
         combinations = prod(len(slot.plain) for slot in phrases)
-        if combinations > MOST_WINDOWS:
-            text = f"{combinations} combinations are more than {MOST_WINDOWS}, so the distance was given up"
+        if combinations > MAX_WINDOWS:
+            text = f"{combinations} combinations are more than {MAX_WINDOWS}, so the distance was given up"
             return _add_losses(self._translate_and(slots, scope), Loss("wider", text))
         distance = sum(gap.distance for gap in gaps)
         pieces: list[Piece] = []
@@ -346,7 +346,7 @@ class Translator:
         starred = [tuple(slot.starred) for slot in phrases]
         if not gaps[0].distance:
             pairs = [(a, b) for a, b in product(left, right) if a in starred[0] or b in starred[1]]
-            if 2 * len(pairs) <= MOST_WINDOWS:
+            if 2 * len(pairs) <= MAX_WINDOWS:
                 found = []
                 for pair in pairs:
                     for order in permutations(pair):

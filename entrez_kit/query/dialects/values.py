@@ -239,7 +239,7 @@ def parse_limiters(text: str) -> tuple[list[Node], list[Note]]:
 # numbers of lines
 
 _RANGE: Final = re.compile(r"(?:[#Ss] ?)?([0-9]+) ?(?:[-–]|\bto\b) ?(?:[#Ss] ?)?([0-9]+)")
-_MOST: Final = 500
+_MAX_RANGE: Final = 500
 
 
 def parse_numbers(text: str) -> list[int]:
@@ -249,7 +249,7 @@ def parse_numbers(text: str) -> list[int]:
         match = _RANGE.fullmatch(one.strip())
         if match:
             low, high = int(match[1]), int(match[2])
-            found += range(low, min(high, low + _MOST) + 1)
+            found += range(low, min(high, low + _MAX_RANGE) + 1)
         elif digits := re.sub(r"[^0-9]", "", one):
             found.append(int(digits))
     return found

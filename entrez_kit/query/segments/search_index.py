@@ -68,7 +68,7 @@ class SearchIndex:
                 found |= _to_set(listed.read_records(numbers)[1], base, segment.records, single=len(numbers) == 1)
         return found - self._removed
 
-    def postings(self, source: str, word: str) -> BitMap:
+    def find_word(self, source: str, word: str) -> BitMap:
         """Return the records with this folded word in a word list."""
         return self.find_terms("words", source, [word]) if word else BitMap()
 
@@ -76,7 +76,7 @@ class SearchIndex:
         """Return the records with any of these words in a word list."""
         return self.find_terms("words", source, [word for word in words if word])
 
-    def values(self, source: str, value: str) -> BitMap:
+    def find_value(self, source: str, value: str) -> BitMap:
         """Return the records with exactly this value."""
         return self.find_terms("values", source, [value])
 
@@ -86,9 +86,9 @@ class SearchIndex:
 
     def has_value(self, source: str, value: str) -> bool:
         """Return whether any record has a value."""
-        return bool(self.values(source, value))
+        return bool(self.find_value(source, value))
 
-    def between(self, column: str, low: int, high: int) -> BitMap:
+    def find_range(self, column: str, low: int, high: int) -> BitMap:
         """Return the records with a number in this range, bounds included."""
         found = BitMap()
         for base, segment, _ in self._lists:
@@ -103,11 +103,11 @@ class SearchIndex:
 
     # terms
 
-    def words(self, source: str, prefix: str = "") -> Collection[str]:
+    def list_words(self, source: str, prefix: str = "") -> Collection[str]:
         """Return the words of a word list that begin with a prefix."""
         return self.list_terms("words", source, prefix)
 
-    def known_values(self, source: str, prefix: str = "") -> Collection[str]:
+    def list_values(self, source: str, prefix: str = "") -> Collection[str]:
         """Return the values of a value list that begin with a prefix."""
         return self.list_terms("values", source, prefix)
 
@@ -165,7 +165,7 @@ class SearchIndex:
                 found |= _to_set(segment.guard(find, listed) >> SHIFT, base, segment.records)
         return found - self._removed
 
-    def positions(
+    def read_positions(
         self, source: str, words: Sequence[str], records: BitMap
     ) -> Iterator[tuple[int, Sequence[Sequence[int]]]]:
         """Yield each of these records with the ascending positions of each word in a word list."""
@@ -174,11 +174,11 @@ class SearchIndex:
             first, last = np.searchsorted(wanted, (base, base + segment.records))
             some = (wanted[first:last] - base).astype(np.uint32)
             if len(some):
-                columns = segment.guard(self._read_positions, segment, source, words, some)
+                columns = segment.guard(self._read_segment_positions, segment, source, words, some)
                 for place, record in enumerate(some.tolist()):
                     yield base + record, [column[place] for column in columns]
 
-    def _read_positions(
+    def _read_segment_positions(
         self, segment: Segment, source: str, words: Sequence[str], records: Numbers
     ) -> list[list[list[int]]]:
         """Return the positions of each word in each of these records, numbered within the segment."""
@@ -199,7 +199,7 @@ class SearchIndex:
 
     # order
 
-    def pmids(self, numbers: Sequence[int] | NDArray[Any]) -> list[int]:
+    def read_pmids(self, numbers: Sequence[int] | NDArray[Any]) -> list[int]:
         """Return the PMIDs of records."""
         found: list[int] = self._read_column("pmids", np.asarray(numbers, np.int64)).tolist()
         return found

@@ -264,12 +264,12 @@ def test_spelling_suggestions_are_from_titles_and_words_of_abstracts_are_accepte
     assert copy.spell_check(query="crisprr").corrected == "crispr"
     with closing(open_copy(copy.settings, "demo")) as opened:
         words = opened.collection.count_words()
-        rest = [word for word in opened.index.words("abstract") if word.isalpha() and word not in set(words)]
+        rest = [word for word in opened.index.list_words("abstract") if word.isalpha() and word not in set(words)]
         assert rest
         assert all(word in words for word in rest)
         assert "crisprr" not in words
-        assert words["crispr"] == len(opened.index.postings("title", "crispr")) + len(
-            opened.index.postings("mesh", "crispr")
+        assert words["crispr"] == len(opened.index.find_word("title", "crispr")) + len(
+            opened.index.find_word("mesh", "crispr")
         )
 
 

@@ -79,7 +79,7 @@ class InFiles(Bench):
     def find(self, query: str) -> set[int]:
         assert self.files is not None
         found = search(query, self.files, self.vocabulary)
-        assert len(self.files.pmids(list(found.records))) == len(found.records)
+        assert len(self.files.read_pmids(list(found.records))) == len(found.records)
         return {int(self.corpus.pmid(self.numbers[number])) for number in found.records}
 
 

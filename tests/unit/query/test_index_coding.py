@@ -132,16 +132,16 @@ def segment(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _use(path: Path) -> None:
     """Read everything from a segment."""
     index = SearchIndex([path], BitMap([3]))
-    for word in index.words("title"):
-        index.postings("title", word)
+    for word in index.list_words("title"):
+        index.find_word("title", word)
     index.find_phrase("title", [["in"], ["the", "most"]])
     index.find_window("title", ["the", "most", "the"], 9)
-    index.find_any_value("mesh", index.known_values("mesh"))
-    index.between("edat", 0, 30000000)
+    index.find_any_value("mesh", index.list_values("mesh"))
+    index.find_range("edat", 0, 30000000)
     index.rank_by_relevance(["the", "of"], index.list_records(), 5)
     for order in ("Author", "pub_date"):
         index.rank(range(0, index.size, 3), order)
-    list(index.positions("title", ["the"], index.list_records()))
+    list(index.read_positions("title", ["the"], index.list_records()))
 
 
 def test_a_cut_segment_is_refused(segment: Path, tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_terms_with_the_same_hash_are_separate(tmp_path: Path, monkeypatch: pyte
 
     for word in sorted(STOP_WORDS):
         expected = [number for number, text in enumerate(texts) if word in text.split() or word in text[::-1].split()]
-        assert list(index.postings("title", word)) == expected
+        assert list(index.find_word("title", word)) == expected
 
 
 def test_texts_that_contain_the_separator_are_in_no_list(tmp_path: Path) -> None:
@@ -200,7 +200,7 @@ def test_texts_that_contain_the_separator_are_in_no_list(tmp_path: Path) -> None
             index.add(terms, (0, "", "j", number))
         path = index.finish().path
 
-    assert list(SearchIndex([path]).known_values("aid")) == ["x"]
+    assert list(SearchIndex([path]).list_values("aid")) == ["x"]
     assert SearchIndex([merge_segments([path, path], tmp_path / "two.seg").path]).rank(range(6), "Author") == [
         2,
         5,
