@@ -138,10 +138,10 @@ class Vocabulary:
 
     @cached_property
     def _by_substance(self) -> dict[str, Substance]:
-        found = {normalize(one.name): one for one in self._substances}
-        for one in self._substances:
-            for synonym in one.synonyms:
-                found.setdefault(normalize(synonym), one)
+        found = {normalize(substance.name): substance for substance in self._substances}
+        for substance in self._substances:
+            for synonym in substance.synonyms:
+                found.setdefault(normalize(synonym), substance)
         return found
 
     @cached_property
@@ -159,8 +159,8 @@ class Vocabulary:
     @cached_property
     def _by_number(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
-        listed = [(one.name, one.related_numbers) for one in self.headings.headings]
-        listed += [(one.name, one.related_numbers) for one in self._substances]
+        listed = [(heading.name, heading.related_numbers) for heading in self.headings.headings]
+        listed += [(substance.name, substance.related_numbers) for substance in self._substances]
         for name, numbers in listed:
             for number in numbers:
                 found.setdefault(number.casefold(), []).append(normalize(name))
@@ -193,12 +193,15 @@ def read_headings(file: IO[bytes]) -> Iterator[Heading]:
     """Read the descriptors of a ``desc`` file or the qualifiers of a ``qual`` file."""
     for kind, record in read_mesh_records(file, ("DescriptorRecord", "QualifierRecord")):
         name = record.findtext(f"{kind}Name/String") or ""
-        terms = [one.text or "" for one in record.iterfind("ConceptList/Concept/TermList/Term/String")]
+        terms = [element.text or "" for element in record.iterfind("ConceptList/Concept/TermList/Term/String")]
         yield Heading(
             name,
-            tuple(one.text or "" for one in record.iterfind("TreeNumberList/TreeNumber")),
+            tuple(element.text or "" for element in record.iterfind("TreeNumberList/TreeNumber")),
             tuple(dict.fromkeys(term for term in terms if term != name)),
-            next((one.text or "" for one in record.iterfind("ConceptList/Concept/TermList/Term/Abbreviation")), ""),
+            next(
+                (element.text or "" for element in record.iterfind("ConceptList/Concept/TermList/Term/Abbreviation")),
+                "",
+            ),
             read_related_numbers(record),
         )
 
@@ -206,7 +209,9 @@ def read_headings(file: IO[bytes]) -> Iterator[Heading]:
 def read_related_numbers(record: Any) -> tuple[str, ...]:
     """Return the related numbers without the names in parentheses behind them."""
     listed = record.iterfind("ConceptList/Concept/RelatedRegistryNumberList/RelatedRegistryNumber")
-    return tuple(dict.fromkeys(number for one in listed if (number := (one.text or "").partition(" (")[0].strip())))
+    return tuple(
+        dict.fromkeys(number for element in listed if (number := (element.text or "").partition(" (")[0].strip()))
+    )
 
 
 def read_mesh_records(file: IO[bytes], tags: Sequence[str]) -> Iterator[tuple[str, Any]]:

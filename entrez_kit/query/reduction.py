@@ -90,9 +90,12 @@ def find_mesh_gap(term: str) -> MeshGap | None:
     The search finds them if MeSH is an alternative or only excludes records: ``NOT (animals[mh] NOT humans[mh])``
     excludes no record without MeSH terms.
     """
-    if reduce_query(term, lambda one: Whole.NOTHING if is_mesh_only(one) else one.text) is not Whole.NOTHING:
+    if (
+        reduce_query(term, lambda operand: Whole.NOTHING if is_mesh_only(operand) else operand.text)
+        is not Whole.NOTHING
+    ):
         return None
-    rest = reduce_query(term, lambda one: None if is_mesh_only(one) else one.text)
+    rest = reduce_query(term, lambda operand: None if is_mesh_only(operand) else operand.text)
     if isinstance(rest, str):
         return MeshGap(rest)
     words = reduce_query(term, _to_words)

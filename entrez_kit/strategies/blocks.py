@@ -26,7 +26,9 @@ def split_blocks(strategy: Strategy, query: str) -> list[Block]:
         text = strategy.expand(line)
         if text is not None and line.number is not None:
             lines.setdefault(unwrap(text), line.number)
-    return [Block(one.text, one.is_excluded, lines.get(one.text)) for one in split_conditions(query)]
+    return [
+        Block(condition.text, condition.is_excluded, lines.get(condition.text)) for condition in split_conditions(query)
+    ]
 
 
 def join_blocks(blocks: Sequence[Block]) -> str:

@@ -115,16 +115,18 @@ def lint_strategy(services: Services, request: LintRequest) -> LintResult:
         problems += find_online_problems(services, strategy)
     if request.known:
         problems += find_excluding_lines(services, strategy, request.known)
-    problems = [one for one in dict.fromkeys(problems) if one.code not in request.ignore]
-    problems.sort(key=lambda one: (one.line is None, one.line or 0, list(CODES).index(one.code)))
+    problems = [problem for problem in dict.fromkeys(problems) if problem.code not in request.ignore]
+    problems.sort(key=lambda problem: (problem.line is None, problem.line or 0, list(CODES).index(problem.code)))
     final = strategy.final
     used = find_closure(strategy, final) if final is not None else set()
     numbers = {line.number for line in strategy.lines if line in used}
     fixed = fix_strategy(strategy)
     return LintResult(
-        findings=[_to_finding(one, matters=one.line is None or one.line in numbers) for one in problems],
-        errors=sum(CODES[one.code] == "error" for one in problems),
-        warnings_found=sum(CODES[one.code] == "warning" for one in problems),
+        findings=[
+            _to_finding(problem, matters=problem.line is None or problem.line in numbers) for problem in problems
+        ],
+        errors=sum(CODES[problem.code] == "error" for problem in problems),
+        warnings_found=sum(CODES[problem.code] == "warning" for problem in problems),
         lines=len(strategy.lines),
         fixed=fixed if fixed != request.strategy else None,
     )
@@ -156,8 +158,8 @@ def read_names(path: Path) -> dict[str, str]:
     )
     if not headings:
         raise unreadable_error(str(path), "it has no MeSH descriptors", hint="Give a file such as desc2026.gz.")
-    by_term = {normalize(term): one.name for one in headings for term in one.entry_terms}
-    return by_term | {normalize(one.name): one.name for one in headings}
+    by_term = {normalize(term): heading.name for heading in headings for term in heading.entry_terms}
+    return by_term | {normalize(heading.name): heading.name for heading in headings}
 
 
 def _find_in_vocabulary(vocabulary: Vocabulary, name: str) -> str | None:
@@ -176,9 +178,11 @@ def look_up_headings(services: Services, strategy: Strategy) -> dict[str, str]:
 def _look_up(services: Services, name: str) -> str | None:
     """Return the present name of a heading; None if MeSH has no heading and no entry term of this name."""
     records = lookup_mesh(services, MeshRequest(query=name, max_results=1)).results
-    for one in records:
-        if one.kind == "descriptor" and normalize(name) in {normalize(term) for term in (one.name, *one.entry_terms)}:
-            return one.name
+    for record in records:
+        if record.kind == "descriptor" and normalize(name) in {
+            normalize(term) for term in (record.name, *record.entry_terms)
+        }:
+            return record.name
     return None
 
 
@@ -196,7 +200,7 @@ def find_online_problems(services: Services, strategy: Strategy) -> list[LinePro
             found.append(LineProblem("no-hits", line.number, "The line finds no record in PubMed."))
         elif count is not None and count > MAX_HITS and line.kind == "search" and own_terms:
             is_heading = line.node is not None and all(
-                isinstance(one, Heading) for one in walk(line.node) if not hasattr(one, "parts")
+                isinstance(part, Heading) for part in walk(line.node) if not hasattr(part, "parts")
             )
             if not is_heading:
                 found.append(LineProblem("explosion-of-hits", line.number, f"The line finds {count:,} records."))

@@ -96,18 +96,18 @@ def prove_lines(strategy: Strategy, copy: "Copy") -> Mapping[int, Proof]:
     """Return the proofs of the lines by number, and correct a label that a record of the copy disproves."""
     proofs, reasons = compare_records(strategy, copy.index, copy.read_vocabulary())
     found: dict[int, Proof] = {}
-    for one in proofs:
-        line = one.line
+    for proof in proofs:
+        line = proof.line
         assert line.number is not None, "a line without a number has no proof"
         found[line.number] = Proof(
-            same=not one.missed and not one.gained,
-            line_records=one.meant,
-            pubmed_records=one.found,
-            line_only=[str(pmid) for pmid in copy.index.read_pmids(one.missed[:MAX_WITNESSES])],
-            pubmed_only=[str(pmid) for pmid in copy.index.read_pmids(one.gained[:MAX_WITNESSES])],
+            same=not proof.missed and not proof.gained,
+            line_records=proof.meant,
+            pubmed_records=proof.found,
+            line_only=[str(pmid) for pmid in copy.index.read_pmids(proof.missed[:MAX_WITNESSES])],
+            pubmed_only=[str(pmid) for pmid in copy.index.read_pmids(proof.gained[:MAX_WITNESSES])],
         )
-        if not one.holds:
-            line.own_losses = (*line.own_losses, *_describe_differences(one, found[line.number], copy.name))
+        if not proof.holds:
+            line.own_losses = (*line.own_losses, *_describe_differences(proof, found[line.number], copy.name))
             text = "records of the copy contradict the translation; see its loss."
             line.notes.append(Note(text, "label-disproved"))
     for line in list_in_order(strategy):

@@ -226,7 +226,9 @@ class _Reader:
         notes = []
         if before and number > before + 1:
             notes.append(Note(f"the numbers between {before} and {number} are missing.", "number-gap"))
-        following = next((one for one in range(place + 1, len(self._physical)) if self._physical[one].strip()), None)
+        following = next(
+            (index for index in range(place + 1, len(self._physical)) if self._physical[index].strip()), None
+        )
         if text and following is not None and following not in self._numbers and self._is_title(text, following):
             self._add(PrintedLine(raw, "header", text))
             self._add(PrintedLine("", "expression", "", number, notes=notes))

@@ -110,7 +110,7 @@ def find_problems(strategy: Strategy) -> list[LineProblem]:
             found += rule(line, strategy)
     for whole in _STRATEGY_RULES:
         found += whole(strategy)
-    return sorted(dict.fromkeys(found), key=lambda one: (one.line is None, one.line or 0))
+    return sorted(dict.fromkeys(found), key=lambda problem: (problem.line is None, problem.line or 0))
 
 
 # One line
@@ -233,7 +233,11 @@ def _check_groups(line: WorkingLine) -> Iterator[LineProblem]:
         terms = [part.node for part in group.parts if isinstance(part.node, Operand)]
         yield from _find_redundant(
             line.number,
-            [(normalize_pattern(one.phrase), (one.tag or "").lower(), one.text) for one in terms if not one.is_history],
+            [
+                (normalize_pattern(term.phrase), (term.tag or "").lower(), term.text)
+                for term in terms
+                if not term.is_history
+            ],
         )
 
 
@@ -270,19 +274,19 @@ def _find_redundant(number: int | None, terms: list[tuple[str, str, str]]) -> It
 def _check_alternatives(line: WorkingLine, strategy: Strategy) -> Iterator[LineProblem]:
     if line.node is None:
         return
-    for one in walk(line.node):
-        if isinstance(one, Any):
-            words = [part for part in one.parts if isinstance(part, Words)]
+    for node in walk(line.node):
+        if isinstance(node, Any):
+            words = [part for part in node.parts if isinstance(part, Words)]
             terms = [(" ".join(part.patterns), part.scope.name if part.scope else "", part.text) for part in words]
             yield from _find_redundant(line.number, terms)
-            days = sum(isinstance(part, Days) for part in one.parts)
-            if 0 < days < len(one.parts):
+            days = sum(isinstance(part, Days) for part in node.parts)
+            if 0 < days < len(node.parts):
                 yield LineProblem("date-limit-inside", line.number, "A date is an alternative of search terms.")
-        if isinstance(one, Words) and any(
+        if isinstance(node, Words) and any(
             has_marks(pattern) and "*" in pattern and 0 < len(get_stem(pattern)) < unsettled.SHORTEST_STEM
-            for pattern in one.patterns
+            for pattern in node.patterns
         ):
-            text = f"{one.text} has fewer than {unsettled.SHORTEST_STEM} letters before its wildcard."
+            text = f"{node.text} has fewer than {unsettled.SHORTEST_STEM} letters before its wildcard."
             yield LineProblem("short-truncation", line.number, text, "list the words")
 
 
@@ -298,7 +302,7 @@ def _check_limits(line: WorkingLine, strategy: Strategy) -> Iterator[LineProblem
                     yield LineProblem("limit-drops-unindexed", line.number, text, _WITHOUT_ANIMALS)
                 if tag is not None and tag.field.code == "LANG":
                     yield LineProblem("language-limit", line.number, "A restriction to a language needs a reason.")
-    elif node is not None and any(isinstance(one, Value) and one.code == "LANG" for one in walk(node)):
+    elif node is not None and any(isinstance(part, Value) and part.code == "LANG" for part in walk(node)):
         yield LineProblem("language-limit", line.number, "A restriction to a language needs a reason.")
 
 
@@ -322,19 +326,21 @@ def _check_counts(line: WorkingLine, strategy: Strategy) -> Iterator[LineProblem
     if not all(isinstance(part, Reference) for part in children(node)):
         return
     numbered = strategy.numbered
-    parts = [numbered[one.number] for one in children(node) if isinstance(one, Reference) and one.number in numbered]
-    counts = {one.number: one.printed.printed_count for one in parts if one.printed.printed_count is not None}
+    parts = [
+        numbered[part.number] for part in children(node) if isinstance(part, Reference) and part.number in numbered
+    ]
+    counts = {line.number: line.printed.printed_count for line in parts if line.printed.printed_count is not None}
     if not counts:
         return
     if isinstance(node, Any):
-        number, largest = max(counts.items(), key=lambda one: one[1])
+        number, largest = max(counts.items(), key=lambda item: item[1])
         if count < largest:
             text = f"OR has {count:,} records, fewer than the {largest:,} of line {number}."
             yield LineProblem("count-mismatch", line.number, text)
         elif len(counts) == len(parts) and count > sum(counts.values()):
             yield LineProblem("count-mismatch", line.number, f"OR has {count:,} records, more than its lines together.")
     elif isinstance(node, All):
-        number, smallest = min(counts.items(), key=lambda one: one[1])
+        number, smallest = min(counts.items(), key=lambda item: item[1])
         if count > smallest:
             text = f"AND has {count:,} records, more than the {smallest:,} of line {number}."
             yield LineProblem("count-mismatch", line.number, text)
@@ -362,10 +368,10 @@ def find_closure(strategy: Strategy, line: WorkingLine) -> set[WorkingLine]:
     """Return the lines that a line depends on, and itself."""
     numbered, found, waiting = strategy.numbered, set[WorkingLine](), [line]
     while waiting:
-        one = waiting.pop()
-        if one not in found:
-            found.add(one)
-            waiting += [numbered[number] for number in one.depends_on if number in numbered]
+        current = waiting.pop()
+        if current not in found:
+            found.add(current)
+            waiting += [numbered[number] for number in current.depends_on if number in numbered]
     return found
 
 
@@ -392,13 +398,13 @@ def _check_wildcards(strategy: Strategy) -> Iterator[LineProblem]:
 def _list_terms(strategy: Strategy) -> Iterator[tuple[int | None, Heading | tuple[str, ...]]]:
     """Yield the number of the line and each heading, or the words of each text term, of a strategy."""
     for line in strategy.lines:
-        for one in walk(line.node) if line.node is not None else ():
-            if isinstance(one, Words):
-                yield line.number, tuple(get_stem(pattern) for pattern in one.patterns)
-            elif isinstance(one, Heading):
-                yield line.number, one
-            elif isinstance(one, PubMed):
-                for operand, _ in _list_operands(one.query):
+        for part in walk(line.node) if line.node is not None else ():
+            if isinstance(part, Words):
+                yield line.number, tuple(get_stem(pattern) for pattern in part.patterns)
+            elif isinstance(part, Heading):
+                yield line.number, part
+            elif isinstance(part, PubMed):
+                for operand, _ in _list_operands(part.query):
                     tag = parse_tag(operand.tag) if operand.tag else None
                     is_heading = tag is not None and tag.field.code in ("MESH", "MAJR")
                     yield line.number, Heading(operand.phrase.partition("/")[0]) if is_heading else tuple(operand.words)

@@ -61,14 +61,14 @@ class Strategy:
         known: dict[int, str | None] = {}
         numbered = self.numbered
 
-        def fill(one: WorkingLine) -> str | None:
-            for number in one.depends_on:
+        def fill(current: WorkingLine) -> str | None:
+            for number in current.depends_on:
                 if number not in known:
                     known[number] = fill(numbered[number])
             text = re.sub(
                 r'"[^"]*"|#([0-9]+)\b',
                 lambda match: match[0] if match[1] is None else _enclose(known.get(int(match[1])) or ""),
-                one.pubmed,
+                current.pubmed,
             )
             return text if len(text) <= MAX_QUERY else None
 
@@ -155,7 +155,7 @@ def read_strategy(
     )
     is_embase = is_embase or bool(re.search(r"\buse\s+(?:oemezd|emczd|emed)", body))
     is_cinahl = bool(re.search(r"\bcinahl\b", headers, re.IGNORECASE))
-    lines = [_parse(one, main, is_embase=is_embase, is_cinahl=is_cinahl) for one in printed]
+    lines = [_parse(line, main, is_embase=is_embase, is_cinahl=is_cinahl) for line in printed]
     found = Strategy(main, votes, lines)
     _resolve_references(found)
     translator = Translator(words, proximity, vocabulary)
@@ -182,7 +182,7 @@ def _parse(printed: PrintedLine, main: Dialect, *, is_embase: bool, is_cinahl: b
     line.node = parsed.node
     line.notes += parsed.notes
     line.depends_on = list_references(parsed.node)
-    if line.depends_on and all(isinstance(one, Reference) for one in walk(parsed.node) if not children(one)):
+    if line.depends_on and all(isinstance(part, Reference) for part in walk(parsed.node) if not children(part)):
         line.kind = "reference"
     return line
 
@@ -209,7 +209,7 @@ def _resolve_references(strategy: Strategy) -> None:
         elif line.number is not None and any(number > line.number for number in line.depends_on):
             later = next(number for number in line.depends_on if number > (line.number or 0))
             line.notes.append(Note(f"#{later} comes later in the list.", "forward-reference"))
-    for line in [one for one in strategy.lines if one.kind != "refused" and _is_circular(one, numbered)]:
+    for line in [line for line in strategy.lines if line.kind != "refused" and _is_circular(line, numbered)]:
         _refuse(line, Refusal("the lines that it refers to refer to it", "circular-reference"))
     for line in list_in_order(strategy):
         for number in line.depends_on:
@@ -246,19 +246,19 @@ def list_in_order(strategy: Strategy) -> Iterator[WorkingLine]:
     for line in strategy.lines:
         waiting = [line]
         while waiting:
-            one = waiting[-1]
+            current = waiting[-1]
             todo = [
                 numbered[number]
-                for number in one.depends_on
-                if number in numbered and numbered[number] not in done and one.kind != "refused"
+                for number in current.depends_on
+                if number in numbered and numbered[number] not in done and current.kind != "refused"
             ]
             if todo and len(waiting) <= len(strategy.lines):
                 waiting.append(todo[0])
                 continue
             waiting.pop()
-            if one not in done:
-                done.add(one)
-                yield one
+            if current not in done:
+                done.add(current)
+                yield current
 
 
 def _translate(line: WorkingLine, strategy: Strategy, translator: Translator) -> None:
@@ -294,15 +294,15 @@ def _list_polarities(node: Node) -> list[tuple[int, bool]]:
     found: list[tuple[int, bool]] = []
     waiting: list[tuple[Node, bool]] = [(node, False)]
     while waiting:
-        one, excluded = waiting.pop()
-        if isinstance(one, Reference):
-            found.append((one.number, excluded))
-        elif isinstance(one, PubMed):
-            found += [(number, is_not != excluded) for number, is_not in _list_query_polarities(one.query)]
-        elif isinstance(one, Exclude):
-            waiting += [(one.left, excluded), (one.right, not excluded)]
+        part, excluded = waiting.pop()
+        if isinstance(part, Reference):
+            found.append((part.number, excluded))
+        elif isinstance(part, PubMed):
+            found += [(number, is_not != excluded) for number, is_not in _list_query_polarities(part.query)]
+        elif isinstance(part, Exclude):
+            waiting += [(part.left, excluded), (part.right, not excluded)]
         else:
-            waiting += [(part, excluded) for part in children(one)]
+            waiting += [(child, excluded) for child in children(part)]
     return found
 
 

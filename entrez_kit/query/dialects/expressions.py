@@ -101,7 +101,7 @@ class Parser:
             self._note_operator(name)
             right = self._parse_level(level + 1)
             if name == "NEAR":  # a field after the last word is that of all words of the proximity search
-                scopes = [one.scope for one in walk(right) if isinstance(one, Words) and one.scope is not None]
+                scopes = [part.scope for part in walk(right) if isinstance(part, Words) and part.scope is not None]
                 if scopes and not scopes[0].values:
                     chain.left = self._set_scope(chain.finish(), scopes[0])
             chain.add(name, right, token)
@@ -189,7 +189,7 @@ class Parser:
                 return replace(leaf, scope=scope)
             parts: list[Node] = [replace(leaf, scope=replace(scope, values=()))] if scope.sources else []
             parts += [
-                self.convert(leaf.text, replace(scope, sources=frozenset(), values=(one,))) for one in scope.values
+                self.convert(leaf.text, replace(scope, sources=frozenset(), values=(value,))) for value in scope.values
             ]
             return parts[0] if len(parts) == 1 else Any(tuple(parts))
 
@@ -249,9 +249,9 @@ def join_as_phrase(units: Sequence[Node]) -> Node:
 
 
 def _join_words(words: Sequence[Words]) -> Words:
-    scope = next((one.scope for one in words if one.scope is not None), None)
-    patterns = tuple(pattern for one in words for pattern in one.patterns)
-    return Words(patterns, " ".join(one.text for one in words), scope)
+    scope = next((unit.scope for unit in words if unit.scope is not None), None)
+    patterns = tuple(pattern for unit in words for pattern in unit.patterns)
+    return Words(patterns, " ".join(unit.text for unit in words), scope)
 
 
 def _nest(units: Sequence[Node], distance: int, *, ordered: bool) -> Node:
@@ -292,10 +292,10 @@ def check_proximity(node: Node) -> None:
     Raises:
         CannotExpressError: no search has this meaning.
     """
-    for one in walk(node):
-        if not isinstance(one, Near):
+    for near in walk(node):
+        if not isinstance(near, Near):
             continue
-        inner = list(walk(one))
+        inner = list(walk(near))
         if any(isinstance(part, All | Exclude) for part in inner):
             raise CannotExpressError("AND or NOT inside a proximity operator has no meaning", "syntax-error")
         if any(isinstance(part, Heading | Value | DayRange | Unknown) for part in inner):

@@ -149,7 +149,7 @@ class _Evaluator:
                 return index.find_any_value("author", [name for name in known if not name.startswith(FULL)])
             case "JOUR" | "ISSN":
                 journals = self._vocabulary.find_journals(key)
-                keys = {one for journal in journals for one in journal.keys} or {key}
+                keys = {name for journal in journals for name in journal.keys} or {key}
                 return index.find_any_value("journal", keys)
             case "UID":
                 number = int(node.text) if node.text.isascii() and node.text.isdigit() else 0
@@ -165,7 +165,7 @@ class _Evaluator:
     # words
 
     def _find_text(self, node: Words | Near) -> BitMap:
-        leaf = next(one for one in walk(node) if isinstance(one, Words))
+        leaf = next(part for part in walk(node) if isinstance(part, Words))
         assert leaf.scope is not None, "the parser sets the scope of every word"
         return BitMap.union(BitMap(), *(self._find_in(node, source) for source in list_sources(leaf.scope)))
 
@@ -177,8 +177,8 @@ class _Evaluator:
             return candidates
         if not candidates:
             return candidates
-        patterns = dict.fromkeys(pattern for one in walk(node) if isinstance(one, Words) for pattern in one.patterns)
-        skips = any(isinstance(one, Near) and one.skips for one in walk(node))
+        patterns = dict.fromkeys(pattern for part in walk(node) if isinstance(part, Words) for pattern in part.patterns)
+        skips = any(isinstance(part, Near) and part.skips for part in walk(node))
         words = dict.fromkeys(word for pattern in patterns for word in self._expand(source, pattern))
         listed = list(dict.fromkeys([*words, *(OVID_STOP_WORDS if skips else ())]))
         found = BitMap()
@@ -195,7 +195,7 @@ class _Evaluator:
 
     def _find_country(self, node: Node) -> BitMap:
         """Return the records with words in the place of publication, which is stored as a value."""
-        patterns = [pattern for one in walk(node) if isinstance(one, Words) for pattern in one.patterns]
+        patterns = [pattern for part in walk(node) if isinstance(part, Words) for pattern in part.patterns]
         found = []
         for value in self._index.list_values("country"):
             places = {

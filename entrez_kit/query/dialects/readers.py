@@ -194,7 +194,7 @@ def _near(
     """Return a reader of a proximity operator; without a term on each side, N95 and next are words."""
 
     def make(lexer: _Lexer, match: re.Match[str]) -> Token | None:
-        number = next((int(one) for one in match.groups() if one), None)
+        number = next((int(digits) for digits in match.groups() if digits), None)
         if "/" not in match[0]:
             if lexer.starts_unit():
                 return None
@@ -329,7 +329,7 @@ def _read_bare_numbers(node: Node) -> Node:
         is_number = isinstance(leaf, Words) and leaf.scope == OVID["mp"] and leaf.text.isdigit()
         return Reference(int(leaf.text)) if is_number and isinstance(leaf, Words) and len(leaf.text) < 4 else leaf
 
-    inside = {id(part) for one in walk(node) if isinstance(one, Near) for part in walk(one)}
+    inside = {id(part) for near in walk(node) if isinstance(near, Near) for part in walk(near)}
     return rebuild(node, lambda leaf: leaf if id(leaf) in inside else change(leaf))
 
 

@@ -175,10 +175,10 @@ class Translator:
             forms, added = self.expand_pattern(pattern)
             options.append(forms)
             losses += added
-        if prod(len(one) for one in options) > MAX_VARIANTS:
+        if prod(len(forms) for forms in options) > MAX_VARIANTS:
             text = f"{' '.join(patterns)!r} has more than {MAX_VARIANTS} spellings"
             raise CannotExpressError(text, "wildcard-trap")
-        return [" ".join(one) for one in product(*options)], tuple(losses)
+        return [" ".join(words) for words in product(*options)], tuple(losses)
 
     def expand_pattern(self, pattern: str) -> tuple[Sequence[str], tuple[Loss, ...]]:
         """Return the words and truncated words by which PubMed can search a pattern.
@@ -217,7 +217,7 @@ class Translator:
                     text = f"{_show(pattern)} has {least}; give a word list to list its variants"
                     raise CannotExpressError(text, "short-truncation")
                 rest = form[mark.end() :]
-                following += [form[: mark.start()] + one + rest for one in _CHARACTERS]
+                following += [form[: mark.start()] + sign + rest for sign in _CHARACTERS]
                 following += [form[: mark.start()] + rest] if mark[0] == "?" else []
             if len(following) > MAX_VARIANTS:
                 text = f"{_show(pattern)} has more than {MAX_VARIANTS} spellings"
@@ -240,7 +240,7 @@ class Translator:
 
     def _translate_near(self, node: Near) -> Piece:
         slots, gaps = _flatten(node)
-        scope = next(one.scope for one in walk(node) if isinstance(one, Words))
+        scope = next(part.scope for part in walk(node) if isinstance(part, Words))
         assert scope is not None, "the parser sets the scope of every word"
         phrases = [self._expand_slot(slot) for slot in slots]
         if self.proximity == "near" and all(gap.ordered and not gap.distance for gap in gaps):
@@ -251,22 +251,22 @@ class Translator:
 
     def _expand_slot(self, slot: Node) -> "_Slot | None":
         """Return the alternatives of one side of a proximity search; None if they contain another one."""
-        alternatives = [one for one in walk(slot) if isinstance(one, Words)]
-        if any(isinstance(one, Near) for one in walk(slot)):
+        alternatives = [part for part in walk(slot) if isinstance(part, Words)]
+        if any(isinstance(part, Near) for part in walk(slot)):
             return None
         plain: list[tuple[str, ...]] = []
         starred: list[Node] = []
-        losses = [_VARIES] if any(one.varies for one in alternatives) else []
+        losses = [_VARIES] if any(words.varies for words in alternatives) else []
         failure: CannotExpressError | None = None
-        for one in alternatives:
+        for words in alternatives:
             try:
-                forms, added = self._expand_alternative(one)
+                forms, added = self._expand_alternative(words)
             except CannotExpressError as exc:
                 failure = exc
                 losses.append(Loss("narrower", f"an alternative was left out: {exc}"))
                 continue
             if forms is None:
-                starred.append(one)
+                starred.append(words)
             else:
                 plain += forms
                 losses += added
@@ -298,7 +298,7 @@ class Translator:
         if len(combinations) > MAX_WINDOWS:
             return self._translate_and(slots, scope)
         parts = [
-            Words(tuple(pattern for one in combination for pattern in one.patterns), "", scope)
+            Words(tuple(pattern for words in combination for pattern in words.patterns), "", scope)
             for combination in combinations
         ]
         return self._translate_any(Any(tuple(parts))) if len(parts) > 1 else self._translate_words(parts[0])
@@ -350,11 +350,11 @@ class Translator:
                 found = []
                 for pair in pairs:
                     for order in permutations(pair):
-                        patterns = tuple(pattern for one in order for pattern in one.patterns)
+                        patterns = tuple(pattern for words in order for pattern in words.patterns)
                         found.append(self._translate_words(Words(patterns, "", scope)))
                 skips = Loss("narrower", "PubMed counts stopwords between the words, and Ovid does not")
-                return [_add_losses(one, skips) if gaps[0].skips else one for one in found]
-        plain_left = [one for one in left if one not in starred[0]]
+                return [_add_losses(phrase, skips) if gaps[0].skips else phrase for phrase in found]
+        plain_left = [words for words in left if words not in starred[0]]
         sides: list[tuple[Sequence[Node], Sequence[Node]]] = [(starred[0], right), (plain_left, starred[1])]
         found = []
         for first, second in sides:
@@ -451,7 +451,7 @@ def _flatten(node: Near) -> tuple[list[Node], list[Near]]:
 
 
 def _list_alternatives(slot: Node) -> list[Words]:
-    return [one for one in walk(slot) if isinstance(one, Words)]
+    return [part for part in walk(slot) if isinstance(part, Words)]
 
 
 def _choose_proximity_tag(scope: Scope) -> tuple[str | None, tuple[Loss, ...]]:
@@ -494,8 +494,8 @@ def print_heading(node: Heading, *, noexp: bool | None = None) -> str:
     tag = f"{'majr' if node.major else 'mh'}{':noexp' if excluded else ''}"
     if not node.qualifiers:
         return f'"{name}"[{tag}]'
-    names = dict.fromkeys(MERGED.get(one, one) for one in node.qualifiers)
-    return " OR ".join(f'"{name}/{one}"[{tag}]' for one in names)
+    names = dict.fromkeys(MERGED.get(qualifier, qualifier) for qualifier in node.qualifiers)
+    return " OR ".join(f'"{name}/{qualifier}"[{tag}]' for qualifier in names)
 
 
 def print_value(node: Value, *, exact: bool = False) -> str:

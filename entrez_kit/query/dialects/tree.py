@@ -169,19 +169,19 @@ def walk(node: Node) -> Iterator[Node]:
     """Yield a node and all of its parts, from left to right."""
     waiting = [node]
     while waiting:
-        one = waiting.pop()
-        yield one
-        waiting += reversed(children(one))
+        part = waiting.pop()
+        yield part
+        waiting += reversed(children(part))
 
 
 def list_references(node: Node) -> list[int]:
     """Return the numbers of the lines that a node refers to."""
     found: list[int] = []
-    for one in walk(node):
-        if isinstance(one, Reference):
-            found.append(one.number)
-        elif isinstance(one, PubMed):
-            found += one.references
+    for part in walk(node):
+        if isinstance(part, Reference):
+            found.append(part.number)
+        elif isinstance(part, PubMed):
+            found += part.references
     return list(dict.fromkeys(found))
 
 

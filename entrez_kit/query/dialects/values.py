@@ -161,8 +161,8 @@ def parse_limit(number: int, text: str) -> Parsed:
     inner = text.strip()
     if inner.startswith("(") and inner.endswith(")") and inner.count("(") == 1:
         inner = inner[1:-1]
-    for one in _split_outside_quotes(inner, "and"):
-        limit = _parse_limit(one.strip())
+    for part in _split_outside_quotes(inner, "and"):
+        limit = _parse_limit(part.strip())
         parts.append(limit.node)
         notes += limit.notes
     return Parsed(All(tuple(parts)), tuple(notes))
@@ -245,12 +245,12 @@ _MAX_RANGE: Final = 500
 def parse_numbers(text: str) -> list[int]:
     """Return the numbers of a list such as "1-4,7" or "#1-#4 #7"."""
     found: list[int] = []
-    for one in re.split(r" ?, ?| (?![-– ]|to\b)(?<![-–])", text.strip()):
-        match = _RANGE.fullmatch(one.strip())
+    for item in re.split(r" ?, ?| (?![-– ]|to\b)(?<![-–])", text.strip()):
+        match = _RANGE.fullmatch(item.strip())
         if match:
             low, high = int(match[1]), int(match[2])
             found += range(low, min(high, low + _MAX_RANGE) + 1)
-        elif digits := re.sub(r"[^0-9]", "", one):
+        elif digits := re.sub(r"[^0-9]", "", item):
             found.append(int(digits))
     return found
 

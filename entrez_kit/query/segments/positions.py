@@ -70,7 +70,7 @@ def find_window(listed: TermList, words: Sequence[str], distance: int) -> Intege
     if found is None:
         return _NONE
     bounds = read_boundaries(listed, found[0])
-    keys = [add_gaps(select_keys(one, found[0], single=True), bounds) for one in found[1]]
+    keys = [add_gaps(select_keys(postings, found[0], single=True), bounds) for postings in found[1]]
     return find_windows(keys, list(needed.values()), unsettled.measure_window(words, distance))
 
 
@@ -81,7 +81,9 @@ def _read_words(listed: TermList, slots: Sequence[Sequence[str]]) -> tuple[Numbe
         return None
     known = {numbers.tobytes(): listed.read_words(numbers) for numbers in found}
     words = [known[numbers.tobytes()] for numbers in found]
-    shared = _intersect([one.records if len(one.sizes) == 1 else np.unique(one.records) for one in words])
+    shared = _intersect(
+        [postings.records if len(postings.sizes) == 1 else np.unique(postings.records) for postings in words]
+    )
     return (shared, words) if len(shared) else None
 
 

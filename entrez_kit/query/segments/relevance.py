@@ -306,7 +306,10 @@ def rank(
         limit: the number of records to return.
     """
     size, mean = measures
-    found = [[read_occurrences(one, concept.phrases, formula, mean) for concept in concepts] for _, one, _ in segments]
+    found = [
+        [read_occurrences(segment, concept.phrases, formula, mean) for concept in concepts]
+        for _, segment, _ in segments
+    ]
     worths = []
     for place, concept in enumerate(concepts):
         count = sum(some[place].count(removed) for some, (_, _, removed) in zip(found, segments, strict=True))

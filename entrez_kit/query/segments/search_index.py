@@ -37,11 +37,13 @@ class SearchIndex:
     """
 
     def __init__(self, segments: Sequence[Path | Segment], removed: BitMap | None = None) -> None:
-        self.segments = [one if isinstance(one, Segment) else Segment(one) for one in segments]
-        self._bases = [0, *np.cumsum([one.records for one in self.segments], dtype=np.int64).tolist()]
+        self.segments = [segment if isinstance(segment, Segment) else Segment(segment) for segment in segments]
+        self._bases = [0, *np.cumsum([segment.records for segment in self.segments], dtype=np.int64).tolist()]
         self.size = self._bases[-1]
         self._removed = removed or BitMap()
-        self._changed = [self._list_removed(base, one) for base, one in zip(self._bases, self.segments, strict=False)]
+        self._changed = [
+            self._list_removed(base, segment) for base, segment in zip(self._bases, self.segments, strict=False)
+        ]
 
     def _list_removed(self, base: int, segment: Segment) -> Numbers:
         """Return the removed records of a segment that still have postings, numbered within the segment."""
@@ -307,8 +309,8 @@ class SearchIndex:
 
     def count_phrases(self, phrases: tuple[relevance.Phrase, ...], formula: relevance.Formula) -> int:
         """Return how many records have one of some words and phrases in the word lists of a formula."""
-        found = ((self._read_occurrences(one, phrases, formula), removed) for _, one, removed in self._lists)
-        return sum(one.count(removed) for one, removed in found)
+        found = ((self._read_occurrences(segment, phrases, formula), removed) for _, segment, removed in self._lists)
+        return sum(occurrences.count(removed) for occurrences, removed in found)
 
     def score_records(
         self, phrases: tuple[relevance.Phrase, ...], formula: relevance.Formula, numbers: Integers
@@ -332,10 +334,10 @@ class SearchIndex:
     def _measures(self) -> tuple[int, float]:
         """The number of records and the mean length."""
         live = self.size - len(self._removed)
-        total = sum(int(one.lengths.sum(dtype=np.int64)) for one in self.segments)
+        total = sum(int(segment.lengths.sum(dtype=np.int64)) for segment in self.segments)
         removed = sum(
-            int(one.lengths[changed].sum(dtype=np.int64))
-            for one, changed in zip(self.segments, self._changed, strict=True)
+            int(segment.lengths[changed].sum(dtype=np.int64))
+            for segment, changed in zip(self.segments, self._changed, strict=True)
         )
         return live, max(1.0, (total - removed) / max(1, live))
 

@@ -271,7 +271,7 @@ class Segment:
             self._header, self._data_end, self.checksum = self._read_header()
             self.records = int(self._header["records"])
             self._lists: dict[tuple[str, str], TermList] = {
-                (str(one["kind"]), str(one["source"])): self._open_list(one) for one in self._header["lists"]
+                (str(entry["kind"]), str(entry["source"])): self._open_list(entry) for entry in self._header["lists"]
             }
             self.dates, self.pmids, self.lengths = (self._open_column(*column) for column in COLUMNS.items())
             self.dropped: Numbers = decode_varints(self._open_section(self._header["dropped"]))
