@@ -46,11 +46,11 @@ def unwrap(query: str) -> str:
     tokens, _ = tokenize(query)
     closing: dict[int, int] = {}
     opened: list[int] = []
-    for place, token in enumerate(tokens):
+    for index, token in enumerate(tokens):
         if token.kind == "open":
-            opened.append(place)
+            opened.append(index)
         elif token.kind == "close" and opened:
-            closing[opened.pop()] = place
+            closing[opened.pop()] = index
     first, last = 0, len(tokens) - 1
     while first < last and closing.get(first) == last:
         first, last = first + 1, last - 1

@@ -52,10 +52,10 @@ class Evaluator:
         return combine_sets(query, self._find_leaf)
 
     def _find_leaf(self, leaf: Leaf) -> BitMap:
-        found = self._found.get(leaf)
-        if found is None:
-            found = self._found[leaf] = _find(leaf, self.index, self._history)
-        return found
+        records = self._found.get(leaf)
+        if records is None:
+            records = self._found[leaf] = _find(leaf, self.index, self._history)
+        return records
 
 
 def combine_sets(query: Query, find: Callable[[Leaf], Records]) -> Records:

@@ -104,25 +104,25 @@ class _Parser:
     def parse(self) -> Syntax:
         tokens = self._tokens
         frames = [_Frame(0)]
-        place = 0
-        while place < len(tokens):
-            token = tokens[place]
+        index = 0
+        while index < len(tokens):
+            token = tokens[index]
             frame = frames[-1]
             if token.kind == "open":
                 frames.append(_Frame(token.start))
             elif token.kind == "close":
                 if len(frames) > 1:
-                    self._close(frames, place)
+                    self._close(frames, index)
                 else:
                     self._report("unmatched_parenthesis", "Unmatched parenthesis ignored.", token.start)
             elif token.kind == "operator":
                 self._set_operator(frame, token)
             elif token.kind in ("word", "quoted", "history"):
-                place = self._read_operand(frame, place)
+                index = self._read_operand(frame, index)
                 continue
-            elif token.kind == "tag" and (place == 0 or tokens[place - 1].kind != "close"):
+            elif token.kind == "tag" and (index == 0 or tokens[index - 1].kind != "close"):
                 self._report("tag_without_term", f"The tag [{token.text}] has no term before it.", token.start)
-            place += 1  # a colon without a range has no effect
+            index += 1  # a colon without a range has no effect
         while len(frames) > 1:
             self._report("unmatched_parenthesis", "Unmatched parenthesis ignored.", frames[-1].start)
             self._close(frames, len(tokens))
@@ -153,20 +153,20 @@ class _Parser:
         frame.operator = None
         frame.parts.append(Part(operator.text if operator else _IMPLIED, node, start, end))
 
-    def _close(self, frames: list[_Frame], place: int) -> None:
-        """Add the innermost group, which the token at this place closes, to the group around it."""
+    def _close(self, frames: list[_Frame], index: int) -> None:
+        """Add the innermost group, which the token at this index closes, to the group around it."""
         inner = frames.pop()
         self._drop_operator(inner)
         if not inner.parts:
             self._drop_operator(frames[-1])
             return
-        if place == len(self._tokens):  # the parenthesis is not closed
+        if index == len(self._tokens):  # the parenthesis is not closed
             start, end = inner.parts[0].start, inner.parts[-1].end
         else:
-            start, end = inner.start, self._tokens[place].end
+            start, end = inner.start, self._tokens[index].end
         tag = None
-        if place + 1 < len(self._tokens) and self._tokens[place + 1].kind == "tag":
-            tag, end = self._tokens[place + 1].text, self._tokens[place + 1].end
+        if index + 1 < len(self._tokens) and self._tokens[index + 1].kind == "tag":
+            tag, end = self._tokens[index + 1].text, self._tokens[index + 1].end
         node: Operand | Group = Group(tuple(inner.parts), tag)
         if len(inner.parts) == 1 and _is_unit(inner.parts[0]):  # the parentheses have no effect
             node = inner.parts[0].node
@@ -174,28 +174,28 @@ class _Parser:
                 node = replace(node, tag=node.tag or tag)
         self._add(frames[-1], node, start, end)
 
-    def _read_operand(self, frame: _Frame, place: int) -> int:
-        operand, place = self._read_term(place)
+    def _read_operand(self, frame: _Frame, index: int) -> int:
+        operand, index = self._read_term(index)
         tokens = self._tokens
-        if place + 1 < len(tokens) and tokens[place].kind == "colon" and tokens[place + 1].kind in ("word", "quoted"):
-            upper, place = self._read_term(place + 1)
+        if index + 1 < len(tokens) and tokens[index].kind == "colon" and tokens[index + 1].kind in ("word", "quoted"):
+            upper, index = self._read_term(index + 1)
             tag = upper.tag or operand.tag
             text = self._query[operand.start : upper.end]
             operand = replace(operand, upper=upper, tag=tag, text=text, end=upper.end)
         if operand.phrase:
             self._add(frame, operand, operand.start, operand.end)
-        return place
+        return index
 
-    def _read_term(self, place: int) -> tuple[Operand, int]:
+    def _read_term(self, index: int) -> tuple[Operand, int]:
         tokens = self._tokens
-        first = tokens[place]
-        end = place + 1
+        first = tokens[index]
+        end = index + 1
         if first.kind == "word":
             while end < len(tokens) and tokens[end].kind == "word":
                 end += 1
-        phrase = " ".join(token.text for token in tokens[place:end])
+        phrase = " ".join(token.text for token in tokens[index:end])
         last = tokens[end - 1]
-        tag = self._inherited.get(place)
+        tag = self._inherited.get(index)
         if end < len(tokens) and tokens[end].kind == "tag":
             last = tokens[end]
             tag = last.text or tag

@@ -21,8 +21,8 @@ def print_query(query: Query) -> str:
         elif isinstance(part, And | Or):
             sign = " AND " if isinstance(part, And) else " OR "
             listed: list[Query | str] = []
-            for place, inner in enumerate(part.parts):
-                listed += ([sign] if place else []) + _enclose(inner)
+            for index, inner in enumerate(part.parts):
+                listed += ([sign] if index else []) + _enclose(inner)
             waiting += reversed(listed)
         elif isinstance(part, Not):
             left: list[Query | str] = [] if isinstance(part.left, Everything) else [*_enclose(part.left, ()), " "]

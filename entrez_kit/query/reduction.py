@@ -95,9 +95,9 @@ def find_mesh_gap(term: str) -> MeshGap | None:
         is not Whole.NOTHING
     ):
         return None
-    rest = reduce_query(term, lambda operand: None if is_mesh_only(operand) else operand.text)
-    if isinstance(rest, str):
-        return MeshGap(rest)
+    remaining = reduce_query(term, lambda operand: None if is_mesh_only(operand) else operand.text)
+    if isinstance(remaining, str):
+        return MeshGap(remaining)
     words = reduce_query(term, _to_words)
     return MeshGap(words, by_words=True) if isinstance(words, str) else None
 

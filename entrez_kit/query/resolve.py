@@ -206,12 +206,12 @@ class Resolver:
         if unsettled.combine_number_words(run) and (pmids := self._find_pmids(run)):
             return Unit(pmids)
         units: list[Unit] = []
-        place = 0
+        start = 0
         is_whole = operand is not None and operand.text == self._query.strip() and len(run) == 1
-        while place < len(run):
-            length, unit = self._map_next(run, place, is_whole=is_whole)
+        while start < len(run):
+            length, unit = self._map_next(run, start, is_whole=is_whole)
             units.append(unit)
-            place += length
+            start += length
         return replace(join_with_and(units), is_loose=sum(unit.query is not None for unit in units) > 1)
 
     def _find_pmids(self, run: Sequence[str]) -> Query | None:
@@ -219,16 +219,16 @@ class Resolver:
         pmids: list[Query] = [Shown(Range("uid", int(word), int(word)), f"{int(word)}[UID]") for word in run]
         return any_of(pmids) if any(map(self._has_records, pmids)) else None
 
-    def _map_next(self, run: Sequence[str], place: int, *, is_whole: bool) -> tuple[int, Unit]:
+    def _map_next(self, run: Sequence[str], start: int, *, is_whole: bool) -> tuple[int, Unit]:
         """Map the words from this position; return the number of mapped words and their part of the query.
 
         Args:
             run: the words.
-            place: the position of the first word to map.
+            start: the position of the first word to map.
             is_whole: whether the word is the whole query.
         """
-        for length in range(min(MAX_NAME_WORDS, len(run) - place), 0, -1):
-            phrase = " ".join(run[place : place + length])
+        for length in range(min(MAX_NAME_WORDS, len(run) - start), 0, -1):
+            phrase = " ".join(run[start : start + length])
             if "*" in phrase:
                 continue
             if "/" in phrase and (pair := self._values.find_pair(BY_CODE["MESH"], phrase, explodes=True)):
@@ -238,9 +238,9 @@ class Resolver:
                 translations = [(phrase, print_query(mapped))]
                 report = Report(Fidelity.APPROXIMATE, translations, ranking=split_words(phrase))
                 return length, Unit(mapped, report=report)
-        if run[place].lower() in STOP_WORDS:
-            return 1, Unit(None, report=Report(phrases_ignored=[run[place]] if len(run) == 1 else []))
-        return 1, self._resolve_word(run[place], is_whole=is_whole)
+        if run[start].lower() in STOP_WORDS:
+            return 1, Unit(None, report=Report(phrases_ignored=[run[start]] if len(run) == 1 else []))
+        return 1, self._resolve_word(run[start], is_whole=is_whole)
 
     def _resolve_word(self, word: str, *, is_whole: bool) -> Unit:
         """Resolve a word that is not a term of the vocabulary."""

@@ -16,7 +16,7 @@ STOP_WORDS: Final = frozenset(" ".join(_DATA["stop_words"]).split())
 """Words that PubMed ignores in a query (PubMed User Guide, "Stopwords")."""
 
 GREEK: Final[list[str]] = _DATA["greek"].split()
-_LETTERS: Final = {**{chr(0x3B1 + place): name for place, name in enumerate(GREEK)}, **_DATA["letters"]}
+_LETTERS: Final = {**{chr(0x3B1 + offset): name for offset, name in enumerate(GREEK)}, **_DATA["letters"]}
 _TABLE: Final = str.maketrans(_LETTERS)
 
 

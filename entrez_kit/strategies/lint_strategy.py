@@ -171,8 +171,8 @@ def look_up_headings(services: Services, strategy: Strategy) -> dict[str, str]:
     """Return by name the present names of the headings of a strategy, as the MeSH database of NCBI has them."""
     names = [name for _, name in list_headings(strategy)]
     names = list(dict.fromkeys([*names, *(RENAMED[name.lower()] for name in names if name.lower() in RENAMED)]))
-    found = list(in_order([partial(_look_up, services, name) for name in names], services.eutils.at_once))
-    return {name: current for name, current in zip(names, found, strict=True) if current is not None}
+    present_names = list(in_order([partial(_look_up, services, name) for name in names], services.eutils.at_once))
+    return {name: current for name, current in zip(names, present_names, strict=True) if current is not None}
 
 
 def _look_up(services: Services, name: str) -> str | None:
@@ -189,35 +189,35 @@ def _look_up(services: Services, name: str) -> str | None:
 def find_online_problems(services: Services, strategy: Strategy) -> list[LineProblem]:
     """Return the problems that the counts of the lines in PubMed show."""
     counts = count_lines(services, strategy)
-    found: list[LineProblem] = []
+    problems: list[LineProblem] = []
     for line in strategy.lines:
         own_terms = not line.depends_on
         for note in line.notes:
             if note.code in ("quoted-phrase-not-found", "phrase-not-found", "field-not-found"):
-                found.append(LineProblem("dropped-phrase", line.number, note.text))
+                problems.append(LineProblem("dropped-phrase", line.number, note.text))
         count = counts.get(line.number) if line.number is not None else None
         if count == 0:
-            found.append(LineProblem("no-hits", line.number, "The line finds no record in PubMed."))
+            problems.append(LineProblem("no-hits", line.number, "The line finds no record in PubMed."))
         elif count is not None and count > MAX_HITS and line.kind == "search" and own_terms:
             is_heading = line.node is not None and all(
                 isinstance(part, Heading) for part in walk(line.node) if not hasattr(part, "parts")
             )
             if not is_heading:
-                found.append(LineProblem("explosion-of-hits", line.number, f"The line finds {count:,} records."))
-    return found
+                problems.append(LineProblem("explosion-of-hits", line.number, f"The line finds {count:,} records."))
+    return problems
 
 
 def find_excluding_lines(services: Services, strategy: Strategy, known: list[str]) -> list[LineProblem]:
     """Return the lines after NOT that exclude known relevant records."""
     from entrez_kit.strategies.measure_recall import find_excluded
 
-    found = []
+    problems = []
     for block, pmids in find_excluded(services, strategy, known):
         final = strategy.final
         number = block.line if block.line is not None else final.number if final is not None else None
         text = f"NOT excludes {len(pmids)} of the known records: {', '.join(pmids[:5])}."
-        found.append(LineProblem("not-removes-known", number, text))
-    return found
+        problems.append(LineProblem("not-removes-known", number, text))
+    return problems
 
 
 # Mechanical corrections

@@ -164,12 +164,12 @@ def measure_recall(services: Services, request: RecallRequest) -> RecallResult:
     passed = [
         set(unique) - known if block.is_excluded else known for block, known in zip(blocks, by_block, strict=True)
     ]
-    others = [[*blocks[:place], *blocks[place + 1 :]] for place in range(len(blocks))]
-    total, *without = search.count([query, *(join_blocks(rest) for rest in others)])
+    others = [[*blocks[:index], *blocks[index + 1 :]] for index in range(len(blocks))]
+    total, *without = search.count([query, *(join_blocks(remaining) for remaining in others)])
     for record in records:
         if record.pmid is not None and record.status == "found" and record.pmid not in found:
             record.status = "missed"
-            record.missed_by = [place for place, known in enumerate(passed, start=1) if record.pmid not in known]
+            record.missed_by = [number for number, known in enumerate(passed, start=1) if record.pmid not in known]
     missed = [record for record in records if record.status == "missed"]
     warnings = _warn(request, missed)
     missing = _explain_missed(search, request, strategy_words(query), blocks, total, missed)
@@ -184,15 +184,15 @@ def measure_recall(services: Services, request: RecallRequest) -> RecallResult:
         total_found=total,
         blocks=[
             BlockRecall(
-                block=place + 1,
+                block=index + 1,
                 line=block.line,
                 query=block.query,
                 is_excluded=block.is_excluded,
-                known_found=len(passed[place]),
-                known_found_without=len(_intersect(unique, [*passed[:place], *passed[place + 1 :]])),
-                records_without=without[place],
+                known_found=len(passed[index]),
+                known_found_without=len(_intersect(unique, [*passed[:index], *passed[index + 1 :]])),
+                records_without=without[index],
             )
-            for place, block in enumerate(blocks)
+            for index, block in enumerate(blocks)
         ],
         lines=[
             LineRecall(line=line.number or 0, known_found=len(known))
@@ -341,20 +341,20 @@ def _explain_missed(
 
 
 def _fetch(services: Services, pmids: Sequence[str]) -> Mapping[str, Article]:
-    found: dict[str, Article] = {}
+    by_pmid: dict[str, Article] = {}
     for item in Retrieval.of_ids(services, list(dict.fromkeys(pmids)), keep="fields") if pmids else ():
         if item.record is not None:
             article = item.record.article()
-            found[article.pmid] = article
-    return found
+            by_pmid[article.pmid] = article
+    return by_pmid
 
 
 def list_words(article: Article) -> list[str]:
     """Return the words of a record that could be search terms, those of its title, keywords and headings first."""
     texts = [article.title or "", *article.keywords, *(term.descriptor_name for term in article.mesh_terms)]
     first = [word for text in texts for word in split_words(text)]
-    rest = Counter(split_words(article.abstract_text or ""))
-    repeated = [word for word, number in rest.most_common() if number > 1]
+    abstract_words = Counter(split_words(article.abstract_text or ""))
+    repeated = [word for word, number in abstract_words.most_common() if number > 1]
     listed = dict.fromkeys(word for word in (*first, *repeated) if len(word) > 3 and not word.isdigit())
     return [word for word in listed if word not in STOP_WORDS]
 
@@ -380,15 +380,15 @@ def _find_change(
     search: _Search, blocks: Sequence[Block], total: int, record: KnownRecord, terms: Sequence[str]
 ) -> Change | None:
     """Return the change with the fewest additional records that finds a missed record; None if none of them does."""
-    failing = [place for place in record.missed_by if not blocks[place - 1].is_excluded]
-    removed = [place for place in record.missed_by if blocks[place - 1].is_excluded]
+    failing = [number for number in record.missed_by if not blocks[number - 1].is_excluded]
+    removed = [number for number in record.missed_by if blocks[number - 1].is_excluded]
     candidates: list[str | None] = [*terms] if failing else [None]
 
     def build(term: str | None) -> str:
         changed = [
-            Block(f"({block.query}) OR {term}", line=block.line) if place in failing else block
-            for place, block in enumerate(blocks, start=1)
-            if place not in removed
+            Block(f"({block.query}) OR {term}", line=block.line) if number in failing else block
+            for number, block in enumerate(blocks, start=1)
+            if number not in removed
         ]
         return join_blocks(changed)
 

@@ -67,16 +67,16 @@ def compare_records(
             reasons[line.number] = f"line {unknown} cannot be evaluated"
             continue
         try:
-            own = evaluate_meaning(line.node, index, vocabulary, meant)
-            found = search(line.pubmed, index, vocabulary, history=lambda number: translated[number]).records
+            records = evaluate_meaning(line.node, index, vocabulary, meant)
+            matches = search(line.pubmed, index, vocabulary, history=lambda number: translated[number]).records
         except CannotExpressError as exc:
             reasons[line.number] = str(exc)
             continue
         except InvalidInput as exc:  # a filter that no copy can know
             reasons[line.number] = exc.message
             continue
-        meant[line.number], translated[line.number] = own, found
-        proofs.append(LineProof(line, len(own), len(found), list(own - found), list(found - own)))
+        meant[line.number], translated[line.number] = records, matches
+        proofs.append(LineProof(line, len(records), len(matches), list(records - matches), list(matches - records)))
     return proofs, reasons
 
 
@@ -95,11 +95,11 @@ def _open_copy(settings: Settings) -> "Copy":
 def prove_lines(strategy: Strategy, copy: "Copy") -> Mapping[int, Proof]:
     """Return the proofs of the lines by number, and correct a label that a record of the copy disproves."""
     proofs, reasons = compare_records(strategy, copy.index, copy.read_vocabulary())
-    found: dict[int, Proof] = {}
+    by_number: dict[int, Proof] = {}
     for proof in proofs:
         line = proof.line
         assert line.number is not None, "a line without a number has no proof"
-        found[line.number] = Proof(
+        by_number[line.number] = Proof(
             same=not proof.missed and not proof.gained,
             line_records=proof.meant,
             pubmed_records=proof.found,
@@ -107,7 +107,7 @@ def prove_lines(strategy: Strategy, copy: "Copy") -> Mapping[int, Proof]:
             pubmed_only=[str(pmid) for pmid in copy.index.read_pmids(proof.gained[:MAX_WITNESSES])],
         )
         if not proof.holds:
-            line.own_losses = (*line.own_losses, *_describe_differences(proof, found[line.number], copy.name))
+            line.own_losses = (*line.own_losses, *_describe_differences(proof, by_number[line.number], copy.name))
             text = "records of the copy contradict the translation; see its loss."
             line.notes.append(Note(text, "label-disproved"))
     for line in list_in_order(strategy):
@@ -115,7 +115,7 @@ def prove_lines(strategy: Strategy, copy: "Copy") -> Mapping[int, Proof]:
             line.losses = tuple(dict.fromkeys((*line.own_losses, *inherit_losses(line.node, strategy.numbered))))
     for number, reason in reasons.items():
         strategy.numbered[number].notes.append(Note(f"{reason}.", "not-proven"))
-    return found
+    return by_number
 
 
 def _describe_differences(proof: LineProof, samples: Proof, name: str) -> list[Loss]:

@@ -102,15 +102,15 @@ class LineProblem:
 
 def find_problems(strategy: Strategy) -> list[LineProblem]:
     """Return the problems that the lines of a strategy show, in the order of the lines."""
-    found: list[LineProblem] = []
+    problems: list[LineProblem] = []
     for line in strategy.lines:
         if line.kind in ("comment", "header"):
             continue
         for rule in _LINE_RULES:
-            found += rule(line, strategy)
+            problems += rule(line, strategy)
     for whole in _STRATEGY_RULES:
-        found += whole(strategy)
-    return sorted(dict.fromkeys(found), key=lambda problem: (problem.line is None, problem.line or 0))
+        problems += whole(strategy)
+    return sorted(dict.fromkeys(problems), key=lambda problem: (problem.line is None, problem.line or 0))
 
 
 # One line
@@ -366,13 +366,13 @@ def _check_unused(strategy: Strategy) -> Iterator[LineProblem]:
 
 def find_closure(strategy: Strategy, line: WorkingLine) -> set[WorkingLine]:
     """Return the lines that a line depends on, and itself."""
-    numbered, found, waiting = strategy.numbered, set[WorkingLine](), [line]
+    numbered, closure, waiting = strategy.numbered, set[WorkingLine](), [line]
     while waiting:
         current = waiting.pop()
-        if current not in found:
-            found.add(current)
+        if current not in closure:
+            closure.add(current)
             waiting += [numbered[number] for number in current.depends_on if number in numbered]
-    return found
+    return closure
 
 
 def _check_duplicates(strategy: Strategy) -> Iterator[LineProblem]:

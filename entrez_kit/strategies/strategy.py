@@ -50,9 +50,9 @@ class Strategy:
     @property
     def final(self) -> WorkingLine | None:
         """The last line that is a search; some services print it first."""
-        found = [line for line in self.lines if line.kind not in ("comment", "header")]
-        numbered = [line for line in found if line.number is not None]
-        return max(numbered, key=lambda line: line.number or 0) if numbered else found[-1] if found else None
+        searches = [line for line in self.lines if line.kind not in ("comment", "header")]
+        numbered = [line for line in searches if line.number is not None]
+        return max(numbered, key=lambda line: line.number or 0) if numbered else searches[-1] if searches else None
 
     def expand(self, line: WorkingLine) -> str | None:
         """Return the translation of a line with all other lines in it; None if one of them was refused."""
@@ -156,12 +156,12 @@ def read_strategy(
     is_embase = is_embase or bool(re.search(r"\buse\s+(?:oemezd|emczd|emed)", body))
     is_cinahl = bool(re.search(r"\bcinahl\b", headers, re.IGNORECASE))
     lines = [_parse(line, main, is_embase=is_embase, is_cinahl=is_cinahl) for line in printed]
-    found = Strategy(main, votes, lines)
-    _resolve_references(found)
+    strategy = Strategy(main, votes, lines)
+    _resolve_references(strategy)
     translator = Translator(words, proximity, vocabulary)
-    for line in list_in_order(found):
-        _translate(line, found, translator)
-    return found
+    for line in list_in_order(strategy):
+        _translate(line, strategy, translator)
+    return strategy
 
 
 def _parse(printed: PrintedLine, main: Dialect, *, is_embase: bool, is_cinahl: bool) -> WorkingLine:
@@ -291,24 +291,24 @@ def inherit_losses(node: Node, numbered: Mapping[int, WorkingLine]) -> list[Loss
 
 def _list_polarities(node: Node) -> list[tuple[int, bool]]:
     """Return the lines that a line refers to, and whether NOT excludes them."""
-    found: list[tuple[int, bool]] = []
+    polarities: list[tuple[int, bool]] = []
     waiting: list[tuple[Node, bool]] = [(node, False)]
     while waiting:
         part, excluded = waiting.pop()
         if isinstance(part, Reference):
-            found.append((part.number, excluded))
+            polarities.append((part.number, excluded))
         elif isinstance(part, PubMed):
-            found += [(number, is_not != excluded) for number, is_not in _list_query_polarities(part.query)]
+            polarities += [(number, is_not != excluded) for number, is_not in _list_query_polarities(part.query)]
         elif isinstance(part, Exclude):
             waiting += [(part.left, excluded), (part.right, not excluded)]
         else:
             waiting += [(child, excluded) for child in children(part)]
-    return found
+    return polarities
 
 
 def _list_query_polarities(query: str) -> list[tuple[int, bool]]:
     """Return the lines that a query of PubMed refers to, and whether NOT excludes them."""
-    found: list[tuple[int, bool]] = []
+    polarities: list[tuple[int, bool]] = []
     waiting = [(part, False) for part in parse(query).root.parts]
     while waiting:
         part, excluded = waiting.pop()
@@ -316,8 +316,8 @@ def _list_query_polarities(query: str) -> list[tuple[int, bool]]:
         if isinstance(part.node, Group):
             waiting += [(inner, excluded) for inner in part.node.parts]
         elif part.node.is_history:
-            found.append((int(part.node.phrase[1:]), excluded))
-    return found
+            polarities.append((int(part.node.phrase[1:]), excluded))
+    return polarities
 
 
 def _block(strategy: Strategy, refused: WorkingLine) -> None:

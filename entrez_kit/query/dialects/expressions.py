@@ -63,7 +63,7 @@ class Parser:
     grammar: Grammar
     tokens: Sequence[Token]
     convert: Callable[[str, Scope], Node]
-    place: int = 0
+    position: int = 0
     depth: int = 0
     notes: list[Note] = field(default_factory=list)
     seen: list[set[str]] = field(default_factory=lambda: [set()])
@@ -77,8 +77,8 @@ class Parser:
         if not self.tokens:
             raise LineError("the line has no search term")
         node = self._parse_level(0)
-        if self.place < len(self.tokens):
-            token = self.tokens[self.place]
+        if self.position < len(self.tokens):
+            token = self.tokens[self.position]
             what = (
                 "a closing parenthesis has no opening one" if token.kind == "close" else f"{token.text!r} does not fit"
             )
@@ -86,7 +86,7 @@ class Parser:
         return self._set_scope(node, self.grammar.default)
 
     def _peek(self) -> Token | None:
-        return self.tokens[self.place] if self.place < len(self.tokens) else None
+        return self.tokens[self.position] if self.position < len(self.tokens) else None
 
     def _parse_level(self, level: int) -> Node:
         if level == len(self.grammar.levels):
@@ -97,7 +97,7 @@ class Parser:
             name = "NEAR" if token.kind == "near" else token.text if token.kind == "operator" else ""
             if name not in names:
                 break
-            self.place += 1
+            self.position += 1
             self._note_operator(name)
             right = self._parse_level(level + 1)
             if name == "NEAR":  # a field after the last word is that of all words of the proximity search
@@ -125,12 +125,12 @@ class Parser:
         token = self._peek()
         if token is None:
             raise LineError("the line ends after an operator")
-        self.place += 1
+        self.position += 1
         if token.kind == "prefix":
             assert token.scope is not None
             following = self._peek()
             is_open = following is not None and following.kind == "open"
-            level = next(place for place, names in enumerate(self.grammar.levels) if "NEAR" in names)
+            level = next(position for position, names in enumerate(self.grammar.levels) if "NEAR" in names)
             self._descend()
             node = self._parse_unit() if is_open else self._parse_level(level)
             self.depth -= 1
@@ -138,7 +138,7 @@ class Parser:
         if token.kind == "open":
             node = self._parse_group()
         elif token.kind == "text":
-            self.place -= 1
+            self.position -= 1
             node = self._parse_words()
         elif token.kind == "node":
             assert token.node is not None
@@ -150,7 +150,7 @@ class Parser:
                 "a closing parenthesis has no opening one" if token.kind == "close" else f"{token.text!r} lacks a term"
             )
         while (token := self._peek()) is not None and token.kind == "scope":
-            self.place += 1
+            self.position += 1
             assert token.scope is not None
             node = self._set_scope(node, token.scope)
         return node
@@ -164,7 +164,7 @@ class Parser:
         token = self._peek()
         if token is None or token.kind != "close":
             raise LineError("an opening parenthesis is not closed" if token is None else f"{token.text!r} does not fit")
-        self.place += 1
+        self.position += 1
         return node
 
     def _descend(self) -> None:
@@ -173,12 +173,12 @@ class Parser:
             raise LineError("the parentheses are nested too deeply")
 
     def _parse_words(self) -> Node:
-        """Return the adjacent words at this place."""
+        """Return the adjacent words at this position."""
         parts: list[Node] = []
         while (token := self._peek()) is not None and token.kind == "text":
             assert token.node is not None
             parts.append(token.node)
-            self.place += 1
+            self.position += 1
         return parts[0] if len(parts) == 1 else self.grammar.join(parts)
 
     def _set_scope(self, node: Node, scope: Scope) -> Node:
@@ -243,8 +243,8 @@ def join_as_phrase(units: Sequence[Node]) -> Node:
         raise LineError("an operator is missing between two terms")
     phrases: list[Node] = []
     for is_words, group in groupby(units, lambda unit: isinstance(unit, Words)):
-        run = list(group)
-        phrases += [_join_words([unit for unit in run if isinstance(unit, Words)])] if is_words else run
+        members = list(group)
+        phrases += [_join_words([unit for unit in members if isinstance(unit, Words)])] if is_words else members
     return _nest(phrases, 0, ordered=True)
 
 
@@ -279,8 +279,8 @@ def join_within(distance: int) -> Callable[[Sequence[Node]], Node]:
     def join(units: Sequence[Node]) -> Node:
         parts: list[Node] = []
         for is_text, group in groupby(units, lambda unit: isinstance(unit, Words | Near)):
-            run = list(group)
-            parts += [_nest(run, distance, ordered=False)] if is_text else run
+            members = list(group)
+            parts += [_nest(members, distance, ordered=False)] if is_text else members
         return parts[0] if len(parts) == 1 else join_with_and(parts)
 
     return join

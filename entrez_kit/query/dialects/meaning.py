@@ -181,7 +181,7 @@ class _Evaluator:
         skips = any(isinstance(part, Near) and part.skips for part in walk(node))
         words = dict.fromkeys(word for pattern in patterns for word in self._expand(source, pattern))
         listed = list(dict.fromkeys([*words, *(OVID_STOP_WORDS if skips else ())]))
-        found = BitMap()
+        records = BitMap()
         for record, places in self._index.read_positions(source, listed, candidates):
             known = dict(zip(listed, places, strict=True))
             by_pattern = {
@@ -190,21 +190,21 @@ class _Evaluator:
             }
             stops = sorted({place for word in OVID_STOP_WORDS for place in known[word]}) if skips else []
             if next(_list_spans(node, by_pattern, stops), None) is not None:
-                found.add(record)
-        return found
+                records.add(record)
+        return records
 
     def _find_country(self, node: Node) -> BitMap:
         """Return the records with words in the place of publication, which is stored as a value."""
         patterns = [pattern for part in walk(node) if isinstance(part, Words) for pattern in part.patterns]
-        found = []
+        matching = []
         for value in self._index.list_values("country"):
             places = {
                 pattern: [place for place, word in enumerate(value.split()) if compile_pattern(pattern).fullmatch(word)]
                 for pattern in patterns
             }
             if next(_list_spans(node, places, ()), None) is not None:
-                found.append(value)
-        return self._index.find_any_value("country", found)
+                matching.append(value)
+        return self._index.find_any_value("country", matching)
 
     def _find_candidates(self, node: Node, source: str) -> BitMap:
         if isinstance(node, Any):

@@ -104,60 +104,60 @@ class _Lexer:
         """Return whether a new unit begins here, after an operator or an opening parenthesis."""
         return not self.tokens or self.tokens[-1].kind in ("open", "operator", "near", "prefix")
 
-    def has_term_after(self, place: int) -> bool:
-        """Return whether a term begins at this place, or after spaces; an operator and ")" are no terms."""
-        rest = self.text[place:].lstrip()
-        return bool(rest) and not rest.startswith(")") and not _OPERATOR.match(rest)
+    def has_term_after(self, position: int) -> bool:
+        """Return whether a term begins at this position, or after spaces; an operator and ")" are no terms."""
+        following = self.text[position:].lstrip()
+        return bool(following) and not following.startswith(")") and not _OPERATOR.match(following)
 
     def tokenize(self) -> list[Token]:
         """Return the tokens of the line."""
-        place, text = 0, self.text
-        while place < len(text):
-            if text[place].isspace():
-                place += 1
+        position, text = 0, self.text
+        while position < len(text):
+            if text[position].isspace():
+                position += 1
                 continue
-            place = self._read(place)
+            position = self._read(position)
         return self.tokens
 
-    def _read(self, place: int) -> int:
+    def _read(self, position: int) -> int:
         text = self.text
-        if text[place] in "()":
-            self.tokens.append(Token("open" if text[place] == "(" else "close", text[place]))
-            return place + 1
+        if text[position] in "()":
+            self.tokens.append(Token("open" if text[position] == "(" else "close", text[position]))
+            return position + 1
         for pattern, make in self.signs:
-            if (match := pattern.match(text, place)) and match.end() > place:
+            if (match := pattern.match(text, position)) and match.end() > position:
                 count = len(self.tokens)
                 token = make(self, match)
                 if token is not None:
                     self.tokens.append(token)
                 if token is not None or len(self.tokens) > count or make is _skip:
                     return match.end()
-        if (match := _OPERATOR.match(text, place)) and self._is_operator(place):
+        if (match := _OPERATOR.match(text, position)) and self._is_operator(position):
             name = "NOT" if match[0].lower().startswith("and") and len(match[0]) > 3 else match[0].upper()
             self.tokens.append(Token("operator", name))
             return match.end()
-        return self._read_text(place)
+        return self._read_text(position)
 
-    def _is_operator(self, place: int) -> bool:
+    def _is_operator(self, position: int) -> bool:
         return True
 
-    def _read_text(self, place: int) -> int:
+    def _read_text(self, position: int) -> int:
         text = self.text
-        if text[place] == '"':
-            end = text.find('"', place + 1)
+        if text[position] == '"':
+            end = text.find('"', position + 1)
             end = len(text) if end < 0 else end
             if end == len(text):
                 self.notes.append(Note("a quotation mark is not closed.", "unbalanced-quotes"))
-            self.add_words(text[place + 1 : end], quoted=True)
+            self.add_words(text[position + 1 : end], quoted=True)
             return end + 1
-        end = self.find_word_end(place)
-        self.add_words(text[place:end])
-        return max(end, place + 1)
+        end = self.find_word_end(position)
+        self.add_words(text[position:end])
+        return max(end, position + 1)
 
-    def find_word_end(self, place: int) -> int:
+    def find_word_end(self, position: int) -> int:
         """Return the end of the word that begins here."""
-        match = re.compile(r"[^ ()\"]+").match(self.text, place)
-        return match.end() if match else place + 1
+        match = re.compile(r"[^ ()\"]+").match(self.text, position)
+        return match.end() if match else position + 1
 
     def add_words(self, text: str, *, quoted: bool = False) -> None:
         """Add a token for words, if there are any."""
@@ -291,9 +291,9 @@ class OvidLexer(_Lexer):
         super().__init__(re.sub(r"\bexp ?\* ?", "exp *", united, flags=re.IGNORECASE))
         self.is_embase = is_embase
 
-    def find_word_end(self, place: int) -> int:
-        end = super().find_word_end(place)
-        for dot in range(place + 1, end):
+    def find_word_end(self, position: int) -> int:
+        end = super().find_word_end(position)
+        for dot in range(position + 1, end):
             if self.text[dot] == "." and (_OVID_SUFFIX.match(self.text, dot) or _UNKNOWN_SUFFIX.match(self.text, dot)):
                 return dot
         return end
@@ -311,13 +311,13 @@ def _binds_last(tokens: Sequence[Token]) -> bool:
     depth = 0
     bare = False
     scopes = 0
-    for place, token in enumerate(tokens):
+    for index, token in enumerate(tokens):
         depth += (token.kind == "open") - (token.kind == "close")
         if depth or token.kind not in ("text", "scope"):
             continue
         if token.kind == "scope":
             scopes += 1
-        elif place + 1 == len(tokens) or tokens[place + 1].kind not in ("scope", "text"):
+        elif index + 1 == len(tokens) or tokens[index + 1].kind not in ("scope", "text"):
             bare = bare or not token.text.isdigit()
     return bare and scopes == 1 and tokens[-1].kind == "scope"
 
@@ -405,9 +405,9 @@ class EmbaseLexer(_Lexer):
         _HASH,
     )
 
-    def find_word_end(self, place: int) -> int:
-        match = re.compile(r"[^ ()\":\[\]]+").match(self.text, place)
-        return match.end() if match else place + 1
+    def find_word_end(self, position: int) -> int:
+        match = re.compile(r"[^ ()\":\[\]]+").match(self.text, position)
+        return match.end() if match else position + 1
 
 
 # EBSCO
@@ -553,11 +553,11 @@ def _cochrane_heading(lexer: _Lexer, match: re.Match[str]) -> Token:
 
 
 def _descriptor(lexer: _Lexer, match: re.Match[str]) -> Token:
-    rest = match[2].lower()
-    if "explode tree" in rest and "all" not in rest:
+    remark = match[2].lower()
+    if "explode tree" in remark and "all" not in remark:
         return Token("node", match[0], node=Unknown(match[0], "single trees cannot be exploded; list the descriptors"))
-    codes = ",".join(re.findall(r"\b([A-Z]{2})\b", match[2].split("qualifier")[-1])) if "qualifier" in rest else ""
-    node = make_heading(match[1], explodes="this term only" not in rest, qualifiers=codes)
+    codes = ",".join(re.findall(r"\b([A-Z]{2})\b", match[2].split("qualifier")[-1])) if "qualifier" in remark else ""
+    node = make_heading(match[1], explodes="this term only" not in remark, qualifiers=codes)
     return Token("node", match[0], node=node)
 
 
@@ -607,9 +607,9 @@ class CochraneLexer(_Lexer):
     def __init__(self, text: str) -> None:
         super().__init__(re.sub(r"\( ?word variations[^()]*+\)", "", text, flags=re.IGNORECASE))
 
-    def find_word_end(self, place: int) -> int:
-        match = re.compile(r"[^ ()\":\[\]]+").match(self.text, place)
-        return match.end() if match else place + 1
+    def find_word_end(self, position: int) -> int:
+        match = re.compile(r"[^ ()\":\[\]]+").match(self.text, position)
+        return match.end() if match else position + 1
 
 
 # lines of numbers
@@ -628,18 +628,18 @@ _REFERENCE: Final = re.compile(r"\b(?:or|and|not)\b|^[#S]?[0-9]+$|^\(*#[0-9]+\)*
 
 def _list_number_signs(text: str) -> list[re.Match[str]] | None:
     """Return the numbers, operators and brackets of a line; None if it has anything else."""
-    found: list[re.Match[str]] = []
-    place = 0
-    while place < len(text):
-        if text[place] == " ":
-            place += 1
+    matches: list[re.Match[str]] = []
+    position = 0
+    while position < len(text):
+        if text[position] == " ":
+            position += 1
             continue
-        match = _NUMBER_SIGNS.match(text, place)
+        match = _NUMBER_SIGNS.match(text, position)
         if match is None:
             return None
-        found.append(match)
-        place = match.end()
-    return found
+        matches.append(match)
+        position = match.end()
+    return matches
 
 
 def is_reference_line(text: str) -> bool:
@@ -731,21 +731,21 @@ def _close_quotes(text: str) -> str:
     if re.match(r'[^"]*" ?\[', text):  # Serology"[MeSH]
         return text.replace('"', "", 1) if text.count('"') == 1 else text
     if match := re.search(r'"[^"\[]*(?=\[)', text[text.rfind('"') :]):
-        place = text.rfind('"') + match.end()
-        return f'{text[:place].rstrip()}"{text[place:]}'
-    place = text.rfind('"')
-    return text[:place] + text[place + 1 :]
+        position = text.rfind('"') + match.end()
+        return f'{text[:position].rstrip()}"{text[position:]}'
+    position = text.rfind('"')
+    return text[:position] + text[position + 1 :]
 
 
 def _upper_operators(text: str) -> str:
     """Write operators in capitals, except in quotes and tags."""
     pieces = re.split(r'("[^"]*"|\[[^\[\]]*\])', text)
-    for place in range(0, len(pieces), 2):
-        before = pieces[place - 1][-1:] if place else ""
-        after = pieces[place + 1][:1] if place + 1 < len(pieces) else ""
-        padded = f"{before or ' '}{pieces[place]}{after or ' '}"
+    for index in range(0, len(pieces), 2):
+        before = pieces[index - 1][-1:] if index else ""
+        after = pieces[index + 1][:1] if index + 1 < len(pieces) else ""
+        padded = f"{before or ' '}{pieces[index]}{after or ' '}"
         fixed = _LOWER.sub(lambda match: match[1].upper(), padded)
-        pieces[place] = fixed[1:-1]
+        pieces[index] = fixed[1:-1]
     return "".join(pieces)
 
 

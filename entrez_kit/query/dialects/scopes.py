@@ -202,12 +202,12 @@ def describe_difference(missed: Iterable[str], gained: Iterable[str], tags: Iter
     """Return the losses of tags that miss some word lists and search others."""
     listed = [f"[{tag}]" for tag in tags]
     marks, several = " and ".join(listed), len(listed) > 1
-    found = []
+    losses = []
     if names := [NAMES.get(source, source) for source in sorted(missed)]:
-        found.append(Loss("narrower", f"{marks} {'do' if several else 'does'} not search {_join(names)}"))
+        losses.append(Loss("narrower", f"{marks} {'do' if several else 'does'} not search {_join(names)}"))
     if names := [NAMES.get(source, source) for source in sorted(gained)]:
-        found.append(Loss("wider", f"{marks} also {'search' if several else 'searches'} {_join(names)}"))
-    return tuple(found)
+        losses.append(Loss("wider", f"{marks} also {'search' if several else 'searches'} {_join(names)}"))
+    return tuple(losses)
 
 
 def _join(names: list[str]) -> str:

@@ -216,21 +216,21 @@ class Translator:
                     least = f"fewer than {SHORTEST_STEM} characters before the wildcard"
                     text = f"{_show(pattern)} has {least}; give a word list to list its variants"
                     raise CannotExpressError(text, "short-truncation")
-                rest = form[mark.end() :]
-                following += [form[: mark.start()] + sign + rest for sign in _CHARACTERS]
-                following += [form[: mark.start()] + rest] if mark[0] == "?" else []
+                ending = form[mark.end() :]
+                following += [form[: mark.start()] + sign + ending for sign in _CHARACTERS]
+                following += [form[: mark.start()] + ending] if mark[0] == "?" else []
             if len(following) > MAX_VARIANTS:
                 text = f"{_show(pattern)} has more than {MAX_VARIANTS} spellings"
                 raise CannotExpressError(text, "wildcard-trap")
             forms = following
-        found: list[str] = []
+        spellings: list[str] = []
         losses: dict[Loss, None] = {}
         for form in forms:
             if has_marks(form) and not all(mark == "*" for mark in MARKS.findall(form)):
                 losses[Loss("wider", f"{_show(pattern)} became a truncated word, which allows any characters")] = None
                 form = MARKS.sub("*", form)
-            found.append(re.sub(r"\*+", "*", form))
-        return list(dict.fromkeys(found)), tuple(losses)
+            spellings.append(re.sub(r"\*+", "*", form))
+        return list(dict.fromkeys(spellings)), tuple(losses)
 
     def _tag(self, forms: Sequence[str], tags: Sequence[str], losses: tuple[Loss, ...]) -> Piece:
         terms = [quote(form, tag) for tag in tags for form in forms]
@@ -285,9 +285,9 @@ class Translator:
                 options.append(listed)
                 losses.append(Loss("narrower", text))
                 continue
-            forms, found = self.expand_pattern(pattern)
+            forms, added = self.expand_pattern(pattern)
             options.append(forms)
-            losses += found
+            losses += added
         if any("*" in form for option in options for form in option):
             return None, []
         return list(product(*options)), losses
@@ -347,21 +347,21 @@ class Translator:
         if not gaps[0].distance:
             pairs = [(a, b) for a, b in product(left, right) if a in starred[0] or b in starred[1]]
             if 2 * len(pairs) <= MAX_WINDOWS:
-                found = []
+                phrases_in_order = []
                 for pair in pairs:
                     for order in permutations(pair):
                         patterns = tuple(pattern for words in order for pattern in words.patterns)
-                        found.append(self._translate_words(Words(patterns, "", scope)))
+                        phrases_in_order.append(self._translate_words(Words(patterns, "", scope)))
                 skips = Loss("narrower", "PubMed counts stopwords between the words, and Ovid does not")
-                return [_add_losses(phrase, skips) if gaps[0].skips else phrase for phrase in found]
+                return [_add_losses(phrase, skips) if gaps[0].skips else phrase for phrase in phrases_in_order]
         plain_left = [words for words in left if words not in starred[0]]
         sides: list[tuple[Sequence[Node], Sequence[Node]]] = [(starred[0], right), (plain_left, starred[1])]
-        found = []
+        pieces = []
         for first, second in sides:
             if first and second:
                 both = [self._translate_any(Any(tuple(side))) for side in (first, second)]
-                found.append(_add_losses(join_pieces("AND", both), _DISTANCE_LOST))
-        return found
+                pieces.append(_add_losses(join_pieces("AND", both), _DISTANCE_LOST))
+        return pieces
 
     def _translate_and(self, slots: Sequence[Node], scope: Scope) -> Piece:
         joined = join_pieces("AND", [self.translate(slot) for slot in slots])

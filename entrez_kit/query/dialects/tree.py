@@ -176,13 +176,13 @@ def walk(node: Node) -> Iterator[Node]:
 
 def list_references(node: Node) -> list[int]:
     """Return the numbers of the lines that a node refers to."""
-    found: list[int] = []
+    numbers: list[int] = []
     for part in walk(node):
         if isinstance(part, Reference):
-            found.append(part.number)
+            numbers.append(part.number)
         elif isinstance(part, PubMed):
-            found += part.references
-    return list(dict.fromkeys(found))
+            numbers += part.references
+    return list(dict.fromkeys(numbers))
 
 
 def rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
@@ -213,9 +213,9 @@ def get_stem(pattern: str) -> str:
 def compile_pattern(pattern: str) -> re.Pattern[str]:
     """Return the regular expression of a pattern."""
     pieces: list[str] = []
-    place = 0
+    end = 0
     for mark in MARKS.finditer(pattern):
-        pieces.append(re.escape(pattern[place : mark.start()]))
+        pieces.append(re.escape(pattern[end : mark.start()]))
         pieces.append(_REGULAR.get(mark[0]) or rf"\w{{0,{mark[0][1:-1]}}}")
-        place = mark.end()
-    return re.compile("".join((*pieces, re.escape(pattern[place:]))))
+        end = mark.end()
+    return re.compile("".join((*pieces, re.escape(pattern[end:]))))

@@ -174,8 +174,8 @@ _WORDS: Final = {"and": re.compile(" and ", re.IGNORECASE), "or": re.compile(" o
 def _split_outside_quotes(text: str, operator: str) -> list[str]:
     """Split a text at an operator that is not in quotation marks."""
     parts = [""]
-    for place, piece in enumerate(text.split('"')):
-        if place % 2:
+    for index, piece in enumerate(text.split('"')):
+        if index % 2:
             parts[-1] += f'"{piece}"'
             continue
         first, *others = _WORDS[operator].split(piece)
@@ -223,7 +223,7 @@ def parse_limiters(text: str) -> tuple[list[Node], list[Note]]:
     """Return the meaning of the limiters that EBSCO prints after a search, and the notes about them."""
     nodes: list[Node] = []
     notes: list[Note] = []
-    limiters, _, rest = text.partition("Expanders")
+    limiters, _, expanders = text.partition("Expanders")
     if match := _LIMITED_DATES.search(limiters):
         low, high = _read_period(match["low"] or "0001"), _read_period(match["high"] or "3000")
         if low is not None and high is not None:
@@ -231,7 +231,7 @@ def parse_limiters(text: str) -> tuple[list[Node], list[Note]]:
     nodes += [Value("LANG", name) for name in LANGUAGES.values() if re.search(rf"\b{name}\b", limiters, re.IGNORECASE)]
     if "limiter" in limiters.lower() and not nodes:
         nodes.append(Unknown(" ".join(limiters.split()), "PubMed has no equivalent of this limiter"))
-    if rest:
+    if expanders:
         notes.append(Note("Expanders add words that the strategy does not show; they cannot be repeated."))
     return nodes, notes
 
@@ -244,15 +244,15 @@ _MAX_RANGE: Final = 500
 
 def parse_numbers(text: str) -> list[int]:
     """Return the numbers of a list such as "1-4,7" or "#1-#4 #7"."""
-    found: list[int] = []
+    numbers: list[int] = []
     for item in re.split(r" ?, ?| (?![-– ]|to\b)(?<![-–])", text.strip()):
         match = _RANGE.fullmatch(item.strip())
         if match:
             low, high = int(match[1]), int(match[2])
-            found += range(low, min(high, low + _MAX_RANGE) + 1)
+            numbers += range(low, min(high, low + _MAX_RANGE) + 1)
         elif digits := re.sub(r"[^0-9]", "", item):
-            found.append(int(digits))
-    return found
+            numbers.append(int(digits))
+    return numbers
 
 
 def join_numbers(operator: str, numbers: list[int]) -> Node:

@@ -63,12 +63,12 @@ class SearchIndex:
 
     def find_terms(self, kind: Kind, source: str, texts: Sequence[str]) -> BitMap:
         """Return the records with any of these terms."""
-        found = BitMap()
+        records = BitMap()
         for base, segment, _ in self._lists:
             listed = segment.list(kind, source)
             if listed is not None and len(numbers := listed.find(texts)):
-                found |= _to_set(listed.read_records(numbers)[1], base, segment.records, single=len(numbers) == 1)
-        return found - self._removed
+                records |= _to_set(listed.read_records(numbers)[1], base, segment.records, single=len(numbers) == 1)
+        return records - self._removed
 
     def find_word(self, source: str, word: str) -> BitMap:
         """Return the records with this folded word in a word list."""
@@ -115,7 +115,7 @@ class SearchIndex:
 
     def list_terms(self, kind: Kind, source: str, prefix: str) -> Collection[str]:
         """Return the terms of a list that begin with a prefix."""
-        found: set[str] = set()
+        all_terms: set[str] = set()
         for _, segment, changed in self._lists:
             listed = segment.list(kind, source)
             if listed is None:
@@ -125,21 +125,21 @@ class SearchIndex:
             if len(changed):
                 counts = self._count_records(listed, begin, end, changed)
                 terms = [term for term, count in zip(terms, counts.tolist(), strict=True) if count]
-            found.update(terms)
-        found.discard(BOUNDARY)
-        return sorted(found)
+            all_terms.update(terms)
+        all_terms.discard(BOUNDARY)
+        return sorted(all_terms)
 
     def count_records(self, source: str) -> Counter[str]:
         """Return how many records have each word of a word list."""
-        found: Counter[str] = Counter()
+        counted: Counter[str] = Counter()
         for _, segment, changed in self._lists:
             listed = segment.list("words", source)
             if listed is not None:
                 terms = segment.guard(listed.texts.read, 0, len(listed))
                 counts = self._count_records(listed, 0, len(listed), changed)
-                found.update(dict(zip(terms, counts.tolist(), strict=True)))
-        del found[BOUNDARY]
-        return +found
+                counted.update(dict(zip(terms, counts.tolist(), strict=True)))
+        del counted[BOUNDARY]
+        return +counted
 
     def _count_records(self, listed: TermList, begin: int, end: int, changed: Numbers) -> Integers:
         """Return how many records have each term of a range, without those that were removed."""
@@ -160,12 +160,12 @@ class SearchIndex:
         return self._search_words(source, lambda listed: find_window(listed, words, distance))
 
     def _search_words(self, source: str, find: Callable[[TermList], Integers]) -> BitMap:
-        found = BitMap()
+        records = BitMap()
         for base, segment, _ in self._lists:
             listed = segment.list("words", source)
             if listed is not None:
-                found |= _to_set(segment.guard(find, listed) >> SHIFT, base, segment.records)
-        return found - self._removed
+                records |= _to_set(segment.guard(find, listed) >> SHIFT, base, segment.records)
+        return records - self._removed
 
     def read_positions(
         self, source: str, words: Sequence[str], records: BitMap
@@ -177,8 +177,8 @@ class SearchIndex:
             some = (wanted[first:last] - base).astype(np.uint32)
             if len(some):
                 columns = segment.guard(self._read_segment_positions, segment, source, words, some)
-                for place, record in enumerate(some.tolist()):
-                    yield base + record, [column[place] for column in columns]
+                for index, record in enumerate(some.tolist()):
+                    yield base + record, [column[index] for column in columns]
 
     def _read_segment_positions(
         self, segment: Segment, source: str, words: Sequence[str], records: Numbers
@@ -203,25 +203,25 @@ class SearchIndex:
 
     def read_pmids(self, numbers: Sequence[int] | NDArray[Any]) -> list[int]:
         """Return the PMIDs of records."""
-        found: list[int] = self._read_column("pmids", np.asarray(numbers, np.int64)).tolist()
-        return found
+        pmids: list[int] = self._read_column("pmids", np.asarray(numbers, np.int64)).tolist()
+        return pmids
 
     def _read_column(self, name: str, numbers: Integers) -> Integers:
         if len(self.segments) == 1:
             only: Integers = getattr(self.segments[0], name)[numbers]
             return only
-        found = np.empty(len(numbers), np.int64)
+        values = np.empty(len(numbers), np.int64)
         for which, local, segment in self._split(numbers):
-            found[which] = getattr(segment, name)[local]
-        return found
+            values[which] = getattr(segment, name)[local]
+        return values
 
     def _split(self, numbers: Integers) -> Iterator[tuple[Integers, Integers, Segment]]:
         """Yield the places of the numbers of each segment, and the numbers within it."""
         owners = np.searchsorted(self._bases, numbers, side="right") - 1
-        for place, segment in enumerate(self.segments):
-            which = np.flatnonzero(owners == place)
+        for index, segment in enumerate(self.segments):
+            which = np.flatnonzero(owners == index)
             if len(which):
-                yield which, numbers[which] - self._bases[place], segment
+                yield which, numbers[which] - self._bases[index], segment
 
     def rank(self, numbers: Sequence[int], order: str) -> list[int]:
         """Return record numbers in the order "Author", "JournalName" or "pub_date"; otherwise by descending PMID.
@@ -245,7 +245,7 @@ class SearchIndex:
         if len(self.segments) == 1:
             return self.segments[0].guard(self.segments[0].rank_texts, source)[numbers].astype(np.int64)
         names: dict[str, int] = {}
-        found = np.empty(len(numbers), np.int64)
+        text_numbers = np.empty(len(numbers), np.int64)
         for which, local, segment in self._split(numbers):
             ranks, places = np.unique(segment.rank_texts(source)[local], return_inverse=True)
             listed = segment.list("sort", source)
@@ -255,10 +255,10 @@ class SearchIndex:
                 else ""
                 for rank in ranks.tolist()
             ]
-            found[which] = np.array([names.setdefault(text, len(names)) for text in texts])[places]
+            text_numbers[which] = np.array([names.setdefault(text, len(names)) for text in texts])[places]
         order = np.empty(len(names), np.int64)
         order[[names[text] for text in sorted(names)]] = np.arange(len(names))
-        return order[found]
+        return order[text_numbers]
 
     def rank_by_relevance(self, words: Sequence[str], records: BitMap, limit: int) -> list[tuple[int, float]]:
         """Return the most relevant of these records with their BM25 scores, best first.
@@ -272,11 +272,11 @@ class SearchIndex:
         concepts = [relevance.Concept(((word,),), times) for word, times in Counter(words).items() if word]
         numbers, scores = self.find_best(concepts, relevance.PUBMED, limit, None if every else records)
         order = np.lexsort((-numbers, -scores))[:limit]
-        found = list(zip(numbers[order].tolist(), scores[order].tolist(), strict=True))
-        if len(found) < min(limit, len(records)):
-            rest = records - BitMap([number for number, _ in found])
-            found += [(number, 0.0) for number in rest[-(limit - len(found)) :][::-1]]
-        return found
+        ranked = list(zip(numbers[order].tolist(), scores[order].tolist(), strict=True))
+        if len(ranked) < min(limit, len(records)):
+            unscored = records - BitMap([number for number, _ in ranked])
+            ranked += [(number, 0.0) for number in unscored[-(limit - len(ranked)) :][::-1]]
+        return ranked
 
     def find_best(
         self,
@@ -309,8 +309,8 @@ class SearchIndex:
 
     def count_phrases(self, phrases: tuple[relevance.Phrase, ...], formula: relevance.Formula) -> int:
         """Return how many records have one of some words and phrases in the word lists of a formula."""
-        found = ((self._read_occurrences(segment, phrases, formula), removed) for _, segment, removed in self._lists)
-        return sum(occurrences.count(removed) for occurrences, removed in found)
+        listed = ((self._read_occurrences(segment, phrases, formula), removed) for _, segment, removed in self._lists)
+        return sum(occurrences.count(removed) for occurrences, removed in listed)
 
     def score_records(
         self, phrases: tuple[relevance.Phrase, ...], formula: relevance.Formula, numbers: Integers

@@ -423,8 +423,8 @@ def merge_segments(segments: Sequence[Path], path: Path, removed: BitMap | None 
 
 def _get_range(records: BitMap, begin: int, end: int) -> Integers:
     """Return the records of a set in a range."""
-    found = np.array(records.to_array(), np.int64)
-    return found[np.searchsorted(found, begin) : np.searchsorted(found, end)]
+    numbers = np.array(records.to_array(), np.int64)
+    return numbers[np.searchsorted(numbers, begin) : np.searchsorted(numbers, end)]
 
 
 def _merge_lists(
