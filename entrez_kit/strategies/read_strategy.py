@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from entrez_kit.query.dialects.detect import find_signs
 from entrez_kit.query.dialects.notes import Note
-from entrez_kit.query.dialects.readers import is_reference_line
+from entrez_kit.query.dialects.reference_lines import is_reference_line
 
 Role = Literal["expression", "comment", "header"]
 MAX_CONTINUED: Final = 500

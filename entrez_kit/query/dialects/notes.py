@@ -1,7 +1,7 @@
 """Notes about the lines of a strategy, and the reasons why a line is refused. Each has a code and a text."""
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 RefusalCode = Literal[
     "syntax-error",
@@ -66,6 +66,9 @@ class Refusal:
         """Return the text as users see it. Only the texts about references are shown with their code."""
         has_code = self.code in ("missing-reference", "circular-reference")
         return f"{self.code}: {self.text}" if has_code else self.text
+
+
+NUMBER_WITHOUT_SIGN: Final = Note("a number has no #; it was read as a line.", "reference-style")
 
 
 class RefusedLineError(Exception):

@@ -8,7 +8,8 @@ from strategy_records import index_texts
 from entrez_kit.query.dialects.detect import detect
 from entrez_kit.query.dialects.meaning import evaluate_meaning
 from entrez_kit.query.dialects.notes import CannotExpressError, LineError, Note
-from entrez_kit.query.dialects.readers import DIALECTS, Dialect, parse_line
+from entrez_kit.query.dialects.readers import parse_line
+from entrez_kit.query.dialects.services import DIALECTS, Dialect
 from entrez_kit.query.dialects.translate import Piece, Translator, WordList, choose_label
 from entrez_kit.query.mesh import Heading, Vocabulary
 from entrez_kit.query.search import search
