@@ -7,8 +7,9 @@ import strategy_files
 
 from entrez_kit.guides import read_guide
 from entrez_kit.query.dialects.notes import RefusalCode
+from entrez_kit.strategies.findings import CODES
 from entrez_kit.strategies.lint_strategy import fix_strategy
-from entrez_kit.strategies.rules import CODES, find_problems
+from entrez_kit.strategies.rules import find_problems
 from entrez_kit.strategies.strategy import read_strategy
 
 
