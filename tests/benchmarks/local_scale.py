@@ -42,10 +42,11 @@ from entrez_kit.query.mesh import Vocabulary
 from entrez_kit.query.record_terms import RecordTerms
 from entrez_kit.query.search import search
 from entrez_kit.query.segments import relevance
+from entrez_kit.query.segments.merge import merge_segments
 from entrez_kit.query.segments.relevance import PUBMED
 from entrez_kit.query.segments.search_index import SearchIndex
 from entrez_kit.query.segments.segment import Segment
-from entrez_kit.query.segments.writer import SegmentWriter, merge_segments
+from entrez_kit.query.segments.writer import SegmentWriter
 from entrez_kit.query.words import STOP_WORDS, split_words
 
 TEXTS = ("title", "abstract", "keyword", "mesh")

@@ -30,9 +30,10 @@ from pyroaring import BitMap
 from entrez_kit.base.errors import StoreError
 from entrez_kit.corpus.search.terms import IndexRow, find_stems, words_of
 from entrez_kit.query.record_terms import RecordTerms
+from entrez_kit.query.segments.merge import merge_segments
 from entrez_kit.query.segments.search_index import SearchIndex
 from entrez_kit.query.segments.segment import Segment
-from entrez_kit.query.segments.writer import SegmentWriter, merge_segments
+from entrez_kit.query.segments.writer import SegmentWriter
 
 AT_ONCE: Final = 16_384
 """Records indexed by one pass."""

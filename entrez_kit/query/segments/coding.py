@@ -165,6 +165,12 @@ class Block:
         return keys
 
 
+def build_plain_block(sizes: Integers, records: NDArray[np.uint32]) -> Block:
+    """Return postings without positions."""
+    none = np.empty(0, np.int64)
+    return Block(sizes, records, none, none.astype(np.uint8), none.astype(np.uint32))
+
+
 def build_block(sizes: Integers, records: Numbers, counts: Integers, positions: NDArray[Any]) -> Block:
     """Return the postings of several terms with these positions; those of one posting ascend."""
     steps = positions.copy()

@@ -20,15 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from entrez_kit.base.errors import StoreError
-from entrez_kit.query.segments.coding import (
-    Bytes,
-    Integers,
-    Numbers,
-    Words,
-    decode_records,
-    decode_varints,
-    gather,
-)
+from entrez_kit.query.segments.coding import Bytes, Integers, Numbers, Words, decode_records, decode_varints, gather
 
 Kind = Literal["words", "values", "numbers", "sort"]
 """Word lists with positions, value lists, columns of numbers as texts, and the texts that records are sorted by."""

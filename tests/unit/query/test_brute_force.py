@@ -21,8 +21,9 @@ from entrez_kit.local.records.document import Document
 from entrez_kit.query.mesh import Heading, Vocabulary
 from entrez_kit.query.record_terms import RecordTerms, SortKeys
 from entrez_kit.query.search import search
+from entrez_kit.query.segments.merge import merge_segments
 from entrez_kit.query.segments.search_index import SearchIndex
-from entrez_kit.query.segments.writer import SegmentWriter, merge_segments
+from entrez_kit.query.segments.writer import SegmentWriter
 from entrez_kit.sandbox.generate import GeneratedCollection
 
 

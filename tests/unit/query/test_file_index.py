@@ -12,9 +12,10 @@ from terms_index import TermsIndex
 
 from entrez_kit.local.records.collection import ParsedCollection, read_terms
 from entrez_kit.query.record_terms import RecordTerms, SortKeys
-from entrez_kit.query.segments import relevance, writer
+from entrez_kit.query.segments import merge, relevance
+from entrez_kit.query.segments.merge import merge_segments
 from entrez_kit.query.segments.search_index import SearchIndex
-from entrez_kit.query.segments.writer import SegmentWriter, merge_segments
+from entrez_kit.query.segments.writer import SegmentWriter
 from entrez_kit.sandbox.generate import GeneratedCollection
 
 Records = list[tuple[RecordTerms, SortKeys]]
@@ -175,8 +176,8 @@ def test_a_merge_in_small_chunks_writes_the_same_bytes(
     for removed in (BitMap(), GONE, BitMap(range(0, 150, 2))):
         whole = merge_segments(segments, tmp_path / "whole.seg", removed).path.read_bytes()
         with monkeypatch.context() as patch:
-            patch.setattr(writer, "_CHUNK_BYTES", 60)
-            patch.setattr(writer, "_CHUNK_TERMS", 40)
+            patch.setattr(merge, "_CHUNK_BYTES", 60)
+            patch.setattr(merge, "_CHUNK_TERMS", 40)
             assert merge_segments(segments, tmp_path / "chunks.seg", removed).path.read_bytes() == whole
 
 

@@ -17,11 +17,12 @@ from entrez_kit.base.errors import StoreError
 from entrez_kit.base.markup import on_the_line
 from entrez_kit.query import unsettled
 from entrez_kit.query.record_terms import RecordTerms
-from entrez_kit.query.segments import coding, writer
+from entrez_kit.query.segments import coding, sort_terms
+from entrez_kit.query.segments.merge import merge_segments
 from entrez_kit.query.segments.positions import find_windows
 from entrez_kit.query.segments.search_index import SearchIndex
 from entrez_kit.query.segments.segment import TRAILER, Segment
-from entrez_kit.query.segments.writer import SegmentWriter, merge_segments
+from entrez_kit.query.segments.writer import SegmentWriter
 from entrez_kit.query.words import STOP_WORDS, fold, split_words
 
 NUMBERS = st.one_of(st.integers(0, 300), st.integers(0, 2**32 - 1))
@@ -183,8 +184,8 @@ def test_a_changed_byte_is_found_by_its_checksum_and_causes_no_crash(segment: Pa
 
 
 def test_terms_with_the_same_hash_are_separate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    hashes: Callable[..., np.ndarray[tuple[int], np.dtype[np.uint64]]] = writer._hash_texts
-    monkeypatch.setattr(writer, "_hash_texts", lambda *args: hashes(*args) << np.uint64(24))
+    hashes: Callable[..., np.ndarray[tuple[int], np.dtype[np.uint64]]] = sort_terms._hash_texts
+    monkeypatch.setattr(sort_terms, "_hash_texts", lambda *args: hashes(*args) << np.uint64(24))
     texts = [" ".join(sorted(STOP_WORDS)[number:]) for number in range(30)]
     index = SearchIndex([_write(tmp_path / "collisions.seg", texts)])
 
