@@ -93,11 +93,7 @@ def _search_text(phrase: str, key: str) -> list[Query]:
 
 def search_everywhere(text: str) -> Query:
     """Search a word or a phrase in all fields."""
-    return Shown(_to_leaf(text), quote_term(text, "All Fields"))
-
-
-def _to_leaf(text: str) -> Leaf:
-    return to_leaf(ALL_FIELDS, normalize(text).split())
+    return Shown(to_leaf(ALL_FIELDS, normalize(text).split()), quote_term(text, "All Fields"))
 
 
 def to_leaf(field: Field, words: Sequence[str]) -> Leaf:

@@ -38,8 +38,8 @@ class _FoldedWords(dict[int, str]):
     """The folded form of each character, with a space for each character that no word contains."""
 
     def __missing__(self, code: int) -> str:
-        found = self[code] = "".join(character if _WORD.fullmatch(character) else " " for character in fold(chr(code)))
-        return found
+        folded = self[code] = "".join(character if _WORD.fullmatch(character) else " " for character in fold(chr(code)))
+        return folded
 
 
 _FOLDED: Final = _FoldedWords()

@@ -225,7 +225,7 @@ def find_excluded(services: Services, strategy: Strategy, known: Sequence[str]) 
     pmids = list(dict.fromkeys(record.pmid for record in _resolve_known(search, known) if record.pmid))
     blocks = [block for block in split_blocks(strategy, query or "") if block.is_excluded] if query else []
     matched = search.match([block.query for block in blocks], pmids)
-    return [(block, sorted(found, key=int)) for block, found in zip(blocks, matched, strict=True) if found]
+    return [(block, sorted(matching, key=int)) for block, matching in zip(blocks, matched, strict=True) if matching]
 
 
 def _warn(request: RecallRequest, missed: Sequence[KnownRecord]) -> list[Warn]:

@@ -260,7 +260,8 @@ class _Reader:
             _HEADER.match(text) and (self._numbers or not self._has_expression() or ":" in text)
         ):
             return "header"
-        if text.endswith(":") and not self._is_inside():
+        is_inside = bool(self._lines) and _count_open(self._lines[-1].text) > 0
+        if text.endswith(":") and not is_inside:
             return "header"
         if self._numbers:
             previous = self._lines[-1] if self._lines else None
@@ -273,9 +274,6 @@ class _Reader:
 
     def _has_expression(self) -> bool:
         return any(line.role == "expression" for line in self._lines)
-
-    def _is_inside(self) -> bool:
-        return bool(self._lines) and _count_open(self._lines[-1].text) > 0
 
     def _continues(self, previous: PrintedLine, text: str) -> bool:
         """Return whether a line without a number continues the line before it."""

@@ -69,7 +69,7 @@ class Strategy:
                     known[number] = fill(numbered[number])
             text = re.sub(
                 r'"[^"]*"|#([0-9]+)\b',
-                lambda match: match[0] if match[1] is None else _enclose(known.get(int(match[1])) or ""),
+                lambda match: match[0] if match[1] is None else f"({known.get(int(match[1])) or ''})",
                 current.pubmed,
             )
             return text if len(text) <= MAX_QUERY else None
@@ -120,10 +120,6 @@ def _find_repair(printed: PrintedLine) -> str | None:
     """Return the text of a line if its characters were changed in the reading."""
     plain = " ".join(printed.original.split())
     return None if printed.text in plain else printed.text
-
-
-def _enclose(text: str) -> str:
-    return f"({text})"
 
 
 def read_strategy(

@@ -163,7 +163,9 @@ class Translator:
         tags, losses = choose_tags(node.scope.sources)
         forms, added = self._expand_phrase(node.patterns)
         varies = (_VARIES,) if node.varies else ()
-        return self._tag(forms, tags, (*node.scope.losses, *losses, *added, *varies))
+        terms = [quote(form, tag) for tag in tags for form in forms]
+        all_losses = dict.fromkeys((*node.scope.losses, *losses, *added, *varies))
+        return Piece(" OR ".join(terms), "OR" if len(terms) > 1 else "", tuple(all_losses))
 
     def _expand_phrase(self, patterns: Sequence[str]) -> tuple[list[str], tuple[Loss, ...]]:
         """Return the forms of a phrase that PubMed can search, and the losses."""
@@ -231,10 +233,6 @@ class Translator:
                 form = MARKS.sub("*", form)
             spellings.append(re.sub(r"\*+", "*", form))
         return list(dict.fromkeys(spellings)), tuple(losses)
-
-    def _tag(self, forms: Sequence[str], tags: Sequence[str], losses: tuple[Loss, ...]) -> Piece:
-        terms = [quote(form, tag) for tag in tags for form in forms]
-        return Piece(" OR ".join(terms), "OR" if len(terms) > 1 else "", tuple(dict.fromkeys(losses)))
 
     # proximity
 

@@ -107,8 +107,8 @@ def sum_ranges(values: NDArray[Any], lengths: Integers) -> Integers:
     sums = np.zeros(len(values) + 1, np.int64)
     np.cumsum(values, dtype=np.int64, out=sums[1:])
     ends = np.cumsum(lengths)
-    found: Integers = sums[ends] - sums[ends - lengths]
-    return found
+    totals: Integers = sums[ends] - sums[ends - lengths]
+    return totals
 
 
 def mask_members(wanted: NDArray[Any], known: NDArray[Any]) -> Mask:
@@ -117,8 +117,8 @@ def mask_members(wanted: NDArray[Any], known: NDArray[Any]) -> Mask:
         return np.zeros(len(wanted), np.bool_)
     places = np.searchsorted(known, wanted)
     places[places == len(known)] = 0
-    found: Mask = known[places] == wanted
-    return found
+    mask: Mask = known[places] == wanted
+    return mask
 
 
 @dataclass(slots=True)
