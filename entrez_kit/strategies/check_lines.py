@@ -1,4 +1,4 @@
-"""Check the lines of a strategy, whatever their service, for problems that need no search."""
+"""Check each line of a strategy for problems that need no search."""
 
 import re
 from collections.abc import Iterator

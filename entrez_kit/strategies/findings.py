@@ -57,7 +57,7 @@ PRESS: Final[dict[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class LineProblem:
-    """A finding about a line; ``line`` is None if it is about the strategy."""
+    """A finding about a line, or about the whole strategy (without a ``line``)."""
 
     code: str
     line: int | None

@@ -36,7 +36,7 @@ def make_words(text: str, wildcards: Mapping[str, str]) -> Words | None:
 class Lexer:
     """Splits a line into tokens; a subclass has the signs of its service.
 
-    ``varies`` says whether the service also finds plurals and spelling variants: never, of unquoted words, or always.
+    If ``varies`` is not never, the service also finds plurals and spelling variants of unquoted, or of all, words.
     """
 
     grammar: Grammar

@@ -94,7 +94,7 @@ class OvidLexer(Lexer):
 
 
 def _binds_last(tokens: Sequence[Token]) -> bool:
-    """Return whether a term without a field stands beside one with a field at the end of the line."""
+    """Return whether a term without a field is beside one with a field at the end of the line."""
     depth = 0
     bare = False
     scopes = 0
