@@ -262,7 +262,6 @@ def list_in_order(strategy: Strategy) -> Iterator[WorkingLine]:
 def _translate(line: WorkingLine, strategy: Strategy, translator: Translator) -> None:
     if line.node is None or line.kind == "refused":
         return
-    translator.notes = []
     try:
         piece = translator.translate(line.node)
     except CannotExpressError as exc:
@@ -270,7 +269,7 @@ def _translate(line: WorkingLine, strategy: Strategy, translator: Translator) ->
         _block(strategy, line)
         return
     line.pubmed, line.operator, line.own_losses = piece.text, piece.operator, piece.losses
-    line.notes += list(dict.fromkeys(translator.notes))
+    line.notes += piece.notes
     line.losses = tuple(dict.fromkeys((*line.own_losses, *inherit_losses(line.node, strategy.numbered))))
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from itertools import permutations, product
 from math import prod
 from typing import Final, Literal
@@ -85,13 +85,14 @@ class Piece:
     text: str
     operator: str = ""
     losses: tuple[Loss, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def enclose(self, *plain: str) -> str:
         """Return the text in parentheses, unless it is a term or its operator is one of these."""
         return self.text if not self.operator or self.operator in plain else f"({self.text})"
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Translator:
     """Translates lines.
 
@@ -105,7 +106,6 @@ class Translator:
     words: WordList | None = None
     proximity: Proximity = "near"
     vocabulary: Vocabulary | None = None
-    notes: list[Note] = field(default_factory=list)
 
     def translate(self, node: Node) -> Piece:
         """Return the translation of a line.
@@ -119,8 +119,9 @@ class Translator:
             return join_pieces("AND", [self.translate(part) for part in node.parts])
         if isinstance(node, Exclude):
             left, right = self.translate(node.left), self.translate(node.right)
-            losses = (*left.losses, *(loss.negate() for loss in right.losses))
-            return Piece(f"{left.enclose()} NOT {right.enclose()}", "NOT", tuple(dict.fromkeys(losses)))
+            losses = tuple(dict.fromkeys((*left.losses, *(loss.negate() for loss in right.losses))))
+            notes = tuple(dict.fromkeys((*left.notes, *right.notes)))
+            return Piece(f"{left.enclose()} NOT {right.enclose()}", "NOT", losses, notes)
         if isinstance(node, Words):
             return self._translate_words(node)
         if isinstance(node, Near):
@@ -154,7 +155,7 @@ class Translator:
         if not pieces:
             raise failures[0]
         joined = join_pieces("OR", pieces)
-        return Piece(joined.text, joined.operator, (*joined.losses, *losses))
+        return replace(joined, losses=(*joined.losses, *losses))
 
     # words
 
@@ -377,31 +378,29 @@ class Translator:
             )
         words = " ".join(re.sub(r"[^\w\s-]", " ", " ".join(reversed(node.name.split(", ")))).split())
         if node.vocabulary != "mesh":
-            name = {"emtree": "Emtree", "cinahl": "CINAHL"}[node.vocabulary]
+            origin = {"emtree": "Emtree", "cinahl": "CINAHL"}[node.vocabulary]
             if known is not None:
-                text = f"{node.name!r} is a heading of {name}; the MeSH heading {known.name!r} is proposed for it"
+                text = f"{node.name!r} is a heading of {origin}; the MeSH heading {known.name!r} is proposed for it"
                 proposed = Heading(known.name, node.explodes, node.major)
                 return Piece(print_heading(proposed), "", (Loss("substitute", text),))
-            text = f"{node.name!r} is a heading of {name}, not of MeSH; its words are searched instead"
+            text = f"{node.name!r} is a heading of {origin}, not of MeSH; its words are searched instead"
             return Piece(quote(words, "tiab"), "", (Loss("substitute", text),))
-        if known is not None and known.key != normalize(node.name):
-            self.notes.append(Note(f"{node.name!r} is now {known.name!r}.", "heading-renamed"))
-            node = Heading(known.name, node.explodes, node.major, node.qualifiers)
-        elif known is None and current is not None:
-            self.notes.append(Note(f"{node.name!r} is now {current!r}.", "heading-renamed"))
-            node = Heading(current, node.explodes, node.major, node.qualifiers)
-        elif known is None and vocabulary is not None and not vocabulary.headings.is_empty:
-            self.notes.append(Note(f"{node.name!r} is not a MeSH heading.", "not-mesh"))
+        if known is None and current is None and vocabulary is not None and not vocabulary.headings.is_empty:
+            note = Note(f"{node.name!r} is not a MeSH heading.", "not-mesh")
             text = f"{node.name!r} is not a MeSH heading; its words are searched instead"
-            return Piece(quote(words, "tiab"), "", (Loss("substitute", text),))
+            return Piece(quote(words, "tiab"), "", (Loss("substitute", text),), (note,))
+        name = current if known is None else known.name
+        notes: tuple[Note, ...] = ()
+        if name is not None and normalize(name) != normalize(node.name):
+            notes = (Note(f"{node.name!r} is now {name!r}.", "heading-renamed"),)
+            node = replace(node, name=name)
         losses: list[Loss] = []
-        for name in node.qualifiers:
-            if name in MERGED:
-                losses.append(Loss("wider", f"the qualifier {name!r} is now {MERGED[name]!r}"))
-            elif name in NOT_LEAVES and node.explodes:
-                losses.append(Loss("wider", f"PubMed includes the qualifiers below {name!r}"))
-        text = print_heading(node)
-        return Piece(text, "OR" if len(node.qualifiers) > 1 else "", tuple(losses))
+        for qualifier in node.qualifiers:
+            if qualifier in MERGED:
+                losses.append(Loss("wider", f"the qualifier {qualifier!r} is now {MERGED[qualifier]!r}"))
+            elif qualifier in NOT_LEAVES and node.explodes:
+                losses.append(Loss("wider", f"PubMed includes the qualifiers below {qualifier!r}"))
+        return Piece(print_heading(node), "OR" if len(node.qualifiers) > 1 else "", tuple(losses), notes)
 
     def _translate_value(self, node: Value) -> Piece:
         losses: tuple[Loss, ...] = ()
@@ -424,7 +423,7 @@ class _Slot:
 
 
 def _add_losses(piece: Piece, *losses: Loss) -> Piece:
-    return Piece(piece.text, piece.operator, tuple(dict.fromkeys((*piece.losses, *losses))))
+    return replace(piece, losses=tuple(dict.fromkeys((*piece.losses, *losses))))
 
 
 def _show(pattern: str) -> str:
@@ -471,8 +470,9 @@ def join_pieces(operator: str, pieces: Sequence[Piece]) -> Piece:
     if len(pieces) == 1:
         return pieces[0]
     losses = tuple(dict.fromkeys(loss for piece in pieces for loss in piece.losses))
+    notes = tuple(dict.fromkeys(note for piece in pieces for note in piece.notes))
     texts = list(dict.fromkeys(piece.enclose(operator) for piece in pieces))
-    return Piece(f" {operator} ".join(texts), operator if len(texts) > 1 else pieces[0].operator, losses)
+    return Piece(f" {operator} ".join(texts), operator if len(texts) > 1 else pieces[0].operator, losses, notes)
 
 
 def quote(form: str, tag: str) -> str:

@@ -345,8 +345,9 @@ def test_headings_are_checked_against_mesh() -> None:
     mesh = Vocabulary([Heading("Stroke", ("C10.1",), ("Cerebrovascular Accident", "Brain Attack"))])
     translator = Translator(vocabulary=mesh)
 
-    assert translate("exp Brain Attack/", "ovid", translator).text == '"Stroke"[mh]'
-    assert translator.notes == [Note("'Brain Attack' is now 'Stroke'.", "heading-renamed")]
+    renamed = translate("exp Brain Attack/ or (asthma.ti. not exp Brain Attack/)", "ovid", translator)
+    assert renamed.text == '"Stroke"[mh] OR (asthma[ti] NOT "Stroke"[mh])'
+    assert renamed.notes == (Note("'Brain Attack' is now 'Stroke'.", "heading-renamed"),)
     unknown = translate("exp Brain Fever/", "ovid", translator)
     assert (unknown.text, choose_label(unknown.losses)) == ('"Brain Fever"[tiab]', "not_expressible")
 
