@@ -10,11 +10,11 @@ from entrez_kit.base.errors import Exit, InvalidInput
 from entrez_kit.base.output_formats import Family
 from entrez_kit.base.settings import parse_names
 from entrez_kit.core.operation import SingleOutcome
+from entrez_kit.strategies.findings import CODES
 from entrez_kit.strategies.lint_strategy import LINT_STRATEGY, LintResult
 from entrez_kit.strategies.measure_recall import MEASURE_RECALL, RecallResult
 from entrez_kit.strategies.models import StrategyResult
 from entrez_kit.strategies.read_files import FILES, read_file
-from entrez_kit.strategies.rules import CODES
 from entrez_kit.strategies.translate_strategy import TRANSLATE_STRATEGY
 
 from ._formats import View

@@ -255,11 +255,11 @@ class CopyCollection(RecordCollection):
 
     def get_pmid(self, number: int) -> str:
         """Return the PMID of a record."""
-        return str(self._copy.index.pmids([number])[0])
+        return str(self._copy.index.read_pmids([number])[0])
 
     def get_pmids(self, numbers: Sequence[int]) -> list[str]:
         """Return the PMIDs of records."""
-        return [str(pmid) for pmid in self._copy.index.pmids(numbers)]
+        return [str(pmid) for pmid in self._copy.index.read_pmids(numbers)]
 
     def find_number(self, pmid: str) -> int | None:
         """Return the number of the record with this PMID; None if the PMID is unknown."""

@@ -16,7 +16,7 @@ from entrez_kit.local.copy_file import translate_errors
 from entrez_kit.local.manifest import SegmentFile
 from entrez_kit.local.prepare import PreparedFile, Topic, prepare_file
 from entrez_kit.local.sources import SourceFile
-from entrez_kit.query.segments.writer import merge_segments
+from entrez_kit.query.segments.merge import merge_segments
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection

@@ -177,13 +177,13 @@ def _compare_index(index: SearchIndex, number: int, terms: RecordTerms, chance: 
     """Describe terms of a record that its index does not have; some terms are chosen, because lookups take time."""
     listed = {(source, word) for source, pieces in terms.texts.items() for piece in pieces for word in piece}
     for source, word in chance.sample(sorted(listed), min(TERMS, len(listed))):
-        found = dict(index.positions(source, [word], BitMap([number]))).get(number, [()])
+        found = dict(index.read_positions(source, [word], BitMap([number]))).get(number, [()])
         if list(found[0]) != _find_positions(terms.texts[source], word):
             yield f"the index has other places of {word!r} in {source}"
     values = [(source, value) for source, known in terms.values.items() for value in known]
     for source, value in chance.sample(values, min(TERMS, len(values))):
-        if number not in index.values(source, value):
+        if number not in index.find_value(source, value):
             yield f"the index has no {value!r} in {source}"
     for column, numbers in terms.numbers.items():
-        if column in _COLUMNS and any(number not in index.between(column, one, one) for one in numbers):
+        if column in _COLUMNS and any(number not in index.find_range(column, one, one) for one in numbers):
             yield f"the index has another {column}"

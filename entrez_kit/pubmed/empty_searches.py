@@ -7,23 +7,24 @@ from typing import Final
 from entrez_kit.base.frontend_text import cut_middle
 from entrez_kit.base.numerals import format_count
 from entrez_kit.core.model import Warn
-from entrez_kit.query import parser, reduction
-from entrez_kit.query.parser import Group, Operand, fold_tree, parse
+from entrez_kit.query import reduction
+from entrez_kit.query.conditions import split_conditions
+from entrez_kit.query.parser import Group, Operand, parse
 from entrez_kit.query.reduction import Whole, reduce_query
 from entrez_kit.services.small_replies import DROPPED, ESearchReply
 
-MAX_CONDITIONS: Final = 100
-"""The most conditions of a query that is searched for the one that empties it."""
+MAX_PARTS: Final = 100
+"""The most parts of a query that is searched for the one that empties it."""
 MAX_SHOWN: Final = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
-    """A part of a query that every record must match, or with NOT must not match.
+class QueryPart:
+    """A condition of a query, or a word of one.
 
     Args:
-        text: the part.
-        join: the text between the condition before it and this one.
+        text: the condition, which records match, or with NOT do not match.
+        join: the text between the part before it and this one.
     """
 
     text: str
@@ -31,41 +32,28 @@ class Condition:
 
     @property
     def is_excluded(self) -> bool:
-        """Whether the condition excludes records."""
+        """Whether the part excludes records."""
         return self.join == " NOT "
 
 
-def split_query(term: str) -> list[Condition]:
-    """Return the conditions of a query, which AND or NOT joins; each word of a term without a field tag is one.
+def split_query(term: str) -> list[QueryPart]:
+    """Return the conditions of a query; each word of a condition without a field tag is a part.
 
-    The list is empty if the query has only one condition, or alternatives outside of parentheses.
+    The list is empty if the query has only one part, or begins with NOT.
     """
-    parts: tuple[parser.Part, ...] = parse(term).root.parts
-    while len(parts) == 1 and isinstance(parts[0].node, Group):
-        parts = parts[0].node.parts
-    if any(part.operator == "OR" for part in parts) or (parts and parts[0].operator == "NOT"):
-        return []
-    conditions: list[Condition] = []
-    for part in parts:
-        join, node = f" {part.operator} ", part.node
-        is_run = isinstance(node, Operand) and not (node.quoted or node.tag or node.upper or node.is_history)
-        if isinstance(node, Operand) and is_run and part.operator != "NOT":
-            first, *others = node.phrase.split()
-            conditions += [Condition(first, join), *(Condition(word, " ") for word in others)]
+    parts: list[QueryPart] = []
+    for condition in split_conditions(term):
+        node, text = condition.node, " ".join(condition.text.split())
+        join = " NOT " if condition.is_excluded else " AND "
+        if isinstance(node, Group):
+            parts.append(QueryPart(text if node.tag else f"({text})", join))
+        elif condition.is_excluded or node.quoted or node.tag or node.upper or node.is_history:
+            parts.append(QueryPart(text, join))
         else:
-            conditions.append(Condition(_print_node(node), join))
-    return conditions if 1 < len(conditions) <= MAX_CONDITIONS else []
-
-
-def _print_node(node: Operand | Group) -> str:
-    if isinstance(node, Operand):
-        return node.text
-    return fold_tree(node, lambda one: one.text, lambda parts, _: f"({_join_printed(parts)})")
-
-
-def _join_printed(parts: Sequence[tuple[str, str]]) -> str:
-    """Join pairs of an operator and a text."""
-    return " ".join(f"{operator} {text}" for operator, text in parts).removeprefix("AND ")
+            first, *others = node.phrase.split()
+            parts += [QueryPart(first, join), *(QueryPart(word, " ") for word in others)]
+    is_usable = 1 < len(parts) <= MAX_PARTS and not parts[0].is_excluded
+    return parts if is_usable else []
 
 
 def has_emptying_part(term: str, reply: ESearchReply) -> bool:
@@ -93,12 +81,12 @@ def _read_words(text: str) -> tuple[str, ...]:
 
 
 def find_emptying_part(term: str, reply: ESearchReply, count: Callable[[str], int]) -> list[Warn]:
-    """Return a warning about the first condition that leaves no record; none if the query has only one condition.
+    """Return a warning about the first part that leaves no record; none if the query has only one part.
 
-    Conditions that NCBI dropped are left out, because the reply names them.
+    Pieces that NCBI dropped are left out, because the reply names them.
 
-    The number of counts is at most the number of conditions, and at most 8: the first conditions of the query are
-    counted, and each count halves the range in which the emptying one can be.
+    The number of counts is at most the number of parts, and at most 8: the first parts of the query are counted, and
+    each count halves the range in which the emptying one can be.
 
     Args:
         term: a query without results.
@@ -106,18 +94,18 @@ def find_emptying_part(term: str, reply: ESearchReply, count: Callable[[str], in
         count: counts the records of a query.
     """
     dropped = _read_phrases(reply, "dropped")
-    conditions = [one for one in split_query(term) if _read_words(one.text) not in dropped]
-    if len(conditions) < 2:
+    parts = [part for part in split_query(term) if _read_words(part.text) not in dropped]
+    if len(parts) < 2:
         return []
-    found, empty, before = 0, len(conditions), 0
+    found, empty, before = 0, len(parts), 0
     while empty - found > 1:
         middle = (found + empty) // 2
-        number = count(_join_conditions(conditions[:middle]))
+        number = count(_join_parts(parts[:middle]))
         if number:
             found, before = middle, number
         else:
             empty = middle
-    emptying, start = conditions[found], cut_middle(_join_conditions(conditions[:found]), MAX_SHOWN)
+    emptying, start = parts[found], cut_middle(_join_parts(parts[:found]), MAX_SHOWN)
     text = cut_middle(emptying.text, MAX_SHOWN)
     if emptying.is_excluded:
         message = f"{start!r} finds {format_count(before, 'record')}, and 'NOT {text}' excludes all of them."
@@ -129,5 +117,5 @@ def find_emptying_part(term: str, reply: ESearchReply, count: Callable[[str], in
     return [Warn(code="emptying_part", message=message, terms=[emptying.text])]
 
 
-def _join_conditions(conditions: Sequence[Condition]) -> str:
-    return "".join(f"{condition.join if place else ''}{condition.text}" for place, condition in enumerate(conditions))
+def _join_parts(parts: Sequence[QueryPart]) -> str:
+    return "".join(f"{part.join if place else ''}{part.text}" for place, part in enumerate(parts))

@@ -486,3 +486,30 @@ class BriefSummary(Result):
     def study_type(self) -> str | None:
         """The kind of study, if a publication type names it; not part of the document."""
         return next((kind for kind in STUDY_TYPES if kind in self.publication_types), None)
+
+
+class Slice(Result):
+    """One slice of a search: its clause, the number of records that PubMed counted, and the number retrieved."""
+
+    clause: str
+    count: int
+    retrieved: int
+
+
+class Certificate(Result):
+    """Proof of a complete retrieval: PubMed's count, the number retrieved, and a hash of the sorted PMIDs.
+
+    ``query`` is the query of the user, ``searched_at`` the time of PubMed's first reply (UTC), and ``version`` the
+    version of entrez-kit.
+    """
+
+    query: str
+    searched_at: str
+    version: str
+    count: int
+    retrieved: int
+    missing: int
+    duplicates: int
+    slices: list[Slice]
+    query_translation: str
+    sha256: str

@@ -10,7 +10,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.base import __version__, tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, Argument, FrontendText, PerFrontend, join_names
+from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, Argument, FrontendText, PerFrontend
 from entrez_kit.core.model import (
     Collected,
     Request,
@@ -36,7 +36,7 @@ from entrez_kit.core.query_input import (
     quote_filter,
     read_query,
 )
-from entrez_kit.pubmed.models import BriefSummary
+from entrez_kit.pubmed.models import BriefSummary, Certificate, Slice
 from entrez_kit.services import Services
 from entrez_kit.services.small_replies import MAX_PUBMED_RESULTS, ESearchReply
 
@@ -250,33 +250,6 @@ class SearchParameters(Result):
     use_history: bool | None = omit_if_empty()
 
 
-class Slice(Result):
-    """One slice of a search: its clause, the number of records that PubMed counted, and the number retrieved."""
-
-    clause: str
-    count: int
-    retrieved: int
-
-
-class Certificate(Result):
-    """Proof of a complete retrieval: PubMed's count, the number retrieved, and a hash of the sorted PMIDs.
-
-    ``query`` is the query of the user, ``searched_at`` the time of PubMed's first reply (UTC), and ``version`` the
-    version of entrez-kit.
-    """
-
-    query: str
-    searched_at: str
-    version: str
-    count: int
-    retrieved: int
-    missing: int
-    duplicates: int
-    slices: list[Slice]
-    query_translation: str
-    sha256: str
-
-
 class SearchResult(Collected):
     """PMIDs in the order requested, NCBI's translation of the query, and warnings.
 
@@ -356,7 +329,7 @@ class SearchHits(Outcomes[ArticleHit]):
     def __iter__(self) -> Iterator[ArticleHit]:
         request, services = self.request, self._services
         without_mesh = self._start_mesh_warning()
-        found, url, slices = _search_all(services, request) if request.retrieve_all else _search_page(services, request)
+        found, url, slices = _start_search(services, request)
         self.total_found = found.count
         if request.use_history:
             self.web_env, self.query_key = found.web_env, found.query_key
@@ -384,7 +357,10 @@ class SearchHits(Outcomes[ArticleHit]):
         yield from self._fetch_summaries(list(islice(pmids, request.summaries_wanted)))
         yield from map(ArticleHit, pmids)
         if request.retrieve_all:
-            self._certify(found)
+            from entrez_kit.pubmed.complete_search import certify, warn_about_certificate
+
+            self.certificate = certify(request.query_term, found, self._slices, self._pmids)
+            self.warnings += warn_about_certificate(self.certificate, request.sort_by)
 
     def _find_broadening(self, found: ESearchReply) -> "Broadening | None":
         """Return how the search differs from the query; None without a sign of a difference, to import nothing then."""
@@ -420,6 +396,7 @@ class SearchHits(Outcomes[ArticleHit]):
         if not pmids:
             return
         from entrez_kit.core.batches import fetch_in_batches
+        from entrez_kit.pubmed.brief_summaries import fetch_brief_summaries, warn_about_missing
 
         services, request = self._services, self.request
         ask = partial(
@@ -434,7 +411,7 @@ class SearchHits(Outcomes[ArticleHit]):
                 self.reply_fields.setdefault("esummary_url", url)
                 self.warnings += missing
             elif part.refused:
-                self.warnings.append(_summaries_warning(part.ids))
+                self.warnings.append(warn_about_missing(part.ids))
             elif not answered:
                 raise part.error
             else:
@@ -442,7 +419,7 @@ class SearchHits(Outcomes[ArticleHit]):
             for pmid in part.ids:
                 yield ArticleHit(pmid, summaries.get(pmid))
 
-    def _yield_pmids(self, slices: "Iterable[Piece]") -> Iterator[str]:
+    def _yield_pmids(self, slices: Iterable[tuple[str, int, list[str]]]) -> Iterator[str]:
         """Yield each PMID once, and record its slice."""
         for clause, count, ids in slices:
             self._slices.append(Slice(clause=clause, count=count, retrieved=len(ids)))
@@ -451,31 +428,6 @@ class SearchHits(Outcomes[ArticleHit]):
             if self.request.retrieve_all:
                 tracing.step(len(self._pmids), self.total_found)
             yield from new
-
-    def _certify(self, found: ESearchReply) -> None:
-        import hashlib
-
-        sort, retrieved = self.request.sort_by, len(self._pmids)
-        if len(self._slices) > 1 and sort != "relevance":
-            message = f"Results are sorted by {sort} within each of the {len(self._slices)} slices, not as a whole."
-            self.warnings.append(Warn(code="sorted_by_slice", message=message))
-        if retrieved > found.count:
-            message = f"PubMed first counted {found.count} results and then returned {retrieved}: records were added "
-            self.warnings.append(Warn(code="count_changed", message=f"{message}during the search."))
-        unlisted = sum(max(0, piece.count - piece.retrieved) for piece in self._slices)
-        lines = "".join(f"{pmid}\n" for pmid in sorted(self._pmids, key=int))
-        self.certificate = Certificate(
-            query=self.request.query_term,
-            searched_at=found.searched_at,
-            version=__version__,
-            count=found.count,
-            retrieved=retrieved,
-            missing=max(0, found.count - retrieved) or unlisted,
-            duplicates=sum(piece.retrieved for piece in self._slices) - retrieved,
-            slices=self._slices,
-            query_translation=found.query_translation,
-            sha256=hashlib.sha256(lines.encode()).hexdigest(),
-        )
 
     def missing_error(self) -> EntrezKitError | None:
         """Return the error for PMIDs that NCBI counted and did not list, or for titles it did not return."""
@@ -494,13 +446,16 @@ class SearchHits(Outcomes[ArticleHit]):
         )
 
 
-Piece = tuple[str, int, list[str]]
-"""The clause added to the term, PubMed's count, and the PMIDs."""
-Search = tuple[ESearchReply, str, Iterable[Piece]]
-"""ESearch's reply, the URL of the request, and the PMIDs in slices."""
+def _start_search(
+    services: Services, request: SearchRequest
+) -> tuple[ESearchReply, str, Iterable[tuple[str, int, list[str]]]]:
+    """Return ESearch's reply, the URL of the request, and the PMIDs in slices, each with its clause and its count."""
+    if request.retrieve_all:
+        from entrez_kit.pubmed.complete_search import start_complete_search
 
-
-def _search_page(services: Services, request: SearchRequest) -> Search:
+        return start_complete_search(
+            services, request.term(), sort=SORT_NAMES[request.sort_by], dates=request.date_parameters()
+        )
     reply = services.eutils.esearch(
         db="pubmed",
         term=request.term(),
@@ -512,16 +467,6 @@ def _search_page(services: Services, request: SearchRequest) -> Search:
         **request.date_parameters(),
     )
     return reply.value, reply.url, [("", reply.value.count, reply.value.ids)]
-
-
-def _search_all(services: Services, request: SearchRequest) -> Search:
-    """Start to retrieve all PMIDs. More than 9,999 are split by date of entry, the newest slice first; each slice has
-    the order requested."""
-    from entrez_kit.pubmed.date_slices import Slicer
-
-    slicer = Slicer(services, request.term(), sort=SORT_NAMES[request.sort_by], dates=request.date_parameters())
-    whole, url = slicer.ask(None, MAX_PUBMED_RESULTS)
-    return whole, url, ((piece.clause, piece.count, piece.ids) for piece in slicer.yield_slices(whole))
 
 
 def search_articles(services: Services, request: SearchRequest) -> SearchHits:
@@ -643,52 +588,6 @@ def find_records(services: Services, request: SearchRequest, term: str, number: 
         db="pubmed", term=term, retmax=number, deadline_ms=COUNT_DEADLINE_MS, **request.date_parameters()
     )
     return reply.value
-
-
-def fetch_brief_summaries(
-    services: Services, pmids: list[str], *, snippet: int = 0, registrations: bool = False
-) -> tuple[dict[str, BriefSummary], str, list[Warn]]:
-    """Return summaries by PMID, the URL of the request, and warnings that name missing summaries and records.
-
-    Args:
-        snippet: how many characters of the abstract each summary has.
-        registrations: whether each summary has the numbers of registered trials and data.
-    """
-    from entrez_kit.pubmed.record_fetcher import fetch_articles
-    from entrez_kit.pubmed.summaries import parse_summaries
-    from entrez_kit.services.transport.in_flight import in_background
-
-    records = in_background(lambda: fetch_articles(services, pmids)) if snippet or registrations else None
-    reply = services.eutils.esummary(db="pubmed", ids=pmids, version="2.0", partial=True, read=parse_summaries)
-    by_pmid = {summary.pmid: summary for summary in reply.value[0]}
-    warnings = []
-    if missing := [pmid for pmid in pmids if pmid not in by_pmid]:
-        warnings.append(_summaries_warning(missing))
-    if records is not None:
-        articles = records()
-        if unread := [pmid for pmid in pmids if pmid not in articles]:
-            code, parts = "registrations_missing", "registrations"
-            if snippet:
-                code, parts = "abstracts_missing", "abstracts and registrations" if registrations else "abstracts"
-            message = f"NCBI returned no record for PMID {join_names(unread)}, so the {parts} are missing."
-            warnings.append(Warn(code=code, message=message))
-        for pmid, summary in by_pmid.items():
-            if (article := articles.get(pmid)) is not None:
-                summary.snippet = _truncate(article.abstract_text or "", snippet) or None if snippet else None
-                summary.data_banks = article.data_banks if registrations else []
-    return by_pmid, reply.url, warnings
-
-
-def _summaries_warning(pmids: Sequence[str]) -> Warn:
-    return Warn(code="summaries_missing", message=f"NCBI returned no summary for PMID {join_names(pmids)}.")
-
-
-def _truncate(text: str, most: int) -> str:
-    """Return a text on one line; truncate a longer text at the end of a word."""
-    words = " ".join(text.split())
-    if len(words) <= most:
-        return words
-    return f"{words[: most - 1].rpartition(' ')[0] or words[: most - 1]}…"
 
 
 SEARCH_ARTICLES = Operation(

@@ -52,10 +52,10 @@ class Evaluator:
         return combine_sets(query, self._find_leaf)
 
     def _find_leaf(self, leaf: Leaf) -> BitMap:
-        found = self._found.get(leaf)
-        if found is None:
-            found = self._found[leaf] = _find(leaf, self.index, self._history)
-        return found
+        records = self._found.get(leaf)
+        if records is None:
+            records = self._found[leaf] = _find(leaf, self.index, self._history)
+        return records
 
 
 def combine_sets(query: Query, find: Callable[[Leaf], Records]) -> Records:
@@ -99,7 +99,7 @@ def _unite(sets: list[BitMap]) -> BitMap:
 def _find(leaf: Leaf, index: "SearchIndex", history: Callable[[int], BitMap]) -> BitMap:
     match leaf:
         case Term(field, word):
-            return _unite([index.postings(source, word) for source in field.sources])
+            return _unite([index.find_word(source, word) for source in field.sources])
         case TermSet(source, values):
             return index.find_any_value(source, values)
         case Wildcard(field, pattern) if field.kind == "text":
@@ -114,7 +114,7 @@ def _find(leaf: Leaf, index: "SearchIndex", history: Callable[[int], BitMap]) ->
         case Window(field, words, distance):
             return _unite([index.find_window(source, words, distance) for source in field.sources])
         case Range(column, low, high):
-            return index.between(column, low, high)
+            return index.find_range(column, low, high)
         case HistorySet(number):
             return history(number)
         case Everything():
@@ -125,12 +125,12 @@ def expand(index: "SearchIndex", source: str, pattern: str) -> list[str]:
     """Return the words of a word list that match a pattern; the word itself if the pattern has no ``*``."""
     if "*" not in pattern:
         return [pattern]
-    return _filter(index.words(source, pattern.partition("*")[0]), pattern)
+    return _filter(index.list_words(source, pattern.partition("*")[0]), pattern)
 
 
 def expand_values(index: "SearchIndex", source: str, pattern: str) -> list[str]:
     """Return the values of a value list that match a pattern."""
-    return _filter(index.known_values(source, pattern.partition("*")[0]), pattern)
+    return _filter(index.list_values(source, pattern.partition("*")[0]), pattern)
 
 
 def _filter(known: Collection[str], pattern: str) -> list[str]:

@@ -42,6 +42,6 @@ def find_foreign_sign(query: str) -> tuple[str, str] | None:
         query: the query, with ``"x"`` in place of each text in double quotes.
     """
     for service, sign in _SIGNS.items():
-        if found := sign.search(query):
-            return service, found[0].strip()
+        if match := sign.search(query):
+            return service, match[0].strip()
     return None

@@ -43,37 +43,37 @@ def tokenize(query: str) -> tuple[list[Token], list[Repair]]:
     tokens: list[Token] = []
     repairs: list[Repair] = []
     if text != query:
-        first = next(place for place, (old, new) in enumerate(zip(query, text, strict=True)) if old != new)
+        first = next(position for position, (old, new) in enumerate(zip(query, text, strict=True)) if old != new)
         signs = " ".join(dict.fromkeys(sign for sign in query if sign in TYPOGRAPHIC_QUOTES))
         repairs.append(Repair("typographic_quotes", f"Read {signs} as plain quotation marks.", first))
-    place = 0
-    while place < len(text):
-        sign = text[place]
-        start, place = place, place + 1
+    position = 0
+    while position < len(text):
+        sign = text[position]
+        start, position = position, position + 1
         if sign.isspace():
             continue
         if sign in "()":
-            tokens.append(Token("open" if sign == "(" else "close", sign, start, place))
+            tokens.append(Token("open" if sign == "(" else "close", sign, start, position))
         elif sign in _SIGNS:
-            tokens.append(Token("operator", _SIGNS[sign], start, place))
+            tokens.append(Token("operator", _SIGNS[sign], start, position))
         elif sign == '"':
-            end = text.find('"', place)
+            end = text.find('"', position)
             if end < 0:
                 repairs.append(Repair("unmatched_quote", "Unmatched double quote ignored.", start))
                 continue
-            inner, place = text[place:end], end + 1
-            tokens.append(Token("quoted", " ".join(inner.split()), start, place))
+            inner, position = text[position:end], end + 1
+            tokens.append(Token("quoted", " ".join(inner.split()), start, position))
         elif sign == "[":
-            end = text.find("]", place)
+            end = text.find("]", position)
             if end < 0:
                 repairs.append(Repair("unmatched_bracket", "Unmatched square bracket ignored.", start))
                 continue
-            inner, place = text[place:end], end + 1
-            tokens.append(Token("tag", " ".join(inner.split()), start, place))
+            inner, position = text[position:end], end + 1
+            tokens.append(Token("tag", " ".join(inner.split()), start, position))
         elif sign == "]":
             repairs.append(Repair("unmatched_bracket", "Unmatched square bracket ignored.", start))
         else:
-            place = _scan_word(text, start, tokens)
+            position = _scan_word(text, start, tokens)
     return tokens, repairs
 
 

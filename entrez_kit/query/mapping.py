@@ -17,7 +17,7 @@ from entrez_kit.query.words import STOP_WORDS, normalize
 if TYPE_CHECKING:
     from entrez_kit.query.segments.search_index import SearchIndex
 
-LONGEST_NAME: Final = 10
+MAX_NAME_WORDS: Final = 10
 """Maximum number of words that are mapped as one term."""
 
 
@@ -42,15 +42,15 @@ def _map_subject(phrase: str, key: str, index: "SearchIndex", vocabulary: Vocabu
         return [*pieces, *_search_text(_uninvert(heading.name), heading.key), *_search_typed(heading, key)]
     if (subheading := vocabulary.subheadings.find(key)) is not None and len(key) > 2:
         shown = quote_term(subheading.name.lower(), "Subheading")
-        found = Shown(TermSet("subheading", vocabulary.subheadings.explode(subheading)), shown)
-        return [found, *_search_text(subheading.key, subheading.key), *_search_typed(subheading, key)]
+        query = Shown(TermSet("subheading", vocabulary.subheadings.explode(subheading)), shown)
+        return [query, *_search_text(subheading.key, subheading.key), *_search_typed(subheading, key)]
     if (substance := vocabulary.find_substance(key)) is not None:
         name = substance.name.lower()
         both = dict.fromkeys((name, key))
         return [search_substance(name), *map(search_everywhere, both)]
     if (known := find_unlisted_heading(key, index)) is not None:
-        found = Shown(TermSet("mesh", (known,)), quote_term(known, "MeSH Terms"))
-        return [found, *_search_text(key, key)]
+        query = Shown(TermSet("mesh", (known,)), quote_term(known, "MeSH Terms"))
+        return [query, *_search_text(key, key)]
     return None
 
 
@@ -66,10 +66,10 @@ def _search_heading(heading: Heading, index: "SearchIndex", vocabulary: Vocabula
     names = vocabulary.headings.explode(heading)
     if any(tree.startswith("V") for tree in heading.tree_numbers):
         return [Shown(TermSet("ptype", names), quote_term(name, "Publication Type"))]
-    found: list[Query] = [Shown(TermSet("mesh", names), quote_term(name, "MeSH Terms"))]
+    queries: list[Query] = [Shown(TermSet("mesh", names), quote_term(name, "MeSH Terms"))]
     if members := vocabulary.find_action(heading.key):
-        found.insert(0, search_action(members, quote_term(name, "Pharmacological Action")))
-    return found
+        queries.insert(0, search_action(members, quote_term(name, "Pharmacological Action")))
+    return queries
 
 
 def _uninvert(name: str) -> str:
@@ -84,20 +84,16 @@ def _search_typed(heading: Heading, key: str) -> list[Query]:
 def _search_text(phrase: str, key: str) -> list[Query]:
     """Search a phrase in all fields: all of its words, unless one of them is a letter or a number, and the phrase."""
     words = key.split()
-    found: list[Query] = []
+    queries: list[Query] = []
     searched = [word for word in words if word not in STOP_WORDS]
     if len(searched) > 1 and not any(len(word) == 1 or word.isdigit() for word in words):
-        found.append(And(tuple(search_everywhere(word) for word in searched)))
-    return [*found, search_everywhere(phrase)]
+        queries.append(And(tuple(search_everywhere(word) for word in searched)))
+    return [*queries, search_everywhere(phrase)]
 
 
 def search_everywhere(text: str) -> Query:
     """Search a word or a phrase in all fields."""
-    return Shown(_to_leaf(text), quote_term(text, "All Fields"))
-
-
-def _to_leaf(text: str) -> Leaf:
-    return to_leaf(ALL_FIELDS, normalize(text).split())
+    return Shown(to_leaf(ALL_FIELDS, normalize(text).split()), quote_term(text, "All Fields"))
 
 
 def to_leaf(field: Field, words: Sequence[str]) -> Leaf:
@@ -140,10 +136,10 @@ def _map_person(key: str, index: "SearchIndex") -> list[Query]:
     last = key.split()[-1]
     if last in STOP_WORDS or not last.isalpha():
         return []
-    found: list[Query] = []
+    queries: list[Query] = []
     for code in ("AUTH", "INVR"):
         field = BY_CODE[code]
         names = find_names(index, field.sources[0], key, quoted=len(last) > 2)
         if names.all:
-            found.append(Shown(TermSet(field.sources[0], names.all), f"{key}[{field.label}]"))
-    return found
+            queries.append(Shown(TermSet(field.sources[0], names.all), f"{key}[{field.label}]"))
+    return queries

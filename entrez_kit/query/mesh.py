@@ -71,14 +71,14 @@ class Tree:
 
     @cached_property
     def _by_key(self) -> dict[str, Heading]:
-        found: dict[str, Heading] = {}
+        by_key: dict[str, Heading] = {}
         for heading in self.headings:
-            found[heading.key] = heading
+            by_key[heading.key] = heading
         for heading in self.headings:
             for name in (*heading.entry_terms, heading.abbreviation):
                 if key := normalize(name):
-                    found.setdefault(key, heading)
-        return found
+                    by_key.setdefault(key, heading)
+        return by_key
 
     @cached_property
     def _places(self) -> list[tuple[str, Heading]]:
@@ -90,19 +90,19 @@ class Tree:
 
     def explode(self, heading: Heading) -> tuple[str, ...]:
         """Return the normalized names of a heading and of all headings below any of its places in the tree."""
-        found = {heading.key: None}
+        keys = {heading.key: None}
         for tree in heading.tree_numbers:
-            place = bisect_left(self._places, tree, key=_get_tree)
-            while place < len(self._places) and self._places[place][0].startswith(tree):
-                below, other = self._places[place]
+            index = bisect_left(self._places, tree, key=_get_tree)
+            while index < len(self._places) and self._places[index][0].startswith(tree):
+                below, other = self._places[index]
                 if below == tree or below[len(tree)] == ".":
-                    found[other.key] = None
-                place += 1
-        return tuple(found)
+                    keys[other.key] = None
+                index += 1
+        return tuple(keys)
 
 
-def _get_tree(place: tuple[str, Heading]) -> str:
-    return place[0]
+def _get_tree(entry: tuple[str, Heading]) -> str:
+    return entry[0]
 
 
 class Vocabulary:
@@ -138,19 +138,19 @@ class Vocabulary:
 
     @cached_property
     def _by_substance(self) -> dict[str, Substance]:
-        found = {normalize(one.name): one for one in self._substances}
-        for one in self._substances:
-            for synonym in one.synonyms:
-                found.setdefault(normalize(synonym), one)
-        return found
+        by_name = {normalize(substance.name): substance for substance in self._substances}
+        for substance in self._substances:
+            for synonym in substance.synonyms:
+                by_name.setdefault(normalize(synonym), substance)
+        return by_name
 
     @cached_property
     def _by_journal(self) -> dict[str, list[Journal]]:
-        found: dict[str, list[Journal]] = {}
+        by_key: dict[str, list[Journal]] = {}
         for journal in self._journals:
             for key in journal.keys:
-                found.setdefault(key, []).append(journal)
-        return found
+                by_key.setdefault(key, []).append(journal)
+        return by_key
 
     def find_substance(self, key: str) -> Substance | None:
         """Return the substance with this normalized name or synonym."""
@@ -158,13 +158,13 @@ class Vocabulary:
 
     @cached_property
     def _by_number(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
-        listed = [(one.name, one.related_numbers) for one in self.headings.headings]
-        listed += [(one.name, one.related_numbers) for one in self._substances]
+        by_number: dict[str, list[str]] = {}
+        listed = [(heading.name, heading.related_numbers) for heading in self.headings.headings]
+        listed += [(substance.name, substance.related_numbers) for substance in self._substances]
         for name, numbers in listed:
             for number in numbers:
-                found.setdefault(number.casefold(), []).append(normalize(name))
-        return found
+                by_number.setdefault(number.casefold(), []).append(normalize(name))
+        return by_number
 
     def find_related(self, number: str) -> tuple[str, ...]:
         """Return the normalized names of the headings and substances that list a number as related."""
@@ -193,12 +193,15 @@ def read_headings(file: IO[bytes]) -> Iterator[Heading]:
     """Read the descriptors of a ``desc`` file or the qualifiers of a ``qual`` file."""
     for kind, record in read_mesh_records(file, ("DescriptorRecord", "QualifierRecord")):
         name = record.findtext(f"{kind}Name/String") or ""
-        terms = [one.text or "" for one in record.iterfind("ConceptList/Concept/TermList/Term/String")]
+        terms = [element.text or "" for element in record.iterfind("ConceptList/Concept/TermList/Term/String")]
         yield Heading(
             name,
-            tuple(one.text or "" for one in record.iterfind("TreeNumberList/TreeNumber")),
+            tuple(element.text or "" for element in record.iterfind("TreeNumberList/TreeNumber")),
             tuple(dict.fromkeys(term for term in terms if term != name)),
-            next((one.text or "" for one in record.iterfind("ConceptList/Concept/TermList/Term/Abbreviation")), ""),
+            next(
+                (element.text or "" for element in record.iterfind("ConceptList/Concept/TermList/Term/Abbreviation")),
+                "",
+            ),
             read_related_numbers(record),
         )
 
@@ -206,7 +209,9 @@ def read_headings(file: IO[bytes]) -> Iterator[Heading]:
 def read_related_numbers(record: Any) -> tuple[str, ...]:
     """Return the related numbers without the names in parentheses behind them."""
     listed = record.iterfind("ConceptList/Concept/RelatedRegistryNumberList/RelatedRegistryNumber")
-    return tuple(dict.fromkeys(number for one in listed if (number := (one.text or "").partition(" (")[0].strip())))
+    return tuple(
+        dict.fromkeys(number for element in listed if (number := (element.text or "").partition(" (")[0].strip()))
+    )
 
 
 def read_mesh_records(file: IO[bytes], tags: Sequence[str]) -> Iterator[tuple[str, Any]]:

@@ -34,12 +34,12 @@ def find_names(index: "SearchIndex", source: str, text: str, *, quoted: bool) ->
     key = normalize(text)
     if not key:
         return Names((), ())
-    short = tuple(name for name in index.known_values(source, key) if _matches_short(key, name, quoted))
+    short = tuple(name for name in index.list_values(source, key) if _matches_short(key, name, quoted))
     forms = [key] if "," in text else [key, *rotate(key)]
     full = tuple(
         name
         for form in dict.fromkeys(forms)
-        for name in index.known_values(source, FULL + form)
+        for name in index.list_values(source, FULL + form)
         if _matches_full(form, name.removeprefix(FULL), quoted)
     )
     return Names(short, tuple(dict.fromkeys(full)))

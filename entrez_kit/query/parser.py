@@ -43,17 +43,26 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A member of a group, with the operator before it."""
+    """A member of a group, with the operator before it.
+
+    ``start`` and ``end`` are positions in the query, with the parentheses around the member and the tag after them.
+    """
 
     operator: str
     node: "Operand | Group"
+    start: int
+    end: int
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A query, or the part of one between parentheses; its parts are joined from left to right."""
+    """A query, or the part of one between parentheses; its parts are joined from left to right.
+
+    ``tag`` is the tag after the parentheses, which applies to each term in them that has none.
+    """
 
     parts: tuple[Part, ...]
+    tag: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,28 +104,28 @@ class _Parser:
     def parse(self) -> Syntax:
         tokens = self._tokens
         frames = [_Frame(0)]
-        place = 0
-        while place < len(tokens):
-            token = tokens[place]
+        index = 0
+        while index < len(tokens):
+            token = tokens[index]
             frame = frames[-1]
             if token.kind == "open":
                 frames.append(_Frame(token.start))
             elif token.kind == "close":
                 if len(frames) > 1:
-                    self._close(frames)
+                    self._close(frames, index)
                 else:
                     self._report("unmatched_parenthesis", "Unmatched parenthesis ignored.", token.start)
             elif token.kind == "operator":
                 self._set_operator(frame, token)
             elif token.kind in ("word", "quoted", "history"):
-                place = self._read_operand(frame, place)
+                index = self._read_operand(frame, index)
                 continue
-            elif token.kind == "tag" and (place == 0 or tokens[place - 1].kind != "close"):
+            elif token.kind == "tag" and (index == 0 or tokens[index - 1].kind != "close"):
                 self._report("tag_without_term", f"The tag [{token.text}] has no term before it.", token.start)
-            place += 1  # a colon without a range has no effect
+            index += 1  # a colon without a range has no effect
         while len(frames) > 1:
             self._report("unmatched_parenthesis", "Unmatched parenthesis ignored.", frames[-1].start)
-            self._close(frames)
+            self._close(frames, len(tokens))
         self._drop_operator(frames[0])
         repairs = tuple(sorted(self._repairs, key=lambda repair: repair.start))
         return Syntax(self._query, Group(tuple(frames[0].parts)), repairs)
@@ -139,43 +148,54 @@ class _Parser:
             self._report("dangling_operator", f"{name} has no operand on one side.", frame.operator.start)
             frame.operator = None
 
-    def _add(self, frame: _Frame, node: Operand | Group) -> None:
+    def _add(self, frame: _Frame, node: Operand | Group, start: int, end: int) -> None:
         operator = frame.operator
         frame.operator = None
-        frame.parts.append(Part(operator.text if operator else _IMPLIED, node))
+        frame.parts.append(Part(operator.text if operator else _IMPLIED, node, start, end))
 
-    def _close(self, frames: list[_Frame]) -> None:
+    def _close(self, frames: list[_Frame], index: int) -> None:
+        """Add the innermost group, which the token at this index closes, to the group around it."""
         inner = frames.pop()
         self._drop_operator(inner)
         if not inner.parts:
             self._drop_operator(frames[-1])
-        elif len(inner.parts) == 1 and _is_unit(inner.parts[0]):
-            self._add(frames[-1], inner.parts[0].node)  # the parentheses have no effect
+            return
+        if index == len(self._tokens):  # the parenthesis is not closed
+            start, end = inner.parts[0].start, inner.parts[-1].end
         else:
-            self._add(frames[-1], Group(tuple(inner.parts)))
+            start, end = inner.start, self._tokens[index].end
+        tag = None
+        if index + 1 < len(self._tokens) and self._tokens[index + 1].kind == "tag":
+            tag, end = self._tokens[index + 1].text, self._tokens[index + 1].end
+        node: Operand | Group = Group(tuple(inner.parts), tag)
+        if len(inner.parts) == 1 and _is_unit(inner.parts[0]):  # the parentheses have no effect
+            node = inner.parts[0].node
+            if isinstance(node, Group):
+                node = replace(node, tag=node.tag or tag)
+        self._add(frames[-1], node, start, end)
 
-    def _read_operand(self, frame: _Frame, place: int) -> int:
-        operand, place = self._read_term(place)
+    def _read_operand(self, frame: _Frame, index: int) -> int:
+        operand, index = self._read_term(index)
         tokens = self._tokens
-        if place + 1 < len(tokens) and tokens[place].kind == "colon" and tokens[place + 1].kind in ("word", "quoted"):
-            upper, place = self._read_term(place + 1)
+        if index + 1 < len(tokens) and tokens[index].kind == "colon" and tokens[index + 1].kind in ("word", "quoted"):
+            upper, index = self._read_term(index + 1)
             tag = upper.tag or operand.tag
             text = self._query[operand.start : upper.end]
             operand = replace(operand, upper=upper, tag=tag, text=text, end=upper.end)
         if operand.phrase:
-            self._add(frame, operand)
-        return place
+            self._add(frame, operand, operand.start, operand.end)
+        return index
 
-    def _read_term(self, place: int) -> tuple[Operand, int]:
+    def _read_term(self, index: int) -> tuple[Operand, int]:
         tokens = self._tokens
-        first = tokens[place]
-        end = place + 1
+        first = tokens[index]
+        end = index + 1
         if first.kind == "word":
             while end < len(tokens) and tokens[end].kind == "word":
                 end += 1
-        phrase = " ".join(token.text for token in tokens[place:end])
+        phrase = " ".join(token.text for token in tokens[index:end])
         last = tokens[end - 1]
-        tag = self._inherited.get(place)
+        tag = self._inherited.get(index)
         if end < len(tokens) and tokens[end].kind == "tag":
             last = tokens[end]
             tag = last.text or tag

@@ -1,6 +1,11 @@
 """Print a resolved query as PubMed's QueryTranslation."""
 
+import re
+from typing import Final
+
 from entrez_kit.query.algebra import And, Everything, Not, Or, Query, Shown
+
+_PUNCTUATION: Final = re.compile(r"[^\w*]|_")
 
 
 def print_query(query: Query) -> str:
@@ -16,8 +21,8 @@ def print_query(query: Query) -> str:
         elif isinstance(part, And | Or):
             sign = " AND " if isinstance(part, And) else " OR "
             listed: list[Query | str] = []
-            for place, inner in enumerate(part.parts):
-                listed += ([sign] if place else []) + _enclose(inner)
+            for index, inner in enumerate(part.parts):
+                listed += ([sign] if index else []) + _enclose(inner)
             waiting += reversed(listed)
         elif isinstance(part, Not):
             left: list[Query | str] = [] if isinstance(part.left, Everything) else [*_enclose(part.left, ()), " "]
@@ -41,6 +46,11 @@ def quote_term(text: str, label: str) -> str:
 def quote_value(text: str, label: str) -> str:
     """Return a value as PubMed prints it: in lower case and in quotes, with the name of its field."""
     return quote_term(" ".join(text.lower().split()), label)
+
+
+def print_words(text: str) -> str:
+    """Return a tagged term as PubMed prints it: as typed, with spaces instead of punctuation."""
+    return " ".join(_PUNCTUATION.sub(" ", text).split())
 
 
 def print_days(low: int, high: int, label: str) -> str:

@@ -32,9 +32,9 @@ class RecordTerms:
 
     def add_text(self, source: str, *pieces: str) -> None:
         """Add pieces of text to a word list."""
-        found = [split for piece in pieces if piece and (split := split_words(piece))]
-        if found:
-            self.texts.setdefault(source, []).extend(found)
+        split_texts = [split for piece in pieces if piece and (split := split_words(piece))]
+        if split_texts:
+            self.texts.setdefault(source, []).extend(split_texts)
 
     def add_value(self, source: str, *values: str) -> None:
         """Add normalized values."""
@@ -42,16 +42,16 @@ class RecordTerms:
 
     def add_exact(self, source: str, *values: str) -> None:
         """Add values without normalization, because identifiers need their punctuation."""
-        found = [value for value in values if value]
+        present = [value for value in values if value]
         known = self.values.get(source)
         if known is None:
-            if found:
-                self.values[source] = list(dict.fromkeys(found))
-        elif len(found) == 1:
-            if found[0] not in known:
-                known.append(found[0])
-        elif found:
-            self.values[source] = list(dict.fromkeys((*known, *found)))
+            if present:
+                self.values[source] = list(dict.fromkeys(present))
+        elif len(present) == 1:
+            if present[0] not in known:
+                known.append(present[0])
+        elif present:
+            self.values[source] = list(dict.fromkeys((*known, *present)))
 
     def add_names(self, source: str, people: Iterable[tuple[str, str]]) -> None:
         """Add people by short and by full name; a query can truncate only short names to fewer initials."""
@@ -61,6 +61,6 @@ class RecordTerms:
 
     def add_number(self, column: str, *numbers: int) -> None:
         """Add dates or other numbers; zeros are ignored."""
-        found = [number for number in numbers if number]
-        if found:
-            self.numbers.setdefault(column, []).extend(dict.fromkeys(found))
+        present = [number for number in numbers if number]
+        if present:
+            self.numbers.setdefault(column, []).extend(dict.fromkeys(present))

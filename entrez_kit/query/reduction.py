@@ -90,11 +90,14 @@ def find_mesh_gap(term: str) -> MeshGap | None:
     The search finds them if MeSH is an alternative or only excludes records: ``NOT (animals[mh] NOT humans[mh])``
     excludes no record without MeSH terms.
     """
-    if reduce_query(term, lambda one: Whole.NOTHING if is_mesh_only(one) else one.text) is not Whole.NOTHING:
+    if (
+        reduce_query(term, lambda operand: Whole.NOTHING if is_mesh_only(operand) else operand.text)
+        is not Whole.NOTHING
+    ):
         return None
-    rest = reduce_query(term, lambda one: None if is_mesh_only(one) else one.text)
-    if isinstance(rest, str):
-        return MeshGap(rest)
+    remaining = reduce_query(term, lambda operand: None if is_mesh_only(operand) else operand.text)
+    if isinstance(remaining, str):
+        return MeshGap(remaining)
     words = reduce_query(term, _to_words)
     return MeshGap(words, by_words=True) if isinstance(words, str) else None
 

@@ -15,7 +15,8 @@ from entrez_kit.query.lexer import Repair
 from entrez_kit.query.mesh import Vocabulary
 from entrez_kit.query.parser import parse
 from entrez_kit.query.printing import print_days, print_query
-from entrez_kit.query.resolve import Fidelity, Resolved, Resolver
+from entrez_kit.query.resolve import Resolver
+from entrez_kit.query.units import Fidelity, Report
 
 if TYPE_CHECKING:
     from entrez_kit.query.segments.search_index import SearchIndex
@@ -28,7 +29,7 @@ class Found:
     records: BitMap
     translation: str
     fidelity: Fidelity
-    resolved: Resolved
+    resolved: Report
     repairs: tuple[Repair, ...] = ()
 
 
@@ -85,18 +86,18 @@ def search(
     """
     evaluator = Evaluator(index, history)
     syntax = parse(query)
-    resolver = Resolver(evaluator, vocabulary or Vocabulary(), field=field, today=today, lenient=lenient)
-    resolved = resolver.resolve(syntax)
-    found = resolved.query
-    if found is None:
-        return Found(BitMap(), " ".join(query.split()), resolved.fidelity, resolved, syntax.repairs)
+    resolver = Resolver(evaluator, vocabulary or Vocabulary(), query=query, field=field, today=today, lenient=lenient)
+    whole = resolver.resolve(syntax)
+    report, resolved = whole.report, whole.query
+    if resolved is None:
+        return Found(BitMap(), " ".join(query.split()), report.fidelity, report, syntax.repairs)
     if limit is not None:
         tag = parse_tag(limit.kind)
         column = tag.field if tag is not None and tag.field.kind == "date" else BY_CODE["PDAT"]
         days = print_days(limit.low, limit.high, column.label)
         clause = Shown(Range(column.sources[0], limit.low, limit.high), days)
-        found = And((*(found.parts if isinstance(found, And) else (found,)), clause))
+        resolved = And((*(resolved.parts if isinstance(resolved, And) else (resolved,)), clause))
     # As recorded: if PubMed drops an unknown word from a query, the translation is the query as it was sent.
-    as_sent = lenient and any(not phrase.endswith("]") for phrase in resolved.phrases_not_found)
-    translation = query.strip() if as_sent else print_query(found)
-    return Found(evaluator.evaluate(found), translation, resolved.fidelity, resolved, syntax.repairs)
+    as_sent = lenient and any(not phrase.endswith("]") for phrase in report.phrases_not_found)
+    translation = query.strip() if as_sent else print_query(resolved)
+    return Found(evaluator.evaluate(resolved), translation, report.fidelity, report, syntax.repairs)

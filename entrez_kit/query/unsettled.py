@@ -26,12 +26,12 @@ def read_lowercase_operators(tokens: Sequence[Token], repairs: list[Repair]) -> 
     omitted here, which gives AND, the narrower result. ``and`` is a stopword; both readings are the same.
     """
     kept: list[Token] = []
-    for place, token in enumerate(tokens):
+    for index, token in enumerate(tokens):
         name = token.text.lower()
-        if token.kind != "word" or name not in ("and", "or", "not") or place in (0, len(tokens) - 1):
+        if token.kind != "word" or name not in ("and", "or", "not") or index in (0, len(tokens) - 1):
             kept.append(token)
             continue
-        before, after = tokens[place - 1].kind, tokens[place + 1].kind
+        before, after = tokens[index - 1].kind, tokens[index + 1].kind
         if before in ("open", "operator") or after in ("close", "operator", "tag", "colon"):
             kept.append(token)
         elif before in _PLAIN and after in _PLAIN:
@@ -53,20 +53,20 @@ def find_tags_after_parentheses(tokens: Sequence[Token], repairs: list[Repair]) 
     """
     spans: list[tuple[int, int, str]] = []
     opened: list[int] = []
-    for place, token in enumerate(tokens):
+    for index, token in enumerate(tokens):
         if token.kind == "open":
-            opened.append(place)
+            opened.append(index)
         elif token.kind == "close" and opened:
             start = opened.pop()
-            if place + 1 < len(tokens) and tokens[place + 1].kind == "tag":
-                spans.append((start, place, tokens[place + 1].text))
-    found: dict[int, str] = {}
+            if index + 1 < len(tokens) and tokens[index + 1].kind == "tag":
+                spans.append((start, index, tokens[index + 1].text))
+    tags: dict[int, str] = {}
     for start, end, tag in spans:  # inner parentheses come first
         message = f"The tag [{tag}] after parentheses applies to each term in them."
         repairs.append(Repair("tag_after_parentheses", message, tokens[end + 1].start))
-        for place in range(start, end):
-            found.setdefault(place, tag)
-    return found
+        for index in range(start, end):
+            tags.setdefault(index, tag)
+    return tags
 
 
 def measure_window(words: Sequence[str], distance: int) -> int:

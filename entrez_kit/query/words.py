@@ -7,14 +7,16 @@ from pathlib import Path
 from typing import Final
 
 from entrez_kit.base.markup import on_the_line
+from entrez_kit.query.unsettled import SHORTEST_STEM
 
+_PATTERN: Final = re.compile(r"(?:[^\W_]|\*)+")
 _WORD: Final = re.compile(r"[^\W_]+")
 _DATA: Final = json.loads(Path(__file__).with_name("words.json").read_text(encoding="utf-8"))
 STOP_WORDS: Final = frozenset(" ".join(_DATA["stop_words"]).split())
 """Words that PubMed ignores in a query (PubMed User Guide, "Stopwords")."""
 
 GREEK: Final[list[str]] = _DATA["greek"].split()
-_LETTERS: Final = {**{chr(0x3B1 + place): name for place, name in enumerate(GREEK)}, **_DATA["letters"]}
+_LETTERS: Final = {**{chr(0x3B1 + offset): name for offset, name in enumerate(GREEK)}, **_DATA["letters"]}
 _TABLE: Final = str.maketrans(_LETTERS)
 
 
@@ -36,8 +38,8 @@ class _FoldedWords(dict[int, str]):
     """The folded form of each character, with a space for each character that no word contains."""
 
     def __missing__(self, code: int) -> str:
-        found = self[code] = "".join(one if _WORD.fullmatch(one) else " " for one in fold(chr(code)))
-        return found
+        folded = self[code] = "".join(character if _WORD.fullmatch(character) else " " for character in fold(chr(code)))
+        return folded
 
 
 _FOLDED: Final = _FoldedWords()
@@ -58,3 +60,14 @@ def split_words(text: str) -> list[str]:
 def normalize(text: str) -> str:
     """Return the folded words of a value, joined by single spaces, for comparison."""
     return " ".join(split_words(text))
+
+
+def split_pattern(text: str) -> list[str]:
+    """Return the folded words of a term; ``*`` is kept after the fourth character of a word and dropped before it."""
+    patterns = []
+    for word in _PATTERN.findall(fold(text)):
+        stem = word.partition("*")[0]
+        pattern = re.sub(r"\*+", "*", word) if len(stem) >= SHORTEST_STEM else word.replace("*", "")
+        if pattern:
+            patterns.append(pattern)
+    return patterns

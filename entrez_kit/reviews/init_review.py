@@ -10,7 +10,7 @@ from entrez_kit.base import __version__
 from entrez_kit.base.errors import InvalidInput, StoreError
 from entrez_kit.core.model import Request, Result
 from entrez_kit.core.operation import Operation
-from entrez_kit.query.dialects.readers import Dialect
+from entrez_kit.query.dialects.services import Dialect
 from entrez_kit.reviews.folder import Review, hold_lock, now, save, store_error
 from entrez_kit.reviews.journal import FileOfRun, Run
 from entrez_kit.reviews.review_settings import FILE, read_settings, write_settings

@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from entrez_kit.core.model import Result, Warn, omit_if_empty
-from entrez_kit.pubmed.search import Certificate
+from entrez_kit.pubmed.models import Certificate
 
 ChangeKind = Literal[
     "new",

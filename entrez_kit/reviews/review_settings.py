@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from pydantic_core import ErrorDetails
 
 from entrez_kit.core.model import describe_problem
-from entrez_kit.query.dialects.readers import Dialect
+from entrez_kit.query.dialects.services import Dialect
 from entrez_kit.references.files.references import unreadable_error
 
 FILE: Final = "review.toml"

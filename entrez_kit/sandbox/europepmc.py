@@ -188,7 +188,7 @@ def _score_words(shelf: Shelf, words: Sequence[str], records: BitMap) -> Counter
     scores: Counter[int] = Counter()
     for word in words[:_MAX_WORDS]:
         for source, weight in (("title", 4), ("keyword", 2), ("mesh", 2), ("abstract", 1)):
-            for number in shelf.index.postings(source, word) & records:
+            for number in shelf.index.find_word(source, word) & records:
                 scores[number] += weight
     return scores
 

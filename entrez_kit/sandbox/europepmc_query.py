@@ -16,8 +16,8 @@ from entrez_kit.query.evaluate import Evaluator
 from entrez_kit.query.fields import ABSTRACT, ALL_FIELDS, BY_CODE
 from entrez_kit.query.mapping import to_leaf
 from entrez_kit.query.parser import Operand
-from entrez_kit.query.resolve import Resolver, split_pattern
-from entrez_kit.query.words import split_words
+from entrez_kit.query.resolve import Resolver
+from entrez_kit.query.words import split_pattern, split_words
 from entrez_kit.sandbox.europepmc_records import Shelf
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ def _run_leaf(leaf: Leaf, shelf: Shelf, names_sources: bool) -> BitMap:
     if field in ("PUB_YEAR", "FIRST_PDATE", "E_PDATE", "P_PDATE"):
         return _find_dates(shelf.index, text, leaf.ranged)
     if field in _FLAGS:
-        found = shelf.index.values("filter", _FLAGS[field])
+        found = shelf.index.find_value("filter", _FLAGS[field])
         return found if text.lower() in ("y", "yes", "true") else BitMap(range(shelf.index.size)) - found
     evaluator = Evaluator(shelf.index)
     if field in _TEXT:
@@ -208,4 +208,4 @@ def _find_dates(index: "SearchIndex", text: str, ranged: bool) -> BitMap:
         span = dates.parse_range("0001" if low == "*" else low, "9999" if high == "*" else high)
     else:
         span = dates.parse_date(text.replace("-", "/"))
-    return BitMap() if span is None else index.between("pdat", *span)
+    return BitMap() if span is None else index.find_range("pdat", *span)

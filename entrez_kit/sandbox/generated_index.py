@@ -96,7 +96,7 @@ class GeneratedIndex(SearchIndex):
             return online if online <= self._get_day(number, "published") else 0
         return self._get_day(number, _DATES.get(column, "entered"))
 
-    def between(self, column: str, low: int, high: int) -> BitMap:
+    def find_range(self, column: str, low: int, high: int) -> BitMap:
         """Return the records with a number in this range, bounds included."""
         if column == "uid":
             start, end = max(low - FIRST_PMID, 0), min(high - FIRST_PMID, self.size - 1)

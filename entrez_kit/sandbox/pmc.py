@@ -48,7 +48,7 @@ class PmcDatabase(Database):
 
     @property
     def _all(self) -> BitMap:
-        return self._collection.index.values("filter", _FILTER)
+        return self._collection.index.find_value("filter", _FILTER)
 
     @property
     def count(self) -> int:
@@ -63,7 +63,7 @@ class PmcDatabase(Database):
         """
         uid = re.fullmatch(r"\s*([0-9]+)\[(?:uid|pmcid)\]\s*", request.term, re.IGNORECASE)
         if uid:
-            numbers = self._collection.index.values("aid", f"pmc{self.to_canonical(uid[1])}")
+            numbers = self._collection.index.find_value("aid", f"pmc{self.to_canonical(uid[1])}")
             return SearchOutcome(ids=PmcIds(self._collection, numbers), translation=f"{uid[1]}[UID]")
 
         def find_earlier(number: int) -> Sequence[str] | None:

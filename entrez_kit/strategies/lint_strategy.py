@@ -20,19 +20,12 @@ from entrez_kit.query.words import normalize
 from entrez_kit.references.files.references import unreadable_error
 from entrez_kit.services import Services
 from entrez_kit.services.transport.in_flight import in_order
+from entrez_kit.strategies.check_strategy import check_currency, find_closure, list_headings
+from entrez_kit.strategies.findings import CODES, PRESS, LineProblem, Severity
 from entrez_kit.strategies.models import MAX_KNOWN, StrategyRequest
 from entrez_kit.strategies.prove_strategy import open_proving_copy
 from entrez_kit.strategies.read_strategy import plain_characters
-from entrez_kit.strategies.rules import (
-    CODES,
-    PRESS,
-    LineProblem,
-    Severity,
-    check_currency,
-    find_closure,
-    find_problems,
-    list_headings,
-)
+from entrez_kit.strategies.rules import find_problems
 from entrez_kit.strategies.strategy import Strategy
 from entrez_kit.strategies.translate_strategy import count_lines, read_request
 
@@ -115,16 +108,18 @@ def lint_strategy(services: Services, request: LintRequest) -> LintResult:
         problems += find_online_problems(services, strategy)
     if request.known:
         problems += find_excluding_lines(services, strategy, request.known)
-    problems = [one for one in dict.fromkeys(problems) if one.code not in request.ignore]
-    problems.sort(key=lambda one: (one.line is None, one.line or 0, list(CODES).index(one.code)))
+    problems = [problem for problem in dict.fromkeys(problems) if problem.code not in request.ignore]
+    problems.sort(key=lambda problem: (problem.line is None, problem.line or 0, list(CODES).index(problem.code)))
     final = strategy.final
     used = find_closure(strategy, final) if final is not None else set()
     numbers = {line.number for line in strategy.lines if line in used}
     fixed = fix_strategy(strategy)
     return LintResult(
-        findings=[_to_finding(one, matters=one.line is None or one.line in numbers) for one in problems],
-        errors=sum(CODES[one.code] == "error" for one in problems),
-        warnings_found=sum(CODES[one.code] == "warning" for one in problems),
+        findings=[
+            _to_finding(problem, matters=problem.line is None or problem.line in numbers) for problem in problems
+        ],
+        errors=sum(CODES[problem.code] == "error" for problem in problems),
+        warnings_found=sum(CODES[problem.code] == "warning" for problem in problems),
         lines=len(strategy.lines),
         fixed=fixed if fixed != request.strategy else None,
     )
@@ -156,8 +151,8 @@ def read_names(path: Path) -> dict[str, str]:
     )
     if not headings:
         raise unreadable_error(str(path), "it has no MeSH descriptors", hint="Give a file such as desc2026.gz.")
-    by_term = {normalize(term): one.name for one in headings for term in one.entry_terms}
-    return by_term | {normalize(one.name): one.name for one in headings}
+    by_term = {normalize(term): heading.name for heading in headings for term in heading.entry_terms}
+    return by_term | {normalize(heading.name): heading.name for heading in headings}
 
 
 def _find_in_vocabulary(vocabulary: Vocabulary, name: str) -> str | None:
@@ -169,53 +164,53 @@ def look_up_headings(services: Services, strategy: Strategy) -> dict[str, str]:
     """Return by name the present names of the headings of a strategy, as the MeSH database of NCBI has them."""
     names = [name for _, name in list_headings(strategy)]
     names = list(dict.fromkeys([*names, *(RENAMED[name.lower()] for name in names if name.lower() in RENAMED)]))
-    found = list(in_order([partial(_look_up, services, name) for name in names], services.eutils.at_once))
-    return {name: current for name, current in zip(names, found, strict=True) if current is not None}
+    present_names = list(in_order([partial(_look_up, services, name) for name in names], services.eutils.at_once))
+    return {name: current for name, current in zip(names, present_names, strict=True) if current is not None}
 
 
 def _look_up(services: Services, name: str) -> str | None:
     """Return the present name of a heading; None if MeSH has no heading and no entry term of this name."""
     records = lookup_mesh(services, MeshRequest(query=name, max_results=1)).results
-    for one in records:
-        if one.kind == "descriptor" and normalize(name) in {normalize(term) for term in (one.name, *one.entry_terms)}:
-            return one.name
+    for record in records:
+        if record.kind == "descriptor" and normalize(name) in {
+            normalize(term) for term in (record.name, *record.entry_terms)
+        }:
+            return record.name
     return None
 
 
 def find_online_problems(services: Services, strategy: Strategy) -> list[LineProblem]:
     """Return the problems that the counts of the lines in PubMed show."""
-    warning_counts = {line: len(line.warnings) for line in strategy.lines}
     counts = count_lines(services, strategy)
-    found: list[LineProblem] = []
+    problems: list[LineProblem] = []
     for line in strategy.lines:
         own_terms = not line.depends_on
-        for text in line.warnings[warning_counts[line] :]:
-            code, _, rest = text.partition(": ")
-            if code in ("quoted-phrase-not-found", "phrase-not-found", "field-not-found"):
-                found.append(LineProblem("dropped-phrase", line.number, rest))
+        for note in line.notes:
+            if note.code in ("quoted-phrase-not-found", "phrase-not-found", "field-not-found"):
+                problems.append(LineProblem("dropped-phrase", line.number, note.text))
         count = counts.get(line.number) if line.number is not None else None
         if count == 0:
-            found.append(LineProblem("no-hits", line.number, "The line finds no record in PubMed."))
+            problems.append(LineProblem("no-hits", line.number, "The line finds no record in PubMed."))
         elif count is not None and count > MAX_HITS and line.kind == "search" and own_terms:
             is_heading = line.node is not None and all(
-                isinstance(one, Heading) for one in walk(line.node) if not hasattr(one, "parts")
+                isinstance(part, Heading) for part in walk(line.node) if not hasattr(part, "parts")
             )
             if not is_heading:
-                found.append(LineProblem("explosion-of-hits", line.number, f"The line finds {count:,} records."))
-    return found
+                problems.append(LineProblem("explosion-of-hits", line.number, f"The line finds {count:,} records."))
+    return problems
 
 
 def find_excluding_lines(services: Services, strategy: Strategy, known: list[str]) -> list[LineProblem]:
     """Return the lines after NOT that exclude known relevant records."""
     from entrez_kit.strategies.measure_recall import find_excluded
 
-    found = []
+    problems = []
     for block, pmids in find_excluded(services, strategy, known):
         final = strategy.final
         number = block.line if block.line is not None else final.number if final is not None else None
         text = f"NOT excludes {len(pmids)} of the known records: {', '.join(pmids[:5])}."
-        found.append(LineProblem("not-removes-known", number, text))
-    return found
+        problems.append(LineProblem("not-removes-known", number, text))
+    return problems
 
 
 # Mechanical corrections

@@ -154,21 +154,23 @@ def measure_recall(services: Services, request: RecallRequest) -> RecallResult:
     assert query is not None, "a strategy without a query was refused"
     search = _Search(services)
     records = _resolve_known(search, request.known)
-    pmids = [one.pmid for one in records if one.pmid is not None and one.status == "found"]
+    pmids = [record.pmid for record in records if record.pmid is not None and record.status == "found"]
     unique = list(dict.fromkeys(pmids))
     blocks = split_blocks(strategy, query)
     lines = [line for line in strategy.lines if line.is_search and line.number is not None]
     line_queries = [strategy.expand(line) or "" for line in lines]
     matched = search.match([query, *(block.query for block in blocks), *line_queries], unique)
     found, by_block, by_line = matched[0], matched[1 : 1 + len(blocks)], matched[1 + len(blocks) :]
-    passed = [set(unique) - one if block.is_excluded else one for block, one in zip(blocks, by_block, strict=True)]
-    others = [[*blocks[:place], *blocks[place + 1 :]] for place in range(len(blocks))]
-    total, *without = search.count([query, *(join_blocks(rest) for rest in others)])
-    for one in records:
-        if one.pmid is not None and one.status == "found" and one.pmid not in found:
-            one.status = "missed"
-            one.missed_by = [place for place, known in enumerate(passed, start=1) if one.pmid not in known]
-    missed = [one for one in records if one.status == "missed"]
+    passed = [
+        set(unique) - known if block.is_excluded else known for block, known in zip(blocks, by_block, strict=True)
+    ]
+    others = [[*blocks[:index], *blocks[index + 1 :]] for index in range(len(blocks))]
+    total, *without = search.count([query, *(join_blocks(remaining) for remaining in others)])
+    for record in records:
+        if record.pmid is not None and record.status == "found" and record.pmid not in found:
+            record.status = "missed"
+            record.missed_by = [number for number, known in enumerate(passed, start=1) if record.pmid not in known]
+    missed = [record for record in records if record.status == "missed"]
     warnings = _warn(request, missed)
     missing = _explain_missed(search, request, strategy_words(query), blocks, total, missed)
     interval = compute_interval(len(found), len(unique))
@@ -182,15 +184,15 @@ def measure_recall(services: Services, request: RecallRequest) -> RecallResult:
         total_found=total,
         blocks=[
             BlockRecall(
-                block=place + 1,
+                block=index + 1,
                 line=block.line,
                 query=block.query,
                 is_excluded=block.is_excluded,
-                known_found=len(passed[place]),
-                known_found_without=len(_intersect(unique, [*passed[:place], *passed[place + 1 :]])),
-                records_without=without[place],
+                known_found=len(passed[index]),
+                known_found_without=len(_intersect(unique, [*passed[:index], *passed[index + 1 :]])),
+                records_without=without[index],
             )
-            for place, block in enumerate(blocks)
+            for index, block in enumerate(blocks)
         ],
         lines=[
             LineRecall(line=line.number or 0, known_found=len(known))
@@ -220,10 +222,10 @@ def find_excluded(services: Services, strategy: Strategy, known: Sequence[str]) 
     final = strategy.final
     query = strategy.expand(final) if final is not None else None
     search = _Search(services)
-    pmids = list(dict.fromkeys(one.pmid for one in _resolve_known(search, known) if one.pmid))
+    pmids = list(dict.fromkeys(record.pmid for record in _resolve_known(search, known) if record.pmid))
     blocks = [block for block in split_blocks(strategy, query or "") if block.is_excluded] if query else []
     matched = search.match([block.query for block in blocks], pmids)
-    return [(block, sorted(found, key=int)) for block, found in zip(blocks, matched, strict=True) if found]
+    return [(block, sorted(matching, key=int)) for block, matching in zip(blocks, matched, strict=True) if matching]
 
 
 def _warn(request: RecallRequest, missed: Sequence[KnownRecord]) -> list[Warn]:
@@ -277,7 +279,7 @@ def _resolve_known(search: _Search, known: Sequence[str]) -> list[KnownRecord]:
         InvalidInput: no record has an identifier.
     """
     readable = {text: read_identifier(text) for text in known}
-    ids = list(dict.fromkeys(text for text, one in readable.items() if one is not None))
+    ids = list(dict.fromkeys(text for text, identifier in readable.items() if identifier is not None))
     if not ids:
         raise InvalidInput(
             "No known record has a PMID, PMCID or DOI.",
@@ -287,10 +289,10 @@ def _resolve_known(search: _Search, known: Sequence[str]) -> list[KnownRecord]:
         )
     converted = CONVERT.run_without_warnings(search.services, CONVERT.build({"ids": ids}))
     pmids: dict[str, str | None] = {}
-    for text, one in zip(ids, converted.records, strict=True):
+    for text, record in zip(ids, converted.records, strict=True):
         identifier = readable[text]
         own = identifier.value if identifier is not None and identifier.kind == "pmid" else None
-        pmids[text] = one.pmid or own
+        pmids[text] = record.pmid or own
     listed = list(dict.fromkeys(pmid for pmid in pmids.values() if pmid))
     existing = search.match([""], listed)[0] if listed else set()
     records = []
@@ -318,48 +320,48 @@ def _explain_missed(
     missed: Sequence[KnownRecord],
 ) -> list[str]:
     """Add the title, the words and the smallest change to missed records; return the most frequent missing words."""
-    articles = _fetch(search.services, [one.pmid for one in missed if one.pmid])
+    articles = _fetch(search.services, [record.pmid for record in missed if record.pmid])
     counts: Counter[str] = Counter()
     stems = tuple(word.partition("*")[0] for word in known_words if "*" in word)
-    for one in missed:
-        article = articles.get(one.pmid or "")
+    for record in missed:
+        article = articles.get(record.pmid or "")
         if article is None:
             continue
-        one.title = article.title
+        record.title = article.title
         words = [word for word in list_words(article) if word not in known_words]
-        one.words = [word for word in words if not (stems and word.startswith(stems))][:MAX_WORDS]
-        counts.update(one.words)
+        record.words = [word for word in words if not (stems and word.startswith(stems))][:MAX_WORDS]
+        counts.update(record.words)
     if request.changes:
         tried = max(1, min(MAX_CANDIDATES, MAX_SEARCHES // max(1, 2 * len(missed))))
-        for one in missed[: MAX_SEARCHES // 2]:
-            article = articles.get(one.pmid or "")
+        for record in missed[: MAX_SEARCHES // 2]:
+            article = articles.get(record.pmid or "")
             if article is not None:
-                one.change = _find_change(search, blocks, total, one, list_candidates(article)[:tried])
+                record.change = _find_change(search, blocks, total, record, list_candidates(article)[:tried])
     return [word for word, number in counts.most_common(MAX_WORDS) if number > 1 or len(missed) == 1]
 
 
 def _fetch(services: Services, pmids: Sequence[str]) -> Mapping[str, Article]:
-    found: dict[str, Article] = {}
+    by_pmid: dict[str, Article] = {}
     for item in Retrieval.of_ids(services, list(dict.fromkeys(pmids)), keep="fields") if pmids else ():
         if item.record is not None:
             article = item.record.article()
-            found[article.pmid] = article
-    return found
+            by_pmid[article.pmid] = article
+    return by_pmid
 
 
 def list_words(article: Article) -> list[str]:
     """Return the words of a record that could be search terms, those of its title, keywords and headings first."""
     texts = [article.title or "", *article.keywords, *(term.descriptor_name for term in article.mesh_terms)]
     first = [word for text in texts for word in split_words(text)]
-    rest = Counter(split_words(article.abstract_text or ""))
-    repeated = [word for word, number in rest.most_common() if number > 1]
+    abstract_words = Counter(split_words(article.abstract_text or ""))
+    repeated = [word for word, number in abstract_words.most_common() if number > 1]
     listed = dict.fromkeys(word for word in (*first, *repeated) if len(word) > 3 and not word.isdigit())
     return [word for word in listed if word not in STOP_WORDS]
 
 
 def list_candidates(article: Article) -> list[str]:
     """Return terms that find a record: its headings, and the words and pairs of words of its title."""
-    headings = [f'"{one.descriptor_name}"[mh:noexp]' for one in article.mesh_terms if one.is_major_topic]
+    headings = [f'"{heading.descriptor_name}"[mh:noexp]' for heading in article.mesh_terms if heading.is_major_topic]
     words = split_words(article.title or "")
     pairs = [
         f'"{first} {second}"[ti]'
@@ -378,21 +380,21 @@ def _find_change(
     search: _Search, blocks: Sequence[Block], total: int, record: KnownRecord, terms: Sequence[str]
 ) -> Change | None:
     """Return the change with the fewest additional records that finds a missed record; None if none of them does."""
-    failing = [place for place in record.missed_by if not blocks[place - 1].is_excluded]
-    removed = [place for place in record.missed_by if blocks[place - 1].is_excluded]
+    failing = [number for number in record.missed_by if not blocks[number - 1].is_excluded]
+    removed = [number for number in record.missed_by if blocks[number - 1].is_excluded]
     candidates: list[str | None] = [*terms] if failing else [None]
 
     def build(term: str | None) -> str:
         changed = [
-            Block(f"({block.query}) OR {term}", line=block.line) if place in failing else block
-            for place, block in enumerate(blocks, start=1)
-            if place not in removed
+            Block(f"({block.query}) OR {term}", line=block.line) if number in failing else block
+            for number, block in enumerate(blocks, start=1)
+            if number not in removed
         ]
         return join_blocks(changed)
 
     queries = [build(term) for term in candidates]
     counts = search.count(queries)
-    for count, query, term in sorted(zip(counts, queries, candidates, strict=True), key=lambda one: one[0]):
+    for count, query, term in sorted(zip(counts, queries, candidates, strict=True), key=lambda candidate: candidate[0]):
         if record.pmid and search.match([query], [record.pmid])[0]:
             return Change(add=term, to_blocks=failing, remove_blocks=removed, added_records=count - total)
     return None

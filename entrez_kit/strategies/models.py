@@ -6,7 +6,8 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, StringConstraints
 
 from entrez_kit.core.model import Request, Result, Warned, omit_if_empty
-from entrez_kit.query.dialects.readers import Dialect
+from entrez_kit.query.dialects.notes import Note, Refusal
+from entrez_kit.query.dialects.services import Dialect
 from entrez_kit.query.dialects.translate import Label, Proximity
 from entrez_kit.query.dialects.tree import Loss, Node
 from entrez_kit.strategies.read_strategy import PrintedLine
@@ -98,13 +99,13 @@ class WorkingLine:
     kind: LineKind
     dialect: Dialect | None = None
     node: Node | None = None
-    problem: str = ""
+    refusal: Refusal | None = None
     pubmed: str = ""
     operator: str = ""
     own_losses: tuple[Loss, ...] = ()
     losses: tuple[Loss, ...] = ()
     depends_on: list[int] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
     blocked_by: int | None = None
     """The number of the refused line that this line depends on."""
 

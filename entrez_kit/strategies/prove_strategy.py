@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.settings import Settings
+from entrez_kit.query.dialects.notes import CannotExpressError, Note
 from entrez_kit.query.dialects.translate import list_directions
-from entrez_kit.query.dialects.tree import CannotExpressError, Loss
+from entrez_kit.query.dialects.tree import Loss
 from entrez_kit.query.mesh import Vocabulary
 from entrez_kit.services import Services
 from entrez_kit.strategies.models import Proof, WorkingLine
@@ -66,16 +67,16 @@ def compare_records(
             reasons[line.number] = f"line {unknown} cannot be evaluated"
             continue
         try:
-            own = evaluate_meaning(line.node, index, vocabulary, meant)
-            found = search(line.pubmed, index, vocabulary, history=lambda number: translated[number]).records
+            records = evaluate_meaning(line.node, index, vocabulary, meant)
+            matches = search(line.pubmed, index, vocabulary, history=lambda number: translated[number]).records
         except CannotExpressError as exc:
             reasons[line.number] = str(exc)
             continue
         except InvalidInput as exc:  # a filter that no copy can know
             reasons[line.number] = exc.message
             continue
-        meant[line.number], translated[line.number] = own, found
-        proofs.append(LineProof(line, len(own), len(found), list(own - found), list(found - own)))
+        meant[line.number], translated[line.number] = records, matches
+        proofs.append(LineProof(line, len(records), len(matches), list(records - matches), list(matches - records)))
     return proofs, reasons
 
 
@@ -94,26 +95,27 @@ def _open_copy(settings: Settings) -> "Copy":
 def prove_lines(strategy: Strategy, copy: "Copy") -> Mapping[int, Proof]:
     """Return the proofs of the lines by number, and correct a label that a record of the copy disproves."""
     proofs, reasons = compare_records(strategy, copy.index, copy.read_vocabulary())
-    found: dict[int, Proof] = {}
-    for one in proofs:
-        line = one.line
+    by_number: dict[int, Proof] = {}
+    for proof in proofs:
+        line = proof.line
         assert line.number is not None, "a line without a number has no proof"
-        found[line.number] = Proof(
-            same=not one.missed and not one.gained,
-            line_records=one.meant,
-            pubmed_records=one.found,
-            line_only=[str(pmid) for pmid in copy.index.pmids(one.missed[:MAX_WITNESSES])],
-            pubmed_only=[str(pmid) for pmid in copy.index.pmids(one.gained[:MAX_WITNESSES])],
+        by_number[line.number] = Proof(
+            same=not proof.missed and not proof.gained,
+            line_records=proof.meant,
+            pubmed_records=proof.found,
+            line_only=[str(pmid) for pmid in copy.index.read_pmids(proof.missed[:MAX_WITNESSES])],
+            pubmed_only=[str(pmid) for pmid in copy.index.read_pmids(proof.gained[:MAX_WITNESSES])],
         )
-        if not one.holds:
-            line.own_losses = (*line.own_losses, *_describe_differences(one, found[line.number], copy.name))
-            line.warnings.append("label-disproved: records of the copy contradict the translation; see its loss.")
+        if not proof.holds:
+            line.own_losses = (*line.own_losses, *_describe_differences(proof, by_number[line.number], copy.name))
+            text = "records of the copy contradict the translation; see its loss."
+            line.notes.append(Note(text, "label-disproved"))
     for line in list_in_order(strategy):
         if line.node is not None and line.kind != "refused":
             line.losses = tuple(dict.fromkeys((*line.own_losses, *inherit_losses(line.node, strategy.numbered))))
     for number, reason in reasons.items():
-        strategy.numbered[number].warnings.append(f"not-proven: {reason}.")
-    return found
+        strategy.numbered[number].notes.append(Note(f"{reason}.", "not-proven"))
+    return by_number
 
 
 def _describe_differences(proof: LineProof, samples: Proof, name: str) -> list[Loss]:

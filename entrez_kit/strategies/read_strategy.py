@@ -9,7 +9,8 @@ from functools import lru_cache
 from typing import Final, Literal
 
 from entrez_kit.query.dialects.detect import find_signs
-from entrez_kit.query.dialects.readers import is_reference_line
+from entrez_kit.query.dialects.notes import Note
+from entrez_kit.query.dialects.reference_lines import is_reference_line
 
 Role = Literal["expression", "comment", "header"]
 MAX_CONTINUED: Final = 500
@@ -73,7 +74,7 @@ class PrintedLine:
     text: str = ""
     number: int | None = None
     printed_count: int | None = None
-    notes: list[str] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
 
 
 @lru_cache(maxsize=1024)
@@ -119,10 +120,10 @@ def _match_number(line: str) -> tuple[int, str] | None:
     match = _NUMBER.match(text)
     if match is None:
         return None
-    rest = text[match.end() :].strip()
-    if _OPERATES.match(rest) and not _RANGE_AFTER.match(rest):
+    expression = text[match.end() :].strip()
+    if _OPERATES.match(expression) and not _RANGE_AFTER.match(expression):
         return None
-    return int(match[1]), rest
+    return int(match[1]), expression
 
 
 def _find_numbers(physical: Sequence[str]) -> dict[int, int]:
@@ -131,19 +132,19 @@ def _find_numbers(physical: Sequence[str]) -> dict[int, int]:
     A number counts only if it follows the last one, so that a year or a count is not a number. Some services print the
     last search first: such numbers go down to 1.
     """
-    candidates = [(place, match) for place, line in enumerate(physical) if (match := _match_number(line)) is not None]
+    candidates = [(index, match) for index, line in enumerate(physical) if (match := _match_number(line)) is not None]
     filled = sum(bool(line.strip()) for line in physical)
     rising: dict[int, int] = {}
     falling: dict[int, int] = {}
     last = lower = 0
-    for place, (number, rest) in candidates:
-        if number == last + 1 or (last and last + 1 < number <= last + 1 + MAX_GAP and rest):
-            rising[place] = last = number
-        if rest and (number == lower - 1 or (not falling and 1 < number <= filled)):
-            falling[place] = lower = number
-    found = falling if lower == 1 and len(falling) > len(rising) else rising
-    is_list = len(found) > 1 or (len(found) == 1 and filled == 1)
-    return found if is_list and len(found) * 8 >= filled else {}
+    for index, (number, expression) in candidates:
+        if number == last + 1 or (last and last + 1 < number <= last + 1 + MAX_GAP and expression):
+            rising[index] = last = number
+        if expression and (number == lower - 1 or (not falling and 1 < number <= filled)):
+            falling[index] = lower = number
+    numbers = falling if lower == 1 and len(falling) > len(rising) else rising
+    is_list = len(numbers) > 1 or (len(numbers) == 1 and filled == 1)
+    return numbers if is_list and len(numbers) * 8 >= filled else {}
 
 
 def _read_history(physical: Sequence[str]) -> list[PrintedLine]:
@@ -169,9 +170,9 @@ class _Reader:
 
     def read(self) -> list[PrintedLine]:
         """Return the lines."""
-        place = 0
-        while place < len(self._physical):
-            place = self._read(place)
+        index = 0
+        while index < len(self._physical):
+            index = self._read(index)
         if self._leading:
             self._lines.append(PrintedLine(self._leading, "comment"))
         return self._lines
@@ -181,58 +182,60 @@ class _Reader:
         self._leading = ""
         self._lines.append(line)
 
-    def _read(self, place: int) -> int:
-        raw = self._physical[place]
+    def _read(self, index: int) -> int:
+        raw = self._physical[index]
         if not raw.strip():
             if self._lines:
                 self._lines[-1].original += raw
             else:
                 self._leading += raw
-            return place + 1
-        if place in self._numbers:
-            return self._read_numbered(place)
+            return index + 1
+        if index in self._numbers:
+            return self._read_numbered(index)
         text = repair(" ".join(_cells(raw)))
         previous = self._lines[-1] if self._lines else None
         if self._numbers and previous is not None and previous.role == "expression" and not previous.text:
             previous.original += raw
             previous.text = text
-            return place + 1
+            return index + 1
         if self._numbers and previous is not None and previous.role == "expression" and _DIGITS.fullmatch(text):
             previous.original += raw
             previous.printed_count = int(re.sub(r"[^0-9]", "", text))
-            return place + 1
-        role = self._find_role(text, place)
+            return index + 1
+        role = self._find_role(text, index)
         if role != "expression":
             self._add(PrintedLine(raw, role, text))
-            return place + 1
+            return index + 1
         if self._numbers and previous is not None and self._continues(previous, text):
             previous.original += raw
             previous.text = f"{previous.text} {text}".strip()
-            return place + 1
-        end = self._find_end(place, text)
-        joined = "".join(self._physical[place:end])
-        notes = [] if not self._numbers else ["missing-number: the line has no number; it was numbered by its place."]
-        whole = text if end == place + 1 else repair(joined)
-        self._add(PrintedLine(joined, "expression", whole, notes=notes))
+            return index + 1
+        end = self._find_end(index, text)
+        joined = "".join(self._physical[index:end])
+        note = Note("the line has no number; it was numbered by its place.", "missing-number")
+        whole = text if end == index + 1 else repair(joined)
+        self._add(PrintedLine(joined, "expression", whole, notes=[note] if self._numbers else []))
         return end
 
-    def _read_numbered(self, place: int) -> int:
-        raw, number = self._physical[place], self._numbers[place]
+    def _read_numbered(self, index: int) -> int:
+        raw, number = self._physical[index], self._numbers[index]
         match = _match_number(raw)
         assert match is not None
         text = repair(match[1])
         before = next((line.number for line in reversed(self._lines) if line.number is not None), 0)
         notes = []
         if before and number > before + 1:
-            notes.append(f"number-gap: the numbers between {before} and {number} are missing.")
-        following = next((one for one in range(place + 1, len(self._physical)) if self._physical[one].strip()), None)
+            notes.append(Note(f"the numbers between {before} and {number} are missing.", "number-gap"))
+        following = next(
+            (number for number in range(index + 1, len(self._physical)) if self._physical[number].strip()), None
+        )
         if text and following is not None and following not in self._numbers and self._is_title(text, following):
             self._add(PrintedLine(raw, "header", text))
             self._add(PrintedLine("", "expression", "", number, notes=notes))
-            return place + 1
+            return index + 1
         role: Role = "comment" if text and _is_comment(text) else "expression"
         self._add(PrintedLine(raw, role, text, number, notes=notes))
-        return place + 1
+        return index + 1
 
     def _is_title(self, text: str, following: int) -> bool:
         """Return whether the text after a number is the title of the expression on the next line."""
@@ -247,7 +250,7 @@ class _Reader:
             and not _BEGINS_INSIDE.match(below)
         )
 
-    def _find_role(self, text: str, place: int) -> Role:
+    def _find_role(self, text: str, index: int) -> Role:
         if _is_comment(text):
             return "comment"
         signs = find_signs(text)
@@ -257,7 +260,8 @@ class _Reader:
             _HEADER.match(text) and (self._numbers or not self._has_expression() or ":" in text)
         ):
             return "header"
-        if text.endswith(":") and not self._is_inside():
+        is_inside = bool(self._lines) and _count_open(self._lines[-1].text) > 0
+        if text.endswith(":") and not is_inside:
             return "header"
         if self._numbers:
             previous = self._lines[-1] if self._lines else None
@@ -271,9 +275,6 @@ class _Reader:
     def _has_expression(self) -> bool:
         return any(line.role == "expression" for line in self._lines)
 
-    def _is_inside(self) -> bool:
-        return bool(self._lines) and _count_open(self._lines[-1].text) > 0
-
     def _continues(self, previous: PrintedLine, text: str) -> bool:
         """Return whether a line without a number continues the line before it."""
         if previous.role != "expression" or previous.original.count("\n") >= MAX_CONTINUED:
@@ -284,11 +285,11 @@ class _Reader:
             return True
         return not _looks_complete(previous.text) and previous.number is not None
 
-    def _find_end(self, place: int, text: str) -> int:
+    def _find_end(self, index: int, text: str) -> int:
         """Return the index after the last physical line of an expression without a number."""
         if _count_open(text) <= 0 and not _ENDS_OPEN.search(text):
-            following, joined = place + 1, text
-            while following < min(place + MAX_CONTINUED, len(self._physical)) and following not in self._numbers:
+            following, joined = index + 1, text
+            while following < min(index + MAX_CONTINUED, len(self._physical)) and following not in self._numbers:
                 below = repair(self._physical[following])
                 if not below or is_reference_line(below):
                     break
@@ -298,7 +299,7 @@ class _Reader:
                 following += 1
             return following
         opened = _count_open(text)
-        for following in range(place + 1, min(place + MAX_JOINED, len(self._physical))):
+        for following in range(index + 1, min(index + MAX_JOINED, len(self._physical))):
             if following in self._numbers:
                 break
             below = repair(self._physical[following])
@@ -307,7 +308,7 @@ class _Reader:
             opened += _count_open(below)
             if opened == 0 and not _ENDS_OPEN.search(below):
                 return following + 1
-        return place + 1
+        return index + 1
 
 
 def _is_comment(text: str) -> bool:
@@ -372,7 +373,7 @@ def _number(lines: list[PrintedLine], is_numbered: bool) -> list[PrintedLine]:
         elif line.role == "expression":
             following = last + 1
             if following in taken:
-                line.notes.append("missing-number: no number is free for the line.")
+                line.notes.append(Note("no number is free for the line.", "missing-number"))
                 continue
             line.number = last = following
         if line.role == "expression":

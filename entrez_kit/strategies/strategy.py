@@ -9,11 +9,12 @@ from typing import Final
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.query.dialects.detect import choose_dialect, count_votes, detect
-from entrez_kit.query.dialects.expressions import LineError
-from entrez_kit.query.dialects.readers import Dialect, is_reference_line, parse_line
+from entrez_kit.query.dialects.notes import CannotExpressError, Note, Refusal, RefusedLineError
+from entrez_kit.query.dialects.readers import parse_line
+from entrez_kit.query.dialects.reference_lines import is_reference_line
+from entrez_kit.query.dialects.services import Dialect
 from entrez_kit.query.dialects.translate import Proximity, Translator, WordList, choose_label
 from entrez_kit.query.dialects.tree import (
-    CannotExpressError,
     Direction,
     Exclude,
     Loss,
@@ -51,9 +52,9 @@ class Strategy:
     @property
     def final(self) -> WorkingLine | None:
         """The last line that is a search; some services print it first."""
-        found = [line for line in self.lines if line.kind not in ("comment", "header")]
-        numbered = [line for line in found if line.number is not None]
-        return max(numbered, key=lambda line: line.number or 0) if numbered else found[-1] if found else None
+        searches = [line for line in self.lines if line.kind not in ("comment", "header")]
+        numbered = [line for line in searches if line.number is not None]
+        return max(numbered, key=lambda line: line.number or 0) if numbered else searches[-1] if searches else None
 
     def expand(self, line: WorkingLine) -> str | None:
         """Return the translation of a line with all other lines in it; None if one of them was refused."""
@@ -62,14 +63,14 @@ class Strategy:
         known: dict[int, str | None] = {}
         numbered = self.numbered
 
-        def fill(one: WorkingLine) -> str | None:
-            for number in one.depends_on:
+        def fill(current: WorkingLine) -> str | None:
+            for number in current.depends_on:
                 if number not in known:
                     known[number] = fill(numbered[number])
             text = re.sub(
                 r'"[^"]*"|#([0-9]+)\b',
-                lambda match: match[0] if match[1] is None else _enclose(known.get(int(match[1])) or ""),
-                one.pubmed,
+                lambda match: match[0] if match[1] is None else f"({known.get(int(match[1])) or ''})",
+                current.pubmed,
             )
             return text if len(text) <= MAX_QUERY else None
 
@@ -89,11 +90,10 @@ class Strategy:
 
     def _to_line(self, line: WorkingLine, counts: Mapping[int, int], proofs: Mapping[int, Proof]) -> StrategyLine:
         printed = line.printed
-        warnings = [*printed.notes, *line.warnings]
         is_text = line.kind in ("comment", "header")
         losses = [f"{loss.direction}: {loss.text}" for loss in line.losses]
-        if line.problem:
-            losses = [f"not_expressible: {line.problem}"]
+        if line.refusal is not None:
+            losses = [f"not_expressible: {line.refusal}"]
         elif line.blocked_by is not None:
             losses = [f"not_expressible: line {line.blocked_by} was refused"]
         return StrategyLine(
@@ -106,13 +106,13 @@ class Strategy:
             label=None
             if is_text
             else "not_expressible"
-            if line.problem or line.blocked_by is not None
+            if line.refusal is not None or line.blocked_by is not None
             else choose_label(line.losses),
             loss=losses,
             depends_on=line.depends_on,
             count=counts.get(line.number) if line.number is not None else None,
             proof=proofs.get(line.number) if line.number is not None else None,
-            warnings=warnings,
+            warnings=[str(note) for note in (*printed.notes, *line.notes)],
         )
 
 
@@ -120,10 +120,6 @@ def _find_repair(printed: PrintedLine) -> str | None:
     """Return the text of a line if its characters were changed in the reading."""
     plain = " ".join(printed.original.split())
     return None if printed.text in plain else printed.text
-
-
-def _enclose(text: str) -> str:
-    return f"({text})"
 
 
 def read_strategy(
@@ -157,13 +153,13 @@ def read_strategy(
     )
     is_embase = is_embase or bool(re.search(r"\buse\s+(?:oemezd|emczd|emed)", body))
     is_cinahl = bool(re.search(r"\bcinahl\b", headers, re.IGNORECASE))
-    lines = [_parse(one, main, is_embase=is_embase, is_cinahl=is_cinahl) for one in printed]
-    found = Strategy(main, votes, lines)
-    _resolve_references(found)
+    lines = [_parse(line, main, is_embase=is_embase, is_cinahl=is_cinahl) for line in printed]
+    strategy = Strategy(main, votes, lines)
+    _resolve_references(strategy)
     translator = Translator(words, proximity, vocabulary)
-    for line in list_in_order(found):
-        _translate(line, found, translator)
-    return found
+    for line in list_in_order(strategy):
+        _translate(line, strategy, translator)
+    return strategy
 
 
 def _parse(printed: PrintedLine, main: Dialect, *, is_embase: bool, is_cinahl: bool) -> WorkingLine:
@@ -174,26 +170,23 @@ def _parse(printed: PrintedLine, main: Dialect, *, is_embase: bool, is_cinahl: b
     dialect = main if is_reference_line(printed.text) else detect(printed.text, main) or main
     line = WorkingLine(printed, "search", dialect)
     if dialect != main:
-        line.warnings.append(f"other-dialect: the line has the syntax of {dialect}.")
+        line.notes.append(Note(f"the line has the syntax of {dialect}.", "other-dialect"))
     try:
         parsed = parse_line(printed.text, dialect, is_embase=is_embase, is_cinahl=is_cinahl)
-    except LineError as exc:
-        line.warnings += exc.warnings
-        _refuse(line, str(exc))
-        return line
-    except CannotExpressError as exc:
-        _refuse(line, str(exc))
+    except RefusedLineError as exc:
+        line.notes += exc.notes
+        _refuse(line, exc.refusal)
         return line
     line.node = parsed.node
-    line.warnings += parsed.warnings
+    line.notes += parsed.notes
     line.depends_on = list_references(parsed.node)
-    if line.depends_on and all(isinstance(one, Reference) for one in walk(parsed.node) if not children(one)):
+    if line.depends_on and all(isinstance(part, Reference) for part in walk(parsed.node) if not children(part)):
         line.kind = "reference"
     return line
 
 
-def _refuse(line: WorkingLine, problem: str) -> None:
-    line.kind, line.problem, line.pubmed = "refused", problem, ""
+def _refuse(line: WorkingLine, refusal: Refusal) -> None:
+    line.kind, line.refusal, line.pubmed = "refused", refusal, ""
 
 
 def _resolve_references(strategy: Strategy) -> None:
@@ -204,19 +197,18 @@ def _resolve_references(strategy: Strategy) -> None:
         missing = [number for number in line.depends_on if number not in numbered or number == line.number]
         texts = [n for n in line.depends_on if n in numbered and numbered[n].kind in ("comment", "header")]
         if line.number in line.depends_on:
-            _refuse(line, f"circular-reference: the line refers to itself (#{line.number})")
+            _refuse(line, Refusal(f"the line refers to itself (#{line.number})", "circular-reference"))
         elif missing:
             names = ", ".join(f"#{number}" for number in missing[:5])
-            _refuse(
-                line, f"missing-reference: {names} {'is' if len(missing) == 1 else 'are'} not in the list (1-{last})"
-            )
+            text = f"{names} {'is' if len(missing) == 1 else 'are'} not in the list (1-{last})"
+            _refuse(line, Refusal(text, "missing-reference"))
         elif texts:
-            _refuse(line, f"missing-reference: #{texts[0]} is a comment, not a search")
+            _refuse(line, Refusal(f"#{texts[0]} is a comment, not a search", "missing-reference"))
         elif line.number is not None and any(number > line.number for number in line.depends_on):
             later = next(number for number in line.depends_on if number > (line.number or 0))
-            line.warnings.append(f"forward-reference: #{later} comes later in the list.")
-    for line in [one for one in strategy.lines if one.kind != "refused" and _is_circular(one, numbered)]:
-        _refuse(line, "circular-reference: the lines that it refers to refer to it")
+            line.notes.append(Note(f"#{later} comes later in the list.", "forward-reference"))
+    for line in [line for line in strategy.lines if line.kind != "refused" and _is_circular(line, numbered)]:
+        _refuse(line, Refusal("the lines that it refers to refer to it", "circular-reference"))
     for line in list_in_order(strategy):
         for number in line.depends_on:
             other = numbered.get(number)
@@ -226,7 +218,11 @@ def _resolve_references(strategy: Strategy) -> None:
                 elif other.blocked_by is not None:
                     line.blocked_by = other.blocked_by
         if line.blocked_by is not None:
-            line.warnings.append(f"not-counted: the line depends on line {line.blocked_by}, which was refused.")
+            line.notes.append(_note_blocked(line.blocked_by))
+
+
+def _note_blocked(number: int | None) -> Note:
+    return Note(f"the line depends on line {number}, which was refused.", "not-counted")
 
 
 def _is_circular(line: WorkingLine, numbered: Mapping[int, WorkingLine]) -> bool:
@@ -248,33 +244,32 @@ def list_in_order(strategy: Strategy) -> Iterator[WorkingLine]:
     for line in strategy.lines:
         waiting = [line]
         while waiting:
-            one = waiting[-1]
+            current = waiting[-1]
             todo = [
                 numbered[number]
-                for number in one.depends_on
-                if number in numbered and numbered[number] not in done and one.kind != "refused"
+                for number in current.depends_on
+                if number in numbered and numbered[number] not in done and current.kind != "refused"
             ]
             if todo and len(waiting) <= len(strategy.lines):
                 waiting.append(todo[0])
                 continue
             waiting.pop()
-            if one not in done:
-                done.add(one)
-                yield one
+            if current not in done:
+                done.add(current)
+                yield current
 
 
 def _translate(line: WorkingLine, strategy: Strategy, translator: Translator) -> None:
     if line.node is None or line.kind == "refused":
         return
-    translator.warnings = []
     try:
         piece = translator.translate(line.node)
     except CannotExpressError as exc:
-        _refuse(line, str(exc))
+        _refuse(line, exc.refusal)
         _block(strategy, line)
         return
     line.pubmed, line.operator, line.own_losses = piece.text, piece.operator, piece.losses
-    line.warnings += list(dict.fromkeys(translator.warnings))
+    line.notes += piece.notes
     line.losses = tuple(dict.fromkeys((*line.own_losses, *inherit_losses(line.node, strategy.numbered))))
 
 
@@ -293,24 +288,24 @@ def inherit_losses(node: Node, numbered: Mapping[int, WorkingLine]) -> list[Loss
 
 def _list_polarities(node: Node) -> list[tuple[int, bool]]:
     """Return the lines that a line refers to, and whether NOT excludes them."""
-    found: list[tuple[int, bool]] = []
+    polarities: list[tuple[int, bool]] = []
     waiting: list[tuple[Node, bool]] = [(node, False)]
     while waiting:
-        one, excluded = waiting.pop()
-        if isinstance(one, Reference):
-            found.append((one.number, excluded))
-        elif isinstance(one, PubMed):
-            found += [(number, is_not != excluded) for number, is_not in _list_query_polarities(one.query)]
-        elif isinstance(one, Exclude):
-            waiting += [(one.left, excluded), (one.right, not excluded)]
+        part, excluded = waiting.pop()
+        if isinstance(part, Reference):
+            polarities.append((part.number, excluded))
+        elif isinstance(part, PubMed):
+            polarities += [(number, is_not != excluded) for number, is_not in _list_query_polarities(part.query)]
+        elif isinstance(part, Exclude):
+            waiting += [(part.left, excluded), (part.right, not excluded)]
         else:
-            waiting += [(part, excluded) for part in children(one)]
-    return found
+            waiting += [(child, excluded) for child in children(part)]
+    return polarities
 
 
 def _list_query_polarities(query: str) -> list[tuple[int, bool]]:
     """Return the lines that a query of PubMed refers to, and whether NOT excludes them."""
-    found: list[tuple[int, bool]] = []
+    polarities: list[tuple[int, bool]] = []
     waiting = [(part, False) for part in parse(query).root.parts]
     while waiting:
         part, excluded = waiting.pop()
@@ -318,8 +313,8 @@ def _list_query_polarities(query: str) -> list[tuple[int, bool]]:
         if isinstance(part.node, Group):
             waiting += [(inner, excluded) for inner in part.node.parts]
         elif part.node.is_history:
-            found.append((int(part.node.phrase[1:]), excluded))
-    return found
+            polarities.append((int(part.node.phrase[1:]), excluded))
+    return polarities
 
 
 def _block(strategy: Strategy, refused: WorkingLine) -> None:
@@ -331,6 +326,6 @@ def _block(strategy: Strategy, refused: WorkingLine) -> None:
         for line in strategy.lines:
             if line.blocked_by is None and line.kind in ("search", "reference") and blocked & set(line.depends_on):
                 line.blocked_by = refused.number
-                line.warnings.append(f"not-counted: the line depends on line {refused.number}, which was refused.")
+                line.notes.append(_note_blocked(refused.number))
                 blocked.add(line.number)
                 changed = True

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.core.operation import AgentOptions, Operation
+from entrez_kit.query.dialects.notes import CountCode, Note
 from entrez_kit.query.dialects.translate import WordList
 from entrez_kit.query.words import split_words
 from entrez_kit.services import Services
@@ -18,6 +19,15 @@ from entrez_kit.strategies.strategy import Strategy, read_strategy
 
 COUNT_DEADLINE_MS: Final = 120_000
 """Deadline of one count; the counts of long strategies take PubMed a while."""
+
+_REMARK_CODES: Final[dict[str, CountCode]] = {
+    "phrase_not_found": "phrase-not-found",
+    "field_not_found": "field-not-found",
+    "quoted_phrase_not_found": "quoted-phrase-not-found",
+    "phrase_ignored": "phrase-ignored",
+    "output_message": "output-message",
+}
+"""By code of a remark of ESearch, the code of the note."""
 
 
 class TranslateRequest(StrategyRequest):
@@ -88,16 +98,18 @@ def find_refused_error(strategy: Strategy, result: StrategyResult) -> InvalidInp
     if result.query is None and strategy.final is not None:
         final = strategy.final
         blocked = final.blocked_by if final.blocked_by is not None else final.number
-        problem = next((line.problem for line in strategy.lines if line.number == blocked), "")
+        refusal = next((line.refusal for line in strategy.lines if line.number == blocked), "")
         return InvalidInput(
-            f"The last line cannot be searched in PubMed: line {blocked} was refused ({problem}).",
+            f"The last line cannot be searched in PubMed: line {blocked} was refused ({refusal}).",
             invalid_input=f"line {blocked}",
             recovery_hint=f"Correct line {blocked}, or replace it with a line in PubMed's syntax.",
             details={
                 "reason": "line_refused",
                 "partial": any(line.is_search for line in strategy.lines),
                 "missing": [
-                    {"number": line.number, "problem": line.problem} for line in strategy.lines if line.problem
+                    {"number": line.number, "problem": str(line.refusal)}
+                    for line in strategy.lines
+                    if line.refusal is not None
                 ],
             },
         )
@@ -113,20 +125,20 @@ def count_lines(services: Services, strategy: Strategy) -> dict[int, int]:
     lines = [line for line in strategy.lines if line.is_search]
     replies = list(in_order([partial(_count, services, strategy, line) for line in lines], services.eutils.at_once))
     counts: dict[int, int] = {}
-    remarks: dict[int, set[str]] = {}  # by line, those of the lines that it refers to, too
+    remarks: dict[int, set[Note]] = {}  # by line, those of the lines that it refers to, too
     failure: EntrezKitError | None = None
     for line, reply in zip(lines, replies, strict=True):
         if isinstance(reply, EntrezKitError):
             failure = reply
-            line.warnings.append(f"not-counted: {reply}")
+            line.notes.append(Note(str(reply), "not-counted"))
         elif reply is None:
-            line.warnings.append("not-counted: the line with all others in it is too long.")
+            line.notes.append(Note("the line with all others in it is too long.", "not-counted"))
         elif line.number is not None:
             counts[line.number] = reply.count
             known = set().union(*(remarks.get(number, ()) for number in line.depends_on))
-            texts = [f"{remark.code.replace('_', '-')}: {remark.message}" for remark in reply.remarks]
-            line.warnings += [text for text in texts if text not in known]
-            remarks[line.number] = known.union(texts)
+            notes = [Note(remark.message, _REMARK_CODES[remark.code]) for remark in reply.remarks]
+            line.notes += [note for note in notes if note not in known]
+            remarks[line.number] = known.union(notes)
     if failure is not None and not counts:
         raise failure
     return counts

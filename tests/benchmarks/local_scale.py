@@ -42,10 +42,11 @@ from entrez_kit.query.mesh import Vocabulary
 from entrez_kit.query.record_terms import RecordTerms
 from entrez_kit.query.search import search
 from entrez_kit.query.segments import relevance
+from entrez_kit.query.segments.merge import merge_segments
 from entrez_kit.query.segments.relevance import PUBMED
 from entrez_kit.query.segments.search_index import SearchIndex
 from entrez_kit.query.segments.segment import Segment
-from entrez_kit.query.segments.writer import SegmentWriter, merge_segments
+from entrez_kit.query.segments.writer import SegmentWriter
 from entrez_kit.query.words import STOP_WORDS, split_words
 
 TEXTS = ("title", "abstract", "keyword", "mesh")
@@ -122,7 +123,7 @@ class Ours:
 
     def count_any(self, words: Sequence[str], low: int, high: int) -> int:
         """Count the records of some days with any of these words in title, abstract or keywords."""
-        found = self.index.between("edat", low, high)
+        found = self.index.find_range("edat", low, high)
         some = self.index.find_any_word(TIAB[0], words)
         for source in TIAB[1:]:
             some |= self.index.find_any_word(source, words)
@@ -494,7 +495,7 @@ def _count_best(index: SearchIndex, words: Sequence[str]) -> int:
 
 
 def _list_all(index: SearchIndex, vocabulary: Vocabulary, query: str) -> int:
-    return len(index.pmids(index.rank(search(query, index, vocabulary).records.to_array(), "newest")))
+    return len(index.read_pmids(index.rank(search(query, index, vocabulary).records.to_array(), "newest")))
 
 
 def _build_whole(path: Path, texts: Path, size: int) -> dict[str, Any]:
@@ -541,7 +542,7 @@ def _count_variants(index: SearchIndex, begin: str) -> int:
     """Count the records with any of 2,000 words; no stem of four letters has as many among these invented words."""
     found = BitMap()
     for source in TIAB:
-        found |= index.find_any_word(source, [*index.words(source, begin)][:VARIANTS])
+        found |= index.find_any_word(source, [*index.list_words(source, begin)][:VARIANTS])
     return len(found)
 
 

@@ -75,7 +75,7 @@ def main() -> None:
             (
                 "the words of the copy for truncated words",
                 "near",
-                WordList("the copy", tuple(copy.index.words("title"))),
+                WordList("the copy", tuple(copy.index.list_words("title"))),
             ),
             ("distances", "near", None),
         )
@@ -210,7 +210,7 @@ def report(strategies: Sequence[Strategy], copy: Copy, *, judges: bool) -> None:
             shown[claim] += bool(one.meant or one.found)
             if not one.holds:
                 wrong += 1
-                witnesses = copy.index.pmids([*one.missed[:2], *one.gained[:2]])
+                witnesses = copy.index.read_pmids([*one.missed[:2], *one.gained[:2]])
                 print(f"WRONG {label}, strategy {number}: {one.line.printed.text!r} -> {one.line.pubmed!r} {witnesses}")
     unproven = sum(len(reasons) for _, reasons in proofs)
     refused = sum(line.kind == "refused" for strategy in strategies for line in strategy.lines)
@@ -262,7 +262,7 @@ def judge_all(proofs: Iterable[tuple[list[LineProof], dict[int, str]]], copy: Co
             key = strategy, one.line.number
             if key in totals and key not in unjudged and totals[key] != {*meant[one.line.number]}:
                 differ += 1
-                witnesses = copy.index.pmids(list(totals[key] ^ {*meant[one.line.number]})[:3])
+                witnesses = copy.index.read_pmids(list(totals[key] ^ {*meant[one.line.number]})[:3])
                 print(f"DIFFERS, strategy {strategy}: {one.line.printed.text!r} {witnesses}")
     return len(totals.keys() - unjudged), differ
 

@@ -108,7 +108,7 @@ def list_passed_to_re(module: ModuleType) -> Iterator[tuple[str, "re.Pattern[Any
 
 # Patterns built from words at run time, with possible words.
 MADE_OF_WORDS: Final[dict[tuple[str, str], str]] = {
-    ("query.dialects.tree", "compile ''.join((*pieces, re.escape(pattern[place:])))"): r"colo\w{0,1}r\w*",
+    ("query.dialects.tree", "compile ''.join((*pieces, re.escape(pattern[end:])))"): r"colo\w{0,1}r\w*",
     ("query.dialects.values", r"search f'\\b{name}\\b'"): r"\btherapy\b",
     ("references.merge.entries", "compile pattern"): r"[0-9]{4}",
     ("references.merge.works", r"search f'(?im)[\\s,{{]{name}\\s*='"): r"(?im)[\s,{]pmid\s*=",
@@ -159,18 +159,17 @@ HELD_BY_THE_MODULE: Final = {
 
 
 LEXERS: Final = (
-    "OvidLexer",
-    "EmbaseLexer",
-    "EbscoLexer",
-    "WosLexer",
-    "ScopusLexer",
-    "CochraneLexer",
-    "_LEXERS",
-    "_OVID_HEADING",
+    "ovid OvidLexer",
+    "ovid _HEADING",
+    "embase EmbaseLexer",
+    "ebsco EbscoLexer",
+    "web_of_science WosLexer",
+    "scopus ScopusLexer",
+    "cochrane CochraneLexer",
 )
 AT_THE_BEGINNING: Final = {
     "references.files.reference_files _SIGNS",
-    *(f"query.dialects.readers {name}" for name in LEXERS),
+    *(f"query.dialects.{name}" for name in LEXERS),
 }
 """Tables of patterns that are matched one after another, without a name in the source."""
 EXCUSED: Final = {

@@ -79,12 +79,12 @@ def read_index(connection: sqlite3.Connection) -> dict[str, object]:
     removed = lexical.read_set(connection, lexical.REMOVED)
     index = SearchIndex(lexical._open_segments(connection) or [], removed)
     live = index.list_records()
-    pmids = dict(zip(live, index.pmids(list(live)), strict=True))
+    pmids = dict(zip(live, index.read_pmids(list(live)), strict=True))
     words = [
         (source, word, pmids[number], list(places))
         for source in ("title", "abstract", "terms")
-        for word in sorted(index.words(source))
-        for number, [places] in index.positions(source, [word], index.postings(source, word))
+        for word in sorted(index.list_words(source))
+        for number, [places] in index.read_positions(source, [word], index.find_word(source, word))
     ]
     members = connection.execute("SELECT query_key, records FROM lexical_members").fetchall()
     return {

@@ -64,7 +64,7 @@ def titles(settings: Settings, name: str) -> dict[str, str]:
     copy = open_copy(settings, name)
     try:
         collection = copy.collection
-        numbers = collection.index.between("uid", 0, 10**10)
+        numbers = collection.index.find_range("uid", 0, 10**10)
         return {collection.get_pmid(number): collection.read_document(number).title for number in numbers}
     finally:
         copy.close()

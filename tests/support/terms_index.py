@@ -22,14 +22,12 @@ class TermsIndex:
         self._terms = [terms for terms, _ in records]
         self._keys = [keys for _, keys in records]
 
-    def words(self, source: str, prefix: str = "") -> set[str]:
+    def list_words(self, source: str, prefix: str = "") -> set[str]:
         """Return the words of a word list that begin with a prefix."""
-        return {word for word in self._list_words(source) if word.startswith(prefix)}
+        words = {word for terms in self._terms for piece in terms.texts.get(source, ()) for word in piece}
+        return {word for word in words if word.startswith(prefix)}
 
-    def _list_words(self, source: str) -> set[str]:
-        return {word for terms in self._terms for piece in terms.texts.get(source, ()) for word in piece}
-
-    def postings(self, source: str, word: str) -> BitMap:
+    def find_word(self, source: str, word: str) -> BitMap:
         """Return the records with this word in a word list."""
         return self.find_any_word(source, [word])
 
@@ -44,10 +42,12 @@ class TermsIndex:
 
     def find_window(self, source: str, words: Sequence[str], distance: int) -> BitMap:
         """Return the records with words in any order and at most ``distance`` other words between first and last."""
-        found = self.positions(source, words, BitMap(range(len(self._terms))))
+        found = self.read_positions(source, words, BitMap(range(len(self._terms))))
         return BitMap([number for number, places in found if is_within(places, words, distance)])
 
-    def positions(self, source: str, words: Sequence[str], records: BitMap) -> Iterator[tuple[int, list[list[int]]]]:
+    def read_positions(
+        self, source: str, words: Sequence[str], records: BitMap
+    ) -> Iterator[tuple[int, list[list[int]]]]:
         """Yield each of these records with the ascending positions of each word in a word list."""
         for number in records:
             places: list[tuple[int, str]] = []
@@ -57,7 +57,7 @@ class TermsIndex:
                 start += len(piece) + VALUE_GAP
             yield number, [[place for place, one in places if one == word] for word in words]
 
-    def values(self, source: str, value: str) -> BitMap:
+    def find_value(self, source: str, value: str) -> BitMap:
         """Return the records with exactly this value."""
         return self.find_any_value(source, [value])
 
@@ -66,11 +66,11 @@ class TermsIndex:
         wanted = set(values)
         return self._choose(lambda terms: not wanted.isdisjoint(terms.values.get(source, ())))
 
-    def known_values(self, source: str) -> set[str]:
+    def list_values(self, source: str) -> set[str]:
         """Return the values of a value list."""
         return {value for terms in self._terms for value in terms.values.get(source, ())}
 
-    def between(self, column: str, low: int, high: int) -> BitMap:
+    def find_range(self, column: str, low: int, high: int) -> BitMap:
         """Return the records with a number in this range, bounds included."""
         return self._choose(lambda terms: any(low <= number <= high for number in terms.numbers.get(column, ())))
 

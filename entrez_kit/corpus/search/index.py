@@ -30,9 +30,10 @@ from pyroaring import BitMap
 from entrez_kit.base.errors import StoreError
 from entrez_kit.corpus.search.terms import IndexRow, find_stems, words_of
 from entrez_kit.query.record_terms import RecordTerms
+from entrez_kit.query.segments.merge import merge_segments
 from entrez_kit.query.segments.search_index import SearchIndex
 from entrez_kit.query.segments.segment import Segment
-from entrez_kit.query.segments.writer import SegmentWriter, merge_segments
+from entrez_kit.query.segments.writer import SegmentWriter
 
 AT_ONCE: Final = 16_384
 """Records indexed by one pass."""
@@ -143,7 +144,7 @@ _MEMBERS_QUEUED: Final = "SELECT pmid FROM lexical_queue CROSS JOIN membership U
 def member_pmids(connection: sqlite3.Connection, query_key: str) -> NDArray[np.uint32]:
     """Return the current records that a query has found."""
     with open_index(connection) as index:
-        return np.array(index.pmids(find_members(connection, index, query_key).to_array()), dtype=np.uint32)
+        return np.array(index.read_pmids(find_members(connection, index, query_key).to_array()), dtype=np.uint32)
 
 
 def count_records(connection: sqlite3.Connection) -> int:

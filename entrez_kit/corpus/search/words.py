@@ -50,7 +50,7 @@ def search(
         concepts = parse(query, lambda phrase: searched.count_phrases(to_concept([phrase]).phrases, formula) > 0)
         depth = profile.feedback_depth
         numbers, scores = searched.find_best(concepts, formula, max(limit, depth), members)
-        pmids = np.array(searched.pmids(numbers), np.int64)
+        pmids = np.array(searched.read_pmids(numbers), np.int64)
         order = np.lexsort((pmids, -scores))[: max(limit, depth)]
         numbers, scores, pmids = numbers[order], scores[order], pmids[order]
         is_close = len(scores) and scores[:_CLOSE][-1] >= profile.feedback_share_least * scores[0]

@@ -11,7 +11,7 @@ from typing import Any
 
 from entrez_kit.local.eutils.replies import Items, LocalReply
 from entrez_kit.query.fields import Field
-from entrez_kit.query.resolve import Resolved
+from entrez_kit.query.units import Report
 
 
 class BadRequest(Exception):
@@ -50,7 +50,7 @@ class SearchOutcome:
 
     ids: Sequence[str]
     translation: str = ""
-    resolved: Resolved = field(default_factory=Resolved)
+    resolved: Report = field(default_factory=Report)
     fidelity: str = ""
 
 

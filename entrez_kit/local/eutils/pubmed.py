@@ -27,8 +27,8 @@ from entrez_kit.query import dates
 from entrez_kit.query.fields import FIELDS, Field
 from entrez_kit.query.mesh import Vocabulary
 from entrez_kit.query.names import find_names
-from entrez_kit.query.resolve import Fidelity
 from entrez_kit.query.search import DateLimit, Found, search
+from entrez_kit.query.units import Fidelity
 from entrez_kit.query.words import normalize
 
 CEILING: Final = 9_999
@@ -243,7 +243,7 @@ class PubMedDatabase(Database):
         index = self.collection.index
 
         def count(field: Field, source: str) -> int:
-            return len(index.words(source) if field.kind == "text" else index.known_values(source))
+            return len(index.list_words(source) if field.kind == "text" else index.list_values(source))
 
         return [(field, sum(count(field, source) for source in field.sources)) for field in FIELDS]
 
@@ -270,7 +270,7 @@ class PubMedDatabase(Database):
         if link.endswith("combined"):
             return [*related[: _FIVE - 1], *((other, int(pmid)) for other in self.collection.find_citing(pmid)[:1])]
         if "reviews" in link:
-            reviews = self.collection.index.values("ptype", _REVIEW)
+            reviews = self.collection.index.find_value("ptype", _REVIEW)
             related = [pair for pair in related if self._to_set([pair[0]]) & reviews]
         return related[:_FIVE] if link.endswith("five") else related
 
@@ -292,20 +292,20 @@ class PubMedDatabase(Database):
         found = index.list_records()
         used = 0
         if journal.strip():
-            found &= index.values("journal", normalize(journal))
+            found &= index.find_value("journal", normalize(journal))
         for source, value in (("volume", volume), ("page", page)):
             if value.strip():
-                found &= index.values(source, normalize(value))
+                found &= index.find_value(source, normalize(value))
                 used += 1
         # Year and author are ignored if the citation has volume and page.
         if used < 2:
             span = dates.parse_date(year) if year.strip() else None
             if span is not None:
-                found &= index.between("pdat", *span)
+                found &= index.find_range("pdat", *span)
             names = re.sub(r"[.,]", " ", author).split()
             if names:
                 known = find_names(index, "author", " ".join(names), quoted=False).all
-                found &= BitMap.union(BitMap(), *(index.values("author", name) for name in known))
+                found &= BitMap.union(BitMap(), *(index.find_value("author", name) for name in known))
             if not used and not names:
                 return []
         return self.collection.get_pmids(index.rank(list(found), ""))

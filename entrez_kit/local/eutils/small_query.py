@@ -12,7 +12,7 @@ from entrez_kit.query.fields import Field
 from entrez_kit.query.lexer import NCBI_MESSAGES
 from entrez_kit.query.parser import Operand, fold_tree, parse
 from entrez_kit.query.printing import print_query
-from entrez_kit.query.resolve import Resolved, Unit, join_units
+from entrez_kit.query.units import Report, Unit, join_units
 from entrez_kit.query.words import STOP_WORDS, normalize
 
 Values = Mapping[str, Sequence[str]]
@@ -47,7 +47,7 @@ class SmallQuery:
         self.fields = fields
         self.by_tag = {tag: field for field in fields for tag in field.tags}
         self._leaves: list[Found] = []
-        self._resolved = Resolved()
+        self._resolved = Report()
         self._history: Callable[[int], Sequence[str] | None] = lambda number: None
         self._default: str | None = None
 

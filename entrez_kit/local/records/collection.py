@@ -67,7 +67,7 @@ class WordCounts(Mapping[str, int]):
         return self._counts[word]
 
     def __contains__(self, word: object) -> bool:
-        return any(self._index.postings(source, str(word)) for source in ("title", "mesh", "abstract"))
+        return any(self._index.find_word(source, str(word)) for source in ("title", "mesh", "abstract"))
 
 
 class RecordCollection(ABC):
@@ -111,11 +111,11 @@ class RecordCollection(ABC):
     def find(self, source: str, value: str) -> list[str]:
         """Return the PMIDs of the records with this value, newest first."""
         index = self.index
-        return self.get_pmids(index.rank(list(index.values(source, value)), ""))
+        return self.get_pmids(index.rank(list(index.find_value(source, value)), ""))
 
     def find_document(self, source: str, value: str) -> Document | None:
         """Return the newest record with this value."""
-        numbers = self.index.rank(list(self.index.values(source, value)), "")
+        numbers = self.index.rank(list(self.index.find_value(source, value)), "")
         return self.read_document(numbers[0]) if numbers else None
 
     def find_related(self, number: int) -> list[tuple[str, int]]:
@@ -128,7 +128,7 @@ class RecordCollection(ABC):
         sources += [("word", word) for piece in terms.texts.get("title", ()) for word in piece if len(word) > 3]
         weighted = []
         for kind, value in dict.fromkeys(sources):
-            found = self.index.values("mesh", value) if kind == "mesh" else self.index.postings("title", value)
+            found = self.index.find_value("mesh", value) if kind == "mesh" else self.index.find_word("title", value)
             frequency = len(found)
             if frequency > 1 and frequency * 2 <= max(self.size, 40):
                 weighted.append((log(1 + self.size / frequency) * (2 if kind == "mesh" else 1), frequency, found))

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
-from entrez_kit.query.dialects.readers import DIALECTS, Dialect
+from entrez_kit.query.dialects.services import DIALECTS, Dialect
 
 _SIGNS: Final[dict[Dialect, re.Pattern[str]]] = {
     "ovid": re.compile(

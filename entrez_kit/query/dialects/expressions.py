@@ -5,11 +5,11 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Final, Literal
 
+from entrez_kit.query.dialects.notes import CannotExpressError, LineError, Note
 from entrez_kit.query.dialects.scopes import unite
 from entrez_kit.query.dialects.tree import (
     All,
     Any,
-    CannotExpressError,
     Exclude,
     Heading,
     Near,
@@ -24,7 +24,7 @@ from entrez_kit.query.dialects.tree import (
 from entrez_kit.query.dialects.tree import Days as DayRange
 
 TokenKind = Literal["open", "close", "operator", "near", "text", "scope", "prefix", "node"]
-DEEPEST: Final = 80
+MAX_DEPTH: Final = 80
 """Maximum depth of parentheses."""
 
 
@@ -39,12 +39,6 @@ class Token:
     distance: int = 0
     ordered: bool = False
     skips: bool = False
-
-
-class LineError(Exception):
-    """A line cannot be read; the message says why. ``warnings`` are about its characters."""
-
-    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +63,9 @@ class Parser:
     grammar: Grammar
     tokens: Sequence[Token]
     convert: Callable[[str, Scope], Node]
-    place: int = 0
+    position: int = 0
     depth: int = 0
-    warnings: list[str] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
     seen: list[set[str]] = field(default_factory=lambda: [set()])
 
     def parse(self) -> Node:
@@ -83,8 +77,8 @@ class Parser:
         if not self.tokens:
             raise LineError("the line has no search term")
         node = self._parse_level(0)
-        if self.place < len(self.tokens):
-            token = self.tokens[self.place]
+        if self.position < len(self.tokens):
+            token = self.tokens[self.position]
             what = (
                 "a closing parenthesis has no opening one" if token.kind == "close" else f"{token.text!r} does not fit"
             )
@@ -92,7 +86,7 @@ class Parser:
         return self._set_scope(node, self.grammar.default)
 
     def _peek(self) -> Token | None:
-        return self.tokens[self.place] if self.place < len(self.tokens) else None
+        return self.tokens[self.position] if self.position < len(self.tokens) else None
 
     def _parse_level(self, level: int) -> Node:
         if level == len(self.grammar.levels):
@@ -103,11 +97,11 @@ class Parser:
             name = "NEAR" if token.kind == "near" else token.text if token.kind == "operator" else ""
             if name not in names:
                 break
-            self.place += 1
+            self.position += 1
             self._note_operator(name)
             right = self._parse_level(level + 1)
             if name == "NEAR":  # a field after the last word is that of all words of the proximity search
-                scopes = [one.scope for one in walk(right) if isinstance(one, Words) and one.scope is not None]
+                scopes = [part.scope for part in walk(right) if isinstance(part, Words) and part.scope is not None]
                 if scopes and not scopes[0].values:
                     chain.left = self._set_scope(chain.finish(), scopes[0])
             chain.add(name, right, token)
@@ -117,9 +111,9 @@ class Parser:
         seen = self.seen[-1]
         seen.add(name)
         if len(seen & {"AND", "OR", "NOT"}) > 1 and "OR" in seen:
-            text = "implicit-precedence: AND or NOT and OR are mixed without parentheses."
-            if text not in self.warnings:
-                self.warnings.append(text)
+            note = Note("AND or NOT and OR are mixed without parentheses.", "implicit-precedence")
+            if note not in self.notes:
+                self.notes.append(note)
 
     def _parse_run(self) -> Node:
         units = [self._parse_unit()]
@@ -131,12 +125,12 @@ class Parser:
         token = self._peek()
         if token is None:
             raise LineError("the line ends after an operator")
-        self.place += 1
+        self.position += 1
         if token.kind == "prefix":
             assert token.scope is not None
             following = self._peek()
             is_open = following is not None and following.kind == "open"
-            level = next(place for place, names in enumerate(self.grammar.levels) if "NEAR" in names)
+            level = next(position for position, names in enumerate(self.grammar.levels) if "NEAR" in names)
             self._descend()
             node = self._parse_unit() if is_open else self._parse_level(level)
             self.depth -= 1
@@ -144,7 +138,7 @@ class Parser:
         if token.kind == "open":
             node = self._parse_group()
         elif token.kind == "text":
-            self.place -= 1
+            self.position -= 1
             node = self._parse_words()
         elif token.kind == "node":
             assert token.node is not None
@@ -156,7 +150,7 @@ class Parser:
                 "a closing parenthesis has no opening one" if token.kind == "close" else f"{token.text!r} lacks a term"
             )
         while (token := self._peek()) is not None and token.kind == "scope":
-            self.place += 1
+            self.position += 1
             assert token.scope is not None
             node = self._set_scope(node, token.scope)
         return node
@@ -170,21 +164,21 @@ class Parser:
         token = self._peek()
         if token is None or token.kind != "close":
             raise LineError("an opening parenthesis is not closed" if token is None else f"{token.text!r} does not fit")
-        self.place += 1
+        self.position += 1
         return node
 
     def _descend(self) -> None:
         self.depth += 1
-        if self.depth > DEEPEST:
+        if self.depth > MAX_DEPTH:
             raise LineError("the parentheses are nested too deeply")
 
     def _parse_words(self) -> Node:
-        """Return the adjacent words at this place."""
+        """Return the adjacent words at this position."""
         parts: list[Node] = []
         while (token := self._peek()) is not None and token.kind == "text":
             assert token.node is not None
             parts.append(token.node)
-            self.place += 1
+            self.position += 1
         return parts[0] if len(parts) == 1 else self.grammar.join(parts)
 
     def _set_scope(self, node: Node, scope: Scope) -> Node:
@@ -195,7 +189,7 @@ class Parser:
                 return replace(leaf, scope=scope)
             parts: list[Node] = [replace(leaf, scope=replace(scope, values=()))] if scope.sources else []
             parts += [
-                self.convert(leaf.text, replace(scope, sources=frozenset(), values=(one,))) for one in scope.values
+                self.convert(leaf.text, replace(scope, sources=frozenset(), values=(value,))) for value in scope.values
             ]
             return parts[0] if len(parts) == 1 else Any(tuple(parts))
 
@@ -223,8 +217,8 @@ class _Chain:
             self.others += _parts(right, All if name == "AND" else Any)
             return
         self.depth += 1
-        if self.depth > DEEPEST:
-            raise LineError(f"more than {DEEPEST} parts are joined with NOT or with proximity operators")
+        if self.depth > MAX_DEPTH:
+            raise LineError(f"more than {MAX_DEPTH} parts are joined with NOT or with proximity operators")
         left = self.finish()
         self.left = (
             Exclude(left, right) if name == "NOT" else Near(left, right, token.distance, token.ordered, token.skips)
@@ -249,15 +243,15 @@ def join_as_phrase(units: Sequence[Node]) -> Node:
         raise LineError("an operator is missing between two terms")
     phrases: list[Node] = []
     for is_words, group in groupby(units, lambda unit: isinstance(unit, Words)):
-        run = list(group)
-        phrases += [_join_words([unit for unit in run if isinstance(unit, Words)])] if is_words else run
+        members = list(group)
+        phrases += [_join_words([unit for unit in members if isinstance(unit, Words)])] if is_words else members
     return _nest(phrases, 0, ordered=True)
 
 
 def _join_words(words: Sequence[Words]) -> Words:
-    scope = next((one.scope for one in words if one.scope is not None), None)
-    patterns = tuple(pattern for one in words for pattern in one.patterns)
-    return Words(patterns, " ".join(one.text for one in words), scope)
+    scope = next((unit.scope for unit in words if unit.scope is not None), None)
+    patterns = tuple(pattern for unit in words for pattern in unit.patterns)
+    return Words(patterns, " ".join(unit.text for unit in words), scope)
 
 
 def _nest(units: Sequence[Node], distance: int, *, ordered: bool) -> Node:
@@ -266,8 +260,8 @@ def _nest(units: Sequence[Node], distance: int, *, ordered: bool) -> Node:
     Raises:
         LineError: there are too many of them.
     """
-    if len(units) > DEEPEST:
-        raise LineError(f"more than {DEEPEST} parts are near each other")
+    if len(units) > MAX_DEPTH:
+        raise LineError(f"more than {MAX_DEPTH} parts are near each other")
     node, *others = units
     for unit in others:
         node = Near(node, unit, distance, ordered)
@@ -285,8 +279,8 @@ def join_within(distance: int) -> Callable[[Sequence[Node]], Node]:
     def join(units: Sequence[Node]) -> Node:
         parts: list[Node] = []
         for is_text, group in groupby(units, lambda unit: isinstance(unit, Words | Near)):
-            run = list(group)
-            parts += [_nest(run, distance, ordered=False)] if is_text else run
+            members = list(group)
+            parts += [_nest(members, distance, ordered=False)] if is_text else members
         return parts[0] if len(parts) == 1 else join_with_and(parts)
 
     return join
@@ -298,16 +292,16 @@ def check_proximity(node: Node) -> None:
     Raises:
         CannotExpressError: no search has this meaning.
     """
-    for one in walk(node):
-        if not isinstance(one, Near):
+    for near in walk(node):
+        if not isinstance(near, Near):
             continue
-        inner = list(walk(one))
+        inner = list(walk(near))
         if any(isinstance(part, All | Exclude) for part in inner):
-            raise CannotExpressError("AND or NOT inside a proximity operator has no meaning")
+            raise CannotExpressError("AND or NOT inside a proximity operator has no meaning", "syntax-error")
         if any(isinstance(part, Heading | Value | DayRange | Unknown) for part in inner):
-            raise CannotExpressError("a proximity operator takes words of text fields only")
+            raise CannotExpressError("a proximity operator takes words of text fields only", "syntax-error")
         if len({part.scope for part in inner if isinstance(part, Words)}) > 1:
-            raise CannotExpressError("the words of a proximity operator are in different fields")
+            raise CannotExpressError("the words of a proximity operator are in different fields", "syntax-error")
 
 
 def unite_scopes(codes: Sequence[str], known: dict[str, Scope]) -> Scope:
@@ -318,5 +312,5 @@ def unite_scopes(codes: Sequence[str], known: dict[str, Scope]) -> Scope:
     """
     unknown = [code for code in codes if code not in known]
     if unknown:
-        raise LineError(f"the field {unknown[0]!r} is unknown")
+        raise LineError(f"the field {unknown[0]!r} is unknown", "unknown-field")
     return unite([known[code] for code in codes])

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Final
 from pyroaring import BitMap
 
 from entrez_kit.query.dialects.currency import RENAMED
+from entrez_kit.query.dialects.notes import CannotExpressError
 from entrez_kit.query.dialects.qualifiers import MERGED
 from entrez_kit.query.dialects.scopes import list_sources
 from entrez_kit.query.dialects.tree import (
     All,
     Any,
-    CannotExpressError,
     Days,
     Exclude,
     Heading,
@@ -50,7 +50,7 @@ _OVID_WORDS: Final = (
 OVID_STOP_WORDS: Final = tuple(_OVID_WORDS.split())
 """Words that Ovid does not count between the words of a proximity search."""
 _COLUMNS: Final = {"year": "pdat_single", "entry": "mhda", "change": "mdat"}
-_MOST_SPANS: Final = 2_000
+_MAX_SPANS: Final = 2_000
 Span = tuple[int, int, frozenset[int]]
 """The first and the last position of a match, and the positions of its words."""
 
@@ -90,7 +90,7 @@ class _Evaluator:
         if isinstance(node, Words | Near):
             return self._find_text(node)
         if isinstance(node, Days):
-            return self._index.between(_COLUMNS[node.clock], node.low, node.high)
+            return self._index.find_range(_COLUMNS[node.clock], node.low, node.high)
         if isinstance(node, Reference):
             return self._lines[node.number]
         if isinstance(node, PubMed):
@@ -141,31 +141,31 @@ class _Evaluator:
                     "subheading", self._list_names(self._vocabulary.subheadings, [node.text], explodes=explodes)
                 )
             case "LANG":
-                return index.values("language", LANGUAGES.get(key, key))
+                return index.find_value("language", LANGUAGES.get(key, key))
             case "AUTH":
                 if not node.text.endswith("*"):
-                    return index.values("author", key)
-                known = index.known_values("author", key)
+                    return index.find_value("author", key)
+                known = index.list_values("author", key)
                 return index.find_any_value("author", [name for name in known if not name.startswith(FULL)])
             case "JOUR" | "ISSN":
                 journals = self._vocabulary.find_journals(key)
-                keys = {one for journal in journals for one in journal.keys} or {key}
+                keys = {name for journal in journals for name in journal.keys} or {key}
                 return index.find_any_value("journal", keys)
             case "UID":
                 number = int(node.text) if node.text.isascii() and node.text.isdigit() else 0
-                return index.between("uid", number, number)
+                return index.find_range("uid", number, number)
             case "ECNO":
-                return index.values("registry", node.text.casefold())
+                return index.find_value("registry", node.text.casefold())
             case "SUBS":
                 substance = self._vocabulary.find_substance(key)
-                return index.values("substance", key if substance is None else normalize(substance.name))
+                return index.find_value("substance", key if substance is None else normalize(substance.name))
             case _:
                 raise CannotExpressError(f"the records do not have {node.text!r}")
 
     # words
 
     def _find_text(self, node: Words | Near) -> BitMap:
-        leaf = next(one for one in walk(node) if isinstance(one, Words))
+        leaf = next(part for part in walk(node) if isinstance(part, Words))
         assert leaf.scope is not None, "the parser sets the scope of every word"
         return BitMap.union(BitMap(), *(self._find_in(node, source) for source in list_sources(leaf.scope)))
 
@@ -177,12 +177,12 @@ class _Evaluator:
             return candidates
         if not candidates:
             return candidates
-        patterns = dict.fromkeys(pattern for one in walk(node) if isinstance(one, Words) for pattern in one.patterns)
-        skips = any(isinstance(one, Near) and one.skips for one in walk(node))
+        patterns = dict.fromkeys(pattern for part in walk(node) if isinstance(part, Words) for pattern in part.patterns)
+        skips = any(isinstance(part, Near) and part.skips for part in walk(node))
         words = dict.fromkeys(word for pattern in patterns for word in self._expand(source, pattern))
         listed = list(dict.fromkeys([*words, *(OVID_STOP_WORDS if skips else ())]))
-        found = BitMap()
-        for record, places in self._index.positions(source, listed, candidates):
+        records = BitMap()
+        for record, places in self._index.read_positions(source, listed, candidates):
             known = dict(zip(listed, places, strict=True))
             by_pattern = {
                 pattern: sorted({place for word in self._expand(source, pattern) for place in known[word]})
@@ -190,21 +190,21 @@ class _Evaluator:
             }
             stops = sorted({place for word in OVID_STOP_WORDS for place in known[word]}) if skips else []
             if next(_list_spans(node, by_pattern, stops), None) is not None:
-                found.add(record)
-        return found
+                records.add(record)
+        return records
 
     def _find_country(self, node: Node) -> BitMap:
         """Return the records with words in the place of publication, which is stored as a value."""
-        patterns = [pattern for one in walk(node) if isinstance(one, Words) for pattern in one.patterns]
-        found = []
-        for value in self._index.known_values("country"):
+        patterns = [pattern for part in walk(node) if isinstance(part, Words) for pattern in part.patterns]
+        matching = []
+        for value in self._index.list_values("country"):
             places = {
                 pattern: [place for place, word in enumerate(value.split()) if compile_pattern(pattern).fullmatch(word)]
                 for pattern in patterns
             }
             if next(_list_spans(node, places, ()), None) is not None:
-                found.append(value)
-        return self._index.find_any_value("country", found)
+                matching.append(value)
+        return self._index.find_any_value("country", matching)
 
     def _find_candidates(self, node: Node, source: str) -> BitMap:
         if isinstance(node, Any):
@@ -215,7 +215,7 @@ class _Evaluator:
         return reduce(and_, (self._find_pattern(source, pattern) for pattern in node.patterns))
 
     def _find_pattern(self, source: str, pattern: str) -> BitMap:
-        return BitMap.union(BitMap(), *(self._index.postings(source, word) for word in self._expand(source, pattern)))
+        return BitMap.union(BitMap(), *(self._index.find_word(source, word) for word in self._expand(source, pattern)))
 
     def _expand(self, source: str, pattern: str) -> list[str]:
         if not has_marks(pattern):
@@ -223,7 +223,7 @@ class _Evaluator:
         known = self._expanded.get((source, pattern))
         if known is None:
             matches: Callable[[str], object] = compile_pattern(pattern).fullmatch
-            known = [word for word in self._index.words(source, get_stem(pattern)) if matches(word)]
+            known = [word for word in self._index.list_words(source, get_stem(pattern)) if matches(word)]
             self._expanded[source, pattern] = known
         return known
 
@@ -240,8 +240,8 @@ def _list_spans(node: Node, places: Mapping[str, Sequence[int]], stops: Sequence
                 last = first + len(later)
                 yield first, last, frozenset(range(first, last + 1))
     elif isinstance(node, Near):
-        lefts = [span for span, _ in zip(_list_spans(node.left, places, stops), range(_MOST_SPANS), strict=False)]
-        rights = [span for span, _ in zip(_list_spans(node.right, places, stops), range(_MOST_SPANS), strict=False)]
+        lefts = [span for span, _ in zip(_list_spans(node.left, places, stops), range(_MAX_SPANS), strict=False)]
+        rights = [span for span, _ in zip(_list_spans(node.right, places, stops), range(_MAX_SPANS), strict=False)]
         for left, right in product(lefts, rights):
             if left[2] & right[2]:
                 continue

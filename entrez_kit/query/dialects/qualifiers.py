@@ -19,7 +19,7 @@ _CODES: Final = (
     "tm transmission|tr transplantation|td trends|ul ultrastructure|us ultrasonography|ur urine|ut utilization|"
     "ve veterinary|vi virology|sc secondary"
 )
-QUALIFIERS: Final = {one[:2]: one[3:] for one in _CODES.split("|")}
+QUALIFIERS: Final = {entry[:2]: entry[3:] for entry in _CODES.split("|")}
 """By code, the names of MeSH qualifiers."""
 MERGED: Final = {
     "radiography": "diagnostic imaging",

@@ -168,10 +168,10 @@ def unite(scopes: Iterable[Scope]) -> Scope:
     if len(listed) == 1:
         return listed[0]
     return Scope(
-        ",".join(one.name for one in listed),
-        frozenset[str]().union(*(one.sources for one in listed)),
-        tuple(dict.fromkeys(value for one in listed for value in one.values)),
-        tuple(dict.fromkeys(loss for one in listed for loss in one.losses)),
+        ",".join(scope.name for scope in listed),
+        frozenset[str]().union(*(scope.sources for scope in listed)),
+        tuple(dict.fromkeys(value for scope in listed for value in scope.values)),
+        tuple(dict.fromkeys(loss for scope in listed for loss in scope.losses)),
     )
 
 
@@ -187,7 +187,7 @@ def choose_tags(sources: frozenset[str]) -> tuple[tuple[str, ...], tuple[Loss, .
     best: tuple[tuple[int, int, int], tuple[str, ...], frozenset[str], frozenset[str]] | None = None
     for size in (1, 2, 3):
         for choice in combinations(_COVERING, size):
-            covered = frozenset(one for _, code in choice for one in BY_CODE[code].sources) - _IGNORED
+            covered = frozenset(source for _, code in choice for source in BY_CODE[code].sources) - _IGNORED
             missed, gained = wanted - covered, covered - wanted
             rank = (len(missed), len(gained), size)
             if best is None or rank < best[0]:
@@ -202,12 +202,12 @@ def describe_difference(missed: Iterable[str], gained: Iterable[str], tags: Iter
     """Return the losses of tags that miss some word lists and search others."""
     listed = [f"[{tag}]" for tag in tags]
     marks, several = " and ".join(listed), len(listed) > 1
-    found = []
-    if names := [NAMES.get(one, one) for one in sorted(missed)]:
-        found.append(Loss("narrower", f"{marks} {'do' if several else 'does'} not search {_join(names)}"))
-    if names := [NAMES.get(one, one) for one in sorted(gained)]:
-        found.append(Loss("wider", f"{marks} also {'search' if several else 'searches'} {_join(names)}"))
-    return tuple(found)
+    losses = []
+    if names := [NAMES.get(source, source) for source in sorted(missed)]:
+        losses.append(Loss("narrower", f"{marks} {'do' if several else 'does'} not search {_join(names)}"))
+    if names := [NAMES.get(source, source) for source in sorted(gained)]:
+        losses.append(Loss("wider", f"{marks} also {'search' if several else 'searches'} {_join(names)}"))
+    return tuple(losses)
 
 
 def _join(names: list[str]) -> str:

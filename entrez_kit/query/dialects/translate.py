@@ -2,19 +2,19 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from itertools import permutations, product
 from math import prod
 from typing import Final, Literal
 
 from entrez_kit.query.dialects.currency import LEAVES, RENAMED
+from entrez_kit.query.dialects.notes import CannotExpressError, Note
 from entrez_kit.query.dialects.qualifiers import MERGED, NOT_LEAVES
 from entrez_kit.query.dialects.scopes import choose_tags, describe_difference
 from entrez_kit.query.dialects.tree import (
     MARKS,
     All,
     Any,
-    CannotExpressError,
     Days,
     Direction,
     Exclude,
@@ -41,11 +41,11 @@ from entrez_kit.query.words import STOP_WORDS, normalize
 
 Label = Literal["exact", "wider", "narrower", "not_expressible"]
 Proximity = Literal["near", "and"]
-MOST_VARIANTS: Final = 729
+MAX_VARIANTS: Final = 729
 """Maximum number of spellings of a term."""
-MOST_WINDOWS: Final = 300
+MAX_WINDOWS: Final = 300
 """Maximum number of proximity searches for two groups of words."""
-MOST_LISTED: Final = 100
+MAX_LISTED: Final = 100
 """Maximum number of words of the word list for one truncated word."""
 _CHARACTERS: Final = "abcdefghijklmnopqrstuvwxyz0123456789"
 _PROXIMITY: Final = {"ti": "TITL", "tiab": "TIAB", "ad": "AFFL"}
@@ -85,13 +85,14 @@ class Piece:
     text: str
     operator: str = ""
     losses: tuple[Loss, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def enclose(self, *plain: str) -> str:
         """Return the text in parentheses, unless it is a term or its operator is one of these."""
         return self.text if not self.operator or self.operator in plain else f"({self.text})"
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Translator:
     """Translates lines.
 
@@ -105,7 +106,6 @@ class Translator:
     words: WordList | None = None
     proximity: Proximity = "near"
     vocabulary: Vocabulary | None = None
-    warnings: list[str] = field(default_factory=list)
 
     def translate(self, node: Node) -> Piece:
         """Return the translation of a line.
@@ -119,8 +119,9 @@ class Translator:
             return join_pieces("AND", [self.translate(part) for part in node.parts])
         if isinstance(node, Exclude):
             left, right = self.translate(node.left), self.translate(node.right)
-            losses = (*left.losses, *(loss.negate() for loss in right.losses))
-            return Piece(f"{left.enclose()} NOT {right.enclose()}", "NOT", tuple(dict.fromkeys(losses)))
+            losses = tuple(dict.fromkeys((*left.losses, *(loss.negate() for loss in right.losses))))
+            notes = tuple(dict.fromkeys((*left.notes, *right.notes)))
+            return Piece(f"{left.enclose()} NOT {right.enclose()}", "NOT", losses, notes)
         if isinstance(node, Words):
             return self._translate_words(node)
         if isinstance(node, Near):
@@ -154,7 +155,7 @@ class Translator:
         if not pieces:
             raise failures[0]
         joined = join_pieces("OR", pieces)
-        return Piece(joined.text, joined.operator, (*joined.losses, *losses))
+        return replace(joined, losses=(*joined.losses, *losses))
 
     # words
 
@@ -163,7 +164,9 @@ class Translator:
         tags, losses = choose_tags(node.scope.sources)
         forms, added = self._expand_phrase(node.patterns)
         varies = (_VARIES,) if node.varies else ()
-        return self._tag(forms, tags, (*node.scope.losses, *losses, *added, *varies))
+        terms = [quote(form, tag) for tag in tags for form in forms]
+        all_losses = dict.fromkeys((*node.scope.losses, *losses, *added, *varies))
+        return Piece(" OR ".join(terms), "OR" if len(terms) > 1 else "", tuple(all_losses))
 
     def _expand_phrase(self, patterns: Sequence[str]) -> tuple[list[str], tuple[Loss, ...]]:
         """Return the forms of a phrase that PubMed can search, and the losses."""
@@ -175,9 +178,10 @@ class Translator:
             forms, added = self.expand_pattern(pattern)
             options.append(forms)
             losses += added
-        if prod(len(one) for one in options) > MOST_VARIANTS:
-            raise CannotExpressError(f"{' '.join(patterns)!r} has more than {MOST_VARIANTS} spellings")
-        return [" ".join(one) for one in product(*options)], tuple(losses)
+        if prod(len(forms) for forms in options) > MAX_VARIANTS:
+            text = f"{' '.join(patterns)!r} has more than {MAX_VARIANTS} spellings"
+            raise CannotExpressError(text, "wildcard-trap")
+        return [" ".join(words) for words in product(*options)], tuple(losses)
 
     def expand_pattern(self, pattern: str) -> tuple[Sequence[str], tuple[Loss, ...]]:
         """Return the words and truncated words by which PubMed can search a pattern.
@@ -191,7 +195,7 @@ class Translator:
         only_stars = all(mark == "*" for mark in MARKS.findall(pattern))
         if only_stars and len(stem) >= SHORTEST_STEM:
             return (re.sub(r"\*+", "*", pattern),), ()
-        if self.words is not None and (listed := self.words.match(pattern)) and len(listed) <= MOST_LISTED:
+        if self.words is not None and (listed := self.words.match(pattern)) and len(listed) <= MAX_LISTED:
             text = f"{_show(pattern)} became the words of {self.words.name}: {', '.join(listed)}"
             return listed, (Loss("narrower", text),)
         if len(stem) >= SHORTEST_STEM:
@@ -211,33 +215,31 @@ class Translator:
                     continue
                 if mark[0] not in "#?" or not (mark.start() or len(form) > 2):
                     if not mark.start():
-                        raise CannotExpressError(f"{_show(pattern)} begins with a wildcard")
+                        raise CannotExpressError(f"{_show(pattern)} begins with a wildcard", "wildcard-trap")
                     least = f"fewer than {SHORTEST_STEM} characters before the wildcard"
-                    raise CannotExpressError(f"{_show(pattern)} has {least}; give a word list to list its variants")
-                rest = form[mark.end() :]
-                following += [form[: mark.start()] + one + rest for one in _CHARACTERS]
-                following += [form[: mark.start()] + rest] if mark[0] == "?" else []
-            if len(following) > MOST_VARIANTS:
-                raise CannotExpressError(f"{_show(pattern)} has more than {MOST_VARIANTS} spellings")
+                    text = f"{_show(pattern)} has {least}; give a word list to list its variants"
+                    raise CannotExpressError(text, "short-truncation")
+                ending = form[mark.end() :]
+                following += [form[: mark.start()] + sign + ending for sign in _CHARACTERS]
+                following += [form[: mark.start()] + ending] if mark[0] == "?" else []
+            if len(following) > MAX_VARIANTS:
+                text = f"{_show(pattern)} has more than {MAX_VARIANTS} spellings"
+                raise CannotExpressError(text, "wildcard-trap")
             forms = following
-        found: list[str] = []
+        spellings: list[str] = []
         losses: dict[Loss, None] = {}
         for form in forms:
             if has_marks(form) and not all(mark == "*" for mark in MARKS.findall(form)):
                 losses[Loss("wider", f"{_show(pattern)} became a truncated word, which allows any characters")] = None
                 form = MARKS.sub("*", form)
-            found.append(re.sub(r"\*+", "*", form))
-        return list(dict.fromkeys(found)), tuple(losses)
-
-    def _tag(self, forms: Sequence[str], tags: Sequence[str], losses: tuple[Loss, ...]) -> Piece:
-        terms = [quote(form, tag) for tag in tags for form in forms]
-        return Piece(" OR ".join(terms), "OR" if len(terms) > 1 else "", tuple(dict.fromkeys(losses)))
+            spellings.append(re.sub(r"\*+", "*", form))
+        return list(dict.fromkeys(spellings)), tuple(losses)
 
     # proximity
 
     def _translate_near(self, node: Near) -> Piece:
         slots, gaps = _flatten(node)
-        scope = next(one.scope for one in walk(node) if isinstance(one, Words))
+        scope = next(part.scope for part in walk(node) if isinstance(part, Words))
         assert scope is not None, "the parser sets the scope of every word"
         phrases = [self._expand_slot(slot) for slot in slots]
         if self.proximity == "near" and all(gap.ordered and not gap.distance for gap in gaps):
@@ -248,22 +250,22 @@ class Translator:
 
     def _expand_slot(self, slot: Node) -> "_Slot | None":
         """Return the alternatives of one side of a proximity search; None if they contain another one."""
-        alternatives = [one for one in walk(slot) if isinstance(one, Words)]
-        if any(isinstance(one, Near) for one in walk(slot)):
+        alternatives = [part for part in walk(slot) if isinstance(part, Words)]
+        if any(isinstance(part, Near) for part in walk(slot)):
             return None
         plain: list[tuple[str, ...]] = []
         starred: list[Node] = []
-        losses = [_VARIES] if any(one.varies for one in alternatives) else []
+        losses = [_VARIES] if any(words.varies for words in alternatives) else []
         failure: CannotExpressError | None = None
-        for one in alternatives:
+        for words in alternatives:
             try:
-                forms, added = self._expand_alternative(one)
+                forms, added = self._expand_alternative(words)
             except CannotExpressError as exc:
                 failure = exc
                 losses.append(Loss("narrower", f"an alternative was left out: {exc}"))
                 continue
             if forms is None:
-                starred.append(one)
+                starred.append(words)
             else:
                 plain += forms
                 losses += added
@@ -277,14 +279,14 @@ class Translator:
         losses: list[Loss] = []
         for pattern in words.patterns:
             listed = self.words.match(pattern) if self.words is not None and has_marks(pattern) else []
-            if listed and len(listed) <= MOST_LISTED and self.words is not None:
+            if listed and len(listed) <= MAX_LISTED and self.words is not None:
                 text = f"{_show(pattern)} became the words of {self.words.name}: {', '.join(listed)}"
                 options.append(listed)
                 losses.append(Loss("narrower", text))
                 continue
-            forms, found = self.expand_pattern(pattern)
+            forms, added = self.expand_pattern(pattern)
             options.append(forms)
-            losses += found
+            losses += added
         if any("*" in form for option in options for form in option):
             return None, []
         return list(product(*options)), losses
@@ -292,10 +294,10 @@ class Translator:
     def _translate_adjacent(self, slots: Sequence[Node], scope: Scope) -> Piece:
         """Translate an ordered phrase with alternatives: each combination is a phrase."""
         combinations = list(product(*(_list_alternatives(slot) for slot in slots)))
-        if len(combinations) > MOST_WINDOWS:
+        if len(combinations) > MAX_WINDOWS:
             return self._translate_and(slots, scope)
         parts = [
-            Words(tuple(pattern for one in combination for pattern in one.patterns), "", scope)
+            Words(tuple(pattern for words in combination for pattern in words.patterns), "", scope)
             for combination in combinations
         ]
         return self._translate_any(Any(tuple(parts))) if len(parts) > 1 else self._translate_words(parts[0])
@@ -307,8 +309,8 @@ class Translator:
         if tag is None or (any(slot.starred for slot in phrases) and len(phrases) > 2):
             return self._translate_and(slots, scope)
         combinations = prod(len(slot.plain) for slot in phrases)
-        if combinations > MOST_WINDOWS:
-            text = f"{combinations} combinations are more than {MOST_WINDOWS}, so the distance was given up"
+        if combinations > MAX_WINDOWS:
+            text = f"{combinations} combinations are more than {MAX_WINDOWS}, so the distance was given up"
             return _add_losses(self._translate_and(slots, scope), Loss("wider", text))
         distance = sum(gap.distance for gap in gaps)
         pieces: list[Piece] = []
@@ -343,22 +345,22 @@ class Translator:
         starred = [tuple(slot.starred) for slot in phrases]
         if not gaps[0].distance:
             pairs = [(a, b) for a, b in product(left, right) if a in starred[0] or b in starred[1]]
-            if 2 * len(pairs) <= MOST_WINDOWS:
-                found = []
+            if 2 * len(pairs) <= MAX_WINDOWS:
+                phrases_in_order = []
                 for pair in pairs:
                     for order in permutations(pair):
-                        patterns = tuple(pattern for one in order for pattern in one.patterns)
-                        found.append(self._translate_words(Words(patterns, "", scope)))
+                        patterns = tuple(pattern for words in order for pattern in words.patterns)
+                        phrases_in_order.append(self._translate_words(Words(patterns, "", scope)))
                 skips = Loss("narrower", "PubMed counts stopwords between the words, and Ovid does not")
-                return [_add_losses(one, skips) if gaps[0].skips else one for one in found]
-        plain_left = [one for one in left if one not in starred[0]]
+                return [_add_losses(phrase, skips) if gaps[0].skips else phrase for phrase in phrases_in_order]
+        plain_left = [words for words in left if words not in starred[0]]
         sides: list[tuple[Sequence[Node], Sequence[Node]]] = [(starred[0], right), (plain_left, starred[1])]
-        found = []
+        pieces = []
         for first, second in sides:
             if first and second:
                 both = [self._translate_any(Any(tuple(side))) for side in (first, second)]
-                found.append(_add_losses(join_pieces("AND", both), _DISTANCE_LOST))
-        return found
+                pieces.append(_add_losses(join_pieces("AND", both), _DISTANCE_LOST))
+        return pieces
 
     def _translate_and(self, slots: Sequence[Node], scope: Scope) -> Piece:
         joined = join_pieces("AND", [self.translate(slot) for slot in slots])
@@ -376,31 +378,29 @@ class Translator:
             )
         words = " ".join(re.sub(r"[^\w\s-]", " ", " ".join(reversed(node.name.split(", ")))).split())
         if node.vocabulary != "mesh":
-            name = {"emtree": "Emtree", "cinahl": "CINAHL"}[node.vocabulary]
+            origin = {"emtree": "Emtree", "cinahl": "CINAHL"}[node.vocabulary]
             if known is not None:
-                text = f"{node.name!r} is a heading of {name}; the MeSH heading {known.name!r} is proposed for it"
+                text = f"{node.name!r} is a heading of {origin}; the MeSH heading {known.name!r} is proposed for it"
                 proposed = Heading(known.name, node.explodes, node.major)
                 return Piece(print_heading(proposed), "", (Loss("substitute", text),))
-            text = f"{node.name!r} is a heading of {name}, not of MeSH; its words are searched instead"
+            text = f"{node.name!r} is a heading of {origin}, not of MeSH; its words are searched instead"
             return Piece(quote(words, "tiab"), "", (Loss("substitute", text),))
-        if known is not None and known.key != normalize(node.name):
-            self.warnings.append(f"heading-renamed: {node.name!r} is now {known.name!r}.")
-            node = Heading(known.name, node.explodes, node.major, node.qualifiers)
-        elif known is None and current is not None:
-            self.warnings.append(f"heading-renamed: {node.name!r} is now {current!r}.")
-            node = Heading(current, node.explodes, node.major, node.qualifiers)
-        elif known is None and vocabulary is not None and not vocabulary.headings.is_empty:
-            self.warnings.append(f"not-mesh: {node.name!r} is not a MeSH heading.")
+        if known is None and current is None and vocabulary is not None and not vocabulary.headings.is_empty:
+            note = Note(f"{node.name!r} is not a MeSH heading.", "not-mesh")
             text = f"{node.name!r} is not a MeSH heading; its words are searched instead"
-            return Piece(quote(words, "tiab"), "", (Loss("substitute", text),))
+            return Piece(quote(words, "tiab"), "", (Loss("substitute", text),), (note,))
+        name = current if known is None else known.name
+        notes: tuple[Note, ...] = ()
+        if name is not None and normalize(name) != normalize(node.name):
+            notes = (Note(f"{node.name!r} is now {name!r}.", "heading-renamed"),)
+            node = replace(node, name=name)
         losses: list[Loss] = []
-        for name in node.qualifiers:
-            if name in MERGED:
-                losses.append(Loss("wider", f"the qualifier {name!r} is now {MERGED[name]!r}"))
-            elif name in NOT_LEAVES and node.explodes:
-                losses.append(Loss("wider", f"PubMed includes the qualifiers below {name!r}"))
-        text = print_heading(node)
-        return Piece(text, "OR" if len(node.qualifiers) > 1 else "", tuple(losses))
+        for qualifier in node.qualifiers:
+            if qualifier in MERGED:
+                losses.append(Loss("wider", f"the qualifier {qualifier!r} is now {MERGED[qualifier]!r}"))
+            elif qualifier in NOT_LEAVES and node.explodes:
+                losses.append(Loss("wider", f"PubMed includes the qualifiers below {qualifier!r}"))
+        return Piece(print_heading(node), "OR" if len(node.qualifiers) > 1 else "", tuple(losses), notes)
 
     def _translate_value(self, node: Value) -> Piece:
         losses: tuple[Loss, ...] = ()
@@ -423,7 +423,7 @@ class _Slot:
 
 
 def _add_losses(piece: Piece, *losses: Loss) -> Piece:
-    return Piece(piece.text, piece.operator, tuple(dict.fromkeys((*piece.losses, *losses))))
+    return replace(piece, losses=tuple(dict.fromkeys((*piece.losses, *losses))))
 
 
 def _show(pattern: str) -> str:
@@ -448,7 +448,7 @@ def _flatten(node: Near) -> tuple[list[Node], list[Near]]:
 
 
 def _list_alternatives(slot: Node) -> list[Words]:
-    return [one for one in walk(slot) if isinstance(one, Words)]
+    return [part for part in walk(slot) if isinstance(part, Words)]
 
 
 def _choose_proximity_tag(scope: Scope) -> tuple[str | None, tuple[Loss, ...]]:
@@ -470,8 +470,9 @@ def join_pieces(operator: str, pieces: Sequence[Piece]) -> Piece:
     if len(pieces) == 1:
         return pieces[0]
     losses = tuple(dict.fromkeys(loss for piece in pieces for loss in piece.losses))
+    notes = tuple(dict.fromkeys(note for piece in pieces for note in piece.notes))
     texts = list(dict.fromkeys(piece.enclose(operator) for piece in pieces))
-    return Piece(f" {operator} ".join(texts), operator if len(texts) > 1 else pieces[0].operator, losses)
+    return Piece(f" {operator} ".join(texts), operator if len(texts) > 1 else pieces[0].operator, losses, notes)
 
 
 def quote(form: str, tag: str) -> str:
@@ -491,8 +492,8 @@ def print_heading(node: Heading, *, noexp: bool | None = None) -> str:
     tag = f"{'majr' if node.major else 'mh'}{':noexp' if excluded else ''}"
     if not node.qualifiers:
         return f'"{name}"[{tag}]'
-    names = dict.fromkeys(MERGED.get(one, one) for one in node.qualifiers)
-    return " OR ".join(f'"{name}/{one}"[{tag}]' for one in names)
+    names = dict.fromkeys(MERGED.get(qualifier, qualifier) for qualifier in node.qualifiers)
+    return " OR ".join(f'"{name}/{qualifier}"[{tag}]' for qualifier in names)
 
 
 def print_value(node: Value, *, exact: bool = False) -> str:

@@ -10,16 +10,13 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final, Literal, TypeAlias
 
+from entrez_kit.query.dialects.notes import Note
 from entrez_kit.query.words import fold
 
 Direction = Literal["wider", "narrower", "substitute"]
 MARKS: Final = re.compile(r"\*|#|\?|<[0-9]+>")
 _PATTERN: Final = re.compile(r"(?:[^\W_]|\*|#|\?|<[0-9]+>)+")
 _REGULAR: Final = {"*": r"\w*", "#": r"\w", "?": r"\w?"}
-
-
-class CannotExpressError(Exception):
-    """A part of a line has no equivalent in PubMed; the message is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +155,7 @@ class Parsed:
     """A parsed line: its meaning, and what its author should know about it."""
 
     node: Node
-    warnings: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 def children(node: Node) -> tuple[Node, ...]:
@@ -172,20 +169,20 @@ def walk(node: Node) -> Iterator[Node]:
     """Yield a node and all of its parts, from left to right."""
     waiting = [node]
     while waiting:
-        one = waiting.pop()
-        yield one
-        waiting += reversed(children(one))
+        part = waiting.pop()
+        yield part
+        waiting += reversed(children(part))
 
 
 def list_references(node: Node) -> list[int]:
     """Return the numbers of the lines that a node refers to."""
-    found: list[int] = []
-    for one in walk(node):
-        if isinstance(one, Reference):
-            found.append(one.number)
-        elif isinstance(one, PubMed):
-            found += one.references
-    return list(dict.fromkeys(found))
+    numbers: list[int] = []
+    for part in walk(node):
+        if isinstance(part, Reference):
+            numbers.append(part.number)
+        elif isinstance(part, PubMed):
+            numbers += part.references
+    return list(dict.fromkeys(numbers))
 
 
 def rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
@@ -216,9 +213,9 @@ def get_stem(pattern: str) -> str:
 def compile_pattern(pattern: str) -> re.Pattern[str]:
     """Return the regular expression of a pattern."""
     pieces: list[str] = []
-    place = 0
+    end = 0
     for mark in MARKS.finditer(pattern):
-        pieces.append(re.escape(pattern[place : mark.start()]))
+        pieces.append(re.escape(pattern[end : mark.start()]))
         pieces.append(_REGULAR.get(mark[0]) or rf"\w{{0,{mark[0][1:-1]}}}")
-        place = mark.end()
-    return re.compile("".join((*pieces, re.escape(pattern[place:]))))
+        end = mark.end()
+    return re.compile("".join((*pieces, re.escape(pattern[end:]))))

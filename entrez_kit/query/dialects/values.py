@@ -4,6 +4,7 @@ import calendar
 import re
 from typing import Final
 
+from entrez_kit.query.dialects.notes import Note
 from entrez_kit.query.dialects.qualifiers import DELETED, PUBLICATION_TYPES, QUALIFIERS
 from entrez_kit.query.dialects.tree import (
     All,
@@ -13,6 +14,7 @@ from entrez_kit.query.dialects.tree import (
     Heading,
     Loss,
     Node,
+    Parsed,
     PubMed,
     Reference,
     Scope,
@@ -149,21 +151,21 @@ _CLINICAL: Final = {
     "search*[tiab]",
 }
 """The therapy filters of PubMed's Clinical Queries (2004), and the review filters of McMaster (2005)."""
-_NOT_INDEXED: Final = "the limit drops every record that is not yet indexed with MeSH"
+_NOT_INDEXED: Final = Note("the limit drops every record that is not yet indexed with MeSH", "limit-drops-unindexed")
 
 
-def parse_limit(number: int, text: str) -> tuple[Node, list[str]]:
-    """Return the meaning of ``limit NUMBER to TEXT`` and the warnings."""
+def parse_limit(number: int, text: str) -> Parsed:
+    """Return the meaning of ``limit NUMBER to TEXT``."""
     parts: list[Node] = [Reference(number)]
-    warnings: list[str] = []
+    notes: list[Note] = []
     inner = text.strip()
     if inner.startswith("(") and inner.endswith(")") and inner.count("(") == 1:
         inner = inner[1:-1]
-    for one in _split_outside_quotes(inner, "and"):
-        node, warning = _parse_limit(one.strip())
-        parts.append(node)
-        warnings += [warning] if warning else []
-    return All(tuple(parts)), warnings
+    for part in _split_outside_quotes(inner, "and"):
+        limit = _parse_limit(part.strip())
+        parts.append(limit.node)
+        notes += limit.notes
+    return Parsed(All(tuple(parts)), tuple(notes))
 
 
 _WORDS: Final = {"and": re.compile(" and ", re.IGNORECASE), "or": re.compile(" or ", re.IGNORECASE)}
@@ -172,8 +174,8 @@ _WORDS: Final = {"and": re.compile(" and ", re.IGNORECASE), "or": re.compile(" o
 def _split_outside_quotes(text: str, operator: str) -> list[str]:
     """Split a text at an operator that is not in quotation marks."""
     parts = [""]
-    for place, piece in enumerate(text.split('"')):
-        if place % 2:
+    for index, piece in enumerate(text.split('"')):
+        if index % 2:
             parts[-1] += f'"{piece}"'
             continue
         first, *others = _WORDS[operator].split(piece)
@@ -182,28 +184,29 @@ def _split_outside_quotes(text: str, operator: str) -> list[str]:
     return parts
 
 
-def _parse_limit(text: str) -> tuple[Node, str]:
+def _parse_limit(text: str) -> Parsed:
     inner = text[1:-1] if text.startswith("(") and text.endswith(")") else text
     choices = _split_outside_quotes(inner, "or")
     if len(choices) > 1:
-        found = [_parse_limit(choice.strip()) for choice in choices]
-        return Any(tuple(node for node, _ in found)), next((warning for _, warning in found if warning), "")
+        limits = [_parse_limit(choice.strip()) for choice in choices]
+        notes = [note for limit in limits for note in limit.notes]
+        return Parsed(Any(tuple(limit.node for limit in limits)), tuple(notes[:1]))
     if match := re.fullmatch(r"(yr|ed|dt|da|ep|up|rd) ?=(.*)", inner, re.IGNORECASE):
         code = match[1].lower()
         clock = "year" if code == "yr" else "change" if code in ("up", "rd") else "entry"
         node = parse_period(match[2].strip(' "'), clock)
-        return node or Unknown(text, "the dates of the limit cannot be read"), ""
+        return Parsed(node or Unknown(text, "the dates of the limit cannot be read"))
     name = inner.strip("\"' ").lower()
     if match := re.fullmatch(r"(?:\()?([a-z]+)(?: language)?", name):
         if name in _SUBSETS:
-            warning = "" if name == "abstracts" else _NOT_INDEXED
-            return PubMed(_SUBSETS[name]), warning
+            return Parsed(PubMed(_SUBSETS[name]), () if name == "abstracts" else (_NOT_INDEXED,))
         if name.endswith(" language") or name in LANGUAGES.values():
-            return Value("LANG", match[1]), "A restriction to a language needs a reason in the protocol."
+            note = Note("A restriction to a language needs a reason in the protocol.")
+            return Parsed(Value("LANG", match[1]), (note,))
     if name in _AGES:
-        return PubMed(_AGES[name]), _NOT_INDEXED
+        return Parsed(PubMed(_AGES[name]), (_NOT_INDEXED,))
     if name in PUBLICATION_TYPES:
-        return Value("PTYP=", name), ""
+        return Parsed(Value("PTYP=", name))
     if name in _CLINICAL:
         differs = (
             Loss(
@@ -212,15 +215,15 @@ def _parse_limit(text: str) -> tuple[Node, str]:
             ),
             Loss("narrower", "the filter of the service may have another text"),
         )
-        return PubMed(_CLINICAL[name], differs), ""
-    return Unknown(text, "PubMed has no such limit; write the filter as a line of its own"), ""
+        return Parsed(PubMed(_CLINICAL[name], differs))
+    return Parsed(Unknown(text, "PubMed has no such limit; write the filter as a line of its own"))
 
 
-def parse_limiters(text: str) -> tuple[list[Node], list[str]]:
-    """Return the meaning of the limiters that EBSCO prints after a search, and the warnings."""
+def parse_limiters(text: str) -> tuple[list[Node], list[Note]]:
+    """Return the meaning of the limiters that EBSCO prints after a search, and the notes about them."""
     nodes: list[Node] = []
-    warnings: list[str] = []
-    limiters, _, rest = text.partition("Expanders")
+    notes: list[Note] = []
+    limiters, _, expanders = text.partition("Expanders")
     if match := _LIMITED_DATES.search(limiters):
         low, high = _read_period(match["low"] or "0001"), _read_period(match["high"] or "3000")
         if low is not None and high is not None:
@@ -228,28 +231,28 @@ def parse_limiters(text: str) -> tuple[list[Node], list[str]]:
     nodes += [Value("LANG", name) for name in LANGUAGES.values() if re.search(rf"\b{name}\b", limiters, re.IGNORECASE)]
     if "limiter" in limiters.lower() and not nodes:
         nodes.append(Unknown(" ".join(limiters.split()), "PubMed has no equivalent of this limiter"))
-    if rest:
-        warnings.append("Expanders add words that the strategy does not show; they cannot be repeated.")
-    return nodes, warnings
+    if expanders:
+        notes.append(Note("Expanders add words that the strategy does not show; they cannot be repeated."))
+    return nodes, notes
 
 
 # numbers of lines
 
 _RANGE: Final = re.compile(r"(?:[#Ss] ?)?([0-9]+) ?(?:[-–]|\bto\b) ?(?:[#Ss] ?)?([0-9]+)")
-_MOST: Final = 500
+_MAX_RANGE: Final = 500
 
 
 def parse_numbers(text: str) -> list[int]:
     """Return the numbers of a list such as "1-4,7" or "#1-#4 #7"."""
-    found: list[int] = []
-    for one in re.split(r" ?, ?| (?![-– ]|to\b)(?<![-–])", text.strip()):
-        match = _RANGE.fullmatch(one.strip())
+    numbers: list[int] = []
+    for item in re.split(r" ?, ?| (?![-– ]|to\b)(?<![-–])", text.strip()):
+        match = _RANGE.fullmatch(item.strip())
         if match:
             low, high = int(match[1]), int(match[2])
-            found += range(low, min(high, low + _MOST) + 1)
-        elif digits := re.sub(r"[^0-9]", "", one):
-            found.append(int(digits))
-    return found
+            numbers += range(low, min(high, low + _MAX_RANGE) + 1)
+        elif digits := re.sub(r"[^0-9]", "", item):
+            numbers.append(int(digits))
+    return numbers
 
 
 def join_numbers(operator: str, numbers: list[int]) -> Node:

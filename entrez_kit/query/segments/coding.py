@@ -107,8 +107,8 @@ def sum_ranges(values: NDArray[Any], lengths: Integers) -> Integers:
     sums = np.zeros(len(values) + 1, np.int64)
     np.cumsum(values, dtype=np.int64, out=sums[1:])
     ends = np.cumsum(lengths)
-    found: Integers = sums[ends] - sums[ends - lengths]
-    return found
+    totals: Integers = sums[ends] - sums[ends - lengths]
+    return totals
 
 
 def mask_members(wanted: NDArray[Any], known: NDArray[Any]) -> Mask:
@@ -117,8 +117,8 @@ def mask_members(wanted: NDArray[Any], known: NDArray[Any]) -> Mask:
         return np.zeros(len(wanted), np.bool_)
     places = np.searchsorted(known, wanted)
     places[places == len(known)] = 0
-    found: Mask = known[places] == wanted
-    return found
+    mask: Mask = known[places] == wanted
+    return mask
 
 
 @dataclass(slots=True)
@@ -163,6 +163,12 @@ class Block:
         bases = (self.records.astype(np.int64) << 32) - (keys[begins] - steps[begins])
         keys += np.repeat(bases, self.counts)
         return keys
+
+
+def build_plain_block(sizes: Integers, records: NDArray[np.uint32]) -> Block:
+    """Return postings without positions."""
+    none = np.empty(0, np.int64)
+    return Block(sizes, records, none, none.astype(np.uint8), none.astype(np.uint32))
 
 
 def build_block(sizes: Integers, records: Numbers, counts: Integers, positions: NDArray[Any]) -> Block:

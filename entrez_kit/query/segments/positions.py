@@ -27,10 +27,10 @@ def find_phrase(listed: TermList, slots: Sequence[Sequence[str]]) -> Integers:
         listed: the word list.
         slots: the alternatives for each place of the sequence.
     """
-    found = _read_words(listed, slots)
-    if found is None:
+    candidates = _read_words(listed, slots)
+    if candidates is None:
         return _NONE
-    records, words = found
+    records, words = candidates
     starts: Integers | None = None
     for place in sorted(range(len(words)), key=lambda number: len(words[number].records)):
         keys = select_keys(words[place], records, single=len(words[place].sizes) == 1)
@@ -66,22 +66,24 @@ def _list_records(keys: Integers) -> Numbers:
 def find_window(listed: TermList, words: Sequence[str], distance: int) -> Integers:
     """Return an occurrence in each group of words with at most ``distance`` other words between first and last."""
     needed = Counter(words)
-    found = _read_words(listed, [[word] for word in needed])
-    if found is None:
+    candidates = _read_words(listed, [[word] for word in needed])
+    if candidates is None:
         return _NONE
-    bounds = read_boundaries(listed, found[0])
-    keys = [add_gaps(select_keys(one, found[0], single=True), bounds) for one in found[1]]
+    bounds = read_boundaries(listed, candidates[0])
+    keys = [add_gaps(select_keys(postings, candidates[0], single=True), bounds) for postings in candidates[1]]
     return find_windows(keys, list(needed.values()), unsettled.measure_window(words, distance))
 
 
 def _read_words(listed: TermList, slots: Sequence[Sequence[str]]) -> tuple[Numbers, list[Words]] | None:
     """Return the records that have a word for each place of a sequence, and the postings for each place."""
-    found = [listed.find(slot) for slot in slots]
-    if any(not len(numbers) for numbers in found):
+    numbered = [listed.find(slot) for slot in slots]
+    if any(not len(numbers) for numbers in numbered):
         return None
-    known = {numbers.tobytes(): listed.read_words(numbers) for numbers in found}
-    words = [known[numbers.tobytes()] for numbers in found]
-    shared = _intersect([one.records if len(one.sizes) == 1 else np.unique(one.records) for one in words])
+    known = {numbers.tobytes(): listed.read_words(numbers) for numbers in numbered}
+    words = [known[numbers.tobytes()] for numbers in numbered]
+    shared = _intersect(
+        [postings.records if len(postings.sizes) == 1 else np.unique(postings.records) for postings in words]
+    )
     return (shared, words) if len(shared) else None
 
 
@@ -94,10 +96,10 @@ def read_boundaries(listed: TermList, records: Numbers) -> Integers:
 
 def _intersect(sets: Sequence[Numbers]) -> Numbers:
     """Return the numbers that are in all of these ascending lists."""
-    found, *others = sorted(sets, key=len)
+    shared, *others = sorted(sets, key=len)
     for other in others:
-        found = found[_mask_shared(found, other)]
-    return found
+        shared = shared[_mask_shared(shared, other)]
+    return shared
 
 
 def _mask_shared(wanted: Numbers, known: Numbers) -> Mask:
@@ -106,8 +108,8 @@ def _mask_shared(wanted: Numbers, known: Numbers) -> Mask:
         return mask_members(wanted, known)
     there = np.zeros(max(int(known[-1]), int(wanted[-1]) if len(wanted) else 0) + 1, np.bool_)
     there[known] = True
-    found: Mask = there[wanted]
-    return found
+    mask: Mask = there[wanted]
+    return mask
 
 
 def select_keys(words: Words, wanted: Numbers, *, single: bool) -> Integers:
@@ -145,13 +147,13 @@ def find_windows(keys: Sequence[Integers], needed: Sequence[int], length: int) -
         nearest = other[places]
         return rarest[(nearest >= rarest - (length - 1)) & (nearest < rarest + length)]
     near = []
-    for one in keys:
-        if one is not rarest:
-            last = np.searchsorted(rarest, one + (length - 1), side="right")
-            one = one[last > np.searchsorted(rarest, one - (length - 1))]
-        near.append(one)
+    for keys_of_word in keys:
+        if keys_of_word is not rarest:
+            last = np.searchsorted(rarest, keys_of_word + (length - 1), side="right")
+            keys_of_word = keys_of_word[last > np.searchsorted(rarest, keys_of_word - (length - 1))]
+        near.append(keys_of_word)
     starts = np.unique(np.concatenate(near))
-    for one, count in zip(near, needed, strict=True):
-        last = np.searchsorted(one, starts + (length - 1), side="right")
-        starts = starts[last - np.searchsorted(one, starts) >= count]
+    for keys_of_word, count in zip(near, needed, strict=True):
+        last = np.searchsorted(keys_of_word, starts + (length - 1), side="right")
+        starts = starts[last - np.searchsorted(keys_of_word, starts) >= count]
     return starts

@@ -73,10 +73,10 @@ class _Part(NamedTuple):
 
     def find_frequencies(self, records: NDArray[Any]) -> Scores:
         """Return the weighted numbers of occurrences in some ascending records."""
-        found = np.zeros(len(records), np.float32)
+        frequencies = np.zeros(len(records), np.float32)
         places, there = _find_places(self.records, records)
-        found[there] = self.count_at(places[there]).astype(np.float32) * self.weight
-        return found
+        frequencies[there] = self.count_at(places[there]).astype(np.float32) * self.weight
+        return frequencies
 
     def read_frequencies(self) -> Scores:
         """Return the weighted numbers of occurrences in all records."""
@@ -139,11 +139,11 @@ class Occurrences:
         return self._compute_all()[1]
 
     def _compute_all(self) -> tuple[Numbers, Scores]:
-        parts, there, found = self._state
-        if found is None:
-            found = self._segment.guard(self._score_all, parts, there)
-            self._state = [], None, found
-        return found
+        parts, there, scored = self._state
+        if scored is None:
+            scored = self._segment.guard(self._score_all, parts, there)
+            self._state = [], None, scored
+        return scored
 
     def _score_all(self, parts: Sequence[_Part], there: Mask | None) -> tuple[Numbers, Scores]:
         each = [(part.records, part.read_frequencies()) for part in parts]
@@ -158,8 +158,8 @@ class Occurrences:
 
     def find_scores(self, records: NDArray[Any], worth: float = 1.0) -> Floats:
         """Return ``worth`` times the scores of some ascending records; 0 for those without the concept."""
-        parts, _, found = self._state
-        if found is None and not self.is_used_again and len(records) * _SPARSE < self.postings:
+        parts, _, scored = self._state
+        if scored is None and not self.is_used_again and len(records) * _SPARSE < self.postings:
             scores = self._segment.guard(self._score_some, parts, records)
         else:
             known, values = self._compute_all()
@@ -197,17 +197,17 @@ class _Kept:
     def find(self, key: Hashable) -> Occurrences | None:
         """Return occurrences; None if they are not kept."""
         with self._lock:
-            found = self._known.pop(key, None)
-            if found is not None:
-                self._known[key] = found
-            return found
+            occurrences = self._known.pop(key, None)
+            if occurrences is not None:
+                self._known[key] = occurrences
+            return occurrences
 
-    def add(self, key: Hashable, found: Occurrences) -> None:
+    def add(self, key: Hashable, occurrences: Occurrences) -> None:
         """Keep occurrences, and drop those that were not used for the longest time if there are too many."""
         with self._lock:
             if key not in self._known:
-                self._known[key] = found
-                self._size += found.postings + _COST
+                self._known[key] = occurrences
+                self._size += occurrences.postings + _COST
             while self._size > _MAX_KEPT:
                 self._size -= self._known.pop(next(iter(self._known))).postings + _COST
 
@@ -221,9 +221,9 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_kept.clear)
 
 
-def measure_rarity(found: int, size: int) -> float:
+def measure_rarity(count: int, size: int) -> float:
     """Return the rarity of a concept that ``found`` of all records have."""
-    return log(1 + (size - found + 0.5) / (found + 0.5))
+    return log(1 + (size - count + 0.5) / (count + 0.5))
 
 
 def read_occurrences(segment: Segment, phrases: tuple[Phrase, ...], formula: Formula, mean: float) -> Occurrences:
@@ -306,14 +306,17 @@ def rank(
         limit: the number of records to return.
     """
     size, mean = measures
-    found = [[read_occurrences(one, concept.phrases, formula, mean) for concept in concepts] for _, one, _ in segments]
+    by_segment = [
+        [read_occurrences(segment, concept.phrases, formula, mean) for concept in concepts]
+        for _, segment, _ in segments
+    ]
     worths = []
     for place, concept in enumerate(concepts):
-        count = sum(some[place].count(removed) for some, (_, _, removed) in zip(found, segments, strict=True))
+        count = sum(some[place].count(removed) for some, (_, _, removed) in zip(by_segment, segments, strict=True))
         worths.append(concept.weight * measure_rarity(count, size) if count else 0.0)
     order = sorted(range(len(concepts)), key=lambda place: (not concepts[place].required, -worths[place], place))
     numbers, scores = np.empty(0, np.int64), np.empty(0)
-    for (base, segment, _), some in zip(segments, found, strict=True):
+    for (base, segment, _), some in zip(segments, by_segment, strict=True):
         asked = [(concepts[place].required, worths[place], some[place]) for place in order]
         best = _rank_segment(segment.records, asked, wanted(base, segment.records), limit, _find_least(scores, limit))
         numbers, scores = np.append(numbers, best[0].astype(np.int64) + base), np.append(scores, best[1])
@@ -342,7 +345,7 @@ def _rank_segment(
         limit: the number of records to return.
         least: a score that the best records of other segments have.
     """
-    left = sum(worth * found.most for _, worth, found in asked)
+    left = sum(worth * occurrences.most for _, worth, occurrences in asked)
     table, scores = np.zeros(0), np.zeros(0)
     numbers: NDArray[Any] | None = None
     if wanted is not None and np.count_nonzero(wanted) * _SPARSE < size:
@@ -352,24 +355,24 @@ def _rank_segment(
         table = np.zeros(size)
         if wanted is not None:
             table[~wanted] = -np.inf
-    for required, worth, found in asked:
+    for required, worth, occurrences in asked:
         if required:
-            numbers = found.records if numbers is None else numbers[found.find_scores(numbers) > 0]
+            numbers = occurrences.records if numbers is None else numbers[occurrences.find_scores(numbers) > 0]
             scores = table[numbers] if len(table) else np.zeros(len(numbers))
             numbers, scores = numbers[scores >= 0], scores[scores >= 0]
             table = np.zeros(0)
-        elif found.is_frequent:
+        elif occurrences.is_frequent:
             some = np.flatnonzero(table > 0) if numbers is None else numbers
             reached = table[some] if numbers is None else scores
             least = max(least, _find_least(reached, limit))
             if least > left + _TOLERANCE or numbers is not None:
                 enough = reached >= least - left - _TOLERANCE
                 numbers, scores = some[enough], reached[enough]
-        left -= worth * found.most
+        left -= worth * occurrences.most
         if numbers is None:
-            table[found.records] += found.scores * np.float32(worth)
+            table[occurrences.records] += occurrences.scores * np.float32(worth)
         else:
-            scores = scores + found.find_scores(numbers, worth)
+            scores = scores + occurrences.find_scores(numbers, worth)
     if numbers is None:
         numbers = np.flatnonzero(table > 0)
         scores = table[numbers]

@@ -37,11 +37,13 @@ class SearchIndex:
     """
 
     def __init__(self, segments: Sequence[Path | Segment], removed: BitMap | None = None) -> None:
-        self.segments = [one if isinstance(one, Segment) else Segment(one) for one in segments]
-        self._bases = [0, *np.cumsum([one.records for one in self.segments], dtype=np.int64).tolist()]
+        self.segments = [segment if isinstance(segment, Segment) else Segment(segment) for segment in segments]
+        self._bases = [0, *np.cumsum([segment.records for segment in self.segments], dtype=np.int64).tolist()]
         self.size = self._bases[-1]
         self._removed = removed or BitMap()
-        self._changed = [self._list_removed(base, one) for base, one in zip(self._bases, self.segments, strict=False)]
+        self._changed = [
+            self._list_removed(base, segment) for base, segment in zip(self._bases, self.segments, strict=False)
+        ]
 
     def _list_removed(self, base: int, segment: Segment) -> Numbers:
         """Return the removed records of a segment that still have postings, numbered within the segment."""
@@ -61,14 +63,14 @@ class SearchIndex:
 
     def find_terms(self, kind: Kind, source: str, texts: Sequence[str]) -> BitMap:
         """Return the records with any of these terms."""
-        found = BitMap()
+        records = BitMap()
         for base, segment, _ in self._lists:
             listed = segment.list(kind, source)
             if listed is not None and len(numbers := listed.find(texts)):
-                found |= _to_set(listed.read_records(numbers)[1], base, segment.records, single=len(numbers) == 1)
-        return found - self._removed
+                records |= _to_set(listed.read_records(numbers)[1], base, segment.records, single=len(numbers) == 1)
+        return records - self._removed
 
-    def postings(self, source: str, word: str) -> BitMap:
+    def find_word(self, source: str, word: str) -> BitMap:
         """Return the records with this folded word in a word list."""
         return self.find_terms("words", source, [word]) if word else BitMap()
 
@@ -76,7 +78,7 @@ class SearchIndex:
         """Return the records with any of these words in a word list."""
         return self.find_terms("words", source, [word for word in words if word])
 
-    def values(self, source: str, value: str) -> BitMap:
+    def find_value(self, source: str, value: str) -> BitMap:
         """Return the records with exactly this value."""
         return self.find_terms("values", source, [value])
 
@@ -86,9 +88,9 @@ class SearchIndex:
 
     def has_value(self, source: str, value: str) -> bool:
         """Return whether any record has a value."""
-        return bool(self.values(source, value))
+        return bool(self.find_value(source, value))
 
-    def between(self, column: str, low: int, high: int) -> BitMap:
+    def find_range(self, column: str, low: int, high: int) -> BitMap:
         """Return the records with a number in this range, bounds included."""
         found = BitMap()
         for base, segment, _ in self._lists:
@@ -103,17 +105,17 @@ class SearchIndex:
 
     # terms
 
-    def words(self, source: str, prefix: str = "") -> Collection[str]:
+    def list_words(self, source: str, prefix: str = "") -> Collection[str]:
         """Return the words of a word list that begin with a prefix."""
         return self.list_terms("words", source, prefix)
 
-    def known_values(self, source: str, prefix: str = "") -> Collection[str]:
+    def list_values(self, source: str, prefix: str = "") -> Collection[str]:
         """Return the values of a value list that begin with a prefix."""
         return self.list_terms("values", source, prefix)
 
     def list_terms(self, kind: Kind, source: str, prefix: str) -> Collection[str]:
         """Return the terms of a list that begin with a prefix."""
-        found: set[str] = set()
+        all_terms: set[str] = set()
         for _, segment, changed in self._lists:
             listed = segment.list(kind, source)
             if listed is None:
@@ -123,21 +125,21 @@ class SearchIndex:
             if len(changed):
                 counts = self._count_records(listed, begin, end, changed)
                 terms = [term for term, count in zip(terms, counts.tolist(), strict=True) if count]
-            found.update(terms)
-        found.discard(BOUNDARY)
-        return sorted(found)
+            all_terms.update(terms)
+        all_terms.discard(BOUNDARY)
+        return sorted(all_terms)
 
     def count_records(self, source: str) -> Counter[str]:
         """Return how many records have each word of a word list."""
-        found: Counter[str] = Counter()
+        counted: Counter[str] = Counter()
         for _, segment, changed in self._lists:
             listed = segment.list("words", source)
             if listed is not None:
                 terms = segment.guard(listed.texts.read, 0, len(listed))
                 counts = self._count_records(listed, 0, len(listed), changed)
-                found.update(dict(zip(terms, counts.tolist(), strict=True)))
-        del found[BOUNDARY]
-        return +found
+                counted.update(dict(zip(terms, counts.tolist(), strict=True)))
+        del counted[BOUNDARY]
+        return +counted
 
     def _count_records(self, listed: TermList, begin: int, end: int, changed: Numbers) -> Integers:
         """Return how many records have each term of a range, without those that were removed."""
@@ -158,14 +160,14 @@ class SearchIndex:
         return self._search_words(source, lambda listed: find_window(listed, words, distance))
 
     def _search_words(self, source: str, find: Callable[[TermList], Integers]) -> BitMap:
-        found = BitMap()
+        records = BitMap()
         for base, segment, _ in self._lists:
             listed = segment.list("words", source)
             if listed is not None:
-                found |= _to_set(segment.guard(find, listed) >> SHIFT, base, segment.records)
-        return found - self._removed
+                records |= _to_set(segment.guard(find, listed) >> SHIFT, base, segment.records)
+        return records - self._removed
 
-    def positions(
+    def read_positions(
         self, source: str, words: Sequence[str], records: BitMap
     ) -> Iterator[tuple[int, Sequence[Sequence[int]]]]:
         """Yield each of these records with the ascending positions of each word in a word list."""
@@ -174,11 +176,11 @@ class SearchIndex:
             first, last = np.searchsorted(wanted, (base, base + segment.records))
             some = (wanted[first:last] - base).astype(np.uint32)
             if len(some):
-                columns = segment.guard(self._read_positions, segment, source, words, some)
-                for place, record in enumerate(some.tolist()):
-                    yield base + record, [column[place] for column in columns]
+                columns = segment.guard(self._read_segment_positions, segment, source, words, some)
+                for index, record in enumerate(some.tolist()):
+                    yield base + record, [column[index] for column in columns]
 
-    def _read_positions(
+    def _read_segment_positions(
         self, segment: Segment, source: str, words: Sequence[str], records: Numbers
     ) -> list[list[list[int]]]:
         """Return the positions of each word in each of these records, numbered within the segment."""
@@ -199,27 +201,27 @@ class SearchIndex:
 
     # order
 
-    def pmids(self, numbers: Sequence[int] | NDArray[Any]) -> list[int]:
+    def read_pmids(self, numbers: Sequence[int] | NDArray[Any]) -> list[int]:
         """Return the PMIDs of records."""
-        found: list[int] = self._read_column("pmids", np.asarray(numbers, np.int64)).tolist()
-        return found
+        pmids: list[int] = self._read_column("pmids", np.asarray(numbers, np.int64)).tolist()
+        return pmids
 
     def _read_column(self, name: str, numbers: Integers) -> Integers:
         if len(self.segments) == 1:
             only: Integers = getattr(self.segments[0], name)[numbers]
             return only
-        found = np.empty(len(numbers), np.int64)
+        values = np.empty(len(numbers), np.int64)
         for which, local, segment in self._split(numbers):
-            found[which] = getattr(segment, name)[local]
-        return found
+            values[which] = getattr(segment, name)[local]
+        return values
 
     def _split(self, numbers: Integers) -> Iterator[tuple[Integers, Integers, Segment]]:
         """Yield the places of the numbers of each segment, and the numbers within it."""
         owners = np.searchsorted(self._bases, numbers, side="right") - 1
-        for place, segment in enumerate(self.segments):
-            which = np.flatnonzero(owners == place)
+        for index, segment in enumerate(self.segments):
+            which = np.flatnonzero(owners == index)
             if len(which):
-                yield which, numbers[which] - self._bases[place], segment
+                yield which, numbers[which] - self._bases[index], segment
 
     def rank(self, numbers: Sequence[int], order: str) -> list[int]:
         """Return record numbers in the order "Author", "JournalName" or "pub_date"; otherwise by descending PMID.
@@ -243,7 +245,7 @@ class SearchIndex:
         if len(self.segments) == 1:
             return self.segments[0].guard(self.segments[0].rank_texts, source)[numbers].astype(np.int64)
         names: dict[str, int] = {}
-        found = np.empty(len(numbers), np.int64)
+        text_numbers = np.empty(len(numbers), np.int64)
         for which, local, segment in self._split(numbers):
             ranks, places = np.unique(segment.rank_texts(source)[local], return_inverse=True)
             listed = segment.list("sort", source)
@@ -253,10 +255,10 @@ class SearchIndex:
                 else ""
                 for rank in ranks.tolist()
             ]
-            found[which] = np.array([names.setdefault(text, len(names)) for text in texts])[places]
+            text_numbers[which] = np.array([names.setdefault(text, len(names)) for text in texts])[places]
         order = np.empty(len(names), np.int64)
         order[[names[text] for text in sorted(names)]] = np.arange(len(names))
-        return order[found]
+        return order[text_numbers]
 
     def rank_by_relevance(self, words: Sequence[str], records: BitMap, limit: int) -> list[tuple[int, float]]:
         """Return the most relevant of these records with their BM25 scores, best first.
@@ -270,11 +272,11 @@ class SearchIndex:
         concepts = [relevance.Concept(((word,),), times) for word, times in Counter(words).items() if word]
         numbers, scores = self.find_best(concepts, relevance.PUBMED, limit, None if every else records)
         order = np.lexsort((-numbers, -scores))[:limit]
-        found = list(zip(numbers[order].tolist(), scores[order].tolist(), strict=True))
-        if len(found) < min(limit, len(records)):
-            rest = records - BitMap([number for number, _ in found])
-            found += [(number, 0.0) for number in rest[-(limit - len(found)) :][::-1]]
-        return found
+        ranked = list(zip(numbers[order].tolist(), scores[order].tolist(), strict=True))
+        if len(ranked) < min(limit, len(records)):
+            unscored = records - BitMap([number for number, _ in ranked])
+            ranked += [(number, 0.0) for number in unscored[-(limit - len(ranked)) :][::-1]]
+        return ranked
 
     def find_best(
         self,
@@ -307,8 +309,8 @@ class SearchIndex:
 
     def count_phrases(self, phrases: tuple[relevance.Phrase, ...], formula: relevance.Formula) -> int:
         """Return how many records have one of some words and phrases in the word lists of a formula."""
-        found = ((self._read_occurrences(one, phrases, formula), removed) for _, one, removed in self._lists)
-        return sum(one.count(removed) for one, removed in found)
+        listed = ((self._read_occurrences(segment, phrases, formula), removed) for _, segment, removed in self._lists)
+        return sum(occurrences.count(removed) for occurrences, removed in listed)
 
     def score_records(
         self, phrases: tuple[relevance.Phrase, ...], formula: relevance.Formula, numbers: Integers
@@ -332,10 +334,10 @@ class SearchIndex:
     def _measures(self) -> tuple[int, float]:
         """The number of records and the mean length."""
         live = self.size - len(self._removed)
-        total = sum(int(one.lengths.sum(dtype=np.int64)) for one in self.segments)
+        total = sum(int(segment.lengths.sum(dtype=np.int64)) for segment in self.segments)
         removed = sum(
-            int(one.lengths[changed].sum(dtype=np.int64))
-            for one, changed in zip(self.segments, self._changed, strict=True)
+            int(segment.lengths[changed].sum(dtype=np.int64))
+            for segment, changed in zip(self.segments, self._changed, strict=True)
         )
         return live, max(1.0, (total - removed) / max(1, live))
 

@@ -20,15 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from entrez_kit.base.errors import StoreError
-from entrez_kit.query.segments.coding import (
-    Bytes,
-    Integers,
-    Numbers,
-    Words,
-    decode_records,
-    decode_varints,
-    gather,
-)
+from entrez_kit.query.segments.coding import Bytes, Integers, Numbers, Words, decode_records, decode_varints, gather
 
 Kind = Literal["words", "values", "numbers", "sort"]
 """Word lists with positions, value lists, columns of numbers as texts, and the texts that records are sorted by."""
@@ -90,10 +82,10 @@ class Texts:
         """Return a range of texts."""
         if begin >= end:
             return []
-        found = self._read(begin, end).decode("utf-8", "surrogatepass").split("\0")
-        if len(found) != end - begin:
+        texts = self._read(begin, end).decode("utf-8", "surrogatepass").split("\0")
+        if len(texts) != end - begin:
             raise ValueError("the terms are cut")
-        return found
+        return texts
 
     @cached_property
     def _samples(self) -> list[bytes]:
@@ -161,8 +153,8 @@ class TermList:
         begin = self.texts.find_place(encode_text(ordered[0]))
         end = self.texts.find_place(encode_text(ordered[-1]) + b"\0")
         if end - begin > _SPARSE * len(ordered):
-            found = [number for text in ordered if (number := self.texts.find(text)) is not None]
-            return np.array(found, np.int64)
+            known = [number for text in ordered if (number := self.texts.find(text)) is not None]
+            return np.array(known, np.int64)
         numbers = {text: number for number, text in enumerate(self.texts.read(begin, end), begin)}
         return np.array([numbers[text] for text in ordered if text in numbers], np.int64)
 
@@ -271,7 +263,7 @@ class Segment:
             self._header, self._data_end, self.checksum = self._read_header()
             self.records = int(self._header["records"])
             self._lists: dict[tuple[str, str], TermList] = {
-                (str(one["kind"]), str(one["source"])): self._open_list(one) for one in self._header["lists"]
+                (str(entry["kind"]), str(entry["source"])): self._open_list(entry) for entry in self._header["lists"]
             }
             self.dates, self.pmids, self.lengths = (self._open_column(*column) for column in COLUMNS.items())
             self.dropped: Numbers = decode_varints(self._open_section(self._header["dropped"]))
@@ -279,43 +271,43 @@ class Segment:
             raise damaged_error(path, f"its header is invalid ({type(exc).__name__})") from None
 
     def _read_header(self) -> tuple[dict[str, Any], int, int]:
-        place, length, header_sum, data_sum, magic = TRAILER.unpack(bytes(self._bytes[-TRAILER.size :]))
+        start, length, header_sum, data_sum, magic = TRAILER.unpack(bytes(self._bytes[-TRAILER.size :]))
         if magic != MAGIC or bytes(self._bytes[: len(MAGIC)]) != MAGIC:
             raise damaged_error(self.path, "it is not an index file of this version, or it is cut")
-        if place < len(MAGIC) or length > _MAX_HEADER or place + length + TRAILER.size != self.size:
+        if start < len(MAGIC) or length > _MAX_HEADER or start + length + TRAILER.size != self.size:
             raise damaged_error(self.path, "its header is not where it should be")
-        encoded = bytes(self._bytes[place : place + length])
+        encoded = bytes(self._bytes[start : start + length])
         if zlib.crc32(encoded) != header_sum:
             raise damaged_error(self.path, "the checksum of its header is wrong")
         header = json.loads(encoded)
         if not 0 <= int(header["records"]) < 1 << 31 or header["format"] != FORMAT:
             raise ValueError("unknown format")
-        return cast(dict[str, Any], header), place, data_sum
+        return cast(dict[str, Any], header), start, data_sum
 
-    def _open_section(self, place: Any, dtype: str = "<u1") -> NDArray[Any]:
-        begin, length = (int(number) for number in place)
+    def _open_section(self, location: Any, dtype: str = "<u1") -> NDArray[Any]:
+        begin, length = (int(number) for number in location)
         width = np.dtype(dtype).itemsize
         if begin < len(MAGIC) or length < 0 or begin + length > self._data_end or length % width:
             raise ValueError("a section is outside of the file")
         return self._bytes[begin : begin + length].view(dtype) if length else np.empty(0, dtype)
 
     def _open_column(self, name: str, dtype: str) -> NDArray[Any]:
-        found = self._open_section(self._header[name], dtype)
-        if len(found) != self.records:
+        column = self._open_section(self._header[name], dtype)
+        if len(column) != self.records:
             raise ValueError("a column has the wrong length")
-        return found
+        return column
 
-    def _open_ends(self, place: Any, count: int) -> NDArray[Any]:
-        found = self._open_section(place, "<u8" if int(place[1]) > count * 4 else "<u4")
-        if len(found) != count:
+    def _open_ends(self, location: Any, count: int) -> NDArray[Any]:
+        section = self._open_section(location, "<u8" if int(location[1]) > count * 4 else "<u4")
+        if len(section) != count:
             raise ValueError("a list has the wrong length")
-        return found
+        return section
 
     def _open_list(self, described: Any) -> TermList:
         kind: Kind = described["kind"]
         terms = int(described["terms"])
         texts = Texts(self._open_section(described["texts"]), self._open_ends(described["text_ends"], terms))
-        streams = [self._open_section(place) for place in described["streams"]]
+        streams = [self._open_section(location) for location in described["streams"]]
         if len(streams) != (4 if kind == "words" else 1):
             raise ValueError("a list has the wrong number of streams")
         ends = self._open_ends(described["ends"], (terms + 1) * len(streams))
@@ -353,16 +345,16 @@ class Segment:
 
     def rank_texts(self, source: str) -> Numbers:
         """Return the number of the sort text of each record, from 1 on; records without a text have 0."""
-        found = self.ranks.get(source)
-        if found is None:
-            found = np.zeros(self.records, np.uint32)
+        ranks = self.ranks.get(source)
+        if ranks is None:
+            ranks = np.zeros(self.records, np.uint32)
             listed = self.list("sort", source)
             if listed is not None:
                 numbers = np.arange(len(listed))
                 sizes, records = listed.read_records(numbers)
-                found[records] = np.repeat(numbers + 1, sizes)
-            self.ranks[source] = found
-        return found
+                ranks[records] = np.repeat(numbers + 1, sizes)
+            self.ranks[source] = ranks
+        return ranks
 
     def verify(self) -> None:
         """Compare the data with their checksum.
@@ -370,8 +362,8 @@ class Segment:
         Raises:
             StoreError: the data are damaged.
         """
-        found = 0
+        checksum = 0
         for begin in range(0, self._data_end, _CHUNK):
-            found = zlib.crc32(self._bytes[begin : min(begin + _CHUNK, self._data_end)].data, found)
-        if found != self.checksum:
+            checksum = zlib.crc32(self._bytes[begin : min(begin + _CHUNK, self._data_end)].data, checksum)
+        if checksum != self.checksum:
             raise damaged_error(self.path, "the checksum of its data is wrong")

@@ -13,8 +13,8 @@ import rispy
 from command_line import Cli, Module, RunResult, read_error
 
 from entrez_kit.base import __version__
-from entrez_kit.pubmed.models import BriefSummary
-from entrez_kit.pubmed.search import Certificate, SearchParameters, SearchResult, Slice
+from entrez_kit.pubmed.models import BriefSummary, Certificate, Slice
+from entrez_kit.pubmed.search import SearchParameters, SearchResult
 from entrez_kit.sandbox.server import Sandbox
 
 

@@ -93,9 +93,9 @@ def test_a_copy_from_jsonl_finds_the_same_articles_as_one_from_xml(tmp_path: Pat
     lines_index, xml_index = (open_copy(kit, name).collection.index for name in ("lines", "xml"))
     for source in ("title", "abstract", "author", "keyword", "affiliation", "mesh"):
         # NLM labels some sections UNLABELLED, which an Article omits.
-        assert set(lines_index.words(source)) == set(xml_index.words(source)) - {"unlabelled"}, source
+        assert set(lines_index.list_words(source)) == set(xml_index.list_words(source)) - {"unlabelled"}, source
     for source in ("mesh", "majr_pair", "ptype", "language", "author", "jid"):
-        assert set(lines_index.known_values(source)) == set(xml_index.known_values(source)), source
+        assert set(lines_index.list_values(source)) == set(xml_index.list_values(source)), source
 
 
 @pytest.mark.parametrize(

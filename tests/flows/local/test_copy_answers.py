@@ -264,12 +264,12 @@ def test_spelling_suggestions_are_from_titles_and_words_of_abstracts_are_accepte
     assert copy.spell_check(query="crisprr").corrected == "crispr"
     with closing(open_copy(copy.settings, "demo")) as opened:
         words = opened.collection.count_words()
-        rest = [word for word in opened.index.words("abstract") if word.isalpha() and word not in set(words)]
+        rest = [word for word in opened.index.list_words("abstract") if word.isalpha() and word not in set(words)]
         assert rest
         assert all(word in words for word in rest)
         assert "crisprr" not in words
-        assert words["crispr"] == len(opened.index.postings("title", "crispr")) + len(
-            opened.index.postings("mesh", "crispr")
+        assert words["crispr"] == len(opened.index.find_word("title", "crispr")) + len(
+            opened.index.find_word("mesh", "crispr")
         )
 
 
@@ -383,7 +383,7 @@ def test_witnesses_correct_a_wrong_label_and_those_that_depend_on_it(copy: Entre
     assert proofs[2].pubmed_only
     wrong = copy.search_articles(query_term='base[tiab] NOT "base editing"[ti]', max_results=1000).pmids
     assert {*proofs[2].pubmed_only} <= {*wrong}
-    assert any(one.startswith("label-disproved") for one in strategy.numbered[2].warnings)
+    assert [note.code for note in strategy.numbered[2].notes] == ["label-disproved"]
 
 
 def test_limits_that_no_copy_has_are_not_proven(local: Cli, tmp_path: Path) -> None:

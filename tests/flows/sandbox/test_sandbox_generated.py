@@ -156,10 +156,10 @@ def test_the_order_agrees_with_that_of_parsed_records(
 def test_every_list_of_words_and_values_agrees(generated: GeneratedCollection, parsed: ParsedCollection) -> None:
     sources = {source for field in FIELDS for source in field.sources if field.kind not in ("date", "uid")}
     for source in sources - {"uid"}:
-        for word in parsed.index.words(source):
-            assert generated.index.postings(source, word) == parsed.index.postings(source, word), (source, word)
-        for value in parsed.index.known_values(source):
-            assert generated.index.values(source, value) == parsed.index.values(source, value), (source, value)
+        for word in parsed.index.list_words(source):
+            assert generated.index.find_word(source, word) == parsed.index.find_word(source, word), (source, word)
+        for value in parsed.index.list_values(source):
+            assert generated.index.find_value(source, value) == parsed.index.find_value(source, value), (source, value)
 
 
 def test_citations_and_neighbours_agree(generated: GeneratedCollection, parsed: ParsedCollection) -> None:

@@ -15,6 +15,8 @@ NOTHING = ESearchReply(count=0)
         ("sickle cell AND review[pt]", ["sickle", "cell", "review[pt]"]),
         ("((a OR b) AND c[ti])", ["(a OR b)", "c[ti]"]),
         ("(a OR (b AND c)) AND d", ["(a OR (b AND c))", "d"]),
+        ("a AND (b AND (c[ti]  OR d))", ["a", "b", "(c[ti] OR d)"]),
+        ("(a OR b)[tiab] AND c", ["(a OR b)[tiab]", "c"]),
         ("2019:2020[dp] AND x", ["2019:2020[dp]", "x"]),
         ('"one phrase"', []),
         ("a", []),

@@ -21,8 +21,9 @@ from entrez_kit.local.records.document import Document
 from entrez_kit.query.mesh import Heading, Vocabulary
 from entrez_kit.query.record_terms import RecordTerms, SortKeys
 from entrez_kit.query.search import search
+from entrez_kit.query.segments.merge import merge_segments
 from entrez_kit.query.segments.search_index import SearchIndex
-from entrez_kit.query.segments.writer import SegmentWriter, merge_segments
+from entrez_kit.query.segments.writer import SegmentWriter
 from entrez_kit.sandbox.generate import GeneratedCollection
 
 
@@ -79,7 +80,7 @@ class InFiles(Bench):
     def find(self, query: str) -> set[int]:
         assert self.files is not None
         found = search(query, self.files, self.vocabulary)
-        assert len(self.files.pmids(list(found.records))) == len(found.records)
+        assert len(self.files.read_pmids(list(found.records))) == len(found.records)
         return {int(self.corpus.get_pmid(self.numbers[number])) for number in found.records}
 
 

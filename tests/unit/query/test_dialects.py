@@ -6,11 +6,11 @@ import pytest
 from strategy_records import index_texts
 
 from entrez_kit.query.dialects.detect import detect
-from entrez_kit.query.dialects.expressions import LineError
 from entrez_kit.query.dialects.meaning import evaluate_meaning
-from entrez_kit.query.dialects.readers import DIALECTS, Dialect, parse_line
+from entrez_kit.query.dialects.notes import CannotExpressError, LineError, Note
+from entrez_kit.query.dialects.readers import parse_line
+from entrez_kit.query.dialects.services import DIALECTS, Dialect
 from entrez_kit.query.dialects.translate import Piece, Translator, WordList, choose_label
-from entrez_kit.query.dialects.tree import CannotExpressError
 from entrez_kit.query.mesh import Heading, Vocabulary
 from entrez_kit.query.search import search
 
@@ -116,7 +116,7 @@ def test_a_proximity_operator_without_a_term_on_each_side_is_a_word(
 
     assert set(evaluate_meaning(parsed.node, index)) == expected
     assert set(search(translate(line, dialect).text, index).records) == expected
-    assert any(warned in text for text in parsed.warnings) if warned else not parsed.warnings
+    assert any(warned in note.text for note in parsed.notes) if warned else not parsed.notes
 
 
 @pytest.mark.parametrize(
@@ -345,8 +345,9 @@ def test_headings_are_checked_against_mesh() -> None:
     mesh = Vocabulary([Heading("Stroke", ("C10.1",), ("Cerebrovascular Accident", "Brain Attack"))])
     translator = Translator(vocabulary=mesh)
 
-    assert translate("exp Brain Attack/", "ovid", translator).text == '"Stroke"[mh]'
-    assert translator.warnings == ["heading-renamed: 'Brain Attack' is now 'Stroke'."]
+    renamed = translate("exp Brain Attack/ or (asthma.ti. not exp Brain Attack/)", "ovid", translator)
+    assert renamed.text == '"Stroke"[mh] OR (asthma[ti] NOT "Stroke"[mh])'
+    assert renamed.notes == (Note("'Brain Attack' is now 'Stroke'.", "heading-renamed"),)
     unknown = translate("exp Brain Fever/", "ovid", translator)
     assert (unknown.text, choose_label(unknown.losses)) == ('"Brain Fever"[tiab]', "not_expressible")
 
@@ -395,7 +396,7 @@ def test_a_field_without_parentheses_applies_to_the_last_term() -> None:
     parsed = parse_line("heart or cardiac.ti.", "ovid")
 
     assert translate("heart or cardiac.ti.", "ovid").text == "heart[tw] OR heart[tt] OR cardiac[ti]"
-    assert any(one.startswith("suffix-binds-last") for one in parsed.warnings)
+    assert [note.code for note in parsed.notes] == ["suffix-binds-last"]
 
 
 DETECTED: list[tuple[str, Dialect]] = [

@@ -12,9 +12,10 @@ from terms_index import TermsIndex
 
 from entrez_kit.local.records.collection import ParsedCollection, read_terms
 from entrez_kit.query.record_terms import RecordTerms, SortKeys
-from entrez_kit.query.segments import relevance, writer
+from entrez_kit.query.segments import merge, relevance
+from entrez_kit.query.segments.merge import merge_segments
 from entrez_kit.query.segments.search_index import SearchIndex
-from entrez_kit.query.segments.writer import SegmentWriter, merge_segments
+from entrez_kit.query.segments.writer import SegmentWriter
 from entrez_kit.sandbox.generate import GeneratedCollection
 
 Records = list[tuple[RecordTerms, SortKeys]]
@@ -71,24 +72,26 @@ def compare(records: Records, expected: TermsIndex, index: SearchIndex, removed:
     chance = random.Random(3)
     live = [number for number in range(len(records)) if number not in removed]
     for source in {source for terms, _ in records for source in terms.texts}:
-        words = sorted(expected.words(source))
-        assert sorted(index.words(source)) == words
-        assert all(index.postings(source, word) == expected.postings(source, word) for word in words[::7])
+        words = sorted(expected.list_words(source))
+        assert sorted(index.list_words(source)) == words
+        assert all(index.find_word(source, word) == expected.find_word(source, word) for word in words[::7])
         assert index.find_any_word(source, [*words[::3], "absent"]) == expected.find_any_word(source, words[::3])
         for run in _pick_runs(chance, records, source):
             prefix, other = chance.choice(words)[:2], chance.choice(words)
-            assert sorted(index.words(source, prefix)) == sorted(expected.words(source, prefix))
+            assert sorted(index.list_words(source, prefix)) == sorted(expected.list_words(source, prefix))
             for slots in ([[word] for word in run], [[word, other] for word in run]):
                 assert index.find_phrase(source, slots) == expected.find_phrase(source, slots), (source, slots)
             for distance in (0, 1, 5, 1_000):
                 assert index.find_window(source, run, distance) == expected.find_window(source, run, distance)
         some = chance.choices(words, k=3)
-        found = [(number, list(map(list, places))) for number, places in expected.positions(source, some, BitMap(live))]
-        assert list(index.positions(source, some, BitMap(range(len(records))))) == found
+        found = [
+            (number, list(map(list, places))) for number, places in expected.read_positions(source, some, BitMap(live))
+        ]
+        assert list(index.read_positions(source, some, BitMap(range(len(records))))) == found
     for source in {source for terms, _ in records for source in terms.values}:
-        values = sorted(expected.known_values(source))
-        assert sorted(index.known_values(source)) == values
-        assert all(index.values(source, value) == expected.values(source, value) for value in values[::7])
+        values = sorted(expected.list_values(source))
+        assert sorted(index.list_values(source)) == values
+        assert all(index.find_value(source, value) == expected.find_value(source, value) for value in values[::7])
         assert index.has_value(source, values[0])
         assert not index.has_value(source, "absent")
         assert index.find_any_value(source, values[::2]) == expected.find_any_value(source, values[::2])
@@ -96,12 +99,12 @@ def compare(records: Records, expected: TermsIndex, index: SearchIndex, removed:
         known = [number for terms, _ in records for number in terms.numbers.get(column, ())]
         for _ in range(20):
             low, high = chance.choice(known), chance.choice(known)
-            assert index.between(column, low, high) == expected.between(column, low, high)
+            assert index.find_range(column, low, high) == expected.find_range(column, low, high)
     for order in ("Author", "JournalName", "pub_date", "newest"):
         numbers = chance.sample(live, len(live))
         assert index.rank(numbers, order) == expected.rank(numbers, order)
     assert index.list_records() == BitMap(live)
-    for absent in (index.postings("title", "absent"), index.postings("absent", "x"), index.postings("title", "")):
+    for absent in (index.find_word("title", "absent"), index.find_word("absent", "x"), index.find_word("title", "")):
         assert not absent
 
 
@@ -173,8 +176,8 @@ def test_a_merge_in_small_chunks_writes_the_same_bytes(
     for removed in (BitMap(), GONE, BitMap(range(0, 150, 2))):
         whole = merge_segments(segments, tmp_path / "whole.seg", removed).path.read_bytes()
         with monkeypatch.context() as patch:
-            patch.setattr(writer, "_CHUNK_BYTES", 60)
-            patch.setattr(writer, "_CHUNK_TERMS", 40)
+            patch.setattr(merge, "_CHUNK_BYTES", 60)
+            patch.setattr(merge, "_CHUNK_TERMS", 40)
             assert merge_segments(segments, tmp_path / "chunks.seg", removed).path.read_bytes() == whole
 
 

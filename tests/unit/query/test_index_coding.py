@@ -17,11 +17,12 @@ from entrez_kit.base.errors import StoreError
 from entrez_kit.base.markup import on_the_line
 from entrez_kit.query import unsettled
 from entrez_kit.query.record_terms import RecordTerms
-from entrez_kit.query.segments import coding, writer
+from entrez_kit.query.segments import coding, sort_terms
+from entrez_kit.query.segments.merge import merge_segments
 from entrez_kit.query.segments.positions import find_windows
 from entrez_kit.query.segments.search_index import SearchIndex
 from entrez_kit.query.segments.segment import TRAILER, Segment
-from entrez_kit.query.segments.writer import SegmentWriter, merge_segments
+from entrez_kit.query.segments.writer import SegmentWriter
 from entrez_kit.query.words import STOP_WORDS, fold, split_words
 
 NUMBERS = st.one_of(st.integers(0, 300), st.integers(0, 2**32 - 1))
@@ -132,16 +133,16 @@ def segment(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _use(path: Path) -> None:
     """Read everything from a segment."""
     index = SearchIndex([path], BitMap([3]))
-    for word in index.words("title"):
-        index.postings("title", word)
+    for word in index.list_words("title"):
+        index.find_word("title", word)
     index.find_phrase("title", [["in"], ["the", "most"]])
     index.find_window("title", ["the", "most", "the"], 9)
-    index.find_any_value("mesh", index.known_values("mesh"))
-    index.between("edat", 0, 30000000)
+    index.find_any_value("mesh", index.list_values("mesh"))
+    index.find_range("edat", 0, 30000000)
     index.rank_by_relevance(["the", "of"], index.list_records(), 5)
     for order in ("Author", "pub_date"):
         index.rank(range(0, index.size, 3), order)
-    list(index.positions("title", ["the"], index.list_records()))
+    list(index.read_positions("title", ["the"], index.list_records()))
 
 
 def test_a_cut_segment_is_refused(segment: Path, tmp_path: Path) -> None:
@@ -183,14 +184,14 @@ def test_a_changed_byte_is_found_by_its_checksum_and_causes_no_crash(segment: Pa
 
 
 def test_terms_with_the_same_hash_are_separate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    hashes: Callable[..., np.ndarray[tuple[int], np.dtype[np.uint64]]] = writer._hash_texts
-    monkeypatch.setattr(writer, "_hash_texts", lambda *args: hashes(*args) << np.uint64(24))
+    hashes: Callable[..., np.ndarray[tuple[int], np.dtype[np.uint64]]] = sort_terms._hash_texts
+    monkeypatch.setattr(sort_terms, "_hash_texts", lambda *args: hashes(*args) << np.uint64(24))
     texts = [" ".join(sorted(STOP_WORDS)[number:]) for number in range(30)]
     index = SearchIndex([_write(tmp_path / "collisions.seg", texts)])
 
     for word in sorted(STOP_WORDS):
         expected = [number for number, text in enumerate(texts) if word in text.split() or word in text[::-1].split()]
-        assert list(index.postings("title", word)) == expected
+        assert list(index.find_word("title", word)) == expected
 
 
 def test_texts_that_contain_the_separator_are_in_no_list(tmp_path: Path) -> None:
@@ -200,7 +201,7 @@ def test_texts_that_contain_the_separator_are_in_no_list(tmp_path: Path) -> None
             index.add(terms, (0, "", "j", number))
         path = index.finish().path
 
-    assert list(SearchIndex([path]).known_values("aid")) == ["x"]
+    assert list(SearchIndex([path]).list_values("aid")) == ["x"]
     assert SearchIndex([merge_segments([path, path], tmp_path / "two.seg").path]).rank(range(6), "Author") == [
         2,
         5,

@@ -21,9 +21,9 @@ from entrez_kit.query.mesh import (
 )
 from entrez_kit.query.parser import parse
 from entrez_kit.query.record_terms import RecordTerms
-from entrez_kit.query.resolve import Fidelity
 from entrez_kit.query.search import Found, search
 from entrez_kit.query.search_strategies import STRATEGIES
+from entrez_kit.query.units import Fidelity
 from entrez_kit.query.words import STOP_WORDS, split_words
 
 TITLES = (
@@ -314,7 +314,7 @@ def test_an_existing_value_is_not_reported_if_no_record_has_it(term: str) -> Non
 def test_a_reference_to_a_search_needs_a_history() -> None:
     with pytest.raises(InvalidInput) as caught:
         _search("#1 AND cats")
-    found = search("#1 AND cats[ti]", INDEX, history=lambda number: INDEX.between("uid", 102, 102))
+    found = search("#1 AND cats[ti]", INDEX, history=lambda number: INDEX.find_range("uid", 102, 102))
 
     assert caught.value.reason == "no_history"
     assert (list(found.records), found.translation) == ([1], '#1 AND "cats"[Title]')

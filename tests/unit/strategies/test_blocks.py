@@ -2,7 +2,7 @@
 
 import pytest
 
-from entrez_kit.strategies.blocks import Block, join_blocks, split_blocks, unwrap
+from entrez_kit.strategies.blocks import Block, join_blocks, split_blocks
 from entrez_kit.strategies.measure_recall import compute_interval
 from entrez_kit.strategies.strategy import read_strategy
 
@@ -51,13 +51,6 @@ def test_joined_blocks_are_the_query() -> None:
 
     assert join_blocks(blocks) == "((a[ti] OR b[ti]) AND (c[ti])) NOT (d[ti])"
     assert join_blocks(blocks[2:]) == "(all[sb]) NOT (d[ti])"
-
-
-@pytest.mark.parametrize(
-    ("query", "inner"), [("((a) AND (b))", "(a) AND (b)"), ("(a) AND (b)", "(a) AND (b)"), ("((a))", "a")]
-)
-def test_parentheses_around_the_whole_query_are_removed(query: str, inner: str) -> None:
-    assert unwrap(query) == inner
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,15 @@
 """Planted defects of strategies are found by code and line."""
 
+from typing import get_args
+
 import pytest
 import strategy_files
 
 from entrez_kit.guides import read_guide
+from entrez_kit.query.dialects.notes import RefusalCode
+from entrez_kit.strategies.findings import CODES
 from entrez_kit.strategies.lint_strategy import fix_strategy
-from entrez_kit.strategies.rules import CODES, find_problems
+from entrez_kit.strategies.rules import find_problems
 from entrez_kit.strategies.strategy import read_strategy
 
 
@@ -91,6 +95,50 @@ def test_a_defect_of_a_query_of_pubmed_is_found(query: str, code: str) -> None:
 
     assert (code, 2) in list_codes(text)
     assert not {place for name, place in list_codes(text) if name == code} - {2}
+
+
+REFUSALS = set(get_args(RefusalCode))
+OWN_WORDS: list[tuple[str, str]] = [
+    ("#1 use unknown field", "not-in-pubmed"),
+    ("#1 use characters before the wildcard", "not-in-pubmed"),
+    ("#1 use a line that begins with a wildcard", "not-in-pubmed"),
+    ('"characters before the wildcard".jw.', "not-in-pubmed"),
+    ('"begins with a wildcard".jw.', "not-in-pubmed"),
+    ('"a term with 729 spellings".jw.', "not-in-pubmed"),
+    ('"unknown field".jw.', "not-in-pubmed"),
+    ('"missing-reference: a line".jw.', "not-in-pubmed"),
+    ('("record".ti,ab.', "syntax-error"),
+    ('("unknown field".ti,ab.', "syntax-error"),
+    ('"record".zz.', "unknown-field"),
+    ('"characters before the wildcard".zz.', "unknown-field"),
+    ("record adj3 (unknown and field).ti.", "syntax-error"),
+    ("*record.ti.", "wildcard-trap"),
+    ("(unknown adj field adj re*).ti.", "short-truncation"),
+    ("limit 1 to the limit drops", "not-in-pubmed"),
+    ("limit 1 to circular-reference: humans", "not-in-pubmed"),
+    ("exp Record/ or 9", "missing-reference"),
+]
+
+
+@pytest.mark.parametrize(("line", "code"), OWN_WORDS)
+def test_the_words_of_a_refused_line_do_not_change_its_code(line: str, code: str) -> None:
+    text = f"1. exp Asthma/\n2. {line}\n3. asthma.tw.\n"
+
+    assert {name for name, place in list_codes(text) if place == 2} & REFUSALS == {code}
+
+
+@pytest.mark.parametrize("words", ["the limit drops", "missing-number: a line", "other-dialect: ovid"])
+def test_the_words_of_a_line_are_no_note_about_it(words: str) -> None:
+    codes = list_codes(f'1. exp Asthma/\n2. "{words}".ti,ab.\n3. 1 or 2\n')
+
+    assert not {name for name, place in codes if place == 2}
+
+
+def test_a_limit_to_humans_has_a_correction_and_another_limit_has_none() -> None:
+    problems = find_problems(read_strategy("1. exp Asthma/\n2. limit 1 to humans\n3. limit 2 to female\n"))
+
+    fixes = {one.line: one.fix for one in problems if one.code == "limit-drops-unindexed"}
+    assert fixes == {2: "NOT (animals[mh] NOT humans[mh])", 3: ""}
 
 
 LATER = {"count-mismatch", "filter-for-central"}

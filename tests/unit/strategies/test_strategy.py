@@ -10,7 +10,7 @@ from strategy_line_matcher import LineMatcher
 from strategy_records import list_records
 from terms_index import index_terms
 
-from entrez_kit.query.dialects.readers import Dialect
+from entrez_kit.query.dialects.services import Dialect
 from entrez_kit.query.dialects.translate import choose_label
 from entrez_kit.query.search import search
 from entrez_kit.query.segments.search_index import SearchIndex
@@ -141,16 +141,18 @@ def test_a_refused_line_blocks_the_lines_that_depend_on_it() -> None:
 def test_a_wrong_reference_is_refused(text: str, refused: set[int], problem: str) -> None:
     strategy = read_strategy(text)
 
-    found = {number: line.problem for number, line in strategy.numbered.items() if line.kind == "refused"}
-    assert set(found) == refused
-    assert all(one.startswith(problem) for one in found.values())
+    codes = {number: line.refusal.code for number, line in strategy.numbered.items() if line.refusal is not None}
+    assert codes == dict.fromkeys(refused, problem)
+    losses = {line.number: line.loss for line in strategy.to_result().lines if line.number in refused}
+    assert all(loss[0].startswith(f"not_expressible: {problem}: ") for loss in losses.values())
 
 
 def test_a_forward_reference_is_resolved_with_a_warning() -> None:
     strategy = read_strategy("1. exp Asthma/\n2. 1 or 3\n3. wheez$.tw.\n")
 
     assert strategy.expand(strategy.numbered[2]) == '("Asthma"[mh]) OR (wheez*[tiab])'
-    assert any(one.startswith("forward-reference") for one in strategy.numbered[2].warnings)
+    assert [note.code for note in strategy.numbered[2].notes] == ["forward-reference"]
+    assert strategy.to_result().lines[1].warnings == ["forward-reference: #3 comes later in the list."]
 
 
 def test_labels_include_those_of_the_referenced_lines() -> None:
@@ -184,7 +186,7 @@ def test_recorded_strategies_are_read_and_their_labels_are_correct(real_data: Pa
         result = strategy.to_result()
         assert "".join(line.original for line in result.lines) == text
         for line in strategy.lines:
-            assert line.kind != "refused" or line.problem
+            assert line.kind != "refused" or line.refusal is not None
             for number in line.depends_on:
                 assert number in strategy.numbered or line.kind == "refused"
         proofs, _ = compare_records(strategy, index_terms(list_records([strategy], 200)))

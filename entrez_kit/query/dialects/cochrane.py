@@ -1,0 +1,75 @@
+"""Lines of the Cochrane Library."""
+
+import re
+from typing import ClassVar
+
+from entrez_kit.query.dialects.expressions import Grammar, Token, join_with_and
+from entrez_kit.query.dialects.lexer import BRACES, HASH, Lexer, make_proximity_reader, make_suffix_reader
+from entrez_kit.query.dialects.scopes import ALL_TEXT, COCHRANE
+from entrez_kit.query.dialects.tree import Unknown
+from entrez_kit.query.dialects.values import OPEN_END, make_days, make_heading
+
+
+def _read_heading(lexer: Lexer, match: re.Match[str]) -> Token:
+    node = make_heading(match[2] or match[3], explodes=not match[1], qualifiers=match[4] or "")
+    return Token("node", match[0], node=node)
+
+
+def _read_descriptor(lexer: Lexer, match: re.Match[str]) -> Token:
+    remark = match[2].lower()
+    if "explode tree" in remark and "all" not in remark:
+        return Token("node", match[0], node=Unknown(match[0], "single trees cannot be exploded; list the descriptors"))
+    codes = ",".join(re.findall(r"\b([A-Z]{2})\b", match[2].split("qualifier")[-1])) if "qualifier" in remark else ""
+    node = make_heading(match[1], explodes="this term only" not in remark, qualifiers=codes)
+    return Token("node", match[0], node=node)
+
+
+def _read_dates(lexer: Lexer, match: re.Match[str]) -> Token | None:
+    years = re.findall(r"[0-9]{4}", match[0])
+    lexer.tokens.append(Token("operator", "AND"))
+    high = int(years[1]) * 10000 + 1231 if len(years) > 1 else OPEN_END
+    return Token("node", match[0], node=make_days("year", int(years[0]) * 10000 + 101, high))
+
+
+class CochraneLexer(Lexer):
+    """The Cochrane Library; the remark that word variations were searched is omitted."""
+
+    grammar = Grammar((("OR",), ("AND", "NOT"), ("NEAR",)), join_with_and, ALL_TEXT)
+    signs = (
+        (
+            re.compile(
+                r"\[ ?mh (\^)? ?(?:\"([^\"]{1,300})\"|([^\[\]\"/]{1,300}+)) ?(?:/ ?([A-Za-z, ]{1,300}+))?\]",
+                re.IGNORECASE,
+            ),
+            _read_heading,
+        ),
+        (
+            re.compile(
+                r"mesh descriptor:? ?\[([^\[\]]++)\] ?((?:explode all trees|this term only|explode trees?[ 0-9,]*)?"
+                r"(?: ?and with qualifier\(?s?\)?:? ?\[[^\[\]]*+\])?)",
+                re.IGNORECASE,
+            ),
+            _read_descriptor,
+        ),
+        (
+            re.compile(
+                r"(?:with )?(?:publication|cochrane library publication) (?:date|year)s?\b[^#)]{0,80}?[0-9]{4}"
+                r"(?: ?(?:to|-|and) ?(?:\w{1,20} )?[0-9]{4})?(?>(?:(?: ?, ?| )in \w++)*)",
+                re.IGNORECASE,
+            ),
+            _read_dates,
+        ),
+        (re.compile(r": ?([a-z]{2,3}(?: ?, ?[a-z]{2,3})*)\b", re.IGNORECASE), make_suffix_reader(COCHRANE)),
+        (re.compile(r"near(?:/([0-9]+))?(?=[ ()\"]|$)", re.IGNORECASE), make_proximity_reader(default=6)),
+        (re.compile(r"next(?:/([0-9]+))?(?=[ ()\"]|$)", re.IGNORECASE), make_proximity_reader(ordered=True)),
+        BRACES,
+        HASH,
+    )
+    wildcards: ClassVar = {"*": "*", "?": "#"}
+
+    def __init__(self, text: str) -> None:
+        super().__init__(re.sub(r"\( ?word variations[^()]*+\)", "", text, flags=re.IGNORECASE))
+
+    def find_word_end(self, position: int) -> int:
+        match = re.compile(r"[^ ()\":\[\]]+").match(self.text, position)
+        return match.end() if match else position + 1

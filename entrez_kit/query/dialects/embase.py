@@ -1,0 +1,74 @@
+"""Lines of Embase.com."""
+
+import re
+from typing import ClassVar, Final
+
+from entrez_kit.query.dialects.expressions import Grammar, Token, join_with_and
+from entrez_kit.query.dialects.lexer import HASH, Lexer, make_proximity_reader, make_suffix_reader
+from entrez_kit.query.dialects.scopes import ALL_TEXT, EMBASE
+from entrez_kit.query.dialects.tree import Loss, Node, PubMed, Unknown, Value
+from entrez_kit.query.dialects.values import make_heading, parse_period
+
+_CODES: Final = "|".join(EMBASE)
+
+
+def _read_heading(lexer: Lexer, match: re.Match[str]) -> Token:
+    name = match[1] or match[2]
+    marks = match[3].lower().split("/")
+    return Token(
+        "node",
+        match[0],
+        node=make_heading(name, explodes="exp" in marks, major="mj" in marks, vocabulary="emtree"),
+    )
+
+
+def _read_limit(lexer: Lexer, match: re.Match[str]) -> Token:
+    name, kind = match[1].strip().lower(), match[2].lower()
+    node: Node
+    if kind == "py":
+        node = parse_period(name, "year") or Unknown(match[0], "the years cannot be read")
+    elif kind == "la" or name in ("english", "french", "german", "spanish"):
+        node = Value("LANG", name)
+    elif name in ("humans", "human", "animals", "female", "male"):
+        node = PubMed({"human": "humans[mh]"}.get(name, f"{name}[mh]"))
+    elif name in ("review", "editorial", "letter"):
+        node = Value("PTYP", name)
+    elif name == "medline":
+        node = PubMed("medline[sb]", (Loss("wider", "[medline]/lim holds MEDLINE records of Embase.com"),))
+    else:
+        node = Unknown(match[0], "PubMed has no equivalent of this limit")
+    return Token("node", match[0], node=node)
+
+
+def _read_quoted(lexer: Lexer, match: re.Match[str]) -> Token | None:
+    words = lexer.make_words(match[1])
+    return None if words is None else Token("text", match[1], node=words)
+
+
+class EmbaseLexer(Lexer):
+    """Embase.com."""
+
+    grammar = Grammar((("OR",), ("AND", "NOT"), ("NEAR",)), join_with_and, ALL_TEXT)
+    signs = (
+        (
+            re.compile(
+                r"(?:'([^']+)'|(?<![\w-])([\w-]++))/((?:exp|de|mj|br|syn)(?:/(?:exp|mj|de|[a-z]{2}(?:_[a-z]{2})*))*)\b",
+                re.IGNORECASE,
+            ),
+            _read_heading,
+        ),
+        (re.compile(r"\[([^\[\]]++)\]/(lim|py|la)\b", re.IGNORECASE), _read_limit),
+        (re.compile(r"'([^']*)'"), _read_quoted),
+        (
+            re.compile(rf": ?((?:{_CODES})(?: ?, ?(?:{_CODES}))*)\b", re.IGNORECASE),
+            make_suffix_reader(EMBASE),
+        ),
+        (re.compile(r"near/([0-9]+)\b", re.IGNORECASE), make_proximity_reader(minus=1)),
+        (re.compile(r"next/([0-9]+)\b", re.IGNORECASE), make_proximity_reader(ordered=True, minus=1)),
+        HASH,
+    )
+    wildcards: ClassVar = {"*": "*", "?": "#", "$": "?"}
+
+    def find_word_end(self, position: int) -> int:
+        match = re.compile(r"[^ ()\":\[\]]+").match(self.text, position)
+        return match.end() if match else position + 1

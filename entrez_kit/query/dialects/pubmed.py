@@ -1,0 +1,66 @@
+"""Lines in PubMed's own language."""
+
+import re
+from typing import Final
+
+from entrez_kit.query.dialects.notes import NUMBER_WITHOUT_SIGN, LineError, Note
+from entrez_kit.query.dialects.tree import Parsed, PubMed
+
+LEVELS: Final = (("OR", "AND", "NOT"),)
+"""PubMed reads operators from left to right."""
+_LOWER: Final = re.compile(r"(?<=[ )\]\"])(or|and|not)(?=[ (\"])")
+_BARE_NUMBER: Final = re.compile(
+    r"(?:(?<=\bAND )|(?<=\bOR )|(?<=\bNOT )|(?<=\()|^)([0-9]{1,3})(?= (?:AND|OR|NOT)\b|\)|$)"
+)
+"""A number alone between operators; as a PMID it would have a field."""
+_HISTORY: Final = re.compile(r"# ?([0-9]{1,4})\b")
+
+
+def parse_pubmed(text: str) -> Parsed:
+    """Return a line in PubMed's language; its text is searched as it is."""
+    notes: list[Note] = []
+    plain = " ".join(text.split())
+    plain = re.sub(r"\bexp (?=[\w, -]{1,300}+\[ ?(?:mesh|mh))", "", plain, flags=re.IGNORECASE)
+    if plain != " ".join(text.split()):
+        notes.append(Note("exp was removed; PubMed explodes [mesh] by itself.", "foreign-explode"))
+    if plain.count('"') % 2:
+        repaired = _close_quotes(plain)
+        notes.append(Note("a quotation mark was removed or added.", "unbalanced-quotes"))
+        plain = repaired
+    upper = _upper_operators(plain)
+    marked = _BARE_NUMBER.sub(r"#\1", upper)
+    if marked != upper:
+        notes.append(NUMBER_WITHOUT_SIGN)
+    upper, plain = marked, _BARE_NUMBER.sub(r"#\1", plain)
+    if upper != plain:
+        notes.append(Note("operators were written in capitals.", "lowercase-operator"))
+    unbalanced = upper.count("(") - upper.count(")")
+    if unbalanced:
+        raise LineError(
+            "an opening parenthesis is not closed" if unbalanced > 0 else "a closing parenthesis has no opening one"
+        )
+    numbers = [int(match[1]) for match in _HISTORY.finditer(re.sub(r'"[^"]*"', "", upper))]
+    return Parsed(PubMed(upper, references=tuple(dict.fromkeys(numbers))), tuple(notes))
+
+
+def _close_quotes(text: str) -> str:
+    """Return a text with an odd quotation mark removed or completed."""
+    if re.match(r'[^"]*" ?\[', text):  # Serology"[MeSH]
+        return text.replace('"', "", 1) if text.count('"') == 1 else text
+    if match := re.search(r'"[^"\[]*(?=\[)', text[text.rfind('"') :]):
+        position = text.rfind('"') + match.end()
+        return f'{text[:position].rstrip()}"{text[position:]}'
+    position = text.rfind('"')
+    return text[:position] + text[position + 1 :]
+
+
+def _upper_operators(text: str) -> str:
+    """Write operators in capitals, except in quotes and tags."""
+    pieces = re.split(r'("[^"]*"|\[[^\[\]]*\])', text)
+    for index in range(0, len(pieces), 2):
+        before = pieces[index - 1][-1:] if index else ""
+        after = pieces[index + 1][:1] if index + 1 < len(pieces) else ""
+        padded = f"{before or ' '}{pieces[index]}{after or ' '}"
+        fixed = _LOWER.sub(lambda match: match[1].upper(), padded)
+        pieces[index] = fixed[1:-1]
+    return "".join(pieces)

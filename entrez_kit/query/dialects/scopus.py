@@ -1,0 +1,69 @@
+"""Lines of Scopus."""
+
+import re
+from typing import ClassVar, Final
+
+from entrez_kit.query.dialects.expressions import Grammar, Token, join_with_and
+from entrez_kit.query.dialects.lexer import HASH, Lexer, make_prefix_reader, make_proximity_reader, make_words
+from entrez_kit.query.dialects.scopes import SCOPUS
+from entrez_kit.query.dialects.tree import Node, Unknown, Value
+from entrez_kit.query.dialects.values import make_days
+
+
+def _read_year(lexer: Lexer, match: re.Match[str]) -> Token:
+    sign, year = match[1], int(match[2])
+    low, high = {
+        ">": (year + 1, 3000),
+        "<": (0, year - 1),
+        "=": (year, year),
+        "AFT": (year + 1, 3000),
+        "BEF": (0, year - 1),
+        "IS": (year, year),
+    }[sign.upper()]
+    return Token("node", match[0], node=make_days("year", low * 10000 + 101, high * 10000 + 1231))
+
+
+_DOCUMENT_TYPES: Final = {"re": "review", "ed": "editorial", "le": "letter"}
+
+
+def _read_limit(lexer: Lexer, match: re.Match[str]) -> Token:
+    field, value = match[2].upper(), match[3].strip().lower()
+    excluded = match[1].upper() == "EXCLUDE"
+    node: Node
+    if field == "PUBYEAR" and value.isdigit():
+        node = make_days("year", int(value) * 10000 + 101, int(value) * 10000 + 1231)
+    elif field == "LANGUAGE":
+        node = Value("LANG", value)
+    elif field == "DOCTYPE" and value in _DOCUMENT_TYPES:
+        node = Value("PTYP", _DOCUMENT_TYPES[value])
+    else:
+        node = Unknown(match[0], "PubMed has no equivalent of this limit")
+    return Token("node", match[0], node=Unknown(match[0], "write the exclusion as NOT") if excluded else node)
+
+
+def _read_exact_phrase(lexer: Lexer, match: re.Match[str]) -> Token | None:
+    words = make_words(match[1], {})
+    return None if words is None else Token("text", match[1], node=words)
+
+
+class ScopusLexer(Lexer):
+    """Scopus; OR binds before proximity operators and AND."""
+
+    grammar = Grammar((("NOT",), ("AND",), ("NEAR",), ("OR",)), join_with_and, SCOPUS["TITLE-ABS-KEY"])
+    signs = (
+        (
+            re.compile(r"(LIMIT-TO|EXCLUDE) ?\( ?([A-Z]++) ?, ?\"?([^\"()]*+)\"? ?\)", re.IGNORECASE),
+            _read_limit,
+        ),
+        (re.compile(r"PUBYEAR ?(>|<|=|AFT|BEF|IS) ?([0-9]{4})", re.IGNORECASE), _read_year),
+        (
+            re.compile(rf"({'|'.join(sorted(SCOPUS, key=len, reverse=True))}) ?(?=\()", re.IGNORECASE),
+            make_prefix_reader(SCOPUS),
+        ),
+        (re.compile(r"\{ ?(?!(?:or|and) #)([^{}]*+)\}", re.IGNORECASE), _read_exact_phrase),
+        (re.compile(r"W/([0-9]{1,3})(?=[ ()\"{]|$)", re.IGNORECASE), make_proximity_reader()),
+        (re.compile(r"PRE/([0-9]{1,3})(?=[ ()\"{]|$)", re.IGNORECASE), make_proximity_reader(ordered=True)),
+        HASH,
+    )
+    wildcards: ClassVar = {"*": "*", "?": "#"}
+    varies = "always"

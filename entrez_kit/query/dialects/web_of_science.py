@@ -1,0 +1,36 @@
+"""Lines of Web of Science."""
+
+import re
+from typing import ClassVar
+
+from entrez_kit.query.dialects.expressions import Grammar, Token, join_with_and
+from entrez_kit.query.dialects.lexer import HASH, Lexer, make_prefix_reader, make_proximity_reader
+from entrez_kit.query.dialects.notes import Note
+from entrez_kit.query.dialects.scopes import WOS
+from entrez_kit.query.dialects.tree import Unknown
+from entrez_kit.query.dialects.values import parse_period
+
+
+def _read_years(lexer: Lexer, match: re.Match[str]) -> Token:
+    node = parse_period(match[1].strip("() "), "year") or Unknown(match[0], "the years cannot be read")
+    return Token("node", match[0], node=node)
+
+
+def _read_same(lexer: Lexer, match: re.Match[str]) -> Token:
+    lexer.notes.append(Note("SAME was read as AND; in older strategies it means the same sentence."))
+    return Token("operator", "AND")
+
+
+class WosLexer(Lexer):
+    """Web of Science."""
+
+    grammar = Grammar((("OR",), ("AND",), ("NOT",), ("NEAR",)), join_with_and, WOS["TS"])
+    signs = (
+        (re.compile(r"PY ?= ?(\(? ?[0-9]{4} ?(?:- ?[0-9]{4})? ?\)?)", re.IGNORECASE), _read_years),
+        (re.compile(rf"({'|'.join(WOS)}) ?= ?", re.IGNORECASE), make_prefix_reader(WOS)),
+        (re.compile(r"near(?:/([0-9]+))?(?=[ ()\"]|$)", re.IGNORECASE), make_proximity_reader(default=15)),
+        (re.compile(r"SAME(?=[ (\"])"), _read_same),
+        HASH,
+    )
+    wildcards: ClassVar = {"*": "*", "?": "#", "$": "?"}
+    varies = "unquoted"
