@@ -42,7 +42,7 @@ CALLS: Final = {
     "spell": ("astma",),
     "strategy translate": ("strategy.txt",),
     "strategy lint": ("lint.txt",),
-    "strategy recall": ("strategy.txt", "--known", "refs.txt"),
+    "strategy recall": ("recall.txt", "--known", "refs.txt"),
     "strategy count": ("strategy.txt",),
     "gene search": ("TP53",),
     "gene get": ("7157", "672"),
@@ -117,7 +117,7 @@ def _corpus(request: pytest.FixtureRequest, cli: Cli, corpora: Path) -> None:
         file.parent.mkdir(parents=True)
         shutil.copy(saved, file)
     else:
-        assert cli("corpus", "sync", "demo", "crispr OR retracted").status == 0
+        assert cli("corpus", "sync", "demo", "retracted").status == 0
         shutil.copy(file, saved)
 
 
@@ -126,6 +126,7 @@ def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MCP_AUTH_SECRET_KEY", "0123456789abcdef0123456789abcdef0123456789")
     Path("strategy.txt").write_text("1. exp Asthma/\n2. asthma.ti,ab.\n3. 1 or 2\n", encoding="utf-8")
+    Path("recall.txt").write_text("splice.ti.\n", encoding="utf-8")  # finds one of the two, so that little is explained
     Path("lint.txt").write_text("1. exp Asthma/\n2. asthma$.ti,zz.\n3. 1 or 2\n", encoding="utf-8")
     Path("refs.txt").write_text("99000001\n99000035\n", encoding="utf-8")
     Path("refs.bib").write_text(BIBTEX, encoding="utf-8")
