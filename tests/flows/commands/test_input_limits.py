@@ -2,15 +2,14 @@
 
 import io
 import os
-from collections.abc import Callable, Iterator
-from importlib import import_module
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command_line import Cli, read_error
+from entrez_kit.commands import _app, _input
 
-APP = import_module("entrez_kit.commands._app")
 LIMIT = 1_000_000
 NEEDED = {"db": "pubmed", "query_key": "key", "name": "name", "folder": "new", "source": "Embase"}
 """Values of required arguments that are not files."""
@@ -41,8 +40,8 @@ def list_commands(command: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[s
 
 def list_file_calls() -> Iterator[tuple[str, ...]]:
     """Yield each way to give a file to a command; {} is the file, and {good} a correct one."""
-    for name in APP.COMMANDS:
-        for path, command in list_commands(APP.load_command(name), (name,)):
+    for name in _app.COMMANDS:
+        for path, command in list_commands(_app.load_command(name), (name,)):
             required = {
                 one.name: ["{good}"] if one.param_type_name == "argument" else [one.opts[-1], "{good}"]
                 for one in command.params
@@ -68,8 +67,8 @@ CALLS = list(list_file_calls())
 
 
 def list_stdin_calls() -> Iterator[tuple[str, ...]]:
-    for name in APP.COMMANDS:
-        for path, command in list_commands(APP.load_command(name), (name,)):
+    for name in _app.COMMANDS:
+        for path, command in list_commands(_app.load_command(name), (name,)):
             if any("reads" in (getattr(one, "help", "") or "") and "-" in one.help for one in command.params):
                 needed = [NEEDED[one.name] for one in command.params if one.required and one.name in NEEDED]
                 yield (*path, *needed, *(["api_key"] if path == ("config", "set") else []), "-")
@@ -173,7 +172,7 @@ def test_a_pipe_with_a_writer_is_read(cli: Cli, tmp_path: Path) -> None:
     assert (done.status, done.out) == (0, "99000001\n")
 
 
-def test_a_hundred_thousand_ids_are_read_line_by_line(module: Callable[[str], Any]) -> None:
+def test_a_hundred_thousand_ids_are_read_line_by_line() -> None:
     class Counting(io.BytesIO):
         asked = 0
 
@@ -183,7 +182,7 @@ def test_a_hundred_thousand_ids_are_read_line_by_line(module: Callable[[str], An
 
     lines = Counting(b"12345\n" * 10_000)
 
-    ids = module("_input").read_identifiers(lines, "it")
+    ids = _input.read_identifiers(lines, "it")
 
     assert [next(ids) for _ in range(10)] == ["12345"] * 10
     assert lines.asked < 20
