@@ -232,6 +232,7 @@ def test_pages_are_converted_in_every_command_that_prints_pages(cli: Cli, name: 
             assert is_zipfile(target) if selected.name == "docx" else "</html>" in target.read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_fields_are_selected_or_rejected_in_every_format(cli: Cli, name: str) -> None:
     if name in ("db fetch", "config path", "serve token", "guide"):
@@ -314,6 +315,7 @@ def test_no_command_writes_a_cell_that_a_spreadsheet_executes(
 SIGNS: Final = ("=", "+", "-", "@", "\t=", "\r=")
 
 
+@pytest.mark.long
 def test_cells_of_hostile_records_are_text_in_a_spreadsheet(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -239,6 +239,7 @@ def test_entities_of_a_page_read_nothing(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("attribute", ["a{}=x", "a{}", "a{}='x>'", 'a{}=">"', "/a{}", "a{}=<b"])
 def test_a_page_with_very_many_attributes_is_refused_quickly(attribute: str) -> None:
     many = " ".join(attribute.format(number) for number in range(100_000))
