@@ -217,16 +217,13 @@ def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def leaping_clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Advance the clock instead of sleeping."""
-    monotonic_ns, ahead = time.monotonic_ns, [0]
-
-    def leap(seconds: float) -> None:
-        ahead[0] += int(seconds * 1e9)
-
-    monkeypatch.setattr(time, "sleep", leap)
-    monkeypatch.setattr(time, "monotonic_ns", lambda: monotonic_ns() + ahead[0])
+def leaping_clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Advance the clock instead of sleeping; return the seconds of each sleep."""
+    monotonic_ns, slept = time.monotonic_ns, list[float]()
+    monkeypatch.setattr(time, "sleep", slept.append)
+    monkeypatch.setattr(time, "monotonic_ns", lambda: monotonic_ns() + int(sum(slept) * 1e9))
     monkeypatch.setattr(time, "monotonic", lambda: time.monotonic_ns() / 1e9)
+    return slept
 
 
 @pytest.fixture
