@@ -438,7 +438,7 @@ def run_in_pipe(command: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.process
 def test_a_pipe_ends_quietly_if_its_reader_closes_it() -> None:
     for command in (
-        "entrez-kit --help | head -1",
+        "entrez-kit --help | head -2",
         "entrez-kit --demo search crispr -f ids | entrez-kit --demo fetch - -f jsonl | head -1",
         "entrez-kit --demo fetch $(seq 99000001 99000060) -f xml | head -1",
         "entrez-kit --demo fetch $(seq 99000001 99000060) -f table | head -1",
@@ -446,7 +446,7 @@ def test_a_pipe_ends_quietly_if_its_reader_closes_it() -> None:
         done = run_in_pipe(command)
         assert set(done.stderr.splitlines()) <= {f"Warning: {DEMO_WARNING}"}, command
         assert done.returncode == 0, command
-        assert done.stdout.strip() or "help" in command
+        assert done.stdout.strip(), command
 
 
 @pytest.mark.process
