@@ -55,7 +55,7 @@ LOOPBACK = {"127.0.0.1", "::1", "localhost", "0.0.0.0", "::"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that the README's line runs as `fast`: quick tests of two kinds, and two programs."""
+    """Mark the tests that the README's line runs as `fast`: quick tests of two kinds, one smoke test per command."""
     # Files of `process` take longest. Started first, they do not keep one worker busy at the end of the run.
     items.sort(key=lambda item: find_folder(item.path) != "process")
     for item in items:

@@ -11,6 +11,8 @@ import pytest
 from command_line import Program
 from entrez_kit.commands import _app
 
+pytestmark = pytest.mark.smoke
+
 CALLS = {
     "search": ("search", "crispr", "--json"),
     "facets": ("facets", "crispr", "--json"),
@@ -39,20 +41,15 @@ CALLS = {
     "config": ("config", "show", "--json"),
     "guide": ("guide", "exit-codes"),
 }
-QUICK = ("search", "serve")
-"""The programs that the README's test line starts too: a request with its answer, and the server."""
 STATUS = {"match": 3}
 """Its reference is invented."""
 
 
-@pytest.mark.smoke
 def test_every_command_has_a_call_here() -> None:
     assert {*CALLS, "sandbox"} == set(_app.COMMANDS)
 
 
-@pytest.mark.parametrize(
-    "command", [pytest.param(name, marks=pytest.mark.smoke) if name in QUICK else name for name in CALLS]
-)
+@pytest.mark.parametrize("command", CALLS)
 def test_a_command_answers(program: Program, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("strategy.txt").write_text("exp Asthma/\n", encoding="utf-8")
