@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterator
-from importlib import import_module
 from textwrap import fill
-from typing import Any, Final
+from typing import Final
 
+from entrez_kit.commands import _app
 from packaging_files import ROOT
 
 from entrez_kit.base.output_formats import FORMATS, Format
@@ -30,9 +30,8 @@ def write_readme() -> str:
 
 
 def _list_commands() -> Iterator[tuple[str, str]]:
-    app: Any = import_module("entrez_kit.commands._app")
-    for name, (line, _) in app.COMMANDS.items():
-        command = app.load_command(name)
+    for name, (line, _) in _app.COMMANDS.items():
+        command = _app.load_command(name)
         values = [re.sub(r"[^A-Z]", "", one.metavar) for one in command.params if one.param_type_name == "argument"]
         yield " ".join((name, *("ID..." if value == "ID" else value for value in values))), line
 

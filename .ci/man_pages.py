@@ -2,28 +2,27 @@
 
 import re
 from collections.abc import Iterator
-from importlib import import_module
 from typing import Any, Final
 
 import typer
+from entrez_kit.commands import _app
 from rich.text import Text
 
 from entrez_kit.base import __version__
 from entrez_kit.guides import read_guide
 
-APP: Final = import_module("entrez_kit.commands._app")
 PROGRAM: Final = "entrez-kit"
 STATUSES: Final = re.findall(r"^\| (\d+) \| (.*) \|$", read_guide("exit-codes").text, re.MULTILINE)
 
 
 def man_pages() -> dict[str, str]:
     """Return the pages by the names of their files."""
-    program = APP.build()
-    names = list(APP.COMMANDS)
+    program = _app.build()
+    names = list(_app.COMMANDS)
     pages = {f"{PROGRAM}.1": _write_page(PROGRAM, program, "search and read PubMed and NCBI Gene", names)}
     for name in names:
         pages[f"{PROGRAM}-{name}.1"] = _write_page(
-            f"{PROGRAM} {name}", APP.load_command(name), APP.COMMANDS[name][0], []
+            f"{PROGRAM} {name}", _app.load_command(name), _app.COMMANDS[name][0], []
         )
     return pages
 
@@ -37,7 +36,7 @@ def _write_page(title: str, command: Any, line: str, listed: list[str]) -> str:
     if listed:
         lines.append(".SH COMMANDS")
         for one in listed:
-            lines += [".TP", rf"\fB{_escape(f'{name}-{one}')}\fR(1)", _escape(APP.COMMANDS[one][0])]
+            lines += [".TP", rf"\fB{_escape(f'{name}-{one}')}\fR(1)", _escape(_app.COMMANDS[one][0])]
     lines += _write_parameters(title, command, everywhere=bool(listed))
     for inner in getattr(command, "commands", {}).values() if not listed else ():
         lines += [
@@ -63,7 +62,7 @@ def _write_parameters(title: str, command: Any, *, everywhere: bool) -> Iterator
     """Yield the arguments and options; only the page of the program has the options of every command."""
     context = typer.Context(command, info_name=title)
     heading = ".SS Options" if " " in title.removeprefix(PROGRAM).strip() else ".SH OPTIONS"
-    shown = [one for one in command.params if everywhere or one.rich_help_panel != APP.EVERYWHERE]
+    shown = [one for one in command.params if everywhere or one.rich_help_panel != _app.EVERYWHERE]
     records = [record for record in (one.get_help_record(context) for one in shown) if record]
     if records:
         yield heading

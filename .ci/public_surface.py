@@ -5,7 +5,6 @@ A fact is a pair: a subject and one thing that the subject has. The saved file h
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from importlib import import_module
 from inspect import signature
 from itertools import groupby
 from typing import Any, Final
@@ -119,9 +118,10 @@ def _choices(schema: Mapping[str, Any], shapes: Mapping[str, Any]) -> Iterator[s
 
 
 def _commands() -> Iterator[Fact]:
-    app = import_module("entrez_kit.commands._app")
-    for name in app.COMMANDS:
-        yield from _command(name, app.load_command(name), app.EVERYWHERE)
+    from entrez_kit.commands import _app
+
+    for name in _app.COMMANDS:
+        yield from _command(name, _app.load_command(name), _app.EVERYWHERE)
 
 
 def _command(name: str, command: Any, everywhere: str) -> Iterator[Fact]:

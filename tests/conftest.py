@@ -9,12 +9,15 @@ import os
 import shutil
 import signal
 import socket
+import socketserver
+import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
 from functools import cache
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -82,29 +85,30 @@ def find_kind(item: pytest.Item) -> str:
     return "process" if item.get_closest_marker("process") or folder not in KINDS else folder
 
 
-@pytest.fixture(autouse=True)
-def _own_kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Enforce the kind of a test: only `process` starts programs, and `unit` opens no connections."""
-    kind = find_kind(request.node)
-
-    def refuse(what: str) -> Callable[..., None]:
-        def fail(*_: Any, **__: Any) -> None:
-            raise AssertionError(f"a test of the kind `{kind}` {what}; move it, or mark it `process`")
-
-        return fail
-
-    if kind != "process":
-        monkeypatch.setattr("subprocess.Popen.__init__", refuse("starts a program"))
-        monkeypatch.setattr("multiprocessing.process.BaseProcess.start", refuse("starts a process"))
-    if kind == "unit":
-        monkeypatch.setattr("socketserver.TCPServer.server_bind", refuse("starts a server"))
-        monkeypatch.setattr(socket, "create_connection", refuse("opens a connection"))
+_running: pytest.Item | None = None
+"""The test that runs now."""
 
 
-@pytest.fixture(autouse=True)
-def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Refuse every connection that leaves this machine."""
-    connect = socket.socket.connect
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Tell the guards which test runs."""
+    global _running
+    _running = item
+    try:
+        return (yield)
+    finally:
+        _running = None
+
+
+def pytest_sessionstart() -> None:
+    """Refuse connections that leave this machine and what the kind of a test excludes; give replies the same time.
+
+    Only `process` starts programs, and `unit` opens no connections. With one time for all replies, the documents of two
+    calls can be compared; the mark `clock` keeps the real time. Patches for the whole run cost less than fixtures.
+    """
+    from entrez_kit.services.transport import Reply
+
+    connect, read_clock = socket.socket.connect, Reply.sent_at.__get__
 
     def connect_to_loopback(self: socket.socket, address: Any) -> None:
         host = address[0] if isinstance(address, tuple) else address
@@ -112,7 +116,26 @@ def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
             raise AssertionError(f"a test tried to reach {host!r}")
         connect(self, address)
 
-    monkeypatch.setattr(socket.socket, "connect", connect_to_loopback)
+    def refuse(owner: Any, name: str, action: str, kinds: tuple[str, ...]) -> None:
+        original = getattr(owner, name)
+
+        def refuse_or_call(*arguments: Any, **keywords: Any) -> Any:
+            if _running and (kind := find_kind(_running)) in kinds:
+                raise AssertionError(f"a test of the kind `{kind}` {action}; move it, or mark it `process`")
+            return original(*arguments, **keywords)
+
+        setattr(owner, name, refuse_or_call)
+
+    def choose_time(reply: Any) -> str:
+        keeps_time = _running is None or _running.get_closest_marker("clock")
+        return str(read_clock(reply)) if keeps_time else "2026-01-01T00:00:00Z"
+
+    socket.socket.connect = connect_to_loopback  # type: ignore[method-assign, assignment]
+    Reply.sent_at = property(choose_time)  # type: ignore[method-assign, assignment]
+    refuse(subprocess.Popen, "__init__", "starts a program", ("unit", "flows"))
+    refuse(BaseProcess, "start", "starts a process", ("unit", "flows"))
+    refuse(socketserver.TCPServer, "server_bind", "starts a server", ("unit",))
+    refuse(socket, "create_connection", "opens a connection", ("unit",))
 
 
 _empty_homes: list[Path] = []
@@ -124,6 +147,8 @@ def _own_environment(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Path]:
     """Clear the settings of the user who runs the tests, and give each test a new home and temporary folder."""
+    from entrez_kit.base import private_files
+
     prefixes = ("NCBI_", "ENTREZ_KIT_", "UNPAYWALL_", "EUROPEPMC_", "MCP_", "WEAVIATE_", "OPENAI_", "XDG_")
     keep = ("ENTREZ_KIT_REAL_DATA", "ENTREZ_KIT_ALL_LISTS", "ENTREZ_KIT_LIVE")
     for name in list(os.environ):
@@ -140,20 +165,13 @@ def _own_environment(
         (home / "tmp").mkdir()
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("TMPDIR", str(home / "tmp"))
-    monkeypatch.setattr("tempfile.tempdir", None)
-    monkeypatch.setattr("entrez_kit.base.private_files.SHARED_TEMPORARY", home / "tmp")
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setattr(private_files, "SHARED_TEMPORARY", home / "tmp")
     yield home
     if find_kind(request.node) == "unit" and [inside for _, *inside in os.walk(home)] == [[["tmp"], []], [[], []]]:
         _empty_homes.append(home)
     else:  # at the end of the run, one process would delete all of them
         shutil.rmtree(home, ignore_errors=True)
-
-
-@pytest.fixture(autouse=True)
-def _same_reply_time(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give every reply the same time, so that the documents of two calls can be compared, unless marked `clock`."""
-    if not request.node.get_closest_marker("clock"):
-        monkeypatch.setattr("entrez_kit.services.transport.Reply.sent_at", "2026-01-01T00:00:00Z")
 
 
 @pytest.fixture(scope="session")
@@ -199,16 +217,13 @@ def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def leaping_clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Advance the clock instead of sleeping."""
-    monotonic_ns, ahead = time.monotonic_ns, [0]
-
-    def leap(seconds: float) -> None:
-        ahead[0] += int(seconds * 1e9)
-
-    monkeypatch.setattr(time, "sleep", leap)
-    monkeypatch.setattr(time, "monotonic_ns", lambda: monotonic_ns() + ahead[0])
+def leaping_clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Advance the clock instead of sleeping; return the seconds of each sleep."""
+    monotonic_ns, slept = time.monotonic_ns, list[float]()
+    monkeypatch.setattr(time, "sleep", slept.append)
+    monkeypatch.setattr(time, "monotonic_ns", lambda: monotonic_ns() + int(sum(slept) * 1e9))
     monkeypatch.setattr(time, "monotonic", lambda: time.monotonic_ns() / 1e9)
+    return slept
 
 
 @pytest.fixture

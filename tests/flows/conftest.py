@@ -1,6 +1,6 @@
 """Fixtures of all tests that run whole flows in this process, against servers on loopback."""
 
-from command_line import alone_fixture, cli_fixture, module_fixture, process_fixture, program_fixture
+from command_line import alone_fixture, cli_fixture, process_fixture, program_fixture
 from failing_servers import home_fixture, settings_fixture
 from gene_helpers import genes_fixture, genes_of_fixture
 from manuscript_files import file_fixture
@@ -23,7 +23,6 @@ __all__ = [
     "genes_of_fixture",
     "home_fixture",
     "host_for_fixture",
-    "module_fixture",
     "process_fixture",
     "program_fixture",
     "services_fixture",

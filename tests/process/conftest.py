@@ -1,7 +1,7 @@
 """Fixtures of all tests that start programs, servers and terminals, or wait in real time."""
 
 import mcp.client.stdio  # noqa: F401  # what it takes for stderr is the stream of the moment it is imported
-from command_line import alone_fixture, cli_fixture, module_fixture, process_fixture, program_fixture
+from command_line import alone_fixture, cli_fixture, process_fixture, program_fixture
 from http_server_program import demo_host_fixture, http_host_fixture, http_host_for_fixture
 from mcp_helpers import anyio_backend_fixture, era_fixture, host_for_fixture, services_fixture, services_for_fixture
 
@@ -14,7 +14,6 @@ __all__ = [
     "host_for_fixture",
     "http_host_fixture",
     "http_host_for_fixture",
-    "module_fixture",
     "process_fixture",
     "program_fixture",
     "services_fixture",

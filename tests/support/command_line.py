@@ -7,10 +7,10 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
 from typing import IO, TYPE_CHECKING, Any, cast
 
 import pytest
+from entrez_kit.commands import _app
 
 if TYPE_CHECKING:
     from entrez_kit.sandbox.server import Sandbox
@@ -33,7 +33,6 @@ def read_error(done: RunResult) -> dict[str, Any]:
 
 Cli = Callable[..., RunResult]
 Program = Callable[..., RunResult]
-Module = Callable[[str], Any]
 
 
 @pytest.fixture(name="cli")
@@ -64,14 +63,13 @@ def alone_fixture(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureF
 
 def make_caller(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]) -> Cli:
     """Return a function that calls the program in this process."""
-    main = import_module("entrez_kit.commands._app").main
 
     def call(*arguments: str, stdin: bytes | str | io.BufferedIOBase = b"") -> RunResult:
         content = stdin.encode() if isinstance(stdin, str) else stdin
         stream = io.BytesIO(content) if isinstance(content, bytes) else content
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(cast("IO[bytes]", stream), encoding="utf-8"))
         capsysbinary.readouterr()
-        status = main(list(arguments))
+        status = _app.main(list(arguments))
         out, err = capsysbinary.readouterr()
         return RunResult(status, out.decode("utf-8"), err.decode("utf-8"))
 
@@ -101,9 +99,3 @@ def program_fixture(_own_environment: Any) -> Callable[..., RunResult]:
 def process_fixture(program: Program) -> Program:
     """Call the program in another process, over the demo."""
     return lambda *arguments, **more: program("--demo", *arguments, **more)
-
-
-@pytest.fixture(name="module")
-def module_fixture() -> Callable[[str], Any]:
-    """Import a module of the terminal front end under its installed name."""
-    return lambda name: import_module(f"entrez_kit.commands.{name}")

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, Final
 from unittest.mock import patch
 
+from entrez_kit.commands import _app
 from fault_proxy import CONTRADICTIONS, FAULTS, SLOW, FaultProxy
 
 BIB: Final = """@article{one, title = {Base editing of a cryptic splice site restores mucus transport in human airway
@@ -332,7 +333,7 @@ class Drill:
             "ENTREZ_KIT_OPENALEX_URL": f"{url}/openalex",
         }
         out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.TextIOWrapper(io.BytesIO(), "utf-8")
-        main: Callable[[list[str]], int] = import_module("entrez_kit.commands._app").main
+        main: Callable[[list[str]], int] = _app.main
         started = time.monotonic()
         streams = {"stdin": io.TextIOWrapper(io.BytesIO(), "utf-8"), "stdout": out, "stderr": err}
         with ExitStack() as stack:

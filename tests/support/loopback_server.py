@@ -65,12 +65,16 @@ class ReceivedRequest:
 
 
 class Loopback:
-    """The server: queue answers with `then`, or set `always`; `seen` lists the requests."""
+    """The server: queue answers with `then`, or set `always`; `seen` lists the requests.
+
+    `completed` counts the answers that were sent to their end: the client did not leave before.
+    """
 
     def __init__(self, always: Answer | None = None) -> None:
         self.always = always or Answer()
         self.by_endpoint: dict[str, Answer] = {}
         self.seen: list[ReceivedRequest] = []
+        self.completed = 0
         self._queue: deque[Answer] = deque()
         self._lock = threading.Lock()
         self._server = _Server(self)
@@ -146,6 +150,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         if answer.fault in _HEADS:
             self._send_head(answer.fault)
+            self.server.owner.completed += 1
             return
         body = gzip.compress(answer.body) if answer.compressed else answer.body
         self.send_response(answer.status)
@@ -156,6 +161,7 @@ class _Handler(BaseHTTPRequestHandler):
         if "Content-Type" not in answer.headers:
             self.send_header("Content-Type", "text/xml; charset=UTF-8")
         self._send(body, answer.fault)
+        self.server.owner.completed += 1
 
     def _send(self, body: bytes, fault: Fault | None) -> None:
         half = len(body) // 2

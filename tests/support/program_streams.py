@@ -8,10 +8,10 @@ import select
 import sys
 import time
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import pytest
+from entrez_kit.commands import _app
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Program:
     def __call__(self, *arguments: str, stdin: bytes = b"") -> RunResult:
         self._monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8"))
         self._capsys.readouterr()
-        status = import_module("entrez_kit.commands._app").main(list(arguments))
+        status = _app.main(list(arguments))
         captured = self._capsys.readouterr()
         return RunResult(int(status), captured.out, captured.err)
 

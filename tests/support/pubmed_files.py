@@ -1,8 +1,8 @@
-"""Small PubMed files for tests of local copies, written by hand and independent of the importer."""
+"""Small PubMed records and files, written by hand and independent of the readers."""
 
 import gzip
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from entrez_kit.base.settings import Settings, load_settings
@@ -12,6 +12,7 @@ HEAD = (
     '<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE PubmedArticleSet PUBLIC "-//NLM//DTD PubMedArticle, 1st January '
     '2025//EN" "https://dtd.nlm.nih.gov/ncbi/pubmed/out/pubmed_250101.dtd">\n<PubmedArticleSet>\n'
 )
+DATE = ("Year", "Month", "Day")
 
 
 def settings_at(home: Path) -> Settings:
@@ -19,16 +20,56 @@ def settings_at(home: Path) -> Settings:
     return load_settings(environ={"HOME": str(home), "ENTREZ_KIT_HOME": str(home / "kit")}, working_dir=home)
 
 
-def record(pmid: int, title: str = "A title", *, version: int = 1, day: int = 1, more: str = "") -> str:
-    """Return a small record."""
+def record(
+    pmid: int | str,
+    title: str = "A title",
+    *,
+    version: int = 1,
+    day: int = 1,
+    revised: str = "",
+    journal: str = "<Title>Journal</Title>",
+    more: str = "",
+    types: Iterable[str] = (),
+    citation: str = "",
+    corrections: str = "",
+    ids: Mapping[str, str] | None = None,
+) -> str:
+    """Return a record.
+
+    Args:
+        day: the day in January 2026 on which the record entered PubMed.
+        revised: the date of the last revision, as in ``2024-01-31``.
+        journal: the elements of ``Journal``.
+        more: elements of ``Article`` after the title.
+        types: publication types.
+        citation: elements of ``MedlineCitation`` after the article.
+        corrections: elements of ``CommentsCorrectionsList``.
+        ids: identifiers by their ``IdType``.
+    """
+    if revised:
+        date = "".join(f"<{part}>{value}</{part}>" for part, value in zip(DATE, revised.split("-"), strict=True))
+        revised = f"    <DateRevised>{date}</DateRevised>\n"
+    kinds = "".join(f"<PublicationType>{kind}</PublicationType>" for kind in types)
+    more += f"<PublicationTypeList>{kinds}</PublicationTypeList>" if kinds else ""
+    citation += f"<CommentsCorrectionsList>{corrections}</CommentsCorrectionsList>" if corrections else ""
+    listed = "".join(f'<ArticleId IdType="{kind}">{value}</ArticleId>' for kind, value in (ids or {}).items() if value)
+    listed = f"<ArticleIdList>{listed}</ArticleIdList>" if listed else ""
     return (
         '<PubmedArticle>\n  <MedlineCitation Status="MEDLINE" Owner="NLM">\n'
-        f'    <PMID Version="{version}">{pmid}</PMID>\n'
-        '    <Article PubModel="Print">\n      <Journal><Title>Journal</Title></Journal>\n'
-        f"      <ArticleTitle>{title}</ArticleTitle>{more}\n    </Article>\n  </MedlineCitation>\n"
+        f'    <PMID Version="{version}">{pmid}</PMID>\n{revised}'
+        '    <Article PubModel="Print">\n      '
+        f"<Journal>{journal}</Journal>\n      <ArticleTitle>{title}</ArticleTitle>{more}\n"
+        f"    </Article>{citation}\n  </MedlineCitation>\n"
         f'  <PubmedData><History><PubMedPubDate PubStatus="pubmed"><Year>2026</Year><Month>1</Month><Day>{day}</Day>'
-        f"</PubMedPubDate></History></PubmedData>\n</PubmedArticle>\n"
+        f"</PubMedPubDate></History>{listed}</PubmedData>\n</PubmedArticle>\n"
     )
+
+
+def correction(kind: str, pmid: int | str, source: str, note: str = "") -> str:
+    """Return a link to another record: a retraction, a comment, an update."""
+    note = f"<Note>{note}</Note>" if note else ""
+    link = f"<RefSource>{source}</RefSource><PMID>{pmid}</PMID>{note}"
+    return f'<CommentsCorrections RefType="{kind}">{link}</CommentsCorrections>'
 
 
 def deletion(*pmids: int, version: int | None = 1) -> str:

@@ -20,6 +20,8 @@ from typing import Any
 from uuid import UUID
 
 import grpc
+import pytest
+from project_paths import DATA
 from weaviate.proto.v1 import (
     aggregate_pb2,
     base_pb2,
@@ -77,15 +79,19 @@ class WeaviateDouble:
         self.fail_call: Callable[[str], tuple[grpc.StatusCode, str] | None] = lambda name: None
         self.fail_slow = 0.0
         self._lock = threading.RLock()
+        self._patch = pytest.MonkeyPatch()
 
     def __enter__(self) -> "WeaviateDouble":
         self._http = LoopbackServer(_make_handler(self))
         self._http.start()
         self.port = self._http.server_port
         self.start_grpc()
+        # The library reads all certificates for each client, although this server uses none: one is enough.
+        self._patch.setattr("certifi.where", lambda: str(DATA / "certificates" / "loopback.pem"))
         return self
 
     def __exit__(self, *exc: object) -> None:
+        self._patch.undo()
         self.stop_grpc()
         self._http.end()
 

@@ -1,11 +1,11 @@
 """The README and the guides ``output`` and ``settings`` get a line for each new command, format and setting."""
 
 import re
-from importlib import import_module
 from pathlib import Path
 
 import document_tables
 import pytest
+from entrez_kit.commands import _app
 
 from entrez_kit.base.output_formats import FORMATS
 from entrez_kit.base.settings import SETTINGS
@@ -16,7 +16,7 @@ ENTRY = re.compile(r"^- .*\(`(\w+)`\)", re.MULTILINE)
 def test_the_readme_has_one_row_for_each_command() -> None:
     rows = re.findall(r"^\| `(\w+)[^`]*` \| .+\. \|$", document_tables.write_readme(), re.MULTILINE)
 
-    assert rows == list(import_module("entrez_kit.commands._app").COMMANDS)
+    assert rows == list(_app.COMMANDS)
 
 
 def test_the_guide_has_every_format_once_with_its_suffixes() -> None:

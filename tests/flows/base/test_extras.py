@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 import pytest
+from entrez_kit.commands import _app
 from project_paths import ROOT
 
 from entrez_kit import EntrezKit
@@ -84,7 +85,7 @@ def test_a_missing_extra_ends_with_status_8(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", f"{sandbox.url}/entrez/eutils")
-    status = import_module("entrez_kit.commands._app").main(["cite", "99000001", "--style", "apa", "--json"])
+    status = _app.main(["cite", "99000001", "--style", "apa", "--json"])
     envelope: dict[str, Any] = json.loads(capsys.readouterr().err.splitlines()[-1])
 
     assert status == 8

@@ -1,6 +1,7 @@
 """`entrez-kit check`: whole flows over the demo corpus, and files that cannot be checked."""
 
 import csv
+import errno
 import io
 import json
 import os
@@ -276,11 +277,24 @@ def test_a_missing_file_or_a_folder_ends_with_status_2(alone: Cli, tmp_path: Pat
         assert "cannot be read" in read_error(done)["message"]
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_without_read_permission_ends_with_status_2(alone: Cli, bib: Path) -> None:
-    bib.chmod(0)
+def test_a_file_without_read_permission_ends_with_status_2(
+    alone: Cli, bib: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_file = Path.open
 
-    assert alone("check", str(bib)).status == 2
+    def refuse_unreadable(path: Path, *arguments: Any, **keywords: Any) -> Any:
+        if path == bib:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return open_file(path, *arguments, **keywords)
+
+    bib.chmod(0)
+    if os.geteuid() == 0:  # root may read every file
+        monkeypatch.setattr(Path, "open", refuse_unreadable)
+
+    done = alone("check", str(bib))
+
+    assert done.status == 2
+    assert "cannot be read: Permission denied." in read_error(done)["message"]
 
 
 @pytest.mark.long

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 import rispy
-from command_line import Cli, Module, RunResult
+from command_line import Cli, RunResult
+from entrez_kit.commands._views import corpus as corpus_views
 from invented_papers import Paper, write_file
 from program_streams import on_terminal
 from tiny_model import build_tiny_model
@@ -513,8 +514,8 @@ def test_files_of_the_corpus_cannot_be_read_by_other_users(cli: Cli, pubmed: Cal
         ("[Text] " + "word " * 200, "word", ("word " * 56).strip()[:278] + "…"),
     ],
 )
-def test_a_snippet_is_the_sentence_that_matches_the_query(module: Module, passage: str, query: str, shown: str) -> None:
-    made = module("_views.corpus").choose_sentences(passage, query)
+def test_a_snippet_is_the_sentence_that_matches_the_query(passage: str, query: str, shown: str) -> None:
+    made = corpus_views.choose_sentences(passage, query)
 
     assert made == shown or (shown.endswith("…") and made.endswith("…") and len(made) <= 280)
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Cli, Module, Program, RunResult, read_error
+from command_line import Cli, Program, RunResult, read_error
+from entrez_kit.commands import db as db_module
 
 from entrez_kit import EntrezKit
 from entrez_kit.core.operation import Operation
@@ -329,13 +330,13 @@ def test_a_separate_process_ends_like_a_call_in_this_process(process: Callable[.
     assert read_error(missing)["details"]["partial"] is True
 
 
-def test_help_shows_examples_and_every_flag(cli: Cli, module: Module) -> None:
+def test_help_shows_examples_and_every_flag(cli: Cli) -> None:
     for name in ("info", "search", "summary", "fetch", "link"):
         done = cli("db", name, "--help")
         assert done.status == 0
         assert "entrez-kit db" in done.out
     assert "NCBI's own text" in cli("db", "fetch", "--help").out
-    assert module("db").app.info.help
+    assert db_module.app.info.help
 
 
 def test_dropped_query_parts_are_warnings_and_omitted_results_are_a_note(cli: Cli) -> None:

@@ -64,6 +64,7 @@ def test_the_demo_is_healthy_for_every_service(program: Program) -> None:
     ]
 
 
+@pytest.mark.long
 def test_deep_lists_every_comparison_and_a_difference_ends_with_status_4(
     program: Program, monkeypatch: pytest.MonkeyPatch, no_waiting: None, tmp_path: Path
 ) -> None:

@@ -14,7 +14,9 @@ from zipfile import is_zipfile
 
 import pytest
 import yaml
-from command_line import Cli, Module, RunResult
+from command_line import Cli, RunResult
+from entrez_kit.commands import _app, _state
+from entrez_kit.commands._formats import rows as rows_module
 from project_paths import DATA
 from pubmed_files import record, write_set
 
@@ -42,7 +44,7 @@ CALLS: Final = {
     "spell": ("astma",),
     "strategy translate": ("strategy.txt",),
     "strategy lint": ("lint.txt",),
-    "strategy recall": ("strategy.txt", "--known", "refs.txt"),
+    "strategy recall": ("recall.txt", "--known", "refs.txt"),
     "strategy count": ("strategy.txt",),
     "gene search": ("TP53",),
     "gene get": ("7157", "672"),
@@ -117,7 +119,7 @@ def _corpus(request: pytest.FixtureRequest, cli: Cli, corpora: Path) -> None:
         file.parent.mkdir(parents=True)
         shutil.copy(saved, file)
     else:
-        assert cli("corpus", "sync", "demo", "crispr OR retracted").status == 0
+        assert cli("corpus", "sync", "demo", "retracted").status == 0
         shutil.copy(file, saved)
 
 
@@ -126,6 +128,7 @@ def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MCP_AUTH_SECRET_KEY", "0123456789abcdef0123456789abcdef0123456789")
     Path("strategy.txt").write_text("1. exp Asthma/\n2. asthma.ti,ab.\n3. 1 or 2\n", encoding="utf-8")
+    Path("recall.txt").write_text("splice.ti.\n", encoding="utf-8")  # finds one of the two, so that little is explained
     Path("lint.txt").write_text("1. exp Asthma/\n2. asthma$.ti,zz.\n3. 1 or 2\n", encoding="utf-8")
     Path("refs.txt").write_text("99000001\n99000035\n", encoding="utf-8")
     Path("refs.bib").write_text(BIBTEX, encoding="utf-8")
@@ -133,12 +136,12 @@ def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("claims.csv").write_text('claim,id\n"pigs can fly",99000002\n', encoding="utf-8")
 
 
-def list_formats(module: Module, name: str) -> tuple[Format, ...]:
+def list_formats(name: str) -> tuple[Format, ...]:
     group, *words = name.split()
-    command = module("_app").load_command(group)
+    command = _app.load_command(group)
     for word in words:
         command = command.commands[word]
-    known: tuple[Format, ...] = module("_state").get_formats(command).accepted
+    known: tuple[Format, ...] = _state.get_formats(command).accepted
     return known
 
 
@@ -171,31 +174,28 @@ def parse_output(selected: Format, text: str) -> Any:
     return text
 
 
-def test_the_calls_include_every_command_with_a_choice_of_formats(module: Module) -> None:
-    app, state = module("_app"), module("_state")
+def test_the_calls_include_every_command_with_a_choice_of_formats() -> None:
     found = {
         name
-        for group in app.COMMANDS
-        for name, command in list_commands(app.load_command(group), group)
-        if state.get_formats(command).accepted != state.get_formats(None).accepted
+        for group in _app.COMMANDS
+        for name, command in list_commands(_app.load_command(group), group)
+        if _state.get_formats(command).accepted != _state.get_formats(None).accepted
     }
 
     assert found == set(CALLS)
 
 
-def test_every_format_is_in_a_command_and_every_suffix_selects_one_format(module: Module) -> None:
-    used = {one.name for name in CALLS for one in list_formats(module, name)}
+def test_every_format_is_in_a_command_and_every_suffix_selects_one_format() -> None:
+    used = {one.name for name in CALLS for one in list_formats(name)}
 
     assert used == {one.name for one in FORMATS}
     assert len(BY_SUFFIX) == sum(len(one.suffixes) for one in FORMATS)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_format_of_a_command_is_written_to_a_pipe_and_to_a_file(
-    cli: Cli, module: Module, name: str, tmp_path: Path
-) -> None:
+def test_every_format_of_a_command_is_written_to_a_pipe_and_to_a_file(cli: Cli, name: str, tmp_path: Path) -> None:
     documents = []
-    for selected in list_formats(module, name):
+    for selected in list_formats(name):
         if selected.name in CONVERTED:
             continue  # not in the list below: pandoc takes a second
         written = b""
@@ -223,10 +223,8 @@ def test_every_format_of_a_command_is_written_to_a_pipe_and_to_a_file(
 @pytest.mark.process
 @pytest.mark.skipif(not is_installed("cite"), reason="pandoc is not installed")
 @pytest.mark.parametrize("name", CALLS)
-def test_pages_are_converted_in_every_command_that_prints_pages(
-    cli: Cli, module: Module, name: str, tmp_path: Path
-) -> None:
-    for selected in list_formats(module, name):
+def test_pages_are_converted_in_every_command_that_prints_pages(cli: Cli, name: str, tmp_path: Path) -> None:
+    for selected in list_formats(name):
         if selected.name in CONVERTED:
             target = tmp_path / f"out{selected.suffixes[0]}"
             done = run_call(cli, name, CALLS[name], "-o", str(target))
@@ -234,15 +232,16 @@ def test_pages_are_converted_in_every_command_that_prints_pages(
             assert is_zipfile(target) if selected.name == "docx" else "</html>" in target.read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
-def test_fields_are_selected_or_rejected_in_every_format(cli: Cli, module: Module, name: str) -> None:
+def test_fields_are_selected_or_rejected_in_every_format(cli: Cli, name: str) -> None:
     if name in ("db fetch", "config path", "serve token", "guide"):
         return
     first = {"search": "title", "check": "key", "match": "key", "db info": "name", "config show": "name"}
     path = first.get(name) or next(
         iter(json.loads(run_call(cli, name, CALLS[name], "-f", "jsonl").out.splitlines()[0]))
     )
-    for selected in list_formats(module, name):
+    for selected in list_formats(name):
         if selected.name in (*CONVERTED, *BINARY):
             continue
         if not selected.accepts_fields:
@@ -263,8 +262,8 @@ def test_fields_are_selected_or_rejected_in_every_format(cli: Cli, module: Modul
 
 @pytest.mark.process  # pandoc formats the citations of cite
 @pytest.mark.parametrize("name", PARTIAL)
-def test_partial_results_end_with_status_4_in_every_format(cli: Cli, module: Module, name: str, tmp_path: Path) -> None:
-    for selected in list_formats(module, name):
+def test_partial_results_end_with_status_4_in_every_format(cli: Cli, name: str, tmp_path: Path) -> None:
+    for selected in list_formats(name):
         if selected.name in CONVERTED:
             continue
         done = run_call(cli, name, PARTIAL[name], "-f", selected.name)
@@ -274,8 +273,8 @@ def test_partial_results_end_with_status_4_in_every_format(cli: Cli, module: Mod
 
 
 @pytest.mark.parametrize("name", EMPTY)
-def test_empty_results_end_with_status_0_in_every_format(cli: Cli, module: Module, name: str) -> None:
-    for selected in list_formats(module, name):
+def test_empty_results_end_with_status_0_in_every_format(cli: Cli, name: str) -> None:
+    for selected in list_formats(name):
         if selected.name in CONVERTED:
             continue
         done = run_call(cli, name, EMPTY[name], "-f", selected.name)
@@ -298,14 +297,13 @@ def test_a_file_has_titles_for_every_result_if_the_fields_include_them(cli: Cli,
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_command_writes_a_cell_that_a_spreadsheet_executes(
-    module: Module, cli: Cli, monkeypatch: pytest.MonkeyPatch, name: str
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    given = next((one for one in list_formats(module, name) if one.has_cells), None)  # the others have the same cells
+    given = next((one for one in list_formats(name) if one.has_cells), None)  # the others have the same cells
     if given is None:
         return
-    rows = module("_formats.rows")
-    format_cell = rows.format_cell
-    monkeypatch.setattr(rows, "format_cell", lambda value: f"=HYPERLINK(1) {format_cell(value)}")
+    format_cell = rows_module.format_cell
+    monkeypatch.setattr(rows_module, "format_cell", lambda value: f"=HYPERLINK(1) {format_cell(value)}")
 
     ended = run_call(cli, name, CALLS[name], "-f", given.name)
 
@@ -317,6 +315,7 @@ def test_no_command_writes_a_cell_that_a_spreadsheet_executes(
 SIGNS: Final = ("=", "+", "-", "@", "\t=", "\r=")
 
 
+@pytest.mark.long
 def test_cells_of_hostile_records_are_text_in_a_spreadsheet(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Cli, Module, read_error
+from command_line import Cli, read_error
+from entrez_kit.commands import _app, _frontend
 from example_calls import CORPUS, EXAMPLES, FAILING_EXAMPLES
 
 from entrez_kit import EntrezKit
@@ -112,10 +113,10 @@ def remove_changing(operation: Operation[Any, Any], document: dict[str, Any]) ->
     return {name: value for name, value in document.items() if name not in FROM_RUN_TO_RUN.get(operation.name, ())}
 
 
-def find_command(module: Module, operation: Operation[Any, Any]) -> Any:
+def find_command(operation: Operation[Any, Any]) -> Any:
     """Return the command of an operation."""
     name, *rest = operation.command
-    command = module("_app").load_command(name)
+    command = _app.load_command(name)
     for inner in rest:
         command = command.commands[inner]
     return command
@@ -128,10 +129,8 @@ def test_every_operation_has_a_method_of_the_kit(operation: Operation[Any, Any])
 
 
 @operations
-def test_every_command_has_the_fields_and_defaults_of_its_request(
-    module: Module, operation: Operation[Any, Any]
-) -> None:
-    command = find_command(module, operation)
+def test_every_command_has_the_fields_and_defaults_of_its_request(operation: Operation[Any, Any]) -> None:
+    command = find_command(operation)
     parameters = {parameter.name: parameter for parameter in command.params if parameter.name not in EVERYWHERE}
     fields = operation.request.model_fields
 
@@ -151,8 +150,8 @@ def test_every_command_has_the_fields_and_defaults_of_its_request(
 
 
 @operations
-def test_every_flag_has_the_description_of_its_field(module: Module, operation: Operation[Any, Any]) -> None:
-    command = find_command(module, operation)
+def test_every_flag_has_the_description_of_its_field(operation: Operation[Any, Any]) -> None:
+    command = find_command(operation)
     for parameter in command.params:
         assert parameter.help, f"{operation.name} {parameter.name}"
         field = operation.request.model_fields.get(parameter.name)
@@ -171,13 +170,13 @@ BOUNDED = [
 
 @pytest.mark.parametrize(("operation", "name", "bounds"), BOUNDED, ids=[f"{one[0].name}-{one[1]}" for one in BOUNDED])
 def test_numbers_outside_of_their_bounds_are_rejected(
-    cli: Cli, module: Module, operation: Operation[Any, Any], name: str, bounds: dict[str, int]
+    cli: Cli, operation: Operation[Any, Any], name: str, bounds: dict[str, int]
 ) -> None:
     arguments, fields = EXAMPLES[operation.name][0]
     if name in ("retmax", "retstart"):
         arguments, fields = ("--query-key", "1", "--web-env", "x"), {"query_key": "1", "web_env": "x"}
     beyond = [bounds["ge"] - 1, -1, *([bounds["le"] + 1] if "le" in bounds else [])]
-    parameter = next((one for one in find_command(module, operation).params if one.name == name), None)
+    parameter = next((one for one in find_command(operation).params if one.name == name), None)
     given = next((place for place, word in enumerate(arguments) if parameter and word in parameter.opts), None)
     if given is not None:  # an option is given once
         arguments = (*arguments[:given], *arguments[given + 2 :])
@@ -212,26 +211,26 @@ def test_the_terminal_and_python_return_the_same_document(
 @pytest.mark.long
 @operations
 def test_the_terminal_and_python_report_the_same_error_with_their_own_names(
-    cli: Cli, kit_for: Any, sandbox: Any, module: Module, operation: Operation[Any, Any]
+    cli: Cli, kit_for: Any, sandbox: Any, operation: Operation[Any, Any]
 ) -> None:
     arguments, fields = FAILING_EXAMPLES[operation.name]
     with pytest.raises(EntrezKitError) as caught:
         getattr(kit_for(sandbox), operation.method)(**fields)
 
     printed = json.loads(cli(*operation.command, *arguments, "--json").err)
-    command = find_command(module, operation)
-    said = caught.value.say_in(module("_frontend").Terminal(module("_frontend").name_options(command)))
+    command = find_command(operation)
+    said = caught.value.say_in(_frontend.Terminal(_frontend.name_options(command)))
     assert printed == json.loads(json.dumps(operation.error_document(said)))
 
 
-def test_every_command_is_an_operation_or_listed_as_terminal_only(module: Module) -> None:
-    commands = set(module("_app").COMMANDS)
+def test_every_command_is_an_operation_or_listed_as_terminal_only() -> None:
+    commands = set(_app.COMMANDS)
 
     assert commands == TERMINAL_ONLY | {operation.command[0] for operation in OPERATIONS}
 
 
-def test_every_listed_command_has_its_module(module: Module) -> None:
-    folder = Path(module("_app").__file__).parent
+def test_every_listed_command_has_its_module() -> None:
+    folder = Path(_app.__file__).parent
 
-    for name in module("_app").COMMANDS:
+    for name in _app.COMMANDS:
         assert (folder / f"{name}.py").is_file(), name

@@ -7,7 +7,10 @@ import re
 from pathlib import Path
 
 import pytest
-from command_line import Cli, Module, read_error
+from command_line import Cli, read_error
+from entrez_kit.commands import _output, _state
+from entrez_kit.commands._formats import tables
+from entrez_kit.commands._views import fulltext, reading
 from program_streams import on_terminal
 
 from entrez_kit.sandbox.server import Sandbox
@@ -103,12 +106,10 @@ def test_markdown_ends_with_the_ids_without_a_text_and_the_answer_of_each_source
     assert last.endswith("\n- **rubbish**: not a PMID, PMCID or DOI\n")
 
 
-def test_references_have_the_labels_of_the_article(module: Module) -> None:
+def test_references_have_the_labels_of_the_article() -> None:
     def render(*labels: str | None) -> str:
         references = [{"label": label, "citation": f"Work {n}."} for n, label in enumerate(labels, 1)]
-        page = module("_views.fulltext").render_fulltext_page(
-            {"source": "pmc", "via_source": "pmc", "sections": [], "references": references}
-        )
+        page = fulltext.render_fulltext_page({"source": "pmc", "via_source": "pmc", "sections": [], "references": references})
         return str(page.partition("## References\n\n")[2])
 
     assert render("1", "[2]", "3.") == "1. Work 1.\n2. Work 2.\n3. Work 3.\n"
@@ -117,19 +118,19 @@ def test_references_have_the_labels_of_the_article(module: Module) -> None:
     assert render(None, None) == "- Work 1.\n- Work 2.\n"
 
 
-def test_headings_below_the_sixth_level_stay_headings(module: Module) -> None:
+def test_headings_below_the_sixth_level_stay_headings() -> None:
     section: dict[str, object] = {"title": "Level 9", "text": "deep"}
     for depth in range(8, 1, -1):
         section = {"title": f"Level {depth}", "text": "", "subsections": [section]}
-    page = module("_views.fulltext").render_fulltext_page({"source": "pmc", "via_source": "pmc", "sections": [section]})
+    page = fulltext.render_fulltext_page({"source": "pmc", "via_source": "pmc", "sections": [section]})
 
     assert re.findall(r"^(#+) (Level [0-9])$", page, re.MULTILINE) == [
         ("#" * min(depth, 6), f"Level {depth}") for depth in range(2, 10)
     ]
 
 
-def test_translated_abstracts_have_the_name_of_their_language(module: Module) -> None:
-    page = module("_views.fulltext").render_fulltext_page(
+def test_translated_abstracts_have_the_name_of_their_language() -> None:
+    page = fulltext.render_fulltext_page(
         {
             "source": "pmc",
             "via_source": "europepmc",
@@ -145,7 +146,7 @@ def test_translated_abstracts_have_the_name_of_their_language(module: Module) ->
     assert "**Text from:** Europe PMC (MED 99000001)" in page
 
 
-def test_text_of_a_pdf_is_escaped_in_markdown(module: Module) -> None:
+def test_text_of_a_pdf_is_escaped_in_markdown() -> None:
     content = "# 5 of 9 *mice*\n- 4 \u001b[31mred\n\n2. Methods"
     record = {
         "source": "unpaywall",
@@ -154,7 +155,7 @@ def test_text_of_a_pdf_is_escaped_in_markdown(module: Module) -> None:
         "source_url": "https://x.invalid/a.pdf",
         "content": content,
     }
-    page = module("_views.fulltext").render_fulltext_page(record)
+    page = fulltext.render_fulltext_page(record)
 
     assert page.endswith("\n\n\\# 5 of 9 \\*mice\\*\n\\- 4 \\[31mred\n\n2\\. Methods\n")
     assert "Text from: an open-access copy (pdf-text)" in page
@@ -180,19 +181,19 @@ def test_a_terminal_shows_the_whole_text_without_cut_words(monkeypatch: pytest.M
 
 
 def test_a_long_text_is_shown_in_the_pager_and_a_short_one_is_not(
-    module: Module, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    reading, paged = module("_views.reading"), list[str]()
-    monkeypatch.setattr(module("_output"), "is_terminal", lambda stream: True)
-    monkeypatch.setattr(module("_formats.tables"), "is_terminal", lambda stream: True)
+    paged: list[str] = []
+    monkeypatch.setattr(_output, "is_terminal", lambda stream: True)
+    monkeypatch.setattr(tables, "is_terminal", lambda stream: True)
     monkeypatch.setattr("pydoc.pager", paged.append)
     monkeypatch.setenv("COLUMNS", "70")
     monkeypatch.setenv("LINES", "30")
-    state = module("_state").State()
+    state = _state.State()
     state.flags = {"color": "auto"}
     table = "| " + " | ".join(f"Column{n}" for n in range(12)) + " |\n|" + " --- |" * 12 + "\n| " + " | ".join("1" * 12)
-    show = module("_formats.tables").show
-    with module("_output").Sink(None) as sink:
+    show = tables.show
+    with _output.Sink(None) as sink:
         show(state, sink, lambda console: reading.render_markdown("# Short\n\ntext"))
         assert not paged
         long = "\n\n".join(["# Long", table, *["some words " * 20] * 30])
@@ -206,7 +207,7 @@ def test_a_long_text_is_shown_in_the_pager_and_a_short_one_is_not(
 
 @pytest.mark.parametrize("fields", [(), ("--fields", "pmid,title")])
 def test_a_long_table_is_shown_in_the_pager_only_on_a_terminal(
-    cli: Cli, module: Module, monkeypatch: pytest.MonkeyPatch, fields: tuple[str, ...]
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, fields: tuple[str, ...]
 ) -> None:
     paged = list[str]()
     monkeypatch.setattr("pydoc.pager", paged.append)
@@ -214,10 +215,10 @@ def test_a_long_table_is_shown_in_the_pager_only_on_a_terminal(
     monkeypatch.setenv("LINES", "30")
     plain = cli("search", "crispr", "-f", "table", *fields).out
     assert not paged, "a pipe is not paged"
-    monkeypatch.setattr(module("_output"), "is_terminal", lambda stream: True)
+    monkeypatch.setattr(_output, "is_terminal", lambda stream: True)
     cli("search", "crispr", "-f", "table", *fields)
     assert not paged, "no input"
-    monkeypatch.setattr(module("_formats.tables"), "is_terminal", lambda stream: True)
+    monkeypatch.setattr(tables, "is_terminal", lambda stream: True)
     short = cli("search", "crispr", "-n", "2", "-f", "table", *fields)
     assert "99000047" in short.out
     assert not paged, "it fits into the terminal"

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Cli, Module, RunResult
+from command_line import Cli, RunResult
+from entrez_kit.commands import _app
 
 from entrez_kit import EntrezKit
 from entrez_kit.core.operation import Operation
@@ -245,8 +246,8 @@ def test_articles_are_listed_with_their_number(gene: Cli) -> None:
 
 
 @pytest.mark.parametrize("operation", [SEARCH_GENES, GET_GENE, GET_PUBMED_LINKS], ids=lambda one: one.name)
-def test_options_and_defaults_are_those_of_the_model(gene: Cli, module: Module, operation: Operation[Any, Any]) -> None:
-    command = module("_app").load_command("gene").commands[operation.command[1]]
+def test_options_and_defaults_are_those_of_the_model(gene: Cli, operation: Operation[Any, Any]) -> None:
+    command = _app.load_command("gene").commands[operation.command[1]]
     own = {
         one.name: one
         for one in command.params

@@ -6,12 +6,12 @@ import re
 import shlex
 import sys
 from collections.abc import Iterator
-from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from typing import get_args
 
 import pytest
+from entrez_kit.commands import _app
 from program_streams import Program, on_terminal
 from project_paths import ROOT
 from syntax_trees import read_nodes
@@ -223,7 +223,7 @@ def test_every_file_is_a_topic() -> None:
 
 
 def test_commands_in_guides_exist() -> None:
-    known = import_module("entrez_kit.commands._app").COMMANDS
+    known = _app.COMMANDS
     for guide in list_guides():
         code = re.findall(r"^```\w+\n(.*?)^```$|`([^`\n]+)`", guide.text, re.DOTALL | re.MULTILINE)
         lines = "\n".join(block or span for block, span in code)

@@ -10,7 +10,8 @@ import threading
 from pathlib import Path
 
 import pytest
-from command_line import Cli, Module
+from command_line import Cli
+from entrez_kit.commands import _output
 
 from entrez_kit.base.errors import StoreError
 
@@ -22,11 +23,11 @@ class Terminal(io.TextIOWrapper):
         return True
 
 
-def test_a_file_is_written_completely_with_the_mode_of_this_user(module: Module, tmp_path: Path) -> None:
+def test_a_file_is_written_completely_with_the_mode_of_this_user(tmp_path: Path) -> None:
     target = tmp_path / "out.json"
     mask = os.umask(0o027)
     try:
-        with module("_output").Sink(target) as sink:
+        with _output.Sink(target) as sink:
             sink.write_data("half")
             assert not target.exists()
             sink.write_data(b" and half")
@@ -38,12 +39,12 @@ def test_a_file_is_written_completely_with_the_mode_of_this_user(module: Module,
     assert list(tmp_path.iterdir()) == [target]
 
 
-def test_a_replaced_file_keeps_its_mode(module: Module, tmp_path: Path) -> None:
+def test_a_replaced_file_keeps_its_mode(tmp_path: Path) -> None:
     target = tmp_path / "out.json"
     target.write_text("old", encoding="utf-8")
     target.chmod(0o600)
 
-    with module("_output").Sink(target) as sink:
+    with _output.Sink(target) as sink:
         sink.write_data("new")
 
     assert target.read_text(encoding="utf-8") == "new"
@@ -51,14 +52,12 @@ def test_a_replaced_file_keeps_its_mode(module: Module, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("failure", [KeyboardInterrupt, RuntimeError])
-def test_a_failure_leaves_the_old_file_and_no_other_file(
-    module: Module, tmp_path: Path, failure: type[BaseException]
-) -> None:
+def test_a_failure_leaves_the_old_file_and_no_other_file(tmp_path: Path, failure: type[BaseException]) -> None:
     target = tmp_path / "out.json"
     target.write_text("old", encoding="utf-8")
 
     def write() -> None:
-        with module("_output").Sink(target) as sink:
+        with _output.Sink(target) as sink:
             sink.write_data("new")
             raise failure
 
@@ -71,7 +70,7 @@ def test_a_failure_leaves_the_old_file_and_no_other_file(
 
 @pytest.mark.process
 def test_the_partial_file_of_a_killed_run_is_removed_by_the_next_run_and_that_of_a_running_one_is_not(
-    module: Module, tmp_path: Path
+    tmp_path: Path,
 ) -> None:
     target = tmp_path / "out.json"
     other = tmp_path / ".other.json.0123456789ab.part"
@@ -85,52 +84,52 @@ def test_the_partial_file_of_a_killed_run_is_removed_by_the_next_run_and_that_of
         assert running.stdout is not None
         assert running.stdout.readline() == b"ready\n"
         (part,) = tmp_path.glob(".out.json.*.part")
-        with module("_output").Sink(target) as sink:
+        with _output.Sink(target) as sink:
             sink.write_data("first")
         assert part.exists()
         running.kill()  # SIGKILL: no part of the program runs any more
     assert part.exists()
 
-    with module("_output").Sink(target) as sink:
+    with _output.Sink(target) as sink:
         sink.write_data("second")
 
     assert sorted(tmp_path.iterdir()) == sorted([target, other])
     assert target.read_text(encoding="utf-8") == "second"
 
 
-def test_a_discarded_result_does_not_change_the_file(module: Module, tmp_path: Path) -> None:
+def test_a_discarded_result_does_not_change_the_file(tmp_path: Path) -> None:
     target = tmp_path / "out.json"
     target.write_text("old", encoding="utf-8")
 
-    with module("_output").Sink(target) as sink:
+    with _output.Sink(target) as sink:
         sink.discard()
 
     assert target.read_text(encoding="utf-8") == "old"
     assert list(tmp_path.iterdir()) == [target]
 
 
-def test_a_symbolic_link_stays_a_link(module: Module, tmp_path: Path) -> None:
+def test_a_symbolic_link_stays_a_link(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     real = tmp_path / "data" / "real.json"
     real.write_text("old", encoding="utf-8")
     link = tmp_path / "link.json"
     link.symlink_to(real)
 
-    with module("_output").Sink(link) as sink:
+    with _output.Sink(link) as sink:
         sink.write_data("new")
 
     assert link.is_symlink()
     assert real.read_text(encoding="utf-8") == "new"
 
 
-def test_a_pipe_is_written_directly(module: Module, tmp_path: Path) -> None:
+def test_a_pipe_is_written_directly(tmp_path: Path) -> None:
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     read: list[str] = []
     reader = threading.Thread(target=lambda: read.append(fifo.read_text(encoding="utf-8")))
     reader.start()
 
-    with module("_output").Sink(fifo) as sink:
+    with _output.Sink(fifo) as sink:
         sink.write_data("through")
     reader.join(10)
 
@@ -138,18 +137,18 @@ def test_a_pipe_is_written_directly(module: Module, tmp_path: Path) -> None:
     assert stat.S_ISFIFO(fifo.stat().st_mode)
 
 
-def test_two_writers_do_not_mix_their_output(module: Module, tmp_path: Path) -> None:
+def test_two_writers_do_not_mix_their_output(tmp_path: Path) -> None:
     target = tmp_path / "out.txt"
-    with module("_output").Sink(target) as first, module("_output").Sink(target) as second:
+    with _output.Sink(target) as first, _output.Sink(target) as second:
         first.write_data("1" * 100_000)
         second.write_data("2" * 100_000)
 
     assert set(target.read_text(encoding="utf-8")) in ({"1"}, {"2"})
 
 
-def test_a_file_that_cannot_be_created_is_a_store_error(module: Module, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_created_is_a_store_error(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="cannot be written: File name too long"):
-        module("_output").Sink(tmp_path / ("x" * 300)).__enter__()
+        _output.Sink(tmp_path / ("x" * 300)).__enter__()
 
 
 @pytest.fixture
@@ -173,7 +172,7 @@ ANOTHER_USER = 12345
 
 @pytest.mark.parametrize("way", ["target", "parent", "missing target", "own link to it", "pipe"])
 def test_output_does_not_follow_a_link_of_another_user_in_a_shared_folder(
-    module: Module, shared_folder: Path, tmp_path: Path, way: str
+    shared_folder: Path, tmp_path: Path, way: str
 ) -> None:
     victim = tmp_path / "mine.txt"
     victim.write_text("keep", encoding="utf-8")
@@ -193,7 +192,7 @@ def test_output_does_not_follow_a_link_of_another_user_in_a_shared_folder(
         target = tmp_path / "own"
         target.symlink_to(shared_folder / "theirs")
 
-    with pytest.raises(StoreError) as caught, module("_output").Sink(target) as sink:
+    with pytest.raises(StoreError) as caught, _output.Sink(target) as sink:
         sink.write_data("new")
     assert "of another user in the shared folder" in caught.value.message
     assert str(shared_folder) in caught.value.message
@@ -202,9 +201,7 @@ def test_output_does_not_follow_a_link_of_another_user_in_a_shared_folder(
 
 
 @pytest.mark.parametrize("way", ["own link", "link of the folder's owner", "file", "link elsewhere"])
-def test_output_follows_links_that_another_user_cannot_create(
-    module: Module, shared_folder: Path, tmp_path: Path, way: str
-) -> None:
+def test_output_follows_links_that_another_user_cannot_create(shared_folder: Path, tmp_path: Path, way: str) -> None:
     place = tmp_path / "mine.txt"
     target = shared_folder / "out.txt"
     if way == "own link":
@@ -217,7 +214,7 @@ def test_output_follows_links_that_another_user_cannot_create(
         _create_link(target, place, ANOTHER_USER)
     else:
         place = target
-    with module("_output").Sink(target) as sink:
+    with _output.Sink(target) as sink:
         sink.write_data("new")
 
     assert place.read_text(encoding="utf-8") == "new"
@@ -237,22 +234,22 @@ def test_a_command_explains_why_it_does_not_write_through_such_a_link(
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_a_full_disk_is_a_store_error(module: Module) -> None:
+def test_a_full_disk_is_a_store_error() -> None:
     def write() -> None:
-        with module("_output").Sink(Path("/dev/full")) as sink:
+        with _output.Sink(Path("/dev/full")) as sink:
             sink.write_data("x" * 1_000_000)
 
     with pytest.raises(StoreError, match="No space left"):
         write()
 
 
-def test_no_record_sends_control_sequences_to_a_terminal(module: Module, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_record_sends_control_sequences_to_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     nasty = "a\x1b[2Jb\x9b31mc\x07d\r\ne\tf\u202eg"
     for terminal in (True, False):
         raw = io.BytesIO()
         stream = (Terminal if terminal else io.TextIOWrapper)(raw, encoding="utf-8")
         monkeypatch.setattr(sys, "stdout", stream)
-        with module("_output").Sink(None) as sink:
+        with _output.Sink(None) as sink:
             sink.write_data(nasty)
             sink.write_data(nasty.encode())
         expected = "a[2Jb31mcd\ne\tfg" if terminal else nasty
@@ -308,11 +305,11 @@ def test_an_error_leaves_no_file(cli: Cli, tmp_path: Path) -> None:
     assert list(tmp_path.glob(".*part")) == []
 
 
-def test_a_pipe_is_written_by_its_given_name(module: Module) -> None:
+def test_a_pipe_is_written_by_its_given_name() -> None:
     """The target of /dev/fd/N has no path."""
     reader, writer = os.pipe()
     try:
-        with module("_output").Sink(Path(f"/dev/fd/{writer}")) as sink:
+        with _output.Sink(Path(f"/dev/fd/{writer}")) as sink:
             sink.write_data("through")
         assert os.read(reader, 100) == b"through"
     finally:

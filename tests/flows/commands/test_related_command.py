@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from command_line import Cli, Module, RunResult, read_error
+from command_line import Cli, RunResult, read_error
 
 from entrez_kit import EntrezKit, InvalidInput
 from entrez_kit.local.eutils.replies import LocalReply, answer_json
@@ -126,9 +126,7 @@ def test_an_outage_ends_with_status_5_and_an_incomplete_answer_with_status_4(
     assert read_error(silent)["details"]["partial"] is True
 
 
-def test_a_snowball_can_be_interrupted(
-    cli: Cli, module: Module, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_snowball_can_be_interrupted(cli: Cli, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     from entrez_kit.relationships import snowball
 
     def interrupt(*_: Any, **__: Any) -> Any:

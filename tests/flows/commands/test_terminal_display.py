@@ -15,7 +15,9 @@ from termios import TIOCSWINSZ
 from typing import Any
 
 import pytest
-from command_line import Cli, Module, Program
+from command_line import Cli, Program
+from entrez_kit.commands import _console, _report, _state
+from entrez_kit.commands import fetch as fetch_module
 from rich.cells import cell_len
 
 from entrez_kit.base.errors import EntityNotFound, RateLimited
@@ -114,40 +116,38 @@ def test_a_written_file_is_confirmed_on_a_terminal(tmp_path: Path) -> None:
 class ReportState:
     """A state for errors and notes."""
 
-    def __init__(self, module: Module, **flags: Any) -> None:
-        self.state = module("_state").State()
+    def __init__(self, **flags: Any) -> None:
+        self.state = _state.State()
         self.state.flags.update(flags)
 
 
-def test_errors_show_a_message_a_hint_and_with_verbose_the_request(
-    module: Module, capsys: pytest.CaptureFixture[str]
-) -> None:
-    report = module("_report").report_error
+def test_errors_show_a_message_a_hint_and_with_verbose_the_request(capsys: pytest.CaptureFixture[str]) -> None:
+    report = _report.report_error
     error = RateLimited("NCBI refused.", details={"reason": "too_many"})
 
-    report(ReportState(module, format="table").state, error, "abc123")
+    report(ReportState(format="table").state, error, "abc123")
     assert capsys.readouterr().err.splitlines() == [
         "Error: NCBI refused.",
         f"Hint: {error.recovery_hint}",
     ]
-    report(ReportState(module, format="table", verbose=True).state, error, "abc123")
+    report(ReportState(format="table", verbose=True).state, error, "abc123")
     assert capsys.readouterr().err.splitlines()[-1] == "Request: abc123 (RATE_LIMITED)"
 
 
-def test_an_error_sends_no_control_sequences_to_a_terminal(module: Module, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_error_sends_no_control_sequences_to_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     error = EntityNotFound("PubMed has no record of \x1b[2Jx\x9b31m.", invalid_input="\x1b[2J")
 
     for flags in ({"format": "table"}, {"json": True}):
-        module("_report").report_error(ReportState(module, **flags).state, error)
+        _report.report_error(ReportState(**flags).state, error)
         err = capsys.readouterr().err
         assert not set(err) & {"\x1b", "\x9b"}
 
 
-def test_a_closed_stderr_causes_no_second_error(module: Module, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_closed_stderr_causes_no_second_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", None)
 
-    module("_report").report_error(ReportState(module).state, EntityNotFound("x"))
-    ReportState(module).state.note("x")
+    _report.report_error(ReportState().state, EntityNotFound("x"))
+    ReportState().state.note("x")
 
 
 # Notes
@@ -164,77 +164,75 @@ def test_a_home_that_cannot_be_written_causes_one_note(cli: Cli, monkeypatch: py
     assert cli("search", "crispr", "-f", "ids", "-q").err == ""
 
 
-def gives_advice(module: Module, settings: Settings, monkeypatch: pytest.MonkeyPatch, **flags: Any) -> bool:
+def gives_advice(settings: Settings, monkeypatch: pytest.MonkeyPatch, **flags: Any) -> bool:
     """Return whether a call with these settings prints the advice, on a terminal."""
-    for name in ("_report", "_state"):
-        monkeypatch.setattr(module(name), "is_terminal", lambda stream: True)
-    monkeypatch.setattr(module("_console"), "print_line", lambda text, style, color: said.append(text))
+    for owner in (_report, _state):
+        monkeypatch.setattr(owner, "is_terminal", lambda stream: True)
+    monkeypatch.setattr(_console, "print_line", lambda text, style, color: said.append(text))
     said: list[str] = []
-    state = module("_state").State()
+    state = _state.State()
     state.flags.update(flags)
     state.__dict__["settings"] = settings
     state.__dict__["services"] = Services(settings, transport=Transport(settings))
-    module("_report").report_notices(state)
+    _report.report_notices(state)
     return any("NCBI_API_KEY" in text for text in said)
 
 
 def test_the_advice_about_keys_appears_once_a_day_for_users_without_a_key(
-    module: Module, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     from pydantic import SecretStr
 
     settings = Settings(cache_dir=tmp_path / "cache")
 
-    assert not gives_advice(module, replace(settings, ncbi_api_key=SecretStr("k" * 36)), monkeypatch)
-    assert not gives_advice(module, replace(settings, ncbi_admin_email=SecretStr("a@b.org")), monkeypatch)
-    assert not gives_advice(module, replace(settings, demo=True), monkeypatch)
-    assert not gives_advice(module, replace(settings, eutils_url="http://127.0.0.1:9/entrez/eutils"), monkeypatch)
-    assert not gives_advice(module, settings, monkeypatch, quiet=True)
-    assert gives_advice(module, settings, monkeypatch)
-    assert not gives_advice(module, settings, monkeypatch)
-    (tmp_path / "cache" / module("_report").ADVICE_STAMP).write_text("2001-01-01", encoding="utf-8")
-    assert gives_advice(module, settings, monkeypatch)
+    assert not gives_advice(replace(settings, ncbi_api_key=SecretStr("k" * 36)), monkeypatch)
+    assert not gives_advice(replace(settings, ncbi_admin_email=SecretStr("a@b.org")), monkeypatch)
+    assert not gives_advice(replace(settings, demo=True), monkeypatch)
+    assert not gives_advice(replace(settings, eutils_url="http://127.0.0.1:9/entrez/eutils"), monkeypatch)
+    assert not gives_advice(settings, monkeypatch, quiet=True)
+    assert gives_advice(settings, monkeypatch)
+    assert not gives_advice(settings, monkeypatch)
+    (tmp_path / "cache" / _report.ADVICE_STAMP).write_text("2001-01-01", encoding="utf-8")
+    assert gives_advice(settings, monkeypatch)
 
 
-def test_no_advice_if_the_cache_cannot_be_written(
-    module: Module, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_no_advice_if_the_cache_cannot_be_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
 
-    assert not gives_advice(module, Settings(cache_dir=tmp_path / "file" / "cache"), monkeypatch)
+    assert not gives_advice(Settings(cache_dir=tmp_path / "file" / "cache"), monkeypatch)
 
 
 # Progress
 
 
-def test_progress_is_shown_only_to_people(module: Module, capsys: pytest.CaptureFixture[str]) -> None:
-    with module("_report").watching(ReportState(module).state, "Fetching"):
+def test_progress_is_shown_only_to_people(capsys: pytest.CaptureFixture[str]) -> None:
+    with _report.watching(ReportState().state, "Fetching"):
         step(5, 10)
 
     assert capsys.readouterr().err == ""
 
 
-def test_a_terminal_shows_the_progress_of_long_work(module: Module, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_shows_the_progress_of_long_work(monkeypatch: pytest.MonkeyPatch) -> None:
     from io import StringIO
 
     screen = StringIO()
     monkeypatch.setattr(screen, "isatty", lambda: True)
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setenv("TERM", "xterm")
-    with module("_report").watching(ReportState(module).state, "Fetching"):
+    with _report.watching(ReportState().state, "Fetching"):
         step(5, 10)
         time.sleep(0.2)
 
     assert "Fetching" in screen.getvalue()
     assert "5/10" in screen.getvalue()
-    quiet = ReportState(module, quiet=True).state
+    quiet = ReportState(quiet=True).state
     before = len(screen.getvalue())
-    with module("_report").watching(quiet, "Fetching"):
+    with _report.watching(quiet, "Fetching"):
         step(5, 10)
     assert len(screen.getvalue()) == before
 
 
-def test_many_requests_are_announced_with_their_time(cli: Cli, module: Module, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_requests_are_announced_with_their_time(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("entrez_kit.pubmed.record_fetcher.MANY_REQUESTS", 0)
 
     err = cli("fetch", "99000001", "-f", "ids").err
@@ -244,9 +242,9 @@ def test_many_requests_are_announced_with_their_time(cli: Cli, module: Module, m
 
 
 def test_a_document_of_many_records_is_announced_with_the_streaming_format(
-    cli: Cli, module: Module, monkeypatch: pytest.MonkeyPatch
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module("fetch"), "MANY_RECORDS", 1)
+    monkeypatch.setattr(fetch_module, "MANY_RECORDS", 1)
 
     assert "jsonl streams them" in cli("fetch", "99000001", "99000002", "--json").err
     assert cli("fetch", "99000001", "99000002", "-f", "jsonl").err == ""

@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Callable, Iterator
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 pytest.importorskip("weaviate", reason="the extra entrez-kit[weaviate] is not installed")
 
+from entrez_kit.commands import _app
 from weaviate_double import WeaviateDouble
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def run(
 ) -> Run:
     """Call the program in this process, without waiting."""
     monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", f"{sandbox.url}/entrez/eutils")
-    main = import_module("entrez_kit.commands._app").main
+    main = _app.main
 
     def call(*arguments: str) -> tuple[int, str, str]:
         capsys.readouterr()

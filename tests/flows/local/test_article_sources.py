@@ -33,6 +33,7 @@ def _assert_same(article: Article) -> None:
     assert again.model_dump() == article.model_dump()
 
 
+@pytest.mark.long
 def test_a_written_article_is_parsed_to_the_same_article() -> None:
     demo, generated = ParsedCollection.demo(), GeneratedCollection(300)
     raws = [demo.read_raw(number) for number in range(demo.size)]

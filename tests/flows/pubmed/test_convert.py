@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from prepared_reply import prepare_reply
+from pubmed_files import record
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
@@ -217,13 +218,7 @@ class PreparedConverter:
 
 def make_record(pmid: str, *, doi: str = "", pmc: str = "", invalid: str = "") -> str:
     located = f'<ELocationID EIdType="doi" ValidYN="N">{invalid}</ELocationID>' if invalid else ""
-    ids = f'<ArticleId IdType="pubmed">{pmid}</ArticleId>'
-    ids += f'<ArticleId IdType="doi">{doi}</ArticleId>' if doi else ""
-    ids += f'<ArticleId IdType="pmc">{pmc}</ArticleId>' if pmc else ""
-    return (
-        f"<PubmedArticle><MedlineCitation><PMID>{pmid}</PMID><Article><ArticleTitle>T</ArticleTitle>{located}</Article>"
-        f"</MedlineCitation><PubmedData><ArticleIdList>{ids}</ArticleIdList></PubmedData></PubmedArticle>"
-    )
+    return record(pmid, more=located, ids={"pubmed": pmid, "doi": doi, "pmc": pmc})
 
 
 class ConverterWithPubMed(PreparedConverter):

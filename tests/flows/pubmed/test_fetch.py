@@ -263,6 +263,7 @@ def test_medline_text_of_unknown_pmids_is_not_found_and_its_remark_is_not_a_reco
     assert "98999999" not in str(mixed.articles)
 
 
+@pytest.mark.long
 def test_a_repeated_fetch_after_a_failure_requests_only_the_missing_records(kit_for: KitFor) -> None:
     requested = [str(number) for number in range(99_100_001, 99_101_501)]
     with Sandbox(records=1_500, enforce_limits=False) as flaky:

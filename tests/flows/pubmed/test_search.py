@@ -161,6 +161,7 @@ def test_the_first_pmids_are_returned_before_the_last_are_requested(
     assert hits.missing_error() is None
 
 
+@pytest.mark.long
 def test_titles_that_ncbi_does_not_return_are_a_partial_result_and_named(
     kit_for: KitFor, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pubmed_files import correction, record
 
 from entrez_kit import EntrezKit
 from entrez_kit.corpus.documents import Doc
@@ -27,26 +28,26 @@ COARSE = {PARTLY: "retracted", WITHDRAWN: "retracted", NOTICE: "concern_notice"}
 
 
 def write_record(pmid: str, title: str, *, types: tuple[str, ...] = (), related: str = "", page: int = 1) -> str:
-    listed = "".join(f"<PublicationType>{kind}</PublicationType>" for kind in ("Journal Article", *types))
-    return f"""<PubmedArticle><MedlineCitation><PMID Version="1">{pmid}</PMID>
-<DateRevised><Year>2024</Year><Month>01</Month><Day>01</Day></DateRevised><Article>
-<Journal><JournalIssue><Volume>3</Volume><Issue>1</Issue><PubDate><Year>2023</Year><Month>May</Month></PubDate>
-</JournalIssue><Title>Journal of moons</Title><ISOAbbreviation>J Moons</ISOAbbreviation></Journal>
-<ArticleTitle>{title}</ArticleTitle><Pagination><MedlinePgn>{page}-{page + 3}</MedlinePgn></Pagination>
-<Abstract><AbstractText>Moonlight was observed.</AbstractText></Abstract><AuthorList><Author><LastName>Luna</LastName>
-<ForeName>Ann</ForeName><Initials>A</Initials></Author></AuthorList><Language>eng</Language>
-<PublicationTypeList>{listed}</PublicationTypeList></Article><MedlineJournalInfo><MedlineTA>J Moons</MedlineTA>
-<NlmUniqueID>9000009</NlmUniqueID></MedlineJournalInfo><CommentsCorrectionsList>{related}</CommentsCorrectionsList>
-</MedlineCitation><PubmedData><History><PubMedPubDate PubStatus="entrez"><Year>2023</Year><Month>5</Month><Day>2</Day>
-</PubMedPubDate></History><ArticleIdList><ArticleId IdType="pubmed">{pmid}</ArticleId>
-<ArticleId IdType="doi">10.5555/moon.{pmid}</ArticleId></ArticleIdList></PubmedData></PubmedArticle>"""
+    return record(
+        pmid,
+        title,
+        revised="2024-01-01",
+        journal="<JournalIssue><Volume>3</Volume><Issue>1</Issue><PubDate><Year>2023</Year><Month>May</Month></PubDate>"
+        "</JournalIssue><Title>Journal of moons</Title><ISOAbbreviation>J Moons</ISOAbbreviation>",
+        more=f"<Pagination><MedlinePgn>{page}-{page + 3}</MedlinePgn></Pagination>"
+        "<Abstract><AbstractText>Moonlight was observed.</AbstractText></Abstract><AuthorList><Author>"
+        "<LastName>Luna</LastName><ForeName>Ann</ForeName><Initials>A</Initials></Author></AuthorList>"
+        "<Language>eng</Language>",
+        types=("Journal Article", *types),
+        citation="<MedlineJournalInfo><MedlineTA>J Moons</MedlineTA><NlmUniqueID>9000009</NlmUniqueID>"
+        "</MedlineJournalInfo>",
+        corrections=related,
+        ids={"pubmed": pmid, "doi": f"10.5555/moon.{pmid}"},
+    )
 
 
 def related_record_xml(kind: str, pmid: str) -> str:
-    return (
-        f'<CommentsCorrections RefType="{kind}"><RefSource>J Moons. 2024 Feb 3;4(2):77</RefSource>'
-        f"<PMID>{pmid}</PMID></CommentsCorrections>"
-    )
+    return correction(kind, pmid, "J Moons. 2024 Feb 3;4(2):77")
 
 
 RECORDS = [

@@ -472,6 +472,7 @@ def test_a_failing_service_never_causes_not_found(kit: EntrezKit, monkeypatch: p
     assert found[1].detail == "not checked: busy"
 
 
+@pytest.mark.long
 def test_hundreds_of_references_take_a_bounded_number_of_requests(kit: EntrezKit, sandbox: Sandbox) -> None:
     known = [record for record in read_demo_records() if record.pmid.startswith("99")][:60]
     references = [make_reference(key=f"p{one.pmid}", pmid=one.pmid) for one in known]

@@ -137,6 +137,7 @@ def test_a_reference_with_title_or_authors_of_another_work_is_another_work_and_n
     assert result.corrections == {}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("made", WRITTEN)
 def test_a_pasted_reference_that_differs_from_its_record_is_not_verified(kit: EntrezKit, made: str) -> None:
     text = "\n".join(f"{number}. {WRITTEN[made](*pair)}" for number, pair in enumerate(PAIRS, start=1))

@@ -509,6 +509,7 @@ def write_open_endnotes(size: int) -> bytes:
     return write_word(write_paragraph(write_field(code, "x")), *OF_LIST, write_paragraph(TRUE))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("suffix", "content", "size"),
     [

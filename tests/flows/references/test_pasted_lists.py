@@ -479,6 +479,7 @@ def test_an_omitted_author_named_the_who_is_missing() -> None:
     assert [one.field for one in compare_text(reference, article).differences] == ["authors"]
 
 
+@pytest.mark.long
 def test_the_time_grows_in_proportion_to_the_length_of_a_list() -> None:
     def seconds(size: int) -> float:
         begin = process_time()

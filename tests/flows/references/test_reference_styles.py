@@ -276,7 +276,7 @@ def test_title_and_place_are_guessed_in_every_style(text: str) -> None:
         (
             "Doe, J. & Roe, R. Moonlit-Memory Interaction 5.0. J. Inv. 7, 15 (2019).",
             "Moonlit-Memory Interaction 5.0",
-            None,
+            ("J. Inv", "7", "15"),
         ),
         (
             "Doe J. Moonlight in mice. J Inv [Internet]. 2019 [cited 2025 Mar 4];7(2):15. Available from: https://example.org/",
@@ -286,20 +286,28 @@ def test_title_and_place_are_guessed_in_every_style(text: str) -> None:
         (
             'Jane Doe, "Editorial: "Old lamps for new"," J Inv, vol. 7, pp. 15-6, 2019.',
             'Editorial: "Old lamps for new"',
-            None,
-        ),
-        ("Doe J, Roe R. Reply. J Inv Res. 2019 Jul;7(4):15-6.", None, ("J Inv Res", "7", "15")),
-        (
-            "Doe, Jane, and Ali Roe. “Reply.” Journal of Inventions, vol. 7, no. 4, July 2019, pp. 15-16",
-            None,
-            ("Journal of Inventions", "7", "15"),
+            ("J Inv", "7", "15"),
         ),
     ],
 )
-def test_a_title_or_a_place_is_guessed_despite_capitals_commas_and_quotations(
-    text: str, title: str | None, place: tuple[str, str, str] | None
+def test_title_and_place_are_guessed_despite_capitals_commas_and_quotations(
+    text: str, title: str, place: tuple[str, str, str]
 ) -> None:
     guess = guess_parts(text)
 
-    assert title is None or title in guess.titles
-    assert place is None or place in [(one.journal, one.volume, one.page) for one in guess.places]
+    assert title in guess.titles
+    assert place in [(one.journal, one.volume, one.page) for one in guess.places]
+
+
+@pytest.mark.parametrize(
+    ("text", "journal"),
+    [
+        ("Doe J, Roe R. Reply. J Inv Res. 2019 Jul;7(4):15-6.", "J Inv Res"),
+        (
+            "Doe, Jane, and Ali Roe. “Reply.” Journal of Inventions, vol. 7, no. 4, July 2019, pp. 15-16",
+            "Journal of Inventions",
+        ),
+    ],
+)
+def test_the_place_is_guessed_if_the_title_is_one_word(text: str, journal: str) -> None:
+    assert (journal, "7", "15") in [(one.journal, one.volume, one.page) for one in guess_parts(text).places]

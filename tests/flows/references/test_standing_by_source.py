@@ -238,6 +238,7 @@ def test_notices_about_many_works_are_requested_together(
     assert {row[1].says for row in said} == {"not_asked"}
 
 
+@pytest.mark.long
 def test_works_in_one_request_have_the_statements_of_separate_requests(
     world: SourceWorld, make_sources: Callable[..., Sources]
 ) -> None:

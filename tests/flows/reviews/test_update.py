@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from command_line import Cli
-from pubmed_files import deletion, write_set
+from pubmed_files import correction, deletion, record, write_set
 
 from entrez_kit.base.settings import load_settings
 from entrez_kit.local.importing import import_files
@@ -16,27 +16,25 @@ FIRST = range(1, 41)
 
 def write_record(pmid: int, title: str, *, version: int = 1, kind: str = "Journal Article", **more: str) -> str:
     """Return a record; ``corrections`` are comments and corrections, ``doi`` its DOI, ``mesh`` a heading."""
-    doi = more.get("doi", f"10.5555/invented.{pmid}")
-    heading, corrections = "", ""
+    heading = ""
     if "mesh" in more:
         name = f"<DescriptorName UI='D001'>{more['mesh']}</DescriptorName>"
         heading = f"<MeshHeadingList><MeshHeading>{name}</MeshHeading></MeshHeadingList>"
-    if "corrections" in more:
-        corrections = f"<CommentsCorrectionsList>{more['corrections']}</CommentsCorrectionsList>"
     abstract = more.get("abstract", f"An invented study, number {pmid}.")
-    return (
-        f'<PubmedArticle><MedlineCitation Status="MEDLINE" Owner="NLM"><PMID Version="{version}">{pmid}</PMID>'
-        "<Article PubModel='Print'><Journal><JournalIssue CitedMedium='Print'><Volume>1</Volume><PubDate><Year>2020"
-        "</Year></PubDate></JournalIssue><Title>Journal of Invention</Title></Journal>"
-        f"<ArticleTitle>{title}</ArticleTitle>"
-        f"<Pagination><MedlinePgn>{more.get('page', str(pmid))}</MedlinePgn></Pagination>"
+    return record(
+        pmid,
+        title,
+        version=version,
+        day=2,
+        journal="<JournalIssue><Volume>1</Volume><PubDate><Year>2020</Year></PubDate></JournalIssue>"
+        "<Title>Journal of Invention</Title>",
+        more=f"<Pagination><MedlinePgn>{more.get('page', str(pmid))}</MedlinePgn></Pagination>"
         f"<Abstract><AbstractText>{abstract}</AbstractText></Abstract>"
-        f"<AuthorList><Author><LastName>Doe{pmid}</LastName><Initials>J</Initials></Author></AuthorList>"
-        f"<PublicationTypeList><PublicationType UI='D016428'>{kind}</PublicationType></PublicationTypeList></Article>"
-        f"<MedlineJournalInfo><MedlineTA>J Inv</MedlineTA></MedlineJournalInfo>{heading}{corrections}</MedlineCitation>"
-        "<PubmedData><History><PubMedPubDate PubStatus='pubmed'><Year>2026</Year><Month>1</Month><Day>2</Day>"
-        f"</PubMedPubDate></History><ArticleIdList><ArticleId IdType='pubmed'>{pmid}</ArticleId>"
-        f"<ArticleId IdType='doi'>{doi}</ArticleId></ArticleIdList></PubmedData></PubmedArticle>\n"
+        f"<AuthorList><Author><LastName>Doe{pmid}</LastName><Initials>J</Initials></Author></AuthorList>",
+        types=[kind],
+        citation=f"<MedlineJournalInfo><MedlineTA>J Inv</MedlineTA></MedlineJournalInfo>{heading}",
+        corrections=more.get("corrections", ""),
+        ids={"pubmed": str(pmid), "doi": more.get("doi", f"10.5555/invented.{pmid}")},
     )
 
 
@@ -46,8 +44,7 @@ def write_title(number: int) -> str:
 
 
 def write_correction(kind: str, pmid: int, source: str = "J Inv. 2026 Feb;2:9") -> str:
-    link = f'<RefSource>{source}</RefSource><PMID Version="1">{pmid}</PMID>'
-    return f'<CommentsCorrections RefType="{kind}">{link}</CommentsCorrections>'
+    return correction(kind, pmid, source)
 
 
 PLANTED: dict[int, str] = {

@@ -144,6 +144,7 @@ def test_the_index_without_parsing_agrees_with_the_parsed_one(
     assert here.resolved.phrases_not_found == there.resolved.phrases_not_found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("order", ["", "pub_date", "Author", "JournalName"])
 def test_the_order_agrees_with_that_of_parsed_records(
     generated: GeneratedCollection, parsed: ParsedCollection, order: str
@@ -153,6 +154,7 @@ def test_the_order_agrees_with_that_of_parsed_records(
     assert generated.index.rank(some, order) == parsed.index.rank(some, order)
 
 
+@pytest.mark.long
 def test_every_list_of_words_and_values_agrees(generated: GeneratedCollection, parsed: ParsedCollection) -> None:
     sources = {source for field in FIELDS for source in field.sources if field.kind not in ("date", "uid")}
     for source in sources - {"uid"}:

@@ -4,11 +4,11 @@ import json
 import re
 import shlex
 from copy import deepcopy
-from importlib import import_module
 from typing import Any
 
 import pytest
 from command_line import Cli
+from entrez_kit.commands import _app
 from example_calls import CORPUS, EXAMPLES
 from mcp_helpers import ServicesFor, connect, read_structured
 
@@ -195,7 +195,7 @@ def test_messages_in_a_terminal_name_commands_and_options(
 
 def assert_terminal_words(text: str, command: tuple[str, ...]) -> None:
     """Assert that a text names no tool, no method and no argument that has an option."""
-    found = import_module("entrez_kit.commands._app").load_command(command[0])
+    found = _app.load_command(command[0])
     for word in command[1:]:
         found = getattr(found, "commands", {}).get(word, found)
     hidden = [name for parameter in found.params if "_" in (name := parameter.name)]

@@ -130,7 +130,7 @@ def test_a_terminal_gets_no_control_characters_of_an_article(
     ended = cli("fulltext", PMCID, "-f", form, "--no-cache")
 
     assert ended.status == 0
-    assert MARK in ended.out or form == "csv"
+    assert MARK in ended.out
     assert not set(CONTROLS) & set(ended.out + ended.err)
 
 

@@ -43,6 +43,7 @@ async def test_the_text_of_a_hostile_record_is_inside_its_fence(services_for: Se
     ]
 
 
+@pytest.mark.long
 async def test_a_text_argument_has_the_limit_of_a_list_of_references(services_for: ServicesFor) -> None:
     text = "\n\n".join(f"{number + 1}. PMID: {99_000_001 + number % 70}" for number in range(120))
     keys: list[str] = []

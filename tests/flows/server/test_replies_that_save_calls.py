@@ -133,6 +133,6 @@ async def test_results_for_people_are_markdown_and_the_others_are_compact(
         other: Any = await client.call_tool("pubmed_convert_ids", {"ids": ["99000001"]})
 
     text = read.content[0].text
-    assert "\n#" in f"\n{text}" or "\n- " in text
+    assert "\n#" in f"\n{text}", text
     assert not text.startswith("{")
     assert other.content[0].text.startswith('{"')

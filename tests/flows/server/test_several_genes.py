@@ -1,5 +1,6 @@
 """Several gene ids in one call: one outcome for each, in order, in small replies too; merged ids give the successor."""
 
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]  # it comes with mcp, its stubs do not
@@ -15,57 +16,65 @@ pytestmark = pytest.mark.anyio
 
 IDS = ["NCBIGene:672", "TP53", "NCBIGene:60454", "NCBIGene:999999999", "NCBIGene:7157", "NCBIGene:672"]
 STATUSES = ["found", "invalid", "found", "not_found", "found", "found"]
-SCHEMAS = {tool.name: tool.outputs for tool in build_definitions()}
+VALIDATORS = {tool.name: jsonschema.Draft202012Validator(tool.outputs) for tool in build_definitions()}
+
+CallTool = Callable[..., Awaitable[Json]]
 
 
-async def call_tool(services: ServerServices, era: str, tool: str, **arguments: Any) -> Json:
+@pytest.fixture(name="call_tool")
+async def call_tool_fixture(services: ServerServices, era: str) -> AsyncIterator[CallTool]:
+    """Return a function that calls a tool and checks the document against its schema, in one session."""
     async with connect(services, era=era) as client:
-        document = read_structured(await client.call_tool(tool, arguments))
-    jsonschema.validate(document, SCHEMAS[tool])
-    return document
+
+        async def call_tool(tool: str, **arguments: Any) -> Json:
+            document = read_structured(await client.call_tool(tool, arguments))
+            VALIDATORS[tool].validate(document)
+            return document
+
+        yield call_tool
 
 
 @pytest.mark.parametrize(
     ("tool", "member", "key"), [("get_gene", "genes", "id"), ("get_pubmed_links", "results", "entrez_id")]
 )
-async def test_each_id_has_an_outcome_in_order(
-    services: ServerServices, era: str, tool: str, member: str, key: str
-) -> None:
-    several = await call_tool(services, era, tool, entrez_ids=IDS)
+async def test_each_id_has_an_outcome_in_order(call_tool: CallTool, tool: str, member: str, key: str) -> None:
+    several = await call_tool(tool, entrez_ids=IDS)
 
     assert [(one["input"], one["status"]) for one in several["outcomes"]] == list(zip(IDS, STATUSES, strict=True))
     found = [name for name, status in zip(IDS, STATUSES, strict=True) if status == "found"]
     assert [one[key] for one in several[member]] == found
     assert several["incomplete"]["code"] == "ENTITY_NOT_FOUND"
-    singles = [await call_tool(services, era, tool, entrez_id=name) for name in found]
+    singles = [await call_tool(tool, entrez_id=name) for name in found]
     for one, single in zip(several[member], singles, strict=True):
         assert {**one, "warnings": []} == {**single, "warnings": []}
 
 
-async def test_the_document_equals_that_of_the_terminals_operation(services: ServerServices, era: str) -> None:
+async def test_the_document_equals_that_of_the_terminals_operation(
+    services: ServerServices, call_tool: CallTool
+) -> None:
     names = [IDS[0], IDS[4]]
-    several = await call_tool(services, era, "get_gene", entrez_ids=names, slim=True)
+    several = await call_tool("get_gene", entrez_ids=names, slim=True)
     batch = GET_GENES.run(services, {"inputs": names, "arguments": {"slim": True}}).model_dump(mode="json")
 
     assert several["genes"] == batch["genes"]
     assert "outcomes" not in several
 
 
-async def test_a_replaced_id_returns_its_successor(services: ServerServices, era: str) -> None:
-    old = await call_tool(services, era, "get_gene", entrez_id="NCBIGene:60454")
-    new = await call_tool(services, era, "get_gene", entrez_id=old["replaced_by"])
-    links = await call_tool(services, era, "get_pubmed_links", entrez_ids=["NCBIGene:60454"])
+async def test_a_replaced_id_returns_its_successor(call_tool: CallTool) -> None:
+    old = await call_tool("get_gene", entrez_id="NCBIGene:60454")
+    new = await call_tool("get_gene", entrez_id=old["replaced_by"])
+    links = await call_tool("get_pubmed_links", entrez_ids=["NCBIGene:60454"])
 
     assert old["successor"] == {name: value for name, value in new.items() if name != "warnings"}
     assert links["results"][0]["successor"]["entrez_id"] == old["replaced_by"]
 
 
-async def test_a_cut_reply_shows_how_to_get_the_rest(services: ServerServices, era: str) -> None:
+async def test_a_cut_reply_shows_how_to_get_the_rest(call_tool: CallTool) -> None:
     arguments: dict[str, Any] = {"entrez_ids": [*IDS, "NCBIGene:22059", "NCBIGene:945803"], "reply_limit": 3_000}
     seen: list[str] = []
     accounted: set[str] = set()
     for _ in range(10):
-        part = await call_tool(services, era, "get_gene", **arguments)
+        part = await call_tool("get_gene", **arguments)
         seen += [one["id"] for one in part["genes"]]
         assert part["genes"]
         if "reply_cut" not in part:
@@ -90,12 +99,8 @@ async def test_a_cut_reply_shows_how_to_get_the_rest(services: ServerServices, e
         ({"entrez_id": "", "entrez_ids": IDS[0]}, [IDS[0]]),
     ],
 )
-async def test_a_list_may_have_other_forms(
-    services: ServerServices, era: str, arguments: Json, same: list[str]
-) -> None:
-    assert await call_tool(services, era, "get_gene", **arguments) == await call_tool(
-        services, era, "get_gene", entrez_ids=same
-    )
+async def test_a_list_may_have_other_forms(call_tool: CallTool, arguments: Json, same: list[str]) -> None:
+    assert await call_tool("get_gene", **arguments) == await call_tool("get_gene", entrez_ids=same)
 
 
 @pytest.mark.parametrize(
@@ -122,8 +127,8 @@ def find_operation(tool: str) -> Any:
     return GET_GENE if tool == "get_gene" else GET_PUBMED_LINKS
 
 
-async def test_a_call_with_only_unknown_ids_has_an_error_for_each(services: ServerServices, era: str) -> None:
-    several = await call_tool(services, era, "get_gene", entrez_ids=["TP53", "BRCA1"])
+async def test_a_call_with_only_unknown_ids_has_an_error_for_each(call_tool: CallTool) -> None:
+    several = await call_tool("get_gene", entrez_ids=["TP53", "BRCA1"])
 
     assert several["genes"] == []
     assert [one["status"] for one in several["outcomes"]] == ["invalid", "invalid"]

@@ -1,11 +1,15 @@
 """EPost's reply: valid handles are read, and everything else is refused."""
 
+from collections.abc import Callable
+
 import pytest
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.services.small_replies import EPostReply, parse_epost
+
+KitFor = Callable[..., EntrezKit]
 
 
 def write_reply(key: str, environment: str, more: str = "") -> bytes:
@@ -54,8 +58,8 @@ def test_an_invalid_reply_is_refused(body: bytes) -> None:
         parse_epost(body)
 
 
-def test_a_result_set_posted_to_the_sandbox_can_be_fetched(sandbox: Sandbox, kit_for: "type[EntrezKit]") -> None:
-    kit = kit_for(sandbox)  # type: ignore[arg-type]
+def test_a_result_set_posted_to_the_sandbox_can_be_fetched(sandbox: Sandbox, kit_for: KitFor) -> None:
+    kit = kit_for(sandbox)
     posted = parse_epost(kit.eutils.epost(db="pubmed", ids=["99000002", "99000001", "abc"]).content)
     fetched = kit.eutils.efetch(
         db="pubmed", webenv=posted.web_env, query_key=str(posted.query_key), rettype="uilist", retmode="text"

@@ -173,6 +173,7 @@ def test_a_missed_record_names_its_block_and_a_change_that_finds_it_with_its_cos
     assert missed["words"]
 
 
+@pytest.mark.long
 def test_the_search_for_changes_has_a_limited_number_of_requests_for_many_missed_records(
     cli: Cli, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:

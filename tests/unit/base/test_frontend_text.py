@@ -9,11 +9,11 @@ from contextlib import suppress
 from copy import deepcopy
 from difflib import SequenceMatcher
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
+from entrez_kit.commands import _app, _frontend
 from syntax_trees import read_nodes
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
@@ -36,7 +36,7 @@ ELSEWHERE = (
     "citations/pandoc.py",
 )
 """Words that only commands of the terminal use, and the names of pandoc."""
-ABOUT_TOOLS = ("server/app.py", "server/prompts.py", "server/resources.py")
+ABOUT_TOOLS = ("server/_app.py", "server/prompts.py", "server/resources.py")
 """Words that only MCP clients read."""
 PYDANTIC = re.compile(
     r"Input should|should (have|be)|Extra inputs|Field required|not permitted|valid (string|integer|list)"
@@ -46,13 +46,13 @@ TOOL_NAMES = {name for operation in OPERATIONS for name in (operation.name, *ope
 
 
 def _make_terminal(*command: str) -> Any:
-    words = import_module("entrez_kit.commands._frontend")
+    words = _frontend
     return words.Terminal(words.name_options(_write_command(command)) if command else {})
 
 
 @cache
 def _write_command(words: tuple[str, ...]) -> Any:
-    command = import_module("entrez_kit.commands._app").load_command(words[0])
+    command = _app.load_command(words[0])
     for word in words[1:]:
         command = command.commands[word]
     return command
@@ -172,8 +172,7 @@ def _list_texts(nodes: tuple[ast.AST, ...]) -> Iterator[str]:
 
 
 def test_no_text_for_all_front_ends_names_a_command_a_flag_or_a_tool() -> None:
-    app = import_module("entrez_kit.commands._app")
-    commands = "|".join(app.COMMANDS)
+    commands = "|".join(_app.COMMANDS)
     flags = {
         opt
         for operation in OPERATIONS

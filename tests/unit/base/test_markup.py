@@ -140,6 +140,7 @@ def test_text_without_marks_is_unchanged(text: str) -> None:
     assert write_scripts(plain) == plain
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "hostile",
     [

@@ -4,12 +4,15 @@ import csv
 import io
 import json
 import re
-from importlib import import_module
 from typing import Any, ClassVar
 
 import pytest
 import yaml
-from command_line import Module
+from entrez_kit.commands import _formats, _output, _pipeline, _state
+from entrez_kit.commands._formats import documents, fields, rows
+from entrez_kit.commands._formats import yaml as yaml_format
+from entrez_kit.commands._views import markdown
+from entrez_kit.commands._views import text as text_views
 from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import BaseModel
@@ -45,9 +48,9 @@ RECORD = {
 }
 
 
-def list_rows(module: Module, records: list[Any], columns: Any, delimiter: str = ",") -> list[list[str]]:
+def list_rows(records: list[Any], columns: Any, delimiter: str = ",") -> list[list[str]]:
     sink = Sink()
-    writer = module("_formats.rows").Rows(sink, lambda record: [record], columns, delimiter)
+    writer = rows.Rows(sink, lambda record: [record], columns, delimiter)
     writer.begin()
     for record in records:
         writer.write_outcome(record)
@@ -55,33 +58,31 @@ def list_rows(module: Module, records: list[Any], columns: Any, delimiter: str =
     return list(csv.reader(io.StringIO(sink.text), delimiter=delimiter))
 
 
-def test_json_has_readable_letters_of_all_scripts_and_escapes_control_characters(module: Module) -> None:
-    text = module("_formats.documents").format_json({"title": "β-catenin \x1b[31m \x9b31m \u2028 é"})
+def test_json_has_readable_letters_of_all_scripts_and_escapes_control_characters() -> None:
+    text = documents.format_json({"title": "β-catenin \x1b[31m \x9b31m \u2028 é"})
 
     assert "β-catenin" in text
     assert not set(text) & {"\x1b", "\x9b", "\u2028"}
     assert json.loads(text) == {"title": "β-catenin \x1b[31m \x9b31m \u2028 é"}
 
 
-def test_json_is_written_for_text_with_unpaired_surrogates(module: Module) -> None:
-    assert json.loads(module("_formats.documents").format_json({"query": "\udcff"})) == {"query": "\udcff"}
+def test_json_is_written_for_text_with_unpaired_surrogates() -> None:
+    assert json.loads(documents.format_json({"query": "\udcff"})) == {"query": "\udcff"}
 
 
-def test_selected_fields_have_their_structure_and_the_requested_order(module: Module) -> None:
-    projected = module("_formats.fields").project(
-        RECORD, ["journal_info.publication_date.year", "authors.last_name", "pmid"]
-    )
+def test_selected_fields_have_their_structure_and_the_requested_order() -> None:
+    projected = fields.project(RECORD, ["journal_info.publication_date.year", "authors.last_name", "pmid"])
 
     assert list(projected) == ["journal_info", "authors", "pmid"]
     assert projected["journal_info"] == {"publication_date": {"year": 2024}}
     assert projected["authors"] == [{"last_name": "Doe"}, {}, {"last_name": "Roe"}]
-    assert module("_formats.fields").project(RECORD, ["authors", "authors.last_name"])["authors"] == RECORD["authors"]
-    assert module("_formats.fields").project(RECORD, ["doi"]) == {}
+    assert fields.project(RECORD, ["authors", "authors.last_name"])["authors"] == RECORD["authors"]
+    assert fields.project(RECORD, ["doi"]) == {}
 
 
-def test_a_path_through_a_list_gives_a_list(module: Module) -> None:
-    assert module("_formats.fields").get_values(RECORD, "authors.last_name") == ["Doe", "Roe"]
-    assert module("_formats.fields").get_values(RECORD, "journal_info.issn") is None
+def test_a_path_through_a_list_gives_a_list() -> None:
+    assert fields.get_values(RECORD, "authors.last_name") == ["Doe", "Roe"]
+    assert fields.get_values(RECORD, "journal_info.issn") is None
 
 
 @pytest.mark.parametrize(
@@ -97,12 +98,12 @@ def test_a_path_through_a_list_gives_a_list(module: Module) -> None:
         ("", False),
     ],
 )
-def test_the_existing_fields_are_those_of_the_model(module: Module, path: str, known: bool) -> None:
-    assert module("_formats.fields").DocumentPaths(Article).knows(path) is known
+def test_the_existing_fields_are_those_of_the_model(path: str, known: bool) -> None:
+    assert fields.DocumentPaths(Article).knows(path) is known
 
 
-def test_fields_of_any_record_of_a_union_are_accepted(module: Module) -> None:
-    shape = module("_formats.fields").DocumentPaths(FetchResult)
+def test_fields_of_any_record_of_a_union_are_accepted() -> None:
+    shape = fields.DocumentPaths(FetchResult)
 
     assert shape.knows("articles.medline_text")
     assert shape.knows("articles.full_xml_content.anything.goes")
@@ -110,16 +111,15 @@ def test_fields_of_any_record_of_a_union_are_accepted(module: Module) -> None:
     assert not shape.knows("articles.nothing")
 
 
-def test_an_unknown_field_is_rejected_with_the_existing_fields(module: Module) -> None:
+def test_an_unknown_field_is_rejected_with_the_existing_fields() -> None:
     with pytest.raises(InvalidInput, match=r"titel\. Did you mean title") as caught:
-        module("_formats.fields").choose_columns(["titel"], {}, module("_formats.fields").DocumentPaths(Article))
+        fields.choose_columns(["titel"], {}, fields.DocumentPaths(Article))
 
     assert "pmid" in caught.value.details["fields"]
     assert "journal_info" in caught.value.recovery_hint
 
 
-def test_a_model_is_read_like_its_json(module: Module) -> None:
-    fields = module("_formats.fields")
+def test_a_model_is_read_like_its_json() -> None:
     article = Article.model_validate({**RECORD, "url": "u", "mesh_terms": [{"descriptor_name": "D"}], "doi": ""})
     read = fields.Attributes(article)
     data = article.model_dump(mode="json")
@@ -130,15 +130,14 @@ def test_a_model_is_read_like_its_json(module: Module) -> None:
     assert fields.convert_to_data(read) == data
     for path in ("journal_info.publication_date.year", "authors.last_name", "mesh_terms.qualifiers.name"):
         assert fields.get_values(read, path) == fields.get_values(data, path)
-    json_text = module("_formats.documents").format_json
+    format_json = documents.format_json
     assert json_text(fields.project(read, ["authors", "journal_info"])) == json_text(
         fields.project(data, ["authors", "journal_info"])
     )
 
 
 @pytest.mark.parametrize("number", [0, 1, 3])
-def test_a_document_written_record_by_record_equals_the_document(module: Module, number: int) -> None:
-    documents, fields = module("_formats.documents"), module("_formats.fields")
+def test_a_document_written_record_by_record_equals_the_document(number: int) -> None:
     articles = [Article(pmid=str(one), title='"articles": []\n\u2028', url="u") for one in range(number)]
     details = EFetchDetails(urls=[], request_method="GET")
     result = FetchResult(articles=list(articles), not_found_pmids=[], efetch_details=details)
@@ -156,9 +155,8 @@ def test_a_document_written_record_by_record_equals_the_document(module: Module,
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv", "tsv", "ids", "md"])
-def test_every_format_of_single_records_writes_each_at_once(module: Module, form: str) -> None:
-    formats, fields = module("_formats"), module("_formats.fields")
-    view = formats.View(
+def test_every_format_of_single_records_writes_each_at_once(form: str) -> None:
+    view = _formats.View(
         table=lambda result, console: "",
         records=lambda outcome: [outcome],
         columns={"pmid": lambda record: record["pmid"]},
@@ -166,9 +164,9 @@ def test_every_format_of_single_records_writes_each_at_once(module: Module, form
         page=lambda record: str(record["pmid"]),
     )
     sink = Sink()
-    plan = module("_state").Plan(BY_NAME[form], (), None)
-    job = formats.Job(plan, view, fields.DocumentPaths(sample=[RECORD]), sink, None)
-    writer = module("_pipeline").create_writer(job)
+    plan = _state.Plan(BY_NAME[form], (), None)
+    job = _formats.Job(plan, view, fields.DocumentPaths(sample=[RECORD]), sink, None)
+    writer = _pipeline.create_writer(job)
 
     writer.begin()
     for number in (1, 2, 3):
@@ -176,7 +174,7 @@ def test_every_format_of_single_records_writes_each_at_once(module: Module, form
         assert f"number {number}" in sink.handed_over[-1]
 
 
-def test_rows_are_one_line_each_and_quoted_if_needed(module: Module) -> None:
+def test_rows_are_one_line_each_and_quoted_if_needed() -> None:
     columns = {
         "pmid": lambda record: record["pmid"],
         "title": lambda record: record["title"],
@@ -185,14 +183,14 @@ def test_rows_are_one_line_each_and_quoted_if_needed(module: Module) -> None:
     }
 
     for delimiter in (",", "\t"):
-        found = list_rows(module, [RECORD, {**RECORD, "title": 'He said "x",\ty'}], columns, delimiter)
+        found = list_rows([RECORD, {**RECORD, "title": 'He said "x",\ty'}], columns, delimiter)
         assert found[0] == ["pmid", "title", "keywords", "doi"]
         assert found[1] == ["1", "A B", "a, b; c", ""]
         assert found[2][1] == 'He said "x", y'
 
 
-def test_the_header_is_written_without_rows_too(module: Module) -> None:
-    assert list_rows(module, [], {"pmid": lambda record: ""}) == [["pmid"]]
+def test_the_header_is_written_without_rows_too() -> None:
+    assert list_rows([], {"pmid": lambda record: ""}) == [["pmid"]]
 
 
 @pytest.mark.parametrize(
@@ -233,40 +231,40 @@ def test_the_header_is_written_without_rows_too(module: Module) -> None:
         ("IL-2; IL-6 = high", "IL-2; IL-6 = high"),
     ],
 )
-def test_cells_that_a_spreadsheet_would_execute_are_escaped(module: Module, text: str, expected: str) -> None:
-    assert module("_formats.rows").escape_formulas(text) == expected
+def test_cells_that_a_spreadsheet_would_execute_are_escaped(text: str, expected: str) -> None:
+    assert rows.escape_formulas(text) == expected
 
 
-def test_cells_have_no_control_characters(module: Module) -> None:
-    assert module("_formats.rows").format_cell("a\x1b[31mb\x9bc\x00d\u202ee") == "a[31mbcde"
+def test_cells_have_no_control_characters() -> None:
+    assert rows.format_cell("a\x1b[31mb\x9bc\x00d\u202ee") == "a[31mbcde"
 
 
-def test_json_escapes_invisible_characters_and_has_every_character(module: Module) -> None:
+def test_json_escapes_invisible_characters_and_has_every_character() -> None:
     text = "a\u202eb\u200bc\ufeffd\x9be\u2028f\U000e0041g\u00adh می\u200cخواهم"
-    shown = module("_formats.documents").format_json({"title": text})
+    shown = documents.format_json({"title": text})
 
     assert json.loads(shown) == {"title": text}
     assert "\\u202e" in shown
     assert "می\u200cخواهم" in shown  # a joiner that belongs to the word
-    assert module("_output").visible(shown) == shown  # a terminal shows all of it
+    assert _output.visible(shown) == shown  # a terminal shows all of it
 
 
-def test_nested_values_are_flattened_in_cells(module: Module) -> None:
-    cell = module("_formats.rows").format_cell
+def test_nested_values_are_flattened_in_cells() -> None:
+    cell = rows.format_cell
 
     assert cell(True) == "true"
     assert cell([{"a": 1, "b": 2}, {"a": 3}]) == "1 2; 3"
     assert cell(None) == ""
 
 
-def test_models_become_plain_data(module: Module) -> None:
+def test_models_become_plain_data() -> None:
     class Point(BaseModel):
         x: int
 
-    assert module("_formats.fields").convert_to_data({"points": [Point(x=1)]}) == {"points": [{"x": 1}]}
+    assert fields.convert_to_data({"points": [Point(x=1)]}) == {"points": [{"x": 1}]}
 
 
-def test_pages_tables_and_markdown_of_a_record_have_no_hidden_characters_and_its_json_has_all(module: Module) -> None:
+def test_pages_tables_and_markdown_of_a_record_have_no_hidden_characters_and_its_json_has_all() -> None:
     marks = "\u202e\u200b\ufeff\u2066\x9b\x07"
     record = {
         "pmid": "99000001",
@@ -276,11 +274,11 @@ def test_pages_tables_and_markdown_of_a_record_have_no_hidden_characters_and_its
         "journal_info": {"title": f"J{marks} Tea", "article_number": f"e1{marks}2"},
         "url": "https://pubmed.ncbi.nlm.nih.gov/99000001/",
     }
-    page = module("_views.markdown").page(record)
-    cell = module("_formats.rows").format_cell
-    cells = [cell(column(record)) for column in module("_views.text").ARTICLE_COLUMNS.values()]
+    page = markdown.page(record)
+    cell = rows.format_cell
+    cells = [cell(column(record)) for column in text_views.ARTICLE_COLUMNS.values()]
     console = io.StringIO()
-    sink = module("_output").Sink(None)
+    sink = _output.Sink(None)
     sink._put = lambda content: console.write(content.decode())
     sink.write(f"laid out {marks[:4]}\x1b[0m")
 
@@ -288,7 +286,7 @@ def test_pages_tables_and_markdown_of_a_record_have_no_hidden_characters_and_its
         assert not set(marks) & set(text)
     assert "Tea time" in page
     assert "\x1b[0m" in console.getvalue()  # the program's own
-    assert json.loads(module("_formats.documents").format_json(record)) == record
+    assert json.loads(documents.format_json(record)) == record
 
 
 class Yaml12(yaml.SafeLoader):  # type: ignore[misc]  # PyYAML ships no type information
@@ -306,8 +304,8 @@ for tag, pattern, first in (
     Yaml12.add_implicit_resolver(f"tag:yaml.org,2002:{tag}", re.compile(f"(?:{pattern})$"), list(first))
 
 
-def write_as_yaml(module: Module, document: Any) -> str:
-    return "\n".join(module("_formats.yaml").yield_yaml_lines(document)) + "\n"
+def write_as_yaml(document: Any) -> str:
+    return "\n".join(yaml_format.yield_yaml_lines(document)) + "\n"
 
 
 TRICKY = (
@@ -385,10 +383,10 @@ TRICKY = (
 
 @pytest.mark.parametrize("loader", [yaml.SafeLoader, Yaml12])
 @pytest.mark.parametrize("text", TRICKY)
-def test_strings_are_unchanged_in_yaml_values_items_and_keys(module: Module, text: str, loader: Any) -> None:
+def test_strings_are_unchanged_in_yaml_values_items_and_keys(text: str, loader: Any) -> None:
     document = {"value": text, "items": [text, [text], {"inside": text}], text: 1, "deep": {"deeper": {"text": text}}}
 
-    assert yaml.load(write_as_yaml(module, document), loader) == document
+    assert yaml.load(write_as_yaml(document), loader) == document
 
 
 PLAIN_DATA = st.recursive(
@@ -408,22 +406,21 @@ PLAIN_DATA = st.recursive(
 @given(document=st.dictionaries(st.sampled_from(["a", "no", "b c"]), PLAIN_DATA))
 @example(document={"a": "0\n"})
 def test_any_document_is_unchanged_in_yaml(document: Any) -> None:
-    lines = import_module("entrez_kit.commands._formats.yaml").yield_yaml_lines(document)
+    lines = yaml_format.yield_yaml_lines(document)
     text = "".join(f"{line}\n" for line in lines)  # a document ends with a line break, and so does a block in it
 
     assert yaml.load(text, yaml.SafeLoader) == document
     assert yaml.load(text, Yaml12) == document
 
 
-def test_a_yaml_document_written_record_by_record_equals_the_document(module: Module) -> None:
-    fields = module("_formats.fields")
+def test_a_yaml_document_written_record_by_record_equals_the_document() -> None:
     articles = [Article(pmid=str(one), title="articles: []\n\nno", url="u") for one in range(3)]
     details = EFetchDetails(urls=[], request_method="GET")
     shape = fields.DocumentPaths(FetchResult)
     for pmids in (None, ["0", "1", "2"]):
         result = FetchResult(requested_pmids=pmids, articles=list(articles), not_found_pmids=[], efetch_details=details)
         sink = Sink()
-        writer = module("_formats.yaml").YamlWriter(sink, [], "articles", shape.select("articles"), shape)
+        writer = yaml_format.YamlWriter(sink, [], "articles", shape.select("articles"), shape)
         for article in articles:
             writer.take_record(article)
         writer.put(result.model_copy(update={"articles": []}))
@@ -431,17 +428,16 @@ def test_a_yaml_document_written_record_by_record_equals_the_document(module: Mo
         assert yaml.safe_load(sink.text) == result.model_dump(mode="json")
 
 
-def test_a_document_whose_list_is_omitted_if_empty_is_written_completely(module: Module) -> None:
+def test_a_document_whose_list_is_omitted_if_empty_is_written_completely() -> None:
     class Hits(Result):
         total: int
         hits: list[str] = omit_if_empty([])
         url: str
 
     result = Hits(total=2, hits=["a", "b"], url="u")
-    shape = module("_formats.fields").DocumentPaths(Hits)
-    for name, load in (("documents.JsonWriter", json.loads), ("yaml.YamlWriter", yaml.safe_load)):
-        place, _, kind = name.partition(".")
+    shape = fields.DocumentPaths(Hits)
+    for writer, load in ((documents.JsonWriter, json.loads), (yaml_format.YamlWriter, yaml.safe_load)):
         sink = Sink()
-        getattr(module(f"_formats.{place}"), kind)(sink, [], "hits", shape.select("hits"), shape).put(result)
+        writer(sink, [], "hits", shape.select("hits"), shape).put(result)
 
         assert load(sink.text) == result.model_dump(mode="json")

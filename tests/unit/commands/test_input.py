@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Module
+from entrez_kit.commands import _input
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,9 +17,9 @@ from entrez_kit.base.identifiers import read_identifier
 SICI = "10.1002/(SICI)1097-0258(19980815/30)17:15/16<1661::AID-SIM968>3.0.CO;2-2"
 
 
-def read_ids(module: Module, content: bytes | str) -> list[str]:
+def read_ids(content: bytes | str) -> list[str]:
     raw = content.encode() if isinstance(content, str) else content
-    return list(module("_input").read_identifiers(io.BytesIO(raw), "the test"))
+    return list(_input.read_identifiers(io.BytesIO(raw), "the test"))
 
 
 @pytest.mark.parametrize(
@@ -42,8 +42,8 @@ def read_ids(module: Module, content: bytes | str) -> list[str]:
         ("  ", []),
     ],
 )
-def test_identifiers_of_a_line_are_separated(module: Module, text: str, expected: list[str]) -> None:
-    assert module("_input").split_ids(text) == expected
+def test_identifiers_of_a_line_are_separated(text: str, expected: list[str]) -> None:
+    assert _input.split_ids(text) == expected
 
 
 PROSE = (
@@ -65,17 +65,15 @@ PROSE = (
 
 @pytest.mark.parametrize("prose", PROSE)
 @pytest.mark.parametrize("before", ["", "99000001\n", "# mine\n\n99000001 PMC99000002\n"])
-def test_text_is_rejected_with_its_line_and_no_number_in_it_is_an_identifier(
-    module: Module, prose: str, before: str
-) -> None:
+def test_text_is_rejected_with_its_line_and_no_number_in_it_is_an_identifier(prose: str, before: str) -> None:
     with pytest.raises(InvalidInput, match=f"Line {before.count(chr(10)) + 1} of the test is not a list") as caught:
-        read_ids(module, f"{before}{prose}\n99000002\n")
+        read_ids(f"{before}{prose}\n99000002\n")
 
     assert caught.value.details == {"reason": "not_identifiers", "line": before.count("\n") + 1}
 
 
 @pytest.mark.parametrize("prose", PROSE)
-def test_text_in_an_argument_a_cell_or_json_is_rejected_too(module: Module, prose: str) -> None:
+def test_text_in_an_argument_a_cell_or_json_is_rejected_too(prose: str) -> None:
     cell = prose.replace('"', "")
     for content in (
         json.dumps([prose]),
@@ -84,49 +82,49 @@ def test_text_in_an_argument_a_cell_or_json_is_rejected_too(module: Module, pros
         f'title\tpmid\nx\t"{cell}"\n',
     ):
         with pytest.raises(InvalidInput, match="is not a list of identifiers"):
-            read_ids(module, content)
+            read_ids(content)
     with pytest.raises(InvalidInput, match=r"The argument .* is not a list of identifiers"):
-        module("_input").read_ids(["99000001", prose])
+        _input.read_ids(["99000001", prose])
 
 
 WORDS = ("99000001", "2021", "Doe", "J.", "12(3):201-12", "Sleep", "PMID:7", "1.")
 
 
-def test_a_line_is_a_list_only_if_each_of_its_words_is_an_identifier(module: Module) -> None:
+def test_a_line_is_a_list_only_if_each_of_its_words_is_an_identifier() -> None:
     @given(st.lists(st.sampled_from(WORDS), min_size=2))
     @settings(max_examples=60, deadline=None)
     def check(words: list[str]) -> None:
         if set(words) <= {"99000001", "2021", "PMID:7"}:
-            assert read_ids(module, " ".join(words)) == words
+            assert read_ids(" ".join(words)) == words
         else:
             with pytest.raises(InvalidInput):
-                read_ids(module, " ".join(words))
+                read_ids(" ".join(words))
 
     check()
 
 
-def test_a_single_word_that_is_not_an_identifier_is_one_outcome(module: Module) -> None:
-    assert read_ids(module, "99000001\nnonsense\n99000002\n") == ["99000001", "nonsense", "99000002"]
+def test_a_single_word_that_is_not_an_identifier_is_one_outcome() -> None:
+    assert read_ids("99000001\nnonsense\n99000002\n") == ["99000001", "nonsense", "99000002"]
 
 
-def test_the_name_of_a_reference_without_a_record_is_not_an_identifier(module: Module) -> None:
+def test_the_name_of_a_reference_without_a_record_is_not_an_identifier() -> None:
     lines = [{"pmid": "5", "key": "1"}, {"input": "2", "key": "2", "status": "not_found", "error": {}}]
 
-    assert read_ids(module, "\n".join(json.dumps(line) for line in lines)) == ["5", "reference 2"]
+    assert read_ids("\n".join(json.dumps(line) for line in lines)) == ["5", "reference 2"]
 
 
-def test_identifiers_of_csl_json_items_are_read_and_their_names_are_not(module: Module) -> None:
+def test_identifiers_of_csl_json_items_are_read_and_their_names_are_not() -> None:
     items = [{"id": "7", "type": "article", "author": [], "PMID": "99000001"}, {"id": 8, "DOI": "10.1000/x"}]
 
-    assert read_ids(module, json.dumps(items)) == ["99000001", "10.1000/x"]
+    assert read_ids(json.dumps(items)) == ["99000001", "10.1000/x"]
     with pytest.raises(InvalidInput, match="no PMID, PMCID or DOI"):
-        read_ids(module, json.dumps([{"id": "7", "type": "book", "author": [{"family": "Doe"}]}]))
+        read_ids(json.dumps([{"id": "7", "type": "book", "author": [{"family": "Doe"}]}]))
 
 
 @pytest.mark.parametrize("value", [True, False, [True], {"pmid": True}, {"pmid": False, "id": 5}, {"pmids": [True]}])
-def test_a_boolean_is_not_an_identifier(module: Module, value: Any) -> None:
+def test_a_boolean_is_not_an_identifier(value: Any) -> None:
     with pytest.raises(InvalidInput, match="is not an identifier"):
-        read_ids(module, json.dumps(value if isinstance(value, dict | list) else [value]))
+        read_ids(json.dumps(value if isinstance(value, dict | list) else [value]))
 
 
 @pytest.mark.parametrize(
@@ -150,12 +148,12 @@ def test_a_boolean_is_not_an_identifier(module: Module, value: Any) -> None:
         "pubmed.ncbi.nlm.nih.gov/" + "/" * 100_000,
     ],
 )
-def test_hostile_lists_are_read_or_rejected_quickly(module: Module, content: str) -> None:
+def test_hostile_lists_are_read_or_rejected_quickly(content: str) -> None:
     started = time.process_time()
 
     try:
-        found = read_ids(module, content)
-        assert all(len(module("_input").split_ids(word)) <= 2 for word in found[:5])
+        found = read_ids(content)
+        assert all(len(_input.split_ids(word)) <= 2 for word in found[:5])
         [read_identifier(word) for word in found[:5]]
     except InvalidInput:
         pass
@@ -163,37 +161,37 @@ def test_hostile_lists_are_read_or_rejected_quickly(module: Module, content: str
     assert time.process_time() - started < 2
 
 
-def test_order_and_duplicates_are_unchanged(module: Module) -> None:
-    assert read_ids(module, "3\n1\n3\n2\n") == ["3", "1", "3", "2"]
+def test_order_and_duplicates_are_unchanged() -> None:
+    assert read_ids("3\n1\n3\n2\n") == ["3", "1", "3", "2"]
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
-def test_every_line_ending_is_accepted(module: Module, ending: str) -> None:
-    assert read_ids(module, ending.join(["1", "2", "", "3"])) == ["1", "2", "3"]
+def test_every_line_ending_is_accepted(ending: str) -> None:
+    assert read_ids(ending.join(["1", "2", "", "3"])) == ["1", "2", "3"]
 
 
-def test_byte_order_marks_are_not_part_of_an_identifier(module: Module) -> None:
-    assert read_ids(module, b"\xef\xbb\xbf1\n2") == ["1", "2"]
-    assert read_ids(module, "1\r\n2".encode("utf-16")) == ["1", "2"]
+def test_byte_order_marks_are_not_part_of_an_identifier() -> None:
+    assert read_ids(b"\xef\xbb\xbf1\n2") == ["1", "2"]
+    assert read_ids("1\r\n2".encode("utf-16")) == ["1", "2"]
 
 
-def test_bytes_that_are_not_text_are_rejected_with_their_line(module: Module) -> None:
+def test_bytes_that_are_not_text_are_rejected_with_their_line() -> None:
     with pytest.raises(InvalidInput, match="Line 2 of the test is not UTF-8") as caught:
-        read_ids(module, b"1\n\xff\xfe\n")
+        read_ids(b"1\n\xff\xfe\n")
 
     assert caught.value.details["reason"] == "not_text"
     with pytest.raises(InvalidInput, match="Line 1"):
-        read_ids(module, b"\x1f\x8b\x00\x01")
+        read_ids(b"\x1f\x8b\x00\x01")
 
 
-def test_json_lines_give_their_pmid_and_failures_their_input(module: Module) -> None:
+def test_json_lines_give_their_pmid_and_failures_their_input() -> None:
     lines = [
         {"pmid": "1", "title": "A"},
         {"input": "10.1000/x", "status": "error", "error": {"code": "UPSTREAM_ERROR", "message": "..."}},
         {"pmid": 3},
     ]
 
-    assert read_ids(module, "\n".join(json.dumps(line) for line in lines)) == ["1", "10.1000/x", "3"]
+    assert read_ids("\n".join(json.dumps(line) for line in lines)) == ["1", "10.1000/x", "3"]
 
 
 @pytest.mark.parametrize(
@@ -217,48 +215,48 @@ def test_json_lines_give_their_pmid_and_failures_their_input(module: Module) -> 
     ],
 )
 @pytest.mark.parametrize("indent", [None, 2])
-def test_whole_documents_are_read(module: Module, document: Any, expected: list[str], indent: int | None) -> None:
-    assert read_ids(module, json.dumps(document, indent=indent)) == expected
+def test_whole_documents_are_read(document: Any, expected: list[str], indent: int | None) -> None:
+    assert read_ids(json.dumps(document, indent=indent)) == expected
 
 
 @pytest.mark.parametrize("text", ['{"title": "no id"}', "[1, null]", '{"pmid": "1"}\nnot json', "{broken", "[1.5]"])
-def test_json_without_identifiers_is_an_error_and_not_an_empty_list(module: Module, text: str) -> None:
+def test_json_without_identifiers_is_an_error_and_not_an_empty_list(text: str) -> None:
     with pytest.raises(InvalidInput, match="starts like JSON"):
-        read_ids(module, text)
+        read_ids(text)
 
 
 @pytest.mark.parametrize("delimiter", [",", "\t", ";"])
-def test_the_pmid_column_of_a_table_is_read(module: Module, delimiter: str) -> None:
+def test_the_pmid_column_of_a_table_is_read(delimiter: str) -> None:
     rows = [["title", "PMID", "x"], ['"A, ""b""\n; c\t"', "1", ""], ["B", "2", "99"]]
 
-    assert read_ids(module, "\n".join(delimiter.join(row) for row in rows)) == ["1", "2"]
+    assert read_ids("\n".join(delimiter.join(row) for row in rows)) == ["1", "2"]
 
 
-def test_a_header_alone_is_not_an_identifier(module: Module) -> None:
-    assert read_ids(module, "pmid\n1\n2\n") == ["1", "2"]
+def test_a_header_alone_is_not_an_identifier() -> None:
+    assert read_ids("pmid\n1\n2\n") == ["1", "2"]
 
 
 def test_arguments_standard_input_and_files_are_joined_in_order(
-    module: Module, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     listed = tmp_path / "ids.txt"
     listed.write_text("5 6\n", encoding="utf-8")
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"2\n3\n"), encoding="utf-8"))
 
-    assert module("_input").read_ids(["1", "-", "4"], [listed]) == ["1", "2", "3", "4", "5", "6"]
+    assert _input.read_ids(["1", "-", "4"], [listed]) == ["1", "2", "3", "4", "5", "6"]
 
 
-def test_a_file_that_is_unreadable_or_empty_is_named(module: Module, tmp_path: Path) -> None:
+def test_a_file_that_is_unreadable_or_empty_is_named(tmp_path: Path) -> None:
     empty = tmp_path / "empty.txt"
     empty.write_text("# later\n", encoding="utf-8")
 
     with pytest.raises(InvalidInput, match=r"missing\.txt cannot be read: No such file"):
-        module("_input").read_ids([], [tmp_path / "missing.txt"])
+        _input.read_ids([], [tmp_path / "missing.txt"])
     with pytest.raises(InvalidInput, match=r"empty\.txt contains no identifiers"):
-        module("_input").read_ids([], [empty])
+        _input.read_ids([], [empty])
 
 
-def test_identifiers_are_read_line_by_line(module: Module) -> None:
+def test_identifiers_are_read_line_by_line() -> None:
     """The first identifier of a pipe without an end is read."""
 
     class Endless(io.RawIOBase):
@@ -268,12 +266,12 @@ def test_identifiers_are_read_line_by_line(module: Module) -> None:
         def __next__(self) -> bytes:
             return b"1\n"
 
-    found = module("_input").read_identifiers(Endless(), "endless")
+    found = _input.read_identifiers(Endless(), "endless")
 
     assert [next(found) for _ in range(3)] == ["1", "1", "1"]
 
 
 @pytest.mark.parametrize("line", ['{"title": "no id"}', "[null]", "not json", '{"pmid": 1.5}'])
-def test_a_line_without_an_identifier_is_named(module: Module, line: str) -> None:
+def test_a_line_without_an_identifier_is_named(line: str) -> None:
     with pytest.raises(InvalidInput, match="line 3"):
-        read_ids(module, f'{{"pmid": "1"}}\n{{"pmid": "2"}}\n{line}\n{{"pmid": "4"}}')
+        read_ids(f'{{"pmid": "1"}}\n{{"pmid": "2"}}\n{line}\n{{"pmid": "4"}}')

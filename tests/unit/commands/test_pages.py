@@ -4,7 +4,8 @@ import io
 from typing import Any
 
 import pytest
-from command_line import Module
+from entrez_kit.commands._views import markdown, tables
+from entrez_kit.commands._views import text as text_views
 from rich.console import Console
 
 from entrez_kit.pubmed.standing import determine_standing
@@ -30,17 +31,17 @@ JOURNAL = {
         ({}, ""),
     ],
 )
-def test_names_are_written_like_in_citations(module: Module, author: dict[str, str], name: str) -> None:
-    assert module("_views.text").format_person(author) == name
+def test_names_are_written_like_in_citations(author: dict[str, str], name: str) -> None:
+    assert text_views.format_person(author) == name
 
 
-def test_a_list_of_authors_is_shortened_with_et_al(module: Module) -> None:
+def test_a_list_of_authors_is_shortened_with_et_al() -> None:
     authors = [{"last_name": name} for name in "ABCD"]
 
-    assert module("_views.text").format_people(authors, 2) == "A, B, et al."
-    assert module("_views.text").format_people(authors, 4) == "A, B, C, D"
-    assert module("_views.text").format_people(None) == ""
-    assert module("_views.text").shorten("Doe J, Roe R, The Group of X, Y", 2) == "Doe J, Roe R, et al."
+    assert text_views.format_people(authors, 2) == "A, B, et al."
+    assert text_views.format_people(authors, 4) == "A, B, C, D"
+    assert text_views.format_people(None) == ""
+    assert text_views.shorten("Doe J, Roe R, The Group of X, Y", 2) == "Doe J, Roe R, et al."
 
 
 @pytest.mark.parametrize(
@@ -58,10 +59,10 @@ def test_a_list_of_authors_is_shortened_with_et_al(module: Module) -> None:
         ({"iso_abbreviation": None}, "Journal of Demonstrations. 2024 Mar 5;12(3):45-67."),
     ],
 )
-def test_the_source_is_a_citation_line(module: Module, changes: dict[str, Any], expected: str) -> None:
+def test_the_source_is_a_citation_line(changes: dict[str, Any], expected: str) -> None:
     record = {"pmid": "1", "journal_info": {**JOURNAL, **changes}}
 
-    assert module("_views.text").format_source(record) == expected
+    assert text_views.format_source(record) == expected
 
 
 @pytest.mark.parametrize(
@@ -73,13 +74,13 @@ def test_the_source_is_a_citation_line(module: Module, changes: dict[str, Any], 
         ({}, ""),
     ],
 )
-def test_the_year_is_found_in_every_kind_of_date(module: Module, date: dict[str, Any], year: str) -> None:
-    assert module("_views.text").get_year({"journal_info": {"publication_date": date}}) == year
-    assert module("_views.text").get_year({"journal_info": {"year": 2020}}) == "2020"
-    assert module("_views.text").get_year({}) == ""
+def test_the_year_is_found_in_every_kind_of_date(date: dict[str, Any], year: str) -> None:
+    assert text_views.get_year({"journal_info": {"publication_date": date}}) == year
+    assert text_views.get_year({"journal_info": {"year": 2020}}) == "2020"
+    assert text_views.get_year({}) == ""
 
 
-def test_a_banner_names_only_retractions_and_concerns(module: Module) -> None:
+def test_a_banner_names_only_retractions_and_concerns() -> None:
     record: dict[str, Any] = {
         "pmid": "1",
         "retraction_status": "retracted",
@@ -94,26 +95,26 @@ def test_a_banner_names_only_retractions_and_concerns(module: Module) -> None:
     assert standing is not None
     record["standing"] = standing.model_dump()
 
-    assert module("_views.text").build_banner(record) == [
+    assert text_views.build_banner(record) == [
         "RETRACTED: this article has been retracted.",
         "Retracted by: J Demo. 2025;1:1 PMID 2 (fraud)",
     ]
-    assert module("_views.text").list_other_corrections(record) == [
+    assert text_views.list_other_corrections(record) == [
         "Partly retracted by: J Demo. 2024;1:1",
         "Comment in: J Demo. 2023;1:1",
         "Something new in: J Demo. 2022;1:1",
     ]
-    assert module("_views.text").build_banner({"pmid": "1", "retraction_status": "none"}) == []
-    assert module("_views.text").build_banner({"pmid": "1"}) == []
+    assert text_views.build_banner({"pmid": "1", "retraction_status": "none"}) == []
+    assert text_views.build_banner({"pmid": "1"}) == []
 
 
-def test_addresses_of_dois_are_escaped(module: Module) -> None:
-    links = dict(module("_views.text").list_links({"pmid": "1", "doi": "10.1002/a<b>c#d;2-2", "pmcid": "PMC3"}))
+def test_addresses_of_dois_are_escaped() -> None:
+    links = dict(text_views.list_links({"pmid": "1", "doi": "10.1002/a<b>c#d;2-2", "pmcid": "PMC3"}))
 
     assert links["PMID 1"] == "https://pubmed.ncbi.nlm.nih.gov/1/"
     assert links["doi:10.1002/a<b>c#d;2-2"] == "https://doi.org/10.1002/a%3Cb%3Ec%23d;2-2"
     assert links["PMC3"] == "https://pmc.ncbi.nlm.nih.gov/articles/PMC3/"
-    assert module("_views.text").page_address("https://x/", "a b\x1b]8;;") == "https://x/a%20b%5D8%3B%3B/"
+    assert text_views.page_address("https://x/", "a b\x1b]8;;") == "https://x/a%20b%5D8%3B%3B/"
 
 
 @pytest.mark.parametrize(
@@ -132,43 +133,42 @@ def test_addresses_of_dois_are_escaped(module: Module) -> None:
         ("back\\slash", r"back\\slash"),
     ],
 )
-def test_markdown_shows_text_unchanged(module: Module, text: str, expected: str) -> None:
-    assert module("_views.markdown").escape(text) == expected
+def test_markdown_shows_text_unchanged(text: str, expected: str) -> None:
+    assert markdown.escape(text) == expected
 
 
-def test_escaped_text_is_unchanged_by_a_markdown_parser(module: Module) -> None:
+def test_escaped_text_is_unchanged_by_a_markdown_parser() -> None:
     from markdown_it import MarkdownIt
 
     for text in ("P<0.001 *x* _y_ [z](w) `q` <b>", "1. a", "# b", "+ c", "&lt; d", "a\\*b", "~~e~~ | f", "10) g"):
-        tokens = MarkdownIt().parse(module("_views.markdown").escape(text))
+        tokens = MarkdownIt().parse(markdown.escape(text))
         assert [token.type for token in tokens] == ["paragraph_open", "inline", "paragraph_close"], text
         assert "".join(child.content for child in tokens[1].children or []) == text
 
 
-def test_a_record_with_only_a_pmid_has_a_page(module: Module) -> None:
-    page = module("_views.markdown").page({"pmid": "1", "retraction_status": "none"})
+def test_a_record_with_only_a_pmid_has_a_page() -> None:
+    page = markdown.page({"pmid": "1", "retraction_status": "none"})
 
     assert page.startswith("# (no title)")
     assert "[PMID 1](<https://pubmed.ncbi.nlm.nih.gov/1/>)" in page
 
 
-def test_an_item_without_a_summary_is_a_link(module: Module) -> None:
-    assert module("_views.markdown").render_item({"pmid": "1"}) == "- [PMID 1](<https://pubmed.ncbi.nlm.nih.gov/1/>)\n"
+def test_an_item_without_a_summary_is_a_link() -> None:
+    assert markdown.render_item({"pmid": "1"}) == "- [PMID 1](<https://pubmed.ncbi.nlm.nih.gov/1/>)\n"
 
 
-def test_mesh_terms_mark_their_major_topics(module: Module) -> None:
+def test_mesh_terms_mark_their_major_topics() -> None:
     term = {
         "descriptor_name": "Anemia, Sickle Cell",
         "is_major_topic": False,
         "qualifiers": [{"name": "genetics", "is_major_topic": True}, {"name": "therapy"}],
     }
 
-    assert module("_views.markdown").format_mesh_term(term) == "Anemia, Sickle Cell/genetics*/therapy"
+    assert markdown.format_mesh_term(term) == "Anemia, Sickle Cell/genetics*/therapy"
 
 
 @pytest.mark.parametrize(("width", "one_line"), [(60, True), (24, False)])
-def test_a_row_becomes_lines_if_a_date_would_be_wrapped(module: Module, width: int, one_line: bool) -> None:
-    tables = module("_views.tables")
+def test_a_row_becomes_lines_if_a_date_would_be_wrapped(width: int, one_line: bool) -> None:
     table = tables.ListingTable("Key", tables.build_number_column("Records"), "Followed to")
     table.add_cells("demo", "73", "2026-03-06")
     shown = io.StringIO()

@@ -6,11 +6,11 @@ import signal
 import sqlite3
 import stat
 from collections.abc import Callable, Iterator, Sequence
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
+from entrez_kit.commands._views import corpus as corpus_views
 from indexed_corpus import index, join
 from invented_vectors import MODEL, Floats, InventedVectors, index_vectors, put_vectors
 from numpy.typing import NDArray
@@ -225,14 +225,13 @@ def test_a_narrowed_search_needs_no_more_work_than_one_in_all(
 
 
 def test_the_statistics_of_a_corpus_show_whether_it_has_a_graph(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    views = import_module("entrez_kit.commands._views.corpus")
     console = Console(width=100)
     assert store.stats().graphs == {MODEL: COUNT}
     assert "graphs" not in store.stats().model_copy(update={"graphs": {}}).model_dump(mode="json")
-    monkeypatch.setattr(views, "MANY", COUNT)
+    monkeypatch.setattr(corpus_views, "MANY", COUNT)
     for known, said in (({MODEL: COUNT}, f"{COUNT:,} of {MODEL} ("), ({}, "entrez-kit[embeddings]")):
         with console.capture() as shown:
-            console.print(views.stats_page(store.stats().model_copy(update={"graphs": known})))
+            console.print(corpus_views.stats_page(store.stats().model_copy(update={"graphs": known})))
         assert said in " ".join(shown.get().split())
 
 

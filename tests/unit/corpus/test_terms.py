@@ -88,6 +88,7 @@ def test_stems_share_their_beginning_with_the_word() -> None:
         assert stemmed[:same] == word[:same], word
 
 
+@pytest.mark.long
 def test_words_are_those_of_sqlite_in_any_script() -> None:
     chooser = random.Random(3)
     ranges = ((1, 128), (128, 0x300), (0x300, 0x3000), (0x3000, 0xD7FF), (0xE000, 0x10FFFF))

@@ -97,6 +97,7 @@ def test_no_product_differs_by_more_than_the_bound(spread: str) -> None:
 # Following the vectors
 
 
+@pytest.mark.long
 def test_results_are_exact_after_any_changes_and_with_any_queue(
     connection: sqlite3.Connection,
 ) -> None:

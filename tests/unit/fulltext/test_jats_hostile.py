@@ -150,6 +150,7 @@ def test_a_cell_far_to_the_right_has_its_words() -> None:
     assert found.count("w2400") == 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "body",
     [

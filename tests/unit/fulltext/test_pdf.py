@@ -164,6 +164,7 @@ def test_a_hostile_pdf_is_refused_quickly(name: str) -> None:
     assert time.process_time() - started < 8
 
 
+@pytest.mark.long
 def test_reading_ends_at_its_time_limit() -> None:
     started = time.monotonic()
     busy = draw_pdf(*[b"BT /F1 1 Tf " + b"(a) Tj " * 40_000 + b"ET"] * 30, packed=True)

@@ -435,6 +435,7 @@ def test_records_read_later_give_the_same_results() -> None:
     assert [(record.article(), record.as_json()) for record in kept] == when_met
 
 
+@pytest.mark.long
 def test_memory_does_not_grow_with_the_document() -> None:
     def measure_peak(count: int) -> int:
         def make_chunks() -> Iterator[bytes]:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pubmed_files import article_set, correction, record
 from used_recordings import require_recordings
 
 from entrez_kit.pubmed.models import GRAVITY, WORDS, Article, BriefSummary, Standing, StandingStatus, find_place
@@ -253,21 +254,9 @@ def test_the_document_of_a_work_without_notices_has_no_standing() -> None:
     assert "standing" not in BriefSummary(pmid="99000001").model_dump()
 
 
-def write_record(correction: str = "", types: str = "", title: str = "Moonlight") -> bytes:
-    return (
-        "<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID>99000900</PMID><Article>"
-        f"<ArticleTitle>{title}</ArticleTitle><PublicationTypeList><PublicationType>Journal Article</PublicationType>"
-        f"{types}</PublicationTypeList></Article><CommentsCorrectionsList>{correction}</CommentsCorrectionsList>"
-        "</MedlineCitation></PubmedArticle></PubmedArticleSet>"
-    ).encode()
-
-
 def test_a_partial_retraction_is_read_from_the_record_and_into_citation_data() -> None:
-    correction = (
-        f'<CommentsCorrections RefType="PartialRetractionIn"><RefSource>{PLACE}</RefSource>'
-        "<PMID>99000901</PMID><Note>Figure 2 is unreliable</Note></CommentsCorrections>"
-    )
-    (found,) = iter_records(write_record(correction))
+    notice = correction("PartialRetractionIn", 99000901, PLACE, "Figure 2 is unreliable")
+    (found,) = iter_records(article_set(record(99000900, types=["Journal Article"], corrections=notice)))
 
     article, citation = found.article(), found.citation()
 
@@ -279,7 +268,7 @@ def test_a_partial_retraction_is_read_from_the_record_and_into_citation_data() -
 
 
 def test_the_standing_of_a_work_is_unchanged_by_a_round_trip_through_its_document() -> None:
-    (found,) = iter_records(write_record(types="<PublicationType>Expression of Concern</PublicationType>"))
+    (found,) = iter_records(article_set(record(99000900, types=["Journal Article", "Expression of Concern"])))
     article = found.article()
 
     assert Article.model_validate_json(article.model_dump_json()) == article

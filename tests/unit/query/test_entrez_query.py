@@ -192,6 +192,7 @@ def test_ranges_tags_and_quotes_belong_to_their_operands() -> None:
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("term", ["(" * 20_000, "[" * 20_000, '"' * 20_001, "a OR " * 20_000, ")(" * 10_000])
 def test_long_and_invalid_queries_are_read_quickly(term: str) -> None:
     import time

@@ -108,6 +108,7 @@ def compare(records: Records, expected: TermsIndex, index: SearchIndex, removed:
         assert not absent
 
 
+@pytest.mark.long
 def test_segments_give_the_results_of_the_specification(segments: list[Path]) -> None:
     compare(read_records(), specified(False), SearchIndex(segments), BitMap())
 

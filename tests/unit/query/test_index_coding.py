@@ -55,6 +55,7 @@ def test_any_bytes_are_varints_or_an_error(data: bytes) -> None:
             coding.decode_varints(encoded)
 
 
+@pytest.mark.long
 @settings(max_examples=30)
 @given(WORDS, st.data())
 def test_words_are_decoded_to_the_encoded_words(words: dict[str, dict[int, list[int]]], data: st.DataObject) -> None:
@@ -94,6 +95,7 @@ def test_windows_are_those_of_the_rule(words: list[str], distance: int, data: st
     assert bool(len(found)) == is_within([places[word] for word in words], words, distance)
 
 
+@pytest.mark.long
 def test_words_are_split_according_to_their_definition() -> None:
     """The fast way: the folded form of each character, as bytes. The definition: fold, then find words."""
     for first in [*range(0, 0xD800, 64), *range(0xE000, 0x1FC00, 64)]:
@@ -162,6 +164,7 @@ def test_a_missing_segment_is_a_store_error(tmp_path: Path) -> None:
     assert missing.value.details["reason"] == "unreadable_index"
 
 
+@pytest.mark.long
 def test_a_changed_byte_is_found_by_its_checksum_and_causes_no_crash(segment: Path, tmp_path: Path) -> None:
     data = bytearray(segment.read_bytes())
     Segment(segment).verify()

@@ -3,6 +3,7 @@
 import re
 import textwrap
 from collections.abc import Callable, Sequence
+from functools import cache
 from time import process_time
 
 import pytest
@@ -81,6 +82,7 @@ MARKS: dict[str, Callable[[int], str]] = {
 }
 
 
+@cache
 def list_words(text: str) -> str:
     return "".join(re.findall(r"[^\W_]", text))
 

@@ -11,7 +11,6 @@ import tomllib
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator
-from importlib import import_module
 from importlib.resources.abc import Traversable
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,11 +18,12 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 import pytest
+from entrez_kit.fixtures import __doc__ as description
+from entrez_kit.fixtures import corpus_files
 from lxml import etree
 from project_paths import ROOT
 
-FIXTURES = import_module("entrez_kit.fixtures")
-FILES: dict[str, Traversable] = {file.name: file for file in FIXTURES.corpus_files()}
+FILES: dict[str, Traversable] = {file.name: file for file in corpus_files()}
 ROOTS = {name: ElementTree.fromstring(file.read_bytes()) for name, file in FILES.items()}
 RECORDS = [item for root in ROOTS.values() for item in root if item.tag in ("PubmedArticle", "PubmedBookArticle")]
 DELETED = [item.text for root in ROOTS.values() for item in root.iterfind("DeleteCitation/PMID")]
@@ -539,7 +539,7 @@ def test_every_fixture_is_installed_and_described() -> None:
 
     assert {f"pubmed/{name}" for name in FILES} == set(names)
     assert not [name for name in names if not any(fnmatch.fnmatch(name, pattern) for pattern in _list_installed())]
-    assert set(re.findall(r"^(\w+\.xml) ", FIXTURES.__doc__ or "", re.MULTILINE)) == set(FILES)
+    assert set(re.findall(r"^(\w+\.xml) ", description or "", re.MULTILINE)) == set(FILES)
 
 
 def test_the_corpus_stays_small() -> None:

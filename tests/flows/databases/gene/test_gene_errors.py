@@ -3,10 +3,10 @@
 import json
 import re
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 import pytest
+from entrez_kit.commands import _frontend
 from gene_helpers import Canned, Genes, write_esearch_xml
 
 from entrez_kit.base.errors import (
@@ -221,7 +221,7 @@ def test_the_command_in_a_hint_is_quoted_for_a_shell(genes: Genes) -> None:
     error = execute(GET_GENE, genes.kit.services, {"entrez_id": "NCBIGene:tumor suppressor"}).error
 
     assert error is not None
-    hint = error.say_in(import_module("entrez_kit.commands._frontend").Terminal()).recovery_hint
+    hint = error.say_in(_frontend.Terminal()).recovery_hint
     assert hint.startswith("Run `entrez-kit gene search 'tumor suppressor'` to resolve the identifier first")
 
 

@@ -135,7 +135,7 @@ def test_the_sandbox_searches_gene_in_its_own_fields(genes: Genes, term: str, id
 def test_the_sandbox_names_the_words_that_it_does_not_know(genes: Genes) -> None:
     body = genes.kit.eutils.esearch(db="gene", term='"qq"[sym] OR x[nosuchfield] OR zzz[sym]').content.decode()
 
-    assert "<QuotedPhraseNotFound>&quot;" in body or "QuotedPhraseNotFound" in body
+    assert '<QuotedPhraseNotFound>"qq"[Gene Name]</QuotedPhraseNotFound>' in body
     assert "<FieldNotFound>nosuchfield</FieldNotFound>" in body
     assert "<PhraseNotFound>zzz[sym]</PhraseNotFound>" in body
 

@@ -22,7 +22,7 @@ def state_file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def no_sleep(leaping_clock: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def no_sleep(leaping_clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
     """Fail if a test sleeps."""
 
     def refuse(seconds: float) -> None:

@@ -99,6 +99,7 @@ def test_groups_of_invented_files_are_the_works(seed: int) -> None:
     assert result.counts.works >= works
 
 
+@pytest.mark.long
 @settings(max_examples=6, deadline=None)
 @given(seed=st.integers(0, 10_000))
 def test_sums_are_correct_and_the_order_of_files_does_not_matter(seed: int) -> None:
