@@ -28,7 +28,7 @@ def start_complete_search(
     """
     slicer = Slicer(services, term, sort=sort, dates=dates)
     whole, url = slicer.ask(None, MAX_PUBMED_RESULTS)
-    return whole, url, ((piece.clause, piece.count, piece.ids) for piece in slicer.slices(whole))
+    return whole, url, ((piece.clause, piece.count, piece.ids) for piece in slicer.yield_slices(whole))
 
 
 def certify(query: str, found: ESearchReply, slices: Sequence[Slice], pmids: Collection[str]) -> Certificate:

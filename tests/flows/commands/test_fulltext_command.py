@@ -109,7 +109,9 @@ def test_markdown_ends_with_the_ids_without_a_text_and_the_answer_of_each_source
 def test_references_have_the_labels_of_the_article() -> None:
     def render(*labels: str | None) -> str:
         references = [{"label": label, "citation": f"Work {n}."} for n, label in enumerate(labels, 1)]
-        page = fulltext.render_fulltext_page({"source": "pmc", "via_source": "pmc", "sections": [], "references": references})
+        page = fulltext.render_fulltext_page(
+            {"source": "pmc", "via_source": "pmc", "sections": [], "references": references}
+        )
         return str(page.partition("## References\n\n")[2])
 
     assert render("1", "[2]", "3.") == "1. Work 1.\n2. Work 2.\n3. Work 3.\n"

@@ -130,10 +130,8 @@ def test_a_model_is_read_like_its_json() -> None:
     assert fields.convert_to_data(read) == data
     for path in ("journal_info.publication_date.year", "authors.last_name", "mesh_terms.qualifiers.name"):
         assert fields.get_values(read, path) == fields.get_values(data, path)
-    format_json = documents.format_json
-    assert json_text(fields.project(read, ["authors", "journal_info"])) == json_text(
-        fields.project(data, ["authors", "journal_info"])
-    )
+    names = ["authors", "journal_info"]
+    assert documents.format_json(fields.project(read, names)) == documents.format_json(fields.project(data, names))
 
 
 @pytest.mark.parametrize("number", [0, 1, 3])
