@@ -175,8 +175,7 @@ def run_each(
     label = "Following links"
     if len(ids) == 1:
         request = build_request(ctx, operation, {**options, field: ids[0]})
-        finish = None if afterwards is None else lambda answer: afterwards(answer.result)
-        run(ctx, operation, request, view, label=label, afterwards=finish)
+        run(ctx, operation, request, view, label=label, afterwards=afterwards)
         return
 
     def remarks(outcomes: PerInput[Res]) -> None:

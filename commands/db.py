@@ -9,7 +9,6 @@ import typer
 
 from entrez_kit.base.output_formats import BY_NAME, Family
 from entrez_kit.core.model import Result
-from entrez_kit.core.operation import SingleOutcome
 from entrez_kit.databases.fetch import FETCH, EntrezFetchRequest, EntrezFetchResult
 from entrez_kit.databases.info import INFO, InfoRequest, InfoResult, SearchField, TermCount
 from entrez_kit.databases.link import LINK, Link, LinkRequest, LinkResult, LinkSet
@@ -122,8 +121,7 @@ def search(ctx: typer.Context, request: EntrezSearchRequest) -> None:
     entrez-kit db search nuccore "BRCA1\\[gene] AND human\\[orgn]" -f ids | entrez-kit db summary nuccore -
     """
 
-    def remarks(found: SingleOutcome[EntrezSearchResult]) -> None:
-        result = found.result
+    def remarks(result: EntrezSearchResult) -> None:
         next_offset = result.offset + result.retrieved_count
         total = result.total_found or 0
         if not plan(ctx).format.has_total and result.ids and next_offset < total:

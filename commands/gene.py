@@ -8,7 +8,6 @@ import typer
 
 from entrez_kit.base.errors import AmbiguousQuery, UnresolvedEntity
 from entrez_kit.base.output_formats import Family
-from entrez_kit.core.operation import SingleOutcome
 from entrez_kit.core.per_input import PerInputAnswer
 from entrez_kit.databases.gene.find_symbols import FIND_SYMBOLS, SymbolOutcome, SymbolsResult
 from entrez_kit.databases.gene.gene_errors import looks_like_gene_id
@@ -151,12 +150,12 @@ def search(ctx: typer.Context, options: dict[str, Any]) -> None:
         id_key="id",
     )
 
-    def remarks(found: SingleOutcome[GenePage]) -> None:
-        page = found.result.pagination
+    def remarks(found: GenePage) -> None:
+        page = found.pagination
         if page.cursor and (not plan(ctx).format.whole or plan(ctx).fields):
             tell_rest(ctx, f"There are {page.total_count:,} genes. For the next page add --cursor {page.cursor}")
-        if found.result.items:
-            first = found.result.items[0].id
+        if found.items:
+            first = found.items[0].id
             suggest(ctx, f"gene get {first}", f"gene pubmed {first}")
 
     run(ctx, SEARCH_GENES, request, view, afterwards=remarks)

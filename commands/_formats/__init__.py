@@ -43,8 +43,8 @@ class Writer(Generic[Piece]):
 
     whole: bool = False
     """Whether the collected result is the only outcome that the writer takes."""
-    takes_records: bool = False
-    """Whether a writer of the whole result takes each record when it arrives. The result then has no records."""
+    take_record: Callable[[Any], None] | None = None
+    """Takes each record of a whole result when it arrives, if the writer can; the result then has no records."""
 
     def __init__(self, sink: Sink, pieces: Callable[[Any], Iterable[Piece]]) -> None:
         self.sink = sink
@@ -61,10 +61,6 @@ class Writer(Generic[Piece]):
 
     def put(self, piece: Piece) -> None:
         """Write a piece of an outcome."""
-        raise NotImplementedError
-
-    def take_record(self, record: Any) -> None:
-        """Store a record until the rest of the document is known."""
         raise NotImplementedError
 
     def end(self) -> None:

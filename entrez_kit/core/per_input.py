@@ -18,7 +18,7 @@ from entrez_kit.base.errors import (
 from entrez_kit.base.frontend_text import join_names
 from entrez_kit.core.batches import not_tried_error
 from entrez_kit.core.model import Request, Result, Warned, omit_if_empty
-from entrez_kit.core.operation import BatchedOutcomes, Operation, build_missing_error
+from entrez_kit.core.operation import BatchedOutcomes, Operation, Several, StreamOperation, build_missing_error
 from entrez_kit.services import Services
 from entrez_kit.services.transport.in_flight import in_order
 
@@ -147,7 +147,7 @@ class PerInput(BatchedOutcomes[str, PerInputAnswer[Res]]):
             return PerInputAnswer(one, error=self._down)
         try:
             request = self._operation.build({**self._arguments, self._field: one})
-            return PerInputAnswer(one, result=self._operation.run_without_warnings(self._services, request))
+            return PerInputAnswer(one, result=self._operation.answer(self._services, request))
         except (InvalidInput, UnresolvedEntity, EntityNotFound, UpstreamError, RateLimited) as exc:
             return PerInputAnswer(one, error=exc)
 
@@ -161,7 +161,7 @@ def per_input(
     field: str,
     result: type[Result] = PerInputResult,
     missing_error: MissingErrorBuilder = _build_missing_error,
-) -> Operation[PerInputRequest, Any]:
+) -> StreamOperation[PerInputRequest, Any, PerInput[Any]]:
     """Return an operation that takes several values of an argument for which the given operation takes one.
 
     Args:
@@ -180,22 +180,24 @@ def per_input(
         outcomes_shown = [item.outcome() for item in found] if items.missing else []
         return result(**{result.RECORDS: results, "outcomes": outcomes_shown})
 
-    return replace(
-        operation,
-        function=None,
-        outcomes=outcomes,
-        collect=collect,
+    return StreamOperation(
+        name=operation.name,
         request=PerInputRequest,
         result=result,
-        argument_error=None,
+        outcomes=outcomes,
+        collect=collect,
+        command=operation.command,
+        toolset=operation.toolset,
+        title=operation.title,
+        errors=operation.errors,
+        read_only=operation.read_only,
+        error_document=operation.error_document,
         agents=replace(operation.agents, several=None),
     )
 
 
-def per_listed_input(operation: Operation[Any, Any]) -> Operation[PerInputRequest, Any]:
-    """Return the operation over a list of values that agents may give instead of one; see ``Several``."""
-    several = operation.agents.several
-    assert several is not None
+def per_listed_input(operation: Operation[Any, Any], several: Several) -> Operation[PerInputRequest, Any]:
+    """Return the operation over a list of values that agents may give instead of one."""
     listed = per_input(operation, several.field, several.result, several.missing_error)
     agents = replace(
         listed.agents,

@@ -8,7 +8,7 @@ from pydantic import Field
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, InvalidInput, StoreError
 from entrez_kit.core.model import Request, Result
-from entrez_kit.core.operation import Operation, SummarizedOutcomes, drain
+from entrez_kit.core.operation import StreamOperation, SummarizedOutcomes, drain
 from entrez_kit.corpus.store import store_of
 from entrez_kit.services import Services
 
@@ -67,13 +67,12 @@ class Export(SummarizedOutcomes["Article | dict[str, Any]", ExportResult]):
         return ExportResult(exported=self.exported, deleted=self.deleted)
 
 
-EXPORT: Final = Operation(
+EXPORT: Final = StreamOperation(
     name="corpus_export",
-    outcomes=Export,
-    collect=drain,
     request=ExportRequest,
     result=ExportResult,
-    method="export",
+    outcomes=Export,
+    collect=drain,
     command=("corpus", "export"),
     toolset="corpus",
     title="Export a corpus",

@@ -19,7 +19,7 @@ from entrez_kit.core.model import (
     omit_if_empty,
     warn_past_the_last,
 )
-from entrez_kit.core.operation import AgentOptions, Operation, Paging
+from entrez_kit.core.operation import AgentOptions, DocumentOperation, Paging
 from entrez_kit.core.query_input import (
     NO_BROADER_RESULTS,
     BroaderResults,
@@ -214,8 +214,10 @@ def _build_page_warnings(request: EntrezSearchRequest, found: ESearchReply) -> l
     return warnings
 
 
-SEARCH = Operation(
+SEARCH = DocumentOperation(
     name="entrez_search",
+    request=EntrezSearchRequest,
+    result=EntrezSearchResult,
     function=entrez_search,
     command=("db", "search"),
     toolset="entrez",

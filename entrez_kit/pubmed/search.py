@@ -21,7 +21,7 @@ from entrez_kit.core.model import (
     omit_if_empty,
     warn_past_the_last,
 )
-from entrez_kit.core.operation import AgentOptions, Operation, Outcomes, Paging
+from entrez_kit.core.operation import AgentOptions, Outcomes, Paging, StreamOperation
 from entrez_kit.core.query_input import (
     NO_BROADER_RESULTS,
     SPECIES,
@@ -691,8 +691,10 @@ def _truncate(text: str, most: int) -> str:
     return f"{words[: most - 1].rpartition(' ')[0] or words[: most - 1]}…"
 
 
-SEARCH_ARTICLES = Operation(
+SEARCH_ARTICLES = StreamOperation(
     name="pubmed_search_articles",
+    request=SearchRequest,
+    result=SearchResult,
     outcomes=search_articles,
     collect=collect_result,
     command=("search",),

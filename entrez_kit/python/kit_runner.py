@@ -22,7 +22,7 @@ class OperationRunner:
     services: "Services"
     _operation_of: "Callable[[str], Operation[Any, Any]]"
 
-    def _answer(self, operation: "Operation[Any, Any]", arguments: Mapping[str, Any]) -> Any:
+    def _answer(self, operation: Any, arguments: Mapping[str, Any]) -> Any:
         """Run an operation with the arguments that the caller gave."""
         return operation.run(self.services, arguments)
 

@@ -12,7 +12,7 @@ from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError
 from entrez_kit.core.batches import collect_batches
 from entrez_kit.core.model import Collected, Request, Result, Warn, incomplete_error, omit_if_empty
-from entrez_kit.core.operation import AgentOptions, Operation, SummarizedOutcomes, drain
+from entrez_kit.core.operation import AgentOptions, StreamOperation, SummarizedOutcomes, drain
 from entrez_kit.corpus.store import store_of
 from entrez_kit.corpus.store.reading import read_articles_after
 from entrez_kit.corpus.store.store import Store
@@ -259,11 +259,13 @@ def audit_corpus(services: Services, request: AuditRequest) -> Audit:
     return Audit(services, request)
 
 
-AUDIT = Operation(
+AUDIT = StreamOperation(
     name="corpus_audit",
+    kit_method="audit_corpus",
+    request=AuditRequest,
+    result=AuditResult,
     outcomes=audit_corpus,
     collect=drain,
-    result=AuditResult,
     command=("corpus", "audit"),
     toolset="citations",
     title="Audit a corpus",

@@ -8,7 +8,7 @@ from typing import Final
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.core.model import Warn
-from entrez_kit.pubmed.fetch import FETCH_CONTENTS, FetchRequest
+from entrez_kit.pubmed.fetch import FetchRequest, fetch_contents
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.search import SEARCH_ARTICLES, SearchRequest
 from entrez_kit.reviews.folder import Review
@@ -118,7 +118,7 @@ def fetch_articles(services: Services, pmids: Sequence[str]) -> tuple[dict[str, 
     request = FetchRequest(pmids=list(pmids))
     articles: dict[str, Article] = {}
     absent: list[str] = []
-    outcomes = FETCH_CONTENTS.start(services, request)
+    outcomes = fetch_contents(services, request)
     for pmid, content in zip(pmids, outcomes, strict=True):
         document = content.document
         if isinstance(document, Article):

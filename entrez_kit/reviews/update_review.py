@@ -11,7 +11,7 @@ from entrez_kit.base import __version__, tracing
 from entrez_kit.base.errors import InvalidInput, RateLimited, StoreError, UpstreamError
 from entrez_kit.base.frontend_text import FrontendText, run
 from entrez_kit.core.model import Warn, Warned
-from entrez_kit.core.operation import Operation
+from entrez_kit.core.operation import DocumentOperation
 from entrez_kit.core.query_input import build_date_clause
 from entrez_kit.pubmed.date_slices import LAST, format_day
 from entrez_kit.pubmed.models import GRAVITY, Article, Standing, StandingNotice, StandingStatus
@@ -300,8 +300,10 @@ def _list_notices(
     return found
 
 
-UPDATE_REVIEW: Final = Operation(
+UPDATE_REVIEW: Final = DocumentOperation(
     name="review_update",
+    request=UpdateRequest,
+    result=UpdateResult,
     function=update_review,
     command=("review", "update"),
     toolset="review",

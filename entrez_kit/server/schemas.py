@@ -1,7 +1,7 @@
 """JSON Schemas of tools, generated from the models and kept small, because a model reads them before each task."""
 
-from collections.abc import Mapping
-from dataclasses import fields
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, Final
 
@@ -13,6 +13,7 @@ from entrez_kit.core.model import NO_SUCH_ARGUMENT, Request, contradiction_error
 from entrez_kit.core.operation import Operation, invalid_arguments
 from entrez_kit.server.arguments import with_neutral_value
 from entrez_kit.server.trimming import is_request_detail
+from entrez_kit.services import Services
 
 Schema = dict[str, Any]
 
@@ -25,19 +26,26 @@ _SKIPPED: Final[Any] = SkipJsonSchema()  # type: ignore[type-arg]  # the call ta
 """Marks a field that is hidden in the schema."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class AgentOperation(Operation[Any, Any]):
     """An operation with its function, defaults and bounds for MCP calls.
 
     Fields hidden in the schema are for the other front ends.
     """
 
+    inner: Operation[Any, Any]
+
     @classmethod
     def of(cls, operation: Operation[Any, Any]) -> "AgentOperation":
         """Convert an operation for MCP calls."""
-        values = {one.name: getattr(operation, one.name) for one in fields(operation)}
-        if operation.agents.function is not None:
-            values |= {"outcomes": None, "function": operation.agents.function}
-        return cls(**values)
+        return cls(inner=operation, **{one.name: getattr(operation, one.name) for one in fields(Operation)})
+
+    @property
+    def implementation(self) -> Callable[[Services, Any], Any]:
+        return self.inner.implementation
+
+    def answer(self, services: Services, request: Any) -> Any:
+        return (self.agents.function or self.inner.answer)(services, request)
 
     def build(self, arguments: Mapping[str, Any] | Request) -> Any:
         """Validate arguments as ``Operation.build`` does, within the bounds for MCP calls.

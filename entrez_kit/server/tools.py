@@ -378,9 +378,10 @@ def _read_call(
 
     check_names(raw_arguments)
     arguments = read_arguments(raw_arguments, definition.inputs, exact_types=operation.agents.closed_schema)
-    if operation.agents.several is not None and (values := read_several(arguments, operation)):
-        argument = operation.agents.several.argument
-        operation = per_listed_input(operation)
+    several = operation.agents.several
+    if several is not None and (values := read_several(arguments, operation, several)):
+        argument = several.argument
+        operation = per_listed_input(operation, several)
         arguments, portions = take_portion({**arguments, argument: values}, operation, resume=argument)
         return operation, {"inputs": arguments.pop(argument), "arguments": arguments}, portions
     if operation.agents.portions:

@@ -6,7 +6,7 @@ from typing import Final
 from pydantic import Field
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.core.operation import AgentOptions, Operation
+from entrez_kit.core.operation import AgentOptions, DocumentOperation
 from entrez_kit.query.dialects.translate import WordList
 from entrez_kit.query.words import split_words
 from entrez_kit.services import Services
@@ -142,8 +142,10 @@ def _count(services: Services, strategy: Strategy, line: WorkingLine) -> ESearch
         return exc
 
 
-TRANSLATE_STRATEGY: Final = Operation(
+TRANSLATE_STRATEGY: Final = DocumentOperation(
     name="translate_strategy",
+    request=TranslateRequest,
+    result=StrategyResult,
     function=translate_strategy,
     command=("strategy", "translate"),
     toolset="review",

@@ -12,7 +12,7 @@ from entrez_kit.base import __version__, tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, NotConfigured, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import AGAIN, RETRY_WITHOUT_CACHE, Argument, FrontendText
 from entrez_kit.core.model import Collected, Request, Warn, omit_if_empty, split_at_commas
-from entrez_kit.core.operation import AgentOptions, Operation, Outcomes
+from entrez_kit.core.operation import AgentOptions, Outcomes, StreamOperation
 from entrez_kit.core.query_input import check_balance
 from entrez_kit.pubmed.europepmc.europepmc_models import EuropePMCArticle
 from entrez_kit.services import Services
@@ -349,8 +349,10 @@ _ONLY_FULL: Final = frozenset((
 """Fields that brief records never have."""
 
 
-EUROPEPMC_SEARCH: Final = Operation(
+EUROPEPMC_SEARCH: Final = StreamOperation(
     name="europepmc_search",
+    request=EuropePMCRequest,
+    result=EuropePMCResult,
     outcomes=europepmc_search,
     collect=collect_result,
     command=("europepmc",),

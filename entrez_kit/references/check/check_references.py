@@ -7,10 +7,10 @@ The publication status is looked up in all sources (``sources.py``).
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from operator import not_
-from typing import Annotated, Any, ClassVar, Final, Literal, Self, cast
+from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 from pydantic.json_schema import SkipJsonSchema
@@ -20,7 +20,7 @@ from entrez_kit.base.errors import EntrezKitError, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import Argument, FrontendText, cut_end
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.core.model import Request, Result, Warn, contradiction_error, omit_if_empty
-from entrez_kit.core.operation import AgentOptions, Operation, SummarizedOutcomes, drain
+from entrez_kit.core.operation import AgentOptions, StreamOperation, SummarizedOutcomes, drain
 from entrez_kit.pubmed.brief import brief_citation, brief_owner, brief_place
 from entrez_kit.pubmed.models import Article, Standing, StandingNotice, StandingStatus, place_of
 from entrez_kit.pubmed.standing import graver, retraction_status
@@ -762,11 +762,12 @@ def check_file(services: Services, request: CheckFileRequest) -> Checks:
     return Checks(services, request, request.files)
 
 
-CHECK: Final = Operation(
+CHECK: Final = StreamOperation(
     name="check_references",
+    request=CheckRequest,
+    result=CheckResult,
     outcomes=check_references,
     collect=drain,
-    result=CheckResult,
     command=("check",),
     toolset="citations",
     title="Check references",
@@ -779,7 +780,15 @@ CHECK: Final = Operation(
     ),
 )
 
-CHECK_FILE: Final[Operation[CheckFileRequest, CheckResult]] = replace(
-    cast(Any, CHECK), outcomes=check_file, request=CheckFileRequest, agents=AgentOptions()
+CHECK_FILE: Final = StreamOperation(
+    name=CHECK.name,
+    request=CheckFileRequest,
+    result=CheckResult,
+    outcomes=check_file,
+    collect=drain,
+    command=CHECK.command,
+    toolset=CHECK.toolset,
+    title=CHECK.title,
+    errors=CHECK.errors,
 )
 """Not in the catalogue: only the terminal has files."""

@@ -7,7 +7,7 @@ from entrez_kit.base import tracing
 from entrez_kit.base.errors import RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import RESUME_HINT
 from entrez_kit.base.identifiers import read_identifier
-from entrez_kit.core.operation import AgentOptions, Operation, SummarizedOutcomes, drain
+from entrez_kit.core.operation import AgentOptions, StreamOperation, SummarizedOutcomes, drain
 from entrez_kit.fulltext.fetch_fulltext import FulltextRequest, Fulltexts
 from entrez_kit.fulltext.models import FulltextArticle, PmcArticle, Section
 from entrez_kit.pubmed.record_fetcher import Retrieval
@@ -135,11 +135,12 @@ def verify_claims(services: Services, request: VerifyRequest) -> ClaimOutcomes:
     return ClaimOutcomes(services, request)
 
 
-VERIFY_CLAIMS = Operation(
+VERIFY_CLAIMS = StreamOperation(
     name="pubmed_verify_claims",
+    request=VerifyRequest,
+    result=VerifyResult,
     outcomes=verify_claims,
     collect=drain,
-    result=VerifyResult,
     command=("verify",),
     toolset="citations",
     title="Verify claims",

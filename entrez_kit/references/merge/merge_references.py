@@ -10,7 +10,7 @@ from entrez_kit.base import tracing
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.frontend_text import cut_middle
 from entrez_kit.core.model import Warn
-from entrez_kit.core.operation import AgentOptions, Operation
+from entrez_kit.core.operation import AgentOptions, DocumentOperation
 from entrez_kit.references.files.references import Reference, ReferenceFile
 from entrez_kit.references.merge.compare import PairVerdict, Relation
 from entrez_kit.references.merge.entries import Entry, read_entries
@@ -426,8 +426,10 @@ def _review_row(by_id: Mapping[str, Entry], members: Sequence[str], suggestion: 
     )
 
 
-MERGE_REFERENCES = Operation(
+MERGE_REFERENCES = DocumentOperation(
     name="merge_references",
+    request=MergeRequest,
+    result=MergeResult,
     function=merge_references,
     command=("merge",),
     toolset="review",

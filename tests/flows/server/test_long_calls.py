@@ -16,7 +16,7 @@ from mcp_helpers import (
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import RateLimited
 from entrez_kit.core.model import Request, Result
-from entrez_kit.core.operation import Operation
+from entrez_kit.core.operation import DocumentOperation
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.app import Options
 from entrez_kit.server.clients import MAX_WAITING
@@ -192,12 +192,11 @@ def wait_for_ncbi(services: Services, request: WaitRequest) -> WaitResult:
     return WaitResult(number=request.number)
 
 
-WAIT = Operation(
+WAIT = DocumentOperation(
     name="wait_for_ncbi",
-    function=wait_for_ncbi,
     request=WaitRequest,
     result=WaitResult,
-    method="wait",
+    function=wait_for_ncbi,
     command=("wait",),
     toolset="pubmed",
     title="Wait",
