@@ -263,7 +263,7 @@ def _perform(
     """Run an operation and write its result, or its outcomes as they arrive; return them."""
     services = state(ctx).services
     answer: Result | Outcomes[Any]
-    with operation.traced(services):
+    with operation.open_trace(services):
         if not isinstance(operation, StreamOperation):
             answer = result = operation.run(services, request, opens_span=False)
         elif writer.whole:

@@ -9,8 +9,8 @@ from functools import partial
 from math import inf
 from typing import Final, Generic, TypeVar
 
-from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, RateLimited, UpstreamError
+from entrez_kit.base.progress import report_progress, stop_if_cancelled
 from entrez_kit.services.transport.in_flight import in_order
 
 PROBE_WAITS: Final = (1.0, 3.0, 9.0)
@@ -205,9 +205,9 @@ def fetch_in_batches(
             done = number * size
             yield from run.settle(part, list(ids[done:]))
             if len(batches) > 1:  # a single request has no progress to report
-                tracing.step(done + len(part.ids), len(ids))
+                report_progress(done + len(part.ids), len(ids))
             else:
-                tracing.checkpoint()
+                stop_if_cancelled()
     finally:
         run.calm.set()
 

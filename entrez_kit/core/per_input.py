@@ -18,7 +18,8 @@ from entrez_kit.base.errors import (
 from entrez_kit.base.frontend_text import join_names
 from entrez_kit.core.batches import not_tried_error
 from entrez_kit.core.model import Request, Result, Warned, omit_if_empty
-from entrez_kit.core.operation import BatchedOutcomes, Operation, Several, StreamOperation, build_missing_error
+from entrez_kit.core.operation import Operation, Several, StreamOperation
+from entrez_kit.core.outcomes import BatchedOutcomes, build_missing_error
 from entrez_kit.services import Services
 from entrez_kit.services.transport.in_flight import in_order
 

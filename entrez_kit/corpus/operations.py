@@ -4,7 +4,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from entrez_kit.base import tracing
 from entrez_kit.base.errors import (
     EmbeddingsError,
     EntityNotFound,
@@ -16,7 +15,9 @@ from entrez_kit.base.errors import (
     VectorIndexError,
     corpus_envelope,
 )
-from entrez_kit.core.operation import AgentOptions, DocumentOperation, StreamOperation, drain
+from entrez_kit.base.progress import begin_stage
+from entrez_kit.core.operation import AgentOptions, DocumentOperation, StreamOperation
+from entrez_kit.core.outcomes import drain
 from entrez_kit.corpus.models import (
     CheckpointGetRequest,
     CheckpointGetResult,
@@ -68,7 +69,7 @@ def _index(services: Services, result: SyncResult) -> None:
     if services.settings.weaviate_url is not None:
         from entrez_kit.corpus.weaviate.delivery import deliver
 
-        tracing.stage(DELIVERING)
+        begin_stage(DELIVERING)
         warning = deliver(services)
         if warning is not None:
             result.add_warning(warning)

@@ -5,10 +5,11 @@ from typing import Any, ClassVar, Final, Self
 
 from pydantic import Field, model_validator
 
-from entrez_kit.base import __version__, tracing
+from entrez_kit.base import __version__
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, Argument, FrontendText, PerFrontend
 from entrez_kit.base.numerals import format_count
+from entrez_kit.base.progress import report_progress
 from entrez_kit.core.broadening import compare_with_query
 from entrez_kit.core.model import (
     Request,
@@ -142,13 +143,13 @@ def entrez_search(services: Services, request: EntrezSearchRequest) -> EntrezSea
     wanted = 0 if are_left_out else _count_reachable(request.db, first.count, request.offset, request.max_results)
     start = request.offset + len(first.ids)
     while first.ids and len(first.ids) >= PAGE and start < request.offset + wanted:
-        tracing.step(len(ids), wanted)
+        report_progress(len(ids), wanted)
         page, _ = _search_page(services, request, start, request.offset + wanted - start)
         if not page.ids:
             break
         ids |= dict.fromkeys(page.ids)
         start += len(page.ids)
-        tracing.step(len(ids), wanted)
+        report_progress(len(ids), wanted)
     warnings = [
         *verdict.warnings(first, request.broader_results),
         *_build_page_warnings(request, first),

@@ -18,9 +18,11 @@ from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import CHECK_IDS, GIVE_IDS, RESUME_HINT, Argument, FrontendText, join_names
 from entrez_kit.base.identifiers import Identifier, read_identifier
+from entrez_kit.base.progress import report_progress
 from entrez_kit.core.batches import CircuitBreaker, collect_batches, fetch_in_batches
 from entrez_kit.core.model import Result, Warn, omit_if_empty, warn_past_the_last
-from entrez_kit.core.operation import Outcomes, build_missing_error
+from entrez_kit.core.operation import Outcomes
+from entrez_kit.core.outcomes import build_missing_error
 from entrez_kit.services import Services
 from entrez_kit.services.small_replies import malformed_error
 from entrez_kit.services.transport.in_flight import in_order
@@ -195,7 +197,7 @@ class Retrieval(Outcomes[Fetched]):
 
     def _fetch_ids(self, inputs: Sequence[str]) -> Iterator[Fetched]:
         if len(inputs) > BATCH:
-            tracing.step(0, len(inputs))
+            report_progress(0, len(inputs))
         invalid = {text for text in inputs if read_identifier(text) is None}
         answered = self._yield_outcomes([text for text in inputs if text not in invalid])
         for text in inputs:
@@ -371,14 +373,14 @@ class Retrieval(Outcomes[Fetched]):
         seen: set[str] = set()
         why = ""
         try:
-            tracing.step(0, expected)
+            report_progress(0, expected)
             for page in in_order(pages, self.services.eutils.at_once if expected > BATCH else 1):
                 new = [item for item in page if item.input not in seen]
                 if len(new) < len(page):
                     why = ": two pages contain the same record."
                 seen.update(item.input for item in new)
                 yield from new
-                tracing.step(len(seen), expected)
+                report_progress(len(seen), expected)
         except (UpstreamError, RateLimited, InvalidInput) as exc:
             if not seen:
                 raise

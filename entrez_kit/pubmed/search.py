@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, Name
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from entrez_kit.base import __version__, tracing
+from entrez_kit.base import __version__
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, Argument, FrontendText, PerFrontend, join_names
 from entrez_kit.core.model import (
@@ -449,7 +449,9 @@ class SearchHits(Outcomes[ArticleHit]):
             new = [pmid for pmid in dict.fromkeys(ids) if pmid not in self._pmids]
             self._pmids.update(dict.fromkeys(new))
             if self.request.retrieve_all:
-                tracing.step(len(self._pmids), self.total_found)
+                from entrez_kit.base.progress import report_progress
+
+                report_progress(len(self._pmids), self.total_found)
             yield from new
 
     def _certify(self, found: ESearchReply) -> None:

@@ -9,7 +9,8 @@ from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
 from entrez_kit.base.frontend_text import FrontendText, NextCall, join_names
 from entrez_kit.core.model import Request, Result, Warned, omit_if_empty
-from entrez_kit.core.operation import AgentOptions, BatchedOutcomes, StreamOperation, build_missing_error
+from entrez_kit.core.operation import AgentOptions, StreamOperation
+from entrez_kit.core.outcomes import BatchedOutcomes, build_missing_error
 from entrez_kit.pubmed.brief import brief_citation, first_names
 from entrez_kit.pubmed.citation_matcher import (
     MAX_COMPARED,

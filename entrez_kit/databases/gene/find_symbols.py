@@ -9,7 +9,8 @@ from pydantic import Field
 from entrez_kit.base.errors import AmbiguousQuery, EntrezKitError, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import Argument, FrontendText, join_names
 from entrez_kit.core.model import Request, Result, Warn, Warned, omit_if_empty
-from entrez_kit.core.operation import BatchedOutcomes, StreamOperation, build_missing_error
+from entrez_kit.core.operation import StreamOperation
+from entrez_kit.core.outcomes import BatchedOutcomes, build_missing_error
 from entrez_kit.databases.gene.models import GeneId, GeneSearchCandidate, MatchKind
 from entrez_kit.databases.gene.search_genes import SEARCH_GENES
 from entrez_kit.services import Services

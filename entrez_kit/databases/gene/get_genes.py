@@ -9,7 +9,8 @@ from pydantic import Field
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, RateLimited, UnresolvedEntity, UpstreamError
 from entrez_kit.base.frontend_text import FrontendText, NextCall, join_names
 from entrez_kit.core.model import Request, Warn, Warned, omit_if_empty, warn_past_the_last
-from entrez_kit.core.operation import AgentOptions, DocumentOperation, Several, build_missing_error
+from entrez_kit.core.operation import AgentOptions, DocumentOperation, Several
+from entrez_kit.core.outcomes import build_missing_error
 from entrez_kit.core.per_input import PerInputOutcome, per_input
 from entrez_kit.databases.gene.gene_errors import FORM, argument_error, not_found_error, only_gene_codes
 from entrez_kit.databases.gene.models import CURIE_PATTERN, Gene, PubMedLinks, SuccessorGene, SuccessorLinks

@@ -19,8 +19,10 @@ from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import Argument, FrontendText, cut_end
 from entrez_kit.base.identifiers import read_identifier
+from entrez_kit.base.progress import report_progress
 from entrez_kit.core.model import Request, Result, Warn, contradiction_error, omit_if_empty
-from entrez_kit.core.operation import AgentOptions, StreamOperation, SummarizedOutcomes, drain
+from entrez_kit.core.operation import AgentOptions, StreamOperation
+from entrez_kit.core.outcomes import SummarizedOutcomes, drain
 from entrez_kit.pubmed.brief import brief_citation, brief_owner, brief_place
 from entrez_kit.pubmed.models import Article, Standing, StandingNotice, StandingStatus, place_of
 from entrez_kit.pubmed.standing import graver, retraction_status
@@ -373,12 +375,12 @@ class Checks(SummarizedOutcomes[CheckedReference, CheckResult]):
                     assessments[index].newer = article
             return assessments
 
-        tracing.step(0, len(references))
+        report_progress(0, len(references))
         starts = range(0, len(references), BATCH)
         batches = (partial(assess, references[start : start + BATCH]) for start in starts)
         at_once = min(BATCHES_AT_ONCE, self._services.eutils.at_once) if len(starts) > 1 else 1
         for start, assessments in zip(starts, in_order(batches, at_once), strict=True):
-            tracing.step(start + len(assessments), len(references))
+            report_progress(start + len(assessments), len(references))
             for index, assessment in enumerate(assessments, start=start):
                 outcome, article = assessment.outcome, assessment.article
                 self._name_earlier(outcome, index)

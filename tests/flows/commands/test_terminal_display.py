@@ -19,8 +19,8 @@ from command_line import Cli, Module, Program
 from rich.cells import cell_len
 
 from entrez_kit.base.errors import EntityNotFound, RateLimited
+from entrez_kit.base.progress import report_progress
 from entrez_kit.base.settings import Settings
-from entrez_kit.base.tracing import step
 from entrez_kit.services import Services
 from entrez_kit.services.transport.client import Transport
 
@@ -209,7 +209,7 @@ def test_no_advice_if_the_cache_cannot_be_written(
 
 def test_progress_is_shown_only_to_people(module: Module, capsys: pytest.CaptureFixture[str]) -> None:
     with module("_report").watching(ReportState(module).state, "Fetching"):
-        step(5, 10)
+        report_progress(5, 10)
 
     assert capsys.readouterr().err == ""
 
@@ -222,7 +222,7 @@ def test_a_terminal_shows_the_progress_of_long_work(module: Module, monkeypatch:
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setenv("TERM", "xterm")
     with module("_report").watching(ReportState(module).state, "Fetching"):
-        step(5, 10)
+        report_progress(5, 10)
         time.sleep(0.2)
 
     assert "Fetching" in screen.getvalue()
@@ -230,7 +230,7 @@ def test_a_terminal_shows_the_progress_of_long_work(module: Module, monkeypatch:
     quiet = ReportState(module, quiet=True).state
     before = len(screen.getvalue())
     with module("_report").watching(quiet, "Fetching"):
-        step(5, 10)
+        report_progress(5, 10)
     assert len(screen.getvalue()) == before
 
 

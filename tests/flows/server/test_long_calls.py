@@ -13,8 +13,8 @@ from mcp_helpers import (
     read_tool_error,
 )
 
-from entrez_kit.base import tracing
 from entrez_kit.base.errors import RateLimited
+from entrez_kit.base.progress import Cancelled, report_progress
 from entrez_kit.core.model import Request, Result
 from entrez_kit.core.operation import DocumentOperation
 from entrez_kit.sandbox.server import Sandbox
@@ -84,7 +84,7 @@ def test_progress_never_decreases() -> None:
 
     def work() -> None:
         for done in (0, 5, 5, 3, 8):
-            tracing.step(done, 8)
+            report_progress(done, 8)
 
     job.run(work)
     assert seen == [(0, 8), (5, 8), (8, 8)]
@@ -118,8 +118,8 @@ async def test_the_queue_slot_of_a_disconnected_caller_is_released() -> None:
         begun.set()
         go_on.wait(30)
         try:
-            tracing.step(1, 2)
-        except tracing.Cancelled:
+            report_progress(1, 2)
+        except Cancelled:
             ended.set()
             raise
 
