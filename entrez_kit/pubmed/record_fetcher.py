@@ -8,7 +8,7 @@ batches are not sent.
 
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -100,9 +100,18 @@ class Retrieval(Outcomes[Fetched]):
         medline: whether to request records as MEDLINE text.
         patient: whether to wait for an outage of up to a minute to end.
         keep: what to keep of each record; fields that are kept need not be parsed again.
+        fetch: yields the outcomes; without it the iteration has none, and only the other methods are of use.
     """
 
-    def __init__(self, services: Services, *, medline: bool, patient: bool = False, keep: Keep = "both") -> None:
+    def __init__(
+        self,
+        services: Services,
+        *,
+        medline: bool,
+        patient: bool = False,
+        keep: Keep = "both",
+        fetch: "Callable[[Retrieval], Iterator[Fetched]]" = lambda retrieval: iter(()),
+    ) -> None:
         super().__init__()
         self.services = services
         self.medline = medline
@@ -114,17 +123,21 @@ class Retrieval(Outcomes[Fetched]):
         self.missing: list[Fetched] = []
         self.retmax: int | None = None
         self.total: int | None = None
-        self._stream: Iterator[Fetched] = iter(())
         self._resolved: dict[str, str] = {}
+        self._stream = fetch(self)
 
     @classmethod
     def of_ids(
         cls, services: Services, inputs: Sequence[str], *, medline: bool = False, keep: Keep = "both"
     ) -> "Retrieval":
         """Retrieve records by identifier; PMCIDs and DOIs are resolved to PMIDs first."""
-        retrieval = cls(services, medline=medline, patient=len(inputs) > BATCH, keep=keep)
-        retrieval._stream = retrieval._fetch_ids(inputs)
-        return retrieval
+        return cls(
+            services,
+            medline=medline,
+            patient=len(inputs) > BATCH,
+            keep=keep,
+            fetch=lambda retrieval: retrieval._fetch_ids(inputs),
+        )
 
     @classmethod
     def of_history(
@@ -139,9 +152,12 @@ class Retrieval(Outcomes[Fetched]):
         keep: Keep = "both",
     ) -> "Retrieval":
         """Retrieve records of a result set kept at NCBI; without ``retmax`` the first 200."""
-        retrieval = cls(services, medline=medline, keep=keep)
-        retrieval._stream = retrieval._fetch_history(query_key, web_env, retstart, retmax)
-        return retrieval
+        return cls(
+            services,
+            medline=medline,
+            keep=keep,
+            fetch=lambda retrieval: retrieval._fetch_history(query_key, web_env, retstart, retmax),
+        )
 
     def __iter__(self) -> Iterator[Fetched]:
         for item in self._stream:

@@ -65,7 +65,7 @@ def translate_strategy(services: Services, request: TranslateRequest) -> Strateg
     proofs = add_proofs(strategy, services)
     counts = count_lines(services, strategy) if request.count else {}
     result = strategy.to_result(counts, proofs)
-    result._missing_error = find_refused_error(strategy, result)
+    result.set_missing_error(find_refused_error(strategy, result))
     return result
 
 
