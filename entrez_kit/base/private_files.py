@@ -259,6 +259,11 @@ Schema = Mapping[SchemaObject, frozenset[str]]
 """The definitions that each object may have."""
 
 
+def primary_code(exc: "sqlite3.Error") -> int:
+    """Return SQLite's primary error code; 0 if Python's module raised the error."""
+    return int(getattr(exc, "sqlite_errorcode", 0) or 0) & 0xFF
+
+
 def restrict_schema(connection: "sqlite3.Connection") -> None:
     """Prevent a connection from running unsafe functions of the file's schema and from writing to the schema."""
     connection.execute("PRAGMA trusted_schema=OFF")

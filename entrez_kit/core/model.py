@@ -37,6 +37,8 @@ MAX_NAMED: Final = 5
 """Maximum number of removed characters that a warning names."""
 WRONG_ARGUMENT: Final = "wrong_argument"
 NO_SUCH_ARGUMENT: Final = "there is no such argument"
+UNKNOWN_ARGUMENT: Final = "unknown_argument"
+"""The reason of a problem with an argument that does not exist."""
 
 
 def is_absent(value: object) -> bool:
@@ -324,16 +326,26 @@ class Warned(Collected):
     warnings: SkipJsonSchema[list[Warn]] = omit_if_empty([])
 
 
-def contradiction_error(field: str, message: Text, value: object = "") -> PydanticCustomError:
+def contradiction_error(
+    field: str, message: Text, value: object = "", *, reason: str = "invalid_value"
+) -> PydanticCustomError:
     """Return the error that a model raises for contradictory arguments; it names one of them.
 
     Args:
         field: the argument to name.
         message: the problem.
         value: the value of the argument.
+        reason: see ``classify_problem``.
     """
-    context = {"field": field, "message": message, "given": "" if value is None else value}
+    context = {"field": field, "message": message, "given": "" if value is None else value, "reason": reason}
     return PydanticCustomError(WRONG_ARGUMENT, "{message}", context)
+
+
+def classify_problem(error: ErrorDetails) -> str:
+    """Return the reason of an error of pydantic: missing_argument, unknown_argument or invalid_value."""
+    if error["type"] == WRONG_ARGUMENT:
+        return str(error["ctx"]["reason"])
+    return {"missing": "missing_argument", "extra_forbidden": UNKNOWN_ARGUMENT}.get(error["type"], "invalid_value")
 
 
 def describe_problem(error: ErrorDetails, request: type[BaseModel] = BaseModel) -> Text:

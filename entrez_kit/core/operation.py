@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import Argument, FrontendText, PerFrontend, Text, cut_middle
-from entrez_kit.core.model import WRONG_ARGUMENT, Collected, Request, Result, Warn, describe_problem
+from entrez_kit.core.model import WRONG_ARGUMENT, Collected, Request, Result, Warn, classify_problem, describe_problem
 
 if TYPE_CHECKING:
     from entrez_kit.services import Services
@@ -362,7 +362,14 @@ def invalid_arguments(exc: ValidationError, request: type[BaseModel]) -> Invalid
         # For a missing argument the input is all the other arguments.
         given = "" if error["type"] == "missing" else context.get("given", error["input"])
         shown = cut_middle(given if isinstance(given, str) else repr(given), 200)
-        problems.append({"field": where, "message": describe_problem(error, request), "input": shown})
+        problems.append(
+            {
+                "field": where,
+                "message": describe_problem(error, request),
+                "input": shown,
+                "reason": classify_problem(error),
+            }
+        )
     first = problems[0]
     shown_problems = [_name_field(problem["field"], problem["message"], problem["input"]) for problem in problems]
     message = FrontendText.join_parts("; ", shown_problems[:MAX_PROBLEMS])

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import InitErrorDetails
 
-from entrez_kit.core.model import NO_SUCH_ARGUMENT, Request, contradiction_error, is_absent
+from entrez_kit.core.model import NO_SUCH_ARGUMENT, UNKNOWN_ARGUMENT, Request, contradiction_error, is_absent
 from entrez_kit.core.operation import Operation, invalid_arguments
 from entrez_kit.server.arguments import with_neutral_value
 from entrez_kit.server.trimming import is_request_detail
@@ -89,9 +89,8 @@ class AgentOperation(Operation[Any, Any]):
         for field, (name, value) in values.items():
             cap = self.agents.caps.get(field)
             if _is_hidden(self.request, field):
-                problems.append(
-                    {"type": contradiction_error(name, f"{NO_SUCH_ARGUMENT}.", value), "loc": (), "input": value}
-                )
+                unknown = contradiction_error(name, f"{NO_SUCH_ARGUMENT}.", value, reason=UNKNOWN_ARGUMENT)
+                problems.append({"type": unknown, "loc": (), "input": value})
             elif cap is not None and isinstance(value, list) and len(value) > cap:
                 context = {"field_type": "List", "max_length": cap, "actual_length": len(value)}
                 problems.append({"type": "too_long", "loc": (field,), "input": value, "ctx": context})

@@ -185,3 +185,13 @@ def test_records_are_passed_to_a_function_only_if_the_operation_can(services: Se
 
     assert (passed_on.doubled, taken) == ([], [2, 4])
     assert collected.doubled == [2, 4]
+
+
+def test_a_problem_with_an_argument_has_a_reason_for_programs(services: Services) -> None:
+    problems: dict[str, str] = {}
+    for arguments in ({}, {"numbers": [1], "nonsense": 2}, {"numbers": ["x"]}):
+        with pytest.raises(EntrezKitError) as caught:
+            DOUBLE.run(services, arguments)
+        problems |= {problem["field"]: problem["reason"] for problem in caught.value.details["errors"]}
+
+    assert problems == {"numbers": "missing_argument", "nonsense": "unknown_argument", "numbers.0": "invalid_value"}
