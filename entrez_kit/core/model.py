@@ -110,6 +110,10 @@ class Request(BaseModel):
         """Warnings about changes to the arguments, by their codes."""
         return self._warnings
 
+    def add_warning(self, code: str, text: Text) -> None:
+        """Add a warning about a change to the arguments; the result has it."""
+        self._warnings[code] = text
+
     @model_validator(mode="wrap")
     @classmethod
     def _prepare(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
@@ -126,9 +130,10 @@ class Request(BaseModel):
         for name, characters in removed.items():
             if characters:
                 codes = ", ".join(f"U+{ord(one):04X}" for one in characters[:MAX_NAMED])
-                request._warnings["invisible_characters"] = FrontendText(
+                text = FrontendText(
                     "Invisible characters were removed from ", Argument(name, marked=True), f": {codes}."
                 )
+                request.add_warning("invisible_characters", text)
         return request
 
 

@@ -101,6 +101,7 @@ class AgentOptions:
 
     Args:
         caps: maximum values, which protect the context window; for a list field its maximum length.
+        limit: returns a request within a maximum that is not the value of an argument, with a warning about the change.
         function: replaces the function of the operation if MCP calls have a limit that is not an argument; its
             docstring describes the tool to agents.
         defaults: default values of arguments, if agents should get less than other callers.
@@ -122,6 +123,7 @@ class AgentOptions:
     """
 
     caps: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    limit: Callable[[Any], Request] | None = None
     function: "Callable[[Services, Any], Result] | None" = None
     defaults: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     several: Several | None = None

@@ -1,5 +1,6 @@
 """Search PubMed: one ESearch, optional brief summaries, and warnings about the query."""
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
@@ -154,9 +155,9 @@ class SearchRequest(Request):
 
     @property
     def summaries_wanted(self) -> int:
-        """The number of results that get a summary; if only parts of records are requested, the first 100 get one."""
+        """The number of results that get a summary; if only parts of records are requested, all get one."""
         if (self.snippet_characters or self.registrations) and not self.fetch_brief_summaries:
-            return min(self.max_results, MAX_MCP_SUMMARIES)
+            return sys.maxsize if self.retrieve_all else self.max_results
         return self.fetch_brief_summaries
 
     @field_validator("filter_by_publication_types")
@@ -693,6 +694,17 @@ def _truncate(text: str, most: int) -> str:
     return f"{words[: most - 1].rpartition(' ')[0] or words[: most - 1]}…"
 
 
+def limit_summaries(request: SearchRequest) -> SearchRequest:
+    """Return a request of an agent with at most 100 summaries."""
+    if request.summaries_wanted <= MAX_MCP_SUMMARIES:
+        return request
+    limited = request.model_copy(update={"fetch_brief_summaries": MAX_MCP_SUMMARIES})
+    after = request.offset + MAX_MCP_SUMMARIES
+    text = f"Summaries are limited to the first {MAX_MCP_SUMMARIES} results. For those after them, use offset {after}."
+    limited.add_warning("summaries_limited", text)
+    return limited
+
+
 SEARCH_ARTICLES = StreamOperation(
     name="pubmed_search_articles",
     request=SearchRequest,
@@ -709,5 +721,6 @@ SEARCH_ARTICLES = StreamOperation(
         paging=Paging("offset", "max_results"),
         defaults=NO_BROADER_RESULTS,
         caps={"max_results": MAX_MCP_RESULTS, "fetch_brief_summaries": MAX_MCP_SUMMARIES},
+        limit=limit_summaries,
     ),
 )

@@ -60,7 +60,7 @@ class AgentOperation(Operation[Any, Any]):
             arguments = {**arguments, **{name: self.agents.defaults[name] for name in missing}}
         request = super().build(arguments)
         self._check({name: (name, getattr(request, name)) for name in self.agents.caps})
-        return request
+        return request if self.agents.limit is None else self.agents.limit(request)
 
     def input_schema(self) -> Schema:
         """Return the schema of the arguments, with the defaults and bounds for agents."""
