@@ -154,9 +154,14 @@ def list_types(annotation: Any) -> list[Any]:
 
 def describe_field(field: FieldInfo) -> str:
     """Return the description of a field of a request, with the range of its values if it has both bounds."""
-    text = field.description or ""
+    text, bounds = field.description or "", read_bounds(field)
+    return f"{text} From {bounds[0]} to {bounds[1]}." if bounds else text
+
+
+def read_bounds(field: FieldInfo) -> tuple[int, int] | None:
+    """Return the smallest and the largest value of a field; None if it has no bounds, or only one."""
     bounds = {name: getattr(item, name) for item in field.metadata for name in ("ge", "le") if hasattr(item, name)}
-    return f"{text} From {bounds['ge']} to {bounds['le']}." if len(bounds) == 2 else text
+    return (bounds["ge"], bounds["le"]) if len(bounds) == 2 else None
 
 
 def split_at_commas(value: Any) -> Any:
@@ -331,6 +336,19 @@ class Warned(Collected):
     warnings: SkipJsonSchema[list[Warn]] = omit_if_empty([])
 
 
+class WrongValue(ValueError):
+    """The error that a validator of a request raises for a value.
+
+    Args:
+        message: the problem.
+        hint: what to do.
+    """
+
+    def __init__(self, message: Text, hint: Text) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
 def contradiction_error(
     field: str, message: Text, value: object = "", *, reason: str = "invalid_value"
 ) -> PydanticCustomError:
@@ -371,6 +389,33 @@ def describe_problem(error: ErrorDetails, request: type[BaseModel] = BaseModel) 
     return error["msg"] if words is None else words.format(**context)
 
 
+def find_hint(error: ErrorDetails, request: type[BaseModel], name: str) -> Text | None:
+    """Return what to do about an error of pydantic, if that is more than to change the argument.
+
+    Args:
+        name: the name of the argument.
+    """
+    kind, problem = error["type"], error.get("ctx", {}).get("error")
+    if isinstance(problem, WrongValue):
+        return problem.hint
+    wanted = next((wanted for start, wanted in _WANTED.items() if kind.startswith(start)), None)
+    field = request.model_fields.get(name)
+    if "number" in str(wanted) and field is not None and (bounds := read_bounds(field)):
+        wanted = f"a number from {bounds[0]} to {bounds[1]}"
+    return wanted and FrontendText("Give ", Argument(name), f" {wanted}.")
+
+
+_WANTED: Final = {
+    "literal_error": "one of these values",
+    "enum": "one of these values",
+    "greater_than": "a larger number",
+    "less_than": "a smaller number",
+    "string_too_short": "a longer text",
+    "string_too_long": "a shorter text",
+    "too_short": "more entries",
+    "too_long": "fewer entries",
+}
+"""What to give instead, by the prefix of pydantic's error type."""
 _ACCEPTED: Final = {
     "missing": "is required",
     "string_too_short": "needs {min_length} or more characters",

@@ -2,7 +2,7 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -13,7 +13,17 @@ from pydantic import BaseModel, ValidationError
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import Argument, FrontendText, PerFrontend, Text, cut_middle
-from entrez_kit.core.model import WRONG_ARGUMENT, Collected, Request, Result, Warn, classify_problem, describe_problem
+from entrez_kit.core.model import (
+    UNKNOWN_ARGUMENT,
+    WRONG_ARGUMENT,
+    Collected,
+    Request,
+    Result,
+    Warn,
+    classify_problem,
+    describe_problem,
+    find_hint,
+)
 
 if TYPE_CHECKING:
     from entrez_kit.services import Services
@@ -355,6 +365,7 @@ _VERB: Final = re.compile(r"(must|needs|takes|is|are|has|requires|cannot|contain
 def invalid_arguments(exc: ValidationError, request: type[BaseModel]) -> InvalidInput:
     """Convert a pydantic error about arguments to an INVALID_INPUT error that names every field."""
     problems: list[dict[str, Any]] = []
+    hints: list[Text | None] = []
     for error in exc.errors(include_url=False)[:MAX_DETAILED]:
         context = error.get("ctx", {})
         place = [*error["loc"], context["field"]] if error["type"] == WRONG_ARGUMENT else error["loc"]
@@ -372,22 +383,41 @@ def invalid_arguments(exc: ValidationError, request: type[BaseModel]) -> Invalid
                 "reason": classify_problem(error),
             }
         )
+        hints.append(find_hint(error, request, where))
     first = problems[0]
     shown_problems = [_name_field(problem["field"], problem["message"], problem["input"]) for problem in problems]
     message = FrontendText.join_parts("; ", shown_problems[:MAX_PROBLEMS])
     return InvalidInput(
         message if str(message).endswith((".", "?")) else FrontendText(message, "."),
         invalid_input=f"{first['field']}={first['input']}" if first["field"] else None,
-        recovery_hint=FrontendText(
-            "Correct the named argument and ",
-            PerFrontend(
-                "run the command again; --help lists the accepted values.",
-                "call again; the schema lists the accepted values.",
-                "call again; the fields of the request list the accepted values.",
-            ),
-        ),
+        recovery_hint=_build_hint(problems, hints),
         details={"reason": "invalid_arguments", "errors": problems},
     )
+
+
+_REMEDIES: Final = {"missing_argument": "Add ", "invalid_value": "Change ", UNKNOWN_ARGUMENT: "Remove or rename "}
+"""What to do about a problem, by its reason."""
+
+
+def _build_hint(problems: Sequence[Mapping[str, Any]], hints: Sequence[Text | None]) -> Text:
+    """Return what to do about the problems that a message names.
+
+    Args:
+        hints: the own hint of each problem; a problem without one gets one from its reason.
+    """
+    sentences: list[Text] = list(dict.fromkeys(hint for hint in hints[:MAX_PROBLEMS] if hint is not None))
+    for reason, remedy in _REMEDIES.items():
+        names = dict.fromkeys(
+            problem["field"]
+            for problem, hint in zip(problems[:MAX_PROBLEMS], hints, strict=False)
+            if problem["reason"] == reason and hint is None
+        )
+        if names:
+            named = FrontendText.join_parts(", ", [Argument(name) if name else "the arguments" for name in names])
+            sentences.append(FrontendText(remedy, named, "."))
+    if any(problem["reason"] == UNKNOWN_ARGUMENT for problem in problems):
+        sentences.append(FrontendText(PerFrontend("--help", "The schema", "help()"), " lists the arguments."))
+    return FrontendText.join_parts(" ", sentences)
 
 
 def _name_field(name: str, message: Text, value: str) -> Text:

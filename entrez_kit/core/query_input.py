@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.frontend_text import Argument, FrontendText, PerFrontend
 from entrez_kit.base.invisible import TYPOGRAPHIC_QUOTES
-from entrez_kit.core.model import Stripped, Warn
+from entrez_kit.core.model import Stripped, Warn, WrongValue
 
 # Dates in the format of Entrez, and its values for open bounds
 
@@ -51,7 +51,7 @@ def normalize_date(text: str) -> str:
     """
     match = _DATE.fullmatch(text.strip())
     if not match:
-        raise ValueError(f"{text!r} is not a date; write YYYY, YYYY/MM or YYYY/MM/DD")
+        raise WrongValue(f"{text!r} is not a date", "Write YYYY, YYYY/MM or YYYY/MM/DD.")
     year, month, day = (match[name] or match[f"{name}_"] for name in ("year", "month", "day"))
     try:
         date(int(year), int(month or 1), int(day or 1))

@@ -61,12 +61,11 @@ class EntrezSearchRequest(Request):
     @model_validator(mode="after")
     def _check_dates(self) -> Self:
         if (self.min_date or self.max_date) and not self.date_type:
-            raise contradiction_error(
-                "date_type", "is required with date bounds; otherwise NCBI chooses the kind of date"
-            )
+            message = "is required with date bounds; otherwise NCBI chooses the kind of date"
+            raise contradiction_error("date_type", message, reason="missing_argument")
         if self.date_type and not (self.min_date or self.max_date):
-            message = FrontendText("is required with ", Argument("date_type"))
-            raise contradiction_error("min_date", message)
+            required = FrontendText("is required with ", Argument("date_type"))
+            raise contradiction_error("min_date", required, reason="missing_argument")
         return self
 
 

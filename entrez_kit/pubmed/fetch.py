@@ -51,7 +51,8 @@ class FetchRequest(Request):
             raise contradiction_error("pmids", message, ", ".join(self.pmids[:3]))
         for argument, name in (("query_key", "web_env"), ("web_env", "query_key")):
             if getattr(self, argument) and not getattr(self, name):
-                raise contradiction_error(name, FrontendText("is missing, but ", Argument(argument), " requires it"))
+                message = FrontendText("is missing, but ", Argument(argument), " requires it")
+                raise contradiction_error(name, message, reason="missing_argument")
         if not self.pmids and not self.query_key:
             raise contradiction_error(
                 "pmids", FrontendText("give ", Argument("pmids"), ", or ", *HISTORY, " of a search")

@@ -17,6 +17,7 @@ from entrez_kit.core.model import (
     Request,
     Result,
     Warn,
+    WrongValue,
     contradiction_error,
     incomplete_error,
     omit_if_empty,
@@ -146,11 +147,12 @@ class SearchRequest(Request):
     def _check_max_results(cls, value: int) -> int:
         if value > MAX_PUBMED_RESULTS:
             more = PerFrontend(
-                "use --all to retrieve all results",
-                "narrow the query by date for more",
-                "use kit.search_all to retrieve all results",
+                "To retrieve all results, use --all.",
+                "For more results, search again with other dates.",
+                "To retrieve all results, call kit.search_all.",
             )
-            raise ValueError(FrontendText("PubMed returns at most 9999 results of a search; ", more))
+            hint = FrontendText(f"PubMed returns at most {MAX_PUBMED_RESULTS} results of a search. ", more)
+            raise WrongValue(f"must be {MAX_PUBMED_RESULTS} or less", hint)
         return value
 
     @property

@@ -11,8 +11,11 @@ from pydantic import Field
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, UpstreamError
 from entrez_kit.base.settings import Settings
+from entrez_kit.citations.format_citations import FORMAT_CITATIONS
 from entrez_kit.core.model import Request, Result
-from entrez_kit.core.operation import DocumentOperation, Outcomes, StreamOperation, execute, run_catching
+from entrez_kit.core.operation import DocumentOperation, Operation, Outcomes, StreamOperation, execute, run_catching
+from entrez_kit.pubmed.fetch import FETCH_CONTENTS
+from entrez_kit.pubmed.search import SEARCH_ARTICLES
 from entrez_kit.services import Services
 from entrez_kit.services.transport import spans
 
@@ -195,3 +198,25 @@ def test_a_problem_with_an_argument_has_a_reason_for_programs(services: Services
         problems |= {problem["field"]: problem["reason"] for problem in caught.value.details["errors"]}
 
     assert problems == {"numbers": "missing_argument", "nonsense": "unknown_argument", "numbers.0": "invalid_value"}
+
+
+@pytest.mark.parametrize(
+    ("operation", "arguments", "hint"),
+    [
+        (SEARCH_ARTICLES, {"query_term": "asthma", "offset": -1}, "Give offset a number from 0 to 9998."),
+        (SEARCH_ARTICLES, {"query_term": "asthma", "sort_by": "newest"}, "Give sort_by one of these values."),
+        (SEARCH_ARTICLES, {"query_term": "a", "max_results": 0}, "Give query_term a longer text. Give max_results a l"),
+        (SEARCH_ARTICLES, {}, "Add query_term."),
+        (SEARCH_ARTICLES, {"query_term": "asthma", "colour": 1}, "Remove or rename colour. help() lists the "),
+        (FETCH_CONTENTS, {"query_key": "1"}, "Add web_env."),
+        (FETCH_CONTENTS, {"pmids": ["1"], "retmax": "many"}, "Change retmax."),
+        (FORMAT_CITATIONS, {"pmids": ["1"], "citation_styles": ["lancett"]}, "Similar: the-lancet"),
+    ],
+)
+def test_the_hint_names_the_argument_and_what_to_do(
+    operation: Operation[Any, Any], arguments: dict[str, Any], hint: str
+) -> None:
+    with pytest.raises(EntrezKitError) as caught:
+        operation.build(arguments)
+
+    assert caught.value.recovery_hint.startswith(hint)
