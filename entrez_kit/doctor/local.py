@@ -193,8 +193,9 @@ class SharedLimit:
 
 def shared_limit(settings: Settings) -> SharedLimit:
     """Return the state of NCBI's rate limit, with the current waiting time. This takes no slot."""
-    from entrez_kit.services.transport import POLICIES, is_keyed, limiter_file
+    from entrez_kit.services.transport import POLICIES
     from entrez_kit.services.transport.limiter import RateLimiter, SlotUnavailable
+    from entrez_kit.services.transport.rate_gate import is_keyed, limiter_file
 
     file = limiter_file(settings, "eutils")
     per_second = POLICIES["eutils"].per_second(is_keyed(settings, "eutils"))
