@@ -62,7 +62,7 @@ def warn(ctx: typer.Context, text: Text) -> None:
     state(ctx).warn(text)
 
 
-def tell_rest(ctx: typer.Context, text: Text) -> None:
+def report_omitted(ctx: typer.Context, text: Text) -> None:
     """Print what the output leaves out: a warning if a file has only a part of the results, else a note."""
     (warn if plan(ctx).target is not None else note)(ctx, text)
 

@@ -20,7 +20,7 @@ from ._formats import TextWriter, View
 from ._formats.fields import Record, as_data, columns_at
 from ._ids import ONE_REQUEST, describe_failure
 from ._options import argument, ids_argument, option, request_options
-from ._pipeline import note, plan, run, state, tell_rest, was_typed
+from ._pipeline import note, plan, report_omitted, run, state, was_typed
 from ._state import accept_formats
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def search(ctx: typer.Context, request: EntrezSearchRequest) -> None:
         next_offset = result.offset + result.retrieved_count
         total = result.total_found or 0
         if not plan(ctx).format.has_total and result.ids and next_offset < total:
-            tell_rest(ctx, f"{total - next_offset:,} more: add --offset {next_offset}")
+            report_omitted(ctx, f"{total - next_offset:,} more: add --offset {next_offset}")
 
     view: View[EntrezSearchResult] = View(
         table=_render_search_table,

@@ -19,7 +19,7 @@ from ._formats import View
 from ._formats.fields import Record, as_data, columns_at
 from ._ids import describe_failed_input, read_inputs, run_each
 from ._options import Parameter, ids_argument, option, request_options
-from ._pipeline import build_request, plan, run, suggest, tell_rest
+from ._pipeline import build_request, plan, report_omitted, run, suggest
 from ._state import STDIN, accept_formats
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def search(ctx: typer.Context, options: dict[str, Any]) -> None:
     def remarks(found: GenePage) -> None:
         page = found.pagination
         if page.cursor and (not plan(ctx).format.whole or plan(ctx).fields):
-            tell_rest(ctx, f"There are {page.total_count:,} genes. For the next page add --cursor {page.cursor}")
+            report_omitted(ctx, f"There are {page.total_count:,} genes. For the next page add --cursor {page.cursor}")
         if found.items:
             first = found.items[0].id
             suggest(ctx, f"gene get {first}", f"gene pubmed {first}")
@@ -260,7 +260,7 @@ def pubmed(ctx: typer.Context, options: dict[str, Any]) -> None:
     def remarks(links: PubMedLinks) -> None:
         next_offset = offset + len(links.pmids)
         if not plan(ctx).format.has_total and links.pmids and next_offset < links.total_count:
-            tell_rest(
+            report_omitted(
                 ctx,
                 f"{links.total_count - next_offset:,} more: add --offset {next_offset}, or --limit {links.total_count}",
             )

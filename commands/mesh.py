@@ -10,7 +10,7 @@ from entrez_kit.databases.mesh import MESH, MeshRequest, MeshResult
 from ._formats import View
 from ._formats.fields import columns_at
 from ._options import argument, option, request_options
-from ._pipeline import plan, run, tell_rest
+from ._pipeline import plan, report_omitted, run
 from ._state import accept_formats
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def command(ctx: typer.Context, request: MeshRequest) -> None:
 
     def remarks(found: MeshResult) -> None:
         if not plan(ctx).format.has_total and found.next_offset is not None:
-            tell_rest(ctx, f"For more: --offset {found.next_offset}")
+            report_omitted(ctx, f"For more: --offset {found.next_offset}")
 
     columns = columns_at("ui", "name", "kind", "tree_numbers", "entry_terms", "scope_note", "subheadings")
     view: View[MeshResult] = View(table=_render_mesh_table, columns=columns, id_key="ui")

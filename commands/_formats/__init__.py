@@ -163,7 +163,7 @@ class View(Generic[Res]):
     title: str = ""
     writers: Mapping[str, Callable[[Sink], Writer[Any]]] = field(default_factory=dict)
 
-    def found(self, outcome: Any) -> Iterable[Record]:
+    def list_found(self, outcome: Any) -> Iterable[Record]:
         """Return the rows of an outcome without inputs that have no result."""
         return (record for record in (self.rows or self.records)(outcome) if not isinstance(record, Failed))
 
@@ -171,7 +171,7 @@ class View(Generic[Res]):
         """Return the ids of an outcome; a row without an id, such as an ambiguous symbol, has none."""
         if self.ids is not None:
             return self.ids(outcome)
-        return (str(uid) for row in self.found(outcome) if (uid := row.get(self.id_key)) is not None)
+        return (str(uid) for row in self.list_found(outcome) if (uid := row.get(self.id_key)) is not None)
 
 
 @dataclass(frozen=True)

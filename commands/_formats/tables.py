@@ -75,7 +75,7 @@ def draw(view: View[Any], result: Any, console: "Console") -> "RenderableType":
         return view.table(result, console)
     from .._views.tables import grid
 
-    return grid(view.found(result), view.columns)
+    return grid(view.list_found(result), view.columns)
 
 
 def show(state: "State", sink: Sink, make: "Callable[[Console], RenderableType]") -> None:

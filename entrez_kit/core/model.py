@@ -36,7 +36,7 @@ QUERY_FIELDS: Final = frozenset({"query", "query_term", "term"})
 MAX_NAMED: Final = 5
 """Maximum number of removed characters that a warning names."""
 WRONG_ARGUMENT: Final = "wrong_argument"
-NO_SUCH_ARGUMENT: Final = "there is no such argument"
+NO_SUCH_ARGUMENT: Final = "is not a known argument"
 UNKNOWN_ARGUMENT: Final = "unknown_argument"
 """The reason of a problem with an argument that does not exist."""
 
@@ -437,9 +437,9 @@ _ACCEPTED: Final = {
 """Messages by the prefix of pydantic's error type."""
 
 
-def _list_fields(model: type[BaseModel], place: Sequence[str]) -> list[str]:
+def _list_fields(model: type[BaseModel], path: Sequence[str]) -> list[str]:
     """Return the fields of a request, or of a model inside it, that every front end has."""
-    for name in place:
+    for name in path:
         if field := model.model_fields.get(to_snake(name)):
             kinds = [kind for kind in list_types(field.annotation) if isinstance(kind, type)]
             model = next((kind for kind in kinds if issubclass(kind, BaseModel)), BaseModel)

@@ -368,8 +368,8 @@ def invalid_arguments(exc: ValidationError, request: type[BaseModel]) -> Invalid
     hints: list[Text | None] = []
     for error in exc.errors(include_url=False)[:MAX_DETAILED]:
         context = error.get("ctx", {})
-        place = [*error["loc"], context["field"]] if error["type"] == WRONG_ARGUMENT else error["loc"]
-        where = ".".join(str(part) for part in place)
+        path = [*error["loc"], context["field"]] if error["type"] == WRONG_ARGUMENT else error["loc"]
+        where = ".".join(map(str, path))
         if error["type"] == "missing":  # for these pydantic gives the alias
             where = re.sub(r"(?<=[a-z0-9])[A-Z]", lambda match: f"_{match[0].lower()}", where)
         # For a missing argument the input is all the other arguments.

@@ -120,17 +120,17 @@ class PerInput(BatchedOutcomes[str, PerInputAnswer[Res]]):
     def __iter__(self) -> Iterator[PerInputAnswer[Res]]:
         distinct = list(dict.fromkeys(self._inputs))
         at_once = self._services.eutils.at_once if len(distinct) > 1 else 1
-        self._answers = in_order((partial(self._ask, one) for one in distinct), at_once)
+        self._answers = in_order((partial(self._run_operation, value) for value in distinct), at_once)
         try:
             yield from super().__iter__()
         finally:
             del self._answers  # cancels running requests if the caller stops the iteration
 
     def _request_batch(self, start: int, inputs: Sequence[str]) -> Iterator[PerInputAnswer[Res]]:
-        for one in inputs:
-            if one not in self.answers:
-                self.answers[one] = next(self._answers)
-            item = self.answers[one]
+        for value in inputs:
+            if value not in self.answers:
+                self.answers[value] = next(self._answers)
+            item = self.answers[value]
             status = item.outcome().status
             self.found += status == "partial"  # it is in ``missing`` too
             failed = item.error if status == "error" else None
@@ -143,14 +143,14 @@ class PerInput(BatchedOutcomes[str, PerInputAnswer[Res]]):
     def _outcome(self, item: PerInputAnswer[Res]) -> PerInputOutcome:
         return item.outcome()
 
-    def _ask(self, one: str) -> PerInputAnswer[Res]:
+    def _run_operation(self, value: str) -> PerInputAnswer[Res]:
         if self._down is not None:
-            return PerInputAnswer(one, error=self._down)
+            return PerInputAnswer(value, error=self._down)
         try:
-            request = self._operation.build({**self._arguments, self._field: one})
-            return PerInputAnswer(one, result=self._operation.answer(self._services, request))
+            request = self._operation.build({**self._arguments, self._field: value})
+            return PerInputAnswer(value, result=self._operation.answer(self._services, request))
         except (InvalidInput, UnresolvedEntity, EntityNotFound, UpstreamError, RateLimited) as exc:
-            return PerInputAnswer(one, error=exc)
+            return PerInputAnswer(value, error=exc)
 
     def missing_error(self) -> EntrezKitError | None:
         """Return the error for inputs without a result or with a partial one."""

@@ -79,33 +79,33 @@ def check_balance(query: str, field: str = "query_term") -> None:
     Raises:
         InvalidInput: the message names the character and its position, counted from 1.
     """
-    open_places: list[int] = []
-    quote_place = 0
-    for place, character in enumerate(query, start=1):
+    open_positions: list[int] = []
+    quote_position = 0
+    for position, character in enumerate(query, start=1):
         if character == '"':
-            quote_place = 0 if quote_place else place
-        elif quote_place:
+            quote_position = 0 if quote_position else position
+        elif quote_position:
             continue
         elif character == "(":
-            open_places.append(place)
+            open_positions.append(position)
         elif character == ")":
-            if not open_places:
-                raise _unbalanced_error(query, field, "closing parenthesis", place, "has no opening one")
-            open_places.pop()
-    if quote_place:
-        raise _unbalanced_error(query, field, "quotation mark", quote_place, "is not closed")
-    if open_places:
-        raise _unbalanced_error(query, field, "opening parenthesis", open_places[-1], "is not closed")
+            if not open_positions:
+                raise _unbalanced_error(query, field, "closing parenthesis", position, "has no opening one")
+            open_positions.pop()
+    if quote_position:
+        raise _unbalanced_error(query, field, "quotation mark", quote_position, "is not closed")
+    if open_positions:
+        raise _unbalanced_error(query, field, "opening parenthesis", open_positions[-1], "is not closed")
 
 
-def _unbalanced_error(query: str, field: str, what: str, place: int, problem: str) -> InvalidInput:
+def _unbalanced_error(query: str, field: str, what: str, position: int, problem: str) -> InvalidInput:
     return InvalidInput(
-        FrontendText(Argument(field), f": the {what} at character {place} {problem}."),
+        FrontendText(Argument(field), f": the {what} at character {position} {problem}."),
         invalid_input=f"{field}={query}",
         recovery_hint=FrontendText(
             "Close all quotes and parentheses of the query", PerFrontend("; put single quotes around it", ""), "."
         ),
-        details={"reason": "unbalanced_query", "position": place},
+        details={"reason": "unbalanced_query", "position": position},
     )
 
 

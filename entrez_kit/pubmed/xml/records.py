@@ -42,7 +42,7 @@ _MODELS: Final[tuple[str, ...]] = ("mesh_terms", "standing")
 ARTICLES: Final = XmlShape(
     "PubMed XML",
     "pubmed_250101.dtd",
-    also="DateCreated",
+    undeclared="DateCreated",
     due={
         "PubmedArticle": "PMID ArticleTitle Journal PublicationTypeList PubmedData",
         "PubmedBookArticle": "PMID Book",
