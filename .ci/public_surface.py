@@ -197,9 +197,8 @@ def _python() -> Iterator[Fact]:
     from entrez_kit.services.eutils import EUtils
 
     yield from (("entrez_kit", name) for name in entrez_kit.__all__)
-    for kind in (entrez_kit.EntrezKit, EUtils):
-        for name in (name for name in dir(kind) if not name.startswith("_")):
-            yield kind.__name__, name
-            if kind is EUtils:
-                subject = f"EUtils.{name}"
-                yield from ((subject, argument) for argument in list(signature(getattr(kind, name)).parameters)[1:])
+    yield from (("EntrezKit", name) for name in dir(entrez_kit.EntrezKit) if not name.startswith("_"))
+    for name in dir(EUtils):
+        if not name.startswith("_") and callable(method := getattr(EUtils, name)):
+            yield "EUtils", name
+            yield from ((f"EUtils.{name}", argument) for argument in list(signature(method).parameters)[1:])

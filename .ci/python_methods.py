@@ -197,7 +197,7 @@ def _read_docstring(thing: object) -> str:
 
 def _read_summary(operation: AnyOperation) -> str:
     """Return the description of an operation, with names of methods instead of tools."""
-    text = _read_docstring(operation.outcomes or operation.function)
+    text = _read_docstring(operation.implementation)
     return _replace_tool_names(re.split(r"\n\n(?:Args|Returns|Raises|Source):", text)[0])
 
 
@@ -209,7 +209,7 @@ def _replace_tool_names(text: str) -> str:
 
 def _read_raises(operation: AnyOperation) -> Mapping[str, str]:
     """Return the errors of a method with their conditions, from the docstring of the operation's function."""
-    _, _, text = _read_docstring(operation.outcomes or operation.function).partition("Raises:\n")
+    _, _, text = _read_docstring(operation.implementation).partition("Raises:\n")
     entries = re.findall(r"^    (\w+): (.+(?:\n {8}.+)*)", text.partition("\n\n")[0], re.MULTILINE)
     return {name: " ".join(when.split()) for name, when in entries if name not in OF_ALL_METHODS}
 

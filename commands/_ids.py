@@ -18,7 +18,7 @@ from ._formats import Failed, View
 from ._formats.fields import Record
 from ._frontend import Terminal
 from ._input import Known, read_ids
-from ._pipeline import build_request, note, plan, run, tell_rest
+from ._pipeline import build_request, note, plan, report_omitted, run
 from ._state import STDIN, is_terminal
 
 Res = TypeVar("Res", bound=Result)
@@ -92,11 +92,11 @@ def read_inputs(
 NAME_ARTICLES: Final = "Give PMIDs, PMCIDs or DOIs; - reads them from standard input, -i FILE from a file."
 
 
-def _view_several(one: View[Res], field: str) -> View[PerInputResult]:
+def _view_several(view: View[Res], field: str) -> View[PerInputResult]:
     """Return the view of the results of several ids: each record has the id that it belongs to.
 
     Args:
-        one: the view of a single result.
+        view: the view of a single result.
         field: the name of the id in records.
     """
     seen: set[str] = set()
@@ -106,13 +106,13 @@ def _view_several(one: View[Res], field: str) -> View[PerInputResult]:
             yield describe_failed_input(item)
             return
         source = getattr(item.result, field, item.input)  # the PMID, if the input was a DOI
-        yield from ({field: source, **record} for record in (one.rows or one.records)(item.result))
+        yield from ({field: source, **record} for record in (view.rows or view.records)(item.result))
 
     def yield_ids(item: PerInputAnswer[Res]) -> Iterator[str]:
         """Yield the ids of a result that earlier results did not have."""
         if item.result is None:
             return
-        for uid in one.list_ids(item.result):
+        for uid in view.list_ids(item.result):
             if uid not in seen:
                 seen.add(uid)
                 yield uid
@@ -123,19 +123,20 @@ def _view_several(one: View[Res], field: str) -> View[PerInputResult]:
 
         from ._formats.tables import draw
 
-        missing = [f"{one.input}: {one.message or one.status}" for one in result.outcomes if one.status != "found"]
-        parts = [part for answer in result.results for part in (draw(one, answer, console), Text(""))]
+        failed = [outcome for outcome in result.outcomes if outcome.status != "found"]
+        missing = [f"{outcome.input}: {outcome.message or outcome.status}" for outcome in failed]
+        parts = [part for answer in result.results for part in (draw(view, answer, console), Text(""))]
         return Group(*parts, *(Text(visible(text), style="yellow") for text in missing))
 
     return View(
         table=render_table,
         records=list_records,
         record_model=Any,
-        columns={field: lambda record: record.get(field), **one.columns},
-        page=one.page,
-        between=one.between,
-        ids=yield_ids,
-        total=lambda result: _add(map(one.total, result.results)),
+        columns={field: lambda record: record.get(field), **view.columns},
+        page=view.page,
+        between=view.between,
+        yield_ids=yield_ids,
+        total=lambda result: _add(map(view.total, result.results)),
     )
 
 
@@ -175,15 +176,14 @@ def run_each(
     label = "Following links"
     if len(ids) == 1:
         request = build_request(ctx, operation, {**options, field: ids[0]})
-        finish = None if afterwards is None else lambda answer: afterwards(answer.result)
-        run(ctx, operation, request, view, label=label, afterwards=finish)
+        run(ctx, operation, request, view, label=label, afterwards=afterwards)
         return
 
     def report_remarks(outcomes: PerInput[Res]) -> None:
         results = [one.result for one in outcomes.answers.values()]
         cut = [number for one in results if one is not None and (number := left_out(one)) > 0]
         if cut and not plan(ctx).format.has_total:
-            tell_rest(ctx, f"{sum(cut):,} more around {format_count(len(cut), 'id')}: raise {more}")
+            report_omitted(ctx, f"{sum(cut):,} more around {format_count(len(cut), 'id')}: raise {more}")
 
     several = per_input(operation, field)
     run(

@@ -207,7 +207,7 @@ def _list_ids_of_source(source: IO[bytes], name: str, known: Known, columns: Seq
         yield from split_line(line, f"Line {number} of {name}", known, line=number)
 
 
-def split_line(text: str, place: str, known: Known = is_article_id, *, line: int | None = None) -> list[str]:
+def split_line(text: str, source: str, known: Known = is_article_id, *, line: int | None = None) -> list[str]:
     """Return the identifiers in a line.
 
     Raises:
@@ -218,7 +218,7 @@ def split_line(text: str, place: str, known: Known = is_article_id, *, line: int
     if stranger is None:
         return words
     raise InvalidInput(
-        f"{place} is not a list of identifiers, because of {_quote(stranger)}: {_quote(text)}.",
+        f"{source} is not a list of identifiers, because of {_quote(stranger)}: {_quote(text)}.",
         invalid_input=_quote(text),
         recovery_hint="Give one identifier per line; numbers inside text are not read as PMIDs. "
         "`entrez-kit check FILE` reads references.",
@@ -341,43 +341,43 @@ def _parse_whole(first: str, lines: Iterator[str], name: str) -> Any:
         raise _bad_json(name, "lists and objects are nested too deep") from None
 
 
-def _list_ids(document: Any, name: str, known: Known, place: str = "") -> Iterator[str]:
+def _list_ids(document: Any, name: str, known: Known, member: str = "") -> Iterator[str]:
     """Yield the ids of a value: a list of ids or records, or a document of this program."""
     if isinstance(document, list):
         for item in document:
-            yield from _list_ids(item, name, known, place)
+            yield from _list_ids(item, name, known, member)
     elif isinstance(document, bool) or document is None:
-        raise _bad_json(name, f"{place}{json.dumps(document)} is not an identifier")
+        raise _bad_json(name, f"{member}{json.dumps(document)} is not an identifier")
     elif isinstance(document, str | int):
-        yield from split_line(str(document), f"{name}, {place}a text" if place else f"A text in {name}", known)
+        yield from split_line(str(document), f"{name}, {member}a text" if member else f"A text in {name}", known)
     elif isinstance(document, dict):
-        yield from _list_ids_of_object(document, name, known, place)
+        yield from _list_ids_of_object(document, name, known, member)
     else:
-        raise _bad_json(name, f"{place}{document!r} is not an identifier")
+        raise _bad_json(name, f"{member}{document!r} is not an identifier")
 
 
-def _list_ids_of_object(document: dict[str, Any], name: str, known: Known, place: str) -> Iterator[str]:
+def _list_ids_of_object(document: dict[str, Any], name: str, known: Known, member: str) -> Iterator[str]:
     outcomes = document.get("outcomes")
     if isinstance(outcomes, list) and outcomes and all(isinstance(o, dict) and o.get("input") for o in outcomes):
         # Only this member has the inputs that an earlier run did not find.
-        yield from _list_ids([outcome["input"] for outcome in outcomes], name, known, place)
+        yield from _list_ids([outcome["input"] for outcome in outcomes], name, known, member)
         return
     key = next((key for key in _ID_KEYS if document.get(key) not in (None, "", [], {})), None)
     if key == "input" and known is not is_article_id and "status" in document and "error" not in document:
         # The outcome of a symbol: its input is not an id, and a symbol without a gene has none.
         if document.get("id") is not None:
-            yield from _list_ids(document["id"], name, known, place)
+            yield from _list_ids(document["id"], name, known, member)
         return
     if key not in ("pmid", "PMID", "pmids") and isinstance(document.get("key"), str):
         # A reference without a record has only the user's own name, which may look like a PMID.
         yield f"reference {document['key']}"
         return
     if key in ("id", "uid") and _OF_REFERENCES & set(document):
-        raise _bad_json(name, f"{place}a reference has no PMID, PMCID or DOI; `entrez-kit check` reads references")
+        raise _bad_json(name, f"{member}a reference has no PMID, PMCID or DOI; `entrez-kit check` reads references")
     if key is not None:
-        yield from _list_ids(document[key], name, known, place)
+        yield from _list_ids(document[key], name, known, member)
     elif not any(isinstance(document.get(key), list) for key in _ID_KEYS):  # a result without hits is valid
-        raise _bad_json(name, f"{place}an object has no pmid")
+        raise _bad_json(name, f"{member}an object has no pmid")
 
 
 def _bad_json(name: str, problem: str) -> InvalidInput:

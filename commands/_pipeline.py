@@ -19,7 +19,7 @@ from entrez_kit.base.errors import EntrezKitError, Exit
 from entrez_kit.base.frontend_text import Text
 from entrez_kit.base.output_formats import Family, Format
 from entrez_kit.core.model import Request, Result
-from entrez_kit.core.operation import Execution, Operation, Outcomes, run_catching
+from entrez_kit.core.operation import Execution, Operation, Outcomes, StreamOperation, run_catching
 
 from ._formats import PAGE_BREAK, Job, TextWriter, View, Writer
 from ._formats.fields import DocumentPaths, Record, convert_to_data, get_values
@@ -62,7 +62,7 @@ def warn(ctx: typer.Context, text: Text) -> None:
     get_state(ctx).warn(text)
 
 
-def tell_rest(ctx: typer.Context, text: Text) -> None:
+def report_omitted(ctx: typer.Context, text: Text) -> None:
     """Print what the output leaves out: a warning if a file has only a part of the results, else a note."""
     (warn if plan(ctx).target is not None else note)(ctx, text)
 
@@ -200,7 +200,7 @@ def run(
     begin: Callable[[int], None] | None = None,
     idle: str = "Standard input contained no ids, so no request was sent.",
     afterwards: Callable[[Any], EntrezKitError | None] | None = None,
-) -> Outcomes[Any] | None:
+) -> Any:
     """Run an operation, print its outcomes in the selected format, and end with the status of the call.
 
     Args:
@@ -210,10 +210,11 @@ def run(
         begin: called with the number of steps when it is known.
         idle: the note for an empty list of inputs. This is not a failure: in a pipe, a search without results may come
             before this command.
-        afterwards: called with the outcomes after they were printed; prints notes and may return an error to end with.
+        afterwards: called with what this function returns, after it was printed; prints notes and may return an error
+            to end with.
 
     Returns:
-        The consumed outcomes; None without inputs.
+        The result of a ``DocumentOperation``, the consumed outcomes of a ``StreamOperation``; None without inputs.
     """
     output = plan(ctx)
     with Sink(output.target) as sink:
@@ -229,19 +230,19 @@ def run(
         elapsed = 1000 * (time.monotonic() - started)
         if is_empty(execution):
             sink.discard()
-    outcomes = execution.result
+    answer = execution.result
     if (text := writer.remark()) is not None:
         note(ctx, text)
-    remark = afterwards(outcomes) if afterwards is not None and outcomes is not None else None
+    remark = afterwards(answer) if afterwards is not None and answer is not None else None
     finish(ctx, execution, elapsed, remark=remark, document=operation.error_document)
-    return outcomes
+    return answer
 
 
 def _print_nothing(ctx: typer.Context, operation: Operation[Any, Any], request: Request, writer: Writer[Any]) -> None:
     """Print an empty result."""
     from entrez_kit.services import Services
 
-    _print(writer, operation.run_without_warnings(Services(get_state(ctx).settings), request) if writer.whole else None)
+    _print(writer, operation.answer(Services(get_state(ctx).settings), request) if writer.whole else None)
 
 
 def _print(writer: Writer[Any], result: Any) -> None:
@@ -258,20 +259,23 @@ def _perform(
     request: Request,
     writer: Writer[Any],
     end_bar: Callable[[], None],
-) -> Outcomes[Any]:
-    """Run an operation, write its outcomes, and return them consumed."""
+) -> Result | Outcomes[Any]:
+    """Run an operation and write its result, or its outcomes as they arrive; return them."""
     services = get_state(ctx).services
-    with operation.record_span(services):
-        if not writer.whole:
+    answer: Result | Outcomes[Any]
+    with operation.open_trace(services):
+        if not isinstance(operation, StreamOperation):
+            answer = result = operation.run(services, request, opens_span=False)
+        elif writer.whole:
+            answer = operation.outcomes(services, request)
+            collected = operation.finish(request, answer, writer.take_record)
+            result = operation.add_warnings(services, request, collected)
+        else:
             return _write_outcomes(ctx, operation.stream(services, request), writer, end_bar)
-        outcomes = operation.start(services, request)
-        if writer.takes_records and outcomes.hands_over:
-            outcomes.take_record = writer.take_record
-        result = operation.finish(services, request, outcomes)
         end_bar()
         tell_warnings(ctx, result)
         _print(writer, result)
-        return outcomes
+        return answer
 
 
 def _write_outcomes(

@@ -9,7 +9,6 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from entrez_kit.base.invisible import escape_json
-from entrez_kit.base.tracing import Watch, watch_calls
 
 from ._state import State, is_terminal
 
@@ -142,13 +141,18 @@ def _create_bar(state: State) -> "Progress | None":
 def watching(
     state: State, label: str, least: int = 0, begin: Callable[[int], None] | None = None
 ) -> Iterator[Callable[[], None]]:
-    """Show the progress that a call reports with ``tracing.step``; yield a function that ends the bar before output.
+    """Show the progress that a call reports with ``report_progress``; yield a function that ends the bar before output.
 
     Args:
-        label: the text of the bar, until ``tracing.stage`` changes it.
+        label: the text of the bar, until ``begin_stage`` changes it.
         least: the number of steps above which a bar is shown.
         begin: called with the number of steps when it is known.
     """
+    if begin is None and not state.stderr_is_terminal:
+        yield lambda: None
+        return
+    from entrez_kit.base.progress import Watch, watch_calls
+
     with ExitStack() as stack:
         now, most, ended = label, 0, False
         bar: Progress | None = None

@@ -140,24 +140,24 @@ def _limit(settings: "Settings") -> dict[str, Any]:
     }
 
 
-def _render_table(found: dict[str, Any]) -> "RenderableType":
+def _render_table(info: dict[str, Any]) -> "RenderableType":
     from rich.text import Text
 
     from entrez_kit.doctor.local import size
 
     from ._views.tables import build_fact_list
 
-    rows: list[tuple[str, object]] = [("Cache", found["path"])]
-    if found["problem"]:
-        rows.append(("Problem", Text(found["problem"], style="bold red")))
-    elif not found["exists"]:
+    rows: list[tuple[str, object]] = [("Cache", info["path"])]
+    if info["problem"]:
+        rows.append(("Problem", Text(info["problem"], style="bold red")))
+    elif not info["exists"]:
         rows.append(("Replies", "none yet"))
     else:
-        rows.append(("Replies", f"{found['entries']:,} ({found['expired']:,} expired)"))
-        rows.append(("Size", size(found["size_bytes"])))
-        if found["newest_expiry"] is not None:
-            rows.append(("Expiry", f"from {found['oldest_expiry']} to {found['newest_expiry']}"))
-    limit = found["rate_limit"]
+        rows.append(("Replies", f"{info['entries']:,} ({info['expired']:,} expired)"))
+        rows.append(("Size", size(info["size_bytes"])))
+        if info["newest_expiry"] is not None:
+            rows.append(("Expiry", f"from {info['oldest_expiry']} to {info['newest_expiry']}"))
+    limit = info["rate_limit"]
     rows.append(
         ("Rate limit", f"{limit['per_second']:g} requests per second, next slot in {limit['wait_seconds']:.1f} s")
     )

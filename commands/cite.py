@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from entrez_kit.base.frontend_text import FrontendText
 from entrez_kit.base.output_formats import BY_NAME, Family
 from entrez_kit.citations.format_citations import FORMAT_CITATIONS, Citations, CitationsRequest, CitationsResult, Cited
 from entrez_kit.citations.style.style_names import check_style, read_styles
 from entrez_kit.citations.write_files import FILES
+from entrez_kit.core.model import WrongValue
 from entrez_kit.pubmed.record_fetcher import BATCH
 
 from ._format_errors import unknown_suffix_error
@@ -200,8 +202,8 @@ def _choose_styles(ctx: typer.Context) -> list[str]:
     for one in _split(ctx.params.get("citation_styles") or ()):
         try:
             styles.append(one if _is_file(one) else check_style(read_styles([one])[0]))
-        except ValueError as exc:
-            hint = "Give the name of a style, or a file NAME.csl."
+        except WrongValue as exc:
+            hint = FrontendText(exc.hint, " Or give a file NAME.csl.")
             raise usage_error(f"--style: {exc}.", f"citation_styles={one}", hint) from None
     return list(dict.fromkeys(styles)) or [*DEFAULT_STYLES]
 

@@ -12,7 +12,6 @@ from entrez_kit.base.errors import EntrezKitError, Exit, InvalidInput, corpus_en
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.base.numerals import format_count
 from entrez_kit.base.output_formats import Family
-from entrez_kit.core.operation import SingleOutcome
 from entrez_kit.corpus.export import EXPORT, Export, ExportResult
 from entrez_kit.corpus.models import CheckpointGetRequest, NotedCheckpointRequest
 from entrez_kit.corpus.operations import (
@@ -23,7 +22,7 @@ from entrez_kit.corpus.operations import (
     SYNC_HERE,
     SYNC_PLAN,
 )
-from entrez_kit.corpus.rag_get import RagGetRequest
+from entrez_kit.corpus.rag_get import RagDocument, RagGetRequest
 from entrez_kit.corpus.search.rag_search import RagHit, RagSearchRequest, RagSearchResult
 from entrez_kit.pubmed.models import Article
 from entrez_kit.references.audit import AUDIT, Audit, AuditRequest, AuditResult
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
 
     from entrez_kit.corpus.indexing import Reindexed
     from entrez_kit.corpus.models import CheckpointGetResult, CheckpointSetResult, SyncPlan, SyncResult
-    from entrez_kit.corpus.rag_get import RagDocument
     from entrez_kit.corpus.store.reading import CheckpointLog, CorpusDiff, CorpusList, CorpusStats
     from entrez_kit.corpus.store.store import Store
     from entrez_kit.corpus.weaviate.delivery import Delivered
@@ -170,21 +168,20 @@ def search_command(ctx: typer.Context, request: RagSearchRequest) -> None:
         id_key="pmid",
     )
 
-    def report_remarks(found: SingleOutcome[RagSearchResult]) -> None:
-        result = found.result
+    def report_remarks(result: RagSearchResult) -> None:
         if not result.results and not store.corpora().corpora:
             note(ctx, f"The corpus is empty. {NEXT} fills it.")
         for text in result.caution_texts:
             warn(ctx, text)
-        _note_status(ctx, found)
+        _note_status(ctx, result)
 
     run(ctx, RAG_SEARCH, request, view, afterwards=report_remarks)
 
 
-def _note_status(ctx: typer.Context, found: "SingleOutcome[Any]") -> None:
+def _note_status(ctx: typer.Context, result: RagSearchResult | RagDocument) -> None:
     """Report the publication status of records, which a document of the corpus contract cannot contain."""
     if plan(ctx).format.family is not Family.SCREEN:
-        for text in found.result.standings:
+        for text in result.standings:
             note(ctx, text)
 
 

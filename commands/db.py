@@ -9,7 +9,6 @@ import typer
 
 from entrez_kit.base.output_formats import BY_NAME, Family
 from entrez_kit.core.model import Result
-from entrez_kit.core.operation import SingleOutcome
 from entrez_kit.databases.fetch import FETCH, EntrezFetchRequest, EntrezFetchResult
 from entrez_kit.databases.info import INFO, InfoRequest, InfoResult, SearchField, TermCount
 from entrez_kit.databases.link import LINK, Link, LinkRequest, LinkResult, LinkSet
@@ -21,7 +20,7 @@ from ._formats import TextWriter, View
 from ._formats.fields import Record, build_columns, convert_to_data
 from ._ids import ONE_REQUEST, describe_failure
 from ._options import build_argument, build_ids_argument, build_option, request_options
-from ._pipeline import get_state, note, plan, run, tell_rest, was_typed
+from ._pipeline import get_state, note, report_omitted, plan, run, was_typed
 from ._state import accept_formats
 
 if TYPE_CHECKING:
@@ -129,12 +128,11 @@ def search(ctx: typer.Context, request: EntrezSearchRequest) -> None:
     entrez-kit db search nuccore "BRCA1\\[gene] AND human\\[orgn]" -f ids | entrez-kit db summary nuccore -
     """
 
-    def report_remarks(found: SingleOutcome[EntrezSearchResult]) -> None:
-        result = found.result
+    def report_remarks(result: EntrezSearchResult) -> None:
         next_offset = result.offset + result.retrieved_count
         total = result.total_found or 0
         if not plan(ctx).format.has_total and result.ids and next_offset < total:
-            tell_rest(ctx, f"{total - next_offset:,} more: add --offset {next_offset}")
+            report_omitted(ctx, f"{total - next_offset:,} more: add --offset {next_offset}")
 
     view: View[EntrezSearchResult] = View(
         table=_render_search_table,

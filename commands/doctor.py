@@ -129,41 +129,37 @@ def _render_table(report: "DoctorReport") -> "RenderableType":
     return Group(checks, compared, _render_verdict(report), *_summarize(report))
 
 
-def _render_listing(
-    columns: tuple[str, str, str], found: "Sequence[Check | Comparison]", way: str = ""
-) -> "RenderableType":
+def _render_listing(columns: tuple[str, str, str], checks: "Sequence[Check | Comparison]", way: str = "") -> "RenderableType":
     """Return a table with a row for each result, grouped by service."""
     from rich.text import Text
 
     from ._views.tables import ListingTable, build_fixed_column
 
-    table = ListingTable(
-        build_fixed_column(columns[0]) if way else columns[0], build_fixed_column(columns[1]), columns[2]
-    )
-    for service, rows in groupby(found, key=lambda one: one.service):
+    table = ListingTable(build_fixed_column(columns[0]) if way else columns[0], build_fixed_column(columns[1]), columns[2])
+    for service, rows in groupby(checks, key=lambda check: check.service):
         if service is not None:
             table.add_section()
             table.add_row(Text(f"{way}{service}", style="bold"))
-        for one in rows:
-            status = str(getattr(one, "status", "") or getattr(one, "verdict", ""))
+        for check in rows:
+            status = str(getattr(check, "status", "") or getattr(check, "verdict", ""))
             table.add_row(
-                NAMES.get(one.name, one.name), Text(status, style=STYLES[status]), _render_details(one, status)
+                NAMES.get(check.name, check.name), Text(status, style=STYLES[status]), _render_details(check, status)
             )
     return table
 
 
-def _render_details(one: "Check | Comparison", status: str) -> "RenderableType":
+def _render_details(check: "Check | Comparison", status: str) -> "RenderableType":
     from rich.text import Text
 
-    differences, hop = getattr(one, "differences", []), getattr(one, "hop", None)
+    differences, hop = getattr(check, "differences", []), getattr(check, "hop", None)
     lines = [str(difference) for difference in differences[:SHOWN]]
     if len(differences) > SHOWN:
         lines.append(f"... and {len(differences) - SHOWN} more, which --json has")
-    if one.detail:
-        lines.append(f"{hop.replace('_', ' ')}: {one.detail}" if hop else one.detail)
+    if check.detail:
+        lines.append(f"{hop.replace('_', ' ')}: {check.detail}" if hop else check.detail)
     text = Text("\n".join(lines), style="dim" if status == "skipped" else "")
-    if one.hint:
-        text.append(f"\n{one.hint}", style="cyan")
+    if check.hint:
+        text.append(f"\n{check.hint}", style="cyan")
     return text
 
 

@@ -16,7 +16,7 @@ from entrez_kit.services.europe_pmc import MAX_PAGE_SIZE
 from ._formats import View
 from ._formats.fields import build_columns
 from ._options import build_argument, build_option, request_options
-from ._pipeline import plan, refuse_beside, run, tell_rest, was_typed
+from ._pipeline import plan, refuse_beside, report_omitted, run, was_typed
 from ._state import accept_formats
 from ._views.markdown import page
 from ._views.text import ARTICLE_COLUMNS, record_key
@@ -73,7 +73,7 @@ def command(
     def report_remarks(hits: EuropePMCArticles) -> None:
         if hits.next_cursor and hits.failure is None and not plan(ctx).whole:
             found = f"{hits.retrieved:,} of {hits.total_found:,} records"
-            tell_rest(ctx, f"{found}. For the next page add --cursor {hits.next_cursor}")
+            report_omitted(ctx, f"{found}. For the next page add --cursor {hits.next_cursor}")
 
     run(
         ctx,

@@ -8,7 +8,6 @@ import typer
 
 from entrez_kit.base.errors import AmbiguousQuery, UnresolvedEntity
 from entrez_kit.base.output_formats import Family
-from entrez_kit.core.operation import SingleOutcome
 from entrez_kit.core.per_input import PerInputAnswer
 from entrez_kit.databases.gene.find_symbols import FIND_SYMBOLS, SymbolOutcome, SymbolsResult
 from entrez_kit.databases.gene.gene_errors import looks_like_gene_id
@@ -20,7 +19,7 @@ from ._formats import View
 from ._formats.fields import Record, build_columns, convert_to_data
 from ._ids import describe_failed_input, read_inputs, run_each
 from ._options import Parameter, build_ids_argument, build_option, request_options
-from ._pipeline import build_request, plan, run, suggest, tell_rest
+from ._pipeline import build_request, plan, report_omitted, run, suggest
 from ._state import STDIN, accept_formats
 
 if TYPE_CHECKING:
@@ -151,12 +150,12 @@ def search(ctx: typer.Context, options: dict[str, Any]) -> None:
         id_key="id",
     )
 
-    def report_remarks(found: SingleOutcome[GenePage]) -> None:
-        page = found.result.pagination
+    def report_remarks(found: GenePage) -> None:
+        page = found.pagination
         if page.cursor and (not plan(ctx).format.whole or plan(ctx).fields):
-            tell_rest(ctx, f"There are {page.total_count:,} genes. For the next page add --cursor {page.cursor}")
-        if found.result.items:
-            first = found.result.items[0].id
+            report_omitted(ctx, f"There are {page.total_count:,} genes. For the next page add --cursor {page.cursor}")
+        if found.items:
+            first = found.items[0].id
             suggest(ctx, f"gene get {first}", f"gene pubmed {first}")
 
     run(ctx, SEARCH_GENES, request, view, afterwards=report_remarks)
@@ -261,7 +260,7 @@ def pubmed(ctx: typer.Context, options: dict[str, Any]) -> None:
     def report_remarks(links: PubMedLinks) -> None:
         next_offset = offset + len(links.pmids)
         if not plan(ctx).format.has_total and links.pmids and next_offset < links.total_count:
-            tell_rest(
+            report_omitted(
                 ctx,
                 f"{links.total_count - next_offset:,} more: add --offset {next_offset}, or --limit {links.total_count}",
             )

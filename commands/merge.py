@@ -85,8 +85,7 @@ def command(
     request = build_request(
         ctx, MERGE_REFERENCES, {"files": listed, "decisions": decisions, "separate": list(undo or [])}
     )
-    outcomes = run(ctx, MERGE_REFERENCES, request, _view(), label="Comparing", afterwards=lambda _: None)
-    result = getattr(outcomes, "result", None)
+    result = run(ctx, MERGE_REFERENCES, request, _view(), label="Comparing")
     assert isinstance(result, MergeResult)
     if review is not None:
         with Sink(review) as sink:

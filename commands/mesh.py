@@ -5,13 +5,12 @@ from typing import TYPE_CHECKING
 import typer
 
 from entrez_kit.base.output_formats import Family
-from entrez_kit.core.operation import SingleOutcome
 from entrez_kit.databases.mesh import MESH, MeshRequest, MeshResult
 
 from ._formats import View
 from ._formats.fields import build_columns
 from ._options import build_argument, build_option, request_options
-from ._pipeline import plan, run, tell_rest
+from ._pipeline import plan, report_omitted, run
 from ._state import accept_formats
 
 if TYPE_CHECKING:
@@ -41,9 +40,9 @@ def command(ctx: typer.Context, request: MeshRequest) -> None:
     Use the name of a heading in a search: entrez-kit search asthma --mesh "Myocardial Infarction"
     """
 
-    def report_remarks(found: SingleOutcome[MeshResult]) -> None:
-        if not plan(ctx).format.has_total and found.result.next_offset is not None:
-            tell_rest(ctx, f"For more: --offset {found.result.next_offset}")
+    def report_remarks(found: MeshResult) -> None:
+        if not plan(ctx).format.has_total and found.next_offset is not None:
+            report_omitted(ctx, f"For more: --offset {found.next_offset}")
 
     columns = build_columns("ui", "name", "kind", "tree_numbers", "entry_terms", "scope_note", "subheadings")
     view: View[MeshResult] = View(table=_render_mesh_table, columns=columns, id_key="ui")

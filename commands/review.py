@@ -54,8 +54,7 @@ def _view(title: str, folder: str) -> View[Any]:
 def _run(ctx: typer.Context, operation: Operation[Any, Any], options: dict[str, Any], label: str) -> Any:
     """Run an operation with a single answer, print it, and return it."""
     view = _view(operation.title, str(options["folder"]))
-    outcome = run(ctx, operation, build_request(ctx, operation, options), view, label=label, afterwards=lambda _: None)
-    return getattr(outcome, "result", None)
+    return run(ctx, operation, build_request(ctx, operation, options), view, label=label)
 
 
 @app.command("init")

@@ -9,7 +9,6 @@ import typer
 from entrez_kit.base.errors import Exit, InvalidInput
 from entrez_kit.base.output_formats import Family
 from entrez_kit.base.settings import parse_names
-from entrez_kit.core.operation import SingleOutcome
 from entrez_kit.strategies.findings import CODES
 from entrez_kit.strategies.lint_strategy import LINT_STRATEGY, LintResult
 from entrez_kit.strategies.measure_recall import MEASURE_RECALL, RecallResult
@@ -181,8 +180,7 @@ def lint(
         between="",
         title="Findings",
     )
-    outcome = run(ctx, LINT_STRATEGY, request, view, label="Checking")
-    found = outcome.result if isinstance(outcome, SingleOutcome) else None
+    found = run(ctx, LINT_STRATEGY, request, view, label="Checking")
     if not isinstance(found, LintResult):
         return
     if target is not None and found.fixed is not None:

@@ -43,8 +43,8 @@ class Writer(Generic[Piece]):
 
     whole: bool = False
     """Whether the collected result is the only outcome that the writer takes."""
-    takes_records: bool = False
-    """Whether a writer of the whole result takes each record when it arrives. The result then has no records."""
+    take_record: Callable[[Any], None] | None = None
+    """Takes each record of a whole result when it arrives, if the writer can; the result then has no records."""
 
     def __init__(self, sink: Sink, pieces: Callable[[Any], Iterable[Piece]]) -> None:
         self.sink = sink
@@ -61,10 +61,6 @@ class Writer(Generic[Piece]):
 
     def put(self, piece: Piece) -> None:
         """Write a piece of an outcome."""
-        raise NotImplementedError
-
-    def take_record(self, record: Any) -> None:
-        """Store a record until the rest of the document is known."""
         raise NotImplementedError
 
     def end(self) -> None:
@@ -167,7 +163,7 @@ class View(Generic[Res]):
     title: str = ""
     writers: Mapping[str, Callable[[Sink], Writer[Any]]] = field(default_factory=dict)
 
-    def list_rows(self, outcome: Any) -> Iterable[Record]:
+    def list_found(self, outcome: Any) -> Iterable[Record]:
         """Return the rows of an outcome without inputs that have no result."""
         return (record for record in (self.rows or self.records)(outcome) if not isinstance(record, Failed))
 
@@ -175,7 +171,7 @@ class View(Generic[Res]):
         """Return the ids of an outcome; a row without an id, such as an ambiguous symbol, has none."""
         if self.ids is not None:
             return self.ids(outcome)
-        return (str(uid) for row in self.list_rows(outcome) if (uid := row.get(self.id_key)) is not None)
+        return (str(uid) for row in self.list_found(outcome) if (uid := row.get(self.id_key)) is not None)
 
 
 @dataclass(frozen=True)

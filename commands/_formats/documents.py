@@ -95,7 +95,7 @@ class DocumentWriter(Writer[Any]):
             else:
                 known = [*(records.list_names() if records_key else ()), *document.list_names()]
                 raise unknown_field(path, list(dict.fromkeys(known)))
-        self.takes_records = not fields
+        self.take_record = None if fields else self._store_record
 
     @abstractmethod
     def render(self, document: Any) -> str:
@@ -105,7 +105,7 @@ class DocumentWriter(Writer[Any]):
     def render_item(self, record: Any) -> bytes:
         """Return a record as an item of the list of records."""
 
-    def take_record(self, record: Any) -> None:
+    def _store_record(self, record: Any) -> None:
         """Store the text of a record."""
         self._taken.add((self.between_items if self._taken else b"") + self.render_item(record))
 

@@ -75,7 +75,7 @@ def draw(view: View[Any], result: Any, console: "Console") -> "RenderableType":
         return view.table(result, console)
     from .._views.tables import build_grid
 
-    return build_grid(view.list_rows(result), view.columns)
+    return build_grid(view.list_found(result), view.columns)
 
 
 def show(state: "State", sink: Sink, make: "Callable[[Console], RenderableType]") -> None:

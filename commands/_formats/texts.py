@@ -22,4 +22,4 @@ def page_writer(job: Job) -> TextWriter:
     """Return the writer of Markdown, one part for each record."""
     page = job.view.page
     assert page is not None, "a command that accepts pages has a page for a record"
-    return TextWriter(job.sink, lambda outcome: map(page, job.view.list_rows(outcome)), between=job.view.between)
+    return TextWriter(job.sink, lambda outcome: map(page, job.view.list_found(outcome)), between=job.view.between)

@@ -1,14 +1,14 @@
 """Numbers in text: counts of things, and Roman numbers, which mark the items of lists."""
 
 
-def format_count(number: int, one: str, many: str | None = None) -> str:
+def format_count(number: int, singular: str, many: str | None = None) -> str:
     """Return a number and what it counts: "1 record", "2 records", "1,234 replies".
 
     Args:
-        one: the text after the number 1, which may have a verb: "record takes".
-        many: the text after any other number. Default: ``one`` and "s".
+        singular: the text after the number 1, which may have a verb: "record takes".
+        many: the text after any other number. Default: ``singular`` and "s".
     """
-    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+    return f"{number:,} {singular if number == 1 else many or f'{singular}s'}"
 
 
 def to_roman(number: int) -> str:

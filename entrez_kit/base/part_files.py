@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import BinaryIO
 
 
-def create_part(place: Path) -> tuple[Path, BinaryIO]:
+def create_part(target: Path) -> tuple[Path, BinaryIO]:
     """Create the temporary file of a file, remove those of killed runs, and return its path and the open file.
 
     Raises:
         OSError: it cannot be created.
     """
-    _remove_abandoned(place)
+    _remove_abandoned(target)
     while True:
-        path = place.with_name(f".{place.name[:60]}.{os.urandom(6).hex()}.part")
+        path = target.with_name(f".{target.name[:60]}.{os.urandom(6).hex()}.part")
         file = path.open("x+b")
         if _is_claimed(file.fileno()):
             return path, file
@@ -34,10 +34,10 @@ def _is_claimed(descriptor: int) -> bool:
     return True
 
 
-def _remove_abandoned(place: Path) -> None:
+def _remove_abandoned(target: Path) -> None:
     """Remove temporary files of killed runs for this file: those that no process has locked."""
-    pattern = re.compile(rf"\.{re.escape(place.name[:60])}\.[0-9a-f]{{12}}\.part")
-    with suppress(OSError), os.scandir(place.parent) as entries:
+    pattern = re.compile(rf"\.{re.escape(target.name[:60])}\.[0-9a-f]{{12}}\.part")
+    with suppress(OSError), os.scandir(target.parent) as entries:
         for entry in entries:
             if pattern.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
                 _remove_if_unlocked(Path(entry.path))

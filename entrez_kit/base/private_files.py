@@ -179,22 +179,22 @@ def database_files(path: Path) -> Iterator[Path]:
         yield path.with_name(path.name + suffix)
 
 
-def is_foreign(found: os.stat_result, *, root: bool = True) -> bool:
+def is_foreign(status: os.stat_result, *, root: bool = True) -> bool:
     """Return whether another user owns a file.
 
     Args:
         root: whether a file of root is accepted.
     """
-    return sys.platform != "win32" and found.st_uid != os.geteuid() and not (root and found.st_uid == 0)
+    return sys.platform != "win32" and status.st_uid != os.geteuid() and not (root and status.st_uid == 0)
 
 
-def refuse_foreign(found: os.stat_result, *, root: bool = True) -> None:
+def refuse_foreign(status: os.stat_result, *, root: bool = True) -> None:
     """Refuse a file of another user.
 
     Raises:
         PermissionError: ``is_foreign`` returns True.
     """
-    if is_foreign(found, root=root):
+    if is_foreign(status, root=root):
         raise PermissionError(errno.EPERM, "it belongs to another user")
 
 
@@ -259,6 +259,11 @@ Schema = Mapping[SchemaObject, frozenset[str]]
 """The definitions that each object may have."""
 
 
+def primary_code(exc: "sqlite3.Error") -> int:
+    """Return SQLite's primary error code; 0 if Python's module raised the error."""
+    return int(getattr(exc, "sqlite_errorcode", 0) or 0) & 0xFF
+
+
 def restrict_schema(connection: "sqlite3.Connection") -> None:
     """Prevent a connection from running unsafe functions of the file's schema and from writing to the schema."""
     connection.execute("PRAGMA trusted_schema=OFF")
@@ -283,21 +288,21 @@ def normalize_definition(definition: str) -> str:
     return _AROUND_PUNCTUATION.sub(r"\1", _SPACE.sub(" ", definition)).strip()
 
 
-def find_schema_change(found: Mapping[SchemaObject, str], expected: Schema, required: Iterable[SchemaObject]) -> str:
+def find_schema_change(schema: Mapping[SchemaObject, str], expected: Schema, required: Iterable[SchemaObject]) -> str:
     """Describe the first object that differs from the expected schema; return an empty string if none does.
 
     Args:
-        found: the objects of the file.
+        schema: the objects of the file.
         expected: the objects that it may have.
         required: the objects that it must have.
     """
-    for each, definition in found.items():
+    for each, definition in schema.items():
         allowed = expected.get(each)
         if allowed is None:
             return f"has a {_describe(each)} that entrez-kit did not create"
         if definition not in allowed:
             return f"has a {_describe(each)} with a changed definition"
-    missing = next((each for each in required if each not in found), None)
+    missing = next((each for each in required if each not in schema), None)
     return f"has no {_describe(missing)}" if missing is not None else ""
 
 

@@ -1,11 +1,11 @@
-"""Trace one call: its request id, and a record of every request sent for it.
+"""Trace one call: its request id, every request sent for it, and who answered it.
 
 The outermost layer opens a trace and the transport adds to it. A trace has no credentials or addresses.
 """
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -122,70 +122,3 @@ def trace(request_id: str | None = None) -> Iterator[Trace]:
 def current_trace() -> Trace | None:
     """Return the trace of the running call, if one is open."""
     return _current.get()
-
-
-class Cancelled(BaseException):
-    """The caller cancelled the call. This is not an error, and error handlers must not catch it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Watch:
-    """Callbacks for a long call: whether to continue, its progress, and its next stage."""
-
-    wanted: Callable[[], bool]
-    progress: Callable[[int, int | None], None]
-    stage: Callable[[str], None] = lambda label: None
-
-
-_watch: ContextVar[Watch | None] = ContextVar("entrez_kit_watch", default=None)
-
-
-@contextmanager
-def watch_calls(watch: Watch) -> Iterator[None]:
-    """Use these callbacks for the calls in this block."""
-    token = _watch.set(watch)
-    try:
-        yield
-    finally:
-        _watch.reset(token)
-
-
-@contextmanager
-def suppress_progress() -> Iterator[None]:
-    """Allow cancellation of this block without reports of progress, because it runs concurrently with other parts."""
-    watch = _watch.get()
-    if watch is None:
-        yield
-        return
-    with watch_calls(Watch(wanted=watch.wanted, progress=lambda done, total: None)):
-        yield
-
-
-def checkpoint() -> None:
-    """Stop the call if the caller cancelled it.
-
-    Raises:
-        Cancelled: the caller cancelled the call.
-    """
-    watch = _watch.get()
-    if watch is not None and not watch.wanted():
-        raise Cancelled
-
-
-def step(done: int, total: int | None = None) -> None:
-    """Report the progress of a long call between two requests, and stop if the caller cancelled it.
-
-    Raises:
-        Cancelled: the caller cancelled the call.
-    """
-    checkpoint()
-    watch = _watch.get()
-    if watch is not None:
-        watch.progress(done, total)
-
-
-def stage(label: str) -> None:
-    """Report that a new stage of a long call begins; its progress starts at 0."""
-    watch = _watch.get()
-    if watch is not None:
-        watch.stage(label)

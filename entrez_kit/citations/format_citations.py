@@ -11,7 +11,7 @@ from pydantic.json_schema import SkipJsonSchema
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, NotConfigured, RateLimited, UpstreamError
 from entrez_kit.citations.style.style_names import CitationStyle, read_styles
 from entrez_kit.core.model import Request, Result, Warned, omit_if_empty
-from entrez_kit.core.operation import AgentOptions, Operation, Outcomes
+from entrez_kit.core.operation import AgentOptions, Outcomes, StreamOperation
 from entrez_kit.pubmed.models import Article, RetractionStatus, Standing
 from entrez_kit.pubmed.record_fetcher import BATCH, Fetched, InputOutcome, Retrieval
 from entrez_kit.services import Services
@@ -164,8 +164,10 @@ def build_result(request: CitationsRequest, citations: Citations) -> CitationsRe
     )
 
 
-FORMAT_CITATIONS = Operation(
+FORMAT_CITATIONS = StreamOperation(
     name="pubmed_format_citations",
+    request=CitationsRequest,
+    result=CitationsResult,
     outcomes=format_citations,
     collect=build_result,
     command=("cite",),

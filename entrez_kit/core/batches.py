@@ -9,8 +9,8 @@ from functools import partial
 from math import inf
 from typing import Final, Generic, TypeVar
 
-from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, RateLimited, UpstreamError
+from entrez_kit.base.progress import report_progress, stop_if_cancelled
 from entrez_kit.services.transport.in_flight import in_order
 
 PROBE_WAITS: Final = (1.0, 3.0, 9.0)
@@ -66,7 +66,7 @@ class CircuitBreaker:
         self,
         failure: EntrezKitError,
         ids: Sequence[str],
-        ask: Callable[[list[str]], object],
+        fetch: Callable[[list[str]], object],
         refusals: tuple[Refusal, ...] = (),
         *,
         since: float,
@@ -87,7 +87,7 @@ class CircuitBreaker:
             time.sleep(wait)
             try:
                 with suppress(*refusals):
-                    ask([uid])
+                    fetch([uid])
             except (UpstreamError, RateLimited) as exc:
                 failure = exc
             else:
@@ -124,7 +124,7 @@ class _BatchRun(Generic[Answer]):
     ``failed`` are the failed batches whose ids are not probed yet. No new batch starts until ``calm`` is set again.
     """
 
-    ask: Callable[[list[str]], Answer]
+    fetch: Callable[[list[str]], Answer]
     refusals: tuple[Refusal, ...]
     breaker: CircuitBreaker
     at_once: int
@@ -135,7 +135,7 @@ class _BatchRun(Generic[Answer]):
         if self.breaker.stopped_by is not None:
             return BatchOutcome(batch, error=not_tried_error(self.breaker.stopped_by))
         try:
-            return BatchOutcome(batch, (self.ask(batch),))
+            return BatchOutcome(batch, (self.fetch(batch),))
         except self.refusals as exc:
             return BatchOutcome(batch, error=exc, refused=True)
         except (UpstreamError, RateLimited) as exc:
@@ -172,13 +172,13 @@ class _BatchRun(Generic[Answer]):
             return part.error is None or is_one
         if self.breaker.stopped_by is not None or len(probes) == 1:
             return True
-        return not self.breaker.probe(part.error, probes, self.ask, self.refusals, since=part.at) or is_one
+        return not self.breaker.probe(part.error, probes, self.fetch, self.refusals, since=part.at) or is_one
 
 
 def fetch_in_batches(
     ids: Sequence[str],
     size: int,
-    ask: Callable[[list[str]], Answer],
+    fetch: Callable[[list[str]], Answer],
     *,
     refusals: tuple[Refusal, ...] = (EntityNotFound,),
     breaker: CircuitBreaker | None = None,
@@ -191,12 +191,12 @@ def fetch_in_batches(
 
     Args:
         size: ids per request.
-        ask: sends one request and parses the reply; runs in threads if several requests are in flight.
+        fetch: sends one request and parses the reply; runs in threads if several requests are in flight.
         refusals: errors with which the service refuses a whole batch because of some of its ids.
         breaker: the breaker of earlier calls, if calls share one.
         at_once: the maximum number of requests in flight.
     """
-    run = _BatchRun(ask, refusals, breaker or CircuitBreaker(patient=len(ids) > size), at_once)
+    run = _BatchRun(fetch, refusals, breaker or CircuitBreaker(patient=len(ids) > size), at_once)
     run.calm.set()
     batches = [list(ids[start : start + size]) for start in range(0, len(ids), size)]
     parts = in_order((partial(run.start_batch, batch) for batch in batches), at_once if len(batches) > 1 else 1)
@@ -205,9 +205,9 @@ def fetch_in_batches(
             done = number * size
             yield from run.settle(part, list(ids[done:]))
             if len(batches) > 1:  # a single request has no progress to report
-                tracing.step(done + len(part.ids), len(ids))
+                report_progress(done + len(part.ids), len(ids))
             else:
-                tracing.checkpoint()
+                stop_if_cancelled()
     finally:
         run.calm.set()
 
@@ -215,7 +215,7 @@ def fetch_in_batches(
 def collect_batches(
     ids: Sequence[str],
     size: int,
-    ask: Callable[[list[str]], Answer],
+    fetch: Callable[[list[str]], Answer],
     *,
     refusals: tuple[Refusal, ...] = (EntityNotFound,),
     breaker: CircuitBreaker | None = None,
@@ -223,7 +223,7 @@ def collect_batches(
 ) -> BatchedAnswers[Answer]:
     """Request each id once with ``fetch_in_batches`` and return all outcomes."""
     answers: BatchedAnswers[Answer] = BatchedAnswers()
-    for part in fetch_in_batches(ids, size, ask, refusals=refusals, breaker=breaker, at_once=at_once):
+    for part in fetch_in_batches(ids, size, fetch, refusals=refusals, breaker=breaker, at_once=at_once):
         if part.error is None:
             answers.answers.append((part.ids, part.answers[0]))
         else:

@@ -36,7 +36,9 @@ QUERY_FIELDS: Final = frozenset({"query", "query_term", "term"})
 MAX_NAMED: Final = 5
 """Maximum number of removed characters that a warning names."""
 WRONG_ARGUMENT: Final = "wrong_argument"
-NO_SUCH_ARGUMENT: Final = "there is no such argument"
+NO_SUCH_ARGUMENT: Final = "is not a known argument"
+UNKNOWN_ARGUMENT: Final = "unknown_argument"
+"""The reason of a problem with an argument that does not exist."""
 
 
 def is_absent(value: object) -> bool:
@@ -108,6 +110,10 @@ class Request(BaseModel):
         """Warnings about changes to the arguments, by their codes."""
         return self._warnings
 
+    def add_warning(self, code: str, text: Text) -> None:
+        """Add a warning about a change to the arguments; the result has it."""
+        self._warnings[code] = text
+
     @model_validator(mode="wrap")
     @classmethod
     def _prepare(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
@@ -124,9 +130,10 @@ class Request(BaseModel):
         for name, characters in removed.items():
             if characters:
                 codes = ", ".join(f"U+{ord(one):04X}" for one in characters[:MAX_NAMED])
-                request._warnings["invisible_characters"] = FrontendText(
+                text = FrontendText(
                     "Invisible characters were removed from ", Argument(name, marked=True), f": {codes}."
                 )
+                request.add_warning("invisible_characters", text)
         return request
 
 
@@ -147,9 +154,14 @@ def list_types(annotation: Any) -> list[Any]:
 
 def describe_field(field: FieldInfo) -> str:
     """Return the description of a field of a request, with the range of its values if it has both bounds."""
-    text = field.description or ""
+    text, bounds = field.description or "", read_bounds(field)
+    return f"{text} From {bounds[0]} to {bounds[1]}." if bounds else text
+
+
+def read_bounds(field: FieldInfo) -> tuple[int, int] | None:
+    """Return the smallest and the largest value of a field; None if it has no bounds, or only one."""
     bounds = {name: getattr(item, name) for item in field.metadata for name in ("ge", "le") if hasattr(item, name)}
-    return f"{text} From {bounds['ge']} to {bounds['le']}." if len(bounds) == 2 else text
+    return (bounds["ge"], bounds["le"]) if len(bounds) == 2 else None
 
 
 def split_at_commas(value: Any) -> Any:
@@ -255,6 +267,10 @@ class Collected(Result):
         """Return the error for missing records."""
         return self._missing_error
 
+    def set_missing_error(self, error: EntrezKitError | None) -> None:
+        """Set the error for missing records."""
+        self._missing_error = error
+
 
 def incomplete_error(
     missing: Any, message: Text, *, partial: bool = True, hint: Text | None = RESUME_HINT
@@ -320,16 +336,39 @@ class Warned(Collected):
     warnings: SkipJsonSchema[list[Warn]] = omit_if_empty([])
 
 
-def contradiction_error(field: str, message: Text, value: object = "") -> PydanticCustomError:
+class WrongValue(ValueError):
+    """The error that a validator of a request raises for a value.
+
+    Args:
+        message: the problem.
+        hint: what to do.
+    """
+
+    def __init__(self, message: Text, hint: Text) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+def contradiction_error(
+    field: str, message: Text, value: object = "", *, reason: str = "invalid_value"
+) -> PydanticCustomError:
     """Return the error that a model raises for contradictory arguments; it names one of them.
 
     Args:
         field: the argument to name.
         message: the problem.
         value: the value of the argument.
+        reason: see ``classify_problem``.
     """
-    context = {"field": field, "message": message, "given": "" if value is None else value}
+    context = {"field": field, "message": message, "given": "" if value is None else value, "reason": reason}
     return PydanticCustomError(WRONG_ARGUMENT, "{message}", context)
+
+
+def classify_problem(error: ErrorDetails) -> str:
+    """Return the reason of an error of pydantic: missing_argument, unknown_argument or invalid_value."""
+    if error["type"] == WRONG_ARGUMENT:
+        return str(error["ctx"]["reason"])
+    return {"missing": "missing_argument", "extra_forbidden": UNKNOWN_ARGUMENT}.get(error["type"], "invalid_value")
 
 
 def describe_problem(error: ErrorDetails, request: type[BaseModel] = BaseModel) -> Text:
@@ -350,6 +389,33 @@ def describe_problem(error: ErrorDetails, request: type[BaseModel] = BaseModel) 
     return error["msg"] if words is None else words.format(**context)
 
 
+def find_hint(error: ErrorDetails, request: type[BaseModel], name: str) -> Text | None:
+    """Return what to do about an error of pydantic, if that is more than to change the argument.
+
+    Args:
+        name: the name of the argument.
+    """
+    kind, problem = error["type"], error.get("ctx", {}).get("error")
+    if isinstance(problem, WrongValue):
+        return problem.hint
+    wanted = next((wanted for start, wanted in _WANTED.items() if kind.startswith(start)), None)
+    field = request.model_fields.get(name)
+    if "number" in str(wanted) and field is not None and (bounds := read_bounds(field)):
+        wanted = f"a number from {bounds[0]} to {bounds[1]}"
+    return wanted and FrontendText("Give ", Argument(name), f" {wanted}.")
+
+
+_WANTED: Final = {
+    "literal_error": "one of these values",
+    "enum": "one of these values",
+    "greater_than": "a larger number",
+    "less_than": "a smaller number",
+    "string_too_short": "a longer text",
+    "string_too_long": "a shorter text",
+    "too_short": "more entries",
+    "too_long": "fewer entries",
+}
+"""What to give instead, by the prefix of pydantic's error type."""
 _ACCEPTED: Final = {
     "missing": "is required",
     "string_too_short": "needs {min_length} or more characters",
@@ -371,9 +437,9 @@ _ACCEPTED: Final = {
 """Messages by the prefix of pydantic's error type."""
 
 
-def _list_fields(model: type[BaseModel], place: Sequence[str]) -> list[str]:
+def _list_fields(model: type[BaseModel], path: Sequence[str]) -> list[str]:
     """Return the fields of a request, or of a model inside it, that every front end has."""
-    for name in place:
+    for name in path:
         if field := model.model_fields.get(to_snake(name)):
             kinds = [kind for kind in list_types(field.annotation) if isinstance(kind, type)]
             model = next((kind for kind in kinds if issubclass(kind, BaseModel)), BaseModel)

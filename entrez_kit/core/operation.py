@@ -1,19 +1,29 @@
-"""Declare and run one use case: Outcomes, AgentOptions, Operation, execute."""
+"""Declare and run one use case: Outcomes, AgentOptions, DocumentOperation, StreamOperation, execute."""
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import RESUME_HINT, Argument, FrontendText, PerFrontend, Text, cut_middle
-from entrez_kit.core.model import WRONG_ARGUMENT, Collected, Request, Result, Warn, describe_problem
+from entrez_kit.base.frontend_text import Argument, FrontendText, PerFrontend, Text, cut_middle
+from entrez_kit.core.model import (
+    UNKNOWN_ARGUMENT,
+    WRONG_ARGUMENT,
+    Collected,
+    Request,
+    Result,
+    Warn,
+    classify_problem,
+    describe_problem,
+    find_hint,
+)
 
 if TYPE_CHECKING:
     from entrez_kit.services import Services
@@ -24,6 +34,7 @@ Res = TypeVar("Res", bound=Result)
 ArgumentError = Callable[[ValidationError, type[Request]], EntrezKitError]
 Item = TypeVar("Item")
 Given = TypeVar("Given")
+Stream = TypeVar("Stream", bound="Outcomes[Any]")
 
 
 class Outcomes(ABC, Generic[Item]):
@@ -32,10 +43,6 @@ class Outcomes(ABC, Generic[Item]):
     No request is sent before the iteration. ``warnings`` and other attributes are complete after it. The iteration
     raises an error only if no service answered for any input.
     """
-
-    take_record: Callable[[Any], None] | None = None
-    """Takes each record in place of the result, which then has none. Only ``hands_over`` outcomes call it."""
-    hands_over: ClassVar[bool] = False
 
     def __init__(self) -> None:
         self.warnings: list[Any] = []
@@ -55,117 +62,6 @@ class Outcomes(ABC, Generic[Item]):
     def missing_error(self) -> EntrezKitError | None:
         """Return the error to report if some requested records are missing, like ``Result.missing_error``."""
         return None
-
-
-class BatchedOutcomes(Outcomes[Item], Generic[Given, Item]):
-    """The outcomes of many inputs, requested in parts, so that the first outcomes arrive before the last request.
-
-    ``found`` counts the good outcomes and ``missing`` has the others. A part sets ``error`` if a service did not
-    answer; the iteration raises it if no input was answered.
-    """
-
-    BATCH_SIZE: ClassVar[int]
-    """Number of inputs that are requested before their outcomes are yielded."""
-    GOOD: ClassVar[tuple[str, ...]] = ("found",)
-
-    def __init__(self, services: "Services", inputs: Sequence[Given]) -> None:
-        super().__init__()
-        self._services, self._inputs = services, inputs
-        self.found = 0
-        self.missing: list[Any] = []
-        self.error: EntrezKitError | None = None
-
-    def __iter__(self) -> Iterator[Item]:
-        total = len(self._inputs)
-        for start in range(0, total, self.BATCH_SIZE):
-            tracing.step(start, total)
-            for item in self._request_batch(start, self._inputs[start : start + self.BATCH_SIZE]):
-                outcome = self._outcome(item)
-                if outcome.status in self.GOOD:
-                    self.found += 1
-                else:
-                    self.missing.append(outcome)
-                yield item
-        tracing.step(total, total)
-        if (
-            self.error is not None
-            and not self.found
-            and all(one.status in ("error", "invalid") for one in self.missing)
-        ):
-            raise self.error
-
-    @abstractmethod
-    def _request_batch(self, start: int, inputs: Sequence[Given]) -> Iterable[Item]:
-        """Request some of the inputs, which begin at this index, and yield or return the outcome of each."""
-
-    def _outcome(self, item: Item) -> Any:
-        """Return the object that has the ``status`` of an item."""
-        return item
-
-
-class SummarizedOutcomes(Outcomes[Item], Generic[Item, Res]):
-    """Outcomes with a summary: ``result`` returns it after the iteration."""
-
-    @abstractmethod
-    def result(self) -> Res:
-        """Return the summary of all outcomes."""
-
-
-def drain(request: Request, outcomes: SummarizedOutcomes[Any, Res]) -> Res:
-    """Iterate over all outcomes and return their summary."""
-    for _ in outcomes:
-        pass
-    return outcomes.result()
-
-
-def build_missing_error(
-    missing: Sequence[Any],
-    found: int,
-    name: str,
-    *,
-    unanswered: str,
-    invalid: tuple[type[EntrezKitError], str, Text, str] | None,
-    unknown: tuple[str, Text],
-    lost: bool = False,
-) -> EntrezKitError | None:
-    """Return the error for missing outcomes; None if nothing is missing.
-
-    Args:
-        missing: the outcomes without a good ``status``: error, partial, invalid, or any other status.
-        found: the number of inputs with a good outcome.
-        name: the field of an outcome that holds the input.
-        unanswered: the message if a service did not answer for some inputs.
-        invalid: error, message, hint and reason if all missing inputs are invalid identifiers; None to treat them as
-            not found.
-        unknown: message and hint of all other cases.
-        lost: whether more is missing than ``missing`` lists.
-    """
-    if not missing and not lost:
-        return None
-    details: dict[str, Any] = {"partial": found > 0, "missing": [one.model_dump() for one in missing]}
-    statuses = {one.status for one in missing}
-    if lost or statuses & {"error", "partial"}:
-        return UpstreamError(unanswered, recovery_hint=RESUME_HINT, details={**details, "reason": "incomplete"})
-    otherwise = (EntityNotFound, *unknown, "not_found")
-    kind, text, hint, reason = invalid if invalid is not None and statuses == {"invalid"} else otherwise
-    first = next((one for one in missing if one.status == reason), missing[0])
-    return kind(
-        text, invalid_input=getattr(first, name), recovery_hint=hint or None, details={**details, "reason": reason}
-    )
-
-
-class SingleOutcome(Outcomes[Res]):
-    """The outcome of an operation with a single answer: its result."""
-
-    def __init__(self, result: Res) -> None:
-        self.result = result
-        self.warnings = getattr(result, "warnings", [])
-
-    def __iter__(self) -> Iterator[Res]:
-        yield self.result
-
-    def missing_error(self) -> EntrezKitError | None:
-        return self.result.missing_error()
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +111,7 @@ class AgentOptions:
 
     Args:
         caps: maximum values, which protect the context window; for a list field its maximum length.
+        limit: returns a request within a maximum that is not the value of an argument, with a warning about the change.
         function: replaces the function of the operation if MCP calls have a limit that is not an argument; its
             docstring describes the tool to agents.
         defaults: default values of arguments, if agents should get less than other callers.
@@ -236,6 +133,7 @@ class AgentOptions:
     """
 
     caps: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    limit: Callable[[Any], Request] | None = None
     function: "Callable[[Services, Any], Result] | None" = None
     defaults: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     several: Several | None = None
@@ -251,35 +149,20 @@ class AgentOptions:
     closed_schema: bool = False
 
 
-@dataclass(frozen=True)
-class Operation(Generic[Req, Res]):
-    """One use case: its function, its request and result models, and its names in the three front ends.
+@dataclass(frozen=True, kw_only=True)
+class Operation(ABC, Generic[Req, Res]):
+    """One use case: its request and result models, and its names in the three front ends.
 
-    An operation with a single answer has a ``function``. One over many inputs has ``outcomes`` and ``collect``
-    instead, so that a front end can pass on each outcome as soon as it arrives. The annotations of these functions
-    give the request and result models.
-
-    There are five ways to run it:
-
-    - ``run``: methods of ``EntrezKit``, the server (for a tool through ``execute``), and any caller that needs a whole
-      result with its warnings call it.
-    - ``run_without_warnings``: operations that add the warnings to their own result call it, and commands without
-      inputs.
-    - ``stream``: ``kit.stream`` calls it, and commands that write each outcome as it arrives.
-    - ``start``: commands that write a whole document call it, and operations that read the outcomes in a loop.
-    - ``finish``: these commands call it to make the result of the outcomes that ``start`` returned.
+    It is a ``DocumentOperation`` or a ``StreamOperation``. Any caller that needs the whole result calls ``run``.
 
     Args:
         name: the MCP tool name.
-        function: takes the services and the request; returns the result or raises an error.
-        outcomes: takes the services and the request; returns the outcomes and sends no request before their iteration.
-        collect: takes the request and these outcomes; iterates over them and returns the result.
-        request: request model, if the annotation of ``request`` does not give it.
-        result: result model, if the return annotation does not give it.
-        method: name of the method of ``EntrezKit``, if it is not the name of the function.
         command: the command in the terminal.
         toolset: pubmed, gene, corpus, entrez, citations or review.
         title: a short title for people.
+        request: the request model.
+        result: the result model.
+        kit_method: the method of ``EntrezKit``, if it is not the tool name without ``pubmed_``.
         errors: errors that it raises besides INVALID_INPUT and INTERNAL_ERROR; by default those of the E-utilities.
         aliases: other accepted tool names.
         read_only: whether it never changes the local store.
@@ -292,12 +175,9 @@ class Operation(Generic[Req, Res]):
     command: tuple[str, ...]
     toolset: str
     title: str
-    function: "Callable[[Services, Req], Res] | None" = None
-    outcomes: "Callable[[Services, Req], Outcomes[Any]] | None" = None
-    collect: Callable[[Req, Any], Res] | None = None
-    request: type[Req] = None  # type: ignore[assignment]  # set from the function, like the next two
-    result: type[Res] = None  # type: ignore[assignment]
-    method: str = ""
+    request: type[Req]
+    result: type[Res]
+    kit_method: str = ""
     errors: tuple[type[EntrezKitError], ...] = (EntityNotFound, UpstreamError, RateLimited)
     aliases: tuple[str, ...] = ()
     read_only: bool = True
@@ -305,21 +185,20 @@ class Operation(Generic[Req, Res]):
     error_document: Callable[[EntrezKitError], dict[str, Any]] = EntrezKitError.envelope
     agents: AgentOptions = field(default_factory=AgentOptions)
 
-    def __post_init__(self) -> None:
-        work: Any = self.outcomes or self.function
-        collected: Any = self.collect or self.function
-        found = {
-            "request": self.request or work.__annotations__["request"],
-            "result": self.result or collected.__annotations__["return"],
-            "method": self.method or work.__name__,
-        }
-        for name, value in found.items():
-            object.__setattr__(self, name, value)
+    @property
+    def method(self) -> str:
+        """The name of the method of ``EntrezKit``."""
+        return self.kit_method or self.name.removeprefix("pubmed_")
+
+    @property
+    @abstractmethod
+    def implementation(self) -> "Callable[[Services, Req], Any]":
+        """The function of the operation; its docstring describes the operation."""
 
     @property
     def description(self) -> str:
         """The docstring of the function, or of the one for agents, without its technical sections."""
-        text = (self.agents.function or self.outcomes or self.function).__doc__ or ""
+        text = (self.agents.function or self.implementation).__doc__ or ""
         lines = [line.strip() for line in text.strip().splitlines()]
         for heading in ("Args:", "Returns:", "Raises:", "Source:"):
             if heading in lines:
@@ -340,37 +219,16 @@ class Operation(Generic[Req, Res]):
         except ValidationError as exc:
             raise (self.argument_error or invalid_arguments)(exc, self.request) from None
 
-    def _name_trace(self) -> None:
-        """Name the operation in the trace of the call; an operation inside another one does not change it."""
-        if (opened := tracing.current_trace()) is not None:
-            opened.operation = opened.operation or self.name
+    @abstractmethod
+    def answer(self, services: "Services", request: Req) -> Res:
+        """Return the result, or raise an error. It has no warnings of ``add_warnings``.
 
-    def start(self, services: "Services", request: Req) -> Outcomes[Any]:
-        """Return the outcomes of a request before any iteration; an operation with a single answer runs here."""
-        self._name_trace()
-        if self.outcomes is not None:
-            return self.outcomes(services, request)
-        assert self.function is not None, "an operation has a function, or outcomes and collect"
-        return SingleOutcome(self.function(services, request))
+        Operations call it to use another operation.
+        """
 
-    def run_without_warnings(self, services: "Services", request: Req) -> Res:
-        """Return the result of a request, without the warnings of every answer, or raise an error."""
-        return self._collect_outcomes(request, self.start(services, request))
-
-    def finish(self, services: "Services", request: Req, outcomes: Outcomes[Any]) -> Res:
-        """Iterate over the outcomes that ``start`` returned and return the result with all warnings."""
-        return _add_warnings(self._collect_outcomes(request, outcomes), _list_warnings(services, request))
-
-    def _collect_outcomes(self, request: Req, outcomes: Outcomes[Any]) -> Res:
-        """Iterate over the outcomes that ``start`` returned and return the result."""
-        if isinstance(outcomes, SingleOutcome):
-            single: Res = outcomes.result
-            return single
-        assert self.collect is not None, "an operation with outcomes has a function that collects them"
-        result = self.collect(request, outcomes)
-        if isinstance(result, Collected):
-            result._missing_error = outcomes.missing_error()
-        return result
+    def add_warnings(self, services: "Services", request: Req, result: Res) -> Res:
+        """Return a result with the warnings of every answer: who answers if not NCBI, and changed arguments."""
+        return _add_warnings(result, _list_warnings(services, request))
 
     def run(self, services: "Services", arguments: Mapping[str, Any] | Req, *, opens_span: bool = True) -> Res:
         """Validate the arguments and return the result with all warnings, or raise an error.
@@ -378,35 +236,90 @@ class Operation(Generic[Req, Res]):
         Args:
             opens_span: whether to record the call as a span; False if the caller has opened one.
         """
-        with tracing.trace(), self.record_span(services) if opens_span else nullcontext():
-            self._name_trace()
+        with self.open_trace(services, opens_span=opens_span):
             request = self.build(arguments)
-            return self.finish(services, request, self.start(services, request))
+            return self.add_warnings(services, request, self.answer(services, request))
 
     @contextmanager
-    def record_span(self, services: "Services") -> Iterator[None]:
-        """Record this block as one span of the operation, if spans are recorded."""
-        if not tracing.records_spans():
-            yield
-            return
-        from entrez_kit.services.transport.spans import operation_span
+    def open_trace(self, services: "Services", *, opens_span: bool = True) -> Iterator[None]:
+        """Name the operation in the trace of this block, and record one span for it if spans are recorded.
 
-        with tracing.trace(), operation_span(self.name, services.settings):
-            yield
+        An operation inside another one does not change the name.
+        """
+        with tracing.trace() as opened:
+            opened.operation = opened.operation or self.name
+            if not opens_span or not tracing.records_spans():
+                yield
+                return
+            from entrez_kit.services.transport.spans import operation_span
 
-    def stream(self, services: "Services", arguments: Mapping[str, Any] | Req) -> Outcomes[Any]:
-        """Validate the arguments and return the outcomes; for an operation with a single answer this is its result.
+            with operation_span(self.name, services.settings):
+                yield
 
-        The first warnings are those that ``finish`` adds.
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentOperation(Operation[Req, Res]):
+    """An operation with one answer: a document.
+
+    Args:
+        function: takes the services and the request; returns the result or raises an error.
+    """
+
+    function: "Callable[[Services, Req], Res]"
+
+    @property
+    def implementation(self) -> "Callable[[Services, Req], Res]":
+        return self.function
+
+    def answer(self, services: "Services", request: Req) -> Res:
+        return self.function(services, request)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamOperation(Operation[Req, Res], Generic[Req, Res, Stream]):
+    """An operation over many inputs: ``stream`` returns their outcomes, ``run`` the result that is collected from them.
+
+    A front end can thus pass on each outcome as soon as it arrives.
+
+    Args:
+        outcomes: takes the services and the request; returns the outcomes and sends no request before their iteration.
+        collect: takes the request and these outcomes; iterates over them and returns the result.
+        collect_into: like ``collect``, but passes each record to a function; the result has no records.
+    """
+
+    outcomes: "Callable[[Services, Req], Stream]"
+    collect: Callable[[Req, Stream], Res]
+    collect_into: Callable[[Req, Stream, Callable[[Any], None]], Res] | None = None
+
+    @property
+    def implementation(self) -> "Callable[[Services, Req], Stream]":
+        return self.outcomes
+
+    def answer(self, services: "Services", request: Req) -> Res:
+        return self.finish(request, self.outcomes(services, request))
+
+    def finish(self, request: Req, outcomes: Stream, take_record: Callable[[Any], None] | None = None) -> Res:
+        """Iterate over outcomes and return the result, with the error for missing ones.
+
+        Args:
+            take_record: takes each record in place of the result, if the operation has ``collect_into``.
+        """
+        if take_record is not None and self.collect_into is not None:
+            result = self.collect_into(request, outcomes, take_record)
+        else:
+            result = self.collect(request, outcomes)
+        if isinstance(result, Collected):
+            result.set_missing_error(outcomes.missing_error())
+        return result
+
+    def stream(self, services: "Services", arguments: Mapping[str, Any] | Req) -> Stream:
+        """Validate the arguments and return the outcomes; their first warnings are those of ``add_warnings``.
 
         Raises:
-            EntrezKitError: the arguments are invalid, or an operation with a single answer failed.
+            EntrezKitError: the arguments are invalid.
         """
-        self._name_trace()
         request = self.build(arguments)
-        outcomes = self.start(services, request)
-        if isinstance(outcomes, SingleOutcome):
-            return SingleOutcome(_add_warnings(outcomes.result, _list_warnings(services, request)))
+        outcomes = self.outcomes(services, request)
         first = [_warning(self.result, code, text) for code, text in _list_warnings(services, request).items()]
         outcomes.warnings = [*first, *outcomes.warnings]
         return outcomes
@@ -452,32 +365,59 @@ _VERB: Final = re.compile(r"(must|needs|takes|is|are|has|requires|cannot|contain
 def invalid_arguments(exc: ValidationError, request: type[BaseModel]) -> InvalidInput:
     """Convert a pydantic error about arguments to an INVALID_INPUT error that names every field."""
     problems: list[dict[str, Any]] = []
+    hints: list[Text | None] = []
     for error in exc.errors(include_url=False)[:MAX_DETAILED]:
         context = error.get("ctx", {})
-        place = [*error["loc"], context["field"]] if error["type"] == WRONG_ARGUMENT else error["loc"]
-        where = ".".join(str(part) for part in place)
+        path = [*error["loc"], context["field"]] if error["type"] == WRONG_ARGUMENT else error["loc"]
+        where = ".".join(map(str, path))
         if error["type"] == "missing":  # for these pydantic gives the alias
             where = re.sub(r"(?<=[a-z0-9])[A-Z]", lambda match: f"_{match[0].lower()}", where)
         # For a missing argument the input is all the other arguments.
         given = "" if error["type"] == "missing" else context.get("given", error["input"])
         shown = cut_middle(given if isinstance(given, str) else repr(given), 200)
-        problems.append({"field": where, "message": describe_problem(error, request), "input": shown})
+        problems.append(
+            {
+                "field": where,
+                "message": describe_problem(error, request),
+                "input": shown,
+                "reason": classify_problem(error),
+            }
+        )
+        hints.append(find_hint(error, request, where))
     first = problems[0]
     shown_problems = [_name_field(problem["field"], problem["message"], problem["input"]) for problem in problems]
     message = FrontendText.join_parts("; ", shown_problems[:MAX_PROBLEMS])
     return InvalidInput(
         message if str(message).endswith((".", "?")) else FrontendText(message, "."),
         invalid_input=f"{first['field']}={first['input']}" if first["field"] else None,
-        recovery_hint=FrontendText(
-            "Correct the named argument and ",
-            PerFrontend(
-                "run the command again; --help lists the accepted values.",
-                "call again; the schema lists the accepted values.",
-                "call again; the fields of the request list the accepted values.",
-            ),
-        ),
+        recovery_hint=_build_hint(problems, hints),
         details={"reason": "invalid_arguments", "errors": problems},
     )
+
+
+_REMEDIES: Final = {"missing_argument": "Add ", "invalid_value": "Change ", UNKNOWN_ARGUMENT: "Remove or rename "}
+"""What to do about a problem, by its reason."""
+
+
+def _build_hint(problems: Sequence[Mapping[str, Any]], hints: Sequence[Text | None]) -> Text:
+    """Return what to do about the problems that a message names.
+
+    Args:
+        hints: the own hint of each problem; a problem without one gets one from its reason.
+    """
+    sentences: list[Text] = list(dict.fromkeys(hint for hint in hints[:MAX_PROBLEMS] if hint is not None))
+    for reason, remedy in _REMEDIES.items():
+        names = dict.fromkeys(
+            problem["field"]
+            for problem, hint in zip(problems[:MAX_PROBLEMS], hints, strict=False)
+            if problem["reason"] == reason and hint is None
+        )
+        if names:
+            named = FrontendText.join_parts(", ", [Argument(name) if name else "the arguments" for name in names])
+            sentences.append(FrontendText(remedy, named, "."))
+    if any(problem["reason"] == UNKNOWN_ARGUMENT for problem in problems):
+        sentences.append(FrontendText(PerFrontend("--help", "The schema", "help()"), " lists the arguments."))
+    return FrontendText.join_parts(" ", sentences)
 
 
 def _name_field(name: str, message: Text, value: str) -> Text:

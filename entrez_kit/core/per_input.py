@@ -18,7 +18,8 @@ from entrez_kit.base.errors import (
 from entrez_kit.base.frontend_text import join_names
 from entrez_kit.core.batches import not_tried_error
 from entrez_kit.core.model import Request, Result, Warned, omit_if_empty
-from entrez_kit.core.operation import BatchedOutcomes, Operation, build_missing_error
+from entrez_kit.core.operation import Operation, Several, StreamOperation
+from entrez_kit.core.outcomes import BatchedOutcomes, build_missing_error
 from entrez_kit.services import Services
 from entrez_kit.services.transport.in_flight import in_order
 
@@ -119,17 +120,17 @@ class PerInput(BatchedOutcomes[str, PerInputAnswer[Res]]):
     def __iter__(self) -> Iterator[PerInputAnswer[Res]]:
         distinct = list(dict.fromkeys(self._inputs))
         at_once = self._services.eutils.at_once if len(distinct) > 1 else 1
-        self._answers = in_order((partial(self._ask, one) for one in distinct), at_once)
+        self._answers = in_order((partial(self._run_operation, value) for value in distinct), at_once)
         try:
             yield from super().__iter__()
         finally:
             del self._answers  # cancels running requests if the caller stops the iteration
 
     def _request_batch(self, start: int, inputs: Sequence[str]) -> Iterator[PerInputAnswer[Res]]:
-        for one in inputs:
-            if one not in self.answers:
-                self.answers[one] = next(self._answers)
-            item = self.answers[one]
+        for value in inputs:
+            if value not in self.answers:
+                self.answers[value] = next(self._answers)
+            item = self.answers[value]
             status = item.outcome().status
             self.found += status == "partial"  # it is in ``missing`` too
             failed = item.error if status == "error" else None
@@ -142,14 +143,14 @@ class PerInput(BatchedOutcomes[str, PerInputAnswer[Res]]):
     def _outcome(self, item: PerInputAnswer[Res]) -> PerInputOutcome:
         return item.outcome()
 
-    def _ask(self, one: str) -> PerInputAnswer[Res]:
+    def _run_operation(self, value: str) -> PerInputAnswer[Res]:
         if self._down is not None:
-            return PerInputAnswer(one, error=self._down)
+            return PerInputAnswer(value, error=self._down)
         try:
-            request = self._operation.build({**self._arguments, self._field: one})
-            return PerInputAnswer(one, result=self._operation.run_without_warnings(self._services, request))
+            request = self._operation.build({**self._arguments, self._field: value})
+            return PerInputAnswer(value, result=self._operation.answer(self._services, request))
         except (InvalidInput, UnresolvedEntity, EntityNotFound, UpstreamError, RateLimited) as exc:
-            return PerInputAnswer(one, error=exc)
+            return PerInputAnswer(value, error=exc)
 
     def missing_error(self) -> EntrezKitError | None:
         """Return the error for inputs without a result or with a partial one."""
@@ -161,7 +162,7 @@ def per_input(
     field: str,
     result: type[Result] = PerInputResult,
     missing_error: MissingErrorBuilder = _build_missing_error,
-) -> Operation[PerInputRequest, Any]:
+) -> StreamOperation[PerInputRequest, Any, PerInput[Any]]:
     """Return an operation that takes several values of an argument for which the given operation takes one.
 
     Args:
@@ -180,22 +181,24 @@ def per_input(
         outcomes_shown = [item.outcome() for item in found] if items.missing else []
         return result(**{result.RECORDS: results, "outcomes": outcomes_shown})
 
-    return replace(
-        operation,
-        function=None,
-        outcomes=outcomes,
-        collect=collect,
+    return StreamOperation(
+        name=operation.name,
         request=PerInputRequest,
         result=result,
-        argument_error=None,
+        outcomes=outcomes,
+        collect=collect,
+        command=operation.command,
+        toolset=operation.toolset,
+        title=operation.title,
+        errors=operation.errors,
+        read_only=operation.read_only,
+        error_document=operation.error_document,
         agents=replace(operation.agents, several=None),
     )
 
 
-def per_listed_input(operation: Operation[Any, Any]) -> Operation[PerInputRequest, Any]:
-    """Return the operation over a list of values that agents may give instead of one; see ``Several``."""
-    several = operation.agents.several
-    assert several is not None
+def per_listed_input(operation: Operation[Any, Any], several: Several) -> Operation[PerInputRequest, Any]:
+    """Return the operation over a list of values that agents may give instead of one."""
     listed = per_input(operation, several.field, several.result, several.missing_error)
     agents = replace(
         listed.agents,

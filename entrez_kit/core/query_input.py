@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.frontend_text import Argument, FrontendText, PerFrontend
 from entrez_kit.base.invisible import TYPOGRAPHIC_QUOTES
-from entrez_kit.core.model import Stripped, Warn
+from entrez_kit.core.model import Stripped, Warn, WrongValue
 
 # Dates in the format of Entrez, and its values for open bounds
 
@@ -51,7 +51,7 @@ def normalize_date(text: str) -> str:
     """
     match = _DATE.fullmatch(text.strip())
     if not match:
-        raise ValueError(f"{text!r} is not a date; write YYYY, YYYY/MM or YYYY/MM/DD")
+        raise WrongValue(f"{text!r} is not a date", "Write YYYY, YYYY/MM or YYYY/MM/DD.")
     year, month, day = (match[name] or match[f"{name}_"] for name in ("year", "month", "day"))
     try:
         date(int(year), int(month or 1), int(day or 1))
@@ -79,33 +79,33 @@ def check_balance(query: str, field: str = "query_term") -> None:
     Raises:
         InvalidInput: the message names the character and its position, counted from 1.
     """
-    open_places: list[int] = []
-    quote_place = 0
-    for place, character in enumerate(query, start=1):
+    open_positions: list[int] = []
+    quote_position = 0
+    for position, character in enumerate(query, start=1):
         if character == '"':
-            quote_place = 0 if quote_place else place
-        elif quote_place:
+            quote_position = 0 if quote_position else position
+        elif quote_position:
             continue
         elif character == "(":
-            open_places.append(place)
+            open_positions.append(position)
         elif character == ")":
-            if not open_places:
-                raise _unbalanced_error(query, field, "closing parenthesis", place, "has no opening one")
-            open_places.pop()
-    if quote_place:
-        raise _unbalanced_error(query, field, "quotation mark", quote_place, "is not closed")
-    if open_places:
-        raise _unbalanced_error(query, field, "opening parenthesis", open_places[-1], "is not closed")
+            if not open_positions:
+                raise _unbalanced_error(query, field, "closing parenthesis", position, "has no opening one")
+            open_positions.pop()
+    if quote_position:
+        raise _unbalanced_error(query, field, "quotation mark", quote_position, "is not closed")
+    if open_positions:
+        raise _unbalanced_error(query, field, "opening parenthesis", open_positions[-1], "is not closed")
 
 
-def _unbalanced_error(query: str, field: str, what: str, place: int, problem: str) -> InvalidInput:
+def _unbalanced_error(query: str, field: str, what: str, position: int, problem: str) -> InvalidInput:
     return InvalidInput(
-        FrontendText(Argument(field), f": the {what} at character {place} {problem}."),
+        FrontendText(Argument(field), f": the {what} at character {position} {problem}."),
         invalid_input=f"{field}={query}",
         recovery_hint=FrontendText(
             "Close all quotes and parentheses of the query", PerFrontend("; put single quotes around it", ""), "."
         ),
-        details={"reason": "unbalanced_query", "position": place},
+        details={"reason": "unbalanced_query", "position": position},
     )
 
 

@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import Field
 
-from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, InvalidInput, StoreError
+from entrez_kit.base.progress import report_progress
 from entrez_kit.core.model import Request, Result
-from entrez_kit.core.operation import Operation, SummarizedOutcomes, drain
+from entrez_kit.core.operation import StreamOperation
+from entrez_kit.core.outcomes import SummarizedOutcomes, drain
 from entrez_kit.corpus.store import store_of
 from entrez_kit.services import Services
 
@@ -60,20 +61,19 @@ class Export(SummarizedOutcomes["Article | dict[str, Any]", ExportResult]):
                 self.exported += 1
                 yield record
             if place % TELL_EVERY == 0:
-                tracing.step(place, stats.documents)
+                report_progress(place, stats.documents)
 
     def result(self) -> ExportResult:
         """Return the numbers of records exported and omitted."""
         return ExportResult(exported=self.exported, deleted=self.deleted)
 
 
-EXPORT: Final = Operation(
+EXPORT: Final = StreamOperation(
     name="corpus_export",
-    outcomes=Export,
-    collect=drain,
     request=ExportRequest,
     result=ExportResult,
-    method="export",
+    outcomes=Export,
+    collect=drain,
     command=("corpus", "export"),
     toolset="corpus",
     title="Export a corpus",

@@ -5,6 +5,7 @@ from typing import Final
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EmbeddingsError, EntrezKitError, LocalEmbeddingsError, NotConfigured
 from entrez_kit.base.frontend_text import REINDEX, FrontendText
+from entrez_kit.base.progress import begin_stage, report_progress
 from entrez_kit.core.model import Result
 from entrez_kit.corpus.store import store_of
 from entrez_kit.services import Services
@@ -43,7 +44,7 @@ def index_new(services: Services) -> EntrezKitError | None:
                 return None
             if vector_index.dimensions(connection):
                 vectors.check_model(connection, embedder.name)
-        tracing.stage(EMBEDDING)
+        begin_stage(EMBEDDING)
         vectors.embed_missing(store, embedder)
     except (EmbeddingsError, NotConfigured) as exc:
         hint = FrontendText("The records are stored. ", REINDEX, " to create the missing vectors.")
@@ -84,14 +85,14 @@ def reindex(services: Services, *, anew: bool = False) -> Reindexed:
                 recovery_hint="Set ENTREZ_KIT_EMBEDDINGS to openai or hf, or keep the existing vectors.",
                 details={"reason": "no_provider"},
             )
-        tracing.stage(INDEXING)
-        documents = store.reindex(tracing.step)
+        begin_stage(INDEXING)
+        documents = store.reindex(report_progress)
         vector_count = 0
         if embedder is not None:
             if anew:
                 with store.writing() as connection:
                     vector_index.forget(connection, embedder.name)
-            tracing.stage(EMBEDDING)
+            begin_stage(EMBEDDING)
             vector_count = vectors.embed_missing(store, embedder, drops_others=anew)
     return Reindexed(
         documents=documents,

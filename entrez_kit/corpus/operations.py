@@ -4,7 +4,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from entrez_kit.base import tracing
 from entrez_kit.base.errors import (
     EmbeddingsError,
     EntityNotFound,
@@ -16,7 +15,9 @@ from entrez_kit.base.errors import (
     VectorIndexError,
     corpus_envelope,
 )
-from entrez_kit.core.operation import AgentOptions, Operation, drain
+from entrez_kit.base.progress import begin_stage
+from entrez_kit.core.operation import AgentOptions, DocumentOperation, StreamOperation
+from entrez_kit.core.outcomes import drain
 from entrez_kit.corpus.models import (
     CheckpointGetRequest,
     CheckpointGetResult,
@@ -28,8 +29,8 @@ from entrez_kit.corpus.models import (
     SyncRequest,
     SyncResult,
 )
-from entrez_kit.corpus.rag_get import rag_get
-from entrez_kit.corpus.search.rag_search import rag_search
+from entrez_kit.corpus.rag_get import RagDocument, RagGetRequest, rag_get
+from entrez_kit.corpus.search.rag_search import RagSearchRequest, RagSearchResult, rag_search
 from entrez_kit.corpus.store import store_of
 from entrez_kit.services import Services
 
@@ -68,7 +69,7 @@ def _index(services: Services, result: SyncResult) -> None:
     if services.settings.weaviate_url is not None:
         from entrez_kit.corpus.weaviate.delivery import deliver
 
-        tracing.stage(DELIVERING)
+        begin_stage(DELIVERING)
         warning = deliver(services)
         if warning is not None:
             result.add_warning(warning)
@@ -116,24 +117,28 @@ def checkpoint_set(services: Services, request: CheckpointSetRequest) -> Checkpo
 
 
 _CLOSED: Final = AgentOptions(closed_schema=True)
-_of_contract: Final = partial(Operation, toolset=TOOLSET, error_document=corpus_envelope, agents=_CLOSED)
+_of_contract: Final = partial(DocumentOperation, toolset=TOOLSET, error_document=corpus_envelope, agents=_CLOSED)
 
-SYNC: Final = _of_contract(
+SYNC: Final = StreamOperation(
     name="pubmed_sync_delta",
+    request=SyncRequest,
+    result=SyncResult,
     outcomes=sync,
     collect=drain,
-    result=SyncResult,
-    method="sync_delta",
     command=("corpus", "sync"),
+    toolset=TOOLSET,
     title="Sync a corpus",
     errors=(StoreError, InvariantFailure, UpstreamError, RateLimited),
     aliases=("pubmed.sync_delta",),
     read_only=False,
+    error_document=corpus_envelope,
     agents=replace(_CLOSED, function=sync_for_agents),
 )
 
 RAG_SEARCH: Final = _of_contract(
     name="rag_search",
+    request=RagSearchRequest,
+    result=RagSearchResult,
     function=rag_search,
     command=("corpus", "search"),
     title="Search the corpus",
@@ -144,6 +149,8 @@ RAG_SEARCH: Final = _of_contract(
 
 RAG_GET: Final = _of_contract(
     name="rag_get",
+    request=RagGetRequest,
+    result=RagDocument,
     function=rag_get,
     command=("corpus", "get"),
     title="Read a corpus record",
@@ -153,8 +160,9 @@ RAG_GET: Final = _of_contract(
 
 CHECKPOINT_GET: Final = _of_contract(
     name="corpus_checkpoint_get",
+    request=CheckpointGetRequest,
+    result=CheckpointGetResult,
     function=checkpoint_get,
-    method="corpus_checkpoint_get",
     command=("corpus", "checkpoint", "get"),
     title="Read a checkpoint",
     errors=(StoreError,),
@@ -163,8 +171,9 @@ CHECKPOINT_GET: Final = _of_contract(
 
 CHECKPOINT_SET: Final = _of_contract(
     name="corpus_checkpoint_set",
+    request=CheckpointSetRequest,
+    result=CheckpointSetResult,
     function=checkpoint_set,
-    method="corpus_checkpoint_set",
     command=("corpus", "checkpoint", "set"),
     title="Set a checkpoint",
     errors=(StoreError,),
@@ -173,10 +182,11 @@ CHECKPOINT_SET: Final = _of_contract(
 )
 
 SYNC_HERE: Final = replace(SYNC, request=SyncHereRequest)
-SYNC_PLAN: Final = Operation(
+SYNC_PLAN: Final = DocumentOperation(
     name=SYNC.name,
+    request=SyncHereRequest,
+    result=SyncPlan,
     function=plan,
-    method=SYNC.method,
     command=SYNC.command,
     toolset=TOOLSET,
     title="Plan a sync",

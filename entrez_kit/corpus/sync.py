@@ -14,11 +14,11 @@ from datetime import date, timedelta
 from functools import partial
 from typing import Final
 
-from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import Argument, FrontendText, PerFrontend
+from entrez_kit.base.progress import report_progress
 from entrez_kit.core.broadening import compare_with_query
-from entrez_kit.core.operation import SummarizedOutcomes
+from entrez_kit.core.outcomes import SummarizedOutcomes
 from entrez_kit.core.query_input import build_date_clause, read_query
 from entrez_kit.corpus.documents import Doc
 from entrez_kit.corpus.models import SyncHereRequest, SyncPlan, SyncRequest, SyncResult
@@ -432,7 +432,7 @@ class _SyncRun:
 
     def _report_progress(self) -> None:
         done, total = self.job.pmids_processed, max(self.total, self.job.pmids_processed)
-        tracing.step(done, total)
+        report_progress(done, total)
 
     def result(self) -> SyncResult:
         """Return the result of the run."""

@@ -11,7 +11,7 @@ from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput,
 from entrez_kit.base.frontend_text import join_names
 from entrez_kit.core.batches import CircuitBreaker, collect_batches
 from entrez_kit.core.model import Collected, Request, Warn, omit_if_empty
-from entrez_kit.core.operation import AgentOptions, Operation
+from entrez_kit.core.operation import AgentOptions, StreamOperation
 from entrez_kit.databases.names import DatabaseName, check_database
 from entrez_kit.databases.summary import IdOutcome, LookUp, OfIds, look_up
 from entrez_kit.services import Services
@@ -207,8 +207,10 @@ def _decode(content: bytes) -> str:
     return content.decode("latin-1")
 
 
-FETCH = Operation(
+FETCH = StreamOperation(
     name="entrez_fetch",
+    request=EntrezFetchRequest,
+    result=EntrezFetchResult,
     outcomes=entrez_fetch,
     collect=collect_result,
     command=("db", "fetch"),

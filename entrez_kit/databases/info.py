@@ -11,7 +11,7 @@ from entrez_kit.base.frontend_text import join_names
 from entrez_kit.core.batches import collect_batches
 from entrez_kit.core.broadening import compare_with_query
 from entrez_kit.core.model import Request, Result, Warn, Warned, incomplete_error, omit_if_empty
-from entrez_kit.core.operation import AgentOptions, Operation
+from entrez_kit.core.operation import AgentOptions, DocumentOperation
 from entrez_kit.core.query_input import NO_BROADER_RESULTS, BroaderResults
 from entrez_kit.databases.names import EINFO, LIST_HINT, DatabaseName, check_database, parse_database_list
 from entrez_kit.services import Services
@@ -318,8 +318,10 @@ def parse_counts(content: bytes) -> list[TermCount]:
     return counts
 
 
-INFO = Operation(
+INFO = DocumentOperation(
     name="entrez_info",
+    request=InfoRequest,
+    result=InfoResult,
     function=entrez_info,
     command=("db", "info"),
     toolset="entrez",

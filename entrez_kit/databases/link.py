@@ -9,7 +9,8 @@ from pydantic import Field
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.core.batches import CircuitBreaker, collect_batches
 from entrez_kit.core.model import Collected, Request, Result, Warn, omit_if_empty
-from entrez_kit.core.operation import AgentOptions, BatchedOutcomes, Operation
+from entrez_kit.core.operation import AgentOptions, StreamOperation
+from entrez_kit.core.outcomes import BatchedOutcomes
 from entrez_kit.databases.info import describe_database
 from entrez_kit.databases.names import DatabaseName, check_database
 from entrez_kit.databases.summary import IdOutcome, LookUp, build_missing_ids_error, look_up
@@ -249,8 +250,10 @@ def _warn_of_unknown_links(services: Services, request: LinkRequest) -> list[War
     return []
 
 
-LINK = Operation(
+LINK = StreamOperation(
     name="entrez_link",
+    request=LinkRequest,
+    result=LinkResult,
     outcomes=entrez_link,
     collect=collect_result,
     command=("db", "link"),

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.core.model import Request, Result, Stripped, Warned, incomplete_error, omit_if_empty
-from entrez_kit.core.operation import AgentOptions, Operation, Paging
+from entrez_kit.core.operation import AgentOptions, DocumentOperation, Paging
 from entrez_kit.databases.names import UI_LETTERS, to_entrez_uid
 from entrez_kit.databases.summary import look_up
 from entrez_kit.services import Services
@@ -225,8 +225,10 @@ def _list_texts(value: Any) -> list[str]:
     return [text for one in listed if one is not None and (text := str(one).strip())]
 
 
-MESH = Operation(
+MESH = DocumentOperation(
     name="pubmed_lookup_mesh",
+    request=MeshRequest,
+    result=MeshResult,
     function=lookup_mesh,
     command=("mesh",),
     toolset="pubmed",

@@ -5,10 +5,11 @@ from typing import Any, ClassVar, Final, Self
 
 from pydantic import Field, model_validator
 
-from entrez_kit.base import __version__, tracing
+from entrez_kit.base import __version__
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, Argument, FrontendText, PerFrontend
 from entrez_kit.base.numerals import format_count
+from entrez_kit.base.progress import report_progress
 from entrez_kit.core.broadening import compare_with_query
 from entrez_kit.core.model import (
     Request,
@@ -19,7 +20,7 @@ from entrez_kit.core.model import (
     omit_if_empty,
     warn_past_the_last,
 )
-from entrez_kit.core.operation import AgentOptions, Operation, Paging
+from entrez_kit.core.operation import AgentOptions, DocumentOperation, Paging
 from entrez_kit.core.query_input import (
     NO_BROADER_RESULTS,
     BroaderResults,
@@ -60,12 +61,11 @@ class EntrezSearchRequest(Request):
     @model_validator(mode="after")
     def _check_dates(self) -> Self:
         if (self.min_date or self.max_date) and not self.date_type:
-            raise contradiction_error(
-                "date_type", "is required with date bounds; otherwise NCBI chooses the kind of date"
-            )
+            message = "is required with date bounds; otherwise NCBI chooses the kind of date"
+            raise contradiction_error("date_type", message, reason="missing_argument")
         if self.date_type and not (self.min_date or self.max_date):
-            message = FrontendText("is required with ", Argument("date_type"))
-            raise contradiction_error("min_date", message)
+            required = FrontendText("is required with ", Argument("date_type"))
+            raise contradiction_error("min_date", required, reason="missing_argument")
         return self
 
 
@@ -142,13 +142,13 @@ def entrez_search(services: Services, request: EntrezSearchRequest) -> EntrezSea
     wanted = 0 if are_left_out else _count_reachable(request.db, first.count, request.offset, request.max_results)
     start = request.offset + len(first.ids)
     while first.ids and len(first.ids) >= PAGE and start < request.offset + wanted:
-        tracing.step(len(ids), wanted)
+        report_progress(len(ids), wanted)
         page, _ = _search_page(services, request, start, request.offset + wanted - start)
         if not page.ids:
             break
         ids |= dict.fromkeys(page.ids)
         start += len(page.ids)
-        tracing.step(len(ids), wanted)
+        report_progress(len(ids), wanted)
     warnings = [
         *verdict.warnings(first, request.broader_results),
         *_build_page_warnings(request, first),
@@ -214,8 +214,10 @@ def _build_page_warnings(request: EntrezSearchRequest, found: ESearchReply) -> l
     return warnings
 
 
-SEARCH = Operation(
+SEARCH = DocumentOperation(
     name="entrez_search",
+    request=EntrezSearchRequest,
+    result=EntrezSearchResult,
     function=entrez_search,
     command=("db", "search"),
     toolset="entrez",

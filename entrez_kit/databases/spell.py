@@ -4,7 +4,7 @@ from pydantic import Field
 
 from entrez_kit.base.errors import RateLimited, UpstreamError
 from entrez_kit.core.model import Request, Stripped, Warned
-from entrez_kit.core.operation import Operation
+from entrez_kit.core.operation import DocumentOperation
 from entrez_kit.databases.names import DatabaseName, check_database
 from entrez_kit.services import Services
 
@@ -44,8 +44,10 @@ def spell_check(services: Services, request: SpellRequest) -> SpellResult:
     )
 
 
-SPELL = Operation(
+SPELL = DocumentOperation(
     name="pubmed_spell_check",
+    request=SpellRequest,
+    result=SpellResult,
     function=spell_check,
     command=("spell",),
     toolset="pubmed",

@@ -10,7 +10,8 @@ from entrez_kit.base.errors import EntrezKitError, InvalidInput, UpstreamError
 from entrez_kit.base.frontend_text import FrontendText, NextCall, join_names
 from entrez_kit.core.batches import CircuitBreaker, collect_batches
 from entrez_kit.core.model import Request, Result, Warned, omit_if_empty
-from entrez_kit.core.operation import AgentOptions, BatchedOutcomes, Item, Operation, build_missing_error
+from entrez_kit.core.operation import AgentOptions, Item, StreamOperation
+from entrez_kit.core.outcomes import BatchedOutcomes, build_missing_error
 from entrez_kit.databases.names import DatabaseName, check_database, read_uid
 from entrez_kit.services import Services
 
@@ -233,8 +234,10 @@ def _assign_accessions(
                 break
 
 
-SUMMARY = Operation(
+SUMMARY = StreamOperation(
     name="entrez_summary",
+    request=SummaryRequest,
+    result=SummaryResult,
     outcomes=entrez_summary,
     collect=collect_result,
     command=("db", "summary"),

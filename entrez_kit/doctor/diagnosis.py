@@ -14,8 +14,9 @@ from entrez_kit.base.settings import Settings
 from entrez_kit.doctor import hops, local
 from entrez_kit.doctor.hops import Connector, HopCheck, Route
 from entrez_kit.doctor.report import ERRORS, NAMES, Check, CheckEnded, DoctorReport, Notes, explain_exclusion
-from entrez_kit.services.transport import Responder, base_of, is_keyed
+from entrez_kit.services.transport import Responder, base_of
 from entrez_kit.services.transport.download.addresses import Resolver
+from entrez_kit.services.transport.rate_gate import is_keyed
 
 PATIENCE_SECONDS: Final = 5.0
 ASKING_SECONDS: Final = 15.0

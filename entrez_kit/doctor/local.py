@@ -19,7 +19,7 @@ from entrez_kit.base import __version__
 from entrez_kit.base.errors import NotConfigured, StoreError
 from entrez_kit.base.extras import EXTRAS, install_line, is_installed
 from entrez_kit.base.numerals import format_count
-from entrez_kit.base.private_files import make_private_folder, restrict_schema
+from entrez_kit.base.private_files import make_private_folder, primary_code, restrict_schema
 from entrez_kit.base.settings import BY_NAME, SANDBOX_ORIGIN, Settings
 from entrez_kit.doctor.hops import describe_reason
 from entrez_kit.doctor.report import CheckEnded, Notes
@@ -177,7 +177,7 @@ def damage_of(path: Path) -> str | None:
             restrict_schema(connection)
             verdict = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
     except sqlite3.OperationalError as exc:  # another program has locked it, so it is not damaged
-        return None if "locked" in str(exc) or "busy" in str(exc) else str(exc)
+        return None if primary_code(exc) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED) else str(exc)
     except (sqlite3.Error, OSError) as exc:
         return describe_reason(exc)
     return None if verdict == "ok" else "it is damaged"
@@ -195,8 +195,9 @@ class SharedLimit:
 
 def read_shared_limit(settings: Settings) -> SharedLimit:
     """Return the state of NCBI's rate limit, with the current waiting time. This takes no slot."""
-    from entrez_kit.services.transport import POLICIES, is_keyed, limiter_file
+    from entrez_kit.services.transport import POLICIES
     from entrez_kit.services.transport.limiter import RateLimiter, SlotUnavailable
+    from entrez_kit.services.transport.rate_gate import is_keyed, limiter_file
 
     file = limiter_file(settings, "eutils")
     per_second = POLICIES["eutils"].per_second(is_keyed(settings, "eutils"))

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from entrez_kit.base import tracing
 from entrez_kit.base.errors import NotConfigured
 from entrez_kit.base.identifiers import Identifier
+from entrez_kit.base.progress import report_progress, stop_if_cancelled
 from entrez_kit.fulltext.article_lookup import ArticleLookup
 from entrez_kit.services import Services
 from entrez_kit.services.transport.in_flight import all_at_once, in_order, start_all
@@ -35,10 +35,10 @@ def look_up_articles(services: Services, wanted: Sequence[Identifier]) -> Iterat
     batches = [wanted[start : start + BATCH] for start in range(0, len(wanted), BATCH)]
     calls = (partial(_look_up_batch, services, batch, is_only=len(batches) == 1) for batch in batches)
     done = 0
-    tracing.step(done, len(wanted))
+    report_progress(done, len(wanted))
     for batch in in_order(calls, min(len(batches), AT_ONCE)):
         done += len(batch)
-        tracing.step(done, len(wanted))
+        report_progress(done, len(wanted))
         yield from batch
 
 
@@ -78,7 +78,7 @@ def _look_up_batch(services: Services, batch: Sequence[Identifier], *, is_only: 
             partial(_fetch_standings, services, list(early), standings),
         ]
     )
-    tracing.checkpoint()
+    stop_if_cancelled()
     without_doi = [lookup for lookup in lookups if not lookup.is_found and lookup.doi is None]
     if services.settings.unpaywall_email is not None:
         find_dois(services, without_doi)  # one request for all
@@ -133,7 +133,7 @@ def _look_up(
 
 def _run_parallel(calls: Sequence[Callable[[], object]]) -> None:
     for _ in in_order(calls, len(calls)):
-        tracing.checkpoint()
+        stop_if_cancelled()
 
 
 def _fetch_standings(services: Services, pmids: Sequence[str], standings: "list[Standings]") -> None:

@@ -11,7 +11,7 @@ from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput,
 from entrez_kit.base.frontend_text import GIVE_IDS, OFFLINE_SWITCH, RESUME_HINT, FrontendText, NextCall, join_names
 from entrez_kit.base.identifiers import Identifier, IdKind, read_identifier
 from entrez_kit.core.model import Collected, Request, Warn, contradiction_error, omit_if_empty
-from entrez_kit.core.operation import AgentOptions, Operation, Outcomes
+from entrez_kit.core.operation import AgentOptions, Outcomes, StreamOperation
 from entrez_kit.fulltext.article_lookup import OFFLINE, UNPAYWALL_OFF, ArticleLookup
 from entrez_kit.fulltext.models import (
     CutArticle,
@@ -403,8 +403,10 @@ def build_result(request: FulltextRequest, texts: Fulltexts) -> FulltextResult:
     )
 
 
-FETCH_FULLTEXT = Operation(
+FETCH_FULLTEXT = StreamOperation(
     name="pubmed_fetch_fulltext",
+    request=FulltextRequest,
+    result=FulltextResult,
     outcomes=fetch_fulltext,
     collect=build_result,
     command=("fulltext",),

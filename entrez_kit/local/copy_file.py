@@ -22,6 +22,7 @@ from entrez_kit.base.private_files import (
     find_schema_change,
     make_private_database,
     normalize_definition,
+    primary_code,
     read_schema,
     restrict_schema,
 )
@@ -264,6 +265,10 @@ def store_error(path: Path, problem: str, reason: str, **details: object) -> Sto
 _FULL: Final = "Free some space and run the command again: applied files are kept."
 
 
+class DamagedValue(sqlite3.OperationalError):
+    """A stored value that cannot be read, like text that is not UTF-8."""
+
+
 @contextmanager
 def translate_errors(path: Path) -> Iterator[None]:
     """Convert the errors of SQLite and of the file system in this block into ``StoreError``."""
@@ -271,7 +276,7 @@ def translate_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as exc:
-        code = int(getattr(exc, "sqlite_errorcode", 0) or 0) & 0xFF
+        code = primary_code(exc)
         if code == sqlite3.SQLITE_FULL:
             error = StoreError(f"The disk is full: {path} could not be written.", recovery_hint=_FULL)
             error.details["reason"] = "disk_full"
@@ -287,7 +292,10 @@ def translate_errors(path: Path) -> Iterator[None]:
                 recovery_hint="Check the folder and the disk, or set ENTREZ_KIT_DATA_DIR to another folder.",
                 details={"reason": "cannot_open", "path": str(path)},
             )
-        elif code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or str(exc).startswith(("no such", "Could not")):
+        elif code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or (
+            # The statements are constant, so SQLite or Python refuses one only because of the content of the file.
+            code in (0, sqlite3.SQLITE_ERROR) and isinstance(exc, sqlite3.OperationalError)
+        ):
             error = store_error(path, f"is damaged ({exc})", "corrupt")
         else:
             raise
@@ -337,7 +345,7 @@ def read_set(connection: sqlite3.Connection, name: str) -> "BitMap":
     try:
         return BitMap() if stored is None else BitMap.deserialize(stored)
     except ValueError as exc:
-        raise sqlite3.DatabaseError(f"no such set: {exc}") from None
+        raise DamagedValue(f"{name}: {exc}") from None
 
 
 def write_set(connection: sqlite3.Connection, name: str, numbers: "BitMap") -> None:

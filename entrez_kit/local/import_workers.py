@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pyroaring import BitMap
 
-from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, StoreError
+from entrez_kit.base.progress import stop_if_cancelled
 from entrez_kit.local.copy_file import translate_errors
 from entrez_kit.local.manifest import SegmentFile
 from entrez_kit.local.prepare import PreparedFile, Topic, prepare_file
@@ -139,7 +139,7 @@ class WorkerProcesses(ImportWorkers):
 
         ready: list[Any] = []
         while not ready:
-            tracing.checkpoint()
+            stop_if_cancelled()
             ready = wait(list(self._busy), timeout=POLL_SECONDS)
         pipe: Connection = ready[0]
         job = self._busy.pop(pipe)

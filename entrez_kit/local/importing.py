@@ -14,10 +14,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
 from entrez_kit.base.frontend_text import FrontendText, run
 from entrez_kit.base.private_files import make_private_folder
+from entrez_kit.base.progress import report_progress
 from entrez_kit.base.settings import Settings
 from entrez_kit.core.model import Result, omit_if_empty
 from entrez_kit.local.apply import apply_file, forget_earlier_years, note_file
@@ -225,7 +225,7 @@ class Importer:
             workers: the number of processes.
         """
         done = 0
-        tracing.step(done, total)
+        report_progress(done, total)
         waiting = iter(planned)
         merging: set[str] = set()
         order = deque[PlannedFile]()
@@ -241,7 +241,7 @@ class Importer:
                     elif one.source.kind in VOCABULARIES:
                         self._apply_vocabulary(one)
                         done += 1
-                        tracing.step(done, total)
+                        report_progress(done, total)
                     else:
                         order.append(one)
                         pool.submit(one)
@@ -256,7 +256,7 @@ class Importer:
                 while order and order[0].place in ready:  # in order, because a topic depends on it
                     self._finish_file(order[0], ready.pop(order.popleft().place))
                     done += 1
-                    tracing.step(done, total)
+                    report_progress(done, total)
 
     def _finish_file(self, planned: PlannedFile, outcome: PreparedFile | InvalidInput | None) -> None:
         if isinstance(outcome, InvalidInput):

@@ -6,8 +6,8 @@ import sqlite3
 from datetime import UTC, datetime
 from pathlib import Path
 
-from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound
+from entrez_kit.base.progress import begin_stage
 from entrez_kit.base.settings import CORPUS_FILE, Settings
 from entrez_kit.corpus.store.store import Store
 from entrez_kit.local.article_xml import write_article
@@ -74,7 +74,7 @@ def _read_stored_state(folder: Path) -> str | None:
 
 def _convert(settings: Settings, store: Store, key: str, state: str, folder: Path) -> None:
     """Write all records of a query as PubMed XML and import them. The state is stored last, so a kill costs nothing."""
-    tracing.stage(f"Indexing the corpus {key}")
+    begin_stage(f"Indexing the corpus {key}")
     with translate_errors(folder / FILE):
         shutil.rmtree(folder, ignore_errors=True)
     with open_importer_at(folder, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")) as importer:

@@ -16,7 +16,7 @@ from typing import IO, Final, NamedTuple
 from lxml import etree
 from pyroaring import BitMap
 
-from entrez_kit.base import tracing
+from entrez_kit.base.progress import stop_if_cancelled
 from entrez_kit.local.copy_file import open_file, read_fact
 from entrez_kit.local.mesh_store import StoredVocabulary
 from entrez_kit.local.packing import pack, unpack
@@ -117,7 +117,7 @@ def prepare_file(
     with spool.open("wb") as file, _Segments(base, prepared) as segments:
         for number, event in enumerate(source.read_events(), start=1):
             if number % CHECK_EVERY == 0:
-                tracing.checkpoint()
+                stop_if_cancelled()
                 if parent is not None and os.getppid() != parent:
                     raise SystemExit(1)
             if event.raw:

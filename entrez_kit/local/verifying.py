@@ -7,8 +7,8 @@ from typing import Final
 
 from pyroaring import BitMap
 
-from entrez_kit.base import tracing
 from entrez_kit.base.errors import StoreError
+from entrez_kit.base.progress import report_progress
 from entrez_kit.base.settings import Settings
 from entrez_kit.core.model import Result
 from entrez_kit.local.apply import find_visible
@@ -100,7 +100,7 @@ class _Verifier:
             slots = sorted(self._chance.sample(slots, SAMPLE))
         for done, slot in enumerate(slots):
             if done % _STEP == 0:
-                tracing.step(done, len(slots))
+                report_progress(done, len(slots))
             self._check_record(slot)
         return Verification(
             name=self._copy.name,

@@ -11,7 +11,8 @@ from entrez_kit.base.errors import EntrezKitError, InvalidInput
 from entrez_kit.base.frontend_text import CHECK_IDS, GIVE_IDS, join_names
 from entrez_kit.base.identifiers import Identifier, IdKind, read_identifier
 from entrez_kit.core.model import Collected, Request, Result, Warn, omit_if_empty
-from entrez_kit.core.operation import AgentOptions, BatchedOutcomes, Operation, build_missing_error
+from entrez_kit.core.operation import AgentOptions, StreamOperation
+from entrez_kit.core.outcomes import BatchedOutcomes, build_missing_error
 from entrez_kit.pubmed.models import Standing
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.resolution import Resolved, ask_converter, list_invalid_dois, search_pubmed
@@ -280,8 +281,10 @@ def _build_conversion(
     return Conversion(status="not_found", message=message, **own)
 
 
-CONVERT = Operation(
+CONVERT = StreamOperation(
     name="pubmed_convert_ids",
+    request=ConvertRequest,
+    result=ConvertResult,
     outcomes=convert_ids,
     collect=collect_result,
     command=("convert",),

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field
 from entrez_kit.base.errors import RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import Argument, FrontendText
 from entrez_kit.core.model import Collected, Request, Result, Warn, omit_if_empty, split_at_commas
-from entrez_kit.core.operation import AgentOptions, Operation
+from entrez_kit.core.operation import AgentOptions, DocumentOperation
 from entrez_kit.core.query_input import EARLIEST, NO_BROADER_RESULTS, BroaderResults
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.record_fetcher import Retrieval
@@ -123,7 +123,7 @@ def count_facets(services: Services, request: FacetsRequest) -> FacetsResult:
         "max_results": request.max_records,
         "broader_results": request.broader_results,
     }
-    found = SEARCH_ARTICLES.run_without_warnings(services, SEARCH_ARTICLES.build(ask))
+    found = SEARCH_ARTICLES.answer(services, SEARCH_ARTICLES.build(ask))
     total = found.total_found or 0
     wanted = list(dict.fromkeys(request.facets)) if found.broader_total is None else []
     all_are_here = total <= len(found.pmids)
@@ -170,7 +170,7 @@ def count_facets(services: Services, request: FacetsRequest) -> FacetsResult:
         facets=facets,
         warnings=warnings,
     )
-    result._missing_error = retrieval.missing_error()
+    result.set_missing_error(retrieval.missing_error())
     return result
 
 
@@ -230,8 +230,10 @@ def _count_years(services: Services, request: FacetsRequest, total: int) -> Face
     )
 
 
-COUNT_FACETS: Final = Operation(
+COUNT_FACETS: Final = DocumentOperation(
     name="pubmed_count_facets",
+    request=FacetsRequest,
+    result=FacetsResult,
     function=count_facets,
     command=("facets",),
     toolset="pubmed",

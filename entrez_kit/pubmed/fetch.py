@@ -1,6 +1,6 @@
 """Fetch PubMed records: request and result models, and the operation."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, Self
 
@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from entrez_kit.base.errors import EntrezKitError
 from entrez_kit.base.frontend_text import Argument, FrontendText
 from entrez_kit.core.model import Collected, Request, Result, Warn, contradiction_error, omit_if_empty
-from entrez_kit.core.operation import AgentOptions, Operation, Outcomes, Paging
+from entrez_kit.core.operation import AgentOptions, Outcomes, Paging, StreamOperation
 from entrez_kit.pubmed.models import Article, CitationData
 from entrez_kit.pubmed.record_fetcher import DEFAULT_HISTORY_RECORDS, Fetched, InputOutcome, Retrieval
 from entrez_kit.pubmed.xml.references import read_references
@@ -51,7 +51,8 @@ class FetchRequest(Request):
             raise contradiction_error("pmids", message, ", ".join(self.pmids[:3]))
         for argument, name in (("query_key", "web_env"), ("web_env", "query_key")):
             if getattr(self, argument) and not getattr(self, name):
-                raise contradiction_error(name, FrontendText("is missing, but ", Argument(argument), " requires it"))
+                message = FrontendText("is missing, but ", Argument(argument), " requires it")
+                raise contradiction_error(name, message, reason="missing_argument")
         if not self.pmids and not self.query_key:
             raise contradiction_error(
                 "pmids", FrontendText("give ", Argument("pmids"), ", or ", *HISTORY, " of a search")
@@ -152,8 +153,6 @@ class Content:
 class Contents(Outcomes[Content]):
     """The outcomes of the inputs. The details of the requests are complete after the iteration."""
 
-    hands_over = True
-
     def __init__(self, request: FetchRequest, retrieval: Retrieval) -> None:
         super().__init__()
         self.request = request
@@ -202,12 +201,17 @@ def fetch_contents(services: Services, request: FetchRequest) -> Contents:
 
 def collect_result(request: FetchRequest, contents: Contents) -> FetchResult:
     """Build the result document from all outcomes."""
+    articles: list[Article | CitationData | FullXmlArticle | MedlineArticle] = []
+    result = collect_into(request, contents, articles.append)
+    return result if result.articles is None else result.model_copy(update={"articles": articles})
+
+
+def collect_into(request: FetchRequest, contents: Contents, take_record: Callable[[Any], None]) -> FetchResult:
+    """Pass each record to a function, and build the result document without records."""
     retrieval = contents.retrieval
     raw = request.output_format == "raw_text" and request.detail_level in ("full_xml", "medline_text")
     outcomes: list[InputOutcome] = []
-    articles: list[Article | CitationData | FullXmlArticle | MedlineArticle] = []
     found: list[Fetched] = []
-    take_record = contents.take_record or articles.append
     for item in contents:
         outcomes.append(item.outcome)
         if raw:
@@ -228,7 +232,7 @@ def collect_result(request: FetchRequest, contents: Contents) -> FetchResult:
     not_found = [item.pmid for item in outcomes if item.status == "not_found" and item.pmid]
     return FetchResult(
         requested_pmids=[item.pmid for item in outcomes if item.pmid] if request.pmids else None,
-        articles=None if raw else articles,
+        articles=None if raw else [],
         content=_join_raw(found) if raw else None,
         articles_returned=len(found) if raw else None,
         not_found_pmids=list(dict.fromkeys(not_found)),
@@ -289,10 +293,13 @@ HISTORY_PAGING: Final = Paging(
     fit=fit_history_page,
 )
 
-FETCH_CONTENTS = Operation(
+FETCH_CONTENTS = StreamOperation(
     name="pubmed_fetch_contents",
+    request=FetchRequest,
+    result=FetchResult,
     outcomes=fetch_contents,
     collect=collect_result,
+    collect_into=collect_into,
     command=("fetch",),
     toolset="pubmed",
     title="Fetch PubMed records",

@@ -1,7 +1,7 @@
 """Result models of PubMed: articles, citation data, brief summaries."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final, Literal
 
 from pydantic import ConfigDict, PrivateAttr
@@ -348,6 +348,10 @@ class Article(Result):
     def italics(self) -> tuple[str, ...]:
         """The phrases of the title in italics, such as names of species; not part of the document."""
         return self._italics
+
+    def set_italics(self, phrases: Iterable[str]) -> None:
+        """Set the phrases of the title in italics."""
+        self._italics = tuple(phrases)
 
 
 class CitationAuthor(RecordPart):

@@ -8,7 +8,7 @@ batches are not sent.
 
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -18,9 +18,11 @@ from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import CHECK_IDS, GIVE_IDS, RESUME_HINT, Argument, FrontendText, join_names
 from entrez_kit.base.identifiers import Identifier, read_identifier
+from entrez_kit.base.progress import report_progress
 from entrez_kit.core.batches import CircuitBreaker, collect_batches, fetch_in_batches
 from entrez_kit.core.model import Result, Warn, omit_if_empty, warn_past_the_last
-from entrez_kit.core.operation import Outcomes, build_missing_error
+from entrez_kit.core.operation import Outcomes
+from entrez_kit.core.outcomes import build_missing_error
 from entrez_kit.services import Services
 from entrez_kit.services.small_replies import malformed_error
 from entrez_kit.services.transport.in_flight import in_order
@@ -98,9 +100,18 @@ class Retrieval(Outcomes[Fetched]):
         medline: whether to request records as MEDLINE text.
         patient: whether to wait for an outage of up to a minute to end.
         keep: what to keep of each record; fields that are kept need not be parsed again.
+        fetch: yields the outcomes; without it the iteration has none, and only the other methods are of use.
     """
 
-    def __init__(self, services: Services, *, medline: bool, patient: bool = False, keep: Keep = "both") -> None:
+    def __init__(
+        self,
+        services: Services,
+        *,
+        medline: bool,
+        patient: bool = False,
+        keep: Keep = "both",
+        fetch: "Callable[[Retrieval], Iterator[Fetched]]" = lambda retrieval: iter(()),
+    ) -> None:
         super().__init__()
         self.services = services
         self.medline = medline
@@ -112,17 +123,21 @@ class Retrieval(Outcomes[Fetched]):
         self.missing: list[Fetched] = []
         self.retmax: int | None = None
         self.total: int | None = None
-        self._stream: Iterator[Fetched] = iter(())
         self._resolved: dict[str, str] = {}
+        self._stream = fetch(self)
 
     @classmethod
     def of_ids(
         cls, services: Services, inputs: Sequence[str], *, medline: bool = False, keep: Keep = "both"
     ) -> "Retrieval":
         """Retrieve records by identifier; PMCIDs and DOIs are resolved to PMIDs first."""
-        retrieval = cls(services, medline=medline, patient=len(inputs) > BATCH, keep=keep)
-        retrieval._stream = retrieval._fetch_ids(inputs)
-        return retrieval
+        return cls(
+            services,
+            medline=medline,
+            patient=len(inputs) > BATCH,
+            keep=keep,
+            fetch=lambda retrieval: retrieval._fetch_ids(inputs),
+        )
 
     @classmethod
     def of_history(
@@ -137,9 +152,12 @@ class Retrieval(Outcomes[Fetched]):
         keep: Keep = "both",
     ) -> "Retrieval":
         """Retrieve records of a result set kept at NCBI; without ``retmax`` the first 200."""
-        retrieval = cls(services, medline=medline, keep=keep)
-        retrieval._stream = retrieval._fetch_history(query_key, web_env, retstart, retmax)
-        return retrieval
+        return cls(
+            services,
+            medline=medline,
+            keep=keep,
+            fetch=lambda retrieval: retrieval._fetch_history(query_key, web_env, retstart, retmax),
+        )
 
     def __iter__(self) -> Iterator[Fetched]:
         for item in self._stream:
@@ -195,7 +213,7 @@ class Retrieval(Outcomes[Fetched]):
 
     def _fetch_ids(self, inputs: Sequence[str]) -> Iterator[Fetched]:
         if len(inputs) > BATCH:
-            tracing.step(0, len(inputs))
+            report_progress(0, len(inputs))
         invalid = {text for text in inputs if read_identifier(text) is None}
         answered = self._yield_outcomes([text for text in inputs if text not in invalid])
         for text in inputs:
@@ -373,14 +391,14 @@ class Retrieval(Outcomes[Fetched]):
         seen: set[str] = set()
         why = ""
         try:
-            tracing.step(0, expected)
+            report_progress(0, expected)
             for page in in_order(pages, self.services.eutils.at_once if expected > BATCH else 1):
                 new = [item for item in page if item.input not in seen]
                 if len(new) < len(page):
                     why = ": two pages contain the same record."
                 seen.update(item.input for item in new)
                 yield from new
-                tracing.step(len(seen), expected)
+                report_progress(len(seen), expected)
         except (UpstreamError, RateLimited, InvalidInput) as exc:
             if not seen:
                 raise

@@ -1,5 +1,6 @@
 """Search PubMed: one ESearch, optional brief summaries, and warnings about the query."""
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, Name
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from entrez_kit.base import __version__, tracing
+from entrez_kit.base import __version__
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, Argument, FrontendText, PerFrontend
 from entrez_kit.core.model import (
@@ -16,12 +17,13 @@ from entrez_kit.core.model import (
     Request,
     Result,
     Warn,
+    WrongValue,
     contradiction_error,
     incomplete_error,
     omit_if_empty,
     warn_past_the_last,
 )
-from entrez_kit.core.operation import AgentOptions, Operation, Outcomes, Paging
+from entrez_kit.core.operation import AgentOptions, Outcomes, Paging, StreamOperation
 from entrez_kit.core.query_input import (
     NO_BROADER_RESULTS,
     SPECIES,
@@ -145,18 +147,19 @@ class SearchRequest(Request):
     def _check_max_results(cls, value: int) -> int:
         if value > MAX_PUBMED_RESULTS:
             more = PerFrontend(
-                "use --all to retrieve all results",
-                "narrow the query by date for more",
-                "use kit.search_all to retrieve all results",
+                "To retrieve all results, use --all.",
+                "For more results, search again with other dates.",
+                "To retrieve all results, call kit.search_all.",
             )
-            raise ValueError(FrontendText("PubMed returns at most 9999 results of a search; ", more))
+            hint = FrontendText(f"PubMed returns at most {MAX_PUBMED_RESULTS} results of a search. ", more)
+            raise WrongValue(f"must be {MAX_PUBMED_RESULTS} or less", hint)
         return value
 
     @property
     def summaries_wanted(self) -> int:
-        """The number of results that get a summary; if only parts of records are requested, the first 100 get one."""
+        """The number of results that get a summary; if only parts of records are requested, all get one."""
         if (self.snippet_characters or self.registrations) and not self.fetch_brief_summaries:
-            return min(self.max_results, MAX_MCP_SUMMARIES)
+            return sys.maxsize if self.retrieve_all else self.max_results
         return self.fetch_brief_summaries
 
     @field_validator("filter_by_publication_types")
@@ -426,7 +429,9 @@ class SearchHits(Outcomes[ArticleHit]):
             new = [pmid for pmid in dict.fromkeys(ids) if pmid not in self._pmids]
             self._pmids.update(dict.fromkeys(new))
             if self.request.retrieve_all:
-                tracing.step(len(self._pmids), self.total_found)
+                from entrez_kit.base.progress import report_progress
+
+                report_progress(len(self._pmids), self.total_found)
             yield from new
 
     def missing_error(self) -> EntrezKitError | None:
@@ -590,8 +595,21 @@ def find_records(services: Services, request: SearchRequest, term: str, number: 
     return reply.value
 
 
-SEARCH_ARTICLES = Operation(
+def limit_summaries(request: SearchRequest) -> SearchRequest:
+    """Return a request of an agent with at most 100 summaries."""
+    if request.summaries_wanted <= MAX_MCP_SUMMARIES:
+        return request
+    limited = request.model_copy(update={"fetch_brief_summaries": MAX_MCP_SUMMARIES})
+    after = request.offset + MAX_MCP_SUMMARIES
+    text = f"Summaries are limited to the first {MAX_MCP_SUMMARIES} results. For those after them, use offset {after}."
+    limited.add_warning("summaries_limited", text)
+    return limited
+
+
+SEARCH_ARTICLES = StreamOperation(
     name="pubmed_search_articles",
+    request=SearchRequest,
+    result=SearchResult,
     outcomes=search_articles,
     collect=collect_result,
     command=("search",),
@@ -604,5 +622,6 @@ SEARCH_ARTICLES = Operation(
         paging=Paging("offset", "max_results"),
         defaults=NO_BROADER_RESULTS,
         caps={"max_results": MAX_MCP_RESULTS, "fetch_brief_summaries": MAX_MCP_SUMMARIES},
+        limit=limit_summaries,
     ),
 )

@@ -25,7 +25,7 @@ _MOMENT: Final = re.compile(r"\d{4}/\d\d/\d\d \d\d:\d\d")
 XML: Final = XmlShape(
     "Summaries of articles",
     "esummary-v1.dtd",
-    also="DocumentSummarySet DocumentSummary DbBuild error PubDate EPubDate Source Authors Author Name AuthType"
+    undeclared="DocumentSummarySet DocumentSummary DbBuild error PubDate EPubDate Source Authors Author Name AuthType"
     " ClusterID LastAuthor Title SortTitle Volume Issue Pages Lang string NlmUniqueID ISSN ESSN PubType flag"
     " RecordStatus PubStatus ArticleIds ArticleId IdType IdTypeN Value History PubMedPubDate Date References"
     " Reference RefSource RefType PMID Pmid Note Attributes PmcRefCount FullJournalName ELocationID ViewCount"

@@ -22,7 +22,7 @@ class OperationRunner:
     services: "Services"
     _operation_of: "Callable[[str], Operation[Any, Any]]"
 
-    def _answer(self, operation: "Operation[Any, Any]", arguments: Mapping[str, Any]) -> Any:
+    def _answer(self, operation: Any, arguments: Mapping[str, Any]) -> Any:
         """Run an operation with the arguments that the caller gave."""
         return operation.run(self.services, arguments)
 
@@ -42,7 +42,7 @@ def runs_search_all(method: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(method)
     def run(self: OperationRunner, progress: Callable[[int, int], None] | None = None, **arguments: Any) -> Any:
-        from entrez_kit.base.tracing import Watch, watch_calls
+        from entrez_kit.base.progress import Watch, watch_calls
         from entrez_kit.pubmed.search import SEARCH_ARTICLES
 
         tell = progress or (lambda done, total: None)

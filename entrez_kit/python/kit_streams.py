@@ -15,7 +15,6 @@ from entrez_kit.python.kit_runner import OperationRunner
 
 if TYPE_CHECKING:
     from entrez_kit.citations.format_citations import Citations
-    from entrez_kit.core.operation import Operation
     from entrez_kit.corpus.sync import Sync
     from entrez_kit.databases.fetch import FetchedRecords
     from entrez_kit.databases.link import LinkSets
@@ -63,8 +62,8 @@ class Streams(OperationRunner):
     def __init__(self, services: "Services") -> None:
         self.services = services
 
-    def _answer(self, operation: "Operation[Any, Any]", arguments: Mapping[str, Any]) -> Any:
-        """Return the outcomes of an operation."""
+    def _answer(self, operation: Any, arguments: Mapping[str, Any]) -> Any:
+        """Return the outcomes of a ``StreamOperation``."""
         return operation.stream(self.services, arguments)
 
     @_copy_arguments(Methods.search_articles)

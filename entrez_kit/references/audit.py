@@ -8,11 +8,12 @@ from typing import ClassVar, Final
 from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
-from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError
+from entrez_kit.base.progress import report_progress
 from entrez_kit.core.batches import collect_batches
 from entrez_kit.core.model import Collected, Request, Result, Warn, incomplete_error, omit_if_empty
-from entrez_kit.core.operation import AgentOptions, Operation, SummarizedOutcomes, drain
+from entrez_kit.core.operation import AgentOptions, StreamOperation
+from entrez_kit.core.outcomes import SummarizedOutcomes, drain
 from entrez_kit.corpus.store import store_of
 from entrez_kit.corpus.store.reading import read_articles_after
 from entrez_kit.corpus.store.store import Store
@@ -182,7 +183,7 @@ class Audit(SummarizedOutcomes[AuditedWork, AuditResult]):
         references = _References(services) if request.references else None
         store = store_of(services)
         total, done = store.stats(request.query_key).documents, 0
-        tracing.step(done, total)
+        report_progress(done, total)
         for articles in _pages(store, request.query_key):
             for work in self._audit_work(articles, sources, references):
                 self._counts[work.status] += 1
@@ -191,7 +192,7 @@ class Audit(SummarizedOutcomes[AuditedWork, AuditResult]):
                     self._reported_works.append(work)
                     yield work
             done += len(articles)
-            tracing.step(done, total)
+            report_progress(done, total)
         error = self.missing_error()
         if error is not None and not error.details["partial"]:
             raise error
@@ -259,11 +260,13 @@ def audit_corpus(services: Services, request: AuditRequest) -> Audit:
     return Audit(services, request)
 
 
-AUDIT = Operation(
+AUDIT = StreamOperation(
     name="corpus_audit",
+    kit_method="audit_corpus",
+    request=AuditRequest,
+    result=AuditResult,
     outcomes=audit_corpus,
     collect=drain,
-    result=AuditResult,
     command=("corpus", "audit"),
     toolset="citations",
     title="Audit a corpus",

@@ -9,7 +9,8 @@ from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
 from entrez_kit.base.frontend_text import FrontendText, NextCall, join_names
 from entrez_kit.core.model import Request, Result, Warned, omit_if_empty
-from entrez_kit.core.operation import AgentOptions, BatchedOutcomes, Operation, build_missing_error
+from entrez_kit.core.operation import AgentOptions, StreamOperation
+from entrez_kit.core.outcomes import BatchedOutcomes, build_missing_error
 from entrez_kit.pubmed.brief import format_brief_citation, list_first_names
 from entrez_kit.pubmed.citation_matcher import (
     MAX_COMPARED,
@@ -312,8 +313,10 @@ def _is_match(agreement: Agreement) -> bool:
     return agreement.same and len(agreement.differences) <= MAX_WRONG
 
 
-LOOKUP_CITATION = Operation(
+LOOKUP_CITATION = StreamOperation(
     name="pubmed_lookup_citation",
+    request=MatchRequest,
+    result=MatchResult,
     outcomes=lookup_citation,
     collect=collect_result,
     command=("match",),

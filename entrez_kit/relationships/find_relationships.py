@@ -2,7 +2,7 @@
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, NotConfigured, RateLimited, UpstreamError
 from entrez_kit.base.identifiers import read_identifier
-from entrez_kit.core.operation import AgentOptions, Operation
+from entrez_kit.core.operation import AgentOptions, DocumentOperation
 from entrez_kit.relationships.models import (
     MAX_MCP_BUDGET,
     MAX_MCP_DEPTH,
@@ -95,8 +95,10 @@ def _format_citations(services: Services, request: RelationshipsRequest) -> Rela
     )
 
 
-RELATIONSHIPS = Operation(
+RELATIONSHIPS = DocumentOperation(
     name="pubmed_article_relationships",
+    request=RelationshipsRequest,
+    result=RelationshipsResult,
     function=article_relationships,
     command=("related",),
     toolset="pubmed",

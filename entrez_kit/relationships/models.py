@@ -8,7 +8,15 @@ from entrez_kit.base.errors import EntrezKitError
 from entrez_kit.base.frontend_text import FrontendText, PerFrontend
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.citations.style.style_names import HABITS, StyleName, read_styles
-from entrez_kit.core.model import Request, Result, Warn, contradiction_error, incomplete_error, omit_if_empty
+from entrez_kit.core.model import (
+    Request,
+    Result,
+    Warn,
+    WrongValue,
+    contradiction_error,
+    incomplete_error,
+    omit_if_empty,
+)
 from entrez_kit.pubmed.models import Correction, DataBank, RetractionStatus, Standing
 
 MAX_RESULTS: Final = 9_999
@@ -92,7 +100,7 @@ class RelationshipsRequest(Request):
     def _read_source(cls, value: str) -> str:
         identifier = read_identifier(value)
         if identifier is None:
-            raise ValueError("is not a PMID, PMCID or DOI; a PMID is a number such as 35394430")
+            raise WrongValue("is not a PMID, PMCID or DOI", "Give a PMID such as 35394430, a PMCID or a DOI.")
         return identifier.value
 
     @field_validator("citation_styles", mode="before")

@@ -5,10 +5,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, NotConfigured, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import Argument, FrontendText
 from entrez_kit.base.numerals import format_count
+from entrez_kit.base.progress import report_progress
 from entrez_kit.core.model import Warn
 from entrez_kit.relationships.fallback import fetch_from_europepmc, read_cited_articles
 from entrez_kit.relationships.links import fetch_links
@@ -147,7 +147,7 @@ class _Expansion:
         waiting = deque(pmids[start : start + size] for start in range(0, len(pmids), size))
         while waiting:
             left = [pmid for batch in waiting for pmid in batch]
-            tracing.step(total - len(left), total)
+            report_progress(total - len(left), total)
             if self._is_budget_spent():
                 self.cut += len(left)
                 break
@@ -174,7 +174,7 @@ class _Expansion:
                     self.failed_in_a_row += 1
                     self.unanswered |= dict.fromkeys(batch, exc)
         self.passed = total
-        tracing.step(total, total)
+        report_progress(total, total)
         return known
 
     def _is_budget_spent(self) -> bool:

@@ -8,7 +8,7 @@ from pydantic import Field
 from entrez_kit.base import __version__
 from entrez_kit.base.errors import StoreError
 from entrez_kit.core.model import Warned
-from entrez_kit.core.operation import Operation
+from entrez_kit.core.operation import DocumentOperation
 from entrez_kit.references.merge.merge_references import merge_entries
 from entrez_kit.references.merge.models import DatabaseFigures, Decision, MergeCounts, MergeResult, UndecidedPair
 from entrez_kit.references.merge.review import ReviewRow, read_review, write_review
@@ -129,8 +129,10 @@ def list_works(records: Iterable[ReviewRecord]) -> dict[str, list[ReviewRecord]]
     return found
 
 
-DEDUPE_RECORDS: Final = Operation(
+DEDUPE_RECORDS: Final = DocumentOperation(
     name="review_dedupe",
+    request=ReviewRequest,
+    result=DedupeResult,
     function=dedupe_records,
     command=("review", "dedupe"),
     toolset="review",

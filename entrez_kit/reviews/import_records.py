@@ -10,7 +10,7 @@ from pydantic import Field, field_validator
 from entrez_kit.base import __version__
 from entrez_kit.base.errors import InvalidInput, StoreError
 from entrez_kit.core.model import Warned
-from entrez_kit.core.operation import Operation
+from entrez_kit.core.operation import DocumentOperation
 from entrez_kit.references.merge.merge_references import read_files
 from entrez_kit.references.merge.models import FileToMerge
 from entrez_kit.reviews.folder import now, open_review, save
@@ -132,8 +132,10 @@ def import_records(_: Services, request: ImportRequest) -> ImportResult:
     return ImportResult(run=None if is_repeated else number, source=source, files=listed, **counts, warnings=warnings)
 
 
-IMPORT_RECORDS: Final = Operation(
+IMPORT_RECORDS: Final = DocumentOperation(
     name="review_import",
+    request=ImportRequest,
+    result=ImportResult,
     function=import_records,
     command=("review", "import"),
     toolset="review",

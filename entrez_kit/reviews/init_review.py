@@ -9,7 +9,7 @@ from pydantic import Field
 from entrez_kit.base import __version__
 from entrez_kit.base.errors import InvalidInput, StoreError
 from entrez_kit.core.model import Request, Result
-from entrez_kit.core.operation import Operation
+from entrez_kit.core.operation import DocumentOperation
 from entrez_kit.query.dialects.services import Dialect
 from entrez_kit.reviews.folder import Review, hold_lock, now, save, store_error
 from entrez_kit.reviews.journal import FileOfRun, Run
@@ -88,8 +88,10 @@ def _is_in_the_way(path: Path) -> bool:
     return path.name not in (".git", ".gitignore", ".gitattributes", "README.md", "LICENSE", ".lock")
 
 
-INIT_REVIEW: Final = Operation(
+INIT_REVIEW: Final = DocumentOperation(
     name="review_init",
+    request=InitRequest,
+    result=InitResult,
     function=init_review,
     command=("review", "init"),
     toolset="review",

@@ -9,7 +9,7 @@ from pydantic import Field
 from entrez_kit.base.errors import InvalidInput, StoreError
 from entrez_kit.base.frontend_text import FrontendText, run
 from entrez_kit.core.model import Result
-from entrez_kit.core.operation import Operation
+from entrez_kit.core.operation import DocumentOperation
 from entrez_kit.references.files.tagged_fields import ABSTRACT_TAGS, first_value
 from entrez_kit.references.merge.entries import SOURCE_NOTE
 from entrez_kit.reviews.dedupe_records import list_works
@@ -148,8 +148,10 @@ def write_output(folder: Path, name: str, content: bytes) -> None:
         raise store_error(path, exc) from None
 
 
-SCREEN_EXPORT: Final = Operation(
+SCREEN_EXPORT: Final = DocumentOperation(
     name="review_screen_export",
+    request=ScreenExportRequest,
+    result=ScreenExportResult,
     function=export_screening,
     command=("review", "screen", "export"),
     toolset="review",

@@ -11,7 +11,7 @@ from entrez_kit.base import __version__
 from entrez_kit.base.errors import InvalidInput, StoreError
 from entrez_kit.base.frontend_text import Argument, FrontendText
 from entrez_kit.core.model import Result, Warned, omit_if_empty
-from entrez_kit.core.operation import Operation
+from entrez_kit.core.operation import DocumentOperation
 from entrez_kit.references.merge.models import FileToMerge
 from entrez_kit.references.merge.signatures import fold_title
 from entrez_kit.reviews.decisions import AUTOMATION, Choice, ScreeningDecision, Stage
@@ -263,8 +263,10 @@ class _DecisionImport:
         self.contradictory += [UnmatchedRow(place=row.place, text=row.text, why=why, records=[work]) for row in rows]
 
 
-SCREEN_IMPORT: Final = Operation(
+SCREEN_IMPORT: Final = DocumentOperation(
     name="review_screen_import",
+    request=ScreenImportRequest,
+    result=ScreenImportResult,
     function=import_screening,
     command=("review", "screen", "import"),
     toolset="review",

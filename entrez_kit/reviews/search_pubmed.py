@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from entrez_kit.base import tracing
 from entrez_kit.base.errors import InvalidInput
+from entrez_kit.base.progress import begin_stage
 from entrez_kit.core.model import Warn
-from entrez_kit.pubmed.fetch import FETCH_CONTENTS, FetchRequest
+from entrez_kit.pubmed.fetch import FetchRequest, fetch_contents
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.search import SEARCH_ARTICLES, SearchRequest
 from entrez_kit.reviews.folder import Review
@@ -60,13 +60,13 @@ def run_strategy(services: Services, review: Review, *, clause: str = "") -> Str
             recovery_hint=f"Write the strategy to {name} in the folder of the review.",
             details={"reason": "no_strategy"},
         )
-    tracing.stage("Counting lines")
+    begin_stage("Counting lines")
     strategy = read_request(services, StrategyRequest(strategy=text, dialect=review.settings.pubmed.dialect))
     query = refuse_untranslated(strategy).query
     assert query is not None
     counts = count_lines(services, strategy)
     result = strategy.to_result(counts)
-    tracing.stage("Retrieving PMIDs")
+    begin_stage("Retrieving PMIDs")
     term = f"({query}) AND ({clause})" if clause else query
     found = SEARCH_ARTICLES.run(services, SearchRequest(query_term=term, retrieve_all=True))
     missing = found.missing_error()
@@ -118,7 +118,7 @@ def fetch_articles(services: Services, pmids: Sequence[str]) -> tuple[dict[str, 
     request = FetchRequest(pmids=list(pmids))
     articles: dict[str, Article] = {}
     absent: list[str] = []
-    outcomes = FETCH_CONTENTS.start(services, request)
+    outcomes = fetch_contents(services, request)
     for pmid, content in zip(pmids, outcomes, strict=True):
         document = content.document
         if isinstance(document, Article):
@@ -136,7 +136,7 @@ def fetch_articles(services: Services, pmids: Sequence[str]) -> tuple[dict[str, 
 
 def fetch_records(services: Services, pmids: Sequence[str], run: int, warnings: list[Warn]) -> dict[str, ReviewRecord]:
     """Fetch the records of a search by PMID. A PMID without a record has a record with its number only."""
-    tracing.stage("Fetching records")
+    begin_stage("Fetching records")
     articles, absent = fetch_articles(services, pmids)
     if absent:
         message = f"PubMed listed {len(absent)} PMIDs and has no record of them: {', '.join(absent[:MAX_LISTED])}."

@@ -8,7 +8,7 @@ from entrez_kit.base import __version__
 from entrez_kit.base.errors import InvalidInput, RateLimited, StoreError, UpstreamError
 from entrez_kit.base.frontend_text import FrontendText, run
 from entrez_kit.core.model import Request, Warned
-from entrez_kit.core.operation import Operation
+from entrez_kit.core.operation import DocumentOperation
 from entrez_kit.reviews.folder import now, open_review, save
 from entrez_kit.reviews.journal import Run, Search
 from entrez_kit.reviews.review_settings import SOURCE
@@ -90,8 +90,10 @@ def search_review(services: Services, request: ReviewRequest) -> SearchReviewRes
     )
 
 
-SEARCH_REVIEW: Final = Operation(
+SEARCH_REVIEW: Final = DocumentOperation(
     name="review_search",
+    request=ReviewRequest,
+    result=SearchReviewResult,
     function=search_review,
     command=("review", "search"),
     toolset="review",

@@ -4,7 +4,7 @@ from typing import ClassVar, Final
 
 from entrez_kit.base.errors import StoreError
 from entrez_kit.core.model import Warned
-from entrez_kit.core.operation import Operation
+from entrez_kit.core.operation import DocumentOperation
 from entrez_kit.reviews.flow import Flow, flow
 from entrez_kit.reviews.folder import Review, open_review
 from entrez_kit.reviews.journal import Run
@@ -71,8 +71,10 @@ def find_next(review: Review, boxes: Flow) -> str:
     return "review report"
 
 
-SHOW_STATUS: Final = Operation(
+SHOW_STATUS: Final = DocumentOperation(
     name="review_status",
+    request=ReviewRequest,
+    result=StatusResult,
     function=show_status,
     command=("review", "status"),
     toolset="review",

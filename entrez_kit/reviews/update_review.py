@@ -7,11 +7,12 @@ from typing import ClassVar, Final
 
 from pydantic import Field
 
-from entrez_kit.base import __version__, tracing
+from entrez_kit.base import __version__
 from entrez_kit.base.errors import InvalidInput, RateLimited, StoreError, UpstreamError
 from entrez_kit.base.frontend_text import FrontendText, run
+from entrez_kit.base.progress import begin_stage
 from entrez_kit.core.model import Warn, Warned
-from entrez_kit.core.operation import Operation
+from entrez_kit.core.operation import DocumentOperation
 from entrez_kit.core.query_input import build_date_clause
 from entrez_kit.pubmed.date_slices import LAST, format_day
 from entrez_kit.pubmed.models import GRAVITY, Article, Standing, StandingNotice, StandingStatus
@@ -164,7 +165,7 @@ class _Update:
     def run(self) -> list[Change]:
         """Change the records of the review, and return the changes."""
         wanted = dict.fromkeys([*self._current, *self._searched, *(one.pmid or "" for one in self._imported)])
-        tracing.stage("Fetching records")
+        begin_stage("Fetching records")
         articles, _ = fetch_articles(self._services, list(wanted))
         changes = []
         for pmid in self._current:
@@ -300,8 +301,10 @@ def _list_notices(
     return found
 
 
-UPDATE_REVIEW: Final = Operation(
+UPDATE_REVIEW: Final = DocumentOperation(
     name="review_update",
+    request=UpdateRequest,
+    result=UpdateResult,
     function=update_review,
     command=("review", "update"),
     toolset="review",

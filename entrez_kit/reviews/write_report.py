@@ -9,7 +9,7 @@ from typing import ClassVar, Final
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, NotConfigured, StoreError
 from entrez_kit.base.frontend_text import FrontendText, run
 from entrez_kit.core.model import Warn, Warned
-from entrez_kit.core.operation import Operation
+from entrez_kit.core.operation import DocumentOperation
 from entrez_kit.reviews.dedupe_records import list_works
 from entrez_kit.reviews.draw_flow import draw_flow
 from entrez_kit.reviews.flow import Flow
@@ -157,8 +157,10 @@ def _write_appendix(review: Review, title: str) -> Iterator[str]:
             yield f"The file {_escape(settings.strategy)} does not exist.\n\n"
 
 
-WRITE_REPORT: Final = Operation(
+WRITE_REPORT: Final = DocumentOperation(
     name="review_report",
+    request=ReviewRequest,
+    result=ReportResult,
     function=write_report,
     command=("review", "report"),
     toolset="review",

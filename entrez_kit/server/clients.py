@@ -4,8 +4,8 @@ import time
 from dataclasses import dataclass
 from typing import Final
 
-from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, RateLimited, UpstreamError
+from entrez_kit.base.progress import stop_if_cancelled
 from entrez_kit.base.settings import Settings
 from entrez_kit.services import Services
 from entrez_kit.services.transport import Call, Reply, Responder, T
@@ -36,9 +36,9 @@ class WatchedTransport(Transport):
 
         Raises:
             EntrezKitError: see ``Transport.send``.
-            tracing.Cancelled: the caller has left.
+            Cancelled: the caller has left.
         """
-        tracing.checkpoint()
+        stop_if_cancelled()
         try:
             reply = super().send(call)
         except EntrezKitError as exc:

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field, ValidationError, create_model
 from entrez_kit.base.errors import InvalidInput, UnresolvedEntity
 from entrez_kit.base.frontend_text import cut_end
 from entrez_kit.core.model import Request
-from entrez_kit.core.operation import Operation, Paging, invalid_arguments
+from entrez_kit.core.operation import Operation, Paging, Several, invalid_arguments
 from entrez_kit.server.record_text import RecordText, split_record_text
 
 DEFAULT_LIMIT: Final = 20_000
@@ -415,15 +415,13 @@ def take_portion(
     ]
 
 
-def read_several(arguments: dict[str, Any], operation: Operation[Any, Any]) -> list[str]:
+def read_several(arguments: dict[str, Any], operation: Operation[Any, Any], several: Several) -> list[str]:
     """Take the list of values out of the arguments, with the single value before it; empty if no list was given.
 
     Raises:
         EntrezKitError: the operation's own error for a list that is too long or has other values than texts, or for
             another argument.
     """
-    several = operation.agents.several
-    assert several is not None
     listed = arguments.pop(several.argument, None)
     if isinstance(arguments.get(several.field), list):
         listed = [*arguments.pop(several.field), *(listed or ())]

@@ -1,7 +1,7 @@
 """JSON Schemas of tools, generated from the models and kept small, because a model reads them before each task."""
 
-from collections.abc import Mapping
-from dataclasses import fields
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, Final
 
@@ -9,10 +9,11 @@ from pydantic import BaseModel, ValidationError
 from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import InitErrorDetails
 
-from entrez_kit.core.model import NO_SUCH_ARGUMENT, Request, contradiction_error, is_absent
+from entrez_kit.core.model import NO_SUCH_ARGUMENT, UNKNOWN_ARGUMENT, Request, contradiction_error, is_absent
 from entrez_kit.core.operation import Operation, invalid_arguments
 from entrez_kit.server.arguments import with_neutral_value
 from entrez_kit.server.trimming import is_request_detail
+from entrez_kit.services import Services
 
 Schema = dict[str, Any]
 
@@ -25,19 +26,26 @@ _SKIPPED: Final[Any] = SkipJsonSchema()  # type: ignore[type-arg]  # the call ta
 """Marks a field that is hidden in the schema."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class AgentOperation(Operation[Any, Any]):
     """An operation with its function, defaults and bounds for MCP calls.
 
     Fields hidden in the schema are for the other front ends.
     """
 
+    inner: Operation[Any, Any]
+
     @classmethod
     def of(cls, operation: Operation[Any, Any]) -> "AgentOperation":
         """Convert an operation for MCP calls."""
-        values = {one.name: getattr(operation, one.name) for one in fields(operation)}
-        if operation.agents.function is not None:
-            values |= {"outcomes": None, "function": operation.agents.function}
-        return cls(**values)
+        return cls(inner=operation, **{one.name: getattr(operation, one.name) for one in fields(Operation)})
+
+    @property
+    def implementation(self) -> Callable[[Services, Any], Any]:
+        return self.inner.implementation
+
+    def answer(self, services: Services, request: Any) -> Any:
+        return (self.agents.function or self.inner.answer)(services, request)
 
     def build(self, arguments: Mapping[str, Any] | Request) -> Any:
         """Validate arguments as ``Operation.build`` does, within the bounds for MCP calls.
@@ -52,7 +60,7 @@ class AgentOperation(Operation[Any, Any]):
             arguments = {**arguments, **{name: self.agents.defaults[name] for name in missing}}
         request = super().build(arguments)
         self._check({name: (name, getattr(request, name)) for name in self.agents.caps})
-        return request
+        return request if self.agents.limit is None else self.agents.limit(request)
 
     def input_schema(self) -> Schema:
         """Return the schema of the arguments, with the defaults and bounds for agents."""
@@ -81,9 +89,8 @@ class AgentOperation(Operation[Any, Any]):
         for field, (name, value) in values.items():
             cap = self.agents.caps.get(field)
             if _is_hidden(self.request, field):
-                problems.append(
-                    {"type": contradiction_error(name, f"{NO_SUCH_ARGUMENT}.", value), "loc": (), "input": value}
-                )
+                unknown = contradiction_error(name, f"{NO_SUCH_ARGUMENT}.", value, reason=UNKNOWN_ARGUMENT)
+                problems.append({"type": unknown, "loc": (), "input": value})
             elif cap is not None and isinstance(value, list) and len(value) > cap:
                 context = {"field_type": "List", "max_length": cap, "actual_length": len(value)}
                 problems.append({"type": "too_long", "loc": (field,), "input": value, "ctx": context})

@@ -20,7 +20,7 @@ from entrez_kit.base.errors import EntrezKitError, InvalidInput
 from entrez_kit.base.frontend_text import Frontend, NextCall
 from entrez_kit.base.redaction import Redactor
 from entrez_kit.base.settings import parse_names
-from entrez_kit.core.model import NO_SUCH_ARGUMENT
+from entrez_kit.core.model import UNKNOWN_ARGUMENT
 from entrez_kit.core.operation import Execution, Operation, execute, invalid_arguments
 from entrez_kit.core.per_input import per_listed_input
 from entrez_kit.python.kit_methods import operation_of
@@ -329,7 +329,7 @@ class Toolbox:
         """Return the envelope of an error; after an argument that does not exist, the hint lists those of the tool."""
         self.say(error, scopes)
         problems = error.details.get("errors", ())
-        if definition is not None and any(problem["message"].startswith(NO_SUCH_ARGUMENT) for problem in problems):
+        if definition is not None and any(problem.get("reason") == UNKNOWN_ARGUMENT for problem in problems):
             names = ", ".join(list_arguments(definition.inputs))
             error.hint_text = f"{error.recovery_hint} {self.listed_name(definition)} takes {names}."
         return error.envelope() if operation is None else operation.error_document(error)
@@ -378,9 +378,10 @@ def _read_call(
 
     check_names(raw_arguments)
     arguments = read_arguments(raw_arguments, definition.inputs, exact_types=operation.agents.closed_schema)
-    if operation.agents.several is not None and (values := read_several(arguments, operation)):
-        argument = operation.agents.several.argument
-        operation = per_listed_input(operation)
+    several = operation.agents.several
+    if several is not None and (values := read_several(arguments, operation, several)):
+        argument = several.argument
+        operation = per_listed_input(operation, several)
         arguments, portions = take_portion({**arguments, argument: values}, operation, resume=argument)
         return operation, {"inputs": arguments.pop(argument), "arguments": arguments}, portions
     if operation.agents.portions:

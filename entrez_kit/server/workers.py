@@ -9,8 +9,8 @@ import anyio.from_thread
 import anyio.to_thread
 from mcp.server.context import ServerRequestContext
 
-from entrez_kit.base import tracing
 from entrez_kit.base.errors import RateLimited
+from entrez_kit.base.progress import Cancelled, Watch, watch_calls
 
 MAX_CALLS: Final = 250
 """The maximum number of concurrent calls over all sessions; the limit of the request queue is lower."""
@@ -32,7 +32,7 @@ class Workers:
         return self._running
 
     async def run(self, ctx: ServerRequestContext[Any, Any], work: Callable[[], T]) -> T:
-        """Run a function in a thread; it may report progress to the caller by ``tracing.step``.
+        """Run a function in a thread; it may report progress to the caller by ``report_progress``.
 
         Raises:
             RateLimited: too many calls are running.
@@ -76,11 +76,11 @@ class _Job:
         """Run the work in a thread."""
         with self._lock:
             if self._left:  # the caller left before the start, and released the slot
-                raise tracing.Cancelled
+                raise Cancelled
             self._begun = True
-        watch = tracing.Watch(wanted=lambda: not self._left, progress=self._progress, stage=self._stage)
+        watch = Watch(wanted=lambda: not self._left, progress=self._progress, stage=self._stage)
         try:
-            with tracing.watch_calls(watch):
+            with watch_calls(watch):
                 return work()
         finally:
             self._workers._release()
@@ -114,6 +114,6 @@ def _reporter(ctx: ServerRequestContext[Any, Any]) -> Callable[[int, int | None]
         try:
             anyio.from_thread.run(ctx.session.report_progress, float(done), None if total is None else float(total))
         except Exception as exc:  # the caller left meanwhile, or the loop is gone
-            raise tracing.Cancelled from exc
+            raise Cancelled from exc
 
     return report

@@ -146,7 +146,7 @@ class EUtils(ServiceClient):
     ) -> Reply[T]:
         """List all databases, or the fields and links of one."""
         params = {"db": _check_database(db) if db else None, "version": version if db else None, "retmode": retmode}
-        return self._ask("einfo", params, _expect_document(retmode, "eInfoResult", "einforesult"), read)
+        return self._request("einfo", params, _expect_document(retmode, "eInfoResult", "einforesult"), read)
 
     def esearch(
         self,
@@ -219,7 +219,7 @@ class EUtils(ServiceClient):
             return found
 
         expect = _expect_document(retmode, "eSearchResult", "esearchresult")
-        reply = self._ask(
+        reply = self._request(
             "esearch",
             params,
             expect,
@@ -285,7 +285,7 @@ class EUtils(ServiceClient):
                 raise incomplete_reply_error("esummary", missing, content, summaries)
             return summaries
 
-        reply = self._ask(
+        reply = self._request(
             "esummary",
             params,
             expect,
@@ -318,7 +318,7 @@ class EUtils(ServiceClient):
         described: list[str] = []
         try:
             try:
-                again = self._ask("esummary", {**params, "id": left}, expect, parse_esummary, cacheable=False).value
+                again = self._request("esummary", {**params, "id": left}, expect, parse_esummary, cacheable=False).value
                 described = sorted(find_uids(again).described.intersection(left))
                 replace_summaries(summaries.document, again, described)
                 left = [uid for uid in left if uid not in described]
@@ -378,7 +378,7 @@ class EUtils(ServiceClient):
             "idtype": idtype,
         }
         expect = expect_records(db, rettype, retmode, len(set(params["id"])) if ids else None)
-        return self._ask("efetch", params, expect, read or expect.read, keep=keep, post=post, fresh=fresh)
+        return self._request("efetch", params, expect, read or expect.read, keep=keep, post=post, fresh=fresh)
 
     def elink(
         self,
@@ -425,7 +425,7 @@ class EUtils(ServiceClient):
             "idtype": idtype,
         }
         makes_history = cmd == "neighbor_history"
-        return self._ask(
+        return self._request(
             "elink",
             params,
             _expect_document(retmode, "eLinkResult", "linksets"),
@@ -438,7 +438,7 @@ class EUtils(ServiceClient):
     def epost(self, *, db: str, ids: Sequence[str], webenv: str | None = None) -> Reply[EPostReply]:
         """Store ids on NCBI's history server."""
         params = {"db": _check_database(db), "id": _check_ids(ids), "WebEnv": webenv}
-        return self._ask(
+        return self._request(
             "epost", params, Expect("xml", frozenset({"ePostResult"})), parse_epost, post=True, cacheable=False
         )
 
@@ -453,7 +453,7 @@ class EUtils(ServiceClient):
                 raise malformed_error("espell", f"it is about {spelt.query[:100]!r} instead of {term[:100]!r}")
             return spelt
 
-        return self._ask("espell", params, Expect("xml", frozenset({"eSpellResult"})), read)
+        return self._request("espell", params, Expect("xml", frozenset({"eSpellResult"})), read)
 
     def egquery(
         self,
@@ -468,7 +468,7 @@ class EUtils(ServiceClient):
             deadline_ms: time limit of this call in place of the setting.
         """
         params = {"term": _check_text("term", term)}
-        return self._ask("egquery", params, Expect("xml", frozenset({"Result"})), read, deadline_ms=deadline_ms)
+        return self._request("egquery", params, Expect("xml", frozenset({"Result"})), read, deadline_ms=deadline_ms)
 
     def ecitmatch(
         self,
@@ -485,9 +485,9 @@ class EUtils(ServiceClient):
             keep: returns whether a reply with this value may be cached.
         """
         params = {"db": _check_database(db), "retmode": "xml", "bdata": _check_text("bdata", bdata)}
-        return self._ask("ecitmatch", params, Expect("text"), read, keep=keep)
+        return self._request("ecitmatch", params, Expect("text"), read, keep=keep)
 
-    def _ask(
+    def _request(
         self,
         endpoint: str,
         params: Mapping[str, Any],
@@ -593,7 +593,7 @@ class EUtils(ServiceClient):
             most = str(len(batch))
             params = {"db": _check_database(db), "term": term, "retmax": most, "retstart": "0", "retmode": "xml"}
             expect = _expect_document("xml", "eSearchResult", "esearchresult")
-            reply = self._ask(
+            reply = self._request(
                 "esearch", params, expect, functools.partial(_read_known, batch), keep=lambda found: not found.ids
             )
             known.update(reply.value.ids)
@@ -635,7 +635,7 @@ def _to_number(field: str, value: int | None) -> str | None:
 
 
 def _check_date(field: str, text: str | None) -> str | None:
-    """Check that NCBI reads a date completely, and return it. NCBI uses only a part of other forms."""
+    """Return a date in a form that NCBI reads completely. Of any other form it ignores a part, so this is an error."""
     if text and not _DATE.fullmatch(text):
         raise invalid_argument(field, f"{text!r} is not a date", text, "Write YYYY, YYYY/MM or YYYY/MM/DD.")
     return text

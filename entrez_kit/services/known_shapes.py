@@ -83,23 +83,23 @@ class XmlShape(Shape):
 
     Args:
         dtd: the file with NCBI's DTD in Biopython; None without a DTD.
-        also: elements that the DTD does not declare, separated by spaces; ``name@attribute`` allows any value.
+        undeclared: elements that the DTD does not declare, separated by spaces; ``name@attribute`` allows any value.
         due: the required descendants of an element, separated by spaces.
         forms: the pattern of an element's complete text.
     """
 
     dtd: str | None = None
-    also: str = ""
+    undeclared: str = ""
     due: Mapping[str, str] = field(default_factory=dict)
     forms: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
 
     def _find_occurrences(self, reply: Any) -> Iterator[ShapeDifference]:
         known = _read_dtd(self.dtd)
-        also = frozenset(self.also.split())
+        undeclared = frozenset(self.undeclared.split())
         root = _root(reply) if isinstance(reply, bytes) else reply
         for element in root.iter("*") if root is not None else ():
             name = element.tag.rpartition("}")[2]
-            if name not in known and name not in also:
+            if name not in known and name not in undeclared:
                 yield ShapeDifference("unknown_element", name, f"unknown element <{_plain(name)}>")
                 continue
             attributes = known.get(name)
@@ -110,7 +110,7 @@ class XmlShape(Shape):
                 if listed is None:
                     what = f"unknown attribute {_plain(attribute)} of <{name}>"
                     yield ShapeDifference("unknown_attribute", where, what)
-                elif listed and value not in listed and where not in also:
+                elif listed and value not in listed and where not in undeclared:
                     what = f'unknown {where} "{_plain(value)}"'
                     yield ShapeDifference("unknown_value", f"{where}={value[:MAX_SHOWN]}", what)
             form = self.forms.get(name)

@@ -28,7 +28,7 @@ _KEY: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,500}")
 
 LISTING: Final = XmlShape(
     "PMC's list of versions",
-    also="ListBucketResult Name Prefix KeyCount MaxKeys Delimiter IsTruncated CommonPrefixes Contents Key"
+    undeclared="ListBucketResult Name Prefix KeyCount MaxKeys Delimiter IsTruncated CommonPrefixes Contents Key"
     " LastModified ETag Size StorageClass Marker NextMarker StartAfter ContinuationToken NextContinuationToken"
     " EncodingType Owner ID DisplayName ChecksumAlgorithm ChecksumType",
     due={"ListBucketResult": "Prefix"},

@@ -128,12 +128,12 @@ def _check_summaries(expect: Expect, ids: Sequence[str]) -> Expect:
     return replace(expect, read=read, keep=lambda answered: answered is None or not answered.refused)
 
 
-def _refuse_short(endpoint: str, content: bytes, value: Any, found: int, due: int) -> Any:
+def _refuse_short(endpoint: str, content: bytes, value: Any, received: int, due: int) -> Any:
     """Return the value of a complete reply.
 
     Raises:
         IncompleteReply: the reply has fewer records than expected.
     """
-    if found < due:
-        raise incomplete_reply_error(endpoint, f"{found} records instead of {due}", content, value)
+    if received < due:
+        raise incomplete_reply_error(endpoint, f"{received} records instead of {due}", content, value)
     return value

@@ -10,7 +10,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.base.errors import RateLimited, UpstreamError
 from entrez_kit.core.model import Result, Warned, omit_if_empty, split_at_commas
-from entrez_kit.core.operation import AgentOptions, Operation
+from entrez_kit.core.operation import AgentOptions, DocumentOperation
 from entrez_kit.databases.mesh import MeshRequest, lookup_mesh
 from entrez_kit.query.dialects.currency import RENAMED
 from entrez_kit.query.dialects.tree import Heading, walk
@@ -246,8 +246,10 @@ def _fix_line(original: str, dialect: str | None) -> str:
     return text
 
 
-LINT_STRATEGY: Final = Operation(
+LINT_STRATEGY: Final = DocumentOperation(
     name="lint_strategy",
+    request=LintRequest,
+    result=LintResult,
     function=lint_strategy,
     command=("strategy", "lint"),
     toolset="review",

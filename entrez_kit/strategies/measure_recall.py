@@ -13,7 +13,7 @@ from pydantic import Field
 from entrez_kit.base.errors import InvalidInput, RateLimited, UpstreamError
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.core.model import Result, Warn, Warned, omit_if_empty
-from entrez_kit.core.operation import AgentOptions, Operation
+from entrez_kit.core.operation import AgentOptions, DocumentOperation
 from entrez_kit.pubmed.convert import CONVERT
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.record_fetcher import Retrieval
@@ -287,7 +287,7 @@ def _resolve_known(search: _Search, known: Sequence[str]) -> list[KnownRecord]:
             recovery_hint="Give identifiers, one per line, or a file of references with identifiers.",
             details={"reason": "no_identifiers"},
         )
-    converted = CONVERT.run_without_warnings(search.services, CONVERT.build({"ids": ids}))
+    converted = CONVERT.answer(search.services, CONVERT.build({"ids": ids}))
     pmids: dict[str, str | None] = {}
     for text, record in zip(ids, converted.records, strict=True):
         identifier = readable[text]
@@ -400,8 +400,10 @@ def _find_change(
     return None
 
 
-MEASURE_RECALL: Final = Operation(
+MEASURE_RECALL: Final = DocumentOperation(
     name="measure_recall",
+    request=RecallRequest,
+    result=RecallResult,
     function=measure_recall,
     command=("strategy", "recall"),
     toolset="review",

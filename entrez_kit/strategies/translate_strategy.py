@@ -6,7 +6,7 @@ from typing import Final
 from pydantic import Field
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.core.operation import AgentOptions, Operation
+from entrez_kit.core.operation import AgentOptions, DocumentOperation
 from entrez_kit.query.dialects.notes import CountCode, Note
 from entrez_kit.query.dialects.translate import WordList
 from entrez_kit.query.words import split_words
@@ -75,7 +75,7 @@ def translate_strategy(services: Services, request: TranslateRequest) -> Strateg
     proofs = add_proofs(strategy, services)
     counts = count_lines(services, strategy) if request.count else {}
     result = strategy.to_result(counts, proofs)
-    result._missing_error = find_refused_error(strategy, result)
+    result.set_missing_error(find_refused_error(strategy, result))
     return result
 
 
@@ -154,8 +154,10 @@ def _count(services: Services, strategy: Strategy, line: WorkingLine) -> ESearch
         return exc
 
 
-TRANSLATE_STRATEGY: Final = Operation(
+TRANSLATE_STRATEGY: Final = DocumentOperation(
     name="translate_strategy",
+    request=TranslateRequest,
+    result=StrategyResult,
     function=translate_strategy,
     command=("strategy", "translate"),
     toolset="review",

@@ -8,6 +8,8 @@ from typing import Annotated, Any, Final, Literal, get_args
 
 from pydantic import AfterValidator, WithJsonSchema
 
+from entrez_kit.core.model import WrongValue
+
 StyleName = Literal["apa", "mla", "vancouver", "ama", "chicago", "nature", "ris", "bibtex", "csl", "nbib"]
 STYLE_NAMES: Final[tuple[str, ...]] = get_args(StyleName)
 
@@ -33,7 +35,7 @@ def check_style(name: str) -> str:
     """Return the name of a style: one of ``STYLE_NAMES``, or of the collection ("the lancet" is the-lancet).
 
     Raises:
-        ValueError: there is no such style; the message suggests similar names.
+        WrongValue: there is no such style; the hint suggests similar names.
     """
     if name in STYLE_NAMES:
         return name
@@ -46,10 +48,10 @@ def check_style(name: str) -> str:
         (one for one in known if wanted in one), key=lambda one: (not one.startswith(wanted), len(one), one)
     )
     near = list(dict.fromkeys((*inside[:5], *get_close_matches(wanted, (*STYLE_NAMES, *known), n=3, cutoff=0.7))))[:5]
-    similar = f" Similar: {', '.join(near)}." if near else ""
-    raise ValueError(
-        f"unknown style {name[:100]!r}.{similar} "
-        f"Give {', '.join(STYLE_NAMES)}, or any style of the CSL collection by name"
+    similar = f"Similar: {', '.join(near)}. " if near else ""
+    raise WrongValue(
+        f"unknown style {name[:100]!r}",
+        f"{similar}Give {', '.join(STYLE_NAMES)}, or any style of the CSL collection by name.",
     )
 
 

@@ -28,9 +28,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from entrez_kit.base import tracing
 from entrez_kit.base.errors import StoreError
 from entrez_kit.base.private_files import is_foreign, open_private
+from entrez_kit.base.progress import report_progress
 from entrez_kit.corpus.search import vector_index
 from entrez_kit.corpus.search.index import find_corpus_file
 from entrez_kit.corpus.search.quantized import Floats
@@ -284,5 +284,5 @@ def _grow(connection: sqlite3.Connection, model: str, dim: int, known: _File | N
             index.remove(held)
         index.add(chunks, _quantize(one.vectors.vectors(one.kept)))
         last = one.number
-        tracing.step(len(index), len(live))
+        report_progress(len(index), len(live))
     return index, last

@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
-from entrez_kit.base import tracing
 from entrez_kit.base.errors import LocalEmbeddingsError, NotConfigured, StoreError, VectorIndexError
 from entrez_kit.base.frontend_text import REINDEX, FrontendText
+from entrez_kit.base.progress import report_progress
 from entrez_kit.core.model import Result, is_absent, omit_if_empty
 from entrez_kit.corpus.demo import corpus_of
 from entrez_kit.corpus.models import CorpusRequest, NotBlank, Reported
@@ -156,7 +156,7 @@ def _candidates(services: Services, request: RagSearchRequest, wanted: int) -> t
     from entrez_kit.corpus.search.index import FEW
 
     with suppress(StoreError):  # if the corpus cannot be written, the search reads the queue
-        store_of(services).index_words(FEW, tracing.step)
+        store_of(services).index_words(FEW, report_progress)
     with store_of(services).reading() as connection:
         by_words = words.search(connection, query, wanted, corpus=corpus)
     if services.settings.embeddings == "none":

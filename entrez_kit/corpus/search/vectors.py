@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from entrez_kit.base import tracing
 from entrez_kit.base.errors import LocalEmbeddingsError, StoreError
 from entrez_kit.base.frontend_text import FrontendText, run
+from entrez_kit.base.progress import report_progress
 from entrez_kit.corpus.embeddings import BATCH, Embedder, embedder_of
 from entrez_kit.corpus.search import index, neighbours, vector_index
 from entrez_kit.corpus.search.quantized import Floats, rounding
@@ -53,7 +53,7 @@ def with_meaning(
     embedder = embedder_of(services.settings, queries=True)
     assert embedder is not None
     with suppress(StoreError):  # if the corpus cannot be written, the search reads the queue
-        store_of(services).index_vectors(vector_index.FEW, tracing.step)
+        store_of(services).index_vectors(vector_index.FEW, report_progress)
     with store_of(services).reading() as connection:
         dim = check_model(connection, embedder.name)
     if dim is None:
@@ -157,7 +157,7 @@ def embed_missing(store: "Store", embedder: Embedder, *, drops_others: bool = Fa
             )
         store.index_vectors(vector_index.AT_ONCE)
         done += len(rows)
-        tracing.step(done, max(total, done))
+        report_progress(done, max(total, done))
     if drops_others:
         with store.writing() as connection:
             for model in {*vector_index.dimensions(connection)} - {embedder.name}:

@@ -17,10 +17,10 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, LocalIndexError, VectorIndexError
 from entrez_kit.base.frontend_text import REINDEX, FrontendText, PerFrontend, Text
 from entrez_kit.base.identifiers import PUBMED
+from entrez_kit.base.progress import report_progress
 from entrez_kit.corpus.embeddings import Embedder, embedder_of
 from entrez_kit.corpus.models import Reported
 from entrez_kit.corpus.quality import Lasting, quality
@@ -239,7 +239,7 @@ def _run(store: "Store", index: WeaviateIndex) -> Delivered:
         errors |= gone.errors | written.errors
         refused_in_a_row = 0 if taken else refused_in_a_row + 1
         done = result.written + result.deleted + len(errors)
-        tracing.step(done, max(done, total))
+        report_progress(done, max(done, total))
     result.waiting = count_undelivered(store)
     if errors:
         result._missing_error = _missing_error(index, errors, result.waiting)

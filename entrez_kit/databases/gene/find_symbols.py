@@ -9,7 +9,8 @@ from pydantic import Field
 from entrez_kit.base.errors import AmbiguousQuery, EntrezKitError, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import Argument, FrontendText, join_names
 from entrez_kit.core.model import Request, Result, Warn, Warned, omit_if_empty
-from entrez_kit.core.operation import BatchedOutcomes, Operation, build_missing_error
+from entrez_kit.core.operation import StreamOperation
+from entrez_kit.core.outcomes import BatchedOutcomes, build_missing_error
 from entrez_kit.databases.gene.models import GeneId, GeneSearchCandidate, MatchKind
 from entrez_kit.databases.gene.search_genes import SEARCH_GENES
 from entrez_kit.services import Services
@@ -97,7 +98,7 @@ class Symbols(BatchedOutcomes[str, SymbolOutcome]):
             "broader_results": False,
         }
         try:
-            page = SEARCH_GENES.run_without_warnings(self._services, SEARCH_GENES.build(arguments))
+            page = SEARCH_GENES.answer(self._services, SEARCH_GENES.build(arguments))
         except AmbiguousQuery as exc:
             if exc.details.get("reason") in ("unknown_organism", "ambiguous_organism"):
                 raise
@@ -169,8 +170,10 @@ def collect_result(request: FindSymbolsRequest, symbols: Symbols) -> SymbolsResu
     )
 
 
-FIND_SYMBOLS: Final = Operation(
+FIND_SYMBOLS: Final = StreamOperation(
     name="find_symbols",
+    request=FindSymbolsRequest,
+    result=SymbolsResult,
     outcomes=find_symbols,
     collect=collect_result,
     command=("gene", "search"),

@@ -31,7 +31,7 @@ _ABSENT: Final = re.compile(r"not found|no such|does not exist|cannot get", re.I
 GENES: Final = XmlShape(
     "Gene XML",
     "NCBI_Entrezgene.dtd",
-    also="eFetchResult ERROR",
+    undeclared="eFetchResult ERROR",
     due={"Entrezgene": "Gene-track_geneid Entrezgene_gene"},
 )
 
@@ -168,7 +168,7 @@ def _read_chromosome(element: Any, location: str | None) -> str | None:
 
 # Summaries, for the candidates of a search
 
-SUMMARIES: Final = XmlShape("Summaries of genes", "esummary_gene.dtd", also="error ERROR")
+SUMMARIES: Final = XmlShape("Summaries of genes", "esummary_gene.dtd", undeclared="error ERROR")
 _SEPARATOR: Final = re.compile(r"(?<!\s)\s*+[|]\s*+")
 
 

@@ -9,7 +9,8 @@ from pydantic import Field
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, RateLimited, UnresolvedEntity, UpstreamError
 from entrez_kit.base.frontend_text import FrontendText, NextCall, join_names
 from entrez_kit.core.model import Request, Warn, Warned, omit_if_empty, warn_past_the_last
-from entrez_kit.core.operation import AgentOptions, Operation, Several, build_missing_error
+from entrez_kit.core.operation import AgentOptions, DocumentOperation, Several
+from entrez_kit.core.outcomes import build_missing_error
 from entrez_kit.core.per_input import PerInputOutcome, per_input
 from entrez_kit.databases.gene.gene_errors import FORM, argument_error, not_found_error, only_gene_codes
 from entrez_kit.databases.gene.models import CURIE_PATTERN, Gene, PubMedLinks, SuccessorGene, SuccessorLinks
@@ -147,8 +148,10 @@ def _build_missing_error(missing: list[PerInputOutcome], found: int) -> EntrezKi
     )
 
 
-GET_GENE = Operation(
+GET_GENE = DocumentOperation(
     name="get_gene",
+    request=GetGeneRequest,
+    result=Gene,
     function=get_gene,
     command=("gene", "get"),
     toolset="gene",
@@ -270,8 +273,10 @@ class PubMedLinksBatch(Warned):
     outcomes: list[PerInputOutcome] = omit_if_empty([])
 
 
-GET_PUBMED_LINKS = Operation(
+GET_PUBMED_LINKS = DocumentOperation(
     name="get_pubmed_links",
+    request=PubMedLinksRequest,
+    result=PubMedLinks,
     function=get_pubmed_links,
     command=("gene", "pubmed"),
     toolset="gene",

@@ -16,7 +16,7 @@ from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, Argument, Fronten
 from entrez_kit.base.numerals import format_count
 from entrez_kit.core.broadening import Broadening, Totals, compare_with_query
 from entrez_kit.core.model import Request, Warn, incomplete_error
-from entrez_kit.core.operation import AgentOptions, Operation
+from entrez_kit.core.operation import AgentOptions, DocumentOperation
 from entrez_kit.core.query_input import NO_BROADER_RESULTS, BroaderResults
 from entrez_kit.databases.gene.gene_errors import argument_error, only_gene_codes
 from entrez_kit.databases.gene.models import DESIGNATIONS, Gene, GenePage, GeneSearchCandidate, MatchKind, Pagination
@@ -145,12 +145,11 @@ def search_genes(services: Services, request: SearchGenesRequest) -> GenePage:
     )
     missing = [f"NCBIGene:{number}" for number in listing.hits if number not in genes]
     named = f"NCBI returned no summary of {', '.join(missing[:10])}; the page lacks {len(missing)} genes."
-    page._missing_error = incomplete_error(
-        missing, named, partial=bool(items), hint=FrontendText(RETRY_WITHOUT_CACHE, ".")
-    )
-    if page._missing_error is not None:
+    error = incomplete_error(missing, named, partial=bool(items), hint=FrontendText(RETRY_WITHOUT_CACHE, "."))
+    if error is not None:
         if not items:
-            raise page._missing_error
+            raise error
+        page.set_missing_error(error)
         message = f"NCBI returned no summary of {join_names(missing)}."
         page.warnings.append(Warn(code="summaries_missing", message=message))
     return page
@@ -375,8 +374,10 @@ def _split_words(text: str) -> set[str]:
     return set("".join(character if character.isalnum() else " " for character in text.casefold()).split())
 
 
-SEARCH_GENES = Operation(
+SEARCH_GENES = DocumentOperation(
     name="search_genes",
+    request=SearchGenesRequest,
+    result=GenePage,
     function=search_genes,
     command=("gene", "search"),
     toolset="gene",

@@ -29,7 +29,7 @@ _REFERENCE: Final = re.compile(rb"&([A-Za-z][A-Za-z0-9.]*);")
 JATS: Final = XmlShape(
     "JATS",
     "JATS-archivearticle1-3-mathml3.dtd",
-    also="article@dtd-version table@frame"
+    undeclared="article@dtd-version table@frame"
     " pmc-articleset citation error Reply entry row colspec tgroup taxon-name taxon-name-part taxon-treatment"
     " taxon-authority treatment-sec treatment-meta nomenclature",
     due={"article": "article-meta"},

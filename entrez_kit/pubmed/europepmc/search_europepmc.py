@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 from pydantic import BeforeValidator, Field, field_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from entrez_kit.base import __version__, tracing
+from entrez_kit.base import __version__
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, NotConfigured, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import AGAIN, RETRY_WITHOUT_CACHE, Argument, FrontendText
+from entrez_kit.base.progress import report_progress
 from entrez_kit.core.model import Collected, Request, Warn, omit_if_empty, split_at_commas
-from entrez_kit.core.operation import AgentOptions, Operation, Outcomes
+from entrez_kit.core.operation import AgentOptions, Outcomes, StreamOperation
 from entrez_kit.core.query_input import check_balance
 from entrez_kit.pubmed.europepmc.europepmc_models import EuropePMCArticle
 from entrez_kit.services import Services
@@ -239,7 +240,7 @@ class EuropePMCArticles(Outcomes[EuropePMCArticle]):
             last = {f"{article.source}:{article.epmc_id}" for article in articles}
             fresh = fresh[: self._wanted - self.retrieved]
             self.retrieved += len(fresh)
-            tracing.step(self.retrieved, min(self._wanted, self.total_found))
+            report_progress(self.retrieved, min(self._wanted, self.total_found))
             self.next_cursor = page.next_cursor
             if self._request.cursor == FIRST_PAGE and self.retrieved >= self.total_found:
                 self.next_cursor = None  # a further page would be empty
@@ -349,8 +350,10 @@ _ONLY_FULL: Final = frozenset((
 """Fields that brief records never have."""
 
 
-EUROPEPMC_SEARCH: Final = Operation(
+EUROPEPMC_SEARCH: Final = StreamOperation(
     name="europepmc_search",
+    request=EuropePMCRequest,
+    result=EuropePMCResult,
     outcomes=europepmc_search,
     collect=collect_result,
     command=("europepmc",),

@@ -42,7 +42,7 @@ _MODELS: Final[tuple[str, ...]] = ("mesh_terms", "standing")
 ARTICLES: Final = XmlShape(
     "PubMed XML",
     "pubmed_250101.dtd",
-    also="DateCreated",
+    undeclared="DateCreated",
     due={
         "PubmedArticle": "PMID ArticleTitle Journal PublicationTypeList PubmedData",
         "PubmedBookArticle": "PMID Book",
@@ -110,7 +110,7 @@ class Record:
         fields = self._read_fields()
         italics = fields.pop("_italics", ())
         article = Article.model_validate(fields)
-        article._italics = tuple(italics)
+        article.set_italics(italics)
         return article
 
     def citation(self) -> CitationData:
@@ -146,6 +146,10 @@ class Record:
             self._packed = marshal.dumps(fields), models
             if not raw:
                 self.raw, self._element = b"", None
+
+    def drop_tree(self) -> None:
+        """Drop the parsed record. It takes ten times the memory of the bytes, which can be parsed again."""
+        self._element = self._known = None
 
     def _read_fields(self) -> Fields:
         if self._packed is not None:
@@ -187,8 +191,8 @@ def iter_records(source: Source) -> Iterator[Record]:
             continue
         record = _build_record(found)
         yield record
-        if found.alone:  # the tree takes ten times the memory of the bytes, which can be parsed again
-            record._element = record._known = None
+        if found.alone:
+            record.drop_tree()
 
 
 def read_records(content: bytes) -> Iterator[Record]:

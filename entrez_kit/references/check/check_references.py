@@ -7,10 +7,10 @@ The publication status is looked up in all sources (``sources.py``).
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from operator import not_
-from typing import Annotated, Any, ClassVar, Final, Literal, Self, cast
+from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 from pydantic.json_schema import SkipJsonSchema
@@ -19,8 +19,10 @@ from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import Argument, FrontendText, cut_end
 from entrez_kit.base.identifiers import read_identifier
+from entrez_kit.base.progress import report_progress
 from entrez_kit.core.model import Request, Result, Warn, contradiction_error, omit_if_empty
-from entrez_kit.core.operation import AgentOptions, Operation, SummarizedOutcomes, drain
+from entrez_kit.core.operation import AgentOptions, StreamOperation
+from entrez_kit.core.outcomes import SummarizedOutcomes, drain
 from entrez_kit.pubmed.brief import format_brief_citation, format_brief_owner, format_brief_place
 from entrez_kit.pubmed.models import Article, Standing, StandingNotice, StandingStatus, find_place
 from entrez_kit.pubmed.standing import choose_graver, to_retraction_status
@@ -373,12 +375,12 @@ class Checks(SummarizedOutcomes[CheckedReference, CheckResult]):
                     assessments[index].newer = article
             return assessments
 
-        tracing.step(0, len(references))
+        report_progress(0, len(references))
         starts = range(0, len(references), BATCH)
         batches = (partial(assess, references[start : start + BATCH]) for start in starts)
         at_once = min(BATCHES_AT_ONCE, self._services.eutils.at_once) if len(starts) > 1 else 1
         for start, assessments in zip(starts, in_order(batches, at_once), strict=True):
-            tracing.step(start + len(assessments), len(references))
+            report_progress(start + len(assessments), len(references))
             for index, assessment in enumerate(assessments, start=start):
                 outcome, article = assessment.outcome, assessment.article
                 self._name_earlier(outcome, index)
@@ -766,11 +768,12 @@ def check_file(services: Services, request: CheckFileRequest) -> Checks:
     return Checks(services, request, request.files)
 
 
-CHECK: Final = Operation(
+CHECK: Final = StreamOperation(
     name="check_references",
+    request=CheckRequest,
+    result=CheckResult,
     outcomes=check_references,
     collect=drain,
-    result=CheckResult,
     command=("check",),
     toolset="citations",
     title="Check references",
@@ -783,7 +786,15 @@ CHECK: Final = Operation(
     ),
 )
 
-CHECK_FILE: Final[Operation[CheckFileRequest, CheckResult]] = replace(
-    cast(Any, CHECK), outcomes=check_file, request=CheckFileRequest, agents=AgentOptions()
+CHECK_FILE: Final = StreamOperation(
+    name=CHECK.name,
+    request=CheckFileRequest,
+    result=CheckResult,
+    outcomes=check_file,
+    collect=drain,
+    command=CHECK.command,
+    toolset=CHECK.toolset,
+    title=CHECK.title,
+    errors=CHECK.errors,
 )
 """Not in the catalogue: only the terminal has files."""

@@ -20,8 +20,8 @@ from entrez_kit.references.check.crossref_records import Record, standing_of_wor
 from entrez_kit.references.check.retraction_watch import RetractionWatch, read_retraction_watch
 from entrez_kit.services import Services
 from entrez_kit.services.small_replies import malformed_error
-from entrez_kit.services.transport import is_keyed
 from entrez_kit.services.transport.in_flight import in_background
+from entrez_kit.services.transport.rate_gate import is_keyed
 
 SourceName = Literal["pubmed", "europepmc", "crossref", "openalex", "retraction_watch"]
 Said = StandingStatus | Literal["none", "not_held", "not_asked", "failed"]

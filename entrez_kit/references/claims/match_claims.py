@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError
 from entrez_kit.base.frontend_text import join_names
 from entrez_kit.base.identifiers import read_identifier
+from entrez_kit.base.progress import stop_if_cancelled
 from entrez_kit.fulltext.models import Unavailable
 from entrez_kit.pubmed.models import Standing
 from entrez_kit.pubmed.standing import choose_graver
@@ -97,7 +97,7 @@ class ClaimMatcher:
         for paper in papers:
             paper.sentences = self._index.add(paper.parts)
             self._owners |= dict.fromkeys(paper.parts, paper)
-            tracing.checkpoint()
+            stop_if_cancelled()
 
     def verify(self, text: str, ids: Sequence[str], cited: Sequence[Paper]) -> VerifiedClaim:
         """Return the outcome of one claim."""

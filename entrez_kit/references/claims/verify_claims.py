@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from entrez_kit.base import tracing
 from entrez_kit.base.errors import RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import RESUME_HINT
 from entrez_kit.base.identifiers import read_identifier
-from entrez_kit.core.operation import AgentOptions, Operation, SummarizedOutcomes, drain
+from entrez_kit.base.progress import stop_if_cancelled
+from entrez_kit.core.operation import AgentOptions, StreamOperation
+from entrez_kit.core.outcomes import SummarizedOutcomes, drain
 from entrez_kit.fulltext.fetch_fulltext import FulltextRequest, Fulltexts
 from entrez_kit.fulltext.models import FulltextArticle, PmcArticle, Section
 from entrez_kit.pubmed.record_fetcher import Retrieval
@@ -48,7 +49,7 @@ class ClaimOutcomes(SummarizedOutcomes[VerifiedClaim, VerifyResult]):
             outcome = matcher.verify(claim.text, claim.ids, cited)
             outcome.line = claim.line
             self._verified.append(outcome)
-            tracing.checkpoint()
+            stop_if_cancelled()
             yield outcome
 
     def result(self) -> VerifyResult:
@@ -135,11 +136,12 @@ def verify_claims(services: Services, request: VerifyRequest) -> ClaimOutcomes:
     return ClaimOutcomes(services, request)
 
 
-VERIFY_CLAIMS = Operation(
+VERIFY_CLAIMS = StreamOperation(
     name="pubmed_verify_claims",
+    request=VerifyRequest,
+    result=VerifyResult,
     outcomes=verify_claims,
     collect=drain,
-    result=VerifyResult,
     command=("verify",),
     toolset="citations",
     title="Verify claims",

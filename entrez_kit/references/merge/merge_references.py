@@ -6,11 +6,11 @@ from hashlib import sha1
 from pathlib import PurePath
 from typing import Final
 
-from entrez_kit.base import tracing
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.frontend_text import cut_middle
+from entrez_kit.base.progress import report_progress
 from entrez_kit.core.model import Warn
-from entrez_kit.core.operation import AgentOptions, Operation
+from entrez_kit.core.operation import AgentOptions, DocumentOperation
 from entrez_kit.references.files.references import Reference, ReferenceFile
 from entrez_kit.references.merge.compare import PairVerdict, Relation
 from entrez_kit.references.merge.entries import Entry, read_entries
@@ -72,7 +72,7 @@ def merge_entries(
     """
     found = list(warnings)
     signatures = [entry.signature for entry in entries]
-    verdicts = compare_records(signatures, step=lambda done: tracing.step(done))
+    verdicts = compare_records(signatures, step=lambda done: report_progress(done))
     by_id = {entry.id: number for number, entry in enumerate(entries)}
     decided = _resolve(decisions, entries, by_id, found)
     alone = _find_ids(separate, by_id)
@@ -105,7 +105,7 @@ def read_files(files: Sequence[FileToMerge]) -> tuple[list[Entry], list[str], li
         warnings += [one.model_copy(update={"message": f"{name}: {one.message}"}) for one in found]
         entries += read_entries(records, slot=slot, name=name, kind=kind, source=file.source, start=len(entries))
         del records  # the lines of a large file
-        tracing.step(len(entries))
+        report_progress(len(entries))
     return entries, names, warnings
 
 
@@ -426,8 +426,10 @@ def _review_row(by_id: Mapping[str, Entry], members: Sequence[str], suggestion: 
     )
 
 
-MERGE_REFERENCES = Operation(
+MERGE_REFERENCES = DocumentOperation(
     name="merge_references",
+    request=MergeRequest,
+    result=MergeResult,
     function=merge_references,
     command=("merge",),
     toolset="review",

@@ -11,15 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from math import ceil
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Protocol
 from urllib.parse import urlencode, urlsplit
 
 from pydantic import SecretStr
 from typing_extensions import TypeVar  # typing has no defaults before Python 3.13
 
-from entrez_kit.base.settings import Settings, get_default
+from entrez_kit.base.settings import Settings
 
 if TYPE_CHECKING:
     from entrez_kit.base.clock import Clock
@@ -164,12 +162,6 @@ def base_of(settings: Settings, service: str) -> str:
     return base.rstrip("/")
 
 
-def pause_ms(settings: Settings, service: str) -> int | None:
-    """Return the minimum pause between requests to a service; None if it has none."""
-    setting = POLICIES[service].pause_ms
-    return getattr(settings, setting) if setting else None
-
-
 def credentials_for(settings: Settings, service: str, url: str) -> tuple[tuple[str, str], ...]:
     """Return the credentials that may be sent to this URL: none if it is not the service's own."""
     policy, parts = POLICIES[service], urlsplit(url)
@@ -185,46 +177,6 @@ def credentials_for(settings: Settings, service: str, url: str) -> tuple[tuple[s
 def credentials_length(settings: Settings, service: str, url: str) -> int:
     """Return the number of characters that credentials add to a URL."""
     return len(urlencode(credentials_for(settings, service, url))) + 1
-
-
-def is_keyed(settings: Settings, service: str) -> bool:
-    """Return whether requests have the credential that allows more: NCBI's or OpenAlex's key, Crossref's e-mail."""
-    return _key(settings, service) is not None
-
-
-def _key(settings: Settings, service: str) -> str | None:
-    policy = POLICIES[service]
-    return dict(credentials_for(settings, service, base_of(settings, service))).get(policy.key)
-
-
-MAX_LATENCY: Final = 1.5
-"""The latency in seconds up to which one operation can use the full rate of a service."""
-
-
-def most_in_flight(settings: Settings, service: str) -> int:
-    """Return how many requests of one operation may be in flight: 6 to NCBI, 16 with an api key."""
-    policy = POLICIES[service]
-    pace = policy.per_second(is_keyed(settings, service))
-    if pause := pause_ms(settings, service):
-        pace = min(pace, 1000 / pause)
-    most = ceil(pace * MAX_LATENCY) + 1
-    return most if policy.at_once is None else min(most, policy.at_once)
-
-
-def limiter_file(settings: Settings, service: str) -> Path:
-    """Return the state file for all requests that count against the same limit: one per key, else one per machine.
-
-    A mirror or a sandbox has a separate limit and a separate file.
-    """
-    key = _key(settings, service)
-    who = _hash(f"entrez-kit limiter {key}") if key else "machine"
-    base = base_of(settings, service)
-    own = "" if settings.demo or base == get_default(f"{service}_url") else f"-at-{_hash(base)}"
-    return settings.state_dir / f"limit-{service}-{who}{own}.json"
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def cache_identity(settings: Settings, service: str) -> str:

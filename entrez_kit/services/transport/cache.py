@@ -28,6 +28,7 @@ from entrez_kit.base.private_files import (
     find_schema_change,
     make_private_database,
     normalize_definition,
+    primary_code,
     read_schema,
     restrict_schema,
 )
@@ -39,6 +40,7 @@ SCHEMA_VERSION: Final = 1
 BUSY_MS: Final = 250
 """How long a request waits for another process to unlock the file before it continues without the cache."""
 
+_LOCKED: Final = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 RETRY_SECONDS: Final = 0.02
 PATIENT_BUSY_MS: Final = 5000
 
@@ -171,7 +173,7 @@ def open_file(path: Path) -> sqlite3.Connection:
             return connect(path, BUSY_MS)
         except sqlite3.OperationalError as exc:
             # SQLite does not wait when several processes switch a new file to WAL mode at the same time.
-            if "locked" not in str(exc) or time.monotonic() >= give_up:
+            if primary_code(exc) not in _LOCKED or time.monotonic() >= give_up:
                 raise
             time.sleep(RETRY_SECONDS)
 
@@ -358,21 +360,21 @@ class CacheFile:
 
     def _pause(self, exc: sqlite3.OperationalError) -> None:
         """Continue without a file that is locked, full or read-only."""
-        what = str(exc)
-        logger.debug("cache: %s", what)
-        if "locked" in what or "busy" in what:
+        code = primary_code(exc)
+        logger.debug("cache: %s", exc)
+        if code in _LOCKED:
             self._add_notice("Another program has locked the cache; continuing without it for now.")
             self._disconnect()
             self._paused_until = time.monotonic() + PAUSE_SECONDS
-        elif "readonly" in what or "read-only" in what:
+        elif code == sqlite3.SQLITE_READONLY:
             self._read_only = True
             self._add_notice(
                 f"The cache {self._path} cannot be written; its replies are used, and new replies are not stored."
             )
-        elif "unable to open" in what:
-            self._fall_back(what)
+        elif code == sqlite3.SQLITE_CANTOPEN:
+            self._fall_back(str(exc))
         else:
-            self._add_notice(f"The cache {self._path} could not be written ({what}); continuing without it.")
+            self._add_notice(f"The cache {self._path} could not be written ({exc}); continuing without it.")
 
     def _replace(self, exc: sqlite3.DatabaseError) -> None:
         """Rename a damaged file; the next access creates a new one."""

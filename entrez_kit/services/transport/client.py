@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 from math import inf
 from os import getpid
-from typing import TYPE_CHECKING, ClassVar, Final, Generic
+from typing import TYPE_CHECKING, ClassVar, Generic
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, RateLimited, UpstreamError
@@ -33,7 +33,6 @@ from entrez_kit.services.transport import (
     base_of,
     cache_identity,
     count_received,
-    most_in_flight,
 )
 from entrez_kit.services.transport.cache import CacheFile, StoredReply, cache_file
 
@@ -434,9 +433,15 @@ class ServiceClient:
         self._transport = transport
         self._settings = settings
         self._base = base_of(settings, self._SERVICE)
-        is_sequential = transport.responder is not None or transport.recording is not None
-        self.at_once: Final = 1 if is_sequential else most_in_flight(settings, self._SERVICE)
+
+    @cached_property
+    def at_once(self) -> int:
         """The maximum number of requests in flight for one operation."""
+        if self._transport.responder is not None or self._transport.recording is not None:
+            return 1
+        from entrez_kit.services.transport.rate_gate import most_in_flight
+
+        return most_in_flight(self._settings, self._SERVICE)
 
     def _send(
         self,

@@ -13,7 +13,7 @@ from functools import partial
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
-from entrez_kit.base import tracing
+from entrez_kit.base.progress import Cancelled, suppress_progress
 from entrez_kit.services.transport import count_received
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def checkpoint() -> None:
     flight = _current.get()
     while flight is not None:
         if flight.pool.closed:
-            raise tracing.Cancelled
+            raise Cancelled
         flight = flight.pool.outer
 
 
@@ -129,7 +129,7 @@ class _OrderedPool(Generic[T]):
         _current.set(flight)
         count_received.set(add_received)
         try:
-            with tracing.suppress_progress():  # the consumer of the results reports the progress
+            with suppress_progress():  # the consumer of the results reports the progress
                 flight.results.append(call())
         except BaseException as exc:  # raised again where the result is consumed
             flight.failure = exc

@@ -56,6 +56,7 @@ def answer_call(
     try:
         checked = replies.check(call, incoming, redactor, frozenset(name for name, _ in credentials))
     except Retryable as exc:  # the same request gets the same answer
+        exc.error.details["attempts"] = outgoing.sent
         raise exc.error from None
     if (trace := tracing.current_trace()) is not None:
         trace.limit_fidelity(fidelity or tracing.FIDELITIES[0])

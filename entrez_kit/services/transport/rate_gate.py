@@ -1,14 +1,62 @@
-"""RateGate: decide when a request may be sent. It has a limiter for each service and counts waiting requests."""
+"""The rate limit of each service, and RateGate, which decides when a request may be sent."""
 
+import hashlib
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Protocol
+from math import ceil
+from pathlib import Path
+from typing import Final, Protocol
 
 from entrez_kit.base.errors import RateLimited, UpstreamError
-from entrez_kit.base.settings import Settings
-from entrez_kit.services.transport import POLICIES, Call, in_flight, is_keyed, limiter_file, pause_ms
+from entrez_kit.base.settings import Settings, get_default
+from entrez_kit.services.transport import POLICIES, Call, base_of, credentials_for, in_flight
+
+MAX_LATENCY: Final = 1.5
+"""The latency in seconds up to which one operation can use the full rate of a service."""
+
+
+def is_keyed(settings: Settings, service: str) -> bool:
+    """Return whether requests have the credential that allows more: NCBI's or OpenAlex's key, Crossref's e-mail."""
+    return _key(settings, service) is not None
+
+
+def _key(settings: Settings, service: str) -> str | None:
+    policy = POLICIES[service]
+    return dict(credentials_for(settings, service, base_of(settings, service))).get(policy.key)
+
+
+def pause_ms(settings: Settings, service: str) -> int | None:
+    """Return the minimum pause between requests to a service; None if it has none."""
+    setting = POLICIES[service].pause_ms
+    return getattr(settings, setting) if setting else None
+
+
+def most_in_flight(settings: Settings, service: str) -> int:
+    """Return how many requests of one operation may be in flight: 6 to NCBI, 16 with an api key."""
+    policy = POLICIES[service]
+    pace = policy.per_second(is_keyed(settings, service))
+    if pause := pause_ms(settings, service):
+        pace = min(pace, 1000 / pause)
+    most = ceil(pace * MAX_LATENCY) + 1
+    return most if policy.at_once is None else min(most, policy.at_once)
+
+
+def limiter_file(settings: Settings, service: str) -> Path:
+    """Return the state file for all requests that count against the same limit: one per key, else one per machine.
+
+    A mirror or a sandbox has a separate limit and a separate file.
+    """
+    key = _key(settings, service)
+    who = _hash(f"entrez-kit limiter {key}") if key else "machine"
+    base = base_of(settings, service)
+    own = "" if settings.demo or base == get_default(f"{service}_url") else f"-at-{_hash(base)}"
+    return settings.state_dir / f"limit-{service}-{who}{own}.json"
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 class Limiter(Protocol):

@@ -78,7 +78,7 @@ def test_ids_mixed_with_files_and_unknown_formats_and_styles_are_rejected(alone:
     ):
         done = alone(*words)
         assert (done.status, done.out) == (2, ""), words
-    assert "the-lancet" in read_error(alone("cite", "refs.bib", "--style", "lancett"))["message"]
+    assert "the-lancet" in read_error(alone("cite", "refs.bib", "--style", "lancett"))["recovery_hint"]
 
 
 @pytest.mark.process

@@ -231,7 +231,7 @@ def test_a_request_for_too_many_results_names_the_option_all(cli: Cli) -> None:
     done = cli("search", "crispr", "-n", "10000")
 
     assert done.status == 2
-    assert "--all" in read_error(done)["message"]
+    assert "--all" in read_error(done)["recovery_hint"]
 
 
 # All

@@ -21,8 +21,8 @@ from entrez_kit.commands import fetch as fetch_module
 from rich.cells import cell_len
 
 from entrez_kit.base.errors import EntityNotFound, RateLimited
+from entrez_kit.base.progress import report_progress
 from entrez_kit.base.settings import Settings
-from entrez_kit.base.tracing import step
 from entrez_kit.services import Services
 from entrez_kit.services.transport.client import Transport
 
@@ -207,7 +207,7 @@ def test_no_advice_if_the_cache_cannot_be_written(monkeypatch: pytest.MonkeyPatc
 
 def test_progress_is_shown_only_to_people(capsys: pytest.CaptureFixture[str]) -> None:
     with _report.watching(ReportState().state, "Fetching"):
-        step(5, 10)
+        report_progress(5, 10)
 
     assert capsys.readouterr().err == ""
 
@@ -220,7 +220,7 @@ def test_a_terminal_shows_the_progress_of_long_work(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setenv("TERM", "xterm")
     with _report.watching(ReportState().state, "Fetching"):
-        step(5, 10)
+        report_progress(5, 10)
         time.sleep(0.2)
 
     assert "Fetching" in screen.getvalue()
@@ -228,7 +228,7 @@ def test_a_terminal_shows_the_progress_of_long_work(monkeypatch: pytest.MonkeyPa
     quiet = ReportState(quiet=True).state
     before = len(screen.getvalue())
     with _report.watching(quiet, "Fetching"):
-        step(5, 10)
+        report_progress(5, 10)
     assert len(screen.getvalue()) == before
 
 

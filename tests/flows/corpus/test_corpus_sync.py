@@ -8,9 +8,8 @@ import pytest
 from changing_pubmed import TERM, ChangingPubMed, KitFor, get_counts
 from invented_papers import Paper, list_rows, make_series, read_contents
 
-from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, StoreError, UpstreamError
-from entrez_kit.base.tracing import Watch, watch_calls
+from entrez_kit.base.progress import Cancelled, Watch, watch_calls
 from entrez_kit.corpus import sync
 from entrez_kit.corpus.models import SyncRequest
 from entrez_kit.corpus.store import checkpoints
@@ -622,11 +621,11 @@ def test_an_interrupted_sync_stores_its_records_and_the_next_one_fetches_the_oth
 
         def stop_at(done: int, total: int | None) -> None:
             if done >= 30:
-                raise KeyboardInterrupt if how == "ctrl-c" else tracing.Cancelled
+                raise KeyboardInterrupt if how == "ctrl-c" else Cancelled
 
         with (
-            tracing.watch_calls(tracing.Watch(lambda: True, stop_at)),
-            pytest.raises((KeyboardInterrupt, tracing.Cancelled)),
+            watch_calls(Watch(lambda: True, stop_at)),
+            pytest.raises((KeyboardInterrupt, Cancelled)),
         ):
             state.sync()
 

@@ -19,8 +19,8 @@ from weaviate_double import WeaviateDouble
 from weaviate_helpers import FiveWords, fill_vectors, make_services, make_settings, make_six_words
 
 from entrez_kit.base.errors import LocalIndexError
+from entrez_kit.base.progress import Watch, watch_calls
 from entrez_kit.base.settings import Settings
-from entrez_kit.base.tracing import Watch, watch_calls
 from entrez_kit.corpus.chunking import chunk_uuid
 from entrez_kit.corpus.embeddings import Embedder
 from entrez_kit.corpus.search.rag_search import RagSearchRequest, rag_search

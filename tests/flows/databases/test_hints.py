@@ -99,7 +99,7 @@ CASES = {
         MESH,
         {"query": "diabetes", "max_results": 500},
         "INVALID_INPUT",
-        "Correct the named argument and call again",
+        "Give max_results a number from 1 to 50.",
         "pubmed_lookup_mesh",
         {"query": "diabetes", "max_results": 50},
     ),

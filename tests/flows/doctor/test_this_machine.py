@@ -19,9 +19,9 @@ from failing_servers import (
 from entrez_kit.base.settings import Settings, load_settings
 from entrez_kit.doctor import DoctorReport, diagnose
 from entrez_kit.doctor.local import damage_of, size
-from entrez_kit.services.transport import limiter_file
 from entrez_kit.services.transport.cache import cache_file, open_file
 from entrez_kit.services.transport.limiter import RateLimiter
+from entrez_kit.services.transport.rate_gate import limiter_file
 
 
 def run_locally(settings: Settings, **injected: Any) -> DoctorReport:

@@ -12,6 +12,8 @@ from loopback_transport import open_bench, open_workbench
 
 from entrez_kit.base.bio_entrez import build_request
 from entrez_kit.base.errors import UpstreamError
+from entrez_kit.base.settings import Settings
+from entrez_kit.local.eutils.replies import LocalReply
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.xml import records, stream
 from entrez_kit.services import Services
@@ -175,3 +177,12 @@ def test_a_reader_may_still_keep_incomplete_replies_in_a_list(tmp_path: Path) ->
         reply = bench.eutils.send_built(request, Expect("xml", read=read), short=short)
 
     assert (reply.content, reply.value, reply.is_complete) == (SET, "value 3", False)
+
+
+def test_an_incomplete_reply_of_a_responder_in_this_process_is_returned_on_request() -> None:
+    short = b"<eSearchResult><Count>2</Count><IdList><Id>1</Id></IdList></eSearchResult>"
+
+    with closing(Services(Settings(), lambda method, url, data: LocalReply(short))) as services:
+        reply = services.eutils.esearch(db="pubmed", term="x", partial=True)
+
+    assert (reply.value.ids, reply.attempts, reply.is_complete) == (["1"], 1, False)

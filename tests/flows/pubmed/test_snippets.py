@@ -8,7 +8,9 @@ import pytest
 from canned_services import KitFor
 from command_line import Cli
 
+from entrez_kit.pubmed.search import SEARCH_ARTICLES
 from entrez_kit.sandbox.server import Sandbox
+from entrez_kit.server.schemas import AgentOperation
 
 
 def test_a_snippet_is_the_beginning_of_the_abstract(sandbox: Sandbox, kit_for: KitFor) -> None:
@@ -70,3 +72,19 @@ def test_csv_has_the_requested_snippets(cli: Cli, form: str) -> None:
     assert "snippet" not in plain.splitlines()[0]
     assert len(rows) == 3
     assert all(0 < len(row["snippet"]) <= 60 for row in rows)
+
+
+@pytest.mark.long
+def test_every_requested_result_has_a_snippet_except_for_agents(kit_for: KitFor) -> None:
+    search: dict[str, Any] = {"query_term": "2000:2099[dp]", "max_results": 120, "snippet_characters": 50}
+    with Sandbox(records=150, enforce_limits=False) as sandbox:
+        kit = kit_for(sandbox)
+        found = kit.search_articles(**search)
+        whole = kit.search_all(**{name: search[name] for name in ("query_term", "snippet_characters")})
+        agent = AgentOperation.of(SEARCH_ARTICLES).run(kit.services, search)
+
+    assert [len(one.brief_summaries) for one in (found, agent)] == [120, 100]
+    assert len(whole.brief_summaries) == whole.retrieved_pmid_count >= 120
+    (limited,) = (one for one in agent.warnings if one.code == "summaries_limited")
+    assert "offset 100" in limited.message
+    assert "summaries_limited" not in [one.code for one in found.warnings]

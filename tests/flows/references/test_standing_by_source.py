@@ -499,7 +499,8 @@ def test_a_missing_endpoint_of_crossref_is_an_outage_and_not_an_unknown_doi(
 def test_crossref_gets_the_email_and_the_polite_rate_and_no_output_shows_the_email(
     sandbox: Sandbox, kit_for: KitFor
 ) -> None:
-    from entrez_kit.services.transport import POLICIES, is_keyed
+    from entrez_kit.services.transport import POLICIES
+    from entrez_kit.services.transport.rate_gate import is_keyed
 
     requested: list[LocalRequest] = []
 

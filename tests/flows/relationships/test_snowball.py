@@ -10,8 +10,8 @@ from prepared_reply import prepare_reply
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntityNotFound, UpstreamError
+from entrez_kit.base.progress import Cancelled, Watch, watch_calls
 from entrez_kit.base.settings import Settings
-from entrez_kit.base.tracing import Cancelled, Watch, watch_calls
 from entrez_kit.relationships.find_relationships import RELATIONSHIPS
 from entrez_kit.relationships.models import MAX_VIA, RelationshipsResult
 from entrez_kit.relationships.snowball import BATCH

@@ -13,10 +13,10 @@ from mcp_helpers import (
     read_tool_error,
 )
 
-from entrez_kit.base import tracing
 from entrez_kit.base.errors import RateLimited
+from entrez_kit.base.progress import Cancelled, report_progress
 from entrez_kit.core.model import Request, Result
-from entrez_kit.core.operation import Operation
+from entrez_kit.core.operation import DocumentOperation
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.app import Options
 from entrez_kit.server.clients import MAX_WAITING
@@ -84,7 +84,7 @@ def test_progress_never_decreases() -> None:
 
     def work() -> None:
         for done in (0, 5, 5, 3, 8):
-            tracing.step(done, 8)
+            report_progress(done, 8)
 
     job.run(work)
     assert seen == [(0, 8), (5, 8), (8, 8)]
@@ -118,8 +118,8 @@ async def test_the_queue_slot_of_a_disconnected_caller_is_released() -> None:
         begun.set()
         go_on.wait(30)
         try:
-            tracing.step(1, 2)
-        except tracing.Cancelled:
+            report_progress(1, 2)
+        except Cancelled:
             ended.set()
             raise
 
@@ -192,12 +192,11 @@ def wait_for_ncbi(services: Services, request: WaitRequest) -> WaitResult:
     return WaitResult(number=request.number)
 
 
-WAIT = Operation(
+WAIT = DocumentOperation(
     name="wait_for_ncbi",
-    function=wait_for_ncbi,
     request=WaitRequest,
     result=WaitResult,
-    method="wait",
+    function=wait_for_ncbi,
     command=("wait",),
     toolset="pubmed",
     title="Wait",

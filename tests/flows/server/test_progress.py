@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from mcp_helpers import ERAS, MODERN, Json, ServicesFor, connect, read_structured
 
-from entrez_kit.base import tracing
+from entrez_kit.base.progress import begin_stage, report_progress
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.app import Options
 from entrez_kit.server.tools import TOOLSETS
@@ -76,12 +76,12 @@ def test_a_later_stage_continues_the_progress_of_the_previous_one() -> None:
     seen: list[tuple[int, int | None]] = []
 
     def work() -> None:
-        tracing.step(0, 2)
-        tracing.step(2, 2)
-        tracing.stage("Embedding")
-        tracing.step(0, 3)
-        tracing.step(1, 3)
-        tracing.step(3, 3)
+        report_progress(0, 2)
+        report_progress(2, 2)
+        begin_stage("Embedding")
+        report_progress(0, 3)
+        report_progress(1, 3)
+        report_progress(3, 3)
 
     _Job(Workers(), lambda done, total: seen.append((done, total))).run(work)
 

@@ -264,7 +264,7 @@ def test_arguments_outside_of_the_schema_are_rejected(services: ServerServices, 
             continue
         error = read_tool_error(Toolbox([operation]).call(services, name, {**EXAMPLES[name][0][1], field: value}))
         (problem,) = error["details"]["errors"]
-        assert (problem["field"], problem["message"]) == (field, "there is no such argument.")
+        assert (problem["field"], problem["message"]) == (field, "is not a known argument.")
 
 
 def test_a_maximum_for_agents_does_not_limit_the_operation(services: ServerServices) -> None:
@@ -399,7 +399,7 @@ def test_an_unknown_argument_is_reported_with_the_existing_names(
     error = document["error"]
     hint = error.get("recovery_hint") or error["details"]["recovery_hint"]
 
-    assert "no_such_thing: there is no such argument" in error["message"]
+    assert "no_such_thing is not a known argument" in error["message"]
     for name in AgentOperation.of(operation).input_schema()["properties"]:
         assert name in hint
 

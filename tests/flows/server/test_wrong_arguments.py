@@ -13,6 +13,7 @@ from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.server.app import Options
 from entrez_kit.server.clients import ServerServices
 from entrez_kit.server.portions import DEFAULT_LIMIT, count_characters
+from entrez_kit.server.schemas import AgentOperation
 from entrez_kit.server.tool_definitions import build_definitions
 from entrez_kit.server.tools import TOOLSETS, Toolbox
 
@@ -39,7 +40,7 @@ def test_every_invalid_argument_is_named_in_the_words_of_tools(
     for name, part in schema["properties"].items():
         bad = [*WRONG.get(part.get("type", ""), []), *(["nonsense"] if "enum" in part else [])]
         calls += [{**good, name: value} for value in bad]
-    monkeypatch.setattr(Operation, "start", _fail)
+    monkeypatch.setattr(AgentOperation, "answer", _fail)
 
     refused = 0
     for arguments in calls:
@@ -82,7 +83,7 @@ def test_numbers_show_their_bounds_and_are_rejected_outside_of_them(
     if name in ("retmax", "retstart"):
         example = {"query_key": "1", "web_env": "x"}
     toolbox = Toolbox(None)
-    monkeypatch.setattr(Operation, "start", _fail)
+    monkeypatch.setattr(AgentOperation, "answer", _fail)
     beyond = [part["minimum"] - 1, -1, *([part["maximum"] + 1] if "maximum" in part else [])]
 
     for value in {*beyond, str(beyond[0])}:

@@ -280,7 +280,7 @@ def test_a_similar_argument_is_suggested_and_no_other() -> None:
     assert get_problem(max_result=5).endswith("did you mean max_results?")
     assert get_problem(sortBy2="x").endswith("did you mean sort_by?")
     assert get_problem(date_range={"mindate": "2020"}).endswith("did you mean date_range.min_date?")
-    assert get_problem(colour="red") == "colour: there is no such argument."
+    assert get_problem(colour="red") == "colour is not a known argument."
 
 
 def test_command_lines_are_quoted_for_a_shell() -> None:

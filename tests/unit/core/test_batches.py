@@ -3,7 +3,7 @@
 import pytest
 
 from entrez_kit.base.errors import EntityNotFound, InvalidInput, UpstreamError
-from entrez_kit.base.tracing import Watch, watch_calls
+from entrez_kit.base.progress import Watch, watch_calls
 from entrez_kit.core.batches import PROBE_WAITS, collect_batches
 from entrez_kit.services.transport import in_flight
 

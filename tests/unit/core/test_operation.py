@@ -1,17 +1,23 @@
 """Operations over many inputs: streamed outcomes, the document built from them, and errors after the stream."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from pydantic import Field
 
+from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, UpstreamError
 from entrez_kit.base.settings import Settings
+from entrez_kit.citations.format_citations import FORMAT_CITATIONS
 from entrez_kit.core.model import Request, Result
-from entrez_kit.core.operation import Operation, Outcomes, execute, run_catching
+from entrez_kit.core.operation import DocumentOperation, Operation, Outcomes, StreamOperation, execute, run_catching
+from entrez_kit.pubmed.fetch import FETCH_CONTENTS
+from entrez_kit.pubmed.search import SEARCH_ARTICLES
 from entrez_kit.services import Services
+from entrez_kit.services.transport import spans
 
 
 class Numbers(Request):
@@ -51,23 +57,21 @@ class Doubling(Outcomes[int]):
         return EntityNotFound("no zero") if 0 in self.begun else None
 
 
-DOUBLE: Operation[Numbers, Doubled] = Operation(
+DOUBLE: StreamOperation[Numbers, Doubled, Doubling] = StreamOperation(
     name="double",
-    outcomes=Doubling,
-    collect=lambda request, outcomes: Doubled(doubled=list(outcomes)),
     request=Numbers,
     result=Doubled,
-    method="double",
+    outcomes=Doubling,
+    collect=lambda request, outcomes: Doubled(doubled=list(outcomes)),
     command=("double",),
     toolset="pubmed",
     title="Double",
 )
-HALF: Operation[Numbers, Doubled] = Operation(
+HALF: DocumentOperation[Numbers, Doubled] = DocumentOperation(
     name="half",
-    function=lambda services, request: Doubled(doubled=request.numbers),
     request=Numbers,
     result=Doubled,
-    method="half",
+    function=lambda services, request: Doubled(doubled=request.numbers),
     command=("half",),
     toolset="pubmed",
     title="Half",
@@ -96,13 +100,6 @@ def test_outcomes_are_streamed_one_at_a_time_and_nothing_starts_before_the_first
 def test_invalid_arguments_are_found_before_anything_is_streamed(services: Services) -> None:
     with pytest.raises(EntrezKitError, match="numbers"):
         DOUBLE.stream(services, {"numbers": []})
-
-
-def test_the_result_of_a_single_answer_is_the_only_outcome(services: Services) -> None:
-    outcomes = HALF.stream(services, {"numbers": [4]})
-
-    assert [outcome.doubled for outcome in outcomes] == [[4]]
-    assert outcomes.missing_error() is None
 
 
 def test_the_missing_inputs_are_known_after_the_stream_and_reported_with_the_result(services: Services) -> None:
@@ -136,16 +133,22 @@ def test_a_result_for_a_front_end_names_the_service_and_one_for_another_operatio
     def count(services: Services, request: Numbers) -> Counted:
         return Counted(warnings=["own"])
 
-    operation = Operation(name="count", function=count, command=("count",), toolset="pubmed", title="Count")
+    operation = DocumentOperation(
+        name="count",
+        request=Numbers,
+        result=Counted,
+        function=count,
+        command=("count",),
+        toolset="pubmed",
+        title="Count",
+    )
     request = operation.build({"numbers": [1]})
     with closing(Services(Settings(no_cache=True, copy_label="a copy"))) as services:
         run, executed = operation.run(services, request), execute(operation, services, {"numbers": [1]}).result
-        assembled = operation.finish(services, request, operation.start(services, request))
-        (streamed,) = operation.stream(services, request)
-        inner = operation.run_without_warnings(services, request)
+        inner = operation.answer(services, request)
 
     assert executed is not None
-    for result in (run, executed, assembled, streamed):
+    for result in (run, executed):
         assert len(result.warnings) == 2
         assert "a copy" in result.warnings[0]
         assert result.warnings[1] == "own"
@@ -158,13 +161,62 @@ def test_a_tool_call_opens_no_span_because_the_server_has_one(
     opened: list[str] = []
 
     @contextmanager
-    def record_span(operation: Operation[Any, Any], services: Services) -> Iterator[None]:
-        opened.append(operation.name)
+    def open_span(name: str, settings: Settings) -> Iterator[None]:
+        opened.append(name)
         yield
 
-    monkeypatch.setattr(Operation, "record_span", record_span)
+    monkeypatch.setattr(tracing, "records_spans", lambda: True)
+    monkeypatch.setattr(spans, "operation_span", open_span)
 
     assert execute(HALF, services, {"numbers": [4]}).error is None
     assert opened == []
     HALF.run(services, {"numbers": [4]})
     assert opened == ["half"]
+
+
+def test_records_are_passed_to_a_function_only_if_the_operation_can(services: Services) -> None:
+    def collect_into(request: Numbers, outcomes: Doubling, take_record: Callable[[Any], None]) -> Doubled:
+        for outcome in outcomes:
+            take_record(outcome)
+        return Doubled(doubled=[])
+
+    request = DOUBLE.build({"numbers": [1, 2]})
+    taken: list[int] = []
+
+    passed_on = replace(DOUBLE, collect_into=collect_into).finish(request, Doubling(services, request), taken.append)
+    collected = DOUBLE.finish(request, Doubling(services, request), taken.append)
+
+    assert (passed_on.doubled, taken) == ([], [2, 4])
+    assert collected.doubled == [2, 4]
+
+
+def test_a_problem_with_an_argument_has_a_reason_for_programs(services: Services) -> None:
+    problems: dict[str, str] = {}
+    for arguments in ({}, {"numbers": [1], "nonsense": 2}, {"numbers": ["x"]}):
+        with pytest.raises(EntrezKitError) as caught:
+            DOUBLE.run(services, arguments)
+        problems |= {problem["field"]: problem["reason"] for problem in caught.value.details["errors"]}
+
+    assert problems == {"numbers": "missing_argument", "nonsense": "unknown_argument", "numbers.0": "invalid_value"}
+
+
+@pytest.mark.parametrize(
+    ("operation", "arguments", "hint"),
+    [
+        (SEARCH_ARTICLES, {"query_term": "asthma", "offset": -1}, "Give offset a number from 0 to 9998."),
+        (SEARCH_ARTICLES, {"query_term": "asthma", "sort_by": "newest"}, "Give sort_by one of these values."),
+        (SEARCH_ARTICLES, {"query_term": "a", "max_results": 0}, "Give query_term a longer text. Give max_results a l"),
+        (SEARCH_ARTICLES, {}, "Add query_term."),
+        (SEARCH_ARTICLES, {"query_term": "asthma", "colour": 1}, "Remove or rename colour. help() lists the "),
+        (FETCH_CONTENTS, {"query_key": "1"}, "Add web_env."),
+        (FETCH_CONTENTS, {"pmids": ["1"], "retmax": "many"}, "Change retmax."),
+        (FORMAT_CITATIONS, {"pmids": ["1"], "citation_styles": ["lancett"]}, "Similar: the-lancet"),
+    ],
+)
+def test_the_hint_names_the_argument_and_what_to_do(
+    operation: Operation[Any, Any], arguments: dict[str, Any], hint: str
+) -> None:
+    with pytest.raises(EntrezKitError) as caught:
+        operation.build(arguments)
+
+    assert caught.value.recovery_hint.startswith(hint)

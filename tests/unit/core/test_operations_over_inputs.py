@@ -5,7 +5,7 @@ import threading
 from entrez_kit.base.errors import EntityNotFound
 from entrez_kit.base.settings import load_settings
 from entrez_kit.core.model import Request, Result
-from entrez_kit.core.operation import Operation
+from entrez_kit.core.operation import DocumentOperation
 from entrez_kit.core.per_input import PerInputRequest, per_input
 from entrez_kit.services import Services
 from entrez_kit.services.transport.in_flight import mark_sent
@@ -33,19 +33,18 @@ def test_several_inputs_are_requested_at_the_same_time_and_answered_in_order() -
             raise EntityNotFound("There is no b.")
         return IdResult(name=request.name)
 
-    one = Operation(
+    one = DocumentOperation(
         name="told",
-        function=answer,
         request=IdRequest,
         result=IdResult,
-        method="told",
+        function=answer,
         command=("told",),
         toolset="entrez",
         title="Tell",
     )
     services = Services(load_settings({}, environ={}))
 
-    found = per_input(one, "name").run_without_warnings(services, PerInputRequest(inputs=["c", "b", "a", "c"]))
+    found = per_input(one, "name").answer(services, PerInputRequest(inputs=["c", "b", "a", "c"]))
 
     assert [item.name for item in found.results] == ["c", "a", "c"]
     assert [(item.input, item.status) for item in found.outcomes] == [

@@ -12,7 +12,7 @@ from tiny_model import build_tiny_model
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EmbeddingsError, LocalEmbeddingsError, NotConfigured, StoreError
-from entrez_kit.base.tracing import Watch, watch_calls
+from entrez_kit.base.progress import Watch, watch_calls
 from entrez_kit.core.operation import execute
 from entrez_kit.corpus.embeddings import Embedder
 from entrez_kit.corpus.indexing import index_new, reindex

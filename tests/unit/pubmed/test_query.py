@@ -138,8 +138,9 @@ def test_values_out_of_bounds_are_rejected_with_the_field(field: str, value: obj
 
 
 def test_a_request_for_more_than_pubmeds_maximum_names_the_way_to_all_results() -> None:
-    with pytest.raises(InvalidInput, match=r"kit\.search_all"):
+    with pytest.raises(InvalidInput, match="must be 9999 or less") as caught:
         SEARCH_ARTICLES.build({"query_term": "asthma", "max_results": 10_000})
+    assert "kit.search_all" in caught.value.recovery_hint
 
 
 def test_the_short_name_of_a_sort_order_is_accepted() -> None:

@@ -10,9 +10,10 @@ from urllib.parse import quote, urlsplit
 import requests
 from urllib3.exceptions import HTTPError
 
-from entrez_kit.base import __version__, tracing
+from entrez_kit.base import __version__
 from entrez_kit.base.errors import EntityNotFound, UpstreamError
 from entrez_kit.base.frontend_text import OFFLINE_SWITCH, FrontendText
+from entrez_kit.base.progress import stop_if_cancelled
 from entrez_kit.base.settings import Settings
 from entrez_kit.services.transport import faults, is_loopback
 from entrez_kit.services.transport.retry import Backoff, Retryable, parse_retry_after
@@ -114,7 +115,7 @@ class FileServer:
                 recovery_hint=FrontendText("Download without ", OFFLINE_SWITCH, "."),
                 details={"reason": "offline"},
             )
-        tracing.checkpoint()
+        stop_if_cancelled()
         headers = {"User-Agent": f"entrez-kit/{__version__}", "Accept-Encoding": "identity", **(more or {})}
         seconds = self._settings.ncbi_timeout_ms / 1000
         options = read_connection_options(url, is_here=is_loopback(urlsplit(url).hostname))
@@ -147,7 +148,7 @@ class FileServer:
                 if not chunk:
                     break
                 read += len(chunk)
-                tracing.checkpoint()
+                stop_if_cancelled()
                 yield chunk
         if declared.isdigit() and read < int(declared):
             raise Retryable(self._error(path, "broke_off", f"it ended after {read:,} of {declared} bytes"))
@@ -181,7 +182,7 @@ class FileServer:
                     raise exc.error from None
                 wait_until = time.monotonic() + self._backoff.seconds(failures, exc.wait)
             while time.monotonic() < wait_until:
-                tracing.checkpoint()
+                stop_if_cancelled()
                 time.sleep(max(0.0, min(0.2, wait_until - time.monotonic())))
 
     def _error(self, path: str, reason: str, problem: str, **details: object) -> UpstreamError:

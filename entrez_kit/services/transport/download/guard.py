@@ -29,6 +29,7 @@ from urllib3.exceptions import DecodeError, HTTPError, IncompleteRead
 from entrez_kit.base import __version__, tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, UpstreamError
 from entrez_kit.base.frontend_text import cut_end
+from entrez_kit.base.progress import stop_if_cancelled
 from entrez_kit.base.settings import Settings
 from entrez_kit.services.transport import Responder, faults
 from entrez_kit.services.transport.download.addresses import AddressGuard, Refused, RequestTarget, parse_target
@@ -151,7 +152,7 @@ class _GuardedDownload:
             raise _download_error("offline", target, "offline mode allows no requests")
         been_out = False
         for hop in range(max_hops + 1):
-            tracing.checkpoint()
+            stop_if_cancelled()
             been_out = been_out or not self._guard.is_home(target)
             with self._request(target, hop) as response:
                 location = response.headers.get("Location") if response.status in STATUSES else None
@@ -341,7 +342,7 @@ class _GuardedDownload:
                 raise error
             if not chunk:
                 return
-            tracing.checkpoint()
+            stop_if_cancelled()
             yield chunk
 
     def _too_large(self, target: RequestTarget) -> UpstreamError:

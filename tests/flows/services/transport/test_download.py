@@ -15,6 +15,7 @@ from simulated_internet import HTML, Answer, SimulatedInternet, Site, compress, 
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, UpstreamError
+from entrez_kit.base.progress import Cancelled, Watch, watch_calls
 from entrez_kit.base.settings import Settings
 from entrez_kit.services.transport.download.addresses import AddressGuard
 from entrez_kit.services.transport.download.guard import Downloaded, download
@@ -447,8 +448,8 @@ def test_a_cancelled_download_stops(internet: SimulatedInternet) -> None:
     wanted = iter([True, False])
     with Site({"/a": make_redirect("/b"), "/b": Answer()}) as site:
         internet.add(HOST, site, ADDRESS)
-        watch = tracing.Watch(lambda: next(wanted), lambda done, total: None)
-        with tracing.watch_calls(watch), pytest.raises(tracing.Cancelled):
+        watch = Watch(lambda: next(wanted), lambda done, total: None)
+        with watch_calls(watch), pytest.raises(Cancelled):
             fetch(internet)
 
     assert len(site.seen) == 1

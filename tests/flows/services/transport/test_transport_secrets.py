@@ -21,8 +21,8 @@ from entrez_kit.base.errors import EntrezKitError
 from entrez_kit.base.redaction import RedactingFilter, Redactor
 from entrez_kit.base.settings import Settings
 from entrez_kit.services.id_converter import IdConverter
-from entrez_kit.services.transport import POLICIES, credentials_for, limiter_file
-from entrez_kit.services.transport.rate_gate import shared_limiter
+from entrez_kit.services.transport import POLICIES, credentials_for
+from entrez_kit.services.transport.rate_gate import limiter_file, shared_limiter
 
 CANARIES = sorted({form for secret in (KEY, EMAIL) for form in (secret, quote(secret), quote_plus(secret))})
 ECHO = (

@@ -9,6 +9,7 @@ import pytest
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import UpstreamError
+from entrez_kit.base.progress import Cancelled, Watch, begin_stage, report_progress, watch_calls
 from entrez_kit.services.transport import in_flight
 from entrez_kit.services.transport.in_flight import all_at_once, in_background, in_order, start_all
 
@@ -153,7 +154,7 @@ def test_after_an_error_no_further_call_begins_and_waiting_calls_send_nothing() 
         service.answers.wait(20)
         try:
             in_flight.checkpoint()
-        except tracing.Cancelled:
+        except Cancelled:
             stopped.set()
             raise
         return 1
@@ -189,15 +190,15 @@ def test_simultaneous_calls_can_be_stopped_and_report_no_individual_progress() -
     reported: list[int] = []
 
     def call() -> None:
-        tracing.step(1, 2)
-        tracing.stage("a part")
+        report_progress(1, 2)
+        begin_stage("a part")
 
-    with tracing.watch_calls(tracing.Watch(wanted=lambda: True, progress=lambda done, total: reported.append(done))):
+    with watch_calls(Watch(wanted=lambda: True, progress=lambda done, total: reported.append(done))):
         list(in_order([call, call], 2))
     assert reported == []
 
     with (
-        tracing.watch_calls(tracing.Watch(wanted=lambda: False, progress=lambda done, total: None)),
-        pytest.raises(tracing.Cancelled),
+        watch_calls(Watch(wanted=lambda: False, progress=lambda done, total: None)),
+        pytest.raises(Cancelled),
     ):
         list(in_order([call, call], 2))
