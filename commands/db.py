@@ -20,7 +20,7 @@ from ._formats import TextWriter, View
 from ._formats.fields import Record, build_columns, convert_to_data
 from ._ids import ONE_REQUEST, describe_failure
 from ._options import build_argument, build_ids_argument, build_option, request_options
-from ._pipeline import get_state, note, report_omitted, plan, run, was_typed
+from ._pipeline import get_state, note, plan, report_omitted, run, was_typed
 from ._state import accept_formats
 
 if TYPE_CHECKING:

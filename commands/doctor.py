@@ -129,13 +129,17 @@ def _render_table(report: "DoctorReport") -> "RenderableType":
     return Group(checks, compared, _render_verdict(report), *_summarize(report))
 
 
-def _render_listing(columns: tuple[str, str, str], checks: "Sequence[Check | Comparison]", way: str = "") -> "RenderableType":
+def _render_listing(
+    columns: tuple[str, str, str], checks: "Sequence[Check | Comparison]", way: str = ""
+) -> "RenderableType":
     """Return a table with a row for each result, grouped by service."""
     from rich.text import Text
 
     from ._views.tables import ListingTable, build_fixed_column
 
-    table = ListingTable(build_fixed_column(columns[0]) if way else columns[0], build_fixed_column(columns[1]), columns[2])
+    table = ListingTable(
+        build_fixed_column(columns[0]) if way else columns[0], build_fixed_column(columns[1]), columns[2]
+    )
     for service, rows in groupby(checks, key=lambda check: check.service):
         if service is not None:
             table.add_section()
