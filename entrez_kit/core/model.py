@@ -255,6 +255,10 @@ class Collected(Result):
         """Return the error for missing records."""
         return self._missing_error
 
+    def set_missing_error(self, error: EntrezKitError | None) -> None:
+        """Set the error for missing records."""
+        self._missing_error = error
+
 
 def incomplete_error(
     missing: Any, message: Text, *, partial: bool = True, hint: Text | None = RESUME_HINT
