@@ -135,7 +135,7 @@ def _view_several(view: View[Res], field: str) -> View[PerInputResult]:
         columns={field: lambda record: record.get(field), **view.columns},
         page=view.page,
         between=view.between,
-        yield_ids=yield_ids,
+        ids=yield_ids,
         total=lambda result: _add(map(view.total, result.results)),
     )
 

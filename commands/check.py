@@ -15,16 +15,10 @@ from entrez_kit.base.numerals import format_count
 from entrez_kit.base.output_formats import BY_SUFFIX, Family
 from entrez_kit.base.settings import parse_names
 from entrez_kit.core.model import Warn
-from entrez_kit.references.check.check_references import (
-    CHECK_FILE,
-    Change,
-    CheckResult,
-    Checks,
-    FileToCheck,
-    InTextFinding,
-    LeftOut,
-)
+from entrez_kit.references.check.check_references import CHECK_FILE, Checks
 from entrez_kit.references.check.findings import CODES
+from entrez_kit.references.check.models import Change, CheckResult, InTextFinding, LeftOut
+from entrez_kit.references.check.request import FileToCheck
 from entrez_kit.references.check.sources import SOURCES, parse_sources
 from entrez_kit.references.files.reference_files import PLAIN_TEXT
 from entrez_kit.references.files.references import Reference, ReferenceFile

@@ -1,5 +1,9 @@
 """Numbers in text: counts of things, and Roman numbers, which mark the items of lists."""
 
+from typing import Final
+
+_ROMAN: Final = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
+
 
 def format_count(number: int, singular: str, many: str | None = None) -> str:
     """Return a number and what it counts: "1 record", "2 records", "1,234 replies".
@@ -19,3 +23,12 @@ def to_roman(number: int) -> str:
         text += letters * (number // value)
         number %= value
     return text
+
+
+def read_roman(text: str) -> int:
+    """Return the value of a Roman number in lower case, or 0 if a text is not one."""
+    total = 0
+    for letter, after in zip(text, f"{text[1:]} ", strict=True):
+        value = _ROMAN.get(letter, 0)
+        total += -value if _ROMAN.get(after, 0) > value else value
+    return total if to_roman(total) == text else 0

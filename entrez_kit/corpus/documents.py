@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from entrez_kit.corpus.chunking import Chunk, chunk_article
-from entrez_kit.corpus.quality import Lasting, lasting_parts
+from entrez_kit.corpus.quality import Lasting, score_lasting_parts
 from entrez_kit.corpus.store.packing import pack
 from entrez_kit.corpus.times import find_entry_time, midnight
 from entrez_kit.pubmed.models import Article, Author, Standing
@@ -84,7 +84,7 @@ class Doc(DocFields):
             doi=article.doi,
             retraction_status=status,
             standing=standing,
-            quality=lasting_parts(
+            quality=score_lasting_parts(
                 pub_types=pub_types,
                 mesh=mesh,
                 journals=[name for name in names if name],

@@ -87,7 +87,7 @@ class Reported(Collected):
     Front ends print both next to the document.
     """
 
-    _remarks: list[str] = PrivateAttr(default_factory=list)
+    _standings: list[str] = PrivateAttr(default_factory=list)
     _cautions: list[Text] = PrivateAttr(default_factory=list)
 
     @property
@@ -104,14 +104,18 @@ class Reported(Collected):
         """Add limits of this result, before those already noted."""
         self._cautions = [*messages, *self._cautions]
 
+    def set_standings(self, standings: Iterable[str]) -> None:
+        """Set the publication status of records that were retracted or otherwise changed."""
+        self._standings = list(standings)
+
     @property
     def standings(self) -> list[str]:
         """The publication status of records that were retracted or otherwise changed."""
-        return self._remarks
+        return self._standings
 
     def remarks(self) -> list[str]:
         """Return the cautions, then the standings."""
-        return [*self.cautions, *self._remarks]
+        return [*self.cautions, *self._standings]
 
 
 class SyncResult(Reported):
@@ -139,7 +143,7 @@ class SyncResult(Reported):
     def falls_short(self, problem: EntrezKitError) -> None:
         """Record a problem that occurred after the records were stored; keep an earlier error about missing records."""
         self.add_warning(problem.message_text)
-        self._missing_error = self._missing_error or problem
+        self.set_missing_error(self.missing_error() or problem)
 
 
 class SyncPlan(Result):

@@ -74,7 +74,7 @@ class Quality(Result):
     total: int
 
 
-def lasting_parts(
+def score_lasting_parts(
     *, pub_types: Iterable[str], mesh: Iterable[str], journals: Iterable[str], retracted: bool
 ) -> Lasting:
     """Score a record by its publication types, MeSH descriptors and journal names."""
@@ -96,15 +96,15 @@ def lasting_parts(
     return Lasting(design, 2 if any(_normalize(name) in TIER_1 for name in journals) else 0, human)
 
 
-def quality(parts: Lasting, pdat: str | None, today: date, *, retracted: bool = False) -> Quality:
+def score_record(parts: Lasting, pdat: str | None, today: date, *, retracted: bool = False) -> Quality:
     """Return the score of a record as of ``today``."""
-    recent = 0 if retracted else recency(pdat, today)
+    recent = 0 if retracted else score_recency(pdat, today)
     return Quality(
         design=parts.design, recency=recent, journal=parts.journal, human=parts.human, total=sum(parts) + recent
     )
 
 
-def recency(pdat: str | None, today: date) -> int:
+def score_recency(pdat: str | None, today: date) -> int:
     """Return 2 for a publication of the last 5 years, 1 of the last 10, else 0."""
     if not pdat:
         return 0

@@ -11,7 +11,7 @@ from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.core.model import omit_if_empty
 from entrez_kit.corpus.demo import corpus_of
 from entrez_kit.corpus.models import CorpusRequest, Reported
-from entrez_kit.corpus.quality import Quality, quality
+from entrez_kit.corpus.quality import Quality, score_record
 from entrez_kit.pubmed.models import Standing
 from entrez_kit.pubmed.standing import RETRACTED
 from entrez_kit.services import Services
@@ -96,8 +96,9 @@ def rag_get(services: Services, request: RagGetRequest) -> RagDocument:
     document = RagDocument(
         doc_id=f"pmid:{found.pmid}",
         **{name: getattr(found, name) for name in _COLUMNS},
-        quality=quality(found.quality, found.pdat, today, retracted=found.retraction_status == RETRACTED),
+        quality=score_record(found.quality, found.pdat, today, retracted=found.retraction_status == RETRACTED),
         standing=found.standing if request.details else None,
     )
-    document._remarks = [f"{document.doc_id} {found.standing.note}"] if found.standing is not None else []
+    if found.standing is not None:
+        document.set_standings([f"{document.doc_id} {found.standing.note}"])
     return document

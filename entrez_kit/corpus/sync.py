@@ -10,7 +10,8 @@ counts another number of records than the corpus has, the sync fetches each reco
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from datetime import date, timedelta
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
 from functools import partial
 from typing import Final
 
@@ -19,11 +20,11 @@ from entrez_kit.base.frontend_text import Argument, FrontendText, PerFrontend
 from entrez_kit.base.progress import report_progress
 from entrez_kit.core.broadening import compare_with_query
 from entrez_kit.core.outcomes import SummarizedOutcomes
-from entrez_kit.core.query_input import build_date_clause, read_query
+from entrez_kit.core.query_input import QueryInput, build_date_clause, read_query
 from entrez_kit.corpus.documents import Doc
 from entrez_kit.corpus.models import SyncHereRequest, SyncPlan, SyncRequest, SyncResult
 from entrez_kit.corpus.store import checkpoints, reading, store_of
-from entrez_kit.corpus.store.checkpoints import JobStatus, SyncJob
+from entrez_kit.corpus.store.checkpoints import Checkpoint, JobStatus, SyncJob
 from entrez_kit.corpus.store.store import Store
 from entrez_kit.corpus.store.writing import Upserted
 from entrez_kit.corpus.sync_report import SyncReport
@@ -53,20 +54,20 @@ def sync_plan(services: Services, request: SyncRequest) -> SyncPlan:
         UpstreamError: no attempt got a valid reply.
         RateLimited: NCBI refused the request, or no slot is free before the deadline.
     """
-    search = _WindowSearch(services, request)
-    entries = search.entries(retmax=0)
-    slicer = search.revisions()
+    search = _plan_search(services, request)
+    entries = search.search_entries(retmax=0)
+    slicer = search.build_revision_slicer()
     revisions = slicer.ask(search.older, 0)[0].count if slicer else 0
     requests = sum(-(-count // BATCH) + 3 * (count // MAX_PUBMED_RESULTS) for count in (entries.count, revisions)) + 2
     requests += search.older is not None  # the count that reveals withdrawn records
-    warnings = search.remarks(entries)
+    warnings = search.list_warnings(entries)
     if requests > MANY_REQUESTS:
         warnings.append(f"This takes about {requests:,} requests. {PREFERRED_HOURS}")
     return SyncPlan(
         query_key=request.query_key,
         term=search.term,
         first_sync=search.window is None,
-        replaces_term=search.replaces,
+        replaces_term=search.replaces_term,
         from_edat=search.window.first.isoformat() if search.window else None,
         entries=entries.count,
         revisions=revisions,
@@ -76,59 +77,33 @@ def sync_plan(services: Services, request: SyncRequest) -> SyncPlan:
     )
 
 
-class _WindowSearch:
-    """The searches of one sync: new records in ``window`` (None for all dates) and revisions of older records.
+@dataclass(frozen=True)
+class _SyncSearch:
+    """The searches of one sync: new records and revisions of older records.
 
-    Raises:
-        InvalidInput: the term is malformed, or the key belongs to another term.
+    Args:
+        services: without a cache.
+        query: the query of the corpus.
+        replaces_term: whether this term replaces another one of the key.
+        today: the day of the sync.
+        window: the entry dates of new records; None for all dates.
+        modified_since: the day from which revisions of older records are searched; None if there are no older records.
+        warnings: warnings about the clock.
     """
 
-    def __init__(self, services: Services, request: SyncRequest) -> None:
-        self.services = services.without_cache()
-        self.query_key = request.query_key
-        self._query = read_query(request.term, "term")
-        self.term = self._query.text
-        before = store_of(services).get_checkpoint(request.query_key)
-        self.replaces = before is not None and before.term is not None and before.term != self.term
-        if before is not None and self.replaces and not (isinstance(request, SyncHereRequest) and request.replace_term):
-            raise InvalidInput(
-                FrontendText(
-                    Argument("term"), f": {request.query_key!r} was synced with a different query: {before.term}"
-                ),
-                invalid_input=f"term={request.term}",
-                recovery_hint=FrontendText(
-                    *("Give the same ", Argument("term"), ", or another ", Argument("query_key")),
-                    *(PerFrontend(", or --replace-term to restart the corpus with the new query", ""), "."),
-                ),
-                details={"reason": "term_changed", "query_key": request.query_key, "term": before.term},
-            )
-        now = store_of(services).clock()
-        self.today = now.date()
-        self.warnings: list[str] = []
-        self.window: DateWindow | None = None
-        self.modified_since: date | None = None
-        if before is None or before.last_edat is None or self.replaces:
-            return
-        overlap = min(request.overlap_days, MAX_OVERLAP)
-        latest = to_second(now + timedelta(days=1))
-        followed_to, scanned_at = before.last_edat, before.last_scan_at
-        if followed_to > latest:
-            self._warn_of_clock("The checkpoint", followed_to, "today")
-            followed_to = to_second(now)
-        first = _subtract_days(day_of(followed_to), overlap)
-        self.window = DateWindow(0, first, max(self.today, first))
-        if scanned_at is not None:
-            if scanned_at > latest:
-                self._warn_of_clock("The time of the last sync", scanned_at, followed_to)
-                scanned_at = followed_to
-            # A day more, because NCBI's days begin later than ours.
-            self.modified_since = _subtract_days(day_of(scanned_at), max(overlap, 1))
+    services: Services
+    query_key: str
+    query: QueryInput
+    replaces_term: bool
+    today: date
+    window: DateWindow | None
+    modified_since: date | None
+    warnings: Sequence[str]
 
-    def _warn_of_clock(self, what: str, moment: str, since: str) -> None:
-        self.warnings.append(
-            f"{what}, {moment}, is in the future: the clock of this machine was or is wrong. "
-            f"The sync checks for changes since {since} again."
-        )
+    @property
+    def term(self) -> str:
+        """The text of the query."""
+        return self.query.text
 
     @property
     def slicer(self) -> Slicer:
@@ -142,22 +117,101 @@ class _WindowSearch:
             return None
         return DateWindow(0, FIRST, self.window.first - timedelta(days=1))
 
-    def remarks(self, reply: ESearchReply) -> list[str]:
+    def list_warnings(self, reply: ESearchReply) -> list[str]:
         """Return warnings: words that NCBI dropped, and whether the result is broader than the term."""
         verdict = compare_with_query(self.term, reply, lambda term: None)
-        return self.warnings + [warning.message for warning in (*verdict.warnings(reply), *self._query.warnings)]
+        return [*self.warnings, *(warning.message for warning in (*verdict.warnings(reply), *self.query.warnings))]
 
-    def entries(self, retmax: int = MAX_PUBMED_RESULTS) -> ESearchReply:
+    def search_entries(self, retmax: int = MAX_PUBMED_RESULTS) -> ESearchReply:
         """Search for the new records: their count, and their PMIDs if PubMed can list all of them."""
         return self.slicer.ask(self.window, retmax)[0]
 
-    def revisions(self) -> Slicer | None:
+    def build_revision_slicer(self) -> Slicer | None:
         """Return the slicer for records entered before the window and modified since the last scan."""
         if self.modified_since is None or self.older is None:
             return None
         last = max(self.today, self.modified_since)
         modified = build_date_clause(format_day(self.modified_since), format_day(last), "mdat")
         return Slicer(self.services, f"({self.term}) AND {modified}", sort="pub_date", oldest_first=True)
+
+
+def _plan_search(services: Services, request: SyncRequest) -> _SyncSearch:
+    """Return the searches of a sync, which depend on the checkpoint of the key.
+
+    Raises:
+        InvalidInput: the term is malformed, or the key belongs to another term.
+    """
+    query = read_query(request.term, "term")
+    checkpoint = store_of(services).get_checkpoint(request.query_key)
+    replaces_term = checkpoint is not None and checkpoint.term not in (None, query.text)
+    if checkpoint is not None and replaces_term and not _may_replace_term(request):
+        raise _changed_term_error(request, checkpoint.term)
+    now = store_of(services).clock()
+    window: DateWindow | None = None
+    modified_since: date | None = None
+    warnings: list[str] = []
+    if checkpoint is not None and not replaces_term:
+        window, modified_since, warnings = _find_dates(checkpoint, now, min(request.overlap_days, MAX_OVERLAP))
+    return _SyncSearch(
+        services=services.without_cache(),
+        query_key=request.query_key,
+        query=query,
+        replaces_term=replaces_term,
+        today=now.date(),
+        window=window,
+        modified_since=modified_since,
+        warnings=warnings,
+    )
+
+
+def _may_replace_term(request: SyncRequest) -> bool:
+    return isinstance(request, SyncHereRequest) and request.replace_term
+
+
+def _find_dates(
+    checkpoint: Checkpoint, now: datetime, overlap: int
+) -> tuple[DateWindow | None, date | None, list[str]]:
+    """Return the entry dates of new records, the day from which revisions are searched, and warnings about the clock.
+
+    Args:
+        overlap: the days before the checkpoint that are searched again.
+    """
+    followed_to, scanned_at = checkpoint.last_edat, checkpoint.last_scan_at
+    if followed_to is None:
+        return None, None, []
+    warnings: list[str] = []
+    latest = to_second(now + timedelta(days=1))
+    if followed_to > latest:
+        warnings.append(_warn_of_clock("The checkpoint", followed_to, "today"))
+        followed_to = to_second(now)
+    first = _subtract_days(day_of(followed_to), overlap)
+    window = DateWindow(0, first, max(now.date(), first))
+    if scanned_at is None:
+        return window, None, warnings
+    if scanned_at > latest:
+        warnings.append(_warn_of_clock("The time of the last sync", scanned_at, followed_to))
+        scanned_at = followed_to
+    # A day more, because NCBI's days begin later than ours.
+    return window, _subtract_days(day_of(scanned_at), max(overlap, 1)), warnings
+
+
+def _warn_of_clock(what: str, moment: str, since: str) -> str:
+    return (
+        f"{what}, {moment}, is in the future: the clock of this machine was or is wrong. "
+        f"The sync checks for changes since {since} again."
+    )
+
+
+def _changed_term_error(request: SyncRequest, term: str | None) -> InvalidInput:
+    return InvalidInput(
+        FrontendText(Argument("term"), f": {request.query_key!r} was synced with a different query: {term}"),
+        invalid_input=f"term={request.term}",
+        recovery_hint=FrontendText(
+            *("Give the same ", Argument("term"), ", or another ", Argument("query_key")),
+            *(PerFrontend(", or --replace-term to restart the corpus with the new query", ""), "."),
+        ),
+        details={"reason": "term_changed", "query_key": request.query_key, "term": term},
+    )
 
 
 def _subtract_days(day: date, days: int) -> date:
@@ -216,12 +270,12 @@ class Sync(SummarizedOutcomes[Upserted, SyncResult]):
     def __iter__(self) -> Iterator[Upserted]:
         request, store = self._request, store_of(self._services)
         with store.sync_lock(request.query_key):
-            search = _WindowSearch(self._services, request)
-            entries = search.entries()
+            search = _plan_search(self._services, request)
+            entries = search.search_entries()
             if self._max_first is not None and entries.count > self._max_first:
                 raise _too_many_error(request, entries.count, self._max_first)
-            job = store.start_job(search.query_key, search.term, replaces_term=search.replaces)
-            job.warnings += search.remarks(entries)
+            job = store.start_job(search.query_key, search.term, replaces_term=search.replaces_term)
+            job.warnings += search.list_warnings(entries)
             run = _SyncRun(search, store, job)
             yield from run.run(entries)
         result = run.result()
@@ -253,7 +307,7 @@ class _SyncRun:
         followed_to: the day up to which withdrawn records were looked for.
     """
 
-    def __init__(self, search: _WindowSearch, store: Store, job: SyncJob) -> None:
+    def __init__(self, search: _SyncSearch, store: Store, job: SyncJob) -> None:
         self.search, self.store, self.job = search, store, job
         self.retrieval = Retrieval(search.services, medline=False, patient=True, keep="fields")
         self.report = SyncReport()
@@ -291,7 +345,7 @@ class _SyncRun:
         self.total = entries.count
         with self._record_problems():
             yield from self._run_search(search.slicer, entries, search.window, follows_entries=True)
-        slicer = search.revisions()
+        slicer = search.build_revision_slicer()
         if slicer is not None:
             with self._record_problems():
                 revised = slicer.ask(search.older, MAX_PUBMED_RESULTS)[0]
@@ -446,7 +500,7 @@ class _SyncRun:
             max_edat_seen=job.max_edat_seen,
             warnings=job.warnings,
         )
-        result._missing_error = self.report.missing_error(self.search.query_key)
+        result.set_missing_error(self.report.missing_error(self.search.query_key))
         return result
 
 

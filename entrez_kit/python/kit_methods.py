@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from entrez_kit.pubmed.fetch import FetchResult
     from entrez_kit.pubmed.search import DateRange, SearchResult
     from entrez_kit.references.audit import AuditResult
-    from entrez_kit.references.check.check_references import CheckResult
+    from entrez_kit.references.check.models import CheckResult
     from entrez_kit.references.claims.models import Claim, VerifyResult
     from entrez_kit.references.files.references import Reference
     from entrez_kit.references.match import MatchResult

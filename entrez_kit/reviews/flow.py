@@ -69,6 +69,10 @@ class Flow(Result):
     previous: bool = Field(default=False)
     _sets: dict[str, frozenset[str]] = PrivateAttr(default_factory=dict)
 
+    def set_records(self, sets: Mapping[str, frozenset[str]]) -> None:
+        """Set the ids of the records of each box; the document does not contain them."""
+        self._sets = dict(sets)
+
     def records_of(self, box: str) -> frozenset[str]:
         """Return the ids of the records of a box."""
         return self._sets.get(box, frozenset())
@@ -96,7 +100,7 @@ _FATES: Final = (
 )
 
 
-def flow(
+def build_flow(
     records: Sequence[ReviewRecord],
     decisions: Iterable[ScreeningDecision] = (),
     kinds: Mapping[str, SourceKind] | None = None,
@@ -172,7 +176,7 @@ def flow(
         other_reasons=dict(sorted(reasons[False].items(), key=lambda item: (-item[1], item[0]))),
         previous=previous is not None,
     )
-    result._sets = frozen
+    result.set_records(frozen)
     return result
 
 

@@ -5,7 +5,7 @@ from typing import ClassVar, Final
 from entrez_kit.base.errors import StoreError
 from entrez_kit.core.model import Warned
 from entrez_kit.core.operation import DocumentOperation
-from entrez_kit.reviews.flow import Flow, flow
+from entrez_kit.reviews.flow import Flow, build_flow
 from entrez_kit.reviews.folder import Review, open_review
 from entrez_kit.reviews.journal import Run
 from entrez_kit.reviews.search_review import ReviewRequest
@@ -54,7 +54,7 @@ def show_status(_: Services, request: ReviewRequest) -> StatusResult:
 def compute_flow(review: Review) -> Flow:
     """Return the boxes of the flow diagram of a review."""
     kinds = {name: one.kind for name, one in review.settings.sources.items()}
-    return flow(review.records, review.decisions, kinds, review.settings.previous)
+    return build_flow(review.records, review.decisions, kinds, review.settings.previous)
 
 
 def find_next(review: Review, boxes: Flow) -> str:

@@ -126,7 +126,7 @@ def make_graph(path: Path, connection: sqlite3.Connection, queries: list[Floats]
     neighbours.keep_up(store, MODEL)
     setattr(connection, "graph_records", store.graph_records)  # noqa: B010 - as the store sets it
     store.close()
-    if neighbours.graph_of(connection, MODEL, len(queries[0])) is None:
+    if neighbours.open_graph(connection, MODEL, len(queries[0])) is None:
         return ["there is no graph"]
     size = sum(one.stat().st_size for one in path.parent.glob(f"{path.name}.graph-*"))
     print(f"graph: {time.process_time() - start:,.0f} CPU s to make, {size / 1e6:,.0f} MB", end=", ")

@@ -4,6 +4,8 @@ import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from entrez_kit.base.numerals import to_roman
+
 MARKS = {
     "1.": "{}. ",
     "1)": "{}) ",
@@ -40,6 +42,19 @@ PAGES: dict[str, Callable[[int], list[str]]] = {
     ],
 }
 """Lines between two pages."""
+HEADS: dict[str, Callable[[int], str]] = {
+    "authors, number left": lambda page: f"{page} W.A. Thistlewood and I. Fenwick-Achebe",
+    "authors, number right": lambda page: f"W.A. Thistlewood, I. Fenwick-Achebe et al. {page}",
+    "title, number left": lambda page: f"{page} Effects of moonlight on memory",
+    "title, number right": lambda page: f"EFFECTS OF MOONLIGHT ON MEMORY {page}",
+    "roman number left": lambda page: f"{to_roman(page)} Effects of moonlight on memory",
+    "roman number right": lambda page: f"Effects of moonlight on memory {to_roman(page)}",
+    "word before number": lambda page: f"Thistlewood: Moonlight | Page {page}",
+    "authors or title": lambda page: (
+        f"{page} W.A. Thistlewood, I. Fenwick-Achebe" if page % 2 else f"Effects of moonlight on memory {page}"
+    ),
+}
+"""Page headers with the number of the page."""
 
 
 def paged(text: str, kind: str, size: int, *, empty: int = 0, first: int = 11) -> str:
@@ -48,7 +63,8 @@ def paged(text: str, kind: str, size: int, *, empty: int = 0, first: int = 11) -
     written: list[str] = []
     for page, start in enumerate(range(0, len(lines), size), start=first):
         if start:
-            written += [""] * empty + PAGES[kind](page) + [""] * empty
+            between = [HEADS[kind](page)] if kind in HEADS else PAGES[kind](page)
+            written += [""] * empty + between + [""] * empty
         written += lines[start : start + size]
     return "\n".join([*written, ""]).replace("\f\n", "\f")
 

@@ -48,7 +48,6 @@ GONE: Final = 4
 LINKS: Final = 16
 LOOKED_AT: Final = 64
 """HNSW parameters: the neighbours of a passage, and the candidates examined to choose them."""
-_GREATEST: Final = 127
 
 
 class Graph(NamedTuple):
@@ -57,44 +56,45 @@ class Graph(NamedTuple):
     block: int
     index: Any
 
-    def near(self, vector: Floats, count: int) -> NDArray[np.int64]:
+    def find_nearest(self, vector: Floats, count: int) -> NDArray[np.int64]:
         """Return the approximately nearest passages to a vector."""
-        found: NDArray[np.int64] = self.index.search(_quantize(vector), count).keys.astype(np.int64)
-        return found
+        nearest: NDArray[np.int64] = self.index.search(vector, count).keys.astype(np.int64)
+        return nearest
 
 
-class _File(NamedTuple):
-    """The row of a graph file; size, checksum and modified are for older versions and are not trusted."""
+class _GraphRow(NamedTuple):
+    """The row of a graph in the table."""
 
     block: int
     passages: int
     file: str
     made_by: str
-    size: int
-    checksum: int
-    modified: int
 
 
-def graph_of(connection: sqlite3.Connection, model: str, dim: int) -> Graph | None:
+class _Record(NamedTuple):
+    """The hash and identity of a graph file, recorded when this program wrote it.
+
+    ``identity`` changes if the file is written, copied or moved, and cannot be set by another program.
+    """
+
+    sha256: str
+    identity: tuple[int, ...]
+
+
+class _GraphFile(NamedTuple):
+    """A graph file of this user: its row, its record, and its identity now."""
+
+    row: _GraphRow
+    path: Path
+    record: _Record
+    identity: tuple[int, ...]
+
+
+def open_graph(connection: sqlite3.Connection, model: str, dim: int) -> Graph | None:
     """Return the graph of a model's vectors; None if there is no usable graph."""
-    known = _read_row(connection, model, dim)
-    place = find_corpus_file(connection)
-    if known is None or place is None or find_spec("usearch") is None:
-        return None
-    path = place.parent / known.file
-    if path.parent != place.parent or not path.name.startswith(f"{place.name}.graph-"):
-        return None
-    try:
-        found = path.lstat()
-    except OSError:
-        return None
-    if not stat.S_ISREG(found.st_mode) or is_foreign(found):
-        return None
-    record = _read_record(_record_of(connection, path))
-    if record is None:
-        return None
-    index = _map_graph(path, dim, known, record, _identify(found))
-    return None if index is None else Graph(known.block, index)
+    file = _find_file(connection, model, dim)
+    index = None if file is None else _map_graph(file, dim)
+    return None if file is None or index is None else Graph(file.row.block, index)
 
 
 def keep_up(store: "Store", model: str) -> None:
@@ -116,25 +116,31 @@ def keep_up(store: "Store", model: str) -> None:
             raise
 
 
-def _read_row(connection: sqlite3.Connection, model: str, dim: int) -> _File | None:
-    row = connection.execute(
-        f"SELECT {', '.join(_File._fields)} FROM vector_graphs WHERE model = ? AND dim = ?", (model, dim)
+def _find_file(connection: sqlite3.Connection, model: str, dim: int) -> _GraphFile | None:
+    """Return the graph file that the table names; None if it is missing, or if this program did not write it."""
+    columns = ", ".join(_GraphRow._fields)
+    values = connection.execute(
+        f"SELECT {columns} FROM vector_graphs WHERE model = ? AND dim = ?", (model, dim)
     ).fetchone()
-    return None if row is None else _File(*row)
+    corpus_file = find_corpus_file(connection)
+    if values is None or corpus_file is None or find_spec("usearch") is None:
+        return None
+    row = _GraphRow(*values)
+    path = corpus_file.parent / row.file
+    if path.parent != corpus_file.parent or not path.name.startswith(f"{corpus_file.name}.graph-"):
+        return None
+    record = _read_record(_record_of(connection, path))
+    try:
+        status = path.lstat()
+    except OSError:
+        return None
+    if record is None or not stat.S_ISREG(status.st_mode) or is_foreign(status):
+        return None
+    return _GraphFile(row, path, record, _identify(status))
 
 
-class _Record(NamedTuple):
-    """The hash and identity of a graph file, recorded when this program wrote it.
-
-    ``identity`` changes if the file is written, copied or moved, and cannot be set by another program.
-    """
-
-    sha256: str
-    identity: tuple[int, ...]
-
-
-def _identify(found: os.stat_result) -> tuple[int, ...]:
-    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+def _identify(status: os.stat_result) -> tuple[int, ...]:
+    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
 def _record_of(connection: sqlite3.Connection, path: Path) -> Path | None:
@@ -162,15 +168,13 @@ def _write_record(path: Path, record: _Record) -> None:
         json.dump(record._asdict(), file)
 
 
-def _find_intact(connection: sqlite3.Connection, model: str, dim: int) -> _File | None:
+def _find_intact(connection: sqlite3.Connection, model: str, dim: int) -> _GraphRow | None:
     """Return the row of a usable graph whose file has the recorded hash."""
-    known, place = _read_row(connection, model, dim), find_corpus_file(connection)
-    if known is None or place is None or graph_of(connection, model, dim) is None:
+    file = _find_file(connection, model, dim)
+    if file is None or _map_graph(file, dim) is None:
         return None
-    path = place.with_name(known.file)
-    record = _read_record(_record_of(connection, path))
     with suppress(OSError):
-        return known if record is not None and _sha256(path) == record.sha256 else None
+        return file.row if _sha256(file.path) == file.record.sha256 else None
     return None
 
 
@@ -188,7 +192,7 @@ def _lags(connection: sqlite3.Connection, model: str, dim: int) -> bool:
 
 
 @lru_cache(maxsize=2)
-def _map_graph(path: Path, dim: int, known: _File, record: _Record, identity: tuple[int, ...]) -> Any:
+def _map_graph(file: _GraphFile, dim: int) -> Any:
     """Return the graph in a file; None if it is not the one that the record describes.
 
     The file is mapped, not read, so a damaged one would end the process: one that was touched is hashed first. A sync
@@ -196,15 +200,15 @@ def _map_graph(path: Path, dim: int, known: _File, record: _Record, identity: tu
     """
     from usearch.index import Index
 
-    if known.made_by != _name_library():
+    if file.row.made_by != _name_library():
         return None
     try:
-        if identity != record.identity and _sha256(path) != record.sha256:
+        if file.identity != file.record.identity and _sha256(file.path) != file.record.sha256:
             return None
-        index = Index.restore(str(path), view=True)
+        index = Index.restore(str(file.path), view=True)
     except Exception:  # the compiled part of the library raises errors of any type
         return None
-    return index if index is not None and (index.ndim, len(index)) == (dim, known.passages) else None
+    return index if index is not None and (index.ndim, len(index)) == (dim, file.row.passages) else None
 
 
 def _sha256(path: Path) -> str:
@@ -216,12 +220,6 @@ def _name_library() -> str:
     import usearch
 
     return f"usearch {usearch.__version__}"
-
-
-def _quantize(vectors: Floats) -> NDArray[np.int8]:
-    """Round numbers from -1 to 1 to 8 bits, which is precise enough for the graph."""
-    codes: NDArray[np.int8] = np.rint(vectors * np.float32(_GREATEST)).astype(np.int8)
-    return codes
 
 
 # Building ------------------------------------------------------------------------------------------------------------
@@ -237,20 +235,19 @@ def _renew(store: "Store", model: str, dim: int) -> None:
         index.save(str(path))
         with path.open("rb") as file:
             os.fsync(file.fileno())
-        digest, found = _sha256(path), path.stat()
-        _write_record(store.graph_records / f"{path.name}.json", _Record(digest, _identify(found)))
+        _write_record(store.graph_records / f"{path.name}.json", _Record(_sha256(path), _identify(path.stat())))
     except (OSError, RuntimeError):  # the disk is full: the library raises a plain RuntimeError
         with suppress(OSError):
             path.unlink()
         return
-    of_digest = int(digest[:8], 16)
-    written = _File(block, len(index), path.name, _name_library(), found.st_size, of_digest, found.st_mtime_ns)
+    row = _GraphRow(block, len(index), path.name, _name_library())
     with store.writing() as connection:
         connection.execute(
-            f"INSERT OR REPLACE INTO vector_graphs (model, dim, {', '.join(_File._fields)}) "
-            f"SELECT ?, ?{', ?' * len(_File._fields)} "
+            # Versions that compared the size, the checksum and the time of a file make a new graph.
+            f"INSERT OR REPLACE INTO vector_graphs (model, dim, {', '.join(row._fields)}, size, checksum, modified) "
+            f"SELECT ?, ?{', ?' * len(row)}, 0, 0, 0 "
             "WHERE EXISTS (SELECT 1 FROM vector_blocks WHERE model = ? AND dim = ?)",  # unless deleted meanwhile
-            (model, dim, *written, model, dim),
+            (model, dim, *row, model, dim),
         )
         named = {row[0] for row in connection.execute("SELECT file FROM vector_graphs")}
     for other in store.path.parent.glob(f"{store.path.name}.graph-*"):
@@ -260,7 +257,7 @@ def _renew(store: "Store", model: str, dim: int) -> None:
                 (store.graph_records / f"{other.name}.json").unlink()
 
 
-def _grow(connection: sqlite3.Connection, model: str, dim: int, known: _File | None, path: Path) -> tuple[Any, int]:
+def _grow(connection: sqlite3.Connection, model: str, dim: int, known: _GraphRow | None, path: Path) -> tuple[Any, int]:
     """Return a graph of all indexed vectors, grown from the existing one if possible, and the last block."""
     from usearch.index import Index
 
@@ -277,12 +274,12 @@ def _grow(connection: sqlite3.Connection, model: str, dim: int, known: _File | N
             index.remove(gone)
     if index is None:
         index = Index(ndim=dim, metric="ip", dtype="i8", connectivity=LINKS, expansion_add=LOOKED_AT)
-    for one in vector_index.blocks(connection, model, dim, last):
-        chunks = one.chunks[one.kept]
-        held = chunks[index.contains(chunks)]
-        if len(held):
-            index.remove(held)
-        index.add(chunks, _quantize(one.vectors.vectors(one.kept)))
-        last = one.number
+    for block in vector_index.blocks(connection, model, dim, last):
+        chunks = block.chunks[block.kept]
+        outdated = chunks[index.contains(chunks)]
+        if len(outdated):
+            index.remove(outdated)
+        index.add(chunks, block.vectors.vectors(block.kept))
+        last = block.number
         report_progress(len(index), len(live))
     return index, last

@@ -118,17 +118,19 @@ def rag_search(services: Services, request: RagSearchRequest) -> RagSearchResult
             if candidate.pmid in passages
         ]
     )
-    result._cautions = list(cautions)
-    result._remarks = [
+    result.add_cautions(cautions)
+    result.set_standings(
         f"{hit.doc_id} {standing.note}"
         for hit in result.results
         if (standing := documents[int(hit.doc_id.removeprefix("pmid:"))].standing) is not None
-    ]
+    )
     if missing and result.results:
-        result._missing_error = LocalEmbeddingsError(
-            f"{missing:,} passages have no vector yet and were compared by their words only.",
-            recovery_hint=FrontendText(REINDEX, " to create the missing vectors."),
-            details={"reason": "vectors_missing", "partial": True, "missing_vectors": missing},
+        result.set_missing_error(
+            LocalEmbeddingsError(
+                f"{missing:,} passages have no vector yet and were compared by their words only.",
+                recovery_hint=FrontendText(REINDEX, " to create the missing vectors."),
+                details={"reason": "vectors_missing", "partial": True, "missing_vectors": missing},
+            )
         )
     return result
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from entrez_kit.corpus.quality import quality
+from entrez_kit.corpus.quality import score_record
 from entrez_kit.pubmed.standing import RETRACTED
 
 if TYPE_CHECKING:
@@ -55,7 +55,9 @@ def rank(
         document = documents.get(candidate.pmid)
         if document is None or document.status != "current":
             continue  # a remote index may be outdated
-        worth = quality(document.quality, document.pdat, today, retracted=document.retraction_status == RETRACTED).total
+        worth = score_record(
+            document.quality, document.pdat, today, retracted=document.retraction_status == RETRACTED
+        ).total
         relevance = relevance_of(candidate, best, hybrid=hybrid)
         scored.append((candidate, worth, score_of(relevance, worth) if bias else relevance))
     scored.sort(key=lambda item: (-item[2], item[0].pmid))

@@ -208,7 +208,7 @@ def _nearest(
     members = None if corpus is None else index.member_pmids(connection, corpus)
     passages = vector_index.count_indexed(connection, model)
     share = 1.0 if members is None else min(1.0, len(members) / max(1, index.count_records(connection)))
-    graph = neighbours.graph_of(connection, model, len(vector)) if walk and passages >= reading.MANY else None
+    graph = neighbours.open_graph(connection, model, len(vector)) if walk and passages >= reading.MANY else None
     requested = round(max(neighbours.FEWEST_ASKED, PASSAGES_PER_RECORD * limit) / max(share, 1 / (passages + 1)))
     if graph is not None and requested * LOOKED_UP > passages:
         graph = None
@@ -241,7 +241,7 @@ def _search_graph(
     members: NDArray[np.uint32] | None,
 ) -> NDArray[np.int64]:
     """Return the passages that the graph finds; only those of members if ``members`` is given."""
-    near = graph.near(vector, asked)
+    near = graph.find_nearest(vector, asked)
     if members is None:
         return near
     rows = connection.execute(f"SELECT id, pmid FROM chunks WHERE id {index.LISTED}", (json.dumps(near.tolist()),))

@@ -23,7 +23,7 @@ from entrez_kit.base.identifiers import PUBMED
 from entrez_kit.base.progress import report_progress
 from entrez_kit.corpus.embeddings import Embedder, embedder_of
 from entrez_kit.corpus.models import Reported
-from entrez_kit.corpus.quality import Lasting, quality
+from entrez_kit.corpus.quality import Lasting, score_record
 from entrez_kit.corpus.search import vectors
 from entrez_kit.corpus.search.ranking import Candidate
 from entrez_kit.corpus.store import store_of
@@ -242,7 +242,7 @@ def _run(store: "Store", index: WeaviateIndex) -> Delivered:
         report_progress(done, max(done, total))
     result.waiting = count_undelivered(store)
     if errors:
-        result._missing_error = _missing_error(index, errors, result.waiting)
+        result.set_missing_error(_build_missing_error(index, errors, result.waiting))
     return result
 
 
@@ -262,7 +262,7 @@ def _entries_after(store: "Store", index: WeaviateIndex, last: int) -> list[sqli
         ).fetchall()
 
 
-def _missing_error(index: WeaviateIndex, errors: dict[str, str], waiting: int) -> VectorIndexError:
+def _build_missing_error(index: WeaviateIndex, errors: dict[str, str], waiting: int) -> VectorIndexError:
     first, number = next(iter(errors.values())), len(errors)
     missing = "it has no vector" in errors.values()
     kind = LocalIndexError if missing else VectorIndexError
@@ -288,7 +288,7 @@ def _build_object(row: sqlite3.Row, today: date) -> dict[str, Any]:
         "pmid": str(row["pmid"]),
         "vector": row["vector"] and np.frombuffer(row["vector"], dtype="<f4").tolist(),
         "pub_types": json.loads(row["pub_types"]),
-        "quality_total": quality(parts, row["pdat"], today, retracted=retracted).total,
+        "quality_total": score_record(parts, row["pdat"], today, retracted=retracted).total,
         "source_url": f"{PUBMED}{row['pmid']}/",
     }
 

@@ -5,15 +5,17 @@ person has to decide. The same is true of a finding that a person accepted.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from entrez_kit.citations.csl import Item, csl_item
 from entrez_kit.citations.names import format_name
 from entrez_kit.pubmed.models import Article, Standing, StandingStatus
+from entrez_kit.references.check.assess import Assessment
 from entrez_kit.references.check.compare_fields import FieldName
 from entrez_kit.references.check.find_records import find_records
 from entrez_kit.references.check.findings import CODES, FindingCode
-from entrez_kit.references.check.models import CheckedReference
+from entrez_kit.references.check.models import Change, CheckedReference, LeftOut, Uncorrected
 from entrez_kit.references.files.references import FieldUpdate, Reference
 from entrez_kit.services import Services
 
@@ -136,3 +138,45 @@ def list_uncorrected(outcome: CheckedReference, correction: FieldUpdate | None) 
         if correction.note:
             codes -= {"retracted", "concern"}
     return sorted(codes, key=CODES.index)
+
+
+@dataclass(slots=True)
+class Corrections:
+    """The corrections of a list of references, and what they change.
+
+    Args:
+        unique: whether to leave out references to works that an earlier reference of the file cites.
+        updates: the correction of each reference that is corrected, by its index.
+    """
+
+    unique: bool
+    updates: dict[int, FieldUpdate] = field(default_factory=dict)
+    changes: list[Change] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+    uncorrected: list[Uncorrected] = field(default_factory=list)
+    _keys: dict[tuple[int, str], str] = field(default_factory=dict, init=False)
+    """The key of the first reference to each work, by the number of the file and the identifier of the work."""
+
+    def add(self, assessment: Assessment, index: int, file_number: int) -> None:
+        """Add the correction of a reference, its changes, and the findings that it does not correct."""
+        reference, outcome, article = assessment.candidates.reference, assessment.outcome, assessment.article
+        correction = build_correction(reference, outcome, article, assessment.newer)
+        if article is not None and self.unique and outcome.is_certain:
+            work = (correction.record if correction else None) or article
+            work_key = (file_number, work.pmid or work.doi or "")
+            is_accepted = any(finding.code == "duplicate" and finding.accepted for finding in outcome.findings)
+            if work_key not in self._keys:
+                self._keys[work_key] = reference.key
+            elif not is_accepted:
+                correction = FieldUpdate(same_as=self._keys[work_key])
+        about: dict[str, Any] = {"file": outcome.file, "key": reference.key, "line": reference.line}
+        if correction is not None:
+            self.updates[index] = correction
+            for name, old, new in list_changes(reference, correction):
+                self.changes.append(Change(**about, field=name, old=old, new=new))
+            if correction.note:
+                self.changes.append(Change(**about, field="note", old="", new=correction.note))
+            if correction.same_as is not None:
+                self.left_out.append(LeftOut(**about, same_as=correction.same_as))
+        if codes := list_uncorrected(outcome, correction):
+            self.uncorrected.append(Uncorrected(**about, codes=[*codes], accepted=not outcome.is_open))

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from entrez_kit.references.check.line_signs import (
     AUTHOR_START,
@@ -123,184 +123,278 @@ class ListLine:
         return self.can_begin or NUMBER_FIRST.match(self.text) is not None
 
 
+@dataclass(frozen=True, slots=True)
 class ListLayout:
     """How a list is laid out, as far as its lines show.
 
-    The constructor corrects the lines: whether they are full and below an empty line, and their marks.
+    Attributes:
+        lines: the lines. ``read_layout`` corrects their marks, whether they are full, and whether below an empty line.
+        wrapped: whether many lines are full.
+        one_per_line: whether each line is a reference.
+        in_blocks: whether empty lines separate some references.
+        is_block_each: whether empty lines separate all references.
+        loose: whether some references begin without a mark or an empty line.
+        kind: the kind of marks that the list has, or an empty string.
+        is_counted: whether numbers mark the references.
+        next_count: for each line the number in the next mark; None without one.
+        least: the smallest indent.
+        mark_indent: the largest indent of a mark.
+        hanging: whether all lines of a reference except the first one are indented.
+        first_indented: whether only the first line of a reference is indented.
+        has_pages_below: whether many references have an address on a separate line.
+        is_uncertain: whether the lines are wrapped, and only their words and lengths show where references begin.
+        is_greedy: whether each line has as many words as fit. Then a shorter line ends a reference.
     """
 
-    def __init__(self, lines: Sequence[ListLine]) -> None:
-        self.lines = lines
-        width = max((line.indent + len(line.text) for line in lines if " " in line.text), default=0)
-        if MIN_WIDTH <= width <= MAX_WIDTH and not self._has_references_as_lines():
-            self._set_full(self._find_full_lines(NEARLY_FULL * width))
-        self.wrapped = sum(line.full for line in lines) > WRAPPED * max(len(lines) - 1, 1)
-        self.one_per_line = self._has_dates() and not self.wrapped
-        self.least = min((line.indent for line in lines), default=0)
-        if self._is_double_spaced():
-            for line in lines:
-                line.after_blank = False
-        self.in_blocks = any(line.after_blank for line in lines[1:])
-        self.is_block_each = self._is_block_each()
-        self.kind = self._find_kind()
-        """The kind of marks that the list has, or an empty string."""
-        if not self.kind and (numbers := self._find_bare_numbers()):
-            self.kind = BARE_NUMBER_KIND
-            for line, number in numbers:
-                line.set_mark(BARE_NUMBER_KIND, int(number["n"]), number.end())
-        self._remove_other_marks()
-        self.hanging, self.first_indented = self._find_indents()
-        self.is_counted = any(line.count for line in lines)
-        """Whether numbers mark the references."""
-        self.next_count: list[int | None] = [None] * (len(lines) + 1)
-        for n in range(len(lines) - 1, -1, -1):
-            self.next_count[n] = lines[n].count if lines[n].kind else self.next_count[n + 1]
-        self.mark_indent = max((line.indent for line in lines if line.kind and not line.full), default=0)
-        pages = sum(WEB_PAGE.match(line.text) is not None for line in lines[1:])
-        self.has_pages_below = pages > MAX_PAGES * sum(line.may_be_first for line in lines)
-        """Whether many references have an address on a separate line."""
-        self.loose = self._is_loose()
-        signs = self.kind or self.in_blocks or self.hanging or self.first_indented
-        self.is_uncertain = self.wrapped and not signs
-        """Whether the lines are wrapped, and only their words and lengths show where references begin."""
-        full = self._find_full_lines(width, breaks=("-", "/"))
-        self.is_greedy = self.is_uncertain and self._has_starts_after_room(full)
-        """Whether each line has as many words as fit. Then a shorter line ends a reference."""
-        if self.is_greedy:
-            self._set_full(full)
+    lines: Sequence[ListLine]
+    wrapped: bool
+    one_per_line: bool
+    in_blocks: bool
+    is_block_each: bool
+    loose: bool
+    kind: str
+    is_counted: bool
+    next_count: Sequence[int | None]
+    least: int
+    mark_indent: int
+    hanging: bool
+    first_indented: bool
+    has_pages_below: bool
+    is_uncertain: bool
+    is_greedy: bool
 
-    def _find_full_lines(self, width: float, breaks: tuple[str, ...] = ()) -> list[bool]:
-        """Return for each line whether the line above has no room for its first word, or ends at one of the breaks."""
-        full = [
-            above.text.endswith(breaks) or above.indent + len(above.text) + 1 + len(line.first_word) > width
-            for above, line in pairwise(self.lines)
-        ]
-        return [False, *full] if self.lines else []
 
-    def _set_full(self, full: Sequence[bool]) -> None:
-        for line, is_full in zip(self.lines, full, strict=True):
-            line.full = is_full
+class _Spacing(NamedTuple):
+    """What the lengths of the lines and the empty lines show, before the marks are known."""
 
-    def _has_references_as_lines(self) -> bool:
-        """Return whether most lines are whole references, so that none of them is wrapped."""
-        texts = [line for line in self.lines if not CONTINUATION_START.match(line.text)]
-        return sum(line.dated and line.may_be_reference for line in texts) >= EACH_LINE * len(texts)
+    wrapped: bool
+    one_per_line: bool
+    in_blocks: bool
+    is_block_each: bool
 
-    def _has_dates(self) -> bool:
-        """Return whether most lines have a date, or an author at their beginning."""
-        most = max(sum(line.dated for line in self.lines), sum(line.begins for line in self.lines))
-        return most >= ONE_PER_LINE * len(self.lines)
 
-    def _is_double_spaced(self) -> bool:
-        """Return whether empty lines separate wrapped lines and not references."""
-        below, breaks = self.lines[1:], len(self.lines) - 1
-        odd = sum(
-            line.after_blank and not line.kind and (not line.may_be_first or line.indent > self.least) for line in below
-        )
-        blank = sum(line.after_blank for line in below)
-        return self.wrapped and breaks > 2 and blank >= DOUBLE_SPACED * breaks and odd > 0.1 * breaks
+def read_layout(lines: Sequence[ListLine]) -> ListLayout:
+    """Return the layout of a list, and correct its lines: marks, whether they are full and below an empty line."""
+    width = max((line.indent + len(line.text) for line in lines if " " in line.text), default=0)
+    spacing = _find_spacing(lines, width)
+    kind = _find_marks(lines)
+    return _find_signs(lines, width, spacing, kind)
 
-    def _is_block_each(self) -> bool:
-        """Return whether empty lines separate all references: most blocks of several lines have one date."""
-        blocks: list[list[ListLine]] = []
-        for line in self.lines:
-            if line.after_blank or not blocks:
-                blocks.append([])
-            blocks[-1].append(line)
-        several = [
-            sum(line.dated and not (line.begins and NAMES_AND_YEAR.fullmatch(line.body)) for line in block)
-            for block in blocks
-            if len(block) > 1
-        ]
-        return len(several) >= MIN_BLOCKS and sum(dated < 2 for dated in several) >= ONE_DATE * len(several)
 
-    def _has_starts_after_room(self, full: Sequence[bool]) -> bool:
-        """Return whether almost all lines that fit in the line above may begin a reference."""
-        below = [line.may_be_first for line, is_full in zip(self.lines[1:], full[1:], strict=True) if not is_full]
-        return sum(below) >= GREEDY * max(len(below), 1)
+def _find_spacing(lines: Sequence[ListLine], width: int) -> _Spacing:
+    """Find the full lines and the empty lines. Forget the empty lines of a list with double spacing."""
+    if MIN_WIDTH <= width <= MAX_WIDTH and not _has_references_as_lines(lines):
+        _set_full(lines, _find_full_lines(lines, NEARLY_FULL * width))
+    wrapped = sum(line.full for line in lines) > WRAPPED * max(len(lines) - 1, 1)
+    if wrapped and _is_double_spaced(lines):
+        for line in lines:
+            line.after_blank = False
+    return _Spacing(
+        wrapped,
+        one_per_line=not wrapped and _has_dates(lines),
+        in_blocks=any(line.after_blank for line in lines[1:]),
+        is_block_each=_is_block_each(lines),
+    )
 
-    def _find_kind(self) -> str:
-        """Return the kind of marks that the list has, or an empty string."""
-        places: dict[str, list[int]] = {}
-        for n, line in enumerate(self.lines):
-            if line.kind and not (line.count and is_year(line.count)):
-                places.setdefault(line.kind, []).append(n)
-        good = {kind: found for kind, found in places.items() if self._is_kind(kind, found)}
-        return max(good, key=lambda kind: len(good[kind]), default="")
 
-    def _is_kind(self, kind: str, places: Sequence[int]) -> bool:
-        """Return whether references begin at the marks, and the marks are not numbers that begin a wrapped line."""
-        first = self.lines[places[0]]
-        if places[0] == 0 and (kind not in UNCOUNTED or len(places) > 1):
-            return True
-        # A dash can also separate the fields of a reference that begins above.
-        if kind in UNCOUNTED and not (first.after_blank or first.after_note):
-            return False
-        heads = sum(self._may_begin(n, self.lines[n].body) for n in places)
-        return len(places) > 1 and heads >= MAX_MARKED * len(places) and self._may_count(places)
+def _find_marks(lines: Sequence[ListLine]) -> str:
+    """Return the kind of marks that the list has, or an empty string. Read other marks as text."""
+    kind = _find_kind(lines)
+    if not kind and (numbers := _find_bare_numbers(lines)):
+        kind = BARE_NUMBER_KIND
+        for line, number in numbers:
+            line.set_mark(BARE_NUMBER_KIND, int(number["n"]), number.end())
+    _remove_other_marks(lines, kind)
+    return kind
 
-    def _may_count(self, places: Sequence[int]) -> bool:
-        """Return whether numbers count references: most are larger than the one above, or most references have one.
 
-        "7. Aufl." at the beginning of a line is an edition.
-        """
-        counts = [count for n in places if (count := self.lines[n].count) is not None]
-        steps = sum(after > count for count, after in pairwise(counts))
-        first = sum(line.begins for line in self.lines)
-        return not counts or steps >= MAX_MARKED * (len(counts) - 1) or len(places) >= MAX_MARKED * first
+def _find_signs(lines: Sequence[ListLine], width: int, spacing: _Spacing, kind: str) -> ListLayout:
+    """Return the layout: the signs with which references begin. Without a sign, the text width shows their ends."""
+    least = _find_least_indent(lines)
+    hanging, first_indented = _find_indents(lines, kind, least)
+    is_uncertain = spacing.wrapped and not (kind or spacing.in_blocks or hanging or first_indented)
+    full = _find_full_lines(lines, width, breaks=("-", "/"))
+    is_greedy = is_uncertain and _has_starts_after_room(lines, full)
+    layout = ListLayout(
+        **spacing._asdict(),
+        lines=lines,
+        loose=_is_loose(lines, kind, in_blocks=spacing.in_blocks),
+        kind=kind,
+        is_counted=any(line.count for line in lines),
+        next_count=_find_next_counts(lines),
+        least=least,
+        mark_indent=max((line.indent for line in lines if line.kind and not line.full), default=0),
+        hanging=hanging,
+        first_indented=first_indented,
+        has_pages_below=_has_pages_below(lines),
+        is_uncertain=is_uncertain,
+        is_greedy=is_greedy,
+    )
+    if is_greedy:
+        _set_full(lines, full)
+    return layout
 
-    def _may_begin(self, n: int, body: str) -> bool:
-        after_end = n == 0 or self.lines[n].after_blank or ends_reference(self.lines[n - 1].text)
-        return after_end and LETTER_FIRST.match(body) is not None and not LATIN_SMALL.match(body)
 
-    def _find_bare_numbers(self) -> list[tuple[ListLine, re.Match[str]]]:
-        """Return the lines that begin with a number without punctuation, if these numbers count the references."""
-        found: list[tuple[ListLine, re.Match[str]]] = []
-        for n, line in enumerate(self.lines):
-            match = BARE_NUMBER.match(line.text)
-            if match is None or (n > 0 and not found):
-                continue
-            count, last = int(match["n"]), int(found[-1][1]["n"]) if found else 0
-            has_room = not line.full or line.indent < self.lines[n - 1].indent
-            is_next = not found or (count == last + 1 and has_room)
-            if is_next or (last < count <= last + 3 and self._may_begin(n, line.text[match.end() :])):
-                found.append((line, match))
-        return found if len(found) > 1 else []
+def _find_least_indent(lines: Sequence[ListLine]) -> int:
+    return min((line.indent for line in lines), default=0)
 
-    def _remove_other_marks(self) -> None:
-        """Read marks of another kind, and years, as text. Ignore numbers that are all the same."""
-        last = 0
-        for line in self.lines:
-            if line.kind != self.kind or (line.count and is_year(line.count) and line.count != last + 1):
-                line.remove_mark()
-            last = line.count or last
-        marked = [line.count for line in self.lines if line.count is not None]
-        if len(marked) >= MIN_BLOCKS and len(set(marked)) == 1:  # Markdown numbers such a list when it is shown
-            for line in self.lines:
-                line.count = None
 
-    def _find_indents(self) -> tuple[bool, bool]:
-        """Return whether the continuation lines are indented, and whether the first lines are; both can be false."""
-        unmarked = [line for line in self.lines[1:] if not line.kind]
-        flush = [line for line in unmarked if line.indent == self.least]
-        deeper = [line for line in unmarked if line.indent > self.least]
-        if not deeper:
-            return False, False
-        goes_on = sum(LATIN_SMALL.match(line.text) is not None for line in flush)
-        if goes_on <= 0.2 * len(flush) and _share(flush) >= _share(deeper):
-            return True, False
-        goes_on_deeper = sum(LATIN_SMALL.match(line.text) is not None for line in deeper)
-        return False, not self.kind and goes_on_deeper <= 0.2 * len(deeper) and _share(deeper) > _share(flush)
+def _find_next_counts(lines: Sequence[ListLine]) -> list[int | None]:
+    """Return for each line, and for the end of the list, the number in the mark of this line or the next marked one."""
+    next_count: list[int | None] = [None] * (len(lines) + 1)
+    for n in range(len(lines) - 1, -1, -1):
+        next_count[n] = lines[n].count if lines[n].kind else next_count[n + 1]
+    return next_count
 
-    def _is_loose(self) -> bool:
-        """Return whether some references begin without a mark or an empty line, so that others can too."""
-        if self.kind or not self.in_blocks:
-            return not self.kind
-        inside = [(above, line) for above, line in pairwise(self.lines) if not (line.after_blank or line.after_page)]
-        may = sum(
-            not line.full and bool(REFERENCE_END.search(above.text)) and line.may_be_first for above, line in inside
-        )
-        return may > LOOSE * (len(self.lines) - len(inside))
+
+def _has_pages_below(lines: Sequence[ListLine]) -> bool:
+    """Return whether many references have the address of a web page on a separate line."""
+    pages = sum(WEB_PAGE.match(line.text) is not None for line in lines[1:])
+    return pages > MAX_PAGES * sum(line.may_be_first for line in lines)
+
+
+def _find_full_lines(lines: Sequence[ListLine], width: float, breaks: tuple[str, ...] = ()) -> list[bool]:
+    """Return for each line whether the line above has no room for its first word, or ends at one of the breaks."""
+    full = [
+        above.text.endswith(breaks) or above.indent + len(above.text) + 1 + len(line.first_word) > width
+        for above, line in pairwise(lines)
+    ]
+    return [False, *full] if lines else []
+
+
+def _set_full(lines: Sequence[ListLine], full: Sequence[bool]) -> None:
+    for line, is_full in zip(lines, full, strict=True):
+        line.full = is_full
+
+
+def _has_references_as_lines(lines: Sequence[ListLine]) -> bool:
+    """Return whether most lines are whole references, so that none of them is wrapped."""
+    texts = [line for line in lines if not CONTINUATION_START.match(line.text)]
+    return sum(line.dated and line.may_be_reference for line in texts) >= EACH_LINE * len(texts)
+
+
+def _has_dates(lines: Sequence[ListLine]) -> bool:
+    """Return whether most lines have a date, or an author at their beginning."""
+    most = max(sum(line.dated for line in lines), sum(line.begins for line in lines))
+    return most >= ONE_PER_LINE * len(lines)
+
+
+def _is_double_spaced(lines: Sequence[ListLine]) -> bool:
+    """Return whether empty lines separate wrapped lines and not references."""
+    below, breaks, least = lines[1:], len(lines) - 1, _find_least_indent(lines)
+    odd = sum(line.after_blank and not line.kind and (not line.may_be_first or line.indent > least) for line in below)
+    blank = sum(line.after_blank for line in below)
+    return breaks > 2 and blank >= DOUBLE_SPACED * breaks and odd > 0.1 * breaks
+
+
+def _is_block_each(lines: Sequence[ListLine]) -> bool:
+    """Return whether empty lines separate all references: most blocks of several lines have one date."""
+    blocks: list[list[ListLine]] = []
+    for line in lines:
+        if line.after_blank or not blocks:
+            blocks.append([])
+        blocks[-1].append(line)
+    several = [
+        sum(line.dated and not (line.begins and NAMES_AND_YEAR.fullmatch(line.body)) for line in block)
+        for block in blocks
+        if len(block) > 1
+    ]
+    return len(several) >= MIN_BLOCKS and sum(dated < 2 for dated in several) >= ONE_DATE * len(several)
+
+
+def _has_starts_after_room(lines: Sequence[ListLine], full: Sequence[bool]) -> bool:
+    """Return whether almost all lines that fit in the line above may begin a reference."""
+    below = [line.may_be_first for line, is_full in zip(lines[1:], full[1:], strict=True) if not is_full]
+    return sum(below) >= GREEDY * max(len(below), 1)
+
+
+def _find_kind(lines: Sequence[ListLine]) -> str:
+    """Return the kind of marks that the list has, or an empty string."""
+    places: dict[str, list[int]] = {}
+    for n, line in enumerate(lines):
+        if line.kind and not (line.count and is_year(line.count)):
+            places.setdefault(line.kind, []).append(n)
+    good = {kind: found for kind, found in places.items() if _is_kind(lines, kind, found)}
+    return max(good, key=lambda kind: len(good[kind]), default="")
+
+
+def _is_kind(lines: Sequence[ListLine], kind: str, places: Sequence[int]) -> bool:
+    """Return whether references begin at the marks, and the marks are not numbers that begin a wrapped line."""
+    first = lines[places[0]]
+    if places[0] == 0 and (kind not in UNCOUNTED or len(places) > 1):
+        return True
+    # A dash can also separate the fields of a reference that begins above.
+    if kind in UNCOUNTED and not (first.after_blank or first.after_note):
+        return False
+    heads = sum(_may_begin(lines, n, lines[n].body) for n in places)
+    return len(places) > 1 and heads >= MAX_MARKED * len(places) and _may_count(lines, places)
+
+
+def _may_count(lines: Sequence[ListLine], places: Sequence[int]) -> bool:
+    """Return whether numbers count references: most are larger than the one above, or most references have one.
+
+    "7. Aufl." at the beginning of a line is an edition.
+    """
+    counts = [count for n in places if (count := lines[n].count) is not None]
+    steps = sum(after > count for count, after in pairwise(counts))
+    first = sum(line.begins for line in lines)
+    return not counts or steps >= MAX_MARKED * (len(counts) - 1) or len(places) >= MAX_MARKED * first
+
+
+def _may_begin(lines: Sequence[ListLine], n: int, body: str) -> bool:
+    after_end = n == 0 or lines[n].after_blank or ends_reference(lines[n - 1].text)
+    return after_end and LETTER_FIRST.match(body) is not None and not LATIN_SMALL.match(body)
+
+
+def _find_bare_numbers(lines: Sequence[ListLine]) -> list[tuple[ListLine, re.Match[str]]]:
+    """Return the lines that begin with a number without punctuation, if these numbers count the references."""
+    found: list[tuple[ListLine, re.Match[str]]] = []
+    for n, line in enumerate(lines):
+        match = BARE_NUMBER.match(line.text)
+        if match is None or (n > 0 and not found):
+            continue
+        count, last = int(match["n"]), int(found[-1][1]["n"]) if found else 0
+        has_room = not line.full or line.indent < lines[n - 1].indent
+        is_next = not found or (count == last + 1 and has_room)
+        if is_next or (last < count <= last + 3 and _may_begin(lines, n, line.text[match.end() :])):
+            found.append((line, match))
+    return found if len(found) > 1 else []
+
+
+def _remove_other_marks(lines: Sequence[ListLine], kind: str) -> None:
+    """Read marks of another kind, and years, as text. Ignore numbers that are all the same."""
+    last = 0
+    for line in lines:
+        if line.kind != kind or (line.count and is_year(line.count) and line.count != last + 1):
+            line.remove_mark()
+        last = line.count or last
+    marked = [line.count for line in lines if line.count is not None]
+    if len(marked) >= MIN_BLOCKS and len(set(marked)) == 1:  # Markdown numbers such a list when it is shown
+        for line in lines:
+            line.count = None
+
+
+def _find_indents(lines: Sequence[ListLine], kind: str, least: int) -> tuple[bool, bool]:
+    """Return whether the continuation lines are indented, and whether the first lines are; both can be false."""
+    unmarked = [line for line in lines[1:] if not line.kind]
+    flush = [line for line in unmarked if line.indent == least]
+    deeper = [line for line in unmarked if line.indent > least]
+    if not deeper:
+        return False, False
+    goes_on = sum(LATIN_SMALL.match(line.text) is not None for line in flush)
+    if goes_on <= 0.2 * len(flush) and _share(flush) >= _share(deeper):
+        return True, False
+    goes_on_deeper = sum(LATIN_SMALL.match(line.text) is not None for line in deeper)
+    return False, not kind and goes_on_deeper <= 0.2 * len(deeper) and _share(deeper) > _share(flush)
+
+
+def _is_loose(lines: Sequence[ListLine], kind: str, *, in_blocks: bool) -> bool:
+    """Return whether some references begin without a mark or an empty line, so that others can too."""
+    if kind or not in_blocks:
+        return not kind
+    inside = [(above, line) for above, line in pairwise(lines) if not (line.after_blank or line.after_page)]
+    may = sum(not line.full and bool(REFERENCE_END.search(above.text)) and line.may_be_first for above, line in inside)
+    return may > LOOSE * (len(lines) - len(inside))
 
 
 def _share(lines: Sequence[ListLine]) -> float:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
+from entrez_kit.base.numerals import read_roman
 from entrez_kit.references.check.guessing import YEAR
 from entrez_kit.references.check.line_signs import (
     CAPITAL,
@@ -30,11 +31,11 @@ MAX_PAGE_LINE: Final = 250
 MAX_HEAD: Final = 100
 """Maximum characters of a page header that only its repetition shows."""
 MIN_PAGE: Final = 800
-"""Minimum characters between two page numbers."""
+"""Minimum characters of a page."""
+MIN_LINES: Final = 15
+"""Minimum lines of a page with fewer characters."""
 MAX_PAGES: Final = 10
 """Maximum pages between two page headers of the same text."""
-MIN_LINES: Final = 15
-"""Minimum lines of a page."""
 UNEVEN: Final = 1.25
 """Maximum ratio of the longest page to the shortest, in lines."""
 MAX_ENTRY: Final = 1_000
@@ -60,7 +61,7 @@ _NUMBER_TO_COME: Final = re.compile(r"(?:[,:;(/–-]|\b(?:pp?|vol|no|nr|art|supp
 _ENDS_SENTENCE: Final = re.compile(r"(?<!et al)[.,;:)]$")
 _SPACED_HEAD: Final = re.compile(r"\s*+[^\W\d_][^0-9]{2,80} {8}[0-9]{1,4}")
 """A page header with its page number at the other margin."""
-_PAGE_NUMBER: Final = re.compile(r"\A[0-9]{1,4}(?= )|(?<= )[0-9]{1,4}\Z")
+_ROMAN: Final = re.compile(r"[ivxlc]{1,8}")
 _CERTAIN: Final = re.compile(
     r"\(?page [0-9]{1,4}(?: ?(?:of|/) ?[0-9]{1,4})?\)?"
     r"|[–—-] ?[0-9]{1,4} ?[–—-]"
@@ -197,6 +198,20 @@ def _is_continuation(text: str) -> bool:
     return LATIN_SMALL.match(text) is not None or CONTINUATION_START.match(text) is not None
 
 
+def _read_page_number(word: str) -> int:
+    """Return the value of a page number, or 0 if a word is not one."""
+    if _LONE.fullmatch(word):
+        return int(word)
+    return read_roman(word) if _ROMAN.fullmatch(word) else 0
+
+
+def _mask_page_numbers(text: str) -> tuple[str | None, ...]:
+    """Return the words of a line, with None in place of a page number at its beginning or end."""
+    words = text.split(" ")
+    ends = {0, len(words) - 1}
+    return tuple(None if n in ends and _read_page_number(word) else word for n, word in enumerate(words))
+
+
 def remove_page_lines(lines: Sequence[TextLine]) -> tuple[list[TextLine], list[TextLine]]:
     """Return the lines of the list without empty lines, and the removed page headers and footers.
 
@@ -296,22 +311,37 @@ class _Pages:
         for n in self.numbers:
             text, above, below = self.texts[n], self.above[n], self.below[n]
             expected = _YEAR.fullmatch(text) is not None or _NUMBER_TO_COME.search(above) is not None
-            begins = not below or (MARK.match(below) is not None if self.are_marked else _may_begin(below))
+            begins = not below or self._begins(n)
             wrapped = FILLED * self.width < len(above) + 1 + len(text) <= WIDEST
             if not (expected and wrapped and begins) or n in counting or self._ends_page(n):
                 self.added[n] = True
 
     def _add_repeated_lines(self) -> None:
         """Add page headers: lines that are repeated at the ends of pages. Their page numbers may differ."""
-        groups: dict[str, list[int]] = defaultdict(list)
+        groups: dict[tuple[str | None, ...], list[int]] = defaultdict(list)
         for n, text in enumerate(self.texts):
             if len(text) <= MAX_HEAD and not (self.added[n] or MARK.match(text) or _LONE.fullmatch(text)):
-                groups[_PAGE_NUMBER.sub("#", text)].append(n)
-        for found in groups.values():
-            alike = len(found) > 1 and all(self._count_pages(n, m) for n, m in pairwise(found))
-            if alike and (all(map(self._ends_page, found)) or self._are_heads(found)):
-                for n in found:
-                    self.added[n] = True
+                groups[_mask_page_numbers(text)].append(n)
+        heads = [found for found in groups.values() if len(found) > 1 and self._are_heads(found)]
+        for n in (n for found in heads for n in found):
+            self.added[n] = True
+        if heads:
+            self._add_other_heads(max(heads, key=len))
+
+    def _add_other_heads(self, found: Sequence[int]) -> None:
+        """Add the headers of the other pages: other words, with the page number that their distance requires."""
+        numbers = [self._find_page_number(n) for n in found]
+        pages = numbers[-1] - numbers[0]
+        if not pages:
+            return
+        length = (found[-1] - found[0]) / pages
+        for n, text in enumerate(self.texts):
+            if self.added[n] or len(text) > MAX_HEAD or _WORDS.fullmatch(text) is None or _LONE.fullmatch(text):
+                continue
+            number = self._find_page_number(n)
+            distance = abs(n - found[0] - (number - numbers[0]) * length)
+            if number and number not in numbers and distance <= (UNEVEN - 1) * length and not ID.search(text):
+                self.added[n] = True
 
     def _is_head(self, n: int) -> bool:
         """Return whether a line that is not repeated is a page header, judged by its form and the lines around it."""
@@ -324,7 +354,7 @@ class _Pages:
         if self._interrupts(n):
             return possible or (ends_page and _WORDS.fullmatch(text) is not None and not _is_continuation(text))
         between = REFERENCE_END.search(above) is not None and _may_begin(below)
-        named = possible and (_PAGE_NUMBER.search(text) is not None or text.endswith("et al."))
+        named = possible and (None in _mask_page_numbers(text) or text.endswith("et al."))
         cites = any(sign.search(text) for sign in (_ENDS_SENTENCE, YEAR, ID))  # as references do
         plain = _WORDS.fullmatch(text) is not None and not cites
         return between and (named or (ends_page and plain))
@@ -333,10 +363,15 @@ class _Pages:
         """Return whether a line is so long that the text can continue in the next line."""
         return len(self.texts[n]) + 1 + len(self.below[n].split(" ", 1)[0]) > FILLED * self.width
 
+    def _find_page_number(self, n: int) -> int:
+        """Return the number at the beginning or end of a line, or 0 without one."""
+        words = self.texts[n].split(" ")
+        return _read_page_number(words[0]) or _read_page_number(words[-1])
+
     def _page_steps(self, n: int, m: int) -> list[int]:
-        """Return the differences of the page numbers of two lines."""
-        pairs = zip(_PAGE_NUMBER.findall(self.texts[n]), _PAGE_NUMBER.findall(self.texts[m]), strict=True)
-        return [int(later) - int(first) for first, later in pairs if first != later]
+        """Return the differences of the page numbers of two lines that are equal but for these."""
+        words = zip(self.texts[n].split(" "), self.texts[m].split(" "), strict=True)
+        return [_read_page_number(later) - _read_page_number(first) for first, later in words if first != later]
 
     def _count_pages(self, n: int, m: int) -> bool:
         """Return whether two lines differ only in a page number."""
@@ -346,23 +381,59 @@ class _Pages:
     def _are_heads(self, found: Sequence[int]) -> bool:
         """Return whether repeated lines are page headers, and not references or parts of references.
 
-        Page headers are at regular distances. In addition one is in the middle of a sentence, or all have page numbers,
-        or all are between references with marks.
+        All are next to a form feed or a removed line; or they are at least a page apart, three or more at regular
+        distances. Then one is in the middle of a reference, or three have page numbers, or all are between references.
         """
         text = self.texts[found[0]]
-        if not self._are_regular(found) or _ENDS_SENTENCE.search(text) or ID.search(text):
+        if not all(self._count_pages(n, m) for n, m in pairwise(found)):
             return False
+        if all(map(self._ends_page, found)):
+            return True
+        if not self._are_pages_apart(found) or _ENDS_SENTENCE.search(text) or ID.search(text):
+            return False
+        are_numbered = len({self.texts[n] for n in found}) == len(found)
+        if len(found) == 2:
+            return are_numbered and self._are_two_heads(found)
         others = min(len({self.above[n] for n in found}), len({self.below[n] for n in found}))
         if others == len(found) and any(self._interrupts(n) and not self._fills(n) for n in found):
             return True
-        if len({self.texts[n] for n in found}) == len(found):
-            return True
-        return self.are_marked and all(REFERENCE_END.search(self.above[n]) and MARK.match(self.below[n]) for n in found)
+        return are_numbered or (self.are_marked and all(map(self._separates, found)))
 
-    def _are_regular(self, found: Sequence[int]) -> bool:
-        """Return whether repeated lines are nearly the same number of lines apart, page by page."""
-        lengths = [(m - n) / max(sum(self._page_steps(n, m)), 1) for n, m in pairwise(found)]
-        return len(found) > 2 and min(lengths) >= MIN_LINES and max(lengths) <= UNEVEN * min(lengths)
+    def _are_two_heads(self, found: Sequence[int]) -> bool:
+        """Return whether two lines that differ in a number are page headers, and not the last lines of references."""
+        text = self.texts[found[0]]
+        words = " ".join(word for word in _mask_page_numbers(text) if word)
+        if _is_continuation(words) or any(_YEAR.fullmatch(str(self._find_page_number(n))) for n in found):
+            return False
+        if _POSSIBLE.fullmatch(text) or any(map(self._divides, found)):
+            return True
+        return all(map(self._separates, found))
+
+    def _are_pages_apart(self, found: Sequence[int]) -> bool:
+        """Return whether a page or more is between repeated lines, and all pages have nearly the same length."""
+        lengths: list[float] = []
+        for n, m in pairwise(found):
+            pages = max(sum(self._page_steps(n, m)), 1)
+            lengths.append((m - n) / pages)
+            if lengths[-1] < MIN_LINES and (self.offset[m] - self.offset[n]) / pages < MIN_PAGE:
+                return False
+        return max(lengths) <= UNEVEN * min(lengths)
+
+    def _divides(self, n: int) -> bool:
+        """Return whether a short line is between two lines of a wrapped reference, of which the first one is full."""
+        above, below = self.above[n], self.below[n]
+        if not (above and below) or self._begins(n):
+            return False
+        next_word = len(below.split(" ", 1)[0])
+        return len(self.texts[n]) + 1 + next_word <= self.width and FILLED * self.width < len(above) + 1 + next_word
+
+    def _separates(self, n: int) -> bool:
+        """Return whether a line is between two references."""
+        return REFERENCE_END.search(self.above[n]) is not None and self._begins(n)
+
+    def _begins(self, n: int) -> bool:
+        """Return whether a reference can begin below a line."""
+        return (MARK.match(self.below[n]) is not None) if self.are_marked else _may_begin(self.below[n])
 
     def _ends_page(self, n: int) -> bool:
         """Return whether a line is next to a form feed or a removed line."""

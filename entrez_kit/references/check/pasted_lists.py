@@ -15,7 +15,7 @@ from entrez_kit.pubmed.models import WORDS
 from entrez_kit.references.check.first_lines import find_first_lines
 from entrez_kit.references.check.guessing import VISITED, YEAR
 from entrez_kit.references.check.line_signs import AUTHOR_START, MARK, REFERENCE_END, kind_of
-from entrez_kit.references.check.list_layout import BARE_NUMBER_KIND, ListLayout, ListLine
+from entrez_kit.references.check.list_layout import BARE_NUMBER_KIND, ListLayout, ListLine, read_layout
 from entrez_kit.references.check.page_lines import TextLine, read_lines, remove_line_numbers, remove_page_lines
 from entrez_kit.references.check.rewrite_lists import remove_notes, rewrite_lists, rewrite_marks
 from entrez_kit.references.check.uncertain_rows import find_uncertain_rows
@@ -105,7 +105,7 @@ def read_list(text: str) -> PastedList:
         for one in remaining
     ]
     pieces: list[list[ListLine]] = []
-    layout = ListLayout(lines)
+    layout = read_layout(lines)
     for line, first in zip(lines, find_first_lines(layout), strict=True):
         if first or not pieces:
             pieces.append([])

@@ -13,7 +13,7 @@ from html import unescape
 from itertools import pairwise
 from typing import Final
 
-from entrez_kit.base.numerals import to_roman
+from entrez_kit.base.numerals import read_roman
 from entrez_kit.references.check.line_signs import (
     AUTHOR_START,
     BARE_NUMBER,
@@ -63,7 +63,6 @@ MAX_INTRODUCTION: Final = 6
 
 _RAISED: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹０１２３４５６７８９", "01234567890123456789")
 _CIRCLED: Final = {chr(0x2460 + n): n + 1 for n in range(20)} | {chr(0x3251 + n): n + 21 for n in range(15)}
-_ROMAN: Final = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 _FORM: Final = re.compile(
     r"(?P<open>(?:(?:ref(?:erence)?|no|nr|source|quelle|réf)\.? ?|№ ?|[A-Z](?=[0-9])"
     r"|[^\w\s]{1,3} ?(?:[A-Z](?=[0-9]))?)?)"
@@ -345,17 +344,8 @@ def _read_numbers(n: int, text: str, pattern: re.Pattern[str] = _FORM) -> Iterat
     elif letters := (match["letters"] or "").casefold():
         if len(letters) == 1 and shape[1].startswith(")"):
             yield _Mark(n, (*shape, "a"), ord(letters) - ord("a") + 1, end)
-        if shape[1] and (value := _read_roman(letters)):
+        if shape[1] and (value := read_roman(letters)):
             yield _Mark(n, (*shape, "i"), value, end)
-
-
-def _read_roman(text: str) -> int:
-    """Return the value of a Roman number, or 0 if a text is not one."""
-    total = 0
-    for here, after in zip(text, f"{text[1:]} ", strict=True):
-        value = _ROMAN.get(here, 0)
-        total += -value if _ROMAN.get(after, 0) > value else value
-    return total if to_roman(total) == text else 0
 
 
 def _rewrite_numbers(lines: Sequence[TextLine]) -> Sequence[TextLine]:

@@ -331,12 +331,12 @@ def _build_result(
         ),
         warnings=warnings,
     )
-    result._works = works
     by_id = {entry.id: entry for entry in entries}
-    result._review = list(_review_rows(result, by_id))
-    for pair in sorted(linked.separated):
-        members = [entries[n].id for n in pair]
-        result._separated.append(_review_row(by_id, members, "same", "taken out of its group"))
+    separated = [
+        _review_row(by_id, [entries[n].id for n in pair], "same", "taken out of its group")
+        for pair in sorted(linked.separated)
+    ]
+    result.set_works(works, _review_rows(result, by_id), separated)
     return result
 
 

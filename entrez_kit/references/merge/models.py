@@ -1,5 +1,6 @@
 """The request and the result of a merge."""
 
+from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Literal, Self
@@ -148,6 +149,12 @@ class MergeResult(Result):
     _works: list[MergedWork] = PrivateAttr(default_factory=list)
     _review: list[ReviewRow] = PrivateAttr(default_factory=list)
     _separated: list[ReviewRow] = PrivateAttr(default_factory=list)
+
+    def set_works(
+        self, works: list[MergedWork], review: Iterable[ReviewRow] = (), separated: Iterable[ReviewRow] = ()
+    ) -> None:
+        """Set what the document does not contain: the works and the rows of a review file."""
+        self._works, self._review, self._separated = works, list(review), list(separated)
 
     @property
     def works(self) -> list[MergedWork]:

@@ -15,9 +15,9 @@ from entrez_kit.citations.write_files import FILES, file_text
 from entrez_kit.pubmed.comparison import is_same_pages
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.xml.records import iter_records
-from entrez_kit.references.check.check_references import CHECK, CheckResult
+from entrez_kit.references.check.check_references import CHECK
 from entrez_kit.references.check.compare_fields import differences, same_journal, same_work
-from entrez_kit.references.check.models import CheckedReference
+from entrez_kit.references.check.models import CheckedReference, CheckResult
 from entrez_kit.references.files.reference_files import reference_file
 from entrez_kit.references.files.references import RefAuthor, Reference, parse_name
 from entrez_kit.sandbox.server import Sandbox

@@ -11,7 +11,7 @@ from time import process_time
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from list_layouts import BLANKS, MARKS, NUMBERS, PAGES, Layout, line_numbered, paged
+from list_layouts import BLANKS, HEADS, MARKS, NUMBERS, PAGES, Layout, line_numbered, paged
 
 from entrez_kit.citations.format_citations import format_articles
 from entrez_kit.fulltext.jats.text import read_reference_list
@@ -102,6 +102,35 @@ def test_page_headers_and_footers_are_not_read_as_references(
     text = layout.written(references)
 
     assert rows(paged(text, page, size, empty=empty)) == as_read(references)
+
+
+@pytest.mark.parametrize("heads", [2, 3, 6])
+@pytest.mark.parametrize("head", list(HEADS))
+@pytest.mark.parametrize("style", STYLES)
+def test_page_headers_that_differ_only_in_their_page_numbers_are_left_out(style: str, head: str, heads: int) -> None:
+    # Of two different headers, each is on one page only.
+    pages = heads + 2 * (head == "authors or title")
+    references = citations(style)[:40]
+    for layout in (Layout(mark="1.", width=60), Layout(mark="[1]", width=80, blank="between"), Layout(mark="1.")):
+        text = layout.written(references)
+        size = -(-len(text.splitlines()) // (pages + 1))
+        if len(text) > 1_000 * pages:
+            assert rows(paged(text, head, size)) == as_read(references), layout
+
+
+@pytest.mark.parametrize("line", ["Springer, 20{}", "12-{}", "(in German), {}.", "mice and {}", "{} mice"])
+def test_the_last_lines_of_two_references_are_kept_although_only_their_numbers_differ(line: str) -> None:
+    listed = [f"{n}. {LONG.format('grey', n)}" for n in range(1, 40)]
+    listed[9] += f"\n{line.format(12)}"
+    listed[19] += f"\n{line.format(13)}"
+
+    assert "".join(rows("\n".join(listed))) == "".join(list_words(one.split(". ", 1)[1]) for one in listed)
+
+
+def test_a_line_with_a_number_sign_is_not_a_page_header() -> None:
+    listed = [ONE, "# Effects of moonlight", TWO, "12 Effects of moonlight", THREE]
+
+    assert "Effectsofmoonlight" in "".join(rows("\n".join(listed)))
 
 
 @pytest.mark.long
@@ -282,6 +311,30 @@ def test_no_reference_of_the_lists_of_recorded_articles_is_lost(
         record_property(name, f"{len(lists) - len(found_wrong)} of {len(lists)} lists, {off} of {total} rows off")
         assert len(found_wrong) <= 0.05 * len(lists), (name, found_wrong)
         assert off <= 0.003 * total, (name, found_wrong)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("head", list(HEADS))
+def test_of_recorded_lists_with_pages_only_the_page_headers_are_left_out(
+    head: str, real_data: Path, record_property: Callable[[str, object], None]
+) -> None:
+    total = kept = 0
+    for references in read_recorded_lists(real_data).values():
+        for layout, size in ((Layout(mark="1.", width=60), 50), (Layout(width=80, indent="    "), 48)):
+            text = layout.written(references)
+            if len(text.splitlines()) < 3 * size:
+                continue
+            text = paged(text, head, size)
+            heads = {HEADS[head](page) for page in range(11, 100)} & set(text.splitlines())
+            removed = [
+                term.split(": ", 1)[1] for one in read_list(text).warnings for term in one.terms if "page_" in one.code
+            ]
+            assert set(removed) <= heads
+            total += len(heads)
+            kept += len(heads) - len(removed)
+
+    record_property("kept", f"{kept} of {total} page headers")
+    assert kept <= 0.05 * total, (kept, total)
 
 
 @pytest.mark.long

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from entrez_kit.corpus.quality import MOST, Lasting, lasting_parts, quality, recency
+from entrez_kit.corpus.quality import MOST, Lasting, score_lasting_parts, score_recency, score_record
 
 TODAY = date(2026, 1, 5)
 
@@ -12,13 +12,13 @@ TODAY = date(2026, 1, 5)
 def _parts(
     types: tuple[str, ...] = (), mesh: tuple[str, ...] = (), journals: tuple[str, ...] = (), retracted: bool = False
 ) -> Lasting:
-    return lasting_parts(pub_types=types, mesh=mesh, journals=journals, retracted=retracted)
+    return score_lasting_parts(pub_types=types, mesh=mesh, journals=journals, retracted=retracted)
 
 
 def test_the_record_of_the_contract_has_the_score_of_the_contract() -> None:
     parts = _parts(("Randomized Controlled Trial",), ("Humans",), ("The New England Journal of Medicine",))
 
-    assert quality(parts, "2024-05-11", date(2025, 8, 17)).model_dump() == {
+    assert score_record(parts, "2024-05-11", date(2025, 8, 17)).model_dump() == {
         "design": 2,
         "recency": 2,
         "journal": 2,
@@ -30,7 +30,7 @@ def test_the_record_of_the_contract_has_the_score_of_the_contract() -> None:
 def test_the_highest_score_is_nine() -> None:
     parts = _parts(("Meta-Analysis", "Journal Article"), ("Humans",), ("Lancet (London, England)",))
 
-    assert quality(parts, "2025", TODAY).total == MOST == 9
+    assert score_record(parts, "2025", TODAY).total == MOST == 9
 
 
 @pytest.mark.parametrize(
@@ -105,10 +105,10 @@ def test_studies_of_people_score_higher_than_those_of_animals(
     ],
 )
 def test_recency_is_computed_for_the_day_of_the_request(published: str | None, points: int) -> None:
-    assert recency(published, TODAY) == points
+    assert score_recency(published, TODAY) == points
 
 
 def test_a_retracted_record_has_no_score() -> None:
     parts = _parts(("Meta-Analysis",), ("Humans",), ("Nature",), retracted=True)
 
-    assert quality(parts, "2025", TODAY, retracted=True).total == 0
+    assert score_record(parts, "2025", TODAY, retracted=True).total == 0

@@ -277,7 +277,7 @@ def test_derived_data_are_computed_again_without_a_version(store: Store, monkeyp
         return [Chunk("w0", None, "cut in another way", 6)] if article.pmid == "1001" else chunk_article(article)
 
     monkeypatch.setattr(documents, "chunk_article", otherwise)
-    monkeypatch.setattr(documents, "lasting_parts", lambda **_: Lasting(3, 2, 2))
+    monkeypatch.setattr(documents, "score_lasting_parts", lambda **_: Lasting(3, 2, 2))
     reported: list[tuple[int, int]] = []
     store.reindex(lambda done, total: reported.append((done, total)))
 

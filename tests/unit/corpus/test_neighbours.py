@@ -93,7 +93,7 @@ def files(store: Store) -> list[Path]:
 
 def graph_is_used(store: Store) -> bool:
     with store.reading() as connection:
-        return neighbours.graph_of(connection, MODEL, DIM) is not None
+        return neighbours.open_graph(connection, MODEL, DIM) is not None
 
 
 def nearest(store: Store, query: Floats, corpus: str | None = None) -> list[Candidate]:

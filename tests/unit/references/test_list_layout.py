@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from entrez_kit.references.check.first_lines import find_first_lines
-from entrez_kit.references.check.list_layout import ListLayout, ListLine
+from entrez_kit.references.check.list_layout import ListLine, read_layout
 
 LINES = [
     f"{name} J, Walden {letter}. Effects of moonlight on {number} white mice and on their sleep. J Inv Res. "
@@ -34,7 +34,7 @@ def find_starts(text: str, after_page: Sequence[int] = ()) -> list[int]:
             indent = len(row) - len(row.lstrip())
             lines.append(ListLine(number, row.strip(), indent, after_blank, number in after_page))
         after_blank = not row.strip()
-    return [line.number for line, first in zip(lines, find_first_lines(ListLayout(lines)), strict=True) if first]
+    return [line.number for line, first in zip(lines, find_first_lines(read_layout(lines)), strict=True) if first]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from entrez_kit.reviews.draw_flow import draw_flow
-from entrez_kit.reviews.flow import flow
+from entrez_kit.reviews.flow import build_flow
 from entrez_kit.reviews.records import ReviewRecord
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -18,7 +18,7 @@ def read_drawing(*sources: str, narrow: bool) -> tuple[list[Box], list[list[tupl
         ReviewRecord(id=f"ek-x-{n}", source=one, added=1, fields=[("TI", one)], work=f"ek-x-{n}")
         for n, one in enumerate(sources)
     ]
-    drawn = ET.fromstring(draw_flow(flow(records, (), {"Citations": "citations"}), "T", narrow=narrow))
+    drawn = ET.fromstring(draw_flow(build_flow(records, (), {"Citations": "citations"}), "T", narrow=narrow))
     boxes = [
         (float(one.get("x", 0)), float(one.get("y", 0)), float(one.get("width", 0)), float(one.get("height", 0)))
         for one in drawn.iter(f"{SVG}rect")

@@ -7,7 +7,7 @@ import pytest
 
 from entrez_kit.base.errors import InvalidInput, InvariantFailure
 from entrez_kit.reviews.decisions import Choice, ScreeningDecision, Stage
-from entrez_kit.reviews.flow import SUMS, check_sums, flow
+from entrez_kit.reviews.flow import SUMS, build_flow, check_sums
 from entrez_kit.reviews.records import Gone, ReviewRecord
 
 
@@ -43,7 +43,7 @@ def test_each_record_of_random_reviews_is_counted_in_its_box() -> None:
             if fate in ("absent", "reject", "include"):
                 choice: Choice = {"absent": "not_retrieved", "reject": "exclude"}.get(fate, "include")  # type: ignore[assignment]
                 decisions.append(make_decision(number, "full_text", choice))
-        boxes = flow(records, decisions).boxes
+        boxes = build_flow(records, decisions).boxes
 
         assert boxes["identified"] == len(records)
         assert boxes["duplicates"] == expected["duplicates"]
@@ -64,12 +64,12 @@ def test_each_record_of_random_reviews_is_counted_in_its_box() -> None:
 
 
 def test_a_review_without_decisions_has_empty_boxes_and_no_zeros() -> None:
-    boxes = flow([make_record(1), make_record(2, 1)]).boxes
+    boxes = build_flow([make_record(1), make_record(2, 1)]).boxes
 
     assert (boxes["identified"], boxes["duplicates"], boxes["awaiting_screening"]) == (2, 1, 1)
     assert boxes["records_screened"] is None
     assert boxes["new_reports"] is None
-    assert flow([make_record(1, is_new=True)]).boxes["duplicates"] is None
+    assert build_flow([make_record(1, is_new=True)]).boxes["duplicates"] is None
 
 
 def test_sources_are_in_the_column_of_their_kind() -> None:
@@ -80,7 +80,9 @@ def test_sources_are_in_the_column_of_their_kind() -> None:
         make_record(4, 1, source="Citations"),
     ]
 
-    found = flow(records, [make_decision(3, "full_text", "include")], {"ictrp": "register", "Citations": "citations"})
+    found = build_flow(
+        records, [make_decision(3, "full_text", "include")], {"ictrp": "register", "Citations": "citations"}
+    )
 
     assert [found.boxes[name] for name in ("database_results", "register_results", "citations_results")] == [1, 1, 2]
     assert (found.boxes["dbr_works"], found.boxes["other_works"], found.boxes["duplicates"]) == (2, 1, 1)
@@ -101,7 +103,7 @@ def test_reports_of_one_study_are_counted_once_and_reasons_add_up() -> None:
     ]
     decisions.append(make_decision(4, "full_text", "exclude"))
 
-    found = flow(records, decisions)
+    found = build_flow(records, decisions)
 
     assert (found.boxes["new_reports"], found.boxes["new_studies"]) == (3, 2)
     assert sum(found.reasons.values()) == found.boxes["dbr_excluded"] == 2
@@ -111,11 +113,11 @@ def test_a_deleted_record_without_a_decision_is_removed_before_screening() -> No
     gone = make_record(1).model_copy(update={"gone": Gone(run=2, reason="deleted")})
     unmatched = make_record(2).model_copy(update={"gone": Gone(run=2, reason="no_longer_matching")})
 
-    found = flow([gone, unmatched])
+    found = build_flow([gone, unmatched])
 
     assert found.records_of("excluded_other") == {"ek-x-1"}
     assert found.records_of("awaiting_screening") == {"ek-x-2"}
-    assert flow([gone], [make_decision(1, "title_abstract", "exclude")]).boxes["records_excluded"] == 1
+    assert build_flow([gone], [make_decision(1, "title_abstract", "exclude")]).boxes["records_excluded"] == 1
 
 
 @pytest.mark.parametrize(
@@ -133,7 +135,7 @@ def test_a_deleted_record_without_a_decision_is_removed_before_screening() -> No
 )
 def test_contradictory_decisions_name_the_records(decisions: list[ScreeningDecision], named: list[str]) -> None:
     with pytest.raises(InvalidInput) as caught:
-        flow([make_record(1), make_record(2, 1)], decisions)
+        build_flow([make_record(1), make_record(2, 1)], decisions)
 
     assert caught.value.details["records"] == named
 

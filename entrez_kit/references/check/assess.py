@@ -1,0 +1,114 @@
+"""Assess references: which record does each cite, and how do the two differ?"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from entrez_kit.base import tracing
+from entrez_kit.pubmed.brief import brief_citation, brief_place
+from entrez_kit.pubmed.models import Article
+from entrez_kit.references.check.compare_fields import IDENTIFIERS
+from entrez_kit.references.check.describe_missing import add_missing_record
+from entrez_kit.references.check.find_records import Candidates, FoundBy, RecordMatch
+from entrez_kit.references.check.findings import to_finding
+from entrez_kit.references.check.models import CheckedReference
+
+MAX_CANDIDATES: Final = 5
+ANOTHER_WORK: Final[Mapping[FoundBy, str]] = {
+    "identifier": "the identifier belongs to another work",
+    "citation": "a different article is at this journal, volume and page",
+    "title": "the record with this title is another work",
+}
+
+
+@dataclass(slots=True)
+class Assessment:
+    """The outcome of a reference, and the records on which it is based.
+
+    Attributes:
+        candidates: the records found for the reference.
+        article: the record that it cites, if there is one.
+        newer: the record that replaces it in a correction, if there is one.
+    """
+
+    candidates: Candidates
+    outcome: CheckedReference
+    article: Article | None = None
+    newer: Article | None = None
+
+
+def assess(candidates: Candidates, copy: str) -> Assessment:
+    """Return the outcome of a reference and its record.
+
+    Args:
+        candidates: the records found.
+        copy: the local copy of PubMed that answered; empty if PubMed did.
+    """
+    reference = candidates.reference
+    checked = CheckedReference(
+        key=reference.key,
+        line=reference.line,
+        number=reference.number,
+        status="verified",
+        findings=[],
+        standing_status="unknown",
+    )
+    ranked = candidates.ranked
+    if candidates.failure is not None and not (ranked and ranked[0].same):
+        checked.detail = f"not checked: {candidates.failure.message}"
+        checked.add("unchecked", checked.detail)
+        return Assessment(candidates, checked)
+    if not ranked:
+        add_missing_record(checked, candidates, copy)
+        return Assessment(candidates, checked)
+    best = ranked[0]
+    equal = [other.article.pmid for other in ranked if other.same and best.same and other.faults == best.faults]
+    if len(equal) > 1 and best.found_by != "identifier":
+        checked.candidate_pmids = equal[:MAX_CANDIDATES]
+        checked.detail = "several records match equally well; add a PMID or DOI"
+        checked.add("ambiguous", checked.detail)
+        return Assessment(candidates, checked)
+    article = best.article
+    checked.found_by, checked.same_work = best.found_by, None if best.same else False
+    checked.pmid, checked.doi, checked.pmcid = article.pmid or None, article.doi, article.pmcid
+    checked.record_source = None if article.pmid else "crossref"
+    checked.title = article.title or None
+    checked.differences = best.differences
+    checked.set_standing(article.standing)
+    absent = candidates.absent
+    details = [f"{tracing.name_source()} has no record of {', '.join(absent)}"] if absent else []
+    if best.agreement.left:
+        details.insert(0, f"the record does not have: {' '.join(best.agreement.left)}; it has: {brief_place(article)}")
+    if best.same:
+        _add_differences(checked, candidates, best)
+    else:
+        details.insert(0, ANOTHER_WORK[best.found_by])
+        if best.found_by != "identifier":
+            made_up = "; possibly made up" if best.found_by == "citation" else ""
+            checked.add("another_work", f"{ANOTHER_WORK[best.found_by]}: {brief_citation(article)}{made_up}")
+    checked.detail = "; ".join(details) or None
+    return Assessment(candidates, checked, article)
+
+
+def _add_differences(checked: CheckedReference, candidates: Candidates, match: RecordMatch) -> None:
+    """Add a finding ``mismatch`` for each field that differs, and for each identifier without a record.
+
+    ``judge_status`` reports the identifiers that belong to another article.
+    """
+    for difference in match.differences:
+        if difference.field not in candidates.owners:
+            checked.add_finding(to_finding(difference))
+    if match.agreement.left:
+        value = " ".join(match.agreement.left)
+        place = brief_place(match.article)
+        checked.add("mismatch", f"the record does not have: {value}; it has: {place}", given=value, recorded=place)
+    differing = {difference.field for difference in match.differences}
+    for name in IDENTIFIERS:
+        value, recorded = getattr(candidates.reference, name), getattr(match.article, name)
+        # A PubMed record may lack its DOI, but a PMID or PMCID without a record is wrong.
+        if name != "doi" and value in candidates.absent and name not in differing:
+            message = f"{name}: {tracing.name_source()} has no record of {value}"
+            checked.add("mismatch", message, field=name, given=value, recorded=recorded)
+    for name, error in candidates.unknown_owners.items():
+        message = f"{name}: its article could not be looked up: {error.message}"
+        checked.add("unchecked", message, field=name, given=getattr(candidates.reference, name))
