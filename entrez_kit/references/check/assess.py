@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from entrez_kit.base import tracing
-from entrez_kit.pubmed.brief import brief_citation, brief_place
+from entrez_kit.pubmed.brief import format_brief_citation, format_brief_place
 from entrez_kit.pubmed.models import Article
 from entrez_kit.references.check.compare_fields import IDENTIFIERS
 from entrez_kit.references.check.describe_missing import add_missing_record
@@ -78,14 +78,16 @@ def assess(candidates: Candidates, copy: str) -> Assessment:
     absent = candidates.absent
     details = [f"{tracing.name_source()} has no record of {', '.join(absent)}"] if absent else []
     if best.agreement.left:
-        details.insert(0, f"the record does not have: {' '.join(best.agreement.left)}; it has: {brief_place(article)}")
+        details.insert(
+            0, f"the record does not have: {' '.join(best.agreement.left)}; it has: {format_brief_place(article)}"
+        )
     if best.same:
         _add_differences(checked, candidates, best)
     else:
         details.insert(0, ANOTHER_WORK[best.found_by])
         if best.found_by != "identifier":
             made_up = "; possibly made up" if best.found_by == "citation" else ""
-            checked.add("another_work", f"{ANOTHER_WORK[best.found_by]}: {brief_citation(article)}{made_up}")
+            checked.add("another_work", f"{ANOTHER_WORK[best.found_by]}: {format_brief_citation(article)}{made_up}")
     checked.detail = "; ".join(details) or None
     return Assessment(candidates, checked, article)
 
@@ -100,7 +102,7 @@ def _add_differences(checked: CheckedReference, candidates: Candidates, match: R
             checked.add_finding(to_finding(difference))
     if match.agreement.left:
         value = " ".join(match.agreement.left)
-        place = brief_place(match.article)
+        place = format_brief_place(match.article)
         checked.add("mismatch", f"the record does not have: {value}; it has: {place}", given=value, recorded=place)
     differing = {difference.field for difference in match.differences}
     for name in IDENTIFIERS:

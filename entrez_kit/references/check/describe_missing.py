@@ -3,7 +3,7 @@
 from typing import Final
 
 from entrez_kit.base import tracing
-from entrez_kit.pubmed.brief import brief_citation
+from entrez_kit.pubmed.brief import format_brief_citation
 from entrez_kit.references.check.find_records import Candidates
 from entrez_kit.references.check.findings import FindingCode
 from entrez_kit.references.check.models import CheckedReference, NearestWork
@@ -47,7 +47,7 @@ def add_missing_record(checked: CheckedReference, candidates: Candidates, copy: 
     message = checked.detail = detail
     if code == "not_found" and candidates.nearest is not None:
         likeness, article = candidates.nearest
-        citation = brief_citation(article)
+        citation = format_brief_citation(article)
         checked.nearest = NearestWork(
             pmid=article.pmid, title=article.title, citation=citation, likeness=round(likeness, 2)
         )

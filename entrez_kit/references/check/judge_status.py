@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from entrez_kit.pubmed.brief import brief_owner
-from entrez_kit.pubmed.models import Article, StandingNotice, StandingStatus, place_of
-from entrez_kit.pubmed.standing import graver
+from entrez_kit.pubmed.brief import format_brief_owner
+from entrez_kit.pubmed.models import Article, StandingNotice, StandingStatus, find_place
+from entrez_kit.pubmed.standing import choose_graver
 from entrez_kit.references.check.assess import Assessment
 from entrez_kit.references.check.compare_fields import IDENTIFIERS, IdentifierName
 from entrez_kit.references.check.corrections import REPLACED
@@ -59,8 +59,8 @@ def _add_owner(
 ) -> None:
     """Add the findings for an identifier that belongs to another article: the article and its publication status."""
     is_meant = outcome.same_work is None
-    standing = graver(combine_results(standings).standing, owner.standing)
-    citation = brief_owner(owner)
+    standing = choose_graver(combine_results(standings).standing, owner.standing)
+    citation = format_brief_owner(owner)
     grave = standing is not None and _to_code(standing.status) in ("retracted", "concern")
     label = f", {standing.label.upper()}" if standing is not None and grave else ""
     meant = (outcome.pmid and f"PMID {outcome.pmid}") or (outcome.doi and f"doi:{outcome.doi}")
@@ -80,7 +80,9 @@ def _add_owner(
 def _judge(outcome: CheckedReference, standings: list[SourceStanding]) -> None:
     """Add the results of the sources to the outcome of a reference."""
     verdict = combine_results(standings)
-    standing = graver(verdict.standing, outcome.standing)  # PubMed may be disabled as a source, but has the record
+    standing = choose_graver(
+        verdict.standing, outcome.standing
+    )  # PubMed may be disabled as a source, but has the record
     outcome.set_standing(standing)
     outcome.standing_status = standing.status if standing is not None else verdict.says
     outcome.disagreement, outcome.sources = verdict.disagreement, standings
@@ -112,4 +114,4 @@ def _to_code(says: StandingStatus) -> FindingCode | None:
 
 def _join_ids(notice: StandingNotice) -> str:
     ids = [f"PMID {notice.pmid}" if notice.pmid else "", f"doi:{notice.doi}" if notice.doi else ""]
-    return ", ".join(part for part in (place_of(notice), *ids) if part)
+    return ", ".join(part for part in (find_place(notice), *ids) if part)

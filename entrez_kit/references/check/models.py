@@ -8,7 +8,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.core.model import Result, Warn, omit_if_empty
 from entrez_kit.pubmed.models import RetractionStatus, Standing, StandingStatus
-from entrez_kit.pubmed.standing import retraction_status
+from entrez_kit.pubmed.standing import to_retraction_status
 from entrez_kit.references.check.compare_fields import FieldDifference, FieldName
 from entrez_kit.references.check.find_records import FoundBy
 from entrez_kit.references.check.findings import CheckStatus, Finding, FindingCode, gravest
@@ -75,7 +75,7 @@ class CheckedReference(Result):
     def set_standing(self, standing: Standing | None) -> None:
         """Set the publication status, and the fields that follow from it."""
         self.standing = standing
-        self.retraction_status = retraction_status(standing)
+        self.retraction_status = to_retraction_status(standing)
         self.notice = standing.note if standing else None
 
     @property
