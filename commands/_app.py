@@ -169,7 +169,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: list[str], state: State) -> int:
-    request_id = tracing.new_request_id()
+    request_id = tracing.create_request_id()
     try:
         return _call(arguments, state)
     except typer.TyperException as exc:

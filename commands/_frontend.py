@@ -26,7 +26,7 @@ class Terminal(Frontend):
     def __init__(self, options: Mapping[str, str] | None = None) -> None:
         self.options = {**_GROUPS, **(options or {})}
 
-    def argument(self, argument: Argument) -> str:
+    def name_argument(self, argument: Argument) -> str:
         """Return the option, or the placeholder in capitals for the argument."""
         first, *_, last = argument.name.split(".") * 2
         names = (self.options.get(name) for name in (argument.name, last, first))
@@ -35,9 +35,9 @@ class Terminal(Frontend):
 
     def call(self, call: NextCall) -> str:
         """Return a command line; required arguments without a value are placeholders in capitals."""
-        from entrez_kit.python.kit_methods import operation_of
+        from entrez_kit.python.kit_methods import find_operation
 
-        operation = operation_of(call.method)
+        operation = find_operation(call.method)
         words, fields = operation.command, operation.request.model_fields
         command = _load_plain_command(words[0])
         for word in words[1:]:

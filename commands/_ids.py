@@ -8,11 +8,11 @@ from typing import Any, Final, TypeVar
 import typer
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
-from entrez_kit.base.invisible import visible
+from entrez_kit.base.invisible import remove_invisible
 from entrez_kit.base.numerals import format_count
 from entrez_kit.core.model import Result
 from entrez_kit.core.operation import Operation
-from entrez_kit.core.per_input import PerInput, PerInputAnswer, PerInputResult, per_input
+from entrez_kit.core.per_input import PerInput, PerInputAnswer, PerInputResult, take_several
 
 from ._formats import Failed, View
 from ._formats.fields import Record
@@ -50,7 +50,7 @@ def describe_failed_input(item: PerInputAnswer[Any]) -> Failed:
         "message": terminal_error.message,
         "recovery_hint": terminal_error.recovery_hint,
     }
-    return Failed(input=item.input, status=item.outcome().status, error=error)
+    return Failed(input=item.input, status=item.build_outcome().status, error=error)
 
 
 def read_inputs(
@@ -126,7 +126,7 @@ def _view_several(view: View[Res], field: str) -> View[PerInputResult]:
         failed = [outcome for outcome in result.outcomes if outcome.status != "found"]
         missing = [f"{outcome.input}: {outcome.message or outcome.status}" for outcome in failed]
         parts = [part for answer in result.results for part in (draw(view, answer, console), Text(""))]
-        return Group(*parts, *(Text(visible(text), style="yellow") for text in missing))
+        return Group(*parts, *(Text(remove_invisible(text), style="yellow") for text in missing))
 
     return View(
         table=render_table,
@@ -185,7 +185,7 @@ def run_each(
         if cut and not plan(ctx).format.has_total:
             report_omitted(ctx, f"{sum(cut):,} more around {format_count(len(cut), 'id')}: raise {more}")
 
-    several = per_input(operation, field)
+    several = take_several(operation, field)
     run(
         ctx,
         several,

@@ -16,7 +16,7 @@ from types import FrameType, TracebackType
 from typing import BinaryIO, Final
 
 from entrez_kit.base.errors import StoreError
-from entrez_kit.base.invisible import strip_marks, visible
+from entrez_kit.base.invisible import remove_invisible, strip_marks
 from entrez_kit.base.private_files import refuse_foreign_links
 
 from ._state import is_terminal
@@ -86,7 +86,7 @@ class Sink:
         """Write a piece of data, without control characters on a terminal."""
         if self._to_terminal:
             text = content if isinstance(content, str) else content.decode("utf-8", "replace")
-            content = visible(text)
+            content = remove_invisible(text)
         self._put(content.encode("utf-8", "replace") if isinstance(content, str) else content)
 
     def _put(self, content: bytes) -> None:

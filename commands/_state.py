@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, TextIO, TypeVar
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
 from entrez_kit.base.frontend_text import Text
-from entrez_kit.base.invisible import visible
-from entrez_kit.base.output_formats import BY_NAME, BY_SUFFIX, Family, Format, formats_in
+from entrez_kit.base.invisible import remove_invisible
+from entrez_kit.base.output_formats import BY_NAME, BY_SUFFIX, Family, Format, list_formats
 
 if TYPE_CHECKING:
     from entrez_kit.base.settings import Settings
@@ -48,7 +48,7 @@ class CommandFormats:
         files: a sentence about the files that the command writes without ``--output``.
     """
 
-    accepted: tuple[Format, ...] = formats_in(Family.SCREEN, Family.DOCUMENT)
+    accepted: tuple[Format, ...] = list_formats(Family.SCREEN, Family.DOCUMENT)
     pipe: Family | None = None
     files: str = ""
 
@@ -71,7 +71,7 @@ def accept_formats(*families: Family, pipe: Family | None = None, files: str = "
     """Declare the formats of a command; see ``CommandFormats``."""
 
     def declare(function: Function) -> Function:
-        function.formats = CommandFormats(formats_in(*families), pipe, files)  # type: ignore[attr-defined]
+        function.formats = CommandFormats(list_formats(*families), pipe, files)  # type: ignore[attr-defined]
         return function
 
     return declare
@@ -228,7 +228,7 @@ class State:
 
     def say(self, line: str, style: str = "") -> None:
         """Print one line on stderr, with its first word styled on a terminal. Never raises an error."""
-        text = visible(line)
+        text = remove_invisible(line)
         try:
             if style and (is_terminal(sys.stderr) or self.color == "always"):
                 from ._console import print_line

@@ -224,7 +224,7 @@ def _read_source(ctx: typer.Context, file: Path, *, in_text: bool) -> _Source:
         InvalidInput: the source cannot be read or has no references, or --in-text is given without a text.
     """
     from entrez_kit.references.check.accepted import Accepted, find_accepted
-    from entrez_kit.references.files.reference_files import decode_file, kind_of, reference_file
+    from entrez_kit.references.files.reference_files import decode_file, detect_kind, read_reference_file
     from entrez_kit.references.manuscripts.read_manuscript import FILES, READ, detect_suffix, refuse_others
 
     article = read_identifier(str(file)) if not file.exists() and str(file) != STDIN else None
@@ -241,10 +241,10 @@ def _read_source(ctx: typer.Context, file: Path, *, in_text: bool) -> _Source:
         return _read_manuscript(content, name, suffix, file, in_text=in_text)
     read = decode_file(content, name, hint=FILES)
     accepted = find_accepted(read.text, name)
-    kind = kind_of(read.text, name, suffix, hint=FILES)
+    kind = detect_kind(read.text, name, suffix, hint=FILES)
     if kind != "ids":
         _warn_without_text(in_text)
-        found = reference_file(read.text, name, kind)
+        found = read_reference_file(read.text, name, kind)
         return _Source(found.references, found, kind, read.encoding, found.warnings, [], accepted)
     listed = _read_list(content, read.text, name, suffix)
     if listed is None:

@@ -196,7 +196,7 @@ class HitRow(RagHit):
 
 def _describe_hits(store: "Store", result: RagSearchResult) -> Iterator[Record]:
     pmids = [int(hit.doc_id.removeprefix("pmid:")) for hit in result.results]
-    documents = store.documents(pmids)
+    documents = store.read_documents(pmids)
     for pmid, hit in zip(pmids, result.results, strict=True):
         document = documents[pmid]
         yield {
@@ -317,7 +317,7 @@ def diff_command(
             "Give --since DATE, or neither for the changes of the last sync.",
         )
     store = _open_corpus(ctx)
-    since = since or store.last_sync(query_key)
+    since = since or store.get_last_sync(query_key)
     if plan(ctx).format.needs_records:
         _export(ctx, query_key=query_key, since=since)
         return
@@ -379,9 +379,9 @@ def reindex_command(
 
     services = get_state(ctx).services
     if index == "weaviate":
-        from entrez_kit.corpus.weaviate.client import server_of
+        from entrez_kit.corpus.weaviate.client import read_server
 
-        server_of(services.settings)  # fails before hours of work
+        read_server(services.settings)  # fails before hours of work
     with watching(get_state(ctx), INDEXING):
         done = reindex(services, anew=anew)
     if index == "local":

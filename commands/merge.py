@@ -8,7 +8,7 @@ import typer
 
 from entrez_kit.base.errors import Exit
 from entrez_kit.base.numerals import format_count
-from entrez_kit.base.output_formats import Family, formats_in
+from entrez_kit.base.output_formats import Family, list_formats
 from entrez_kit.references.merge.merge_references import MERGE_REFERENCES
 from entrez_kit.references.merge.models import MergeResult
 from entrez_kit.references.merge.works import FILES
@@ -154,15 +154,15 @@ def _render_table(result: MergeResult, console: "Console") -> "RenderableType":
 
 def _yield_rows(result: MergeResult) -> Iterator[Record]:
     """Yield each work as a row."""
-    return (work.row() for work in result.works)
+    return (work.build_row() for work in result.works)
 
 
 def _view() -> View[MergeResult]:
     writers: dict[str, Any] = {}
-    for one in formats_in(Family.REFERENCES):
+    for one in list_formats(Family.REFERENCES):
         style = FILES[one.name]
         writers[one.name] = lambda sink, style=style: TextWriter(
-            sink, lambda result: style.pieces(result.works), whole=True
+            sink, lambda result: style.yield_pieces(result.works), whole=True
         )
     writers["md"] = lambda sink: TextWriter(sink, _report, whole=True)
     return View(

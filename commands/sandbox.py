@@ -58,7 +58,7 @@ def command(
 
 
 def _announce(ctx: typer.Context, sandbox: "Sandbox") -> None:
-    pointed = Settings().with_sandbox(sandbox.url)
+    pointed = Settings().use_sandbox(sandbox.url)
     addresses = {name: getattr(pointed, name) for name in pointed.origins if BY_NAME[name].kind == "url"}
     variables = {BY_NAME[name].variable: address for name, address in addresses.items() if address}
 

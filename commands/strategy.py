@@ -251,12 +251,12 @@ def recall(
 
 def read_known(path: Path) -> list[str]:
     """Return the identifiers of known records; of a reference without one, its title."""
-    from entrez_kit.references.files.reference_files import decode_file, kind_of, reference_file
+    from entrez_kit.references.files.reference_files import decode_file, detect_kind, read_reference_file
 
     content = read_content(path, hint=KNOWN)
     text = decode_file(content, str(path), hint=KNOWN).text
-    kind = kind_of(text, str(path), path.suffix.lower(), hint=KNOWN)
+    kind = detect_kind(text, str(path), path.suffix.lower(), hint=KNOWN)
     if kind == "ids":
         return list(read_identifiers(io.BytesIO(content), str(path)))
-    references = reference_file(text, str(path), kind).references
+    references = read_reference_file(text, str(path), kind).references
     return [one.pmid or one.pmcid or one.doi or one.title or one.key for one in references]

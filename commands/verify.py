@@ -68,15 +68,17 @@ def command(
     entrez-kit verify draft.md --bibliography refs.bib
     entrez-kit verify claims.csv -o report.html
     """
-    from entrez_kit.references.claims.claim_files import DOCUMENTS, HINT, KINDS, claims_of, claims_of_document
-    from entrez_kit.references.files.reference_files import decode_file, kind_of, reference_file
+    from entrez_kit.references.claims.claim_files import DOCUMENTS, HINT, KINDS, read_claims, read_document_claims
+    from entrez_kit.references.files.reference_files import decode_file, detect_kind, read_reference_file
     from entrez_kit.references.manuscripts.read_manuscript import detect_suffix, refuse_others
     from entrez_kit.references.manuscripts.read_markdown import read_named_references
 
     references = []
     for source in bibliography or ():
         read = decode_file(read_content(source, hint=READABLE), str(source))
-        references += reference_file(read.text, str(source), kind_of(read.text, str(source), source.suffix)).references
+        references += read_reference_file(
+            read.text, str(source), detect_kind(read.text, str(source), source.suffix)
+        ).references
     name = "standard input" if str(file) == STDIN else str(file)
     content = read_content(file, hint=HINT)
     refuse_others(content, name)
@@ -90,14 +92,14 @@ def command(
         )
     warnings: list[Warn] = []
     if suffix in DOCUMENTS:
-        found = claims_of_document(content, name, suffix, partial(read_sibling, file), references)
+        found = read_document_claims(content, name, suffix, partial(read_sibling, file), references)
     else:
         text = decode_file(content, name, hint=HINT).text
         kind = KINDS.get(suffix) or _looks(text)
         if kind == "md":
             named, warnings = read_named_references(text, partial(read_sibling, file))
             references += named
-        found = claims_of(text, name, kind, references)
+        found = read_claims(text, name, kind, references)
     for warning in (*warnings, *found.warnings):
         warn(ctx, warning.message)
 

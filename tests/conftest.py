@@ -212,7 +212,7 @@ def sandbox() -> "Iterator[Sandbox]":
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Do not wait for slots or between retries."""
     monkeypatch.setattr("entrez_kit.services.transport.limiter.RateLimiter.acquire", lambda self, deadline=None: None)
-    monkeypatch.setattr("entrez_kit.services.transport.retry.Backoff.seconds", lambda self, failures, asked: 0.001)
+    monkeypatch.setattr("entrez_kit.services.transport.retry.Backoff.compute_seconds", lambda self, failures, asked: 0.001)
     monkeypatch.setattr("entrez_kit.core.batches.PROBE_WAITS", (0.001, 0.001, 0.001))
 
 
@@ -237,7 +237,7 @@ def kit_for(no_waiting: None, tmp_path: Path) -> "Iterator[Callable[..., EntrezK
 
         def build(sandbox: "Sandbox | None", **overrides: Any) -> EntrezKit:
             settings = load_settings({"home": tmp_path / "home", **overrides})
-            settings = settings.with_sandbox(sandbox.url if sandbox else "http://127.0.0.1:9")
+            settings = settings.use_sandbox(sandbox.url if sandbox else "http://127.0.0.1:9")
             return stack.enter_context(EntrezKit(replace(settings, demo=False, state_dir=tmp_path / "state")))
 
         yield build

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from entrez_kit.base.invisible import visible
+from entrez_kit.base.invisible import remove_invisible
 
 from .._output import Sink
 from .._state import Plan, usage_error
@@ -38,7 +38,7 @@ def format_cell(value: Any) -> str:
         return " ".join(text for item in value.values() if (text := format_cell(item)))
     if isinstance(value, list | tuple):
         return JOINER.join(text for item in value if (text := format_cell(item)))
-    return visible(" ".join(str(value).split()))
+    return remove_invisible(" ".join(str(value).split()))
 
 
 _SEPARATORS: Final = re.compile(r"([;\t])")
@@ -59,7 +59,7 @@ def escape_formulas(text: str) -> str:
 
 
 def _is_formula(text: str) -> bool:
-    start = visible(text).lstrip()[:1]  # a spreadsheet ignores blanks and invisible characters
+    start = remove_invisible(text).lstrip()[:1]  # a spreadsheet ignores blanks and invisible characters
     if not start:
         return False
     text = text.strip()

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from entrez_kit.base.invisible import visible
+from entrez_kit.base.invisible import remove_invisible
 
 from .._output import Sink
 from .._state import is_terminal
@@ -103,7 +103,7 @@ def _add_overstrike(part: "Segment", *, with_bold: bool) -> str:
     """Return text with overstrike for bold. Pagers show overstrike by default, but colours only with an option."""
     if part.control:
         return ""
-    text = visible(part.text)
+    text = remove_invisible(part.text)
     if not (with_bold and part.style is not None and part.style.bold):
         return text
     return "".join(letter if letter.isspace() else f"{letter}\b{letter}" for letter in text)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from entrez_kit.base.invisible import visible
+from entrez_kit.base.invisible import remove_invisible
 
 from . import Job
 from .documents import DocumentWriter
@@ -94,7 +94,7 @@ def _render_scalar(value: Any) -> str:
 
 
 def _is_printable(text: str, but: str = "") -> bool:
-    return text.translate(dict.fromkeys(map(ord, but))).isprintable() and visible(text) == text
+    return text.translate(dict.fromkeys(map(ord, but))).isprintable() and remove_invisible(text) == text
 
 
 def _escape(character: str) -> str:

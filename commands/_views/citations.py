@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.rule import Rule
 from rich.text import Text
 
-from entrez_kit.base.invisible import visible
+from entrez_kit.base.invisible import remove_invisible
 from entrez_kit.citations.format_citations import CitationsResult, FormattedCitation
 from entrez_kit.citations.write_files import FILES
 
@@ -51,7 +51,7 @@ def _render_entry(citation: FormattedCitation, style: str, width: int) -> Render
 def render_entry(text: str, style: str, width: int, mark: Text | None = None) -> RenderableType:
     """Return one citation with a hanging indent. An entry of a file format keeps its lines."""
     if style in FILES:
-        lines = "\n".join(visible(part) for part in text.rstrip("\n").split("\n"))
+        lines = "\n".join(remove_invisible(part) for part in text.rstrip("\n").split("\n"))
         return Text(lines, no_wrap=True, overflow="ignore")
     words = mark.copy() if mark is not None else Text()
     words.append(to_line(text))

@@ -119,7 +119,7 @@ def render_hits(
         holds = format_count(store.stats(corpus).documents, "record")
         return Text(f"No results among {holds} of {to_line(corpus) or 'the corpus'}.", style="bold")
     pmids = [int(hit.doc_id.removeprefix("pmid:")) for hit in result.results]
-    documents = store.documents(pmids)
+    documents = store.read_documents(pmids)
     wide = console.width >= WIDE
     passages = _read_passages(store, [hit.uuid for hit in result.results]) if wide else {}
     hybrid = any(hit.sim is not None for hit in result.results)

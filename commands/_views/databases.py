@@ -17,7 +17,7 @@ from .tables import (
     format_broader_line,
     format_failure,
 )
-from .text import PMC, doi_address, page_address, to_line
+from .text import PMC, format_doi_url, page_address, to_line
 
 if TYPE_CHECKING:
     from entrez_kit.databases.info import DatabaseInfo, InfoResult, TermCount
@@ -207,7 +207,7 @@ def convert_table(result: "ConvertResult", console: Console) -> RenderableType:
             record.requested_id,
             build_article_link(record.pmid, console) if record.pmid else "",
             build_link(record.pmcid, page_address(PMC, record.pmcid), console) if record.pmcid else "",
-            build_link(record.doi, doi_address(record.doi), console) if record.doi else "",
+            build_link(record.doi, format_doi_url(record.doi), console) if record.doi else "",
             add_links(remark, console),
             style=style,
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from entrez_kit.base.invisible import visible
+from entrez_kit.base.invisible import remove_invisible
 from entrez_kit.base.numerals import format_count
 from entrez_kit.fulltext.fetch_fulltext import FulltextOutcome, FulltextResult
 from entrez_kit.fulltext.models import (
@@ -28,7 +28,7 @@ from .._formats.fields import Record, convert_to_data
 from .._output import Sink
 from .markdown import escape, render_banner
 from .tables import ListingTable, build_fact_list, build_link, build_number_column, format_title
-from .text import PMC, PUBMED, doi_address, format_people, format_source, name_language, page_address, to_line
+from .text import PMC, PUBMED, format_doi_url, format_people, format_source, name_language, page_address, to_line
 
 if TYPE_CHECKING:
     from .._state import State
@@ -171,7 +171,7 @@ def _list_identifiers(article: PmcArticle | UnpaywallArticle) -> list[tuple[str,
     if article.pmcid:
         found.append((to_line(article.pmcid), page_address(PMC, article.pmcid)))
     if article.doi:
-        found.append((f"doi:{to_line(article.doi)}", doi_address(to_line(article.doi))))
+        found.append((f"doi:{to_line(article.doi)}", format_doi_url(to_line(article.doi))))
     return found
 
 
@@ -298,7 +298,7 @@ def _render_copy(article: UnpaywallArticle) -> str:
     content = article.content.strip()
     if article.content_format == "pdf-text":  # the text of a PDF contains no Markdown
         content = "\n\n".join("\n".join(escape(one) for one in part.split("\n")) for part in content.split("\n\n"))
-    return "\n\n".join([*head, visible(content)]) + "\n"
+    return "\n\n".join([*head, remove_invisible(content)]) + "\n"
 
 
 def _format_links(article: PmcArticle | UnpaywallArticle) -> str:

@@ -20,7 +20,7 @@ from .._formats.rows import format_cell
 from .text import (
     PMC,
     PUBMED,
-    doi_address,
+    format_doi_url,
     format_people,
     format_source,
     get_status_label,
@@ -220,7 +220,7 @@ def add_links(text: Text, console: Console) -> Text:
     """Make links of the PMIDs, PMCIDs and DOIs in a text, if the terminal supports links."""
     for found in _NAMED.finditer(text.plain) if has_links(console) else ():
         if found["doi"]:
-            address = doi_address(found["doi"])
+            address = format_doi_url(found["doi"])
         else:
             address = page_address(PUBMED, found["pmid"]) if found["pmid"] else page_address(PMC, found["pmcid"])
         text.stylize(f"link {address}", *found.span())
@@ -381,7 +381,7 @@ def _format_ids(record: Mapping[str, Any], console: Console) -> Text:
     """Return DOI and PMCID, as links if the terminal supports links."""
     text = Text(style="dim")
     if doi := to_line(record.get("doi")):
-        text.append(f"doi:{doi}", style=f"link {doi_address(doi)}" if has_links(console) else "")
+        text.append(f"doi:{doi}", style=f"link {format_doi_url(doi)}" if has_links(console) else "")
     if pmcid := to_line(record.get("pmcid")):
         text.append("  " if text else "")
         text.append(pmcid, style=f"link {page_address(PMC, pmcid)}" if has_links(console) else "")

@@ -6,13 +6,13 @@ from functools import partial
 from typing import Any, Final
 from urllib.parse import quote
 
-from entrez_kit.base.identifiers import PMC, PUBMED, doi_address
-from entrez_kit.base.invisible import visible
+from entrez_kit.base.identifiers import PMC, PUBMED, format_doi_url
+from entrez_kit.base.invisible import remove_invisible
 from entrez_kit.pubmed.models import LANGUAGES, WORDS
 
 from .._formats.fields import Column, Record, build_columns, get_values
 
-__all__ = ["PMC", "PUBMED", "doi_address"]
+__all__ = ["PMC", "PUBMED", "format_doi_url"]
 
 BOOKSHELF: Final = "https://www.ncbi.nlm.nih.gov/books/"
 
@@ -63,7 +63,7 @@ _HEADLINES: Final = {
 
 def to_line(text: object) -> str:
     """Return text on one line, without control characters."""
-    return visible(" ".join(str(text or "").split()))
+    return remove_invisible(" ".join(str(text or "").split()))
 
 
 def get_title(record: Record) -> str:
@@ -251,7 +251,7 @@ def list_links(record: Record) -> list[tuple[str, str]]:
     else:
         links = [(record_key(record), to_line(record.get("url")))]
     if doi := to_line(record.get("doi")):
-        links.append((f"doi:{doi}", doi_address(doi)))
+        links.append((f"doi:{doi}", format_doi_url(doi)))
     if pmcid := to_line(record.get("pmcid")):
         links.append((pmcid, page_address(PMC, pmcid)))
     if accession := to_line((record.get("book_info") or {}).get("accession")):

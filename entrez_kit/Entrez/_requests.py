@@ -93,7 +93,7 @@ class Requests:
         """
         from entrez_kit.base.errors import EntrezKitError, UpstreamError
         from entrez_kit.base.settings import EUTILS_URL
-        from entrez_kit.services.transport import TTL, Call, Expect, base_of, is_within
+        from entrez_kit.services.transport import TTL, Call, Expect, get_base_url, is_within
 
         def read(content: bytes) -> bytes:
             if not any(sign in content for sign in (b"<!ELEMENT", b"<!ENTITY", b"schema")):
@@ -101,7 +101,7 @@ class Requests:
             return content
 
         parts = urlsplit(url)
-        base = base_of(self.settings, "eutils")
+        base = get_base_url(self.settings, "eutils")
         if parts.scheme != "https" or not is_within(parts.hostname, DEFINITIONS_DOMAIN):
             raise URLError(f"{url} is not an address of NCBI")
         if base != EUTILS_URL:  # a mirror or the sandbox
@@ -113,15 +113,15 @@ class Requests:
             service="eutils", endpoint="dtd", url=url, params=(), expect=Expect("any", read=read), ttl=TTL["dtd"]
         )
         try:
-            return BytesIO(self._services_for(anonymous).transport.send(call).content)
+            return BytesIO(self._get_services(anonymous).transport.send(call).content)
         except EntrezKitError as exc:
             raise URLError(exc.message) from exc
 
     def warn(self, message: str, category: type[Warning] = UserWarning) -> None:
         """Show Bio's warning about a missing e-mail address, unless the settings have one."""
-        from entrez_kit.services.transport import NCBI_DOMAIN, base_of, is_within
+        from entrez_kit.services.transport import NCBI_DOMAIN, get_base_url, is_within
 
-        goes_to_ncbi = is_within(urlsplit(base_of(self.settings, "eutils")).hostname, NCBI_DOMAIN)
+        goes_to_ncbi = is_within(urlsplit(get_base_url(self.settings, "eutils")).hostname, NCBI_DOMAIN)
         if goes_to_ncbi and self.settings.ncbi_admin_email is None:
             _warn(
                 "No e-mail address is set. NCBI asks for one and writes to it before it blocks a user. "
@@ -134,9 +134,9 @@ class Requests:
     @property
     def settings(self) -> "Settings":
         """The settings; in a demo they have the addresses of the sandbox."""
-        return self._kit_now().settings
+        return self._get_kit().settings
 
-    def _kit_now(self) -> "EntrezKit":
+    def _get_kit(self) -> "EntrezKit":
         with self._lock:
             if self._kit is None:
                 from entrez_kit.python.kit import EntrezKit
@@ -147,7 +147,7 @@ class Requests:
                         _warn(notice)
             return self._kit
 
-    def _sender(self, named: Mapping[str, str | None]) -> Sender:
+    def _find_sender(self, named: Mapping[str, str | None]) -> Sender:
         """Return the sender of a request from the credentials that Bio added to it."""
         options = self._options
         tool = None if named.get("tool") == TOOL else named.get("tool")
@@ -159,7 +159,7 @@ class Requests:
             max(0.0, float(options["sleep_between_tries"])),
         )
 
-    def _services_for(self, sender: Sender) -> "Services":
+    def _get_services(self, sender: Sender) -> "Services":
         from pydantic import SecretStr
 
         from entrez_kit.services import Services
@@ -182,7 +182,7 @@ class Requests:
             default = Backoff()
             backoff = Backoff(min(default.first, sender.longest_wait), min(default.cap, sender.longest_wait))
             settings = replace(self.settings, **changes)
-            responder = self._kit_now().services.responder
+            responder = self._get_kit().services.responder
             transport = Transport(settings, backoff=backoff, responder=responder)
             found = Services(settings, responder, transport=transport)
             self._services[sender] = found
@@ -207,7 +207,7 @@ class Requests:
 
         body = request.data.decode("utf-8") if isinstance(request.data, bytes) else urlsplit(request.full_url).query
         named = {name: values[-1] for name, values in parse_qs(body, keep_blank_values=True).items()}
-        services = self._services_for(self._sender(named))
+        services = self._get_services(self._find_sender(named))
         try:
             reply = answer_request(services.eutils, request)
         except EntrezKitError as exc:
@@ -233,7 +233,7 @@ def _raise_as_urllib(error: "EntrezKitError", request: "Request", settings: "Set
 
     refused = error.reply
     url = request.full_url.partition("?")[0]
-    body = Redactor.of(settings).body(refused.body) if refused is not None else b""
+    body = Redactor.of(settings).redact_body(refused.body) if refused is not None else b""
     if refused is not None and refused.status == 200:
         if isinstance(error, InvalidInput | EntityNotFound) and body.lstrip()[:1] in (b"<", b"{"):
             return make_response(body, refused.content_type, url)

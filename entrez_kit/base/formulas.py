@@ -4,7 +4,7 @@ import html
 import re
 from typing import Any, Final
 
-from entrez_kit.base.markup import subscript, superscript
+from entrez_kit.base.markup import format_subscript, format_superscript
 
 _TOKENS: Final = frozenset(("mi", "mn", "mo", "mtext", "ms"))
 _SCRIPTS: Final = {
@@ -25,7 +25,7 @@ _RAISED: Final = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 MAX_DEPTH: Final = 50
 
 
-def local(element: Any) -> str:
+def get_local_name(element: Any) -> str:
     """Return an element's name without its namespace; "" for comments, instructions and entity references."""
     tag = element.tag
     if not isinstance(tag, str):
@@ -33,13 +33,13 @@ def local(element: Any) -> str:
     return tag.rpartition("}")[2] if tag[:1] == "{" else tag
 
 
-def entity_text(node: Any) -> str:
+def read_entity(node: Any) -> str:
     """Return the character of an entity reference that the parser left, or the reference itself; "" for a comment."""
     text = node.text or ""
     return html.unescape(text) if text[:1] == "&" and text[-1:] == ";" else ""
 
 
-def math_text(element: Any, *, fraction: str = " / ") -> str:
+def read_formula(element: Any, *, fraction: str = " / ") -> str:
     """Return a MathML formula on one line: fractions as "a / b", with brackets where needed, scripts joined.
 
     Args:
@@ -47,8 +47,8 @@ def math_text(element: Any, *, fraction: str = " / ") -> str:
         fraction: the text between a numerator and its denominator.
     """
     line = _MathLine(fraction)
-    line.content(element)
-    return line.text()
+    line.add_content(element)
+    return line.get_text()
 
 
 class _MathLine:
@@ -65,60 +65,60 @@ class _MathLine:
             self._pieces.append(piece)
             self._before = piece
 
-    def text(self) -> str:
+    def get_text(self) -> str:
         return " ".join("".join(self._pieces).split())
 
-    def content(self, element: Any) -> None:
+    def add_content(self, element: Any) -> None:
         """Add the content of an element, including the spaces between its parts."""
         self._add(element.text)
         for node in element:
-            if local(node):
-                self.node(node)
+            if get_local_name(node):
+                self.add_node(node)
             else:
-                self._add(entity_text(node))
+                self._add(read_entity(node))
             self._add(node.tail)
 
-    def node(self, element: Any) -> None:
+    def add_node(self, element: Any) -> None:
         """Add an element."""
         if self._depth >= MAX_DEPTH:
             self._add("".join(element.itertext()))
             return
         self._depth += 1
-        name = local(element)
+        name = get_local_name(element)
         if name in _TOKENS:
-            self._token("".join(element.itertext()))
+            self._add_token("".join(element.itertext()))
         elif name == "mspace":
             self._add(" ")
         elif name == "mfrac":
-            self._token(self._fraction.join(_add_brackets(part) for part in self._parts(element)))
+            self._add_token(self._fraction.join(_add_brackets(part) for part in self._read_parts(element)))
             self._add(" ")
         elif name in ("msqrt", "mroot"):
-            parts = self._parts(element)
+            parts = self._read_parts(element)
             degree = parts.pop() if name == "mroot" and len(parts) == 2 else ""
             self._add(f"{degree}√{_add_brackets(' '.join(parts))}")
         elif name == "mfenced":
             separator = element.get("separators", ",").strip()[:1]
-            inner = separator.join(self._parts(element)) if separator else self._inner(element, content=True)
+            inner = separator.join(self._read_parts(element)) if separator else self._read_inner(element, content=True)
             self._add(_wrap(inner, element.get("open", "("), element.get("close", ")")))
         elif name == "mtable":
-            rows = [" ".join(filter(None, map(self._inner, _nodes(row)))) for row in _nodes(element)]
+            rows = [" ".join(filter(None, map(self._read_inner, _list_nodes(row)))) for row in _list_nodes(element)]
             self._add(f" {'; '.join(row for row in rows if row)} ")
         elif name in _SCRIPTS:
             kinds = _SCRIPTS[name]
-            for place, node in enumerate(_nodes(element), start=-1):
+            for place, node in enumerate(_list_nodes(element), start=-1):
                 if place < 0:
-                    self._base(node)
+                    self._add_base(node)
                 else:
-                    self._script(node, kinds[place] if place < len(kinds) else "sup")
+                    self._add_script(node, kinds[place] if place < len(kinds) else "sup")
         elif name == "mmultiscripts":
-            self._add_many_scripts(_nodes(element))
+            self._add_many_scripts(_list_nodes(element))
         elif name == "mglyph":
-            self._token(element.get("alt", ""))
+            self._add_token(element.get("alt", ""))
         elif name not in _HIDDEN or (name.startswith("annotation") and element.getprevious() is None):
-            self.content(element)  # an annotation is used only if there is no other notation
+            self.add_content(element)  # an annotation is used only if there is no other notation
         self._depth -= 1
 
-    def _token(self, text: str) -> None:
+    def _add_token(self, text: str) -> None:
         """Add a token, after a space if it would join the token before it into one word ("5" and "mg")."""
         text = text.translate(_INVISIBLE).strip("\t\r\n")
         if not text:
@@ -128,21 +128,21 @@ class _MathLine:
         after_script = before[-1:].isnumeric() and not before[-1:].isdecimal() and text[0].isalpha()
         self._add(f" {text}" if glued and not after_script else text)
 
-    def _base(self, element: Any) -> None:
+    def _add_base(self, element: Any) -> None:
         """Add the base of scripts; a fraction gets brackets: (a / b)²."""
         inner = element
-        while local(inner) in ("mrow", "mstyle", "mpadded") and len(inner) == 1:
+        while get_local_name(inner) in ("mrow", "mstyle", "mpadded") and len(inner) == 1:
             inner = inner[0]
-        if local(inner) == "mfrac":
-            self._token(_wrap(self._inner(inner), "(", ")"))
+        if get_local_name(inner) == "mfrac":
+            self._add_token(_wrap(self._read_inner(inner), "(", ")"))
         else:
-            self.node(element)
+            self.add_node(element)
 
-    def _script(self, element: Any, kind: str) -> None:
+    def _add_script(self, element: Any, kind: str) -> None:
         """Add a superscript or subscript; two in a row stay separate."""
-        is_token = local(element) in _TOKENS and not len(element)
-        text = " ".join((element.text or "").translate(_INVISIBLE).split()) if is_token else self._inner(element)
-        written = (superscript if kind == "sup" else subscript)(text)
+        is_token = get_local_name(element) in _TOKENS and not len(element)
+        text = " ".join((element.text or "").translate(_INVISIBLE).split()) if is_token else self._read_inner(element)
+        written = (format_superscript if kind == "sup" else format_subscript)(text)
         before = self._before
         both = before[-1:].isnumeric() and not before[-1:].isdecimal() and text[:1].isdigit()
         same = both and written[:1].isnumeric() and (before[-1:] in _RAISED) is (kind == "sup")
@@ -150,27 +150,27 @@ class _MathLine:
 
     def _add_many_scripts(self, nodes: list[Any]) -> None:
         """Add a base with scripts on both sides, in reading order."""
-        names = [local(node) for node in nodes]
+        names = [get_local_name(node) for node in nodes]
         split = names.index("mprescripts") if "mprescripts" in names else len(nodes)
         for place, node in enumerate(nodes[split + 1 :]):
-            self._script(node, "sup" if place % 2 else "sub")
+            self._add_script(node, "sup" if place % 2 else "sub")
         for node in nodes[:1]:
-            self._base(node)
+            self._add_base(node)
         for place, node in enumerate(nodes[1:split]):
-            self._script(node, "sup" if place % 2 else "sub")
+            self._add_script(node, "sup" if place % 2 else "sub")
 
-    def _parts(self, element: Any) -> list[str]:
-        return [self._inner(node) for node in _nodes(element)]
+    def _read_parts(self, element: Any) -> list[str]:
+        return [self._read_inner(node) for node in _list_nodes(element)]
 
-    def _inner(self, element: Any, *, content: bool = False) -> str:
+    def _read_inner(self, element: Any, *, content: bool = False) -> str:
         """Return an element, or only its content, as a separate line."""
         line = _MathLine(self._fraction, self._depth)
-        (line.content if content else line.node)(element)
-        return line.text()
+        (line.add_content if content else line.add_node)(element)
+        return line.get_text()
 
 
-def _nodes(element: Any) -> list[Any]:
-    return [node for node in element if local(node)]
+def _list_nodes(element: Any) -> list[Any]:
+    return [node for node in element if get_local_name(node)]
 
 
 def _add_brackets(text: str) -> str:

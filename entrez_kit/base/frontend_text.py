@@ -95,15 +95,15 @@ class Frontend:
     name: ClassVar[Literal["python", "terminal", "tools"]] = "python"
     verb: ClassVar[str] = "call"
 
-    def argument(self, argument: Argument) -> str:
+    def name_argument(self, argument: Argument) -> str:
         """Return the name of an argument of the current call, and its suggested value."""
         if argument.value is not None:
-            return f"{argument.name}={_literal(argument.value)}"
+            return f"{argument.name}={_format_literal(argument.value)}"
         return f"`{argument.name}`" if argument.marked else argument.name
 
     def call(self, call: NextCall) -> str:
         """Return a call in the syntax of the front end."""
-        arguments = ", ".join(f"{name}={_literal(value)}" for name, value in call.arguments.items())
+        arguments = ", ".join(f"{name}={_format_literal(value)}" for name, value in call.arguments.items())
         return f"kit.{call.method}({arguments})" if arguments else f"kit.{call.method}"
 
     def say(self, text: Text) -> str:
@@ -116,7 +116,7 @@ class Frontend:
             if isinstance(part, str | FrontendText):
                 texts.append(self.say(part))
             elif isinstance(part, Argument):
-                texts.append(self.argument(part))
+                texts.append(self.name_argument(part))
             elif isinstance(part, PerFrontend):
                 own = part.tools if self.name == "tools" or part.python is None else part.python
                 texts.append(self.say(part.terminal if self.name == "terminal" else own))
@@ -135,7 +135,7 @@ def join_names(names: Iterable[str]) -> str:
     return ", ".join(some[:10]) + (" ..." if len(some) > 10 else "")
 
 
-def _literal(value: Any) -> str:
+def _format_literal(value: Any) -> str:
     if value is ...:
         return "..."
     return str(value) if isinstance(value, bool) else json.dumps(value, ensure_ascii=False)

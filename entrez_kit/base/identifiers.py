@@ -91,7 +91,7 @@ def _parse_address(text: str, original: str) -> Identifier | None:
     return None
 
 
-def doi_address(doi: str) -> str:
+def format_doi_url(doi: str) -> str:
     """Return the URL of a DOI. Characters with a meaning in URLs are escaped."""
     return "https://doi.org/" + quote(doi, safe="/:;()[],.@!$&'*+=~-_")
 

@@ -25,7 +25,7 @@ _PLAIN: Final = b"\t\n" + bytes(range(0x20, 0x7F))
 _ESCAPED: Final = f"\x7f-\x9f{_MARKS}\ud800-\udfff"
 
 
-def visible(text: str) -> str:
+def remove_invisible(text: str) -> str:
     """Return text for people: without control characters, direction marks and zero-width characters."""
     return text if text.isascii() and text.isprintable() else _replace(_HIDDEN, "", text)
 

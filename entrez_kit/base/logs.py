@@ -45,7 +45,7 @@ _STANDARD: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asc
 
 def call_ids() -> dict[str, str]:
     """Return the request id of the current call, which all its log lines share, and its operation."""
-    call = tracing.current_trace()
+    call = tracing.get_current_trace()
     if call is None:
         return {}
     return {"request_id": call.request_id, **({"operation": call.operation} if call.operation else {})}
@@ -66,7 +66,7 @@ class JsonLinesFormatter(logging.Formatter):
         """Return the record as a line."""
         entry: dict[str, Any] = {
             "time": time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created)) + f".{int(record.msecs):03d}Z",
-            "level": level_name(record.levelno),
+            "level": to_level_name(record.levelno),
             "logger": record.name,
             "message": record.getMessage(),
             **self._ids(),
@@ -80,7 +80,7 @@ class JsonLinesFormatter(logging.Formatter):
         return json.dumps(entry, ensure_ascii=True, default=str)
 
 
-def level_name(number: int) -> str:
+def to_level_name(number: int) -> str:
     """Return MCP's name of a level; a number between two levels gets the lower one."""
     return next((name for name, floor in reversed(list(LEVELS.items())) if number >= floor), "debug")
 
@@ -108,16 +108,16 @@ class FieldFilter(RedactingFilter):
             message = record.getMessage()
         except (TypeError, ValueError, KeyError):
             message = str(record.msg)
-        record.msg, record.args = self.redactor.field(message), None
+        record.msg, record.args = self.redactor.redact_field(message), None
         if record.exc_info and record.exc_info[0] is not None:
             record.exc_text = record.exc_text or logging.Formatter().formatException(record.exc_info)
             record.exc_info = None
         for name in ("exc_text", "stack_info"):
             if text := getattr(record, name):
-                setattr(record, name, self.redactor.traceback(text))
+                setattr(record, name, self.redactor.redact_traceback(text))
         for name, value in list(vars(record).items()):
             if name not in _STANDARD:
-                setattr(record, name, self.redactor.field(value))
+                setattr(record, name, self.redactor.redact_field(value))
         return True
 
 

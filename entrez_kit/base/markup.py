@@ -72,14 +72,14 @@ _PIECE: Final = re.compile(f"[{SUPERSCRIPT}-{END}]|[^{SUPERSCRIPT}-{END}]+")
 _JOINTS: Final = tuple(f",;/{_DASHES}")
 
 
-def superscript(text: str) -> str:
+def format_superscript(text: str) -> str:
     """Return a superscript as text, for instance a power in a formula: ⁿ, ^(n/2)."""
-    return _script(text, _UP, _RAISED, "^")
+    return _format_script(text, _UP, _RAISED, "^")
 
 
-def subscript(text: str) -> str:
+def format_subscript(text: str) -> str:
     """Return a subscript as text: ₂, _(max/2)."""
-    return _script(text, _DOWN, _LOWERED, "_")
+    return _format_script(text, _DOWN, _LOWERED, "_")
 
 
 def write_scripts(text: str) -> str:
@@ -94,21 +94,21 @@ def write_scripts(text: str) -> str:
                 too_deep -= 1
             elif len(frames) > 1:
                 inner = frames.pop()
-                frames[-1].script(inner.kind, inner.finish())
+                frames[-1].add_script(inner.kind, inner.finish())
         elif piece in (SUPERSCRIPT, SUBSCRIPT, CALLOUT):
             if len(frames) > _MAX_DEPTH:
                 too_deep += 1
             else:
                 frames.append(_Frame(piece))
         else:
-            frames[-1].text(piece)
+            frames[-1].add_text(piece)
     while len(frames) > 1:
         inner = frames.pop()
-        frames[-1].script(inner.kind, inner.finish())
+        frames[-1].add_script(inner.kind, inner.finish())
     return frames[0].finish()
 
 
-def on_the_line(text: str) -> str:
+def flatten_scripts(text: str) -> str:
     """Return a text with its scripts as ordinary characters: 106, H2O, CD4+, TH17, PM2.5; "10^6" becomes 106 too.
 
     Use it to compare and find words, not for output, because it turns a power into another number.
@@ -133,14 +133,14 @@ class _Frame:
         self._waiting: list[str] = []  # pieces of one script, until something else follows
         self._waiting_kind = ""
 
-    def text(self, text: str) -> None:
+    def add_text(self, text: str) -> None:
         self._flush()
         self._add(text)
 
-    def script(self, kind: str, text: str) -> None:
+    def add_script(self, kind: str, text: str) -> None:
         """Add a script; merge it with the script before it if a comma or a dash joins the two."""
         if not text.strip():
-            self.text(text)
+            self.add_text(text)
             return
         family = SUBSCRIPT if kind == SUBSCRIPT else SUPERSCRIPT
         own = SUBSCRIPT if self._waiting_kind == SUBSCRIPT else SUPERSCRIPT
@@ -166,12 +166,12 @@ class _Frame:
         if core in tuple(_DASHES) and (self._waiting_kind == SUBSCRIPT or not before or before[-1].isspace()):
             written, apart = core, False  # a dash without a base
         elif self._waiting_kind == SUBSCRIPT:
-            written = subscript(core)
+            written = format_subscript(core)
             apart = before[-1:] in _LOWERED and before[-1].isnumeric() and core[0].isdigit()
         elif core in ("st", "nd", "rd", "th") and before[-1:].isdecimal():
             written, apart = core, False
         else:
-            written = superscript(core)
+            written = format_superscript(core)
             apart = _stands_apart(core, before, known=self._waiting_kind == CALLOUT)
         start, end = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
         self._add(f"{' ' if apart and not start else start}{written}{end}")
@@ -197,7 +197,7 @@ def _stands_apart(mark: str, before: str, *, known: bool) -> bool:
     return False
 
 
-def _script(text: str, table: dict[str, str], done: frozenset[str], mark: str) -> str:
+def _format_script(text: str, table: dict[str, str], done: frozenset[str], mark: str) -> str:
     core = text.strip()
     if not core or not any(letter.isalnum() or letter in f"+=/{_DASHES}" for letter in core):
         return core

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from entrez_kit.base.formulas import entity_text, local, math_text
+from entrez_kit.base.formulas import get_local_name, read_entity, read_formula
 from entrez_kit.base.markup import END, SUBSCRIPT, SUPERSCRIPT, write_scripts
 
 INLINE: Final = frozenset(
@@ -49,14 +49,14 @@ def tidy(text: str) -> str:
     return text.strip()
 
 
-def text_of(element: Any) -> str:
+def read_text(element: Any) -> str:
     """Return the plain text of an element, including nested elements."""
     if not len(element):
         text: str | None = element.text
         if not text:
             return ""
         if "<" in text:
-            text = without_escaped(text)
+            text = parse_escaped_markup(text)
         return tidy(text) if "\n" in text or "\t" in text else text.strip()
     inline = True
     for child in element.iterdescendants():
@@ -65,11 +65,11 @@ def text_of(element: Any) -> str:
         if child.tail is None and child.getnext() is not None and element.getroottree().getroot().tag == BLANKLESS:
             raise SpaceLost
     if inline:
-        return tidy(without_escaped("".join(element.itertext())))
-    return tidy(without_escaped(write_scripts("".join(_pieces(element)))))
+        return tidy(parse_escaped_markup("".join(element.itertext())))
+    return tidy(parse_escaped_markup(write_scripts("".join(_yield_pieces(element)))))
 
 
-def without_escaped(text: str) -> str:
+def parse_escaped_markup(text: str) -> str:
     """Parse inline markup that a text has in escaped form; keep a tag whose name is not both opened and closed."""
     if "</" not in text:
         return text
@@ -86,17 +86,17 @@ def without_escaped(text: str) -> str:
     return write_scripts(_ESCAPED.sub(mark, text)) if named else text
 
 
-def _pieces(element: Any) -> Iterator[str]:
+def _yield_pieces(element: Any) -> Iterator[str]:
     """Yield the texts of an element with more than inline markup, with marks around its scripts."""
     yield element.text or ""
     for child in element:
-        name = local(child)
+        name = get_local_name(child)
         if not name:
-            yield entity_text(child)
+            yield read_entity(child)
         elif name == "math":
-            yield math_text(child, fraction="/")
+            yield read_formula(child, fraction="/")
         else:
             yield SCRIPTS.get(name) or (" " if name in _BLOCK else "")
-            yield from _pieces(child)
+            yield from _yield_pieces(child)
             yield END if name in SCRIPTS else " " if name in _BLOCK else ""
         yield child.tail or ""

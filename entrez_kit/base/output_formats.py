@@ -92,14 +92,14 @@ class Format:
         return self.name
 
 
-def _document(name: str, content: str, suffixes: tuple[str, ...]) -> Format:
+def _build_document_format(name: str, content: str, suffixes: tuple[str, ...]) -> Format:
     """Return a format of the whole result."""
     return Format(
         name, content, Family.DOCUMENT, suffixes, whole=True, accepts_fields=True, has_total=True, is_data=True
     )
 
 
-def _cells(name: str, content: str, suffixes: tuple[str, ...]) -> Format:
+def _build_rows_format(name: str, content: str, suffixes: tuple[str, ...]) -> Format:
     """Return a format of rows for spreadsheets."""
     return Format(
         name,
@@ -126,8 +126,8 @@ FORMATS: Final = (
         is_read=True,
         details=_PARSED,
     ),
-    _document("json", "one document, the same as in Python", (".json",)),
-    _document("yaml", "the document of `json`, easier to read", (".yaml", ".yml")),
+    _build_document_format("json", "one document, the same as in Python", (".json",)),
+    _build_document_format("yaml", "the document of `json`, easier to read", (".yaml", ".yml")),
     Format(
         "jsonl",
         "one record per line, written as soon as it arrives",
@@ -136,8 +136,8 @@ FORMATS: Final = (
         accepts_fields=True,
         is_data=True,
     ),
-    _cells("csv", "one record per row, for spreadsheets and R", (".csv",)),
-    _cells("tsv", "the rows of `csv`, separated by tabs", (".tsv",)),
+    _build_rows_format("csv", "one record per row, for spreadsheets and R", (".csv",)),
+    _build_rows_format("tsv", "the rows of `csv`, separated by tabs", (".tsv",)),
     Format(
         "ids",
         "PMIDs, one per line; for genes CURIEs (`NCBIGene:7157`)",
@@ -219,6 +219,6 @@ BY_NAME: Final = {one.name: one for one in FORMATS}
 BY_SUFFIX: Final = {suffix: one for one in FORMATS for suffix in one.suffixes}
 
 
-def formats_in(*families: Family) -> tuple[Format, ...]:
+def list_formats(*families: Family) -> tuple[Format, ...]:
     """Return the formats of some families, in this order."""
     return tuple(one for family in families for one in FORMATS if one.family is family)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 
-def platform_folder(kind: str, env: Mapping[str, str]) -> Path | None:
+def find_platform_folder(kind: str, env: Mapping[str, str]) -> Path | None:
     """Return this platform's folder for a kind of file; None without a home folder."""
     if sys.platform not in ("win32", "darwin"):
         variable, default = {
@@ -48,7 +48,7 @@ SHARED_TEMPORARY = Path("/tmp")  # noqa: S108
 """A folder that all processes of a machine share. TMPDIR is not shared: job schedulers set one for each job."""
 
 
-def temporary_folder(notices: list[str]) -> Path:
+def find_temporary_folder(notices: list[str]) -> Path:
     """Return this user's folder in the machine's temporary folder; the first writer creates it with mode 0700.
 
     All processes of the user get the same folder, independent of TMPDIR. A folder that belongs to another user, or that
@@ -163,7 +163,7 @@ def make_private_database(path: Path) -> None:
         OSError: the file or a journal of it is a link or belongs to another user, or the file cannot be opened.
     """
     os.close(open_private(path))
-    for part in database_files(path):
+    for part in list_database_files(path):
         with suppress(FileNotFoundError):
             found = part.lstat()
             if not stat.S_ISREG(found.st_mode):
@@ -173,7 +173,7 @@ def make_private_database(path: Path) -> None:
                 part.chmod(0o600)
 
 
-def database_files(path: Path) -> Iterator[Path]:
+def list_database_files(path: Path) -> Iterator[Path]:
     """Yield the paths of an SQLite file and of its journals."""
     for suffix in ("", "-wal", "-shm", "-journal"):
         yield path.with_name(path.name + suffix)

@@ -48,7 +48,7 @@ class Redactor:
     """Replace secrets in texts: the known values in any encoding, and any value with the name of a secret."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
-        forms = {form for secret in secrets for form in _forms(secret) if len(secret) >= MIN_SECRET}
+        forms = {form for secret in secrets for form in _list_encodings(secret) if len(secret) >= MIN_SECRET}
         alternatives = "|".join(re.escape(form) for form in sorted(forms, key=len, reverse=True))
         self._known = re.compile(alternatives, re.IGNORECASE) if forms else None
         self._known_bytes = re.compile(alternatives.encode(), re.IGNORECASE) if forms else None
@@ -58,7 +58,7 @@ class Redactor:
         """Return a redactor for the secrets of these settings."""
         return cls(settings.secrets)
 
-    def text(self, text: str) -> str:
+    def redact_text(self, text: str) -> str:
         """Return a text without secrets."""
         if self._known is not None:
             text = self._known.sub(HIDDEN, text)
@@ -67,32 +67,32 @@ class Redactor:
 
     def quote_text(self, text: str) -> str:
         """Return a service's text for use in a message: without secrets and control characters, on one short line."""
-        line = " ".join(_CONTROL.sub(" ", self.text(text)).split())
+        line = " ".join(_CONTROL.sub(" ", self.redact_text(text)).split())
         return cut_end(line, MAX_QUOTED)
 
-    def field(self, value: Any) -> Any:
+    def redact_field(self, value: Any) -> Any:
         """Return a field of a log line or span: without secrets, truncated, and with control characters as escapes.
 
         Numbers do not change. Lists and mappings keep their first ``MAX_MEMBERS`` members.
         """
-        return self._field(value, MAX_DEPTH)
+        return self._redact_field(value, MAX_DEPTH)
 
-    def _field(self, value: Any, depth: int) -> Any:
+    def _redact_field(self, value: Any, depth: int) -> Any:
         if value is None or isinstance(value, bool | int | float):
             return value
         if isinstance(value, Mapping) and depth:
             members = islice(value.items(), MAX_MEMBERS)
-            return {str(self._field(name, 0)): self._field(member, depth - 1) for name, member in members}
+            return {str(self._redact_field(name, 0)): self._redact_field(member, depth - 1) for name, member in members}
         if isinstance(value, list | tuple) and depth:
-            return [self._field(member, depth - 1) for member in islice(value, MAX_MEMBERS)]
-        return cut_end(escape_controls(self.text(str(value)[:MAX_READ])), MAX_FIELD)
+            return [self._redact_field(member, depth - 1) for member in islice(value, MAX_MEMBERS)]
+        return cut_end(escape_controls(self.redact_text(str(value)[:MAX_READ])), MAX_FIELD)
 
-    def traceback(self, text: str) -> str:
+    def redact_traceback(self, text: str) -> str:
         """Return a traceback with each line treated as in ``field``; only the end of a long traceback."""
-        lines = self.text(text[-MAX_READ:]).splitlines()
+        lines = self.redact_text(text[-MAX_READ:]).splitlines()
         return "\n".join(cut_end(escape_controls(line), MAX_FIELD) for line in lines[-MAX_TRACEBACK_LINES:])
 
-    def body(self, body: bytes) -> bytes:
+    def redact_body(self, body: bytes) -> bytes:
         """Return a body without the known secrets, because some services repeat the request in it."""
         return self._known_bytes.sub(HIDDEN.encode(), body) if self._known_bytes is not None else body
 
@@ -102,7 +102,7 @@ def escape_controls(text: str) -> str:
     return escape_json(_CONTROL.sub(lambda found: ascii(found[0])[1:-1], text))
 
 
-def _forms(secret: str) -> set[str]:
+def _list_encodings(secret: str) -> set[str]:
     """Return the encodings of a value in an address, a form or a JSON text."""
     escaped = secret.replace("/", "\\/")
     return {secret, quote(secret), quote(secret, safe=""), quote_plus(secret), quote_plus(secret, safe="@"), escaped}
@@ -121,12 +121,12 @@ class RedactingFilter(logging.Filter):
             message = record.getMessage()
         except (TypeError, ValueError, KeyError):  # the caller must not fail because of a malformed record
             message = str(record.msg)
-        cleaned = self.redactor.text(message)
+        cleaned = self.redactor.redact_text(message)
         if cleaned != message:
             record.msg, record.args = cleaned, None
         if record.exc_info and record.exc_info[0] is not None:
             trace = logging.Formatter().formatException(record.exc_info)
-            cleaned = self.redactor.text(trace)
+            cleaned = self.redactor.redact_text(trace)
             if cleaned != trace:
                 record.exc_info, record.exc_text = None, cleaned
         return True

@@ -15,7 +15,7 @@ _ABBREVIATION: Final = re.compile(
 )
 
 
-def sentence_breaks(text: str, *, lines: bool) -> Iterator[tuple[int, int]]:
+def yield_sentence_breaks(text: str, *, lines: bool) -> Iterator[tuple[int, int]]:
     """Yield the end of each sentence but the last, and the start of the next; with ``lines`` a line ends a sentence."""
     for match in (_BREAK if "\n" in text else _BREAK_IN_LINE).finditer(text):
         if match["gap"] is None:

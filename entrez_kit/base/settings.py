@@ -22,7 +22,7 @@ from entrez_kit.base import __version__
 from entrez_kit.base.errors import InvalidInput, NotConfigured
 from entrez_kit.base.frontend_text import Argument, FrontendText, PerFrontend, cut_end
 from entrez_kit.base.output_formats import FORMATS
-from entrez_kit.base.private_files import can_write, is_foreign, platform_folder, temporary_folder
+from entrez_kit.base.private_files import can_write, find_platform_folder, find_temporary_folder, is_foreign
 
 PROJECT_FILE: Final = "entrez-kit.toml"
 USER_FILE: Final = "config.toml"
@@ -93,7 +93,7 @@ class Setting:
         return (self.variable, *self.aliases)
 
 
-def row(help: str, default: Any = None, **how: Any) -> Any:
+def define_setting(help: str, default: Any = None, **how: Any) -> Any:
     """Return a field of ``Settings`` with its default and its ``Setting``."""
     return field(default=default, metadata={"setting": Setting(help, **how)})
 
@@ -111,117 +111,129 @@ class Settings:
     ``copy_label`` is the name, date and hash of the opened copy of PubMed.
     """
 
-    ncbi_api_key: SecretStr | None = row("NCBI API key: 10 requests per second instead of 3.")
-    ncbi_admin_email: SecretStr | None = row(
+    ncbi_api_key: SecretStr | None = define_setting("NCBI API key: 10 requests per second instead of 3.")
+    ncbi_admin_email: SecretStr | None = define_setting(
         "E-mail address at which NCBI can contact you.", kind="email", aliases=("NCBI_EMAIL",)
     )
-    ncbi_tool_identifier: str = row("Name of the tool, sent with every request.", f"entrez-kit/{__version__}")
-    ncbi_request_delay_ms: int | None = row(
+    ncbi_tool_identifier: str = define_setting(
+        "Name of the tool, sent with every request.", f"entrez-kit/{__version__}"
+    )
+    ncbi_request_delay_ms: int | None = define_setting(
         "Minimum delay between requests; it can only slow them down.", low=50, high=5000, project_range=(50, 5000)
     )
-    ncbi_max_retries: int = row("Retries after a failed request.", 6, low=0, high=10, project_range=(3, 10))
-    ncbi_timeout_ms: int = row(
+    ncbi_max_retries: int = define_setting("Retries after a failed request.", 6, low=0, high=10, project_range=(3, 10))
+    ncbi_timeout_ms: int = define_setting(
         "Timeout of one HTTP request.", 30_000, low=100, high=120_000, project_range=(10_000, 120_000)
     )
-    ncbi_total_deadline_ms: int = row(
+    ncbi_total_deadline_ms: int = define_setting(
         "Timeout of one E-utility request, including queueing and retries.",
         60_000,
         low=500,
         high=600_000,
         project_range=(30_000, 600_000),
     )
-    unpaywall_email: SecretStr | None = row(
+    unpaywall_email: SecretStr | None = define_setting(
         "E-mail address that Unpaywall requires; without it Unpaywall is off.", kind="email"
     )
-    unpaywall_timeout_ms: int = row(
+    unpaywall_timeout_ms: int = define_setting(
         "Timeout of one Unpaywall request.", 20_000, low=100, high=120_000, project_range=(10_000, 120_000)
     )
-    europepmc_enabled: bool = row("Whether requests to Europe PMC are allowed.", True)
-    europepmc_request_delay_ms: int = row(
+    europepmc_enabled: bool = define_setting("Whether requests to Europe PMC are allowed.", True)
+    europepmc_request_delay_ms: int = define_setting(
         "Minimum delay between Europe PMC requests.", 200, low=50, high=5000, project_range=(200, 5000)
     )
-    europepmc_max_retries: int = row(
+    europepmc_max_retries: int = define_setting(
         "Retries after a failed Europe PMC request.", 3, low=0, high=10, project_range=(3, 10)
     )
-    europepmc_timeout_ms: int = row(
+    europepmc_timeout_ms: int = define_setting(
         "Timeout of one Europe PMC request.", 20_000, low=100, high=120_000, project_range=(10_000, 120_000)
     )
-    crossref_email: SecretStr | None = row(
+    crossref_email: SecretStr | None = define_setting(
         "E-mail address for Crossref: 10 requests per second instead of 5.", kind="email"
     )
-    openalex_api_key: SecretStr | None = row("OpenAlex API key: 50 DOIs per request instead of one.")
-    retraction_watch: Path | None = row("CSV file of the Retraction Watch database for `check`.", prefix=KIT)
-    check_sources: str | None = row("Sources that `check` queries for retractions, comma-separated.", prefix=KIT)
-    openai_api_key: SecretStr | None = row("Key for the openai embeddings provider.")
-    weaviate_url: str | None = row("Address of a Weaviate server.", kind="url")
-    weaviate_api_key: SecretStr | None = row("Key of the Weaviate server.")
-    weaviate_class: str = row("Weaviate collection for chunks.", "PubMedChunk")
-    weaviate_grpc_port: int | None = row(
+    openalex_api_key: SecretStr | None = define_setting("OpenAlex API key: 50 DOIs per request instead of one.")
+    retraction_watch: Path | None = define_setting("CSV file of the Retraction Watch database for `check`.", prefix=KIT)
+    check_sources: str | None = define_setting(
+        "Sources that `check` queries for retractions, comma-separated.", prefix=KIT
+    )
+    openai_api_key: SecretStr | None = define_setting("Key for the openai embeddings provider.")
+    weaviate_url: str | None = define_setting("Address of a Weaviate server.", kind="url")
+    weaviate_api_key: SecretStr | None = define_setting("Key of the Weaviate server.")
+    weaviate_class: str = define_setting("Weaviate collection for chunks.", "PubMedChunk")
+    weaviate_grpc_port: int | None = define_setting(
         "gRPC port of the Weaviate server; if unset 50051, or 443 for Weaviate Cloud.",
         low=1,
         high=65535,
     )
-    weaviate_timeout_ms: int = row(
+    weaviate_timeout_ms: int = define_setting(
         "Timeout of one Weaviate request.", 30_000, low=100, high=600_000, project_range=(10_000, 600_000)
     )
-    mcp_transport_type: str = row("Transport of `serve`.", "stdio", choices=("stdio", "http"))
-    mcp_http_host: str = row("Address `serve` listens on.", "127.0.0.1")
-    mcp_http_port: int = row("Port `serve` listens on.", 3010, low=0, high=65535)
-    mcp_allowed_origins: str | None = row("Origins allowed to call `serve`, comma-separated.")
-    mcp_auth_secret_key: SecretStr | None = row("Secret that signs bearer tokens, at least 32 bytes.")
-    mcp_log_level: str = row("Minimum severity of log messages.", "info", choices=LOG_LEVELS)
-    logs_dir: Path | None = row("Folder for rotating log files (JSON lines); without it no file is written.")
-    otel_exporter_otlp_endpoint: str | None = row(
+    mcp_transport_type: str = define_setting("Transport of `serve`.", "stdio", choices=("stdio", "http"))
+    mcp_http_host: str = define_setting("Address `serve` listens on.", "127.0.0.1")
+    mcp_http_port: int = define_setting("Port `serve` listens on.", 3010, low=0, high=65535)
+    mcp_allowed_origins: str | None = define_setting("Origins allowed to call `serve`, comma-separated.")
+    mcp_auth_secret_key: SecretStr | None = define_setting("Secret that signs bearer tokens, at least 32 bytes.")
+    mcp_log_level: str = define_setting("Minimum severity of log messages.", "info", choices=LOG_LEVELS)
+    logs_dir: Path | None = define_setting("Folder for rotating log files (JSON lines); without it no file is written.")
+    otel_exporter_otlp_endpoint: str | None = define_setting(
         "OpenTelemetry collector that receives spans; needs entrez-kit[otel]."
     )
-    config_file: Path | None = row("User config to read.", variable="ENTREZ_KIT_CONFIG", in_user_file=False)
-    home: Path | None = row(
+    config_file: Path | None = define_setting("User config to read.", variable="ENTREZ_KIT_CONFIG", in_user_file=False)
+    home: Path | None = define_setting(
         "One folder for config, cache and data, instead of the platform's folders.", prefix=KIT, in_user_file=False
     )
-    cache_dir: Path = row("Folder of the HTTP cache.", Path(), prefix=KIT)
-    data_dir: Path = row("Folder of the corpus.", Path(), prefix=KIT)
-    cache_ttl: int | None = row(
+    cache_dir: Path = define_setting("Folder of the HTTP cache.", Path(), prefix=KIT)
+    data_dir: Path = define_setting("Folder of the corpus.", Path(), prefix=KIT)
+    cache_ttl: int | None = define_setting(
         "Lifetime of cached replies in seconds, instead of a time per service.",
         prefix=KIT,
         low=0,
         high=MAX_CACHE_TTL,
         project_range=(0, MAX_PROJECT_CACHE_TTL),
     )
-    demo: bool = row("Answer from the bundled sandbox, with invented articles.", False, prefix=KIT)
-    local: str | None = row("Local copy of PubMed that answers, without requests.", prefix=KIT)
-    offline: bool = row("Answer from the cache and the corpus only.", False, prefix=KIT)
-    refresh: bool = row("Request everything again and replace cached replies.", False, prefix=KIT, in_project_file=True)
-    no_cache: bool = row("Neither read nor write the cache.", False, prefix=KIT, in_project_file=True)
-    quiet: bool = row("No notes on stderr.", False, prefix=KIT)
-    verbose: bool = row("Request ids, timings and cache hits on stderr.", False, prefix=KIT, in_project_file=True)
-    color: str = row("When to colour.", "auto", prefix=KIT, choices=("auto", "always", "never"), in_project_file=True)
-    format: str | None = row(
+    demo: bool = define_setting("Answer from the bundled sandbox, with invented articles.", False, prefix=KIT)
+    local: str | None = define_setting("Local copy of PubMed that answers, without requests.", prefix=KIT)
+    offline: bool = define_setting("Answer from the cache and the corpus only.", False, prefix=KIT)
+    refresh: bool = define_setting(
+        "Request everything again and replace cached replies.", False, prefix=KIT, in_project_file=True
+    )
+    no_cache: bool = define_setting("Neither read nor write the cache.", False, prefix=KIT, in_project_file=True)
+    quiet: bool = define_setting("No notes on stderr.", False, prefix=KIT)
+    verbose: bool = define_setting(
+        "Request ids, timings and cache hits on stderr.", False, prefix=KIT, in_project_file=True
+    )
+    color: str = define_setting(
+        "When to colour.", "auto", prefix=KIT, choices=("auto", "always", "never"), in_project_file=True
+    )
+    format: str | None = define_setting(
         "Output format.",
         prefix=KIT,
         choices=tuple(one.name for one in FORMATS if one.can_be_default),
         in_project_file=True,
     )
-    embeddings: str = row(
+    embeddings: str = define_setting(
         "Embeddings provider of the corpus.",
         "none",
         prefix=KIT,
         choices=("none", "openai", "hf"),
     )
-    embeddings_model: str | None = row("Model of the embeddings provider.", prefix=KIT)
-    embeddings_query_model: str | None = row("Separate query encoder, if the model has one (hf only).", prefix=KIT)
-    eutils_url: str = row(
+    embeddings_model: str | None = define_setting("Model of the embeddings provider.", prefix=KIT)
+    embeddings_query_model: str | None = define_setting(
+        "Separate query encoder, if the model has one (hf only).", prefix=KIT
+    )
+    eutils_url: str = define_setting(
         "Base address of the E-utilities; ends in /entrez/eutils.", EUTILS_URL, kind="url", prefix=KIT
     )
-    idconv_url: str = row("Address of the PMC ID Converter.", IDCONV_URL, kind="url", prefix=KIT)
-    europepmc_url: str = row("Base address of Europe PMC.", EUROPEPMC_URL, kind="url", prefix=KIT)
-    unpaywall_url: str = row("Base address of Unpaywall.", UNPAYWALL_URL, kind="url", prefix=KIT)
-    pmc_oa_url: str = row("Base address of PMC's open-data bucket.", PMC_OA_URL, kind="url", prefix=KIT)
-    pubmed_files_url: str = row(
+    idconv_url: str = define_setting("Address of the PMC ID Converter.", IDCONV_URL, kind="url", prefix=KIT)
+    europepmc_url: str = define_setting("Base address of Europe PMC.", EUROPEPMC_URL, kind="url", prefix=KIT)
+    unpaywall_url: str = define_setting("Base address of Unpaywall.", UNPAYWALL_URL, kind="url", prefix=KIT)
+    pmc_oa_url: str = define_setting("Base address of PMC's open-data bucket.", PMC_OA_URL, kind="url", prefix=KIT)
+    pubmed_files_url: str = define_setting(
         "Base address of NLM's PubMed files (baseline, updatefiles).", PUBMED_FILES_URL, kind="url", prefix=KIT
     )
-    crossref_url: str = row("Base address of Crossref.", CROSSREF_URL, kind="url", prefix=KIT)
-    openalex_url: str = row("Base address of OpenAlex.", OPENALEX_URL, kind="url", prefix=KIT)
-    openai_url: str = row("Base address of OpenAI.", OPENAI_URL, kind="url", prefix=KIT)
+    crossref_url: str = define_setting("Base address of Crossref.", CROSSREF_URL, kind="url", prefix=KIT)
+    openalex_url: str = define_setting("Base address of OpenAlex.", OPENALEX_URL, kind="url", prefix=KIT)
+    openai_url: str = define_setting("Base address of OpenAI.", OPENAI_URL, kind="url", prefix=KIT)
     state_dir: Path = Path()
     copy_label: str = ""
     origins: Mapping[str, str] = field(default_factory=dict)
@@ -283,15 +295,15 @@ class Settings:
                 )
             demo, local = flagged[0], None if flagged[0] else local
         if demo:
-            return replace(self, local=None).with_sandbox(DEMO_URL)
-        return replace(self, demo=False).with_copy() if local else self
+            return replace(self, local=None).use_sandbox(DEMO_URL)
+        return replace(self, demo=False).use_copy() if local else self
 
-    def with_copy(self) -> "Settings":
+    def use_copy(self) -> "Settings":
         """Return these settings for a local copy, with addresses at which no program listens."""
         own = _list_addresses(DEMO_URL)
         return replace(self, **own, origins={**self.origins, **dict.fromkeys(own, COPY_ORIGIN)})
 
-    def with_sandbox(self, url: str) -> "Settings":
+    def use_sandbox(self, url: str) -> "Settings":
         """Return these settings for a sandbox, with a separate cache, limiter state and data folder."""
         own: dict[str, Any] = {
             **_list_addresses(url),
@@ -383,7 +395,7 @@ def load_settings(
                 origins[name] = f"below home, from {origins['home']}"
     return Settings(
         **{**values, "config_file": user_file},
-        state_dir=temporary_folder(notices),
+        state_dir=find_temporary_folder(notices),
         origins=origins,
         notices=tuple(dict.fromkeys(notices)),
     )
@@ -398,7 +410,7 @@ class _Sources:
     project: Mapping[str, Any] = field(default_factory=dict)
     user: Mapping[str, Any] = field(default_factory=dict)
 
-    def candidates(self, setting: Setting) -> Iterator[tuple[str, Any]]:
+    def yield_candidates(self, setting: Setting) -> Iterator[tuple[str, Any]]:
         """Yield the name of each source and its value for a setting, in order of precedence."""
         yield "flag", self.flags.get(setting.name)
         for variable in setting.variables:
@@ -412,7 +424,7 @@ def _resolve(names: Iterable[str], sources: _Sources) -> tuple[dict[str, Any], d
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     for setting in (BY_NAME[name] for name in names):
-        for origin, raw in sources.candidates(setting):
+        for origin, raw in sources.yield_candidates(setting):
             if (raw := _clean(raw)) is not None:
                 values[setting.name] = _read_value(setting, raw, origin)
                 origins[setting.name] = origin
@@ -640,7 +652,7 @@ def _find_project_file(working_dir: Path | None) -> Path | None:
 
 
 def _find_user_config(home: Path | None, env: Mapping[str, str]) -> Path | None:
-    folder = home or platform_folder("config", env)
+    folder = home or find_platform_folder("config", env)
     return folder / USER_FILE if folder else None
 
 
@@ -663,7 +675,7 @@ def locate_user_config(
 def _choose_folder(name: str, home: Path | None, env: Mapping[str, str], notices: list[str]) -> Path:
     """Choose a writable folder, or else a private temporary one with a notice."""
     kind = name.removesuffix("_dir")
-    folder = home / kind if home else platform_folder(kind, env)
+    folder = home / kind if home else find_platform_folder(kind, env)
     if folder and (can_write(folder) or (name == "data_dir" and (folder / CORPUS_FILE).is_file())):
         return folder  # a read-only corpus is used too
     notices.append(
@@ -672,7 +684,7 @@ def _choose_folder(name: str, home: Path | None, env: Mapping[str, str], notices
         else "The home folder is missing or cannot be written; cache, corpus and copies are in a temporary folder. "
         "Set ENTREZ_KIT_HOME to a writable folder."
     )
-    return temporary_folder(notices) / kind
+    return find_temporary_folder(notices) / kind
 
 
 Name = TypeVar("Name", bound=str)

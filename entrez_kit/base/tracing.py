@@ -67,7 +67,7 @@ class Trace:
         return min((exchange.until for exchange in self.exchanges), default=0.0)
 
 
-def records_spans() -> bool:
+def is_recording_spans() -> bool:
     """Return whether this program may record spans: it has imported OpenTelemetry."""
     return "opentelemetry.trace" in sys.modules
 
@@ -93,13 +93,13 @@ def name_source(usual: str = "PubMed", *, begins: bool = False) -> str:
         usual: the service.
         begins: whether the name begins the sentence.
     """
-    opened = current_trace()
+    opened = get_current_trace()
     if opened is None or not opened.copy:
         return usual
     return f"{'The' if begins else 'the'} local copy {opened.copy.partition(', hash')[0]})"
 
 
-def new_request_id() -> str:
+def create_request_id() -> str:
     """Return a short random id that log lines, errors and replies of one call share."""
     return os.urandom(6).hex()
 
@@ -111,7 +111,7 @@ def trace(request_id: str | None = None) -> Iterator[Trace]:
     if outer is not None and request_id is None:
         yield outer
         return
-    opened = Trace(request_id or new_request_id())
+    opened = Trace(request_id or create_request_id())
     token = _current.set(opened)
     try:
         yield opened
@@ -119,6 +119,6 @@ def trace(request_id: str | None = None) -> Iterator[Trace]:
         _current.reset(token)
 
 
-def current_trace() -> Trace | None:
+def get_current_trace() -> Trace | None:
     """Return the trace of the running call, if one is open."""
     return _current.get()

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any, Final
 
-from entrez_kit.citations.names import csl_names
+from entrez_kit.citations.names import convert_to_csl_names
 from entrez_kit.citations.style.casing import find_organisms, find_taxa
 from entrez_kit.citations.titles import format_article_title, format_journal_title, remove_full_stop
 from entrez_kit.pubmed.models import LANGUAGES, Article, ArticleDate, BookInfo, JournalInfo, PublicationDate
@@ -35,7 +35,7 @@ _CONTROLS: Final = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udff
 """Characters that files of reference managers cannot contain."""
 
 
-def csl_item(article: Article) -> Item:
+def build_csl_item(article: Article) -> Item:
     """Return a record as an item of CSL-JSON, valid against CSL's own schema.
 
     Numbers of electronic articles are ``number``; pages are ``page``, with ranges in full. Names of groups are
@@ -43,9 +43,9 @@ def csl_item(article: Article) -> Item:
     """
     # A Europe PMC record without a PMID is identified by its key ("PPR:PPR123").
     name = f"pmid:{article.pmid}" if article.pmid else str(getattr(article, "key", article.url))
-    item: Item = {"id": name, "type": csl_type(article)}
+    item: Item = {"id": name, "type": determine_csl_type(article)}
     item["title"] = format_article_title(article.title, article.vernacular_title)
-    if authors := csl_names(article.authors):
+    if authors := convert_to_csl_names(article.authors):
         item["author"] = authors
     if date := find_publication_date(article):
         item["issued"] = date
@@ -64,20 +64,24 @@ def csl_item(article: Article) -> Item:
     return {name: value for name, value in item.items() if value not in (None, "", [], {})}
 
 
-def style_item(article: Article) -> Item:
+def build_style_item(article: Article) -> Item:
     """Return a record as an item of CSL-JSON for ``format_citations``, with fields beyond CSL that its styles use.
 
     These are PubMed's initials of persons; ``species``, the organisms among the terms and in the italics of the title;
     ``medline-title``, NLM's journal abbreviation if it differs from the ISO one; and ``languages``, if there are
     several.
     """
-    item = csl_item(article)
+    item = build_csl_item(article)
     book = article.book_info or BookInfo()
     for role, people in (("author", article.authors), ("editor", book.editors), ("container-author", book.authors)):
         if role in item:
-            item[role] = csl_names(people, with_initials=True)
+            item[role] = convert_to_csl_names(people, with_initials=True)
     headings = [term.descriptor_name for term in article.mesh_terms]
-    item["species"] = [*find_organisms(headings), *find_taxa(article.keywords), *_names_in_italics(article.italics)]
+    item["species"] = [
+        *find_organisms(headings),
+        *find_taxa(article.keywords),
+        *_yield_names_in_italics(article.italics),
+    ]
     if article.journal_info is not None and article.journal_info.medline_abbreviation:
         item["medline-title"] = article.journal_info.medline_abbreviation
     if len(article.languages) > 1:
@@ -85,7 +89,7 @@ def style_item(article: Article) -> Item:
     return item
 
 
-def _names_in_italics(phrases: Iterable[str]) -> Iterator[str]:
+def _yield_names_in_italics(phrases: Iterable[str]) -> Iterator[str]:
     """Yield the pairs of words in phrases that name a species or subspecies: Escherichia coli."""
     for phrase in phrases:
         words = phrase.split()
@@ -93,7 +97,7 @@ def _names_in_italics(phrases: Iterable[str]) -> Iterator[str]:
             yield from map(" ".join, pairwise(words))
 
 
-def csl_type(article: Article) -> str:
+def determine_csl_type(article: Article) -> str:
     """Return the CSL type of a record: ``article`` for a preprint, ``report`` for a book with a report number."""
     kinds = {kind.casefold() for kind in article.publication_types}
     if article.record_type == "chapter":
@@ -129,11 +133,11 @@ def _add_book(item: Item, article: Article, book: BookInfo) -> None:
     item["volume"] = book.volume
     item["collection-title"] = book.collection_title
     item["ISBN"] = book.isbns[0] if book.isbns else None
-    item["editor"] = csl_names(book.editors)
+    item["editor"] = convert_to_csl_names(book.editors)
     item["medium"] = book.medium
     if article.record_type == "chapter":
         item["container-title"] = remove_full_stop(book.title or "")
-        item["container-author"] = csl_names(book.authors)
+        item["container-author"] = convert_to_csl_names(book.authors)
         if book.location and (chapter := re.fullmatch(r"chapter\s+(\S+)", book.location, re.IGNORECASE)):
             item["chapter-number"] = chapter[1]
     elif item["type"] == "report":
@@ -198,13 +202,13 @@ def find_publication_date(article: Article) -> dict[str, Any] | None:
         since = published.year if published is not None and published.year is not None else 0
         if contributed is not None and contributed.year is not None and contributed.year > since:
             return {"date-parts": [_list_date_parts(contributed)]}
-    if published is not None and (date := csl_date(published)):
+    if published is not None and (date := convert_to_csl_date(published)):
         return date
     electronic = next((date for date in article.article_dates if date.year is not None), None)
     return {"date-parts": [_list_date_parts(electronic)]} if electronic is not None else None
 
 
-def csl_date(date: PublicationDate) -> dict[str, Any] | None:
+def convert_to_csl_date(date: PublicationDate) -> dict[str, Any] | None:
     """Convert a publication date of PubMed to a CSL date."""
     if date.year is None:
         return {"literal": date.medline_date} if date.medline_date else None

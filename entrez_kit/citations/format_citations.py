@@ -135,15 +135,15 @@ def format_citations(services: Services, request: CitationsRequest) -> Citations
 
 def format_articles(articles: list[Article], styles: Iterable[str], markup: Any = "plain") -> list[dict[str, str]]:
     """Return each record in every style."""
-    from entrez_kit.citations.csl import style_item
+    from entrez_kit.citations.csl import build_style_item
     from entrez_kit.citations.style import format_entries as formatted
-    from entrez_kit.citations.write_files import FILES, file_text
+    from entrez_kit.citations.write_files import FILES, write_file_text
 
     texts: list[dict[str, str]] = [{} for _ in articles]
-    items = [style_item(article) for article in articles]
+    items = [build_style_item(article) for article in articles]
     for style in styles:
         if style in FILES:
-            written = [file_text(style, [article]) for article in articles]
+            written = [write_file_text(style, [article]) for article in articles]
         else:
             written = formatted.format_citations(items, style, markup)
         for text, citation in zip(texts, written, strict=True):

@@ -26,21 +26,21 @@ _DIGRAPH: Final = re.compile(r"[A-Z][a-z]")
 """An initial of two letters: Iu, Ya, Kh, Sh."""
 
 
-def csl_names(authors: Iterable[Author], *, with_initials: bool = False) -> list[Name]:
+def convert_to_csl_names(authors: Iterable[Author], *, with_initials: bool = False) -> list[Name]:
     """Return persons and groups in order; entries without a name are omitted.
 
     Args:
         authors: PubMed's authors.
         with_initials: whether to add PubMed's initials, for styles that print them.
     """
-    names = [(author, name) for author in authors if (name := csl_name(author))]
+    names = [(author, name) for author in authors if (name := convert_to_csl_name(author))]
     for author, name in names if with_initials else ():
         if author.initials and "family" in name:
             name["initials"] = author.initials
     return [name for _, name in names]
 
 
-def csl_name(author: Author) -> Name | None:
+def convert_to_csl_name(author: Author) -> Name | None:
     """Convert one person (family, given, particle, suffix) or group (literal)."""
     if author.collective_name and author.collective_name.strip():
         return {"literal": " ".join(author.collective_name.split()).rstrip(".") or author.collective_name}

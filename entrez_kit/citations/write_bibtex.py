@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from entrez_kit.base.identifiers import PMC
-from entrez_kit.citations.csl import Item, csl_item, to_one_line
+from entrez_kit.citations.csl import Item, build_csl_item, to_one_line
 from entrez_kit.citations.names import Name
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.xml.dates import MONTH_NAMES
@@ -46,15 +46,15 @@ _ARXIV: Final = re.compile(r"10\.48550/arxiv\.(\S+)", re.IGNORECASE)
 Fields = Iterator[tuple[str, str]]
 
 
-def bibtex_entry(article: Article) -> str:
+def write_bibtex_entry(article: Article) -> str:
     """Return a record as one BibTeX entry, without a final line end.
 
     The key contains the PMID, so that it is the same in every file.
     """
-    return bibtex_item(csl_item(article), default_key(article))
+    return write_bibtex_item(build_csl_item(article), make_default_key(article))
 
 
-def bibtex_item(item: Item, key: str) -> str:
+def write_bibtex_item(item: Item, key: str) -> str:
     """Return an item of CSL-JSON as one BibTeX entry, without a final line end."""
     kind = _TYPES.get(item["type"], "misc")
     fields = [
@@ -70,7 +70,7 @@ def bibtex_item(item: Item, key: str) -> str:
     return "\n".join([f"@{kind}{{{key},", *fields, "}"])
 
 
-def default_key(article: Article) -> str:
+def make_default_key(article: Article) -> str:
     """Return the citation key of a record: pmid12345678, or source and id without a PMID (PPR123456)."""
     if article.pmid:
         return f"pmid{article.pmid}"
@@ -84,7 +84,7 @@ def escape(text: Any) -> str:
     return _LIGATURES.sub("{}", "".join(_SPECIAL.get(character, character) for character in to_one_line(text)))
 
 
-def bibtex_name(name: Name) -> str:
+def write_bibtex_name(name: Name) -> str:
     """Return a BibTeX name: "von Last, Jr, First"; braces protect groups and parts that BibTeX would split."""
     if "literal" in name:
         return f"{{{escape(name['literal'])}}}"
@@ -103,7 +103,7 @@ def _protect(text: str, wanted: bool = False) -> str:
 
 
 def _write_persons(names: Iterable[Name]) -> str:
-    return f"{{{' and '.join(map(bibtex_name, names))}}}"
+    return f"{{{' and '.join(map(write_bibtex_name, names))}}}"
 
 
 def _write_people(item: Item) -> Fields:

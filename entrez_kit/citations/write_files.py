@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from entrez_kit.base.invisible import escape_json
-from entrez_kit.citations.csl import csl_item
-from entrez_kit.citations.write_bibtex import bibtex_entry
-from entrez_kit.citations.write_nbib import nbib_record
-from entrez_kit.citations.write_ris import ris_record
+from entrez_kit.citations.csl import build_csl_item
+from entrez_kit.citations.write_bibtex import write_bibtex_entry
+from entrez_kit.citations.write_nbib import write_nbib_record
+from entrez_kit.citations.write_ris import write_ris_record
 from entrez_kit.pubmed.models import Article
 
 
@@ -30,21 +30,21 @@ class FileStyle:
     tail: str = "\n"
 
 
-def csl_entry(article: Article) -> str:
+def write_csl_entry(article: Article) -> str:
     """Return a record as one item of CSL-JSON text, with this program's JSON escapes."""
-    return escape_json(json.dumps(csl_item(article), ensure_ascii=False, indent=2))
+    return escape_json(json.dumps(build_csl_item(article), ensure_ascii=False, indent=2))
 
 
 FILES: Final[dict[str, FileStyle]] = {
-    "ris": FileStyle(ris_record),
-    "bibtex": FileStyle(bibtex_entry),
-    "csl": FileStyle(csl_entry, head="[\n", between=",\n", tail="\n]\n"),
-    "nbib": FileStyle(nbib_record),
+    "ris": FileStyle(write_ris_record),
+    "bibtex": FileStyle(write_bibtex_entry),
+    "csl": FileStyle(write_csl_entry, head="[\n", between=",\n", tail="\n]\n"),
+    "nbib": FileStyle(write_nbib_record),
 }
 """Formats by the name for ``-f``; each has its own module."""
 
 
-def file_text(style: str, articles: Iterable[Article]) -> str:
+def write_file_text(style: str, articles: Iterable[Article]) -> str:
     """Return records as the text of a file.
 
     Args:

@@ -38,7 +38,7 @@ _CORRECTIONS: Final = {
 Fields = Iterator[tuple[str, Any]]
 
 
-def nbib_record(article: Article) -> str:
+def write_nbib_record(article: Article) -> str:
     """Return a record as MEDLINE text, without a final line end.
 
     A record without a PMID (a preprint at Europe PMC) has no PMID line; ``OWN`` and ``AID`` identify it.

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from entrez_kit.base.identifiers import PMC
-from entrez_kit.citations.csl import Item, csl_item, list_notes, to_one_line
+from entrez_kit.citations.csl import Item, build_csl_item, list_notes, to_one_line
 from entrez_kit.citations.names import Name, format_name
 from entrez_kit.citations.titles import split_titles
 from entrez_kit.pubmed.models import Article, JournalInfo
@@ -27,13 +27,13 @@ _TYPES: Final = {
 Line = tuple[str, Any]
 
 
-def ris_record(article: Article) -> str:
+def write_ris_record(article: Article) -> str:
     """Return a record as RIS, from TY to ER, without a final line end.
 
     Names are "Family, Given, Suffix", or the name of a group. Article numbers are in the field of the first page. A
     retraction is a note.
     """
-    item = csl_item(article)
+    item = build_csl_item(article)
     kind = _TYPES[item["type"]]
     lines: list[Line] = [("TY", kind), *_write_titles(article, item, kind), *_write_place(item, kind)]
     lines += [*_write_dates(article, item), *_write_rest(article, item)]
@@ -41,17 +41,17 @@ def ris_record(article: Article) -> str:
     return "\n".join([*written, "ER  - "])
 
 
-def ris_name(name: Name) -> str:
+def write_ris_name(name: Name) -> str:
     """Return a name in RIS order: family name, given names, suffix."""
     return ", ".join(part for part in (format_name(name), name.get("suffix")) if part)
 
 
 def _write_titles(article: Article, item: Item, kind: str) -> Iterator[Line]:
     for name in item.get("author", ()):
-        yield "AU", ris_name(name)
+        yield "AU", write_ris_name(name)
     # Editors are secondary authors of a chapter, but tertiary authors of a book (secondary ones edit the series).
     for name in item.get("editor", ()):
-        yield "A2" if kind == "CHAP" else "A3", ris_name(name)
+        yield "A2" if kind == "CHAP" else "A3", write_ris_name(name)
     title, own = split_titles(article.title, article.vernacular_title)
     yield from (("TI", title), ("TT", own))
     container, short = item.get("container-title"), item.get("container-title-short")
@@ -110,5 +110,5 @@ def _write_rest(article: Article, item: Item) -> Iterator[Line]:
     for text in list_notes(article):
         yield "N1", text
     if names := item.get("container-author"):
-        yield "N1", f"Authors of the book: {'; '.join(ris_name(name) for name in names)}"
+        yield "N1", f"Authors of the book: {'; '.join(write_ris_name(name) for name in names)}"
     yield "DB", item.get("source")

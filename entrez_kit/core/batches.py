@@ -11,7 +11,7 @@ from typing import Final, Generic, TypeVar
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, RateLimited, UpstreamError
 from entrez_kit.base.progress import report_progress, stop_if_cancelled
-from entrez_kit.services.transport.in_flight import in_order
+from entrez_kit.services.transport.in_flight import run_in_order
 
 PROBE_WAITS: Final = (1.0, 3.0, 9.0)
 """Seconds to wait before each probe of a service that did not answer one of many batches."""
@@ -162,7 +162,7 @@ class _BatchRun(Generic[Answer]):
             return
         middle = len(part.ids) // 2
         halves = (partial(self.try_batch, half) for half in (part.ids[:middle], part.ids[middle:]))
-        for half in in_order(halves, self.at_once):
+        for half in run_in_order(halves, self.at_once):
             yield from self.settle(half, half.ids)
 
     def decide_final(self, part: BatchOutcome[Answer], probes: list[str]) -> bool:
@@ -199,7 +199,7 @@ def fetch_in_batches(
     run = _BatchRun(fetch, refusals, breaker or CircuitBreaker(patient=len(ids) > size), at_once)
     run.calm.set()
     batches = [list(ids[start : start + size]) for start in range(0, len(ids), size)]
-    parts = in_order((partial(run.start_batch, batch) for batch in batches), at_once if len(batches) > 1 else 1)
+    parts = run_in_order((partial(run.start_batch, batch) for batch in batches), at_once if len(batches) > 1 else 1)
     try:
         for number, part in enumerate(parts):
             done = number * size

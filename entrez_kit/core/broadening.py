@@ -117,11 +117,11 @@ class Broadening:
     required: tuple[str, ...] = ()
     dangling: tuple[str, ...] = ()
 
-    def leaves_out(self, broader_results: bool) -> bool:
+    def is_left_out(self, broader_results: bool) -> bool:
         """Return whether a caller with this argument gets no results: the search matched more than the query."""
         return self.broadened and not broader_results
 
-    def totals(self, broader_results: bool, before: int = 0) -> Totals:
+    def build_totals(self, broader_results: bool, before: int = 0) -> Totals:
         """Return the totals of a result.
 
         Args:
@@ -129,7 +129,7 @@ class Broadening:
             before: how many records other searches of the same request matched.
         """
         strict = None if self.strict_total is None else before + self.strict_total
-        found, left_out = before + self.count, self.leaves_out(broader_results)
+        found, left_out = before + self.count, self.is_left_out(broader_results)
         return {
             "query_broadened": self.broadened or None,
             "strict_total": strict,
@@ -137,7 +137,7 @@ class Broadening:
             "total_found": strict if left_out else found,
         }
 
-    def warnings(self, reply: ESearchReply, broader_results: bool = True) -> list[Warn]:
+    def list_warnings(self, reply: ESearchReply, broader_results: bool = True) -> list[Warn]:
         """Return the warnings about a search: first that it is broader than the query, then NCBI's own, by kind."""
         found = [Warn(code=one.code, message=one.message, terms=list(one.terms)) for one in reply.remarks]
         if self.dangling:
@@ -149,7 +149,7 @@ class Broadening:
             if self.strict_total is not None:
                 text += f" The query as written finds {self.strict_total:,}."
             found.insert(0, Warn(code="query_broadened", message=text, terms=list(self.required)))
-        if self.leaves_out(broader_results):
+        if self.is_left_out(broader_results):
             option = PerFrontend("--broader", "broader_results=true", "broader_results=True")
             message = FrontendText("The broader results are left out; ", option, " returns them.")
             found.insert(1, Warn(code="broader_results_left_out", message=message))

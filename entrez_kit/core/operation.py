@@ -248,7 +248,7 @@ class Operation(ABC, Generic[Req, Res]):
         """
         with tracing.trace() as opened:
             opened.operation = opened.operation or self.name
-            if not opens_span or not tracing.records_spans():
+            if not opens_span or not tracing.is_recording_spans():
                 yield
                 return
             from entrez_kit.services.transport.spans import operation_span
@@ -320,14 +320,14 @@ class StreamOperation(Operation[Req, Res], Generic[Req, Res, Stream]):
         """
         request = self.build(arguments)
         outcomes = self.outcomes(services, request)
-        first = [_warning(self.result, code, text) for code, text in _list_warnings(services, request).items()]
+        first = [_build_warning(self.result, code, text) for code, text in _list_warnings(services, request).items()]
         outcomes.warnings = [*first, *outcomes.warnings]
         return outcomes
 
 
 def _list_warnings(services: "Services", request: Request) -> dict[str, Text]:
     """Return the warnings of every answer to a request, by code: who answers if not NCBI, and changed arguments."""
-    trace = tracing.current_trace()
+    trace = tracing.get_current_trace()
     source = services.settings.answer_warning(trace.describe_fidelity() if trace is not None else "")
     return {**(dict([source]) if source else {}), **request.argument_warnings}
 
@@ -339,11 +339,11 @@ def _add_warnings(result: Res, messages: Mapping[str, Text]) -> Res:
     if "warnings" not in type(result).model_fields:
         result.add_cautions(text for code, text in messages.items() if code not in SOURCE_WARNING_CODES)
         return result
-    first = [_warning(type(result), code, text) for code, text in messages.items()]
+    first = [_build_warning(type(result), code, text) for code, text in messages.items()]
     return result.model_copy(update={"warnings": [*first, *result.warnings]})  # type: ignore[attr-defined]
 
 
-def _warning(result: type[Result], code: str, message: Text) -> Any:
+def _build_warning(result: type[Result], code: str, message: Text) -> Any:
     """Return a warning in the type that the result uses: a string, or a model with code and message."""
     info = result.model_fields.get("warnings")
     (kind,) = get_args(info.annotation) if info is not None else (Warn,)
@@ -450,7 +450,7 @@ def run_catching(call: Callable[[], Got]) -> Execution[Got]:
 
     An unexpected exception is logged in full and becomes INTERNAL_ERROR with the request id and no internals.
     """
-    with tracing.trace(tracing.new_request_id()) as trace:
+    with tracing.trace(tracing.create_request_id()) as trace:
         try:
             result = call()
             return Execution(trace, result=result, error=result.missing_error())

@@ -21,7 +21,7 @@ from entrez_kit.core.model import Request, Result, Warned, omit_if_empty
 from entrez_kit.core.operation import Operation, Several, StreamOperation
 from entrez_kit.core.outcomes import BatchedOutcomes, build_missing_error
 from entrez_kit.services import Services
-from entrez_kit.services.transport.in_flight import in_order
+from entrez_kit.services.transport.in_flight import run_in_order
 
 Res = TypeVar("Res", bound=Result)
 Status = Literal["found", "partial", "not_found", "invalid", "error"]
@@ -78,7 +78,7 @@ class PerInputAnswer(Generic[Res]):
     result: Res | None = None
     error: EntrezKitError | None = None
 
-    def outcome(self) -> PerInputOutcome:
+    def build_outcome(self) -> PerInputOutcome:
         """Return the outcome of the input, without the result."""
         error = self.error or (self.result.missing_error() if self.result is not None else None)
         status: Status = "found"
@@ -120,7 +120,7 @@ class PerInput(BatchedOutcomes[str, PerInputAnswer[Res]]):
     def __iter__(self) -> Iterator[PerInputAnswer[Res]]:
         distinct = list(dict.fromkeys(self._inputs))
         at_once = self._services.eutils.at_once if len(distinct) > 1 else 1
-        self._answers = in_order((partial(self._run_operation, value) for value in distinct), at_once)
+        self._answers = run_in_order((partial(self._run_operation, value) for value in distinct), at_once)
         try:
             yield from super().__iter__()
         finally:
@@ -131,7 +131,7 @@ class PerInput(BatchedOutcomes[str, PerInputAnswer[Res]]):
             if value not in self.answers:
                 self.answers[value] = next(self._answers)
             item = self.answers[value]
-            status = item.outcome().status
+            status = item.build_outcome().status
             self.found += status == "partial"  # it is in ``missing`` too
             failed = item.error if status == "error" else None
             self._failures = self._failures + 1 if failed else 0
@@ -141,7 +141,7 @@ class PerInput(BatchedOutcomes[str, PerInputAnswer[Res]]):
             yield item
 
     def _outcome(self, item: PerInputAnswer[Res]) -> PerInputOutcome:
-        return item.outcome()
+        return item.build_outcome()
 
     def _run_operation(self, value: str) -> PerInputAnswer[Res]:
         if self._down is not None:
@@ -157,7 +157,7 @@ class PerInput(BatchedOutcomes[str, PerInputAnswer[Res]]):
         return self._missing_error(self.missing, self.found)
 
 
-def per_input(
+def take_several(
     operation: Operation[Any, Any],
     field: str,
     result: type[Result] = PerInputResult,
@@ -178,7 +178,7 @@ def per_input(
     def collect(request: PerInputRequest, items: PerInput[Any]) -> Result:
         found = list(items)
         results = [item.result for item in found if item.result is not None]
-        outcomes_shown = [item.outcome() for item in found] if items.missing else []
+        outcomes_shown = [item.build_outcome() for item in found] if items.missing else []
         return result(**{result.RECORDS: results, "outcomes": outcomes_shown})
 
     return StreamOperation(
@@ -197,9 +197,9 @@ def per_input(
     )
 
 
-def per_listed_input(operation: Operation[Any, Any], several: Several) -> Operation[PerInputRequest, Any]:
+def take_list(operation: Operation[Any, Any], several: Several) -> Operation[PerInputRequest, Any]:
     """Return the operation over a list of values that agents may give instead of one."""
-    listed = per_input(operation, several.field, several.result, several.missing_error)
+    listed = take_several(operation, several.field, several.result, several.missing_error)
     agents = replace(
         listed.agents,
         caps={},  # the operation checks them for each input

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from entrez_kit.base.extras import require
 from entrez_kit.base.frontend_text import cut_end
-from entrez_kit.base.invisible import visible
+from entrez_kit.base.invisible import remove_invisible
 
 if TYPE_CHECKING:
     import pandas
@@ -110,7 +110,7 @@ def shorten(text: str, letters: int = SHOWN_LETTERS) -> str:
 
 
 def _escape_html(text: str) -> str:
-    return escape(visible(text))
+    return escape(remove_invisible(text))
 
 
 def select_facts(model: BaseModel) -> Iterator[tuple[str, Any]]:

@@ -12,8 +12,8 @@ from math import ceil
 from typing import Final, NamedTuple
 from uuid import UUID, uuid5
 
-from entrez_kit.base.sentences import ends_sentence, sentence_breaks
-from entrez_kit.corpus.sections import OPEN, TextSection, sections_of
+from entrez_kit.base.sentences import ends_sentence, yield_sentence_breaks
+from entrez_kit.corpus.sections import OPEN, TextSection, read_sections
 from entrez_kit.pubmed.models import Article
 
 TARGET: Final = 325
@@ -97,7 +97,7 @@ def _estimate_word(word: str) -> float:
 def chunk_article(article: Article) -> list[Chunk]:
     """Split a record into chunks; a record without an abstract is one chunk with its title."""
     title = " ".join(article.title.split())
-    sections = sections_of(article)
+    sections = read_sections(article)
     if title and estimate_tokens(title) > MAX_TITLE:
         sections, title = [TextSection(None, OPEN, title), *sections], ""
     if not sections:
@@ -159,10 +159,10 @@ def _split_group(number: int, name: str, title: str, pieces: Sequence[TextSectio
     for piece in pieces:
         label = piece.label
 
-        def room(first: bool, at_start: bool = part == 0, label: str | None = label) -> int:
+        def count_room(first: bool, at_start: bool = part == 0, label: str | None = label) -> int:
             return _count_free_tokens(title if first and at_start else "", label)
 
-        for window in _split_windows(piece.text, room):
+        for window in _split_windows(piece.text, count_room):
             yield _make_chunk(
                 f"s{number}_{part}", name, "" if part else title, [TextSection(label, piece.name, window)]
             )
@@ -276,19 +276,19 @@ def _split_units(text: str, most: int) -> list[_Unit]:
         elif cost <= most:
             units.append(_Unit(words, cost))
         else:
-            units += [_Unit(part, _estimate_words(part, spaced=spaced)) for part in _hard_split(words, most)]
+            units += [_Unit(part, _estimate_words(part, spaced=spaced)) for part in _split_long(words, most)]
     return units
 
 
 def _split_sentences(text: str) -> Iterator[str]:
     start = 0
-    for end, begin in (*sentence_breaks(text, lines=True), (len(text), len(text))):
+    for end, begin in (*yield_sentence_breaks(text, lines=True), (len(text), len(text))):
         if text[start:end].strip():
             yield text[start:end]
         start = begin
 
 
-def _hard_split(words: Sequence[str], most: int) -> Iterator[list[str]]:
+def _split_long(words: Sequence[str], most: int) -> Iterator[list[str]]:
     """Split a sentence or word that is longer than a chunk."""
     part: list[str] = []
     size = 0.0

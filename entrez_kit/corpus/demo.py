@@ -13,7 +13,7 @@ KEY: Final = "demo"
 TERM: Final = "all[sb]"
 
 
-def corpus_of(services: Services) -> "Store":
+def open_corpus(services: Services) -> "Store":
     """Return the corpus to read from; fill the demo's corpus first if it is empty."""
     fill(services)
     return store_of(services)

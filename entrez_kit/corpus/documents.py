@@ -9,7 +9,7 @@ from typing import Any, Final
 from entrez_kit.corpus.chunking import Chunk, chunk_article
 from entrez_kit.corpus.quality import Lasting, score_lasting_parts
 from entrez_kit.corpus.store.packing import pack
-from entrez_kit.corpus.times import find_entry_time, midnight
+from entrez_kit.corpus.times import find_entry_time, to_midnight
 from entrez_kit.pubmed.models import Article, Author, Standing
 from entrez_kit.pubmed.standing import RETRACTED, determine_standing_of_article, to_retraction_status
 from entrez_kit.pubmed.xml.dates import format_iso_date
@@ -80,7 +80,7 @@ class Doc(DocFields):
             authors=authors,
             year=int(published[:4]) if published else None,
             edat=find_entry_time(article.history),
-            lr=midnight(article.date_revised),
+            lr=to_midnight(article.date_revised),
             doi=article.doi,
             retraction_status=status,
             standing=standing,
@@ -90,16 +90,16 @@ class Doc(DocFields):
                 journals=[name for name in names if name],
                 retracted=status == RETRACTED,
             ),
-            content_hash=content_hash(**content),
-            corrections=as_json([one.model_dump() for one in article.corrections]) if article.corrections else None,
+            content_hash=hash_content(**content),
+            corrections=encode_json([one.model_dump() for one in article.corrections]) if article.corrections else None,
             article=pack(
-                article.model_dump_json(), as_json(authors), as_json(mesh), article.title, article.abstract_text
+                article.model_dump_json(), encode_json(authors), encode_json(mesh), article.title, article.abstract_text
             ),
             chunks=chunk_article(article),
         )
 
 
-def content_hash(*, pub_types: Sequence[str], **texts: str | None) -> str:
+def hash_content(*, pub_types: Sequence[str], **texts: str | None) -> str:
     """Return the SHA-256 of the canonical JSON of the fields that define a version of a record.
 
     MeSH headings are excluded: NLM revises them often although the article does not change. LR shows such revisions.
@@ -108,7 +108,7 @@ def content_hash(*, pub_types: Sequence[str], **texts: str | None) -> str:
     return hashlib.sha256(_CANONICAL.encode(content).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def as_json(values: Sequence[Any]) -> str:
+def encode_json(values: Sequence[Any]) -> str:
     """Encode a list for a column of the corpus."""
     return _ENCODER.encode(list(values))
 

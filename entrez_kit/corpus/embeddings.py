@@ -46,7 +46,7 @@ class Embeddings(Protocol):
         """Provider and model, e.g. ``openai:text-embedding-3-small``."""
         ...
 
-    def raw(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+    def embed_batch(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """Return the vectors of one batch, not normalized."""
         ...
 
@@ -81,15 +81,15 @@ class Embedder:
         Raises:
             EmbeddingsError: the provider failed, or its reply is invalid.
         """
-        return [vector.tolist() for matrix in self.matrices(texts) for vector in matrix]
+        return [vector.tolist() for matrix in self.yield_matrices(texts) for vector in matrix]
 
-    def matrices(self, texts: Iterable[str]) -> "Iterator[np.ndarray]":
+    def yield_matrices(self, texts: Iterable[str]) -> "Iterator[np.ndarray]":
         """Yield unit vectors as the rows of float32 matrices, one matrix per batch."""
         import numpy as np
 
         source = iter(texts)
         while batch := [text[:MAX_TEXT] or " " for text in islice(source, BATCH)]:
-            raw = self._provider.raw(batch)
+            raw = self._provider.embed_batch(batch)
             if len(raw) != len(batch):
                 raise self._invalid_reply(f"{len(raw)} vectors for {len(batch)} texts")
             try:
@@ -120,7 +120,7 @@ class Embedder:
         )
 
 
-def model_of(settings: Settings) -> str | None:
+def name_model(settings: Settings) -> str | None:
     """Return the name of the configured model, stored with its vectors; it names both encoders if two are set.
 
     Raises:
@@ -143,7 +143,7 @@ def model_of(settings: Settings) -> str | None:
     return f"{name}, queries by {name_of(queries)}" if queries else name
 
 
-def embedder_of(settings: Settings, *, queries: bool = False) -> Embedder | None:
+def create_embedder(settings: Settings, *, queries: bool = False) -> Embedder | None:
     """Return the configured provider; None if embeddings are off.
 
     Args:
@@ -154,7 +154,7 @@ def embedder_of(settings: Settings, *, queries: bool = False) -> Embedder | None
         NotConfigured: the provider has no key, its extra is not installed, or its settings contradict each other.
         LocalEmbeddingsError: the model cannot be loaded.
     """
-    name = model_of(settings)
+    name = name_model(settings)
     if name is None:
         return None
     if settings.embeddings == "openai":
@@ -198,7 +198,7 @@ class OpenAIEmbeddings:
         require("openai", "The embeddings provider openai")
         self._client: OpenAI | None = None
 
-    def raw(self, texts: Sequence[str]) -> list[list[float]]:
+    def embed_batch(self, texts: Sequence[str]) -> list[list[float]]:
         """Return OpenAI's vectors of one batch, in the order of the texts.
 
         Raises:
@@ -281,7 +281,7 @@ class _ModelHere:
     name: str
     _model: Any
 
-    def raw(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+    def embed_batch(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """Return the vectors of one batch."""
         vectors: Sequence[Sequence[float]] = self._model.encode(list(texts), show_progress_bar=False)
         return vectors
@@ -313,7 +313,7 @@ class SentenceModelEmbeddings(_ModelHere):
             disable_progress_bar()  # it would appear at every search
         self._model = _load_model(model, lambda: SentenceTransformer(model, local_files_only=offline))
         if MEDCPT in model.lower():
-            self._model[1] = type(self._model[1])(len(self.raw([" "])[0]), pooling_mode="cls")
+            self._model[1] = type(self._model[1])(len(self.embed_batch([" "])[0]), pooling_mode="cls")
 
 
 def name_of(model: str) -> str:

@@ -55,7 +55,9 @@ class Export(SummarizedOutcomes["Article | dict[str, Any]", ExportResult]):
             changed = {one.pmid for one in (*difference.added, *difference.revised, *difference.retracted)}
         if changed is not None and not changed:
             return
-        records: Iterator[Any] = store.rows(request.query_key) if request.rows else store.articles(request.query_key)
+        records: Iterator[Any] = (
+            store.read_rows(request.query_key) if request.rows else store.read_articles(request.query_key)
+        )
         for place, record in enumerate(records, start=1):
             if changed is None or record.pmid in changed:
                 self.exported += 1

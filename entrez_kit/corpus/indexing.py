@@ -32,17 +32,17 @@ def index_new(services: Services) -> EntrezKitError | None:
     """
     if services.settings.embeddings == "none":
         return None
-    from entrez_kit.corpus.embeddings import embedder_of
+    from entrez_kit.corpus.embeddings import create_embedder
     from entrez_kit.corpus.search import vector_index, vectors
 
     store = store_of(services)
     try:
-        embedder = embedder_of(services.settings)
+        embedder = create_embedder(services.settings)
         assert embedder is not None
         with store.reading() as connection:
             if not vectors.count_missing(connection, embedder.name):
                 return None
-            if vector_index.dimensions(connection):
+            if vector_index.read_dimensions(connection):
                 vectors.check_model(connection, embedder.name)
         begin_stage(EMBEDDING)
         vectors.embed_missing(store, embedder)
@@ -73,12 +73,12 @@ def reindex(services: Services, *, anew: bool = False) -> Reindexed:
         EmbeddingsError: embedding failed; vectors created before are kept.
         LocalEmbeddingsError: ``anew`` is given and no embeddings provider is configured.
     """
-    from entrez_kit.corpus.embeddings import embedder_of
+    from entrez_kit.corpus.embeddings import create_embedder
     from entrez_kit.corpus.search import vector_index, vectors
 
     store = store_of(services)
     with tracing.trace():
-        embedder = embedder_of(services.settings)  # fails before hours of work if the provider is not ready
+        embedder = create_embedder(services.settings)  # fails before hours of work if the provider is not ready
         if embedder is None and anew:
             raise LocalEmbeddingsError(
                 "No embeddings provider is configured, so the vectors cannot be recreated.",

@@ -11,13 +11,13 @@ from entrez_kit.core.model import Collected, Request, Result, list_types
 from entrez_kit.core.query_input import QueryText
 
 
-def _not_blank(value: str) -> str:
+def _check_not_blank(value: str) -> str:
     if not value.strip():
         raise ValueError("must not be blank")
     return value
 
 
-NotBlank = Annotated[str, AfterValidator(_not_blank)]
+NotBlank = Annotated[str, AfterValidator(_check_not_blank)]
 
 
 class CorpusRequest(Request):

@@ -109,12 +109,12 @@ def score_recency(pdat: str | None, today: date) -> int:
     if not pdat:
         return 0
     latest = f"{pdat}-12-31"[:10] if len(pdat) == 4 else f"{pdat}-31" if len(pdat) == 7 else pdat
-    if latest >= _years_before(today, 5):
+    if latest >= _subtract_years(today, 5):
         return 2
-    return 1 if latest >= _years_before(today, 10) else 0
+    return 1 if latest >= _subtract_years(today, 10) else 0
 
 
-def _years_before(today: date, years: int) -> str:
+def _subtract_years(today: date, years: int) -> str:
     return f"{today.year - years:04}-{today.month:02}-{today.day:02}"
 
 

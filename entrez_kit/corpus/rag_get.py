@@ -9,7 +9,7 @@ from entrez_kit.base.errors import EntityNotFound
 from entrez_kit.base.frontend_text import FrontendText, NextCall
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.core.model import omit_if_empty
-from entrez_kit.corpus.demo import corpus_of
+from entrez_kit.corpus.demo import open_corpus
 from entrez_kit.corpus.models import CorpusRequest, Reported
 from entrez_kit.corpus.quality import Quality, score_record
 from entrez_kit.pubmed.models import Standing
@@ -17,7 +17,7 @@ from entrez_kit.pubmed.standing import RETRACTED
 from entrez_kit.services import Services
 
 
-def _with_pmid(value: object) -> object:
+def _check_doc_id(value: object) -> object:
     """Check a doc_id before the pattern does, for a clearer message."""
     if isinstance(value, str):
         found = _DOC_ID.fullmatch(value)
@@ -28,7 +28,7 @@ def _with_pmid(value: object) -> object:
 
 
 _DOC_ID: Final = re.compile(r"pmid:([0-9]+)")
-DocId = Annotated[str, BeforeValidator(_with_pmid)]
+DocId = Annotated[str, BeforeValidator(_check_doc_id)]
 
 
 class RagGetRequest(CorpusRequest):
@@ -72,7 +72,7 @@ def rag_get(services: Services, request: RagGetRequest) -> RagDocument:
         StoreError: the corpus cannot be read.
     """
     number = request.doc_id.removeprefix("pmid:")
-    store = corpus_of(services)
+    store = open_corpus(services)
     found = store.get_pubmed_doc(number)
     if found is None:
         raise EntityNotFound(

@@ -47,7 +47,7 @@ _WRITTEN: Final = re.compile(
 )
 
 
-def sections_of(article: Article) -> list[TextSection]:
+def read_sections(article: Article) -> list[TextSection]:
     """Return the sections of a record's abstract; one section without a label if the abstract has no headings."""
     parts = article.abstract_sections
     if len(parts) == 1 and parts[0].label is None:

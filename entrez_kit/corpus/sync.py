@@ -28,12 +28,12 @@ from entrez_kit.corpus.store.checkpoints import Checkpoint, JobStatus, SyncJob
 from entrez_kit.corpus.store.store import Store
 from entrez_kit.corpus.store.writing import Upserted
 from entrez_kit.corpus.sync_report import SyncReport
-from entrez_kit.corpus.times import day_of, stamp, to_second
+from entrez_kit.corpus.times import get_day, stamp, to_second
 from entrez_kit.pubmed.date_slices import FIRST, LAST, DateSlice, DateWindow, Slicer, esearch_delta, format_day
 from entrez_kit.pubmed.record_fetcher import BATCH, MANY_REQUESTS, PREFERRED_HOURS, Retrieval
 from entrez_kit.services import Services
 from entrez_kit.services.small_replies import MAX_PUBMED_RESULTS, ESearchReply
-from entrez_kit.services.transport.in_flight import in_order
+from entrez_kit.services.transport.in_flight import run_in_order
 
 MAX_OVERLAP: Final = 1_000_000
 """Days; date arithmetic overflows on numbers without a bound."""
@@ -120,7 +120,7 @@ class _SyncSearch:
     def list_warnings(self, reply: ESearchReply) -> list[str]:
         """Return warnings: words that NCBI dropped, and whether the result is broader than the term."""
         verdict = compare_with_query(self.term, reply, lambda term: None)
-        return [*self.warnings, *(warning.message for warning in (*verdict.warnings(reply), *self.query.warnings))]
+        return [*self.warnings, *(warning.message for warning in (*verdict.list_warnings(reply), *self.query.warnings))]
 
     def search_entries(self, retmax: int = MAX_PUBMED_RESULTS) -> ESearchReply:
         """Search for the new records: their count, and their PMIDs if PubMed can list all of them."""
@@ -153,7 +153,7 @@ def _plan_search(services: Services, request: SyncRequest) -> _SyncSearch:
     if checkpoint is not None and not replaces_term:
         window, modified_since, warnings = _find_dates(checkpoint, now, min(request.overlap_days, MAX_OVERLAP))
     return _SyncSearch(
-        services=services.without_cache(),
+        services=services.bypass_cache(),
         query_key=request.query_key,
         query=query,
         replaces_term=replaces_term,
@@ -184,7 +184,7 @@ def _find_dates(
     if followed_to > latest:
         warnings.append(_warn_of_clock("The checkpoint", followed_to, "today"))
         followed_to = to_second(now)
-    first = _subtract_days(day_of(followed_to), overlap)
+    first = _subtract_days(get_day(followed_to), overlap)
     window = DateWindow(0, first, max(now.date(), first))
     if scanned_at is None:
         return window, None, warnings
@@ -192,7 +192,7 @@ def _find_dates(
         warnings.append(_warn_of_clock("The time of the last sync", scanned_at, followed_to))
         scanned_at = followed_to
     # A day more, because NCBI's days begin later than ours.
-    return window, _subtract_days(day_of(scanned_at), max(overlap, 1)), warnings
+    return window, _subtract_days(get_day(scanned_at), max(overlap, 1)), warnings
 
 
 def _warn_of_clock(what: str, moment: str, since: str) -> str:
@@ -340,7 +340,7 @@ class _SyncRun:
 
     def _process(self, entries: ESearchReply) -> Iterator[Upserted]:
         search, report, store = self.search, self.report, self.store
-        report.known_unavailable = frozenset(store.read(checkpoints.unavailable, search.query_key, store.clock()))
+        report.known_unavailable = frozenset(store.read(checkpoints.list_unavailable, search.query_key, store.clock()))
         self.had_members = store.read(reading.has_members, search.query_key)
         self.total = entries.count
         with self._record_problems():
@@ -373,7 +373,7 @@ class _SyncRun:
             if follows_entries:
                 yield from self._find_new_deletions(piece, pmids)
             batches = _split_batches(pmids)
-            here = [self.store.fresh(self.job, batch) for batch in batches]
+            here = [self.store.list_fresh(self.job, batch) for batch in batches]
             yield from self._fetch_and_commit(batches, here, follows_entries=follows_entries)
 
     def _fetch_and_commit(
@@ -395,7 +395,7 @@ class _SyncRun:
         here = here or [{}] * len(batches)
         wanted = [[pmid for pmid in batch if pmid not in fresh] for batch, fresh in zip(batches, here, strict=True)]
         at_once = self.search.services.eutils.at_once if len(batches) > 1 else 1
-        requested = in_order((partial(self._fetch, batch) for batch in wanted), at_once)
+        requested = run_in_order((partial(self._fetch, batch) for batch in wanted), at_once)
         for number, (docs, failed, unavailable) in enumerate(requested):
             self._report_progress()
             self.report.failed |= failed

@@ -16,7 +16,7 @@ _ISO: Final = re.compile(
 _STAMP: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{6})?Z")
 
 
-def utc_now() -> datetime:
+def get_utc_now() -> datetime:
     """Return the current time; tests replace this clock."""
     return datetime.now(UTC)
 
@@ -58,12 +58,12 @@ def read_moment(text: str, field: str) -> str:
         ) from None
 
 
-def day_of(moment: str) -> date:
+def get_day(moment: str) -> date:
     """Return the date of a timestamp."""
     return date.fromisoformat(moment[:10])
 
 
-def midnight(day: str | None) -> str | None:
+def to_midnight(day: str | None) -> str | None:
     """Return the timestamp of a full date (2024-06-15); None for a date without month or day."""
     return f"{day}T00:00:00Z" if day and len(day) == 10 else None
 

@@ -16,7 +16,7 @@ from entrez_kit.core.query_input import NO_BROADER_RESULTS, BroaderResults
 from entrez_kit.databases.names import EINFO, LIST_HINT, DatabaseName, check_database, parse_database_list
 from entrez_kit.services import Services
 from entrez_kit.services.known_shapes import XmlShape, log_drift
-from entrez_kit.services.small_replies import ESearchReply, malformed_error, parse_reply, text_of, whole_number
+from entrez_kit.services.small_replies import ESearchReply, get_text, malformed_error, parse_reply, read_whole_number
 from entrez_kit.services.transport import Reply
 
 FIELD_FLAGS: Final = {
@@ -218,7 +218,7 @@ def _count(services: Services, db: str, term: str, broader_results: bool) -> Ter
     def search(query: str) -> ESearchReply:
         return services.eutils.esearch(db=db, term=query, retmax=0).value
 
-    totals = compare_with_query(term, search(term), lambda query: search(query).count).totals(broader_results)
+    totals = compare_with_query(term, search(term), lambda query: search(query).count).build_totals(broader_results)
     count = totals["total_found"]
     return TermCount(
         db=db,
@@ -248,28 +248,28 @@ def parse_database(content: bytes) -> DatabaseInfo:
     root = parse_reply(content, "einfo", "eInfoResult")
     log_drift(EINFO, content)
     info = root.find("DbInfo")
-    name = text_of(info, "DbName") if info is not None else None
+    name = get_text(info, "DbName") if info is not None else None
     if info is None or not name:
         raise malformed_error("einfo", "it describes no database")
     for path in ("FieldList/Field", "LinkList/Link"):
-        names = [text_of(element, "Name") for element in info.iterfind(path)]
+        names = [get_text(element, "Name") for element in info.iterfind(path)]
         if len(set(names)) < len(names):
             raise malformed_error("einfo", f"it lists a {path.rpartition('/')[2].lower()} of {name} twice")
     return DatabaseInfo(
         name=name,
-        menu_name=text_of(info, "MenuName"),
-        description=text_of(info, "Description"),
-        build=text_of(info, "DbBuild"),
-        record_count=whole_number(info.findtext("Count")),
-        last_update=_read_time(text_of(info, "LastUpdate")),
-        warning=text_of(info, "Warning"),
+        menu_name=get_text(info, "MenuName"),
+        description=get_text(info, "Description"),
+        build=get_text(info, "DbBuild"),
+        record_count=read_whole_number(info.findtext("Count")),
+        last_update=_read_time(get_text(info, "LastUpdate")),
+        warning=get_text(info, "Warning"),
         fields=[_read_field(element) for element in info.iterfind("FieldList/Field")],
         links=[
             LinkName(
-                name=text_of(element, "Name") or "",
-                menu=text_of(element, "Menu"),
-                description=text_of(element, "Description"),
-                db_to=text_of(element, "DbTo"),
+                name=get_text(element, "Name") or "",
+                menu=get_text(element, "Menu"),
+                description=get_text(element, "Description"),
+                db_to=get_text(element, "DbTo"),
             )
             for element in info.iterfind("LinkList/Link")
         ],
@@ -277,12 +277,12 @@ def parse_database(content: bytes) -> DatabaseInfo:
 
 
 def _read_field(element: Any) -> SearchField:
-    flags = {name: text == "Y" for tag, name in FIELD_FLAGS.items() if (text := text_of(element, tag)) in ("Y", "N")}
+    flags = {name: text == "Y" for tag, name in FIELD_FLAGS.items() if (text := get_text(element, tag)) in ("Y", "N")}
     return SearchField(
-        name=text_of(element, "Name") or "",
-        full_name=text_of(element, "FullName"),
-        description=text_of(element, "Description"),
-        term_count=whole_number(element.findtext("TermCount")),
+        name=get_text(element, "Name") or "",
+        full_name=get_text(element, "FullName"),
+        description=get_text(element, "Description"),
+        term_count=read_whole_number(element.findtext("TermCount")),
         **flags,
     )
 
@@ -306,10 +306,10 @@ def parse_counts(content: bytes) -> list[TermCount]:
     log_drift(EGQUERY, content)
     counts = [
         TermCount(
-            db=text_of(item, "DbName") or "",
-            menu_name=text_of(item, "MenuName"),
-            count=whole_number(item.findtext("Count")) if text_of(item, "Status") in COUNTED else None,
-            status=text_of(item, "Status") or "no status",
+            db=get_text(item, "DbName") or "",
+            menu_name=get_text(item, "MenuName"),
+            count=read_whole_number(item.findtext("Count")) if get_text(item, "Status") in COUNTED else None,
+            status=get_text(item, "Status") or "no status",
         )
         for item in root.iterfind("eGQueryResult/ResultItem")
     ]

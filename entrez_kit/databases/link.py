@@ -177,12 +177,12 @@ class LinkSets(BatchedOutcomes[str, LinkSet]):
 
     def _request_links(self, batch: list[str]) -> dict[str, list["RawLink"]]:
         """Return the links of each source in one reply; the link sets may be in any order."""
-        from entrez_kit.services.elink_reply import links_by_source
+        from entrez_kit.services.elink_reply import group_links_by_source
 
         request = self._request
 
         def read(content: bytes) -> dict[str, list["RawLink"]]:
-            found, _ = links_by_source(
+            found, _ = group_links_by_source(
                 content, batch, lambda link: link.db_to in ("", request.target) and link.has_target
             )
             return found  # the caller requests missing sources once more

@@ -137,7 +137,7 @@ def entrez_search(services: Services, request: EntrezSearchRequest) -> EntrezSea
 
     first, url = _search_page(services, request, request.offset, request.max_results)
     verdict = compare_with_query(request.term, first, count)
-    are_left_out = verdict.leaves_out(request.broader_results)
+    are_left_out = verdict.is_left_out(request.broader_results)
     ids = {} if are_left_out else dict.fromkeys(first.ids)
     wanted = 0 if are_left_out else _count_reachable(request.db, first.count, request.offset, request.max_results)
     start = request.offset + len(first.ids)
@@ -150,7 +150,7 @@ def entrez_search(services: Services, request: EntrezSearchRequest) -> EntrezSea
         start += len(page.ids)
         report_progress(len(ids), wanted)
     warnings = [
-        *verdict.warnings(first, request.broader_results),
+        *verdict.list_warnings(first, request.broader_results),
         *_build_page_warnings(request, first),
         *query.warnings,
     ]
@@ -168,7 +168,7 @@ def entrez_search(services: Services, request: EntrezSearchRequest) -> EntrezSea
         db=request.db,
         term=typed,
         query_translation=first.query_translation,
-        **verdict.totals(request.broader_results),
+        **verdict.build_totals(request.broader_results),
         retrieved_count=len(ids),
         searched_at=first.searched_at,
         version=__version__,

@@ -199,7 +199,7 @@ def _find_drift(probe: Probe, exchanges: list[Exchange]) -> Iterator[ShapeDiffer
     answers = [exchange.incoming.body for exchange in exchanges if exchange.incoming.status == 200]
     for body in answers if probe.every else answers[-1:]:
         if probe.shape is not None and not _is_page(body):
-            yield from (probe.shape(body) if callable(probe.shape) else probe.shape).differences(body)
+            yield from (probe.shape(body) if callable(probe.shape) else probe.shape).list_differences(body)
 
 
 def _find_hop(error: EntrezKitError, last: Incoming | None) -> str | None:

@@ -14,7 +14,7 @@ from entrez_kit.base.settings import Settings
 from entrez_kit.doctor import hops, local
 from entrez_kit.doctor.hops import Connector, HopCheck, Route
 from entrez_kit.doctor.report import ERRORS, NAMES, Check, CheckEnded, DoctorReport, Notes, explain_exclusion
-from entrez_kit.services.transport import Responder, base_of
+from entrez_kit.services.transport import Responder, get_base_url
 from entrez_kit.services.transport.download.addresses import Resolver
 from entrez_kit.services.transport.rate_gate import is_keyed
 
@@ -104,7 +104,7 @@ def diagnose(
     names = (
         [name for name in NAMES if explain_exclusion(settings, name) is None] if all_services or deep else ["eutils"]
     )
-    services = [(NAMES[name], base_of(settings, name)) for name in names]
+    services = [(NAMES[name], get_base_url(settings, name)) for name in names]
     with ThreadPoolExecutor(max_workers=len(services), thread_name_prefix="entrez-kit doctor") as pool:
         ways = list(pool.map(lambda service: check_way(*service), services))
     first, *others = ways

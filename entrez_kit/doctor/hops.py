@@ -22,7 +22,7 @@ from entrez_kit.base.errors import NotConfigured
 from entrez_kit.doctor.report import Check, CheckEnded, Notes
 from entrez_kit.services.transport import is_loopback
 from entrez_kit.services.transport.download.addresses import Resolver
-from entrez_kit.services.transport.in_flight import in_background
+from entrez_kit.services.transport.in_flight import start_in_background
 
 Connector = Callable[[str, int, float], socket.socket]
 """Address, port and seconds to a connection; raises OSError."""
@@ -266,7 +266,7 @@ def call_with_timeout(
         TimeoutError: the function did not return in time.
     """
     try:
-        return in_background(function)(max(0.0, seconds))
+        return start_in_background(function)(max(0.0, seconds))
     except TimeoutError:
         if connection is not None:
             with suppress(OSError):  # it may be closed already

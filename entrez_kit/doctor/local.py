@@ -83,10 +83,10 @@ def check_configuration(notes: Notes, settings: Settings) -> None:
         setting_names = [name for name in BY_NAME if settings.origins.get(name, SANDBOX_ORIGIN) != SANDBOX_ORIGIN]
         if setting_names:
             check.add(f"set: {', '.join(setting_names)}")
-        from entrez_kit.corpus.embeddings import model_of
+        from entrez_kit.corpus.embeddings import name_model
 
         try:
-            if (model := model_of(settings)) is not None:
+            if (model := name_model(settings)) is not None:
                 check.add(f"embeddings of the corpus: {model}")
         except NotConfigured as exc:
             raise CheckEnded(exc.message, exc.recovery_hint, code=exc.code) from None
@@ -197,12 +197,12 @@ def read_shared_limit(settings: Settings) -> SharedLimit:
     """Return the state of NCBI's rate limit, with the current waiting time. This takes no slot."""
     from entrez_kit.services.transport import POLICIES
     from entrez_kit.services.transport.limiter import RateLimiter, SlotUnavailable
-    from entrez_kit.services.transport.rate_gate import is_keyed, limiter_file
+    from entrez_kit.services.transport.rate_gate import find_limiter_file, is_keyed
 
-    file = limiter_file(settings, "eutils")
+    file = find_limiter_file(settings, "eutils")
     per_second = POLICIES["eutils"].per_second(is_keyed(settings, "eutils"))
     limiter = RateLimiter(file, per_second=per_second, min_interval_ms=settings.ncbi_request_delay_ms)
-    problem = limiter.problem()
+    problem = limiter.find_problem()
     wait = 0.0
     if problem is None:
         try:

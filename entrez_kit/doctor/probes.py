@@ -32,9 +32,9 @@ from entrez_kit.services.known_shapes import Shape, ShapeDifference
 from entrez_kit.services.pmc_cloud import LISTING, RECORD
 from entrez_kit.services.small_replies import (
     ESearchReply,
-    epost_shape,
-    esearch_shape,
-    espell_shape,
+    choose_epost_shape,
+    choose_esearch_shape,
+    choose_espell_shape,
     malformed_error,
     parse_epost,
     parse_esearch,
@@ -352,7 +352,7 @@ def _work(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
 def _check_notices(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     items = json.loads(content)["message"]["items"]
     yield from _require(
-        items and all(crossref.updates_work(item, examples.retracted_doi) for item in items), "other notices"
+        items and all(crossref.is_update_of(item, examples.retracted_doi) for item in items), "other notices"
     )
 
 
@@ -370,7 +370,7 @@ def _request_links(name: str, command: str = "neighbor") -> Callable[..., Client
 
 _EUTILS: Final = partial(Probe, "eutils")
 _EINFO: Final = partial(_EUTILS, "einfo", shape=EINFO)
-_ESEARCH: Final = partial(_EUTILS, "esearch", shape=esearch_shape)
+_ESEARCH: Final = partial(_EUTILS, "esearch", shape=choose_esearch_shape)
 _ESUMMARY: Final = partial(_EUTILS, "esummary", shape=summaries.choose_shape)
 _EFETCH: Final = partial(_EUTILS, "efetch_pubmed", shape=ARTICLES)
 _ELINK: Final = partial(_EUTILS, "elink", shape=ELINK)
@@ -466,14 +466,14 @@ PROBES: Final[tuple[Probe, ...]] = (
         "EPost",
         lambda s, x: s.eutils.epost(db="pubmed", ids=x.pmids),
         lambda c, x: _require(not parse_epost(c).invalid_ids, "valid ids that are reported as invalid"),
-        epost_shape,
+        choose_epost_shape,
     ),
     _EUTILS(
         "espell",
         "ESpell",
         lambda s, x: s.eutils.espell(term=x.misspelt),
         _check_spelling,
-        espell_shape,
+        choose_espell_shape,
     ),
     _EUTILS("ecitmatch", "ECitMatch", lambda s, x: s.eutils.ecitmatch(bdata=x.citation), _check_match, ECITMATCH),
     _EUTILS(
@@ -513,7 +513,7 @@ PROBES: Final[tuple[Probe, ...]] = (
         "pmc_oa",
         "jats",
         "List of versions, record and XML of an article",
-        lambda s, x: s.pmc_oa.article_xml(x.pmcid),
+        lambda s, x: s.pmc_oa.fetch_article(x.pmcid),
         _check_full_text,
         _read_bucket_shape,
         every=True,
@@ -522,7 +522,9 @@ PROBES: Final[tuple[Probe, ...]] = (
         "europepmc", "Search", lambda s, x: s.europepmc.search(query=x.term, page_size=2), _page_of_two, shape=FOUND
     ),
     _EUROPE_PMC("europepmc", "Search, second page", _request_second_page, _page_of_two, shape=FOUND),
-    _EUROPE_PMC("jats", "Full text", lambda s, x: s.europepmc.full_text_xml(x.free_text), _check_full_text, shape=JATS),
+    _EUROPE_PMC(
+        "jats", "Full text", lambda s, x: s.europepmc.fetch_full_text(x.free_text), _check_full_text, shape=JATS
+    ),
     _EUROPE_PMC(
         "europepmc_links",
         "Citations",
@@ -541,13 +543,16 @@ PROBES: Final[tuple[Probe, ...]] = (
         "unpaywall",
         "unpaywall",
         "Open-access copy",
-        lambda s, x: s.unpaywall.location(x.doi),
+        lambda s, x: s.unpaywall.find_location(x.doi),
         lambda c, x: _require(read_open_access(c).doi.lower() == x.doi.lower(), "another DOI"),
         OPEN_ACCESS,
     ),
     _CROSSREF("Record of a work", lambda s, x: s.crossref.work(x.doi), _work, crossref.WORK),
     _CROSSREF(
-        "Notices about a work", lambda s, x: s.crossref.updates([x.retracted_doi]), _check_notices, crossref.UPDATES
+        "Notices about a work",
+        lambda s, x: s.crossref.list_updates([x.retracted_doi]),
+        _check_notices,
+        crossref.UPDATES,
     ),
     Probe(
         "openalex",

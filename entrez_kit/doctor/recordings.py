@@ -14,7 +14,7 @@ from entrez_kit.base.private_files import refuse_foreign_links
 from entrez_kit.base.redaction import HIDDEN, Redactor
 from entrez_kit.base.settings import Settings
 from entrez_kit.doctor.comparison import Compared, Exchange
-from entrez_kit.services.transport import base_of
+from entrez_kit.services.transport import get_base_url
 
 LIST: Final = "SOURCES.md"
 ERRORS: Final = "errors"
@@ -72,10 +72,10 @@ def save(folder: Path, compared: Sequence[Compared], settings: Settings) -> None
     try:
         for one in compared:
             for number, (place, exchange) in enumerate(_select_replies(one)):
-                body = redactor.body(exchange.incoming.body)
+                body = redactor.redact_body(exchange.incoming.body)
                 if place == ERRORS:
                     body = _NETWORK_ADDRESS.sub(
-                        HIDDEN.encode(), redactor.text(body.decode("latin-1")).encode("latin-1")
+                        HIDDEN.encode(), redactor.redact_text(body.decode("latin-1")).encode("latin-1")
                     )
                 slug = re.sub(r"[^a-z0-9]+", "-", one.comparison.label.lower()).strip("-")
                 stem = f"entrez-kit__{slug}-{number}" if number else f"entrez-kit__{slug}"
@@ -85,8 +85,10 @@ def save(folder: Path, compared: Sequence[Compared], settings: Settings) -> None
                 (folder / name).write_bytes(body)
                 one.comparison.file = name
                 call = exchange.call
-                address = call.url.removeprefix(base_of(settings, call.service))  # the host may be the user's mirror
-                request = redactor.text(f"{call.method} {call.service}:{address or '/'}?{call.query}")
+                address = call.url.removeprefix(
+                    get_base_url(settings, call.service)
+                )  # the host may be the user's mirror
+                request = redactor.redact_text(f"{call.method} {call.service}:{address or '/'}?{call.query}")
                 request_text = cut_end(request, 300)
                 digest = hashlib.sha256(body).hexdigest()
                 verdict = one.comparison.verdict

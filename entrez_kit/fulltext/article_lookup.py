@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, cast
 
 from entrez_kit.base.errors import EntrezKitError
-from entrez_kit.base.identifiers import Identifier, doi_address
+from entrez_kit.base.identifiers import Identifier, format_doi_url
 from entrez_kit.fulltext.models import (
     ENDPOINT,
     Outcome,
@@ -155,7 +155,7 @@ class ArticleLookup:
             pmid=self.pmid,
             pubmed_url=format_pubmed_url(self.pmid) if self.has_record else None,
             doi=self.doi,
-            publisher_url=doi_address(self.doi) if self.doi and not self.is_unknown else None,
+            publisher_url=format_doi_url(self.doi) if self.doi and not self.is_unknown else None,
             title=record.title if record else None,
             emails=find_emails(record) if record else [],
             standing=record.standing if record else None,

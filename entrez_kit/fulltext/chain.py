@@ -12,7 +12,7 @@ from entrez_kit.base.identifiers import Identifier
 from entrez_kit.base.progress import report_progress, stop_if_cancelled
 from entrez_kit.fulltext.article_lookup import ArticleLookup
 from entrez_kit.services import Services
-from entrez_kit.services.transport.in_flight import all_at_once, in_order, start_all
+from entrez_kit.services.transport.in_flight import run_all, run_in_order, start_all
 
 if TYPE_CHECKING:
     from entrez_kit.fulltext.tiers import EuropePMCHits, Read
@@ -36,7 +36,7 @@ def look_up_articles(services: Services, wanted: Sequence[Identifier]) -> Iterat
     calls = (partial(_look_up_batch, services, batch, is_only=len(batches) == 1) for batch in batches)
     done = 0
     report_progress(done, len(wanted))
-    for batch in in_order(calls, min(len(batches), AT_ONCE)):
+    for batch in run_in_order(calls, min(len(batches), AT_ONCE)):
         done += len(batch)
         report_progress(done, len(wanted))
         yield from batch
@@ -69,7 +69,7 @@ def _look_up_batch(services: Services, batch: Sequence[Identifier], *, is_only: 
     # Most of these texts will be found, and the publication status does not depend on the text: request it now.
     early = {lookup.pmid: None for lookup in lookups if lookup.pmid is not None} if in_pmc else {}
     standings: list[Standings] = []
-    all_at_once(
+    run_all(
         [
             partial(_read_pmc, services, in_pmc, hits, is_only=is_only),
             partial(
@@ -82,7 +82,7 @@ def _look_up_batch(services: Services, batch: Sequence[Identifier], *, is_only: 
     without_doi = [lookup for lookup in lookups if not lookup.is_found and lookup.doi is None]
     if services.settings.unpaywall_email is not None:
         find_dois(services, without_doi)  # one request for all
-    requested = in_order([partial(ask_unpaywall, services, lookup) for lookup in without_doi], len(without_doi))
+    requested = run_in_order([partial(ask_unpaywall, services, lookup) for lookup in without_doi], len(without_doi))
     for lookup, answer in zip(without_doi, requested, strict=True):
         lookup.note("unpaywall", answer)
     add_records(services, [lookup for lookup in lookups if not lookup.is_found])
@@ -132,7 +132,7 @@ def _look_up(
 
 
 def _run_parallel(calls: Sequence[Callable[[], object]]) -> None:
-    for _ in in_order(calls, len(calls)):
+    for _ in run_in_order(calls, len(calls)):
         stop_if_cancelled()
 
 

@@ -10,7 +10,7 @@ from entrez_kit.fulltext.article_lookup import Answer, ArticleLookup, convert_fa
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.resolution import ask_converter, search_pubmed
 from entrez_kit.services import Services
-from entrez_kit.services.transport.in_flight import all_at_once
+from entrez_kit.services.transport.in_flight import run_all
 
 if TYPE_CHECKING:
     from entrez_kit.pubmed.models import Article
@@ -23,7 +23,7 @@ def find_pmcids(services: Services, lookups: Sequence[ArticleLookup]) -> None:
     """Find the PMCIDs of articles given by PMID or DOI; set ``pmcid_problem`` if there is none."""
     kinds: tuple[IdKind, ...] = ("pmid", "doi")
     requested = {kind: [lookup for lookup in lookups if lookup.wanted.kind == kind] for kind in kinds}
-    parts = all_at_once([partial(_convert, services, asking, kind) for kind, asking in requested.items()])
+    parts = run_all([partial(_convert, services, asking, kind) for kind, asking in requested.items()])
     unanswered = [pair for part in parts for pair in part]
     _read_pubmed(services, [lookup for lookup, _ in unanswered])
     for lookup in lookups:

@@ -57,7 +57,7 @@ def read_pmc(services: Services, lookups: Sequence[ArticleLookup]) -> Read:
 def find_version(services: Services, lookup: ArticleLookup, read: Read) -> str:
     """Return the latest version of an article in PMC's bucket; "" if PMC has already returned the text."""
     assert lookup.pmcid is not None
-    return "" if isinstance(read.get(lookup.pmcid), JatsArticle) else services.pmc_oa.latest_version(lookup.pmcid)
+    return "" if isinstance(read.get(lookup.pmcid), JatsArticle) else services.pmc_oa.find_latest_version(lookup.pmcid)
 
 
 def take_pmc(
@@ -137,7 +137,7 @@ def _fetch_from_bucket(
 ) -> JatsArticle | Answer:
     try:
         read = partial(_read_article, lookup=lookup)
-        found = services.pmc_oa.article_xml(lookup.pmcid or "", version(), read=read, keep=_is_article).value
+        found = services.pmc_oa.fetch_article(lookup.pmcid or "", version(), read=read, keep=_is_article).value
     except (EntityNotFound, InvalidInput):
         return before.combine(Answer("miss", f"{_BUCKET}: not there"))
     except EntrezKitError as exc:
@@ -284,7 +284,7 @@ def _fetch_from_europepmc(services: Services, lookup: ArticleLookup, hits: Europ
     pmcid = wanted if wanted.startswith("PMC") else None
     read = partial(_read_article, lookup=lookup, pmcid=pmcid, title=ids.get("title", ""))
     try:
-        found = services.europepmc.full_text_xml(wanted, read=read, keep=_is_article).value
+        found = services.europepmc.fetch_full_text(wanted, read=read, keep=_is_article).value
     except (EntityNotFound, InvalidInput):
         return Answer("no-fulltext", f"Europe PMC has no full text of {wanted}")
     if isinstance(found, Answer):

@@ -36,7 +36,7 @@ def fetch_open_access(services: Services, doi: str, guard: AddressGuard | None =
         guard: the allowed addresses; by default those that the settings allow.
     """
     try:
-        known = services.unpaywall.location(doi).value
+        known = services.unpaywall.find_location(doi).value
     except EntityNotFound:
         return Answer("no-oa", UNKNOWN_DOI)
     except EntrezKitError as exc:

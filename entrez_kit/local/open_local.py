@@ -81,7 +81,7 @@ def _convert(settings: Settings, store: Store, key: str, state: str, folder: Pat
         path = importer.work / "corpus.xml"
         with translate_errors(folder / FILE), path.open("wb") as file:
             file.write(b"<PubmedArticleSet>")
-            for article in store.articles(key):
+            for article in store.read_articles(key):
                 file.write(write_article(article))
             file.write(b"</PubmedArticleSet>")
         importer.run([PlannedFile(SourceFile(path), 1)], total=1, workers=1)

@@ -24,9 +24,9 @@ def fetch_brief_summaries(
     records = None
     if snippet or registrations:
         from entrez_kit.pubmed.record_fetcher import fetch_articles
-        from entrez_kit.services.transport.in_flight import in_background
+        from entrez_kit.services.transport.in_flight import start_in_background
 
-        records = in_background(lambda: fetch_articles(services, pmids))
+        records = start_in_background(lambda: fetch_articles(services, pmids))
     reply = services.eutils.esummary(db="pubmed", ids=pmids, version="2.0", partial=True, read=parse_summaries)
     by_pmid = {summary.pmid: summary for summary in reply.value[0]}
     warnings = []

@@ -21,7 +21,7 @@ from entrez_kit.core.query_input import DateBounds, build_date_clause
 from entrez_kit.pubmed.document_summaries import esummary_batch
 from entrez_kit.services import Services
 from entrez_kit.services.small_replies import MAX_PUBMED_RESULTS, ESearchReply
-from entrez_kit.services.transport.in_flight import in_order
+from entrez_kit.services.transport.in_flight import run_in_order
 
 AXES: Final = ("edat", "pdat", "mdat")
 FIRST: Final = date(1, 1, 1)
@@ -206,7 +206,7 @@ class Slicer:
         first = window or DateWindow()
         tolerance, counts, excess = _Tolerance.of(first, whole.count), {}, -whole.count
         asking = (partial(self.ask, part, MAX_PUBMED_RESULTS) for part in parts[::-1])
-        for part, (reply, _) in zip(parts[::-1], in_order(asking, self.services.eutils.at_once), strict=False):
+        for part, (reply, _) in zip(parts[::-1], run_in_order(asking, self.services.eutils.at_once), strict=False):
             counts[part] = reply.count
             excess += reply.count
             if excess > tolerance.left:
@@ -247,7 +247,7 @@ class Slicer:
         for attempt in range(ATTEMPTS):
             asking = (partial(self.ask, part, retmax, fresh=fresh or bool(attempt)) for part in in_turn)
             excess, replies = -count, []
-            for reply, _ in in_order(asking, self.services.eutils.at_once):
+            for reply, _ in run_in_order(asking, self.services.eutils.at_once):
                 replies.append(reply)
                 excess += reply.count
                 if excess > tolerance.left:

@@ -8,7 +8,7 @@ from entrez_kit.core.model import Result, omit_if_empty
 from entrez_kit.services import Services
 from entrez_kit.services.esummary_reply import parse_documents
 from entrez_kit.services.small_replies import malformed_error
-from entrez_kit.services.transport.in_flight import in_order
+from entrez_kit.services.transport.in_flight import run_in_order
 
 BATCH: Final = 200
 """Summaries per request. For more ids NCBI requires POST."""
@@ -43,7 +43,7 @@ def esummary_batch(services: Services, pmids: Sequence[str]) -> list[DocSummary]
     wanted = list(dict.fromkeys(pmids))
     batches = [wanted[start : start + BATCH] for start in range(0, len(wanted), BATCH)]
     calls = (partial(_summarize, services, batch) for batch in batches)
-    found = {summary.pmid: summary for part in in_order(calls, services.eutils.at_once) for summary in part}
+    found = {summary.pmid: summary for part in run_in_order(calls, services.eutils.at_once) for summary in part}
     return [found[pmid] for pmid in wanted if pmid in found]
 
 

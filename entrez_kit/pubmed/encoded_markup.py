@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Final
 
 from entrez_kit.base.markup import END, write_scripts
-from entrez_kit.base.mixed_content import BETWEEN, INLINE, SCRIPTS, text_of, tidy
+from entrez_kit.base.mixed_content import BETWEEN, INLINE, SCRIPTS, read_text, tidy
 
 _SHORT: Final = frozenset(("a", "b", "i", "p", "q", "s", "u"))
 """Names that are also variables in formulas: "a<b" is not markup."""
@@ -132,4 +132,4 @@ def _convert_formulas(text: str) -> str | None:
         root = etree.fromstring(f"<text>{source}</text>", etree.XMLParser(resolve_entities=False, no_network=True))
     except etree.XMLSyntaxError:
         return None
-    return text_of(root)
+    return read_text(root)

@@ -17,7 +17,7 @@ from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.search import SEARCH_ARTICLES, count_records
 from entrez_kit.services import Services
 from entrez_kit.services.small_replies import MAX_PUBMED_RESULTS
-from entrez_kit.services.transport.in_flight import all_at_once
+from entrez_kit.services.transport.in_flight import run_all
 
 FacetName = Literal["year", "journal", "type", "mesh"]
 FACETS: Final[tuple[FacetName, ...]] = get_args(FacetName)
@@ -218,7 +218,7 @@ def _count_years(services: Services, request: FacetsRequest, total: int) -> Face
         return count_records(services, ask, ask.term())
 
     spans = [(EARLIEST, years[-1] - 1), *((str(year), year) for year in years)]
-    before, *each = all_at_once([partial(count, *span) for span in spans])
+    before, *each = run_all([partial(count, *span) for span in spans])
     values = [FacetValue(value=str(year), count=number) for year, number in zip(years, each, strict=True) if number]
     top_values, rest = values[: request.top], values[request.top :]
     return Facet(

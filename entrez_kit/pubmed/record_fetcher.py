@@ -25,7 +25,7 @@ from entrez_kit.core.operation import Outcomes
 from entrez_kit.core.outcomes import build_missing_error
 from entrez_kit.services import Services
 from entrez_kit.services.small_replies import malformed_error
-from entrez_kit.services.transport.in_flight import in_order
+from entrez_kit.services.transport.in_flight import run_in_order
 
 if TYPE_CHECKING:
     from entrez_kit.pubmed.models import Article
@@ -294,7 +294,7 @@ class Retrieval(Outcomes[Fetched]):
         try:
             found = self._request(pmids)
         except EntityNotFound:
-            if self.services.eutils.known_uids("pubmed", pmids):
+            if self.services.eutils.list_known_uids("pubmed", pmids):
                 raise  # invalid PMIDs in the batch caused the refusal; smaller batches will return the others
             return {}
         missing = [pmid for pmid in pmids if pmid not in found]
@@ -303,7 +303,7 @@ class Retrieval(Outcomes[Fetched]):
         try:
             found |= self._request(missing, fresh=True)
             missing = [pmid for pmid in missing if pmid not in found]
-            known = self.services.eutils.known_uids("pubmed", missing)
+            known = self.services.eutils.list_known_uids("pubmed", missing)
         except EntityNotFound:
             known = set()
         except (UpstreamError, RateLimited) as exc:
@@ -392,7 +392,7 @@ class Retrieval(Outcomes[Fetched]):
         why = ""
         try:
             report_progress(0, expected)
-            for page in in_order(pages, self.services.eutils.at_once if expected > BATCH else 1):
+            for page in run_in_order(pages, self.services.eutils.at_once if expected > BATCH else 1):
                 new = [item for item in page if item.input not in seen]
                 if len(new) < len(page):
                     why = ": two pages contain the same record."

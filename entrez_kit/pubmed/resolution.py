@@ -11,9 +11,9 @@ from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput,
 from entrez_kit.base.identifiers import Identifier, IdKind, normalize_doi
 from entrez_kit.core.batches import collect_batches
 from entrez_kit.services import Services
-from entrez_kit.services.known_shapes import JsonShape, log_drift, texts
+from entrez_kit.services.known_shapes import JsonShape, log_drift, require_texts
 from entrez_kit.services.small_replies import malformed_error
-from entrez_kit.services.transport.in_flight import in_order
+from entrez_kit.services.transport.in_flight import run_in_order
 
 if TYPE_CHECKING:
     from entrez_kit.pubmed.xml.records import Record
@@ -94,7 +94,7 @@ CONVERTED: Final = JsonShape(
         "request": object,
         "records": [
             {
-                **texts("pmcid doi mid requested-id status errmsg live release-date"),
+                **require_texts("pmcid doi mid requested-id status errmsg live release-date"),
                 "pmid": (int, str),
                 "aiid": (int, str),
                 "versions": object,
@@ -186,7 +186,7 @@ def search_pubmed(
 
     at_once = services.eutils.at_once
     groups = [values[start : start + PER_SEARCH] for start in range(0, len(values), PER_SEARCH)]
-    searched = list(in_order((partial(search, group) for group in groups), at_once if len(groups) > 1 else 1))
+    searched = list(run_in_order((partial(search, group) for group in groups), at_once if len(groups) > 1 else 1))
     pmids = list(dict.fromkeys(pmid for found in searched if not isinstance(found, EntrezKitError) for pmid in found))
     fetched = collect_batches(pmids, PER_FETCH, read_owners, refusals=(EntityNotFound, InvalidInput), at_once=at_once)
     errors = fetched.failed | {pmid: exc for pmid, exc in fetched.refused.items() if isinstance(exc, InvalidInput)}

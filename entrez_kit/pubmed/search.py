@@ -340,19 +340,19 @@ class SearchHits(Outcomes[ArticleHit]):
         first = list(islice(pmids, 1))
         broadening = self._find_broadening(found)
         if broadening is not None:
-            self.warnings += broadening.warnings(found, request.broader_results)
+            self.warnings += broadening.list_warnings(found, request.broader_results)
         self.warnings += [*request.query().warnings, *without_mesh()]
         if not request.retrieve_all:
             self.warnings += _build_page_warnings(request, found)
         self.warnings += _explain_result(services, request, found)
         self.reply_fields = {
             "total_found": found.count,
-            **({} if broadening is None else broadening.totals(request.broader_results)),
+            **({} if broadening is None else broadening.build_totals(request.broader_results)),
             "query_translation": found.query_translation,
             "esearch_url": url,
             "searched_at": found.searched_at,
         }
-        if broadening is not None and broadening.leaves_out(request.broader_results):
+        if broadening is not None and broadening.is_left_out(request.broader_results):
             self.are_left_out = True
             self._pmids, self.web_env, self.query_key = {}, None, None
             return
@@ -385,10 +385,12 @@ class SearchHits(Outcomes[ArticleHit]):
         if gap is None:
             return list
         from entrez_kit.pubmed.search_warnings import warn_about_mesh
-        from entrez_kit.services.transport.in_flight import in_background
+        from entrez_kit.services.transport.in_flight import start_in_background
 
         filters = [name for name in ("species", "mesh_terms") if getattr(request, name)]
-        return in_background(partial(warn_about_mesh, gap, filters, partial(find_records, self._services, request)))
+        return start_in_background(
+            partial(warn_about_mesh, gap, filters, partial(find_records, self._services, request))
+        )
 
     def _fetch_summaries(self, pmids: list[str]) -> Iterator[ArticleHit]:
         """Yield hits with their summaries. If a batch fails, its hits have no summary and ``missing_error`` names them.

@@ -15,7 +15,7 @@ from entrez_kit.base.numerals import format_count
 from entrez_kit.core.model import Warn
 from entrez_kit.services import Services
 from entrez_kit.services.small_replies import ESearchReply
-from entrez_kit.services.transport.in_flight import all_at_once
+from entrez_kit.services.transport.in_flight import run_all
 
 if TYPE_CHECKING:
     from entrez_kit.query.reduction import MeshGap
@@ -81,7 +81,7 @@ def warn_about_filters(filters: Sequence[str], count_without: Callable[[Sequence
         return []
 
     def list_counts(groups: Sequence[Sequence[str]]) -> list[int]:
-        return all_at_once([partial(count_without, group) for group in groups])
+        return run_all([partial(count_without, group) for group in groups])
 
     without_one = [[name] for name in filters] if len(filters) > 1 else []
     total, *left = list_counts([filters, *without_one])

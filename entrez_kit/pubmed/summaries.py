@@ -4,14 +4,14 @@ import re
 from typing import Any, Final
 
 from entrez_kit.base.identifiers import normalize_doi, normalize_pmcid
-from entrez_kit.base.mixed_content import text_of
+from entrez_kit.base.mixed_content import read_text
 from entrez_kit.pubmed.encoded_markup import convert_to_plain_text
 from entrez_kit.pubmed.models import BriefSummary, Correction
 from entrez_kit.pubmed.pages import find_article_number
 from entrez_kit.pubmed.standing import KINDS, determine_standing, to_retraction_status
 from entrez_kit.pubmed.xml.dates import convert_to_iso_date
 from entrez_kit.services.esummary_reply import parse_documents
-from entrez_kit.services.known_shapes import JsonShape, Shape, XmlShape, is_json, log_drift, texts
+from entrez_kit.services.known_shapes import JsonShape, Shape, XmlShape, is_json, log_drift, require_texts
 from entrez_kit.services.small_replies import malformed_error
 
 _PII: Final = re.compile(r"pii:\s*([^\s;]*[^\s.;])", re.IGNORECASE)
@@ -37,21 +37,21 @@ XML: Final = XmlShape(
 JSON: Final = JsonShape(
     "Summaries of articles",
     {
-        "header": texts("type version"),
+        "header": require_texts("type version"),
         "result": {
             "uids": [str],
             "*": {
-                **texts(
+                **require_texts(
                     "uid error pubdate epubdate source lastauthor title sorttitle volume issue pages nlmuniqueid"
                     " issn essn recordstatus pubstatus fulljournalname elocationid doctype booktitle medium edition"
                     " publisherlocation publishername srcdate reportnumber availablefromurl locationlabel docdate"
                     " bookname chapter sortfirstauthor vernaculartitle"
                 ),
                 "sortpubdate": re.compile(rf"{_MOMENT.pattern}|"),
-                "authors": [texts("name authtype clusterid")],
+                "authors": [require_texts("name authtype clusterid")],
                 "articleids": [{"idtype": str, "idtypen": int, "value": str}],
                 "history": [{"pubstatus": str, "date": _MOMENT}],
-                "references": [{**texts("refsource reftype note"), "pmid": (int, str)}],
+                "references": [{**require_texts("refsource reftype note"), "pmid": (int, str)}],
                 **{name: [str] for name in ("lang", "pubtype", "attributes", "srccontriblist", "doccontriblist")},
                 **dict.fromkeys(("pmcrefcount", "viewcount"), (int, str)),
             },
@@ -104,7 +104,7 @@ def _read_xml(root: Any) -> tuple[list[Fields], list[str]]:
             records.append(_read_version_2(element))
     records += [_read_version_1(element) for element in root.iter("DocSum")]
     for error in root.iter("ERROR"):
-        about = _BAD_UID.search(text_of(error))
+        about = _BAD_UID.search(read_text(error))
         if not about:
             raise malformed_error("esummary", "an error instead of summaries")
         missing.append(about[1])
@@ -113,12 +113,12 @@ def _read_xml(root: Any) -> tuple[list[Fields], list[str]]:
 
 def _read_version_2(element: Any) -> Fields:
     """Convert a summary of version 2.0 XML to the fields of JSON."""
-    fields: Fields = {child.tag.lower(): text_of(child) for child in element.iterchildren("*")}
+    fields: Fields = {child.tag.lower(): read_text(child) for child in element.iterchildren("*")}
     for name, path in (("authors", "Authors/*"), ("articleids", "ArticleIds/*"), ("references", "References/*")):
         fields[name] = [
-            {part.tag.lower(): text_of(part) for part in item.iterchildren("*")} for item in element.iterfind(path)
+            {part.tag.lower(): read_text(part) for part in item.iterchildren("*")} for item in element.iterfind(path)
         ]
-    fields["pubtype"] = [text_of(kind) for kind in element.iterfind("PubType/flag")]
+    fields["pubtype"] = [read_text(kind) for kind in element.iterfind("PubType/flag")]
     return {**fields, "uid": element.get("uid", "")}
 
 
@@ -126,11 +126,11 @@ def _read_version_1(element: Any) -> Fields:
     """Convert a summary of version 1.0 XML to the fields of JSON."""
     items = {item.get("Name", "").lower(): item for item in element.iterfind("Item")}
     lists = {
-        name: [(item.get("Name", ""), text_of(item)) for item in items.get(name, ())]
+        name: [(item.get("Name", ""), read_text(item)) for item in items.get(name, ())]
         for name in ("authorlist", "articleids", "pubtypelist")
     }
     return {
-        **{name: text_of(item) for name, item in items.items()},
+        **{name: read_text(item) for name, item in items.items()},
         "uid": element.findtext("Id", ""),
         "authors": [{"name": name, "authtype": kind} for kind, name in lists["authorlist"]],
         "articleids": [{"idtype": kind, "value": value} for kind, value in lists["articleids"]],

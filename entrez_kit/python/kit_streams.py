@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from inspect import getdoc, signature
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
 
-from entrez_kit.python.kit_methods import Methods, operation_of
+from entrez_kit.python.kit_methods import Methods, find_operation
 from entrez_kit.python.kit_runner import OperationRunner
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def _copy_arguments(
 class Streams(OperationRunner):
     """Streaming operations with the arguments of the methods of EntrezKit; no request is sent before the iteration."""
 
-    _operation_of = staticmethod(operation_of)
+    _operation_of = staticmethod(find_operation)
 
     def __init__(self, services: "Services") -> None:
         self.services = services

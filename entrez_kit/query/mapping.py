@@ -31,7 +31,7 @@ def map_phrase(phrase: str, index: "SearchIndex", vocabulary: Vocabulary) -> Que
         pieces = _map_journal(key, index, vocabulary) or _map_person(key, index)
     if not pieces:
         return None
-    return any_of(pieces)
+    return match_any(pieces)
 
 
 def _map_subject(phrase: str, key: str, index: "SearchIndex", vocabulary: Vocabulary) -> list[Query] | None:
@@ -103,7 +103,7 @@ def to_leaf(field: Field, words: Sequence[str]) -> Leaf:
     return Wildcard(field, words[0]) if "*" in words[0] else Term(field, words[0])
 
 
-def any_of(parts: Sequence[Query]) -> Query:
+def match_any(parts: Sequence[Query]) -> Query:
     """Return the query that matches what any of the parts matches."""
     return parts[0] if len(parts) == 1 else Or(tuple(parts))
 

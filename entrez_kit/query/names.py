@@ -34,18 +34,18 @@ def find_names(index: "SearchIndex", source: str, text: str, *, quoted: bool) ->
     key = normalize(text)
     if not key:
         return Names((), ())
-    short = tuple(name for name in index.list_values(source, key) if _matches_short(key, name, quoted))
+    short = tuple(name for name in index.list_values(source, key) if _is_short_match(key, name, quoted))
     forms = [key] if "," in text else [key, *rotate(key)]
     full = tuple(
         name
         for form in dict.fromkeys(forms)
         for name in index.list_values(source, FULL + form)
-        if _matches_full(form, name.removeprefix(FULL), quoted)
+        if _is_full_match(form, name.removeprefix(FULL), quoted)
     )
     return Names(short, tuple(dict.fromkeys(full)))
 
 
-def _matches_short(key: str, name: str, quoted: bool) -> bool:
+def _is_short_match(key: str, name: str, quoted: bool) -> bool:
     if name.startswith(FULL):
         return False
     if name == key:
@@ -56,5 +56,5 @@ def _matches_short(key: str, name: str, quoted: bool) -> bool:
     return not quoted and bool(surname) and len(initials) <= 2 and initials.isalpha() and name.startswith(key)
 
 
-def _matches_full(key: str, name: str, quoted: bool) -> bool:
+def _is_full_match(key: str, name: str, quoted: bool) -> bool:
     return name == key or (not quoted and " " in key and name.startswith(key + " "))

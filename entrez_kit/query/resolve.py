@@ -14,7 +14,7 @@ from entrez_kit.query.evaluate import Evaluator
 from entrez_kit.query.fields import ALL_FIELDS, BY_CODE, Field, Tag, parse_tag
 from entrez_kit.query.filters import BARE
 from entrez_kit.query.lexer import NCBI_MESSAGES
-from entrez_kit.query.mapping import MAX_NAME_WORDS, any_of, map_phrase, to_leaf
+from entrez_kit.query.mapping import MAX_NAME_WORDS, map_phrase, match_any, to_leaf
 from entrez_kit.query.mesh import Vocabulary
 from entrez_kit.query.parser import Operand, Syntax, fold_tree, parse
 from entrez_kit.query.printing import print_query, print_words, quote_term, quote_value
@@ -217,7 +217,7 @@ class Resolver:
     def _find_pmids(self, run: Sequence[str]) -> Query | None:
         """Return the search for words that are PMIDs; None if no record has one of them."""
         pmids: list[Query] = [Shown(Range("uid", int(word), int(word)), f"{int(word)}[UID]") for word in run]
-        return any_of(pmids) if any(map(self._has_records, pmids)) else None
+        return match_any(pmids) if any(map(self._has_records, pmids)) else None
 
     def _map_next(self, run: Sequence[str], start: int, *, is_whole: bool) -> tuple[int, Unit]:
         """Map the words from this position; return the number of mapped words and their part of the query.

@@ -18,7 +18,7 @@ from entrez_kit.query.filters import (
     missing_actions_error,
     unknowable_error,
 )
-from entrez_kit.query.mapping import any_of, find_unlisted_heading, search_action, search_substance
+from entrez_kit.query.mapping import find_unlisted_heading, match_any, search_action, search_substance
 from entrez_kit.query.mesh import Tree, Vocabulary
 from entrez_kit.query.names import find_names
 from entrez_kit.query.parser import Operand
@@ -188,7 +188,7 @@ class ValueFinder:
             Shown(TermSet("journal", (normalize(journal.nlm_id),)), quote_term(normalize(journal.abbreviation), label))
             for journal in journals
         ]
-        return Unit(any_of(queries), report=report)
+        return Unit(match_any(queries), report=report)
 
     def _find_identifier(self, tag: Tag, phrase: str, operand: Operand) -> Unit | None:
         value = " ".join(phrase.split()).casefold()
@@ -241,7 +241,7 @@ class ValueFinder:
             if not all(end.isascii() and end.isdigit() for end in (low, high or low)):
                 return None
             queries.append(Shown(Range("uid", int(low), int(high or low)), f"{text}[UID]"))
-        return Unit(any_of(queries))
+        return Unit(match_any(queries))
 
     _FINDERS: Final[dict[str, Callable[["ValueFinder", Tag, str, Operand], Unit | None]]] = {
         "value": _find_plain,

@@ -42,7 +42,7 @@ class DateLimit:
     high: int
 
 
-def no_history(number: int) -> BitMap:
+def refuse_history(number: int) -> BitMap:
     """Refuse a reference to an earlier search.
 
     Raises:
@@ -61,7 +61,7 @@ def search(
     index: "SearchIndex",
     vocabulary: Vocabulary | None = None,
     *,
-    history: Callable[[int], BitMap] = no_history,
+    history: Callable[[int], BitMap] = refuse_history,
     field: str | None = None,
     limit: DateLimit | None = None,
     today: date | None = None,

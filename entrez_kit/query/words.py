@@ -6,7 +6,7 @@ import unicodedata
 from pathlib import Path
 from typing import Final
 
-from entrez_kit.base.markup import on_the_line
+from entrez_kit.base.markup import flatten_scripts
 from entrez_kit.query.unsettled import SHORTEST_STEM
 
 _PATTERN: Final = re.compile(r"(?:[^\W_]|\*)+")
@@ -48,7 +48,7 @@ _FOLDED: Final = _FoldedWords()
 def split_words(text: str) -> list[str]:
     """Split text into folded words at every punctuation mark, including hyphens, apostrophes and underscores."""
     if "^" in text or "_(" in text:
-        text = on_the_line(text)
+        text = flatten_scripts(text)
     # Most texts have few characters that are not ASCII, and most of these are in no word.
     if not text.isascii():
         text = _FOREIGN.sub(lambda run: run[0].translate(_FOLDED), text)

@@ -103,7 +103,7 @@ class AuditResult(Collected):
     warnings: list[Warn] = omit_if_empty([])
 
 
-def _findings(work: AuditedWork) -> Iterator[AuditFinding]:
+def _yield_findings(work: AuditedWork) -> Iterator[AuditFinding]:
     """Yield all problems of a work, its publication status first."""
     if work.standing is not None:
         yield AuditFinding(code=work.status, message=work.standing.note)
@@ -121,7 +121,7 @@ def _findings(work: AuditedWork) -> Iterator[AuditFinding]:
         yield AuditFinding(code="references_unknown", message=work.unread)
 
 
-def _pages(store: Store, query_key: str) -> Iterator[list[Article]]:
+def _yield_pages(store: Store, query_key: str) -> Iterator[list[Article]]:
     """Yield the articles of a corpus page by page, without an open connection during requests to the sources."""
     last = -1
     while True:
@@ -142,7 +142,7 @@ class _References:
     fine: set[str] = field(default_factory=set)
     doubtful: dict[str, CitedWork] = field(default_factory=dict)
 
-    def of(self, pmids: Sequence[str]) -> tuple[dict[str, list[CitedWork]], dict[str, str]]:
+    def list_doubtful(self, pmids: Sequence[str]) -> tuple[dict[str, list[CitedWork]], dict[str, str]]:
         """Return the doubtful works that each article cites, and the errors of articles that could not be looked up."""
         requested = collect_batches(
             pmids,
@@ -184,7 +184,7 @@ class Audit(SummarizedOutcomes[AuditedWork, AuditResult]):
         store = store_of(services)
         total, done = store.stats(request.query_key).documents, 0
         report_progress(done, total)
-        for articles in _pages(store, request.query_key):
+        for articles in _yield_pages(store, request.query_key):
             for work in self._audit_work(articles, sources, references):
                 self._counts[work.status] += 1
                 self._citing += bool(work.cites)
@@ -206,7 +206,7 @@ class Audit(SummarizedOutcomes[AuditedWork, AuditResult]):
             today = look_up_standings(self._services, pmids)
             now = (one.model_copy(update={"standing": today.known.get(one.pmid)}) for one in articles)
             works = [Work(one.doi, one.pmid, one, today.unknown.get(one.pmid)) for one in now]
-        cites, unread = references.of(pmids) if references is not None else ({}, {})
+        cites, unread = references.list_doubtful(pmids) if references is not None else ({}, {})
         for article, row in zip(articles, sources.ask(works), strict=True):
             verdict = combine_results(row)
             work = AuditedWork(
@@ -221,7 +221,7 @@ class Audit(SummarizedOutcomes[AuditedWork, AuditResult]):
                 cites=cites.get(article.pmid, []),
                 unread=unread.get(article.pmid),
             )
-            work.findings = list(_findings(work))
+            work.findings = list(_yield_findings(work))
             yield work
 
     def missing_error(self) -> EntrezKitError | None:

@@ -131,7 +131,7 @@ class Matches(BatchedOutcomes[Citation, CitationMatch]):
                 and before.verdict == "not_found"
                 and (pmids := search_title(services, citation)) is not None
             ):
-                answers[index] = _by_title(pmids, before)
+                answers[index] = _to_answer(pmids, before)
         name_candidates(services, citations, answers)
         failed = [answer.error for answer in answers.values() if answer.error is not None]
         self._answered = self._answered or len(failed) < len(answers)
@@ -149,7 +149,7 @@ class Matches(BatchedOutcomes[Citation, CitationMatch]):
                     records.read(by_title)
                     answers[index] = MatcherAnswer("ambiguous", tuple(dict.fromkeys([*answer.pmids, *by_title])))
         for index, citation in enumerate(citations):
-            yield _result(citation.key or str(start + index + 1), citation, answers.get(index, NOT_FOUND), records)
+            yield _build_match(citation.key or str(start + index + 1), citation, answers.get(index, NOT_FOUND), records)
 
     def missing_error(self) -> EntrezKitError | None:
         """Return the error for references without exactly one certain record."""
@@ -191,7 +191,7 @@ def collect_result(request: MatchRequest, matches: Matches) -> MatchResult:
     )
 
 
-def _by_title(pmids: list[str] | EntrezKitError, before: MatcherAnswer) -> MatcherAnswer:
+def _to_answer(pmids: list[str] | EntrezKitError, before: MatcherAnswer) -> MatcherAnswer:
     """Convert the result of a search by title to an answer of the citation matcher."""
     if isinstance(pmids, EntrezKitError):
         return MatcherAnswer("error", error=pmids)
@@ -238,7 +238,7 @@ def compare_citation(citation: Citation, article: Article) -> Agreement:
     return compare(reference, article, any_author=True)
 
 
-def _result(key: str, citation: Citation, answer: MatcherAnswer, records: _Records) -> CitationMatch:
+def _build_match(key: str, citation: Citation, answer: MatcherAnswer, records: _Records) -> CitationMatch:
     if not citation.usable:
         return CitationMatch(key=key, status="invalid", detail=TOO_LITTLE)
     if answer.error is not None:

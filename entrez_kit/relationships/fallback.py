@@ -6,14 +6,14 @@ from typing import Any, Final, Literal
 from urllib.parse import quote
 
 from entrez_kit.base.errors import EntityNotFound
-from entrez_kit.base.identifiers import PMC, PUBMED, doi_address, normalize_doi, normalize_pmcid
+from entrez_kit.base.identifiers import PMC, PUBMED, format_doi_url, normalize_doi, normalize_pmcid
 from entrez_kit.pubmed.europepmc.europepmc_models import RECORD_ADDRESS
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.summaries import format_source
 from entrez_kit.pubmed.xml.references import read_pmid, read_references
 from entrez_kit.relationships.models import RelatedArticle, Relation
 from entrez_kit.services import Services
-from entrez_kit.services.known_shapes import JsonShape, log_drift, texts
+from entrez_kit.services.known_shapes import JsonShape, log_drift, require_texts
 from entrez_kit.services.small_replies import malformed_error
 
 MAX_PAGE: Final = 1_000
@@ -27,7 +27,7 @@ def build_url(article: RelatedArticle) -> str | None:
     if article.epmc_source and article.epmc_id:
         return f"{RECORD_ADDRESS}/{quote(article.epmc_source, safe='')}/{quote(article.epmc_id, safe='')}"
     if article.doi:
-        return doi_address(article.doi)
+        return format_doi_url(article.doi)
     return f"{PMC}{article.pmcid}/" if article.pmcid else None
 
 
@@ -96,7 +96,7 @@ def _identify(article: RelatedArticle) -> tuple[str | None, ...]:
 
 
 _LINKED_RECORD: Final = {
-    **texts(
+    **require_texts(
         "id source citationType title authorString journalAbbreviation publicationTitle volume issue pageInfo match"
         " essn issn doi unstructuredInformation publisherName externalLink ISBN edition publisherLoc comments"
         " editorString seriesTitle text accessMessage"

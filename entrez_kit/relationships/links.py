@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from entrez_kit.base.errors import EntityNotFound, UpstreamError
 from entrez_kit.relationships.models import Relation
 from entrez_kit.services import Services
-from entrez_kit.services.elink_reply import links_by_source, not_followed_error
+from entrez_kit.services.elink_reply import group_links_by_source, not_followed_error
 
 LINK_NAMES: Final[dict[Relation, str]] = {
     "pubmed_similar_articles": "pubmed_pubmed",
@@ -82,7 +82,7 @@ def read_links(content: bytes, relation: Relation, pmids: Collection[str]) -> di
             contains none of the articles.
     """
     name, scored = LINK_NAMES[relation], relation in SCORED
-    links, errors = links_by_source(
+    links, errors = group_links_by_source(
         content, pmids, lambda link: link.link_name == name and link.db_to in ("", "pubmed") and link.has_target
     )
     found = {

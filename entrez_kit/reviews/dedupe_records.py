@@ -12,9 +12,9 @@ from entrez_kit.core.operation import DocumentOperation
 from entrez_kit.references.merge.merge_references import merge_entries
 from entrez_kit.references.merge.models import DatabaseFigures, Decision, MergeCounts, MergeResult, UndecidedPair
 from entrez_kit.references.merge.review import ReviewRow, read_review, write_review
-from entrez_kit.reviews.folder import PAIRS, Review, now, open_review, save
+from entrez_kit.reviews.folder import PAIRS, Review, get_now, open_review, save
 from entrez_kit.reviews.journal import Run
-from entrez_kit.reviews.records import ReviewRecord, entries_of_records
+from entrez_kit.reviews.records import ReviewRecord, convert_to_entries
 from entrez_kit.reviews.search_review import ReviewRequest
 from entrez_kit.services import Services
 
@@ -42,7 +42,7 @@ def dedupe_records(_: Services, request: ReviewRequest) -> DedupeResult:
         InvalidInput: the table of decisions is damaged.
         StoreError: the folder cannot be written.
     """
-    started = now()
+    started = get_now()
     with open_review(request.folder) as review:
         before = [(record.id, record.work, record.family) for record in review.records]
         result, pairs = link_duplicates(review)
@@ -56,7 +56,7 @@ def dedupe_records(_: Services, request: ReviewRequest) -> DedupeResult:
                 number=review.next_run,
                 step="dedupe",
                 started=started,
-                finished=now(),
+                finished=get_now(),
                 version=__version__,
                 counts=counts,
                 warnings=result.warnings,
@@ -92,7 +92,7 @@ def link_duplicates(review: Review) -> tuple[MergeResult, str]:
         for row in earlier
         if row.decision
     ]
-    entries = entries_of_records(review.records)
+    entries = convert_to_entries(review.records)
     names = list(dict.fromkeys(record.source for record in review.records))
     result = merge_entries(entries, names, decisions)
     by_id = {record.id: record for record in review.records}

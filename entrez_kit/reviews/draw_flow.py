@@ -34,7 +34,7 @@ class _Box:
     width: float = 0
     wrapped: list[str] = field(default_factory=list)
 
-    def place(self, x: float, y: float, width: float) -> None:
+    def set_place(self, x: float, y: float, width: float) -> None:
         """Set the place, and wrap the lines to the width."""
         self.x, self.y, self.width = x, y, width
         letters = int((width - 2 * PAD) / LETTER)
@@ -69,7 +69,7 @@ class _Step:
     side: _Box | None = None
 
 
-def _n(flow: Flow, name: str) -> str:
+def _format_count(flow: Flow, name: str) -> str:
     count = flow.boxes.get(name)
     return "(n\u00a0=\u00a0)" if count is None else f"(n\u00a0=\u00a0{count:,})"
 
@@ -82,30 +82,33 @@ def _list_steps(flow: Flow) -> list[_Step]:
     """Return the rows of the column of databases and registers."""
     identified = ["Records identified from:"]
     for kind, label in (("database", "Databases"), ("register", "Registers")):
-        identified.append(f"{label} {_n(flow, f'{kind}_results')}")
+        identified.append(f"{label} {_format_count(flow, f'{kind}_results')}")
         identified += [f"  {one.source} (n\u00a0=\u00a0{one.records:,})" for one in flow.sources if one.kind == kind]
-    removed = ["Records removed before screening:", f"Duplicate records {_n(flow, 'duplicates')}"]
-    removed.append(f"Marked as ineligible by automation tools {_n(flow, 'excluded_automatic')}")
-    removed.append(f"Removed for other reasons {_n(flow, 'excluded_other')}")
-    screened = [f"Records screened {_n(flow, 'records_screened')}"]
+    removed = ["Records removed before screening:", f"Duplicate records {_format_count(flow, 'duplicates')}"]
+    removed.append(f"Marked as ineligible by automation tools {_format_count(flow, 'excluded_automatic')}")
+    removed.append(f"Removed for other reasons {_format_count(flow, 'excluded_other')}")
+    screened = [f"Records screened {_format_count(flow, 'records_screened')}"]
     if flow.boxes.get("awaiting_screening"):
-        screened.append(f"Records awaiting screening {_n(flow, 'awaiting_screening')}")
+        screened.append(f"Records awaiting screening {_format_count(flow, 'awaiting_screening')}")
     return [
         _Step(_Box(identified), _Box(removed)),
-        _Step(_Box(screened), _Box([f"Records excluded {_n(flow, 'records_excluded')}"])),
+        _Step(_Box(screened), _Box([f"Records excluded {_format_count(flow, 'records_excluded')}"])),
         *_list_reports(flow, "dbr", flow.reasons),
     ]
 
 
 def _list_reports(flow: Flow, column: str, reasons: dict[str, int]) -> list[_Step]:
     """Return the rows about reports of a column."""
-    sought = [f"Reports sought for retrieval {_n(flow, f'{column}_sought_reports')}"]
+    sought = [f"Reports sought for retrieval {_format_count(flow, f'{column}_sought_reports')}"]
     if flow.boxes.get(f"{column}_awaiting"):
-        sought.append(f"Awaiting a decision {_n(flow, f'{column}_awaiting')}")
-    excluded = [f"Reports excluded {_n(flow, f'{column}_excluded')}{':' if reasons else ''}", *_list_reasons(reasons)]
+        sought.append(f"Awaiting a decision {_format_count(flow, f'{column}_awaiting')}")
+    excluded = [
+        f"Reports excluded {_format_count(flow, f'{column}_excluded')}{':' if reasons else ''}",
+        *_list_reasons(reasons),
+    ]
     return [
-        _Step(_Box(sought), _Box([f"Reports not retrieved {_n(flow, f'{column}_notretrieved_reports')}"])),
-        _Step(_Box([f"Reports assessed for eligibility {_n(flow, f'{column}_assessed')}"]), _Box(excluded)),
+        _Step(_Box(sought), _Box([f"Reports not retrieved {_format_count(flow, f'{column}_notretrieved_reports')}"])),
+        _Step(_Box([f"Reports assessed for eligibility {_format_count(flow, f'{column}_assessed')}"]), _Box(excluded)),
     ]
 
 
@@ -120,25 +123,25 @@ def _list_other_steps(flow: Flow) -> list[_Step]:
         ("citations", "Citation searching"),
     ):
         if flow.boxes.get(f"{name}_results"):
-            identified.append(f"{label} {_n(flow, f'{name}_results')}")
+            identified.append(f"{label} {_format_count(flow, f'{name}_results')}")
     return [_Step(_Box(identified)), *_list_reports(flow, "other", flow.other_reasons)]
 
 
-def _included(flow: Flow) -> _Box:
+def _build_included(flow: Flow) -> _Box:
     lines = []
     if flow.previous:
         lines += [
-            f"Studies in the previous version {_n(flow, 'previous_studies')}",
-            f"Reports in the previous version {_n(flow, 'previous_reports')}",
-            f"New studies included in review {_n(flow, 'new_studies')}",
-            f"Reports of new included studies {_n(flow, 'new_reports')}",
-            f"Total studies included in review {_n(flow, 'total_studies')}",
-            f"Reports of total included studies {_n(flow, 'total_reports')}",
+            f"Studies in the previous version {_format_count(flow, 'previous_studies')}",
+            f"Reports in the previous version {_format_count(flow, 'previous_reports')}",
+            f"New studies included in review {_format_count(flow, 'new_studies')}",
+            f"Reports of new included studies {_format_count(flow, 'new_reports')}",
+            f"Total studies included in review {_format_count(flow, 'total_studies')}",
+            f"Reports of total included studies {_format_count(flow, 'total_reports')}",
         ]
     else:
         lines += [
-            f"Studies included in review {_n(flow, 'new_studies')}",
-            f"Reports of included studies {_n(flow, 'new_reports')}",
+            f"Studies included in review {_format_count(flow, 'new_studies')}",
+            f"Reports of included studies {_format_count(flow, 'new_reports')}",
         ]
     return _Box(lines)
 
@@ -148,7 +151,7 @@ def describe_flow(flow: Flow) -> list[str]:
     steps = [*_list_steps(flow), *_list_other_steps(flow)]
     boxes = [box for step in steps for box in (step.main, step.side) if box is not None]
     texts = []
-    for box in [*boxes, _included(flow)]:
+    for box in [*boxes, _build_included(flow)]:
         head, *rest = (line.strip() for line in box.lines)
         texts.append(f"{head.rstrip(':')}: {'; '.join(rest)}." if rest else f"{head}.")
     return texts
@@ -164,7 +167,7 @@ def draw_flow(flow: Flow, title: str, *, narrow: bool = False) -> str:
 
 
 def _draw_wide(flow: Flow, title: str) -> str:
-    steps, others, included = _list_steps(flow), _list_other_steps(flow), _included(flow)
+    steps, others, included = _list_steps(flow), _list_other_steps(flow), _build_included(flow)
     left, widths = 46.0, (280.0, 270.0)
     columns = [left, left + widths[0] + 40]
     columns += [columns[1] + widths[1] + 40, columns[1] + widths[1] + 40 + 240 + 40]
@@ -177,30 +180,30 @@ def _draw_wide(flow: Flow, title: str) -> str:
         tops.append(y)
         height = 0.0
         for place, step in enumerate(row):
-            step.main.place(columns[2 * place], y, widths[0] if not place else 240)
+            step.main.set_place(columns[2 * place], y, widths[0] if not place else 240)
             height = max(height, step.main.height)
             if step.side is not None:
-                step.side.place(columns[2 * place + 1], y, widths[1] if not place else 220)
+                step.side.set_place(columns[2 * place + 1], y, widths[1] if not place else 220)
                 height = max(height, step.side.height)
         y += height + GAP
-    included.place(columns[0], y, widths[0])
+    included.set_place(columns[0], y, widths[0])
     tops.append(y)
     bottom = y + included.height + 14
     for above, below in zip([one.main for one in steps], [*(one.main for one in steps[1:]), included], strict=True):
-        parts.append(_arrow(above.x + 130, above.y + above.height, above.x + 130, below.y))
+        parts.append(_draw_arrow(above.x + 130, above.y + above.height, above.x + 130, below.y))
     for above, below in zip([one.main for one in others], [one.main for one in others[1:]], strict=False):
-        parts.append(_arrow(above.x + 110, above.y + above.height, above.x + 110, below.y))
+        parts.append(_draw_arrow(above.x + 110, above.y + above.height, above.x + 110, below.y))
     for step in [*steps, *others]:
         if step.side is not None:
             middle = step.main.y + min(step.main.height, step.side.height) / 2
-            parts.append(_arrow(step.main.x + step.main.width, middle, step.side.x, middle))
+            parts.append(_draw_arrow(step.main.x + step.main.width, middle, step.side.x, middle))
     if others:
         last, middle = others[-1].main, included.y + included.height / 2
         parts.append(
             f'<polyline points="{last.x + 110:g},{last.y + last.height:g} {last.x + 110:g},{middle:g} '
             f'{included.x + included.width + 9:g},{middle:g}" fill="none" stroke="#333333" stroke-width="1.2"/>'
         )
-        parts.append(_head(included.x + included.width, middle, -1, 0))
+        parts.append(_draw_head(included.x + included.width, middle, -1, 0))
     for box in (box for step in [*steps, *others] for box in (step.main, step.side) if box is not None):
         parts += box.draw()
     parts += included.draw()
@@ -217,12 +220,12 @@ def _draw_wide(flow: Flow, title: str) -> str:
             f'<rect x="{start:g}" y="8" width="{end - start:g}" height="24" rx="3" fill="#f3d27a" stroke="none"/>'
             f'<text x="{(start + end) / 2:g}" y="25" text-anchor="middle" font-weight="bold">{clean(text)}</text>'
         )
-    return _document(parts, width, bottom, title, describe_flow(flow), "wide")
+    return _write_document(parts, width, bottom, title, describe_flow(flow), "wide")
 
 
 def _draw_narrow(flow: Flow, title: str) -> str:
     width, indent, line = 356.0, 26.0, 13.0
-    steps, others, included = _list_steps(flow), _list_other_steps(flow), _included(flow)
+    steps, others, included = _list_steps(flow), _list_other_steps(flow), _build_included(flow)
     parts: list[str] = []
     y = 4.0
     ends: list[tuple[float, float]] = []  # where the arrows to the last box begin
@@ -234,23 +237,23 @@ def _draw_narrow(flow: Flow, title: str) -> str:
         y += 24
         before: _Box | None = None
         for step in chosen:
-            step.main.place(left, y, width - left - 2)
+            step.main.set_place(left, y, width - left - 2)
             if before is not None:
-                parts.append(_arrow(left - 2 + line, before.y + before.height, left - 2 + line, y))
+                parts.append(_draw_arrow(left - 2 + line, before.y + before.height, left - 2 + line, y))
             parts += step.main.draw()
             y += step.main.height + 10
             if step.side is not None:
-                step.side.place(left + indent, y, width - left - indent - 2)
+                step.side.set_place(left + indent, y, width - left - indent - 2)
                 parts += step.side.draw()
                 y += step.side.height
             y += 18
             before = step.main
         last = chosen[-1].main
         ends.append((left - 2 + line, last.y + last.height))
-    included.place(2, y, width - 4)
-    parts += [_arrow(x, end, x, y) for x, end in ends]
+    included.set_place(2, y, width - 4)
+    parts += [_draw_arrow(x, end, x, y) for x, end in ends]
     parts += included.draw()
-    return _document(parts, width, y + included.height + 4, title, describe_flow(flow), "narrow")
+    return _write_document(parts, width, y + included.height + 4, title, describe_flow(flow), "narrow")
 
 
 def _strip(label: str, y: float, height: float) -> Iterator[str]:
@@ -264,22 +267,24 @@ def _strip(label: str, y: float, height: float) -> Iterator[str]:
     )
 
 
-def _arrow(x1: float, y1: float, x2: float, y2: float) -> str:
+def _draw_arrow(x1: float, y1: float, x2: float, y2: float) -> str:
     right, down = (x2 > x1) - (x2 < x1), (y2 > y1) - (y2 < y1)
     line = (
         f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2 - 8 * right:g}" y2="{y2 - 8 * down:g}" '
         'stroke="#333333" stroke-width="1.2"/>'
     )
-    return line + _head(x2, y2, right, down)
+    return line + _draw_head(x2, y2, right, down)
 
 
-def _head(x: float, y: float, right: int, down: int) -> str:
+def _draw_head(x: float, y: float, right: int, down: int) -> str:
     base, side = (x - 9 * right, y - 9 * down), (4.5 * down, 4.5 * right)
     points = ((x, y), (base[0] + side[0], base[1] + side[1]), (base[0] - side[0], base[1] - side[1]))
     return f'<polygon points="{" ".join(f"{one:g},{other:g}" for one, other in points)}" fill="#333333"/>'
 
 
-def _document(parts: Sequence[str], width: float, height: float, title: str, texts: Sequence[str], name: str) -> str:
+def _write_document(
+    parts: Sequence[str], width: float, height: float, title: str, texts: Sequence[str], name: str
+) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
         f'height="{height:g}" role="img" aria-labelledby="flow-{name}-title flow-{name}-text" '

@@ -73,7 +73,7 @@ class Flow(Result):
         """Set the ids of the records of each box; the document does not contain them."""
         self._sets = dict(sets)
 
-    def records_of(self, box: str) -> frozenset[str]:
+    def list_records(self, box: str) -> frozenset[str]:
         """Return the ids of the records of a box."""
         return self._sets.get(box, frozenset())
 

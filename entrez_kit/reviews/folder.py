@@ -52,7 +52,7 @@ LOCK_SECONDS: Final = 5.0
 Line = TypeVar("Line", bound=Result)
 
 
-def now() -> str:
+def get_now() -> str:
     """Return the time in UTC."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 

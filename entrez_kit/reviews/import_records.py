@@ -13,9 +13,9 @@ from entrez_kit.core.model import Warned
 from entrez_kit.core.operation import DocumentOperation
 from entrez_kit.references.merge.merge_references import read_files
 from entrez_kit.references.merge.models import FileToMerge
-from entrez_kit.reviews.folder import now, open_review, save
+from entrez_kit.reviews.folder import get_now, open_review, save
 from entrez_kit.reviews.journal import FileOfRun, Run
-from entrez_kit.reviews.records import make_slug, records_of_entries
+from entrez_kit.reviews.records import convert_entries, make_slug
 from entrez_kit.reviews.search_review import ReviewRequest
 from entrez_kit.services import Services
 
@@ -68,7 +68,7 @@ def import_records(_: Services, request: ImportRequest) -> ImportResult:
         InvalidInput: a file cannot be read, or has no records.
         StoreError: the folder cannot be written.
     """
-    started = now()
+    started = get_now()
     with open_review(request.folder) as review:
         slug = make_slug(request.source)
         names = {make_slug(record.source): record.source for record in review.records}
@@ -90,7 +90,7 @@ def import_records(_: Services, request: ImportRequest) -> ImportResult:
         listed: list[FileOfRun] = []
         new = []
         for name, file in zip(file_names, files, strict=True):
-            found = list(records_of_entries((one for one in entries if one.file == name), source, number))
+            found = list(convert_entries((one for one in entries if one.file == name), source, number))
             fresh = [record for record in found if record.id not in known_ids]
             known_ids |= {record.id for record in fresh}
             new += fresh
@@ -118,7 +118,7 @@ def import_records(_: Services, request: ImportRequest) -> ImportResult:
                 number=number,
                 step="import",
                 started=started,
-                finished=now(),
+                finished=get_now(),
                 version=__version__,
                 source=source,
                 platform=request.platform,

@@ -11,7 +11,7 @@ from entrez_kit.base.errors import InvalidInput, StoreError
 from entrez_kit.core.model import Request, Result
 from entrez_kit.core.operation import DocumentOperation
 from entrez_kit.query.dialects.services import Dialect
-from entrez_kit.reviews.folder import Review, hold_lock, now, save, store_error
+from entrez_kit.reviews.folder import Review, get_now, hold_lock, save, store_error
 from entrez_kit.reviews.journal import FileOfRun, Run
 from entrez_kit.reviews.review_settings import FILE, read_settings, write_settings
 from entrez_kit.services import Services
@@ -65,7 +65,7 @@ def init_review(_: Services, request: InitRequest) -> InitResult:
             if not (folder / ".gitignore").exists():
                 (folder / ".gitignore").write_text(_IGNORED, encoding="utf-8")
             review = Review(folder, read_settings(settings, FILE), [], [], [])
-            time = now()
+            time = get_now()
             run = Run(
                 number=1,
                 step="init",

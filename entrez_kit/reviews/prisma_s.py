@@ -74,7 +74,7 @@ def find_platform(review: Review, source: str) -> str:
     """Return the platform of a source: from the settings, or else from its last import."""
     if source == SOURCE and list_searches(review):
         return PLATFORM
-    platform = review.settings.source(source).platform
+    platform = review.settings.get_source(source).platform
     return platform or next(
         (run.platform for run in reversed(review.runs) if run.source == source and run.platform), ""
     )
@@ -86,7 +86,7 @@ def find_dates(review: Review, source: str) -> list[str]:
         searched = [run.search.certificate.searched_at[:10] for run in review.runs if run.search is not None]
         return list(dict.fromkeys(searched))
     days = [run.searched for run in review.runs if run.source == source and run.searched]
-    search_date = review.settings.source(source).searched
+    search_date = review.settings.get_source(source).searched
     return sorted(set(days)) or ([search_date] if search_date else [])
 
 
@@ -95,7 +95,7 @@ def _answer(review: Review, flow: Flow) -> dict[int, str]:
     searches = list_searches(review)
     names = [one.source for one in flow.sources]
 
-    def of_kind(*kinds: str) -> str:
+    def filter_kind(*kinds: str) -> str:
         return "; ".join(f"{one.source} (n = {one.records:,})" for one in flow.sources if one.kind in kinds)
 
     def describe(name: str) -> str:
@@ -107,9 +107,9 @@ def _answer(review: Review, flow: Flow) -> dict[int, str]:
     dates = [f"{name}: {', '.join(find_dates(review, name))}" for name in names if find_dates(review, name)]
     answers = {
         1: "; ".join(describe(one.source) for one in flow.sources if one.kind == "database"),
-        3: of_kind("register"),
-        4: of_kind("website", "organisation"),
-        5: of_kind("citations"),
+        3: filter_kind("register"),
+        4: filter_kind("website", "organisation"),
+        5: filter_kind("citations"),
         9: " ".join(f"{name}: {text}" for name, text in limits if text),
         10: " ".join(f"{name}: {text}" for name, text in filters if text),
         13: "; ".join(dates) + ("." if dates else ""),

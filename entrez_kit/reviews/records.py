@@ -10,7 +10,7 @@ from pydantic import Field, StringConstraints
 
 from entrez_kit.base.identifiers import PUBMED
 from entrez_kit.citations.csl import to_one_line
-from entrez_kit.citations.write_ris import ris_record
+from entrez_kit.citations.write_ris import write_ris_record
 from entrez_kit.core.model import Result, omit_if_empty
 from entrez_kit.pubmed.models import Article, Standing
 from entrez_kit.references.files.read_ris import RisFile
@@ -19,7 +19,7 @@ from entrez_kit.references.files.tagged_fields import (
     AUTHOR_TAGS,
     JOURNAL_TAGS,
     TITLE_TAGS,
-    first_value,
+    get_first_value,
     list_values,
 )
 from entrez_kit.references.merge.entries import SOURCE_NOTE, Entry, read_entries
@@ -90,7 +90,7 @@ class ReviewRecord(Result):
     @property
     def title(self) -> str:
         """Its title; "(no title)" without one."""
-        return first_value(self.fields, *TITLE_TAGS) or first_value(self.fields, "N1") or "(no title)"
+        return get_first_value(self.fields, *TITLE_TAGS) or get_first_value(self.fields, "N1") or "(no title)"
 
     @property
     def authors(self) -> list[str]:
@@ -100,18 +100,18 @@ class ReviewRecord(Result):
     @property
     def journal(self) -> str:
         """Its journal."""
-        return first_value(self.fields, *JOURNAL_TAGS) or ""
+        return get_first_value(self.fields, *JOURNAL_TAGS) or ""
 
     @property
     def year(self) -> str:
         """Its year."""
-        found = re.search(r"[12][0-9]{3}", first_value(self.fields, "PY", "Y1", "DA") or "")
+        found = re.search(r"[12][0-9]{3}", get_first_value(self.fields, "PY", "Y1", "DA") or "")
         return found[0] if found else ""
 
     @property
     def abstract(self) -> str:
         """Its abstract."""
-        return first_value(self.fields, *ABSTRACT_TAGS) or ""
+        return get_first_value(self.fields, *ABSTRACT_TAGS) or ""
 
     @property
     def url(self) -> str:
@@ -127,7 +127,7 @@ class ReviewRecord(Result):
         parts += [" ".join(filter(None, (self.journal, self.year)))]
         return " ".join(filter(None, parts))
 
-    def facets(self) -> dict[str, list[str]]:
+    def list_facets(self) -> dict[str, list[str]]:
         """Return the values of each compared part."""
         found: dict[str, list[str]] = {name: [] for name in FACETS}
         for tag, value in self.fields:
@@ -142,7 +142,7 @@ _FACET_OF: Final = {tag: name for name, tags in FACETS.items() for tag in tags}
 
 def list_changes(old: ReviewRecord, new: ReviewRecord) -> list[str]:
     """Return the parts of a record that differ between two states."""
-    before, after = old.facets(), new.facets()
+    before, after = old.list_facets(), new.list_facets()
     return [name for name in FACETS if sorted(before[name]) != sorted(after[name])]
 
 
@@ -158,12 +158,14 @@ def sort_key(record: ReviewRecord) -> tuple[str, int, str]:
 
 def record_of_article(article: Article, source: str, run: int) -> ReviewRecord:
     """Return a PubMed record with the fields of its RIS record, and its publication types."""
-    fields = [(match[1], match[2]) for line in ris_record(article).split("\n") if (match := _LINE.fullmatch(line))]
+    fields = [
+        (match[1], match[2]) for line in write_ris_record(article).split("\n") if (match := _LINE.fullmatch(line))
+    ]
     fields = [one for one in fields if one[0] != "ER"]
     known = {value for tag, value in fields if tag == "M3"}
     fields += [("M3", kind) for kind in article.publication_types if kind not in known]
     return ReviewRecord(
-        id=pubmed_id(source, article.pmid),
+        id=make_pubmed_id(source, article.pmid),
         source=source,
         added=run,
         pmid=article.pmid,
@@ -174,7 +176,7 @@ def record_of_article(article: Article, source: str, run: int) -> ReviewRecord:
     )
 
 
-def pubmed_id(source: str, pmid: str) -> str:
+def make_pubmed_id(source: str, pmid: str) -> str:
     """Return the id of a record of PubMed."""
     return f"ek-{make_slug(source)}-{pmid}"
 
@@ -183,10 +185,10 @@ def record_without_data(pmid: str, source: str, run: int) -> ReviewRecord:
     """Return a record that the search listed and EFetch does not have: only its PMID is known."""
     note = "PubMed listed this PMID, but has no record of it."
     fields = [("TY", "JOUR"), ("AN", pmid), ("DB", "PubMed"), ("N1", note)]
-    return ReviewRecord(id=pubmed_id(source, pmid), source=source, added=run, pmid=pmid, fields=fields)
+    return ReviewRecord(id=make_pubmed_id(source, pmid), source=source, added=run, pmid=pmid, fields=fields)
 
 
-def records_of_entries(entries: Iterable[Entry], source: str, run: int) -> Iterator[ReviewRecord]:
+def convert_entries(entries: Iterable[Entry], source: str, run: int) -> Iterator[ReviewRecord]:
     """Yield the records of an imported file.
 
     The id depends on the content of the record only, so that the same record of a later file has the same id. Equal
@@ -201,7 +203,7 @@ def records_of_entries(entries: Iterable[Entry], source: str, run: int) -> Itera
         digest = content if number == 1 else _digest(f"{content} {number}")
         is_pubmed = slug == "pubmed" and keys.get("pmid") and number == 1
         yield ReviewRecord(
-            id=pubmed_id(source, keys["pmid"]) if is_pubmed else f"ek-{slug}-{digest}",
+            id=make_pubmed_id(source, keys["pmid"]) if is_pubmed else f"ek-{slug}-{digest}",
             source=source,
             added=run,
             file=entry.file,
@@ -233,7 +235,7 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def entries_of_records(records: Sequence[ReviewRecord]) -> list[Entry]:
+def convert_to_entries(records: Sequence[ReviewRecord]) -> list[Entry]:
     """Return records as entries to merge, with the ids of the records; one file for each source."""
     entries: list[Entry] = []
     sources = list(dict.fromkeys(record.source for record in records))
@@ -252,7 +254,7 @@ def entries_of_records(records: Sequence[ReviewRecord]) -> list[Entry]:
 
 def to_ris(record: ReviewRecord, more: Iterable[tuple[str, str]] = ()) -> str:
     """Return a record as RIS with all its fields, each on one line."""
-    kind = first_value(record.fields, "TY") or "GEN"
+    kind = get_first_value(record.fields, "TY") or "GEN"
     fields = [one for one in record.fields if one[0] not in ("TY", "ER")]
     lines = [f"{tag}  - {text}" for tag, value in (*fields, *more) if (text := to_one_line(value))]
     return "\n".join([f"TY  - {to_one_line(kind)}", *lines, "ER  - "])

@@ -106,7 +106,7 @@ _SCRIPT: Final = """
 """
 
 
-def _hash(text: str) -> str:
+def _compute_hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
@@ -116,7 +116,7 @@ def write_page(
     """Yield the page in parts."""
     title = review.settings.title or "Systematic review"
     policy = (
-        f"default-src 'none'; style-src {_hash(_STYLE)}; script-src {_hash(_SCRIPT)}; base-uri 'none'; "
+        f"default-src 'none'; style-src {_compute_hash(_STYLE)}; script-src {_compute_hash(_SCRIPT)}; base-uri 'none'; "
         "form-action 'none'"
     )
     yield (

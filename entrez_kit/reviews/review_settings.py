@@ -61,7 +61,7 @@ class ReviewSettings(_Table):
     previous: Previous | None = None
     prisma_s: dict[Annotated[str, StringConstraints(pattern=r"^([1-9]|1[0-6])$")], Text] = Field(default_factory=dict)
 
-    def source(self, name: str) -> SourceSettings:
+    def get_source(self, name: str) -> SourceSettings:
         """Return the settings of a source; defaults if it has none."""
         wanted = name.casefold()
         return next((one for key, one in self.sources.items() if key.casefold() == wanted), SourceSettings())

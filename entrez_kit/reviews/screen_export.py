@@ -10,7 +10,7 @@ from entrez_kit.base.errors import InvalidInput, StoreError
 from entrez_kit.base.frontend_text import FrontendText, run
 from entrez_kit.core.model import Result
 from entrez_kit.core.operation import DocumentOperation
-from entrez_kit.references.files.tagged_fields import ABSTRACT_TAGS, first_value
+from entrez_kit.references.files.tagged_fields import ABSTRACT_TAGS, get_first_value
 from entrez_kit.references.merge.entries import SOURCE_NOTE
 from entrez_kit.reviews.dedupe_records import list_works
 from entrez_kit.reviews.folder import Review, find_inside, open_review, store_error
@@ -87,11 +87,11 @@ def _select(review: Review, request: ScreenExportRequest) -> list[tuple[ReviewRe
         )
     boxes = compute_flow(review)
     if request.stage == "title_abstract":
-        chosen = boxes.records_of("awaiting_screening") | boxes.records_of("other_awaiting")
-        more = boxes.records_of("to_screen") | boxes.records_of("other_works")
+        chosen = boxes.list_records("awaiting_screening") | boxes.list_records("other_awaiting")
+        more = boxes.list_records("to_screen") | boxes.list_records("other_works")
     else:
-        chosen = boxes.records_of("dbr_awaiting") | boxes.records_of("other_awaiting")
-        more = boxes.records_of("dbr_sought_reports") | boxes.records_of("other_sought_reports")
+        chosen = boxes.list_records("dbr_awaiting") | boxes.list_records("other_awaiting")
+        more = boxes.list_records("dbr_sought_reports") | boxes.list_records("other_sought_reports")
     chosen = more if request.every else chosen
     works = list_works(review.records)
     chosen_records = sorted((group[0] for work, group in works.items() if work in chosen), key=sort_key)
@@ -103,8 +103,8 @@ def write_record(group: Sequence[ReviewRecord]) -> str:
     first = group[0]
     fields = [one for one in first.fields if one[0] != "ID"]
     for tags in _COMPLETED:
-        if not first_value(fields, *tags):
-            other = next((one for one in group[1:] if first_value(one.fields, *tags)), None)
+        if not get_first_value(fields, *tags):
+            other = next((one for one in group[1:] if get_first_value(one.fields, *tags)), None)
             fields += [one for one in other.fields if one[0] in tags] if other is not None else []
     more = list(_list_ids(first, {tag for tag, _ in fields}))
     more.append(("N1", f"{SOURCE_NOTE}{'; '.join(sorted({one.source for one in group}))}"))

@@ -15,7 +15,7 @@ from entrez_kit.core.operation import DocumentOperation
 from entrez_kit.references.merge.models import FileToMerge
 from entrez_kit.references.merge.signatures import fold_title
 from entrez_kit.reviews.decisions import AUTOMATION, Choice, ScreeningDecision, Stage
-from entrez_kit.reviews.folder import Review, now, open_review, save
+from entrez_kit.reviews.folder import Review, get_now, open_review, save
 from entrez_kit.reviews.import_records import MAX_FILES
 from entrez_kit.reviews.journal import FileOfRun, Run
 from entrez_kit.reviews.read_screening import Row, read_rows
@@ -121,7 +121,7 @@ def import_screening(_: Services, request: ScreenImportRequest) -> ScreenImportR
         InvalidInput: a file cannot be read, or has no decision.
         StoreError: the folder cannot be written.
     """
-    started = now()
+    started = get_now()
     rows = list(read_rows(request.files))
     if request.decision is None and not any(row.choices for row in rows):
         raise InvalidInput(
@@ -144,10 +144,10 @@ def import_screening(_: Services, request: ScreenImportRequest) -> ScreenImportR
                 number=number,
                 step="screen_import",
                 started=started,
-                finished=now(),
+                finished=get_now(),
                 version=__version__,
                 source=request.stage,
-                files=[FileOfRun(name=one.file.rpartition("/")[2], sha256=_hash(one)) for one in request.files],
+                files=[FileOfRun(name=one.file.rpartition("/")[2], sha256=_compute_hash(one)) for one in request.files],
                 counts={"rows": len(rows), "applied": imported.applied},
                 records_sha256="",
             )
@@ -166,7 +166,7 @@ def import_screening(_: Services, request: ScreenImportRequest) -> ScreenImportR
     )
 
 
-def _hash(file: FileToMerge) -> str:
+def _compute_hash(file: FileToMerge) -> str:
     return hashlib.sha256((file.text or repr(file.references)).encode()).hexdigest()
 
 

@@ -9,7 +9,7 @@ from entrez_kit.base.errors import InvalidInput, RateLimited, StoreError, Upstre
 from entrez_kit.base.frontend_text import FrontendText, run
 from entrez_kit.core.model import Request, Warned
 from entrez_kit.core.operation import DocumentOperation
-from entrez_kit.reviews.folder import now, open_review, save
+from entrez_kit.reviews.folder import get_now, open_review, save
 from entrez_kit.reviews.journal import Run, Search
 from entrez_kit.reviews.review_settings import SOURCE
 from entrez_kit.reviews.search_pubmed import fetch_records, name_source, run_strategy
@@ -54,7 +54,7 @@ def search_review(services: Services, request: ReviewRequest) -> SearchReviewRes
                 ),
                 details={"reason": "searched_before"},
             )
-        started, number = now(), review.next_run
+        started, number = get_now(), review.next_run
         found = run_strategy(services, review)
         records = fetch_records(services, found.pmids, number, found.warnings)
         by_id = {record.id: record for record in review.records}
@@ -70,7 +70,7 @@ def search_review(services: Services, request: ReviewRequest) -> SearchReviewRes
             number=number,
             step="search",
             started=started,
-            finished=now(),
+            finished=get_now(),
             version=__version__,
             source=SOURCE,
             answered_by=name_source(services),

@@ -16,10 +16,10 @@ from entrez_kit.core.operation import DocumentOperation
 from entrez_kit.core.query_input import build_date_clause
 from entrez_kit.pubmed.date_slices import LAST, format_day
 from entrez_kit.pubmed.models import GRAVITY, Article, Standing, StandingNotice, StandingStatus
-from entrez_kit.references.files.tagged_fields import first_value
+from entrez_kit.references.files.tagged_fields import get_first_value
 from entrez_kit.references.merge.signatures import fold_title
 from entrez_kit.reviews.dedupe_records import link_duplicates
-from entrez_kit.reviews.folder import Review, now, open_review, save
+from entrez_kit.reviews.folder import Review, get_now, open_review, save
 from entrez_kit.reviews.journal import Change, ChangeKind, Run
 from entrez_kit.reviews.records import (
     Gone,
@@ -86,9 +86,9 @@ def update_review(services: Services, request: UpdateRequest) -> UpdateResult:
         UpstreamError: PubMed did not answer completely; nothing is stored.
         StoreError: the folder cannot be written.
     """
-    fresh = services.without_cache()
+    fresh = services.bypass_cache()
     with open_review(request.folder) as review:
-        started, number = now(), review.next_run
+        started, number = get_now(), review.next_run
         last = next((one.search for one in reversed(review.runs) if one.search is not None), None)
         if last is None:
             raise InvalidInput(
@@ -117,7 +117,7 @@ def update_review(services: Services, request: UpdateRequest) -> UpdateResult:
             number=number,
             step="update",
             started=started,
-            finished=now(),
+            finished=get_now(),
             version=__version__,
             source=SOURCE,
             answered_by=name_source(services),
@@ -268,7 +268,7 @@ def _has_same_place(record: ReviewRecord, article: Article) -> bool:
     """Return whether journal, volume and first page are equal, and known."""
     other = record_of_article(article, record.source, 1)
     mine, theirs = (
-        [one.journal.casefold(), *(first_value(one.fields, tag) for tag in ("VL", "SP"))] for one in (record, other)
+        [one.journal.casefold(), *(get_first_value(one.fields, tag) for tag in ("VL", "SP"))] for one in (record, other)
     )
     return mine == theirs and bool(mine[0]) and any(mine[1:])
 

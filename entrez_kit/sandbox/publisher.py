@@ -10,7 +10,7 @@ from string import Template
 from textwrap import wrap
 from typing import Final
 
-from entrez_kit.base.markup import on_the_line
+from entrez_kit.base.markup import flatten_scripts
 from entrez_kit.local.eutils.replies import HTML, LocalReply, answer_text
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.local.records.document import Document
@@ -129,7 +129,9 @@ def _draw(line: str) -> bytes:
 
 def _escape(text: str) -> bytes:
     """Escape a text for a PDF string; characters outside the encoding of the font become question marks."""
-    plain_text = on_the_line(text).replace("≥", ">=").replace("≤", "<=").replace("−", "-").encode("cp1252", "replace")
+    plain_text = (
+        flatten_scripts(text).replace("≥", ">=").replace("≤", "<=").replace("−", "-").encode("cp1252", "replace")
+    )
     return plain_text.replace(b"\\", b"\\\\").replace(b"(", b"\\(").replace(b")", b"\\)").replace(b"\n", b" ")
 
 

@@ -207,7 +207,7 @@ class Sandbox(LocalEntrez):
                 raise TypeError(f"unknown setting {name!r}")
             secret = name in BY_NAME and BY_NAME[name].secret and isinstance(value, str)
             values[name] = SecretStr(value) if secret else value
-        return Settings(**values).with_sandbox(self.url)
+        return Settings(**values).use_sandbox(self.url)
 
     # answering
 

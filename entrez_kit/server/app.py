@@ -35,7 +35,7 @@ from entrez_kit.base import __version__, tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured
 from entrez_kit.core.model import describe_problem
 from entrez_kit.core.operation import internal_error
-from entrez_kit.server.auth import allowed_scopes
+from entrez_kit.server.auth import get_allowed_scopes
 from entrez_kit.server.clients import ServerServices
 from entrez_kit.server.response_cache import ResponseCache
 from entrez_kit.server.telemetry import answering
@@ -102,8 +102,8 @@ class EntrezServer:
             version=__version__,
             title="entrez-kit",
             description=DESCRIPTION,
-            instructions=self._instructions(None),
-            get_tool_input_schema=self.toolbox.inputs_of,
+            instructions=self._write_instructions(None),
+            get_tool_input_schema=self.toolbox.get_input_schema,
             cache_hints=dict.fromkeys(
                 ("tools/list", "prompts/list", "resources/list", "resources/templates/list"), hint
             ),
@@ -125,12 +125,12 @@ class EntrezServer:
     async def instruct(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         """Return instructions for the tools that the caller's token allows."""
         result = await call_next(ctx)
-        scopes = allowed_scopes()
+        scopes = get_allowed_scopes()
         if scopes is not None and isinstance(result, dict) and "instructions" in result:
-            return {**result, "instructions": self._instructions(scopes)}
+            return {**result, "instructions": self._write_instructions(scopes)}
         return result
 
-    def _instructions(self, scopes: Collection[str] | None) -> str:
+    def _write_instructions(self, scopes: Collection[str] | None) -> str:
         listed = [[self.toolbox.find_listed_name(name, scopes) for name in chain] for chain in CHAINS]
         chains = [" -> ".join(name for name in chain if name) for chain in listed if all(chain)]
         demo = self.services.settings.demo_warning
@@ -138,13 +138,13 @@ class EntrezServer:
 
     async def list_tools(self, ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         """List the tools that the caller may use."""
-        listed = self.toolbox.list_tools(scopes=allowed_scopes(), protocol_version=ctx.protocol_version)
+        listed = self.toolbox.list_tools(scopes=get_allowed_scopes(), protocol_version=ctx.protocol_version)
         return ListToolsResult(tools=listed)
 
     async def call_tool(self, ctx: Context, params: CallToolRequestParams) -> CallToolResult:
         """Call a tool. Errors are returned as envelopes in the result."""
         definition = self.toolbox.find(params.name)
-        scopes = allowed_scopes()
+        scopes = get_allowed_scopes()
         if definition is not None and not definition.is_allowed(scopes):
             return self.toolbox.build_refusal(scope_error(definition.name, definition.scope), definition)
         arguments = params.arguments or {}
@@ -162,20 +162,20 @@ class EntrezServer:
         """List the resources with a fixed URI."""
         from entrez_kit.server import resources
 
-        return ListResourcesResult(resources=resources.list_resources(allowed_scopes()))
+        return ListResourcesResult(resources=resources.list_resources(get_allowed_scopes()))
 
     async def list_templates(self, ctx: Context, params: PaginatedRequestParams | None) -> ListResourceTemplatesResult:
         """List the resource templates."""
         from entrez_kit.server import resources
 
-        return ListResourceTemplatesResult(resource_templates=resources.list_templates(allowed_scopes()))
+        return ListResourceTemplatesResult(resource_templates=resources.list_templates(get_allowed_scopes()))
 
     async def read_resource(self, ctx: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
         """Read a resource."""
         from entrez_kit.server import resources
 
-        uri, scopes = str(params.uri), allowed_scopes()
-        return await self._in_thread(
+        uri, scopes = str(params.uri), get_allowed_scopes()
+        return await self._run_in_thread(
             ctx, lambda: resources.read_resource(self.services, uri, ctx.protocol_version, scopes)
         )
 
@@ -183,14 +183,14 @@ class EntrezServer:
         """List the prompts whose tools are available."""
         from entrez_kit.server import prompts
 
-        return ListPromptsResult(prompts=prompts.list_prompts(self.toolbox, allowed_scopes()))
+        return ListPromptsResult(prompts=prompts.list_prompts(self.toolbox, get_allowed_scopes()))
 
     async def get_prompt(self, ctx: Context, params: GetPromptRequestParams) -> GetPromptResult:
         """Return a prompt with its arguments filled in."""
         from entrez_kit.server import prompts
 
-        scopes = allowed_scopes()
-        return await self._in_thread(
+        scopes = get_allowed_scopes()
+        return await self._run_in_thread(
             ctx, lambda: prompts.get_prompt(self.toolbox, params.name, params.arguments or {}, scopes)
         )
 
@@ -198,10 +198,10 @@ class EntrezServer:
         """Complete an argument of a prompt or a resource template."""
         from entrez_kit.server import completions
 
-        scopes = allowed_scopes()
-        return await self._in_thread(ctx, lambda: completions.complete(self.services, params, scopes))
+        scopes = get_allowed_scopes()
+        return await self._run_in_thread(ctx, lambda: completions.complete(self.services, params, scopes))
 
-    async def _in_thread(self, ctx: Context, work: Callable[[], T]) -> T:
+    async def _run_in_thread(self, ctx: Context, work: Callable[[], T]) -> T:
         """Run work that may send requests in a thread.
 
         Raises:
@@ -209,7 +209,7 @@ class EntrezServer:
         """
 
         def run_traced() -> T:
-            with tracing.trace(tracing.new_request_id()) as opened:
+            with tracing.trace(tracing.create_request_id()) as opened:
                 try:
                     return work()
                 except EntrezKitError:
@@ -220,7 +220,7 @@ class EntrezServer:
         try:
             return await self.workers.run(ctx, run_traced)
         except EntrezKitError as exc:
-            error = self.toolbox.say(exc, allowed_scopes())
+            error = self.toolbox.say(exc, get_allowed_scopes())
         if isinstance(error, EntityNotFound):
             code = INVALID_PARAMS if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS else RESOURCE_NOT_FOUND
         else:
@@ -228,13 +228,13 @@ class EntrezServer:
         uri = (ctx.params or {}).get("uri")
         from entrez_kit.server import resources
 
-        document = resources.error_document(uri, error) if isinstance(uri, str) else error.envelope()
+        document = resources.build_error_document(uri, error) if isinstance(uri, str) else error.envelope()
         raise MCPError(code, error.message, json.loads(json.dumps(document, default=str)))
 
 
 async def give_ids(ctx: Context, call_next: CallNext) -> HandlerResult:
     """Set the ids of a message for its log lines."""
-    with answering(tracing.new_request_id()):
+    with answering(tracing.create_request_id()):
         return await call_next(ctx)
 
 

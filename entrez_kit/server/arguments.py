@@ -199,7 +199,7 @@ def _is_neutral(value: Any, part: Mapping[str, Any]) -> bool:
     )
 
 
-def with_neutral_value(part: Mapping[str, Any]) -> dict[str, Any]:
+def add_neutral_value(part: Mapping[str, Any]) -> dict[str, Any]:
     """Return the schema of an optional argument with a value that means "not given".
 
     Strict modes of hosts require every argument, and some do not support null. Strings, lists and objects may be empty.

@@ -211,7 +211,7 @@ _REFUSALS: Final = {
 """By the name of PyJWT's error, whose own message may contain the token."""
 
 
-def allowed_scopes() -> frozenset[str] | None:
+def get_allowed_scopes() -> frozenset[str] | None:
     """Return the scopes of the caller of the current message; None (all scopes) without tokens."""
     token = get_access_token()
     return None if token is None else frozenset(token.scopes)

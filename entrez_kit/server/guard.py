@@ -41,7 +41,7 @@ def read_origins(text: str | None) -> frozenset[str]:
     """
     origins = set()
     for part in filter(None, map(str.strip, (text or "").split(","))):
-        origin = normal_origin(part.rstrip("/"))
+        origin = normalize_origin(part.rstrip("/"))
         if origin is None:
             raise NotConfigured(
                 f"MCP_ALLOWED_ORIGINS: {part[:100]!r} is not an origin.",
@@ -54,7 +54,7 @@ def read_origins(text: str | None) -> frozenset[str]:
     return frozenset(origins)
 
 
-def normal_origin(text: str) -> str | None:
+def normalize_origin(text: str) -> str | None:
     """Normalize an origin as browsers do (lower case, brackets around IPv6, no default port); None if invalid."""
     try:
         parts = urlsplit(text)
@@ -104,12 +104,12 @@ class Rules:
 
     def allows_origin(self, origin: str) -> bool:
         """Return whether a page of this origin may send requests."""
-        normal = normal_origin(origin)
+        normal = normalize_origin(origin)
         if normal is None:
             return False
         return normal in self.origins or (self.loopback_origins and urlsplit(normal).hostname in LOOPBACK_NAMES)
 
-    def address(self, scope: Scope) -> str:
+    def find_address(self, scope: Scope) -> str:
         """Return the scheme and host of a request; https if an allowed origin has that host (a TLS proxy)."""
         host = Headers(scope=scope).get("host", "")
         return f"https://{host}" if f"https://{host.lower()}" in self.origins else f"{scope['scheme']}://{host}"
@@ -186,25 +186,25 @@ class TokenGuard:
         try:
             found = await self._backend.authenticate(HTTPConnection(scope))
         except TokenRefused as exc:
-            refusal = self._refusal(scope, 401, "invalid_token", str(exc))
+            refusal = self._refuse(scope, 401, "invalid_token", str(exc))
         else:
             if found is None:
-                refusal = self._refusal(scope, 401, None, "This server requires a bearer token.")
+                refusal = self._refuse(scope, 401, None, "This server requires a bearer token.")
             elif not found[0].scopes:
-                refusal = self._refusal(scope, 403, "insufficient_scope", "This token allows nothing here.")
+                refusal = self._refuse(scope, 403, "insufficient_scope", "This token allows nothing here.")
             else:
                 await self._app({**scope, "auth": found[0], "user": found[1]}, receive, send)
                 return
         await refusal(scope, receive, send)
 
-    def _refusal(self, scope: Scope, status: int, error: str | None, what: str) -> JSONResponse:
+    def _refuse(self, scope: Scope, status: int, error: str | None, what: str) -> JSONResponse:
         """Return the response required by RFC 6750 and RFC 9728; without credentials it has no error code."""
         logger.warning("request refused: %s", what, extra={"http_status": status})
         fields = {**({"error": error} if error else {}), "error_description": what}
         body = dict(fields) if error else {}
         if status == 403:
             body["scope"] = " ".join(SCOPES)
-        body["resource_metadata"] = f"{self._rules.address(scope)}{METADATA_PATH}{self._path}"
+        body["resource_metadata"] = f"{self._rules.find_address(scope)}{METADATA_PATH}{self._path}"
         challenge = ", ".join(f'{name}="{value}"' for name, value in body.items())
         return JSONResponse(
             {**fields, "how_to_get_a_token": TOKENS}, status, headers={"WWW-Authenticate": f"Bearer {challenge}"}
@@ -218,10 +218,10 @@ TOKENS: Final = (
 )
 
 
-def resource_metadata(rules: Rules, scope: Scope, path: str) -> dict[str, Any]:
+def describe_resource(rules: Rules, scope: Scope, path: str) -> dict[str, Any]:
     """Return the RFC 9728 document of the endpoint, which describes its tokens."""
     return {
-        "resource": f"{rules.address(scope)}{path}",
+        "resource": f"{rules.find_address(scope)}{path}",
         "resource_name": "entrez-kit",
         "scopes_supported": list(SCOPES),
         "bearer_methods_supported": ["header"],

@@ -34,7 +34,7 @@ from entrez_kit.server.guard import (
     Rules,
     SessionLimit,
     TokenGuard,
-    resource_metadata,
+    describe_resource,
 )
 from entrez_kit.server.shutdown import Shutdown
 from entrez_kit.services.transport import is_loopback
@@ -61,7 +61,7 @@ GRACE_SECONDS: Final = 0.7
 logger = logging.getLogger("entrez_kit.server.http")
 
 
-async def _health(request: Request) -> JSONResponse:
+async def _answer_health(request: Request) -> JSONResponse:
     return JSONResponse({"status": "ok", "version": __version__})
 
 
@@ -107,12 +107,12 @@ def build_app(server: Server[Any], settings: Settings) -> ASGIApp:
         return manager.run()
 
     async def metadata(request: Request) -> JSONResponse:
-        return JSONResponse(resource_metadata(rules, request.scope, PATH))
+        return JSONResponse(describe_resource(rules, request.scope, PATH))
 
     inner = Starlette(
         routes=[
             Route(PATH, endpoint=TokenGuard(protocol, secret, rules, PATH), methods=["GET", "POST", "DELETE"]),
-            Route(HEALTH_PATH, endpoint=_health, methods=["GET"]),
+            Route(HEALTH_PATH, endpoint=_answer_health, methods=["GET"]),
             Route(METADATA_PATH, endpoint=metadata, methods=["GET"]),
             Route(f"{METADATA_PATH}{PATH}", endpoint=metadata, methods=["GET"]),
         ],

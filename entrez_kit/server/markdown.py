@@ -66,11 +66,11 @@ def _render_own(name: str, value: Any) -> Iterator[str]:
 def _render_item(start: str, text: str) -> Iterator[str]:
     """Yield a list item whose text is not interpreted as Markdown."""
     if len(text.splitlines()) > 1:
-        yield from (start.rstrip(), *fence(text))
+        yield from (start.rstrip(), *enclose_in_fence(text))
     elif _PLAIN.fullmatch(text):
         yield start + text
     else:
-        ticks = "`" * (_longest_backticks(text) + 1)
+        ticks = "`" * (_measure_backticks(text) + 1)
         yield f"{start}{ticks} {text} {ticks}"
 
 
@@ -86,18 +86,18 @@ def _render_record(number: int, total: int, record: Any) -> Iterator[str]:
     styles = texts if isinstance(texts, Mapping) and all(isinstance(text, str) for text in texts.values()) else {}
     rest = {key: value for key, value in record.items() if not (key == "citations" and styles)}
     if rest:
-        yield from fence("\n".join(_render_quoted(rest, 1)).strip("\n"))
+        yield from enclose_in_fence("\n".join(_render_quoted(rest, 1)).strip("\n"))
     for style, text in styles.items():
-        yield from ("", *_render_item("", _humanize(style)), *fence(text))
+        yield from ("", *_render_item("", _humanize(style)), *enclose_in_fence(text))
 
 
-def fence(text: str) -> Iterator[str]:
+def enclose_in_fence(text: str) -> Iterator[str]:
     """Yield a text in a fence that is longer than every run of backticks inside."""
-    ticks = "`" * max(3, _longest_backticks(text) + 1)
+    ticks = "`" * max(3, _measure_backticks(text) + 1)
     yield from (ticks, text, ticks)
 
 
-def _longest_backticks(text: str) -> int:
+def _measure_backticks(text: str) -> int:
     return max((len(match[0]) for match in _BACKTICKS.finditer(text)), default=0)
 
 

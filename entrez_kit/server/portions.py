@@ -49,11 +49,11 @@ class ReplyArguments(Request):
     reply_limit: int = Field(default=DEFAULT_LIMIT, ge=MIN_LIMIT, description="Characters.")
 
 
-def with_portions(schema: Mapping[str, Any], operation: Operation[Any, Any]) -> dict[str, Any]:
+def add_portions(schema: Mapping[str, Any], operation: Operation[Any, Any]) -> dict[str, Any]:
     """Return the schema of a tool with limited replies. A tool with an offset does not need ``reply_start``."""
-    from entrez_kit.server.schemas import input_schema
+    from entrez_kit.server.schemas import build_input_schema
 
-    properties = input_schema(ReplyArguments)["properties"]
+    properties = build_input_schema(ReplyArguments)["properties"]
     del properties["fields"]["maxItems"]
     if not operation.agents.duplicate_fields:  # records with few members
         del properties["fields"]
@@ -78,14 +78,14 @@ class RequestedPage:
     skipped: int
     size: int | None
 
-    def total(self, document: Document, returned: int) -> int:
+    def count_total(self, document: Document, returned: int) -> int:
         """Return the number of requested results that exist, from the start of the page."""
         if self.paging.total is None or (whole := self.paging.total(document)) is None:
             return returned
         left = max(whole - self.skipped, 0)
         return left if self.size is None else min(left, self.size)
 
-    def next_arguments(self, end: int) -> dict[str, int]:
+    def build_next_arguments(self, end: int) -> dict[str, int]:
         """Return the arguments of the call for the results after ``end``."""
         following = {self.paging.skip: self.skipped + end}
         return following if self.size is None else {**following, self.paging.size: self.size - end}
@@ -146,10 +146,10 @@ class Portion:
             reply = self._cut_text(document, split_record_text(value))
         else:
             reply, cuts = _shorten(document, self.limit - _NOTE)
-            reply["reply_cut"] = _with_cuts({}, cuts, "")
-        return self._without_next_page(reply) if "next_start" in reply["reply_cut"] else reply
+            reply["reply_cut"] = _add_cuts({}, cuts, "")
+        return self._remove_next_page(reply) if "next_start" in reply["reply_cut"] else reply
 
-    def _without_next_page(self, reply: Document) -> Document:
+    def _remove_next_page(self, reply: Document) -> Document:
         """Remove the cursor of the next page from a reply, because it would skip the rest of this one."""
         outer, _, inner = self.next_page.partition(".")
         if inner:
@@ -166,7 +166,7 @@ class Portion:
     def _is_last(self, document: Document, value: list[Any] | str) -> bool:
         assert self.page is not None
         count = len(value) if isinstance(value, list) else len(split_record_text(value).parts)
-        return self.page.total({**document, **self.details}, count) <= count
+        return self.page.count_total({**document, **self.details}, count) <= count
 
     def _project(self, record: Any) -> Any:
         """Return a record with the requested members and its ids."""
@@ -183,9 +183,9 @@ class Portion:
 
     def _cut_records(self, document: Document, records: list[Any]) -> Document:
         beside = document.get(self.beside) or []
-        base, cuts = self._compact({**document, self.member: [], **({self.beside: []} if beside else {})})
+        base, cuts = self._compact_document({**document, self.member: [], **({self.beside: []} if beside else {})})
         account = _Account.of(document, self.inputs, len(records))
-        room = self._room(base, account)
+        room = self._count_room(base, account)
         start = min(self.start, len(records))
         taken: list[Any] = []
         for number, record in enumerate(records[start:], start):
@@ -208,9 +208,9 @@ class Portion:
         return {**base, "reply_cut": self._describe(document, account, start, end, total, cuts)}
 
     def _cut_text(self, document: Document, text: RecordText) -> Document:
-        base, cuts = self._compact({**document, self.member: ""})
+        base, cuts = self._compact_document({**document, self.member: ""})
         account = _Account.of(document, self.inputs, len(text.parts) if text.has_records else -1)
-        room = self._room(base, account) - count_characters(text.head) - count_characters(text.tail)
+        room = self._count_room(base, account) - count_characters(text.head) - count_characters(text.tail)
         start = end = min(self.start, len(text.parts))
         taken: list[str] = []
         too_large: dict[int, int] = {}
@@ -230,12 +230,12 @@ class Portion:
         described = self._describe(document, account, start, end, len(text.parts), cuts, too_large)
         return {**base, "reply_cut": described}
 
-    def _room(self, base: Document, account: "_Account") -> int:
+    def _count_room(self, base: Document, account: "_Account") -> int:
         """Return the characters available for records, at least half of the limit."""
         named = account.size * (2 if self.resume else 1)
         return max(self.limit - count_characters(base) - named - _NOTE, self.limit // 2)
 
-    def _compact(self, document: Document) -> tuple[Document, list[str]]:
+    def _compact_document(self, document: Document) -> tuple[Document, list[str]]:
         """Return the document without lists of the inputs and with its other members shortened to half of the limit."""
         dropped = [name for name in _ECHOES if name in document and name != self.member]
         remaining = {name: value for name, value in document.items() if name not in dropped}
@@ -263,14 +263,14 @@ class Portion:
         skipped, total = 0, count
         following: dict[str, Any] = {"reply_start": end}
         if self.page is not None:
-            skipped, total = self.page.skipped, self.page.total({**document, **self.details}, count)
-            following = self.page.next_arguments(end)
+            skipped, total = self.page.skipped, self.page.count_total({**document, **self.details}, count)
+            following = self.page.build_next_arguments(end)
             if end == count < total:  # the service may have sent fewer than requested
                 sent = (
                     self.page.paging.sent({**document, **self.details}) if self.page.paging.sent is not None else count
                 )
                 end = max(end, sent or 0)
-                following = self.page.next_arguments(end)
+                following = self.page.build_next_arguments(end)
         message = f"{self.member} {skipped + start} to {skipped + end} of {skipped + total}."
         described: Document = {"message": message}
         if end < total and self.resume and account.is_exact:
@@ -281,11 +281,11 @@ class Portion:
             described["message"] += f" Make the same call with {named} for the rest"
             described["message"] += f", or with a reply_limit over {self.limit}."
             described |= {"next_start": next(iter(following.values())), "next_arguments": following}
-        described = _with_cuts(described, cuts, f"; a reply_limit over {self.limit} gives more")
+        described = _add_cuts(described, cuts, f"; a reply_limit over {self.limit} gives more")
         if too_large:
             listed = ", ".join(f"{account.name_of(n, skipped)} ({least})" for n, least in [*too_large.items()][:5])
             described["message"] += f" Too large for this reply, with the reply_limit each needs: {listed}."
-        ids = account.ids(start, end, too_large)
+        ids = account.group_ids(start, end, too_large)
         return {**described, "ids": ids} if ids else described
 
 
@@ -311,7 +311,7 @@ class _Account:
         others: dict[str, list[str]] = {}
         listed = {name for member in _MISSING[:2] for name in document.get(member) or ()}
         listed |= {one["id"] for one in document.get("unavailable") or ()}
-        for name, status in _statuses(document, inputs):
+        for name, status in _yield_statuses(document, inputs):
             if status == "found":
                 found.append(name[:_MAX_NAME])
             elif name not in listed:
@@ -330,7 +330,7 @@ class _Account:
         """Return the input of a record, or its number."""
         return self.found[number] if self.is_exact else f"number {skipped + number}"
 
-    def ids(self, start: int, end: int, too_large: Mapping[int, int]) -> dict[str, list[str]]:
+    def group_ids(self, start: int, end: int, too_large: Mapping[int, int]) -> dict[str, list[str]]:
         """Return the inputs by outcome, if the reply has these records."""
         lists = dict(self.others)
         if self.is_exact:
@@ -342,7 +342,7 @@ class _Account:
         return {status: names for status, names in lists.items() if names}
 
 
-def _statuses(document: Document, inputs: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _yield_statuses(document: Document, inputs: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield each input in order with its status: found, not_found, invalid or error."""
     if outcomes := document.get("outcomes"):
         for outcome in outcomes:
@@ -356,7 +356,7 @@ def _statuses(document: Document, inputs: Sequence[str]) -> Iterator[tuple[str, 
             yield name, "found"
 
 
-def _with_cuts(described: Document, cuts: list[str], more: str) -> Document:
+def _add_cuts(described: Document, cuts: list[str], more: str) -> Document:
     """Add the names of shortened members to ``reply_cut``."""
     if not cuts:
         return described
@@ -386,7 +386,7 @@ def take_portion(
     known = list_record_fields(operation) if wanted else {}
     paging, page = operation.agents.paging, None
     if paging is not None and (not paging.only_with or rest.get(paging.only_with)):
-        skipped, size = (_as_number(rest.get(name)) for name in (paging.skip, paging.size))
+        skipped, size = (_to_number(rest.get(name)) for name in (paging.skip, paging.size))
         if start:  # the number in a reply counts from the first result
             skipped = max(skipped or 0, start)
             rest, start = {**rest, paging.skip: skipped}, 0
@@ -448,7 +448,7 @@ def _select_level(
     """Return the arguments with which records have these fields: those that turn them on, and a level that has them."""
     turned_on_by, by_level = operation.agents.field_arguments, operation.agents.fields_by_level
     needed: dict[str, Any] = {turned_on_by[name]: True for name in fields if name in turned_on_by}
-    usual = operation.agents.defaults.get("detail_level") or _default_level(operation)
+    usual = operation.agents.defaults.get("detail_level") or _get_default_level(operation)
     has = by_level.get(str(arguments.get("detail_level") or usual), ())
     listed = {name for names in by_level.values() for name in names}
     lacking = {name for name in fields if name in listed and name not in has}
@@ -458,7 +458,7 @@ def _select_level(
     return needed
 
 
-def _default_level(operation: Operation[Any, Any]) -> str:
+def _get_default_level(operation: Operation[Any, Any]) -> str:
     info = operation.request.model_fields.get("detail_level")
     return str(info.default) if info is not None else ""
 
@@ -476,10 +476,10 @@ def _describe_fields(operation: Operation[Any, Any]) -> str:
 
 def list_record_fields(operation: Operation[Any, Any]) -> Mapping[str, Any]:
     """Return the names of all members of records, with dots for nested ones, and their empty values: ``[]`` or null."""
-    from entrez_kit.server.schemas import result_schema
+    from entrez_kit.server.schemas import build_result_schema
 
     result: type[BaseModel] = operation.result
-    schema = result_schema(result)
+    schema = build_result_schema(result)
     definitions = schema.get("$defs", {})
     found: dict[str, Any] = {}
 
@@ -499,7 +499,7 @@ def list_record_fields(operation: Operation[Any, Any]) -> Mapping[str, Any]:
     return MappingProxyType(found)
 
 
-def _as_number(value: Any) -> int | None:
+def _to_number(value: Any) -> int | None:
     """Return an integer, also from a string; None for other values."""
     try:
         return None if isinstance(value, bool) or value is None else int(str(value))
@@ -535,7 +535,7 @@ def wrong_argument(
 
 
 def _check_fields(records: Sequence[Any], fields: Sequence[str], may_have: Collection[str]) -> None:
-    known = {*may_have, *(name for record in records for name in _names_in(record))} if fields else set()
+    known = {*may_have, *(name for record in records for name in _yield_names(record))} if fields else set()
     for requested in fields:
         name = requested.removeprefix("-")
         if known and name not in known:
@@ -547,14 +547,14 @@ def _check_fields(records: Sequence[Any], fields: Sequence[str], may_have: Colle
             )
 
 
-def _names_in(value: Any, above: str = "") -> Iterator[str]:
+def _yield_names(value: Any, above: str = "") -> Iterator[str]:
     if isinstance(value, list):
         for item in value:
-            yield from _names_in(item, above)
+            yield from _yield_names(item, above)
     elif isinstance(value, dict):
         for name, inner in value.items():
             yield above + name
-            yield from _names_in(inner, f"{above}{name}.")
+            yield from _yield_names(inner, f"{above}{name}.")
 
 
 def _keep(value: Any, above: str, wanted: set[str], out: set[str]) -> Any:

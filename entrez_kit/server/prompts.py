@@ -12,7 +12,7 @@ from typing import Final
 from mcp_types import GetPromptResult, Prompt, PromptArgument, PromptMessage, TextContent
 
 from entrez_kit.base.errors import InvalidInput
-from entrez_kit.base.invisible import visible
+from entrez_kit.base.invisible import remove_invisible
 from entrez_kit.server.portions import wrong_argument
 from entrez_kit.server.tools import Toolbox
 
@@ -199,7 +199,7 @@ def get_prompt(
     Raises:
         InvalidInput: the prompt does not exist, or an argument is missing, unknown or invalid.
     """
-    from entrez_kit.server.markdown import fence
+    from entrez_kit.server.markdown import enclose_in_fence
 
     recipe = next((recipe for recipe in _list_available(toolbox, scopes) if recipe.name == name), None)
     if recipe is None:
@@ -217,7 +217,7 @@ def get_prompt(
     lines += ["", recipe.closing]
     filled = toolbox.replace_names("\n".join(lines))
     content = "\n".join(f"{name}: {values[name]}" for name in recipe.free_text if values[name])
-    texts = {**values, "free_text": "\n".join(fence(content))}
+    texts = {**values, "free_text": "\n".join(enclose_in_fence(content))}
     filled = re.sub(r"\{([a-z_]+)\}", lambda match: texts[match[1]], filled)
     return GetPromptResult(
         description=recipe.description,
@@ -228,7 +228,7 @@ def get_prompt(
 def _read_values(recipe: Recipe, arguments: Mapping[str, str]) -> dict[str, str]:
     """Validate the arguments and return their values in the text."""
     known = {argument.name: argument for argument in recipe.arguments}
-    texts = {name: " ".join(visible(" ".join(value.split())).split()) for name, value in arguments.items()}
+    texts = {name: " ".join(remove_invisible(" ".join(value.split())).split()) for name, value in arguments.items()}
     for name, value in texts.items():
         if name not in known:
             raise _argument_error(recipe, name, value, f"unknown argument; the arguments are {', '.join(known)}")

@@ -127,15 +127,15 @@ def read_resource(
     if not may_read(uri, scopes):
         raise scope_error(uri, str(scope_of_resource(uri)))
     if uri == INFO_URI:
-        return _json_contents(uri, server_info(services, protocol_version))
+        return _build_json_contents(uri, describe_server(services, protocol_version))
     if uri.startswith(STATS_PREFIX):
-        stats = database_stats(services, uri.removeprefix(STATS_PREFIX))
-        return _json_contents(uri, Portion().cut(stats))  # some databases have hundreds of links
+        stats = fetch_database_stats(services, uri.removeprefix(STATS_PREFIX))
+        return _build_json_contents(uri, Portion().cut(stats))  # some databases have hundreds of links
     if uri.startswith(PAPER_PREFIX):
         from entrez_kit.corpus.operations import RAG_GET
 
         found = RAG_GET.run(services, {"doc_id": f"pmid:{uri.removeprefix(PAPER_PREFIX)}"})
-        return _json_contents(uri, found.model_dump(mode="json"))
+        return _build_json_contents(uri, found.model_dump(mode="json"))
     if uri.startswith(GUIDE_PREFIX):
         try:
             guide = read_guide(uri.removeprefix(GUIDE_PREFIX))
@@ -147,7 +147,7 @@ def read_resource(
     raise _unknown_error(uri, f"There are {there}; resources/list names them all.")
 
 
-def error_document(uri: str, error: EntrezKitError) -> dict[str, Any]:
+def build_error_document(uri: str, error: EntrezKitError) -> dict[str, Any]:
     """Return the error document of a resource; for the corpus it is the envelope of its contract."""
     if not uri.startswith(PAPER_PREFIX):
         return {**error.envelope(), "uri": uri}
@@ -165,7 +165,7 @@ def _unknown_error(uri: str, hint: str) -> EntityNotFound:
     )
 
 
-def _json_contents(uri: str, document: dict[str, Any]) -> ReadResourceResult:
+def _build_json_contents(uri: str, document: dict[str, Any]) -> ReadResourceResult:
     text = json.dumps(document, ensure_ascii=False)
     blob = base64.b64encode(text.encode("utf-8")).decode("ascii")
     return ReadResourceResult(
@@ -176,7 +176,7 @@ def _json_contents(uri: str, document: dict[str, Any]) -> ReadResourceResult:
     )
 
 
-def server_info(services: ServerServices, protocol_version: str) -> dict[str, Any]:
+def describe_server(services: ServerServices, protocol_version: str) -> dict[str, Any]:
     """Describe the server, its compliance with NCBI's rules, and the result of its last request to NCBI.
 
     Args:
@@ -215,7 +215,7 @@ def server_info(services: ServerServices, protocol_version: str) -> dict[str, An
     }
 
 
-def database_stats(services: ServerServices, name: str) -> dict[str, Any]:
+def fetch_database_stats(services: ServerServices, name: str) -> dict[str, Any]:
     """Return the statistics of an Entrez database.
 
     Raises:

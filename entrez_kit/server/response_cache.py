@@ -46,7 +46,7 @@ class ResponseCache:
 
     def get(self, tool: str, arguments: Mapping[str, Any], scopes: Collection[str] | None) -> CachedResponse | None:
         """Return the cached response to a call with these scopes; None if there is no valid one."""
-        key = _key(tool, arguments, scopes)
+        key = _build_key(tool, arguments, scopes)
         with self._lock:
             cached = self._responses.get(key) if key is not None else None
             if key is None or cached is None:
@@ -66,7 +66,7 @@ class ResponseCache:
         trace: Trace,
     ) -> None:
         """Store a complete response, if it may be cached."""
-        key, until = _key(tool, arguments, scopes), trace.until
+        key, until = _build_key(tool, arguments, scopes), trace.until
         size = sum(len(part.text) for part in result.content if part.type == "text")
         if key is None or until <= time.time() or size > self._most:
             return
@@ -83,7 +83,7 @@ class ResponseCache:
             self._size -= gone.size
 
 
-def _key(tool: str, arguments: Mapping[str, Any], scopes: Collection[str] | None) -> Key | None:
+def _build_key(tool: str, arguments: Mapping[str, Any], scopes: Collection[str] | None) -> Key | None:
     try:
         return tool, json.dumps(arguments, sort_keys=True), None if scopes is None else frozenset(scopes)
     except (TypeError, ValueError, RecursionError):  # not valid JSON values; no client sends them

@@ -14,7 +14,7 @@ from entrez_kit.base.settings import Settings
 from entrez_kit.server.app import EntrezServer, Options
 from entrez_kit.server.clients import ServerServices
 from entrez_kit.server.shutdown import Shutdown
-from entrez_kit.server.telemetry import flush, line_ids
+from entrez_kit.server.telemetry import flush, list_line_ids
 
 FLUSH_SECONDS: Final = 0.3
 
@@ -33,7 +33,7 @@ def serve(settings: Settings, options: Options, *, give_up: Callable[[int], None
         NotConfigured: HTTP has no secret for tokens, or cannot listen on its address.
     """
     with contextlib.ExitStack() as stack:
-        stack.enter_context(logging_to(settings, ids=line_ids))
+        stack.enter_context(logging_to(settings, ids=list_line_ids))
         services = stack.enter_context(ServerServices(settings))
         handlers = EntrezServer(services, options)
         server = handlers.build()

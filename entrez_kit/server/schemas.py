@@ -11,7 +11,7 @@ from pydantic_core import InitErrorDetails
 
 from entrez_kit.core.model import NO_SUCH_ARGUMENT, UNKNOWN_ARGUMENT, Request, contradiction_error, is_absent
 from entrez_kit.core.operation import Operation, invalid_arguments
-from entrez_kit.server.arguments import with_neutral_value
+from entrez_kit.server.arguments import add_neutral_value
 from entrez_kit.server.trimming import is_request_detail
 from entrez_kit.services import Services
 
@@ -62,7 +62,7 @@ class AgentOperation(Operation[Any, Any]):
         self._check({name: (name, getattr(request, name)) for name in self.agents.caps})
         return request if self.agents.limit is None else self.agents.limit(request)
 
-    def input_schema(self) -> Schema:
+    def build_input_schema(self) -> Schema:
         """Return the schema of the arguments, with the defaults and bounds for agents."""
         whole = self.request.model_json_schema(by_alias=False)
         for part in whole["properties"].values():
@@ -75,7 +75,7 @@ class AgentOperation(Operation[Any, Any]):
             part = whole["properties"][name]
             for option in part.get("anyOf", (part,)):
                 option[{"array": "maxItems"}.get(option["type"], "maximum")] = cap
-        schema = _compact_request(whole)
+        schema = _compact_request_schema(whole)
         if self.agents.closed_schema:  # the contract of these tools lists the shortest text
             for name, part in schema["properties"].items():
                 if "minLength" in (bounds := whole["properties"][name]):
@@ -105,7 +105,7 @@ class AgentOperation(Operation[Any, Any]):
             raise error
 
 
-def with_several(schema: Schema, operation: Operation[Any, Any]) -> Schema:
+def allow_several(schema: Schema, operation: Operation[Any, Any]) -> Schema:
     """Return the schema of a tool that takes one value of an argument, or a list."""
     several = operation.agents.several
     if several is None:
@@ -118,7 +118,7 @@ def with_several(schema: Schema, operation: Operation[Any, Any]) -> Schema:
     }
     own = schema["properties"]
     rest = {name: inner for name, inner in own.items() if name != several.field}
-    properties = {several.field: with_neutral_value(own[several.field]), several.argument: part, **rest}
+    properties = {several.field: add_neutral_value(own[several.field]), several.argument: part, **rest}
     required = [name for name in schema["required"] if name != several.field]
     found = {name: inner for name, inner in schema.items() if name != "required"}
     return {**found, "properties": properties, **({"required": required} if required else {})}
@@ -134,26 +134,26 @@ def _find_field(model: type[BaseModel], name: str) -> str:
     return next((field for field, info in model.model_fields.items() if name in (field, info.alias)), name)
 
 
-def input_schema(request: type[Request]) -> Schema:
+def build_input_schema(request: type[Request]) -> Schema:
     """Return the schema of a request: flat, without references, titles and null."""
-    return _compact_request(request.model_json_schema(by_alias=False))
+    return _compact_request_schema(request.model_json_schema(by_alias=False))
 
 
-def _compact_request(whole: Schema) -> Schema:
-    schema = _compact(whole, whole.get("$defs", {}))
+def _compact_request_schema(whole: Schema) -> Schema:
+    schema = _compact_schema(whole, whole.get("$defs", {}))
     schema.pop("description", None)
     schema.setdefault("properties", {})
     return schema
 
 
 @cache
-def result_schema(result: Any) -> Schema:
+def build_result_schema(result: Any) -> Schema:
     """Return pydantic's schema of a result model. Callers must not change it."""
     schema: Schema = result.model_json_schema(by_alias=False)
     return schema
 
 
-def output_schema(
+def build_output_schema(
     result: type[BaseModel], *, in_portions: bool = False, several: type[BaseModel] | None = None
 ) -> Schema:
     """Return the schema of a result: all members that agents get, with their types; it also accepts the error envelope.
@@ -164,21 +164,21 @@ def output_schema(
     Some clients validate errors against the schema too. So no member is required and other members are allowed; many
     hosts do not support ``oneOf``.
     """
-    whole = result_schema(result)
+    whole = build_result_schema(result)
     definitions = whole.get("$defs", {})
     properties: Schema = {}
     for name, part in whole.get("properties", {}).items():
         if is_request_detail(name):
             continue
         left_out_when_empty = result.model_fields[name].exclude_if is not None
-        properties[name] = _outline(part, definitions, _DEPTH)
+        properties[name] = _outline_types(part, definitions, _DEPTH)
         if left_out_when_empty and isinstance(kinds := properties[name].get("type"), list):
             kinds.remove("null")
             properties[name]["type"] = kinds[0] if len(kinds) == 1 else kinds
     if "warnings" in result.model_fields and "warnings" not in properties:  # pydantic leaves it out of the schema
         properties["warnings"] = {"type": "array", "items": {"type": "object"}}
     if several is not None:
-        properties |= output_schema(several, in_portions=True)["properties"]
+        properties |= build_output_schema(several, in_portions=True)["properties"]
     properties["incomplete"] = {"type": "object"}
     if in_portions:
         properties["reply_cut"] = {"type": "object"}
@@ -189,7 +189,7 @@ _DEPTH: Final = 1
 """The depth of objects whose members an output schema lists."""
 
 
-def _outline(schema: Mapping[str, Any], definitions: Mapping[str, Schema], depth: int) -> Schema:
+def _outline_types(schema: Mapping[str, Any], definitions: Mapping[str, Schema], depth: int) -> Schema:
     """Return the types of a value and of what it contains, up to a depth; of several models, the members of all."""
     options = [_resolve(part, definitions) for part in schema.get("anyOf", schema.get("oneOf", (schema,)))]
     options = [inner for one in options for inner in (one.get("anyOf") or one.get("oneOf") or [one])]
@@ -200,25 +200,25 @@ def _outline(schema: Mapping[str, Any], definitions: Mapping[str, Schema], depth
     outline: Schema = {"type": kinds[0] if len(kinds) == 1 else kinds}
     items = [one["items"] for one in options if isinstance(one.get("items"), Mapping)]
     if "array" in kinds and items:
-        outline["items"] = _outline({"anyOf": items} if len(items) > 1 else items[0], definitions, depth)
+        outline["items"] = _outline_types({"anyOf": items} if len(items) > 1 else items[0], definitions, depth)
     members: dict[str, list[Mapping[str, Any]]] = {}
     for one in options:
         for name, part in one.get("properties", {}).items():
             members.setdefault(name, []).append(part)
     if members and depth:
         outline["properties"] = {
-            name: _outline({"anyOf": parts} if len(parts) > 1 else parts[0], definitions, depth - 1)
+            name: _outline_types({"anyOf": parts} if len(parts) > 1 else parts[0], definitions, depth - 1)
             for name, parts in members.items()
         }
     return outline
 
 
-def closed_output_schema(result: type[BaseModel]) -> Schema:
+def build_closed_output_schema(result: type[BaseModel]) -> Schema:
     """Return the schema of a result without additional properties at any depth, except the envelope's ``error``.
 
     Optional members outside the contract stay shallow.
     """
-    whole = result_schema(result)
+    whole = build_result_schema(result)
     schema = _close(whole, whole.get("$defs", {}))
     schema["properties"]["error"] = {}
     return schema
@@ -231,10 +231,10 @@ def _close(schema: Mapping[str, Any], definitions: Mapping[str, Schema]) -> Sche
         return {"type": "object", "properties": inner, "additionalProperties": False}
     if isinstance(schema.get("items"), Mapping):
         return {"type": "array", "items": _close(schema["items"], definitions)}
-    return _type_of(schema, definitions, nullable="null" in str(schema.get("anyOf")) and "$ref" not in str(schema))
+    return _get_type(schema, definitions, nullable="null" in str(schema.get("anyOf")) and "$ref" not in str(schema))
 
 
-def _compact(schema: Mapping[str, Any], definitions: Mapping[str, Schema]) -> Schema:
+def _compact_schema(schema: Mapping[str, Any], definitions: Mapping[str, Schema]) -> Schema:
     """Inline references, drop parts without information, and reduce "X or null" to X."""
     schema = _resolve(schema, definitions)
     options = [part for part in schema.get("anyOf", ()) if part.get("type") != "null"]
@@ -265,15 +265,15 @@ def _compact(schema: Mapping[str, Any], definitions: Mapping[str, Schema]) -> Sc
         *most, last = map(str, choices)
         result["description"] = result["description"].replace(f": {', '.join(most)} or {last}.", ".")
     if "anyOf" in result:
-        result["anyOf"] = [_compact(part, definitions) for part in options]
+        result["anyOf"] = [_compact_schema(part, definitions) for part in options]
     if "properties" in result:
-        parts = {name: _compact(part, definitions) for name, part in result["properties"].items()}
+        parts = {name: _compact_schema(part, definitions) for name, part in result["properties"].items()}
         required = result.get("required", ())
         result["properties"] = {
-            name: part if name in required else with_neutral_value(part) for name, part in parts.items()
+            name: part if name in required else add_neutral_value(part) for name, part in parts.items()
         }
     if isinstance(result.get("items"), Mapping):
-        result["items"] = _compact(result["items"], definitions)
+        result["items"] = _compact_schema(result["items"], definitions)
     return result
 
 
@@ -286,7 +286,7 @@ def _resolve(schema: Mapping[str, Any], definitions: Mapping[str, Schema]) -> Sc
     return {**_resolve(definitions[name], definitions), **others}
 
 
-def _type_of(schema: Mapping[str, Any], definitions: Mapping[str, Schema], *, nullable: bool) -> Schema:
+def _get_type(schema: Mapping[str, Any], definitions: Mapping[str, Schema], *, nullable: bool) -> Schema:
     """Return only the JSON type of a member, with null if allowed; an empty schema if it has several types."""
     types = {_resolve(part, definitions).get("type") for part in schema.get("anyOf", (schema,))}
     may_be_null = nullable and "null" in types

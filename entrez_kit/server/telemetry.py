@@ -89,7 +89,7 @@ def answering(message_id: str) -> Iterator[None]:
         _message.reset(message)
 
 
-def line_ids() -> dict[str, str]:
+def list_line_ids() -> dict[str, str]:
     """Return the ids of a log line: call, message and span.
 
     ``request_id`` is the id of the call, ``parent_request_id`` that of the message; outside a call, ``request_id`` is

@@ -34,17 +34,22 @@ class ToolDefinition:
     @classmethod
     def of(cls, operation: Operation[Any, Any]) -> "ToolDefinition":
         """Build the definition of an operation, with the bounds for MCP calls."""
-        from entrez_kit.server.portions import with_portions
-        from entrez_kit.server.schemas import AgentOperation, closed_output_schema, output_schema, with_several
+        from entrez_kit.server.portions import add_portions
+        from entrez_kit.server.schemas import (
+            AgentOperation,
+            allow_several,
+            build_closed_output_schema,
+            build_output_schema,
+        )
 
         inner, agents = AgentOperation.of(operation), operation.agents
-        inputs = with_several(inner.input_schema(), operation)
+        inputs = allow_several(inner.build_input_schema(), operation)
         result = operation.result
         several = agents.several.result if agents.several is not None else None
         outputs = (
-            closed_output_schema(result)
+            build_closed_output_schema(result)
             if agents.closed_schema
-            else output_schema(result, in_portions=bool(agents.portions), several=several)
+            else build_output_schema(result, in_portions=bool(agents.portions), several=several)
         )
         return cls(
             name=operation.name,
@@ -54,7 +59,7 @@ class ToolDefinition:
             title=operation.title,
             description=" ".join(inner.description.split()) + (" Replies in Markdown." if agents.as_markdown else ""),
             read_only=operation.read_only,
-            inputs=with_portions(inputs, operation) if agents.portions else inputs,
+            inputs=add_portions(inputs, operation) if agents.portions else inputs,
             outputs=outputs,
         )
 

@@ -22,8 +22,8 @@ from entrez_kit.base.redaction import Redactor
 from entrez_kit.base.settings import parse_names
 from entrez_kit.core.model import UNKNOWN_ARGUMENT
 from entrez_kit.core.operation import Execution, Operation, execute, invalid_arguments
-from entrez_kit.core.per_input import per_listed_input
-from entrez_kit.python.kit_methods import operation_of
+from entrez_kit.core.per_input import take_list
+from entrez_kit.python.kit_methods import find_operation
 from entrez_kit.server.arguments import ArgumentNames, check_names, list_arguments, read_arguments
 from entrez_kit.server.response_cache import CachedResponse, ResponseCache
 from entrez_kit.server.tool_definitions import SCOPE_PREFIX, ToolDefinition, build_definitions
@@ -77,7 +77,7 @@ class McpFrontend(Frontend):
 
     def call(self, call: NextCall) -> str:
         """Return a call of a tool."""
-        name = self.names.get(call.method) or operation_of(call.method).name
+        name = self.names.get(call.method) or find_operation(call.method).name
         return super().call(call).replace(f"kit.{call.method}", name, 1)
 
 
@@ -108,7 +108,7 @@ class Toolbox:
         self._contract_names = (
             {one.name: one.aliases[0] for one in definitions if one.aliases} if names == "contract" else {}
         )
-        self.frontend = McpFrontend({one.method: self.listed_name(one) for one in definitions})
+        self.frontend = McpFrontend({one.method: self.get_listed_name(one) for one in definitions})
         self._own_name = (
             re.compile(rf"\b(?:{'|'.join(map(re.escape, self._contract_names))})\b") if self._contract_names else None
         )
@@ -117,30 +117,32 @@ class Toolbox:
         """Return the definition of the tool with a name or alias."""
         return self._by_name.get(name)
 
-    def listed_name(self, definition: ToolDefinition) -> str:
+    def get_listed_name(self, definition: ToolDefinition) -> str:
         """Return the listed name of a tool."""
         return self._contract_names.get(definition.name, definition.name)
 
     def find_listed_name(self, operation_name: str, scopes: Collection[str] | None = None) -> str | None:
         """Return the listed name of an operation for a token; None if it is not listed."""
-        return next((self.listed_name(one) for one in self.listed_for(scopes) if one.name == operation_name), None)
+        return next(
+            (self.get_listed_name(one) for one in self.select_tools(scopes) if one.name == operation_name), None
+        )
 
-    def listed_for(self, scopes: Collection[str] | None) -> list[ToolDefinition]:
+    def select_tools(self, scopes: Collection[str] | None) -> list[ToolDefinition]:
         """Return the tools listed for a token with these scopes; None allows everything."""
         return [one for one in self.listed if one.is_allowed(scopes)]
 
-    def inputs_of(self, name: str) -> dict[str, Any] | None:
+    def get_input_schema(self, name: str) -> dict[str, Any] | None:
         """Return the input schema of the tool with a name or alias."""
         definition = self.find(name)
         return definition.inputs if definition is not None else None
 
-    def operation(self, definition: ToolDefinition) -> AnyOperation:
+    def get_operation(self, definition: ToolDefinition) -> AnyOperation:
         """Return the operation of a tool, with the bounds for MCP calls."""
         from entrez_kit.server.schemas import AgentOperation
 
         with self._lock:
             if definition.name not in self._for_agents:
-                found = self._operations.get(definition.name) or operation_of(definition.method)
+                found = self._operations.get(definition.name) or find_operation(definition.method)
                 self._for_agents[definition.name] = AgentOperation.of(found)
             return self._for_agents[definition.name]
 
@@ -154,7 +156,7 @@ class Toolbox:
         titled = protocol_version >= TITLES_SINCE
         return [
             Tool(
-                name=self.listed_name(one),
+                name=self.get_listed_name(one),
                 title=one.title if titled else None,
                 description=self.remove_other_tools(self.replace_names(one.description), scopes),
                 input_schema=one.inputs,
@@ -167,7 +169,7 @@ class Toolbox:
                     idempotent_hint=None if one.read_only else True,
                 ),
             )
-            for one in self.listed_for(scopes)
+            for one in self.select_tools(scopes)
         ]
 
     def replace_names(self, text: str) -> str:
@@ -228,7 +230,7 @@ class Toolbox:
         """Run the operation of a tool, and cut its document to a portion."""
         from entrez_kit.server.trimming import trim_reply
 
-        operation = self.operation(definition)
+        operation = self.get_operation(definition)
         try:
             operation, arguments, portions = _read_call(operation, definition, raw_arguments)
         except ValidationError as exc:
@@ -259,7 +261,7 @@ class Toolbox:
         """Return a cached response for another call."""
         started = time.monotonic()
         exchanges = [replace(exchange, from_cache=True, attempts=0, seconds=0.0) for exchange in cached.trace.exchanges]
-        with tracing.trace(tracing.new_request_id()) as opened:
+        with tracing.trace(tracing.create_request_id()) as opened:
             opened.exchanges.extend(exchanges)
             seconds = time.monotonic() - started
             _report(definition.name, opened, seconds, None, None, success=True)
@@ -287,7 +289,7 @@ class Toolbox:
         from entrez_kit.server.trimming import DEMO_FLAG, shorten_demo_warning
 
         outcome = run.outcome
-        operation = self.operation(definition) if definition is not None else None
+        operation = self.get_operation(definition) if definition is not None else None
         meta = {**_build_meta(outcome.trace, seconds), **dict([source] if source else [])}
         meta |= {"request": run.details} if run.details else {}
         envelope: dict[str, Any] = {}
@@ -331,7 +333,7 @@ class Toolbox:
         problems = error.details.get("errors", ())
         if definition is not None and any(problem.get("reason") == UNKNOWN_ARGUMENT for problem in problems):
             names = ", ".join(list_arguments(definition.inputs))
-            error.hint_text = f"{error.recovery_hint} {self.listed_name(definition)} takes {names}."
+            error.hint_text = f"{error.recovery_hint} {self.get_listed_name(definition)} takes {names}."
         return error.envelope() if operation is None else operation.error_document(error)
 
     def say(self, error: EntrezKitError, scopes: Collection[str] | None) -> EntrezKitError:
@@ -341,7 +343,7 @@ class Toolbox:
         return error
 
     def _unknown_error(self, name: str, scopes: Collection[str] | None) -> InvalidInput:
-        listed = [self.listed_name(one) for one in self.listed_for(scopes)]
+        listed = [self.get_listed_name(one) for one in self.select_tools(scopes)]
         near = get_close_matches(name, listed, n=2, cutoff=0.5)
         return InvalidInput(
             f"The tool {name[:100]!r} does not exist.",
@@ -362,7 +364,7 @@ class _ToolRun:
 
 def _refuse(error: EntrezKitError) -> _ToolRun:
     """Return the run of a call that ends before its operation begins."""
-    with tracing.trace(tracing.new_request_id()) as opened:
+    with tracing.trace(tracing.create_request_id()) as opened:
         return _ToolRun(Execution(opened, error=error))
 
 
@@ -381,7 +383,7 @@ def _read_call(
     several = operation.agents.several
     if several is not None and (values := read_several(arguments, operation, several)):
         argument = several.argument
-        operation = per_listed_input(operation, several)
+        operation = take_list(operation, several)
         arguments, portions = take_portion({**arguments, argument: values}, operation, resume=argument)
         return operation, {"inputs": arguments.pop(argument), "arguments": arguments}, portions
     if operation.agents.portions:

@@ -37,7 +37,7 @@ class Workers:
         Raises:
             RateLimited: too many calls are running.
         """
-        job = _Job(self, _reporter(ctx))
+        job = _Job(self, _create_reporter(ctx))
         with self._lock:
             if self._running >= self._most:
                 raise RateLimited(
@@ -78,7 +78,7 @@ class _Job:
             if self._left:  # the caller left before the start, and released the slot
                 raise Cancelled
             self._begun = True
-        watch = Watch(wanted=lambda: not self._left, progress=self._progress, stage=self._stage)
+        watch = Watch(wanted=lambda: not self._left, progress=self._send_progress, stage=self._stage)
         try:
             with watch_calls(watch):
                 return work()
@@ -99,7 +99,7 @@ class _Job:
         """Start a new stage whose progress continues from the end of the previous one."""
         self._before = max(self._furthest, 0)
 
-    def _progress(self, done: int, total: int | None) -> None:
+    def _send_progress(self, done: int, total: int | None) -> None:
         done, total = self._before + done, None if total is None else self._before + total
         if done <= self._furthest:  # the protocol requires increasing progress
             return
@@ -107,7 +107,7 @@ class _Job:
         self._report(done, total)
 
 
-def _reporter(ctx: ServerRequestContext[Any, Any]) -> Callable[[int, int | None], None]:
+def _create_reporter(ctx: ServerRequestContext[Any, Any]) -> Callable[[int, int | None], None]:
     """Return a function that sends progress; the SDK drops it if the caller did not request progress."""
 
     def report(done: int, total: int | None) -> None:

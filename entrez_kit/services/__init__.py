@@ -132,7 +132,7 @@ class Services:
 
         return PmcOpenData(self.transport, self.settings)
 
-    def without_cache(self) -> "Services":
+    def bypass_cache(self) -> "Services":
         """Return the same clients with E-utilities that neither read nor write the cache.
 
         Use it for bulk downloads and to find recent changes. It shares the transport, so do not close it separately.

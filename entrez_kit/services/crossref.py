@@ -9,7 +9,7 @@ from urllib.parse import quote
 from entrez_kit.base.errors import EntityNotFound, UpstreamError
 from entrez_kit.base.frontend_text import BASE_ADDRESS
 from entrez_kit.services.json_reply import refuse_other_types
-from entrez_kit.services.known_shapes import Fields, JsonShape, anything, log_drift, texts
+from entrez_kit.services.known_shapes import Fields, JsonShape, log_drift, require_any, require_texts
 from entrez_kit.services.small_replies import malformed_error
 from entrez_kit.services.transport import TTL, Expect, Reply
 from entrez_kit.services.transport.client import ServiceClient
@@ -20,22 +20,26 @@ MAX_UPDATES: Final = 200
 """Limit of notices in one reply; if there are more, the caller requests smaller groups of works."""
 
 
-_NOTICE: Final = {**texts("DOI type source label"), "updated": object, "record-id": (int, str)}
+_NOTICE: Final = {**require_texts("DOI type source label"), "updated": object, "record-id": (int, str)}
 _WORK: Final = {
-    **texts("DOI URL type publisher publisher-location prefix member page volume issue language source update-policy"),
-    **texts("article-number edition-number part-number subtype abstract group-title aliases"),
-    **anything("title subtitle short-title original-title container-title short-container-title ISSN ISBN subject"),
-    **anything("archive author editor chair translator funder institution assertion license reference link issn-type"),
-    **anything("isbn-type alternative-id event review indexed created deposited issued published published-print"),
-    **anything("posted published-online published-other accepted approved content-created content-updated"),
-    **anything("content-domain resource relation journal-issue clinical-trial-number standards-body degree"),
-    **anything("free-to-read project status"),
+    **require_texts(
+        "DOI URL type publisher publisher-location prefix member page volume issue language source update-policy"
+    ),
+    **require_texts("article-number edition-number part-number subtype abstract group-title aliases"),
+    **require_any("title subtitle short-title original-title container-title short-container-title ISSN ISBN subject"),
+    **require_any(
+        "archive author editor chair translator funder institution assertion license reference link issn-type"
+    ),
+    **require_any("isbn-type alternative-id event review indexed created deposited issued published published-print"),
+    **require_any("posted published-online published-other accepted approved content-created content-updated"),
+    **require_any("content-domain resource relation journal-issue clinical-trial-number standards-body degree"),
+    **require_any("free-to-read project status"),
     **dict.fromkeys(("reference-count", "references-count", "is-referenced-by-count"), int),
     "score": (int, float),
     "update-to": [_NOTICE],
     "updated-by": [_NOTICE],
 }
-_ABOUT: Final = texts("status message-type message-version")
+_ABOUT: Final = require_texts("status message-type message-version")
 WORK: Final = JsonShape("Crossref's record", {**_ABOUT, "message": _WORK}, due="message.DOI message.type")
 UPDATES: Final = JsonShape(
     "Crossref's list of notices",
@@ -45,25 +49,25 @@ UPDATES: Final = JsonShape(
             "total-results": int,
             "items-per-page": int,
             "items": [_WORK],
-            **anything("facets query next-cursor"),
+            **require_any("facets query next-cursor"),
         },
     },
     due="message.total-results message.items",
 )
 
 
-_UPDATE: Final = {**texts("DOI type label"), "updated": texts("date-time")}
+_UPDATE: Final = {**require_texts("DOI type label"), "updated": require_texts("date-time")}
 _DATE: Final = {"date-parts": [[int]]}
 _NUMBER: Final = (str, int)
 _READ: Final[Fields] = {
-    **texts("DOI"),
+    **require_texts("DOI"),
     **{name: [str] for name in ("title", "subtitle", "container-title", "short-container-title")},
     **dict.fromkeys(("volume", "issue", "page", "article-number"), _NUMBER),
     **dict.fromkeys(("published-print", "issued", "published-online", "published"), _DATE),
-    "author": [texts("family given name suffix")],
+    "author": [require_texts("family given name suffix")],
     "updated-by": [_UPDATE],
     "update-to": [_UPDATE],
-    "relation": {"is-preprint-of": [texts("id")], "is-replaced-by": [texts("id")]},
+    "relation": {"is-preprint-of": [require_texts("id")], "is-replaced-by": [require_texts("id")]},
 }
 """The fields of a record that are read."""
 
@@ -89,7 +93,7 @@ class Crossref(ServiceClient):
         expect = Expect("json", frozenset({"message"}), read=partial(_read_work, doi))
         return self._send("crossref_work", f"works/{quote(doi, safe='')}", expect, ttl=TTL["crossref"])
 
-    def updates(self, dois: Sequence[str]) -> Reply[list[Message]]:
+    def list_updates(self, dois: Sequence[str]) -> Reply[list[Message]]:
         """Return the notices whose ``update-to`` names one of these works.
 
         Args:
@@ -136,7 +140,7 @@ def _read_work(doi: str, content: bytes) -> Message:
     return message  # type: ignore[no-any-return]  # its type was checked
 
 
-def updates_work(message: Message, doi: str) -> bool:
+def is_update_of(message: Message, doi: str) -> bool:
     """Return whether a notice updates a work."""
     updated = message.get("update-to")
     works = updated if isinstance(updated, list) else []
@@ -158,7 +162,7 @@ def _read_list(name: str, dois: Sequence[str], content: bytes) -> list[Message]:
         if name == "doi":
             is_foreign = str(item.get("DOI")).lower() not in {doi.lower() for doi in dois}
         else:
-            is_foreign = not any(updates_work(item, doi) for doi in dois)
+            is_foreign = not any(is_update_of(item, doi) for doi in dois)
         if is_foreign:
             raise malformed_error("crossref_works", f"{str(item.get('DOI'))[:100]} does not match the filter")
     log_drift(UPDATES, content)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.services.known_shapes import XmlShape, log_drift
-from entrez_kit.services.small_replies import malformed_error, parse_reply, text_of, whole_number
+from entrez_kit.services.small_replies import get_text, malformed_error, parse_reply, read_whole_number
 
 _UID: Final = re.compile(r"[0-9]+")
 ELINK: Final = XmlShape("ELink", "elink.dtd", due={"LinkSet": "DbFrom", "LinkSetDb": "DbTo LinkName", "Link": "Id"})
@@ -46,10 +46,10 @@ def parse_linksets(content: bytes) -> list[RawLinkSet]:
     """
     root = parse_reply(content, "elink", "eLinkResult")
     log_drift(ELINK, content)
-    return [_linkset(element) for element in root.iterfind("LinkSet")]
+    return [_read_linkset(element) for element in root.iterfind("LinkSet")]
 
 
-def links_by_source(
+def group_links_by_source(
     content: bytes, sources: Collection[str], wanted: Callable[[RawLink], bool]
 ) -> tuple[dict[str, list[RawLink]], list[str]]:
     """Return the links of each source without duplicates, and NCBI's error messages. The link sets may be in any order.
@@ -89,13 +89,13 @@ def not_followed_error(problem: str) -> UpstreamError:
     )
 
 
-def _linkset(element: Any) -> RawLinkSet:
-    linkset = RawLinkSet(db_from=text_of(element, "DbFrom") or "")
+def _read_linkset(element: Any) -> RawLinkSet:
+    linkset = RawLinkSet(db_from=get_text(element, "DbFrom") or "")
     linkset.ids = [(source.text or "").strip() for source in element.iterfind("IdList/Id")]
     for group in element.iterfind("LinkSetDb"):
-        db_to, name = text_of(group, "DbTo") or "", text_of(group, "LinkName") or ""
+        db_to, name = get_text(group, "DbTo") or "", get_text(group, "LinkName") or ""
         links = [
-            RawLink(text_of(link, "Id") or "", name, db_to, whole_number(link.findtext("Score")))
+            RawLink(get_text(link, "Id") or "", name, db_to, read_whole_number(link.findtext("Score")))
             for link in group.iterfind("Link")
         ]
         wrong = next((link.id for link in links if not _UID.fullmatch(link.id)), None)

@@ -56,7 +56,7 @@ def find_uids(document: Any) -> Answered:
         if wrong := [uid for uid in listed if uid not in refused and str(result[uid].get("uid", uid)) != uid]:
             raise malformed_error("esummary", f"the summary of another record for {wrong[0][:40]}")
     else:
-        named = list(_summaries(document))
+        named = list(_yield_summaries(document))
         listed = [uid for uid, _ in named]
         refused = {uid for uid, one in named if one.find("error") is not None}
         refused |= {word for error in document.iter("ERROR") for word in re.findall(r"[^\s:=]+", error.text or "")}
@@ -67,7 +67,7 @@ def find_uids(document: Any) -> Answered:
     return Answered(frozenset(listed) - refused - hollow, frozenset(refused), frozenset(hollow), repeated)
 
 
-def _summaries(root: Any) -> Iterator[tuple[str, Any]]:
+def _yield_summaries(root: Any) -> Iterator[tuple[str, Any]]:
     """Yield the UID and the element of each summary in XML."""
     for summary in root.iter("DocumentSummary"):
         if uid := (summary.get("uid") or "").strip():
@@ -85,7 +85,7 @@ def replace_summaries(document: Any, newer: Any, uids: Collection[str]) -> None:
         document["result"].update({uid: newer["result"][uid] for uid in uids})
         return
     holder = document.find("DocumentSummarySet")
-    for uid, summary in list(_summaries(newer)):
+    for uid, summary in list(_yield_summaries(newer)):
         if uid in uids:
             (document if holder is None else holder).append(summary)
 
@@ -99,7 +99,7 @@ def remove_summaries(document: Any, uids: Collection[str]) -> None:
             result.pop(uid, None)
         return
     errors = ((word, error) for error in document.iter("ERROR") for word in re.findall(r"[^\s:=]+", error.text or ""))
-    for uid, element in [*_summaries(document), *errors]:
+    for uid, element in [*_yield_summaries(document), *errors]:
         if uid in uids and element.getparent() is not None:
             element.getparent().remove(element)
 

@@ -18,9 +18,9 @@ from entrez_kit.base.errors import (
 from entrez_kit.base.frontend_text import BASE_ADDRESS, Argument, FrontendText
 from entrez_kit.base.identifiers import no_pmcid_error
 from entrez_kit.services.json_reply import refuse_other_types
-from entrez_kit.services.known_shapes import Fields, texts
-from entrez_kit.services.small_replies import malformed_error, whole_number
-from entrez_kit.services.transport import TTL, Expect, Reply, T, always
+from entrez_kit.services.known_shapes import Fields, require_texts
+from entrez_kit.services.small_replies import malformed_error, read_whole_number
+from entrez_kit.services.transport import TTL, Expect, Reply, T, accept_any
 from entrez_kit.services.transport.client import ServiceClient
 
 MAX_PAGE_SIZE: Final = 1000
@@ -111,8 +111,8 @@ class EuropePMC(ServiceClient):
         read = partial(_read_page, cursor_mark=cursor_mark, page_size=page_size, is_id_list=is_id_list, lookups=lookups)
 
         def is_full(page: dict[str, Any]) -> bool:
-            due = min(page_size, whole_number(str(page["hitCount"])) or 0) if cursor_mark == FIRST_PAGE else 0
-            return len(_results(page) or ()) >= due
+            due = min(page_size, read_whole_number(str(page["hitCount"])) or 0) if cursor_mark == FIRST_PAGE else 0
+            return len(_read_results(page) or ()) >= due
 
         try:
             return self._send(
@@ -132,12 +132,12 @@ class EuropePMC(ServiceClient):
                 details={**exc.details, "reason": "no_such_address"},
             ) from None
 
-    def full_text_xml(
+    def fetch_full_text(
         self,
         pmcid: str,
         *,
         read: Callable[[bytes], T] = bytes,  # type: ignore[assignment]  # without a reader the value is bytes
-        keep: Callable[[T], bool] = always,
+        keep: Callable[[T], bool] = accept_any,
     ) -> Reply[T]:
         """Return the full text of an article as JATS XML.
 
@@ -214,9 +214,9 @@ class EuropePMC(ServiceClient):
             )
 
 
-_NOTICE: Final = texts("id source reference type note")
+_NOTICE: Final = require_texts("id source reference type note")
 _RECORD: Final[Fields] = {
-    **texts("id source pmid pmcid doi title authorString"),
+    **require_texts("id source pmid pmcid doi title authorString"),
     "pubTypeList": {"pubType": [str]},
     "commentCorrectionList": {"commentCorrection": [_NOTICE]},
 }
@@ -229,8 +229,8 @@ def _read_page(
     """Parse a page; raise if it contradicts itself or the request. A page after the first may be empty."""
     document: dict[str, Any] = json.loads(content)
     refuse_other_types("Europe PMC search", document, {"resultList": {"result": [_RECORD]}})
-    results = _results(document)
-    count = whole_number(str(document.get("hitCount")))
+    results = _read_results(document)
+    count = read_whole_number(str(document.get("hitCount")))
     if count is None or (cursor_mark == FIRST_PAGE and count and not results):
         raise malformed_error("Europe PMC search", "a page without results" if count else "no hit count")
     if not results:
@@ -257,7 +257,7 @@ def _read_page(
     return document
 
 
-def _results(page: dict[str, Any]) -> Any:
+def _read_results(page: dict[str, Any]) -> Any:
     listed = page.get("resultList")
     return listed.get("result") if isinstance(listed, dict) else None
 

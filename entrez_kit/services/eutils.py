@@ -38,9 +38,9 @@ from entrez_kit.services.transport import (
     Method,
     Reply,
     T,
-    always,
-    credentials_length,
-    ttl_of,
+    accept_any,
+    count_credential_characters,
+    get_ttl,
 )
 from entrez_kit.services.transport.client import ServiceClient, Transport
 
@@ -324,7 +324,7 @@ class EUtils(ServiceClient):
                 left = [uid for uid in left if uid not in described]
             except EntityNotFound:
                 pass
-            known = sorted(self.known_uids(params["db"], left))
+            known = sorted(self.list_known_uids(params["db"], left))
         except (UpstreamError, RateLimited):
             if not partial:
                 raise
@@ -355,7 +355,7 @@ class EUtils(ServiceClient):
         idtype: str | None = None,
         post: bool = False,
         read: Callable[[bytes], T] | None = None,
-        keep: Callable[[T], bool] = always,
+        keep: Callable[[T], bool] = accept_any,
         fresh: bool = False,
     ) -> Reply[T]:
         """Return full records, selected by id or from the history, in the format of rettype and retmode.
@@ -400,7 +400,7 @@ class EUtils(ServiceClient):
         idtype: str | None = None,
         deadline_ms: int | None = None,
         read: Callable[[bytes], T] = bytes,  # type: ignore[assignment]  # without a reader the value is bytes
-        keep: Callable[[T], bool] = always,
+        keep: Callable[[T], bool] = accept_any,
     ) -> Reply[T]:
         """Return the records to which others link: one link set per id, because each id is a separate parameter.
 
@@ -476,7 +476,7 @@ class EUtils(ServiceClient):
         bdata: str,
         db: str = "pubmed",
         read: Callable[[bytes], T] = bytes,  # type: ignore[assignment]  # without a reader the value is bytes
-        keep: Callable[[T], bool] = always,
+        keep: Callable[[T], bool] = accept_any,
     ) -> Reply[T]:
         """Look up PMIDs of citations, one per line: ``journal|year|volume|first page|author|key|``.
 
@@ -494,7 +494,7 @@ class EUtils(ServiceClient):
         expect: Expect,
         read: Callable[[bytes], T],
         *,
-        keep: Callable[[T], bool] = always,
+        keep: Callable[[T], bool] = accept_any,
         **options: Unpack[SendOptions],
     ) -> Reply[T]:
         """Build a request with Bio.Entrez, and send it with the options of ``send_built``."""
@@ -527,7 +527,11 @@ class EUtils(ServiceClient):
         parameters, ids = request.parameters, request.ids
         # Bio.Entrez does not encode a bar; encoded it has three characters.
         length = (
-            len(url) + 1 + len(encoded) + 2 * encoded.count("|") + credentials_length(self._settings, "eutils", url)
+            len(url)
+            + 1
+            + len(encoded)
+            + 2 * encoded.count("|")
+            + count_credential_characters(self._settings, "eutils", url)
         )
         method: Method = "POST" if post or length > MAX_GET_CHARACTERS or len(ids) > MAX_GET_IDS else "GET"
         uses_history = not parameters.keys().isdisjoint(("usehistory", "webenv", "query_key"))
@@ -540,7 +544,7 @@ class EUtils(ServiceClient):
             expect=expect,
             method=method,
             encoded=encoded,
-            ttl=ttl_of(request.endpoint, parameters.get("db")) if is_cacheable else None,
+            ttl=get_ttl(request.endpoint, parameters.get("db")) if is_cacheable else None,
             deadline_ms=deadline_ms,
             fresh=fresh,
         )
@@ -570,14 +574,14 @@ class EUtils(ServiceClient):
             )
         except EntityNotFound as exc:
             database = parameters.get("dbfrom") or parameters.get("db") or ""
-            if not ids or not all(map(is_uid, ids)) or len(self.known_uids(database, ids)) < len(set(ids)):
+            if not ids or not all(map(is_uid, ids)) or len(self.list_known_uids(database, ids)) < len(set(ids)):
                 raise
             raise UpstreamError(
                 f"{exc.message.rstrip('.')}. A search of {database} finds all of them.",
                 details={**exc.details, "reason": "contradiction"},
             ) from None
 
-    def known_uids(self, db: str, ids: Sequence[str]) -> set[str]:
+    def list_known_uids(self, db: str, ids: Sequence[str]) -> set[str]:
         """Return the UIDs that a search finds in a database, to confirm the error "no such record".
 
         A search that finds some of them contradicts the earlier reply, so it is not cached.

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from entrez_kit.base.errors import EntityNotFound
 from entrez_kit.services.flat_files import READERS
-from entrez_kit.services.small_replies import malformed_error, text_of, whole_number
+from entrez_kit.services.small_replies import get_text, malformed_error, read_whole_number
 
 _ALIASES: Final = ("uid", "gi", "taxid", "akataxid", "accessionversion", "caption", "assemblyaccession", "accession")
 """Fields of a document summary that identify its record."""
@@ -223,8 +223,8 @@ def _list_places(element: Any, path: str = "", depth: int = 0) -> Iterator[tuple
 def _read_element(element: Any, paths: Sequence[str], length: str, sequence: str) -> FetchedNames:
     texts = (found.text for path in paths for found in element.iterfind(path))
     names = frozenset(name for text in texts for name in _list_variants(text or ""))
-    residues = text_of(element, sequence) if sequence else None
-    stated = whole_number(element.findtext(length)) if length else None
+    residues = get_text(element, sequence) if sequence else None
+    stated = read_whole_number(element.findtext(length)) if length else None
     is_hollow = sum(1 for _ in islice(element.iter(), _MIN_ELEMENTS)) < _MIN_ELEMENTS
     return FetchedNames(names, len(residues) if residues else stated, is_hollow=is_hollow)
 

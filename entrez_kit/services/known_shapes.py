@@ -60,7 +60,7 @@ class Shape(ABC):
 
     name: str
 
-    def differences(self, reply: Any) -> list[ShapeDifference]:
+    def list_differences(self, reply: Any) -> list[ShapeDifference]:
         """Return the differences between a reply and the shape, each kind once; none if it cannot be parsed.
 
         Args:
@@ -96,11 +96,11 @@ class XmlShape(Shape):
     def _find_occurrences(self, reply: Any) -> Iterator[ShapeDifference]:
         known = _read_dtd(self.dtd)
         undeclared = frozenset(self.undeclared.split())
-        root = _root(reply) if isinstance(reply, bytes) else reply
+        root = _get_root(reply) if isinstance(reply, bytes) else reply
         for element in root.iter("*") if root is not None else ():
             name = element.tag.rpartition("}")[2]
             if name not in known and name not in undeclared:
-                yield ShapeDifference("unknown_element", name, f"unknown element <{_plain(name)}>")
+                yield ShapeDifference("unknown_element", name, f"unknown element <{_shorten_text(name)}>")
                 continue
             attributes = known.get(name)
             for attribute, value in element.attrib.items():
@@ -108,22 +108,22 @@ class XmlShape(Shape):
                     continue
                 listed, where = attributes.get(attribute), f"{name}@{attribute}"
                 if listed is None:
-                    what = f"unknown attribute {_plain(attribute)} of <{name}>"
+                    what = f"unknown attribute {_shorten_text(attribute)} of <{name}>"
                     yield ShapeDifference("unknown_attribute", where, what)
                 elif listed and value not in listed and where not in undeclared:
-                    what = f'unknown {where} "{_plain(value)}"'
+                    what = f'unknown {where} "{_shorten_text(value)}"'
                     yield ShapeDifference("unknown_value", f"{where}={value[:MAX_SHOWN]}", what)
             form = self.forms.get(name)
             if form is not None and not form.fullmatch((element.text or "").strip()):
                 yield ShapeDifference(
-                    "other_form", name, f'<{name}> in an unknown form: "{_plain(element.text or "")}"'
+                    "other_form", name, f'<{name}> in an unknown form: "{_shorten_text(element.text or "")}"'
                 )
             for due in self.due.get(name, "").split():
                 if element.find(f".//{{*}}{due}") is None:
                     yield ShapeDifference("missing", f"{name}/{due}", f"no <{due}> in <{name}>")
 
 
-def _root(reply: bytes) -> Any:
+def _get_root(reply: bytes) -> Any:
     from lxml import etree
 
     parser = etree.XMLParser(
@@ -156,12 +156,12 @@ Fields = Mapping[str, Any]
 these; ``*`` means all other names."""
 
 
-def texts(names: str) -> dict[str, type]:
+def require_texts(names: str) -> dict[str, type]:
     """Return fields of type string; the names are separated by spaces."""
     return dict.fromkeys(names.split(), str)
 
 
-def anything(names: str) -> dict[str, type]:
+def require_any(names: str) -> dict[str, type]:
     """Return fields of any type; the names are separated by spaces."""
     return dict.fromkeys(names.split(), object)
 
@@ -198,7 +198,7 @@ def compare_values(value: Any, known: Any, path: str) -> Iterator[ShapeDifferenc
             listed = known.get(name, known.get("*"))
             where = f"{path}.{name}".lstrip(".")
             if listed is None:
-                yield ShapeDifference("unknown_field", where, f"unknown field {_plain(where)}")
+                yield ShapeDifference("unknown_field", where, f"unknown field {_shorten_text(where)}")
             else:
                 yield from compare_values(inner, listed, where if name in known else f"{path}.*")
     elif isinstance(known, list) and isinstance(value, list):
@@ -206,15 +206,15 @@ def compare_values(value: Any, known: Any, path: str) -> Iterator[ShapeDifferenc
             yield from compare_values(item, known[0], f"{path}[]")
     elif isinstance(known, re.Pattern) and isinstance(value, str):
         if not known.fullmatch(value):
-            yield ShapeDifference("other_form", path, f'{path} in an unknown form: "{_plain(value)}"')
+            yield ShapeDifference("other_form", path, f'{path} in an unknown form: "{_shorten_text(value)}"')
     elif known is not object:
-        types = _types(known)
+        types = _to_types(known)
         if type(value) not in types:
             due = " or ".join(_TYPES[one] for one in types)
             yield ShapeDifference("other_type", path, f"{path} is {_TYPES[type(value)]} instead of {due}")
 
 
-def _types(known: Any) -> tuple[type, ...]:
+def _to_types(known: Any) -> tuple[type, ...]:
     if isinstance(known, tuple):
         return known
     if isinstance(known, type):
@@ -249,13 +249,13 @@ class TextShape(Shape):
         known = self.known.split()
         for name in met:
             if name not in known:
-                yield ShapeDifference("unknown_field", name, f"unknown field {_plain(name)}")
+                yield ShapeDifference("unknown_field", name, f"unknown field {_shorten_text(name)}")
         for name in self.due.split():
             if name not in met:
                 yield ShapeDifference("missing", name, f"no {name}")
 
 
-def _plain(text: str) -> str:
+def _shorten_text(text: str) -> str:
     """Return a text of a service for a message: one short line without control characters."""
     line = " ".join(_MARKUP.sub(" ", text).split())
     return cut_end(line, MAX_SHOWN)
@@ -278,7 +278,7 @@ def log_drift(shape: Shape | Callable[[Any], Shape], reply: Any) -> None:
         return
     chosen = shape(reply) if callable(shape) else shape
     try:
-        found = chosen.differences(reply)
+        found = chosen.list_differences(reply)
     except Exception:  # a failed comparison must not affect the reader of the reply
         logger.debug("%s could not be compared with its known shape", chosen.name, exc_info=True)
         return

@@ -9,18 +9,20 @@ from urllib.parse import quote
 from entrez_kit.base.errors import EntityNotFound, UpstreamError
 from entrez_kit.base.frontend_text import BASE_ADDRESS
 from entrez_kit.services.json_reply import refuse_other_types
-from entrez_kit.services.known_shapes import JsonShape, log_drift, texts
+from entrez_kit.services.known_shapes import JsonShape, log_drift, require_texts
 from entrez_kit.services.small_replies import malformed_error
 from entrez_kit.services.transport import TTL, Expect, Reply
 from entrez_kit.services.transport.client import ServiceClient
 
-WORK: Final = JsonShape("OpenAlex's record", {**texts("id doi"), "is_retracted": bool}, due="id doi is_retracted")
+WORK: Final = JsonShape(
+    "OpenAlex's record", {**require_texts("id doi"), "is_retracted": bool}, due="id doi is_retracted"
+)
 
 MAX_DOIS: Final = 50
 """DOIs in one request. OpenAlex takes 100 values of a filter; 50 keep the address short and leave room for works that
 share a DOI."""
 PER_PAGE: Final = 100
-_LIST: Final = {"meta": {"count": int}, "results": [{**texts("doi"), "is_retracted": bool}]}
+_LIST: Final = {"meta": {"count": int}, "results": [{**require_texts("doi"), "is_retracted": bool}]}
 
 
 def fits_list(doi: str) -> bool:
@@ -100,7 +102,7 @@ def _read_list(dois: Sequence[str], content: bytes) -> dict[str, bool]:
 
 def _read(doi: str, content: bytes) -> bool:
     document = json.loads(content)
-    refuse_other_types("openalex_work", document, {**texts("doi"), "is_retracted": bool})
+    refuse_other_types("openalex_work", document, {**require_texts("doi"), "is_retracted": bool})
     doi_in_reply = str(document.get("doi") or "").lower().removeprefix("https://doi.org/")
     retracted = document.get("is_retracted")
     if doi_in_reply != doi.lower() or not isinstance(retracted, bool):

@@ -15,8 +15,8 @@ from entrez_kit.base.errors import EntityNotFound, UpstreamError
 from entrez_kit.base.frontend_text import BASE_ADDRESS
 from entrez_kit.base.identifiers import no_pmcid_error
 from entrez_kit.base.settings import PMC_OA_URL
-from entrez_kit.services.known_shapes import JsonShape, XmlShape, log_drift, texts
-from entrez_kit.services.transport import DAY, TTL, Expect, Reply, T, always
+from entrez_kit.services.known_shapes import JsonShape, XmlShape, log_drift, require_texts
+from entrez_kit.services.transport import DAY, TTL, Expect, Reply, T, accept_any
 from entrez_kit.services.transport.client import ServiceClient
 
 BUCKET: Final = "pmc-oa-opendata"
@@ -36,7 +36,7 @@ LISTING: Final = XmlShape(
 RECORD: Final = JsonShape(
     "PMC's record of a version",
     {
-        **texts("pmcid doi title citation license_code xml_url text_url pdf_url mid"),
+        **require_texts("pmcid doi title citation license_code xml_url text_url pdf_url mid"),
         "version": (int, str),
         "pmid": (int, str),
         **dict.fromkeys(("is_pmc_openaccess", "is_manuscript", "is_historical_ocr", "is_retracted"), bool),
@@ -55,13 +55,13 @@ class PmcOpenData(ServiceClient):
 
     _SERVICE = "pmc_oa"
 
-    def article_xml(
+    def fetch_article(
         self,
         pmcid: str,
         version: str | None = None,
         *,
         read: Callable[[bytes], T] = bytes,  # type: ignore[assignment]  # without a reader the value is bytes
-        keep: Callable[[T], bool] = always,
+        keep: Callable[[T], bool] = accept_any,
     ) -> Reply[T]:
         """Return an article as JATS XML.
 
@@ -74,7 +74,7 @@ class PmcOpenData(ServiceClient):
             EntityNotFound: the bucket does not have the article, or not as XML.
             InvalidInput: the text is not a PMCID.
         """
-        name = version or self.latest_version(pmcid)
+        name = version or self.find_latest_version(pmcid)
         usual = f"{name}/{name}.xml"
         expect = Expect("xml", ROOTS, read=read, keep=keep)
         with suppress(EntityNotFound):
@@ -85,7 +85,7 @@ class PmcOpenData(ServiceClient):
                 return self._send("xml", quote(key), expect, ttl=TTL["pmc_oa"])
         raise _unusable_error("xml", f"PMC's open-data bucket does not have the file that the record of {name} names")
 
-    def latest_version(self, pmcid: str) -> str:
+    def find_latest_version(self, pmcid: str) -> str:
         """Return the name of the latest version of an article, such as ``PMC9984800.1``.
 
         Raises:
@@ -142,9 +142,9 @@ class PmcOpenData(ServiceClient):
                 invalid_input=name,
                 details={"reason": "no_xml", "service": "pmc_oa"},
             )
-        return self._key(address.strip(), name)
+        return self._parse_key(address.strip(), name)
 
-    def _key(self, address: str, name: str) -> str:
+    def _parse_key(self, address: str, name: str) -> str:
         """Return the key of an address in the bucket.
 
         Raises:

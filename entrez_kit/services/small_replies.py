@@ -60,13 +60,13 @@ def _log_drift(shape: "Callable[[bytes], Shape]", content: bytes) -> None:
         log_drift(shape, content)
 
 
-def text_of(element: Any, path: str) -> str | None:
+def get_text(element: Any, path: str) -> str | None:
     """Return the stripped text at a path; None if it is missing or empty."""
     text = element.findtext(path)
     return text.strip() or None if text else None
 
 
-def whole_number(text: str | None) -> int | None:
+def read_whole_number(text: str | None) -> int | None:
     """Return a number written in digits; None for any other text."""
     text = (text or "").strip()
     return int(text) if text.isascii() and text.isdigit() else None
@@ -181,10 +181,10 @@ class ESearchReply:
                 continue
             if complaint.code != "output_message" or complaint.text.rstrip(".").lower() != "no items found":
                 kinds.setdefault((complaint.code, complaint.fate), []).append(complaint.text)
-        return [remark for kind, texts in kinds.items() for remark in _remarks(kind, list(dict.fromkeys(texts)))]
+        return [remark for kind, texts in kinds.items() for remark in _build_remarks(kind, list(dict.fromkeys(texts)))]
 
 
-def _remarks(kind: tuple[str, Fate], texts: list[str]) -> list[Remark]:
+def _build_remarks(kind: tuple[str, Fate], texts: list[str]) -> list[Remark]:
     code, fate = kind
     one, many = MESSAGES[code, fate]
     if code == "output_message":
@@ -202,7 +202,7 @@ def parse_esearch(content: bytes) -> ESearchReply:
         UpstreamError: the reply is not an ESearch result.
     """
     reply = _parse_json(content) if content.lstrip()[:1] == b"{" else _parse_xml(content)
-    _log_drift(esearch_shape, content)
+    _log_drift(choose_esearch_shape, content)
     return reply
 
 
@@ -246,18 +246,18 @@ def check_esearch(
         raise malformed_error("esearch", "no WebEnv and query_key for the result set")
 
 
-def esearch_shape(reply: bytes) -> "Shape":
+def choose_esearch_shape(reply: bytes) -> "Shape":
     """Return the known shape of ESearch replies in the format of this one."""
-    from entrez_kit.services.known_shapes import JsonShape, XmlShape, is_json, texts
+    from entrez_kit.services.known_shapes import JsonShape, XmlShape, is_json, require_texts
 
     if not is_json(reply):
         return XmlShape("ESearch", "esearch.dtd", due={"eSearchResult": "Count"})
     fields = {
-        "header": texts("type version"),
+        "header": require_texts("type version"),
         "esearchresult": {
-            **texts("count retmax retstart querykey webenv querytranslation ERROR"),
+            **require_texts("count retmax retstart querykey webenv querytranslation ERROR"),
             "idlist": [str],
-            "translationset": [texts("from to")],
+            "translationset": [require_texts("from to")],
             "translationstack": object,
             "errorlist": {"phrasesnotfound": [str], "fieldsnotfound": [str]},
             "warninglist": {"phrasesignored": [str], "quotedphrasesnotfound": [str], "outputmessages": [str]},
@@ -268,21 +268,21 @@ def esearch_shape(reply: bytes) -> "Shape":
 
 def _parse_xml(content: bytes) -> ESearchReply:
     root = parse_reply(content, "esearch", "eSearchResult")
-    translation = text_of(root, "QueryTranslation") or ""
+    translation = get_text(root, "QueryTranslation") or ""
     complaints = [
-        _complaint(kind, (entry.text or "").strip(), translation)
+        _build_complaint(kind, (entry.text or "").strip(), translation)
         for name in ("ErrorList", "WarningList")
         for entry in root.iterfind(f"{name}/*")
         if (kind := str(entry.tag).lower().removesuffix("s")) in COMPLAINTS and (entry.text or "").strip()
     ]
     return ESearchReply(
-        count=_integer(root.findtext("Count")),
+        count=_to_integer(root.findtext("Count")),
         ids=[(element.text or "").strip() for element in root.iterfind("IdList/Id")],
-        retmax=whole_number(root.findtext("RetMax")),
-        retstart=whole_number(root.findtext("RetStart")),
+        retmax=read_whole_number(root.findtext("RetMax")),
+        retstart=read_whole_number(root.findtext("RetStart")),
         query_translation=translation,
-        web_env=text_of(root, "WebEnv"),
-        query_key=text_of(root, "QueryKey"),
+        web_env=get_text(root, "WebEnv"),
+        query_key=get_text(root, "QueryKey"),
         complaints=complaints,
     )
 
@@ -303,12 +303,12 @@ def _parse_json(content: bytes) -> ESearchReply:
             for plural, single in (("phrases", "phrase"), ("fields", "field"), ("messages", "message")):
                 kind = kind.replace(plural, single)  # phrasesnotfound in JSON is phrasenotfound in XML
             if kind in COMPLAINTS:
-                complaints += [_complaint(kind, text, translation) for text in _texts(entries)]
+                complaints += [_build_complaint(kind, text, translation) for text in _to_texts(entries)]
     return ESearchReply(
-        count=_integer(result.get("count")),
-        ids=_texts(result.get("idlist")),
-        retmax=whole_number(str(result.get("retmax"))),
-        retstart=whole_number(str(result.get("retstart"))),
+        count=_to_integer(result.get("count")),
+        ids=_to_texts(result.get("idlist")),
+        retmax=read_whole_number(str(result.get("retmax"))),
+        retstart=read_whole_number(str(result.get("retstart"))),
         query_translation=translation,
         web_env=result.get("webenv") or None,
         query_key=str(result["querykey"]) if result.get("querykey") else None,
@@ -316,7 +316,7 @@ def _parse_json(content: bytes) -> ESearchReply:
     )
 
 
-def _complaint(kind: str, text: str, translation: str) -> Complaint:
+def _build_complaint(kind: str, text: str, translation: str) -> Complaint:
     """Return an entry with the fate of its phrase or field, so that its message agrees with the translation."""
     code = COMPLAINTS[kind]
     if code == "field_not_found":
@@ -356,15 +356,15 @@ def _pad_words(text: str) -> str:
     return f" {' '.join(_WORD.findall(text.casefold()))} "
 
 
-def _texts(value: Any) -> list[str]:
+def _to_texts(value: Any) -> list[str]:
     """Return a list of texts; NCBI collapses a list of one to a scalar."""
     if value is None or value == "":
         return []
     return [str(item) for item in value] if isinstance(value, list) else [str(value)]
 
 
-def _integer(value: Any) -> int:
-    number = whole_number(str(value))
+def _to_integer(value: Any) -> int:
+    number = read_whole_number(str(value))
     if number is None:
         raise malformed_error("esearch", f"the count {value!r} is not a number")
     return number
@@ -388,11 +388,11 @@ def parse_espell(content: bytes) -> ESpellReply:
         UpstreamError: the reply is not an ESpell result.
     """
     root = parse_reply(content, "espell", "eSpellResult")
-    _log_drift(espell_shape, content)
-    return ESpellReply(query=text_of(root, "Query") or "", corrected=text_of(root, "CorrectedQuery") or "")
+    _log_drift(choose_espell_shape, content)
+    return ESpellReply(query=get_text(root, "Query") or "", corrected=get_text(root, "CorrectedQuery") or "")
 
 
-def espell_shape(_: bytes = b"") -> "Shape":
+def choose_espell_shape(_: bytes = b"") -> "Shape":
     """Return the known shape of ESpell replies."""
     from entrez_kit.services.known_shapes import XmlShape
 
@@ -415,9 +415,9 @@ def parse_epost(content: bytes) -> EPostReply:
         UpstreamError: the reply is not an EPost result, or its query key or WebEnv is invalid.
     """
     root = parse_reply(content, "epost", "ePostResult")
-    _log_drift(epost_shape, content)
-    key = whole_number(root.findtext("QueryKey"))
-    environment = text_of(root, "WebEnv") or ""
+    _log_drift(choose_epost_shape, content)
+    key = read_whole_number(root.findtext("QueryKey"))
+    environment = get_text(root, "WebEnv") or ""
     if not key:
         raise malformed_error("epost", "no valid query key")
     if not WEB_ENV.fullmatch(environment):
@@ -426,7 +426,7 @@ def parse_epost(content: bytes) -> EPostReply:
     return EPostReply(environment, key, invalid)
 
 
-def epost_shape(_: bytes = b"") -> "Shape":
+def choose_epost_shape(_: bytes = b"") -> "Shape":
     """Return the known shape of EPost replies."""
     from entrez_kit.services.known_shapes import XmlShape
 

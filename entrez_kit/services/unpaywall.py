@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from entrez_kit.base.errors import EntityNotFound, InvalidInput, NotConfigured
 from entrez_kit.base.identifiers import DOI, DOI_PREFIX
-from entrez_kit.services.known_shapes import JsonShape, log_drift, texts
+from entrez_kit.services.known_shapes import JsonShape, log_drift, require_texts
 from entrez_kit.services.small_replies import malformed_error
 from entrez_kit.services.transport import TTL, Expect, Reply
 from entrez_kit.services.transport.client import ServiceClient
@@ -28,7 +28,7 @@ _VERSIONS: Final[tuple[Version, ...]] = ("submittedVersion", "acceptedVersion", 
 
 
 _COPY: Final = {
-    **texts(
+    **require_texts(
         "url url_for_pdf url_for_landing_page evidence license version host_type pmh_id endpoint_id"
         " repository_institution oa_date updated"
     ),
@@ -37,7 +37,7 @@ _COPY: Final = {
 OPEN_ACCESS: Final = JsonShape(
     "Unpaywall",
     {
-        **texts(
+        **require_texts(
             "doi doi_url title genre published_date journal_name journal_issns journal_issn_l publisher oa_status"
             " updated"
         ),
@@ -58,7 +58,7 @@ class Unpaywall(ServiceClient):
 
     _SERVICE = "unpaywall"
 
-    def location(self, doi: str) -> "Reply[OpenAccess]":
+    def find_location(self, doi: str) -> "Reply[OpenAccess]":
         """Return the open-access copies of an article.
 
         Args:
@@ -159,27 +159,27 @@ def read_open_access(content: bytes) -> OpenAccess:
     for item in (document.get("best_oa_location"), *(others if isinstance(others, list) else ())):
         if not isinstance(item, dict):
             continue
-        location = _location(item)
+        location = _read_location(item)
         found.setdefault((location.url_for_pdf, location.url or location.landing_page), location)
     return OpenAccess(
         doi=document["doi"],
         is_oa=bool(document.get("is_oa")),
-        title=_text(document.get("title")),
+        title=_read_text(document.get("title")),
         locations=tuple(found.values()),
     )
 
 
-def _location(item: Mapping[str, Any]) -> Location:
+def _read_location(item: Mapping[str, Any]) -> Location:
     host_type, version = item.get("host_type"), item.get("version")
     return Location(
-        url_for_pdf=_text(item.get("url_for_pdf")),
-        url=_text(item.get("url")),
-        landing_page=_text(item.get("url_for_landing_page")),
-        license=_text(item.get("license")),
+        url_for_pdf=_read_text(item.get("url_for_pdf")),
+        url=_read_text(item.get("url")),
+        landing_page=_read_text(item.get("url_for_landing_page")),
+        license=_read_text(item.get("license")),
         host_type=next((known for known in _HOST_TYPES if known == host_type), None),
         version=next((known for known in _VERSIONS if known == version), None),
     )
 
 
-def _text(value: Any) -> str | None:
+def _read_text(value: Any) -> str | None:
     return (value.strip() or None) if isinstance(value, str) else None

@@ -13,8 +13,8 @@ from entrez_kit.query.dialects.tree import (
     PubMed,
     Reference,
     Words,
-    children,
     get_stem,
+    list_children,
     walk,
 )
 from entrez_kit.query.fields import parse_tag
@@ -52,8 +52,8 @@ def _find_mismatch(line: WorkingLine, numbered: Mapping[int, WorkingLine]) -> st
     count, node = line.printed.printed_count, line.node
     if count is None or node is None or line.kind != "reference":
         return None
-    references = [part for part in children(node) if isinstance(part, Reference)]
-    if len(references) < len(children(node)):
+    references = [part for part in list_children(node) if isinstance(part, Reference)]
+    if len(references) < len(list_children(node)):
         return None
     parts = [numbered[reference.number] for reference in references if reference.number in numbered]
     counts = {part.number: part.printed.printed_count for part in parts if part.printed.printed_count is not None}

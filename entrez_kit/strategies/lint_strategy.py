@@ -19,12 +19,12 @@ from entrez_kit.query.mesh import Vocabulary, read_headings
 from entrez_kit.query.words import normalize
 from entrez_kit.references.files.references import unreadable_error
 from entrez_kit.services import Services
-from entrez_kit.services.transport.in_flight import in_order
+from entrez_kit.services.transport.in_flight import run_in_order
 from entrez_kit.strategies.check_strategy import check_currency, find_closure, list_headings
 from entrez_kit.strategies.findings import CODES, PRESS, LineProblem, Severity
 from entrez_kit.strategies.models import MAX_KNOWN, StrategyRequest
 from entrez_kit.strategies.prove_strategy import open_proving_copy
-from entrez_kit.strategies.read_strategy import plain_characters
+from entrez_kit.strategies.read_strategy import replace_characters
 from entrez_kit.strategies.rules import find_problems
 from entrez_kit.strategies.strategy import Strategy
 from entrez_kit.strategies.translate_strategy import count_lines, read_request
@@ -164,7 +164,7 @@ def look_up_headings(services: Services, strategy: Strategy) -> dict[str, str]:
     """Return by name the present names of the headings of a strategy, as the MeSH database of NCBI has them."""
     names = [name for _, name in list_headings(strategy)]
     names = list(dict.fromkeys([*names, *(RENAMED[name.lower()] for name in names if name.lower() in RENAMED)]))
-    present_names = list(in_order([partial(_look_up, services, name) for name in names], services.eutils.at_once))
+    present_names = list(run_in_order([partial(_look_up, services, name) for name in names], services.eutils.at_once))
     return {name: current for name, current in zip(names, present_names, strict=True) if current is not None}
 
 
@@ -234,7 +234,7 @@ def fix_strategy(strategy: Strategy) -> str:
 
 
 def _fix_line(original: str, dialect: str | None) -> str:
-    text = plain_characters(original)
+    text = replace_characters(original)
     if dialect == "pubmed":
         text = _OPERATORS.sub(lambda match: match[1] + match[2].upper(), text)
         text = _OPEN_START.sub(r"1800\1", _OPEN_END.sub(r"\g<1>3000\2", text))

@@ -19,7 +19,7 @@ from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.query.words import STOP_WORDS, split_words
 from entrez_kit.services import Services
-from entrez_kit.services.transport.in_flight import in_order
+from entrez_kit.services.transport.in_flight import run_in_order
 from entrez_kit.strategies.blocks import Block, join_blocks, split_blocks
 from entrez_kit.strategies.models import MAX_KNOWN, StrategyRequest
 from entrez_kit.strategies.strategy import Strategy
@@ -172,7 +172,7 @@ def measure_recall(services: Services, request: RecallRequest) -> RecallResult:
             record.missed_by = [number for number, known in enumerate(passed, start=1) if record.pmid not in known]
     missed = [record for record in records if record.status == "missed"]
     warnings = _warn(request, missed)
-    missing = _explain_missed(search, request, strategy_words(query), blocks, total, missed)
+    missing = _explain_missed(search, request, list_strategy_words(query), blocks, total, missed)
     interval = compute_interval(len(found), len(unique))
     return RecallResult(
         in_pubmed=len(unique),
@@ -180,7 +180,7 @@ def measure_recall(services: Services, request: RecallRequest) -> RecallResult:
         recall=round(len(found) / len(unique), 4) if unique else None,
         low=round(interval[0], 4) if interval else None,
         high=round(interval[1], 4) if interval else None,
-        independent=not (request.used_to_build or _names_known(query, unique)),
+        independent=not (request.used_to_build or _has_known_pmids(query, unique)),
         total_found=total,
         blocks=[
             BlockRecall(
@@ -208,7 +208,7 @@ def _intersect(unique: Iterable[str], passed: Sequence[set[str]]) -> set[str]:
     return set(unique).intersection(*passed) if passed else set(unique)
 
 
-def _names_known(query: str, pmids: Sequence[str]) -> bool:
+def _has_known_pmids(query: str, pmids: Sequence[str]) -> bool:
     """Return whether a query names PMIDs of the known records."""
     return bool(set(pmids) & set(re.findall(r"\b([0-9]{1,9})\[(?:pmid|uid)\]", query)))
 
@@ -250,7 +250,7 @@ class _Search:
         """Return the number of records of each query; a query is sent once."""
         new = [query for query in dict.fromkeys(queries) if query not in self._counts]
         calls: list[Callable[[], int]] = [partial(self._count, query) for query in new]
-        self._counts.update(zip(new, in_order(calls, self.services.eutils.at_once), strict=True))
+        self._counts.update(zip(new, run_in_order(calls, self.services.eutils.at_once), strict=True))
         return [self._counts[query] for query in queries]
 
     def _count(self, query: str) -> int:
@@ -262,7 +262,7 @@ class _Search:
         """Return the PMIDs that each query finds."""
         batches = [pmids[start : start + BATCH] for start in range(0, len(pmids), BATCH)]
         calls = [partial(self._match, query, batch) for query in queries for batch in batches]
-        replies = iter(list(in_order(calls, self.services.eutils.at_once)))
+        replies = iter(list(run_in_order(calls, self.services.eutils.at_once)))
         return [set[str]().union(*(next(replies) for _ in batches)) for _ in queries]
 
     def _match(self, query: str, pmids: Sequence[str]) -> set[str]:
@@ -306,7 +306,7 @@ def _resolve_known(search: _Search, known: Sequence[str]) -> list[KnownRecord]:
 # Missed records
 
 
-def strategy_words(query: str) -> set[str]:
+def list_strategy_words(query: str) -> set[str]:
     """Return the words of a query, and the stems of its truncated words with ``*``."""
     return {word for word in re.findall(r"[\w*]+", re.sub(r"\[[^\[\]]*\]", " ", query.lower())) if word}
 

@@ -80,13 +80,13 @@ class PrintedLine:
 @lru_cache(maxsize=1024)
 def repair(text: str) -> str:
     """Return a text with the characters that a word processor or a web page changed written plainly."""
-    plain = plain_characters(text)
+    plain = replace_characters(text)
     plain = re.sub(r"\bexp\.\s+(?=[A-Z])", "exp ", plain)
     plain = re.sub(r"\bexp(?=\*)", "exp ", plain)
     return " ".join(unicodedata.normalize("NFC", plain).split())
 
 
-def plain_characters(text: str) -> str:
+def replace_characters(text: str) -> str:
     """Return a text with plain quotation marks, hyphens and spaces, and without entities of HTML."""
     plain = text.translate(_TABLE)
     for entity, sign in _ENTITIES.items():
@@ -100,10 +100,10 @@ def read_lines(text: str) -> list[PrintedLine]:
     if physical and physical[0].lstrip("\ufeff").startswith("Search number,Query"):
         return _read_history(physical)
     numbers = _find_numbers(physical)
-    return _number(_Reader(physical, numbers).read(), bool(numbers))
+    return _set_numbers(_Reader(physical, numbers).read(), bool(numbers))
 
 
-def _cells(line: str) -> list[str]:
+def _split_cells(line: str) -> list[str]:
     """Return the cells of a row of a table; the line itself if it is not one."""
     stripped = line.strip()
     if stripped.startswith("|") and stripped.endswith("|") and len(stripped) > 2:
@@ -115,7 +115,7 @@ def _cells(line: str) -> list[str]:
 
 def _match_number(line: str) -> tuple[int, str] | None:
     """Return the number at the start of a line and the rest."""
-    cells = _cells(line)
+    cells = _split_cells(line)
     text = "\t".join(cells)
     match = _NUMBER.match(text)
     if match is None:
@@ -192,7 +192,7 @@ class _Reader:
             return index + 1
         if index in self._numbers:
             return self._read_numbered(index)
-        text = repair(" ".join(_cells(raw)))
+        text = repair(" ".join(_split_cells(raw)))
         previous = self._lines[-1] if self._lines else None
         if self._numbers and previous is not None and previous.role == "expression" and not previous.text:
             previous.original += raw
@@ -363,7 +363,7 @@ def _strip_count(text: str) -> tuple[str, int | None]:
     return text, None
 
 
-def _number(lines: list[PrintedLine], is_numbered: bool) -> list[PrintedLine]:
+def _set_numbers(lines: list[PrintedLine], is_numbered: bool) -> list[PrintedLine]:
     """Set the missing numbers and take the printed counts off the expressions."""
     last = 0
     taken = {line.number for line in lines if line.number is not None}

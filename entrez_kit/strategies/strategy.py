@@ -21,7 +21,7 @@ from entrez_kit.query.dialects.tree import (
     Node,
     PubMed,
     Reference,
-    children,
+    list_children,
     list_references,
     walk,
 )
@@ -180,7 +180,7 @@ def _parse(printed: PrintedLine, main: Dialect, *, is_embase: bool, is_cinahl: b
     line.node = parsed.node
     line.notes += parsed.notes
     line.depends_on = list_references(parsed.node)
-    if line.depends_on and all(isinstance(part, Reference) for part in walk(parsed.node) if not children(part)):
+    if line.depends_on and all(isinstance(part, Reference) for part in walk(parsed.node) if not list_children(part)):
         line.kind = "reference"
     return line
 
@@ -299,7 +299,7 @@ def _list_polarities(node: Node) -> list[tuple[int, bool]]:
         elif isinstance(part, Exclude):
             waiting += [(part.left, excluded), (part.right, not excluded)]
         else:
-            waiting += [(child, excluded) for child in children(part)]
+            waiting += [(child, excluded) for child in list_children(part)]
     return polarities
 
 

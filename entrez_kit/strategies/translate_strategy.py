@@ -12,7 +12,7 @@ from entrez_kit.query.dialects.translate import WordList
 from entrez_kit.query.words import split_words
 from entrez_kit.services import Services
 from entrez_kit.services.small_replies import ESearchReply
-from entrez_kit.services.transport.in_flight import in_order
+from entrez_kit.services.transport.in_flight import run_in_order
 from entrez_kit.strategies.models import StrategyRequest, StrategyResult, WorkingLine
 from entrez_kit.strategies.prove_strategy import add_proofs, open_proving_copy
 from entrez_kit.strategies.strategy import Strategy, read_strategy
@@ -123,7 +123,7 @@ def count_lines(services: Services, strategy: Strategy) -> dict[int, int]:
         EntrezKitError: no line could be counted.
     """
     lines = [line for line in strategy.lines if line.is_search]
-    replies = list(in_order([partial(_count, services, strategy, line) for line in lines], services.eutils.at_once))
+    replies = list(run_in_order([partial(_count, services, strategy, line) for line in lines], services.eutils.at_once))
     counts: dict[int, int] = {}
     remarks: dict[int, set[Note]] = {}  # by line, those of the lines that it refers to, too
     failure: EntrezKitError | None = None

@@ -56,7 +56,7 @@ def main() -> None:
         corpus = Path(folder) / "corpus.xml"
         articles = write_corpus(options.recordings, corpus)[:: options.every]
         with Sandbox(corpus=[corpus], enforce_limits=False) as sandbox:
-            settings = load_settings({"home": Path(folder)}).with_sandbox(sandbox.url)
+            settings = load_settings({"home": Path(folder)}).use_sandbox(sandbox.url)
             with EntrezKit(replace(settings, demo=False, state_dir=Path(folder))) as kit:
                 for style in STYLES:
                     references = write_as_text(render_references(style, articles))

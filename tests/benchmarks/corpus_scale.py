@@ -33,10 +33,10 @@ from indexed_corpus import index, join, open_corpus, put
 from invented_abstracts import SIZES, Abstract, Abstracts, Question
 
 from entrez_kit.corpus.search import words
-from entrez_kit.corpus.search.index import find_corpus_file, open_index, read_terms, rows_of
+from entrez_kit.corpus.search.index import find_corpus_file, open_index, read_rows, read_terms
 from entrez_kit.corpus.search.query import parse, to_concept
 from entrez_kit.corpus.search.score import DEFAULT
-from entrez_kit.corpus.search.terms import STOP_WORDS, words_of
+from entrez_kit.corpus.search.terms import STOP_WORDS, normalize_words
 from entrez_kit.query.segments.relevance import Phrase
 
 PLAIN = "CREATE VIRTUAL TABLE plain USING fts5(title, abstract, terms, tokenize='porter unicode61 remove_diacritics 2')"
@@ -187,7 +187,7 @@ def compare(ours: sqlite3.Connection, plain: sqlite3.Connection | None, question
 
 def ask_plain(connection: sqlite3.Connection, query: str, without: frozenset[str] = frozenset()) -> list[int]:
     """Ask the plain index for any of the words."""
-    words = [word for word in words_of(query) if word not in without]
+    words = [word for word in normalize_words(query) if word not in without]
     match = " OR ".join(f'"{word}"' for word in words)
     return [row[0] for row in connection.execute(FROM_PLAIN, (match, TOP))]
 
@@ -231,7 +231,7 @@ def rank_by_the_book(connection: sqlite3.Connection, queries: list[str]) -> list
     records = length = 0
     pmids = [row[0] for row in connection.execute("SELECT pmid FROM documents")]
     for start in range(0, len(pmids), AT_ONCE):
-        for row in rows_of(connection, pmids[start : start + AT_ONCE]):
+        for row in read_rows(connection, pmids[start : start + AT_ONCE]):
             texts = read_terms(row).texts
             fields = [[(), *texts.get(name, ())] for name in ("title", "abstract", "terms")]
             size = sum(len(part) for field in fields[:2] for part in field)

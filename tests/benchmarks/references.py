@@ -103,7 +103,7 @@ def kit_for(sandbox: Sandbox, keyed: bool = False) -> EntrezKit:
     """Return a kit without a cache of earlier replies."""
     home = Path(tempfile.mkdtemp())
     keys = {"ncbi_api_key": "benchmark", "openalex_api_key": "benchmark" if keyed else None}
-    settings = load_settings({"home": home, **keys}).with_sandbox(sandbox.url)
+    settings = load_settings({"home": home, **keys}).use_sandbox(sandbox.url)
     return EntrezKit(replace(settings, demo=False, state_dir=home / "state"))
 
 

@@ -38,11 +38,11 @@ from invented_papers import Paper
 from judged_collections import Collection, JudgedQuery, compute_ndcg, compute_recall, read_cystic_fibrosis, read_medlars
 
 from entrez_kit import EntrezKit, load_settings
-from entrez_kit.corpus.embeddings import embedder_of
+from entrez_kit.corpus.embeddings import create_embedder
 from entrez_kit.corpus.indexing import reindex
 from entrez_kit.corpus.search import vectors, words
 from entrez_kit.corpus.search.score import DEFAULT, Profile
-from entrez_kit.corpus.search.terms import words_of
+from entrez_kit.corpus.search.terms import normalize_words
 
 ROOT = Path(__file__).resolve().parents[2]
 TOP = 10
@@ -121,7 +121,7 @@ def measure_plain(collection: Collection) -> Figures:
     connection.executemany("INSERT INTO plain (rowid, title, abstract, terms) VALUES (?, ?, ?, ?)", collection.rows)
     rankings = []
     for query in collection.queries:
-        match = " OR ".join(f'"{word}"' for word in words_of(query.text))
+        match = " OR ".join(f'"{word}"' for word in normalize_words(query.text))
         rows = connection.execute(
             "SELECT rowid FROM plain WHERE plain MATCH ? ORDER BY bm25(plain), rowid LIMIT ?", (match, TOP)
         )
@@ -151,14 +151,14 @@ def measure_meaning(collection: Collection) -> None:
         made = reindex(services)
         print(f"{collection.name}: {len(collection.rows):,} records, {made.vectors:,} vectors of {made.model}", end=" ")
         print(f"in {time.process_time() - start:.0f} CPU seconds")
-        embedder = embedder_of(services.settings, queries=True)
+        embedder = create_embedder(services.settings, queries=True)
         assert embedder is not None
         rankings: dict[str, list[list[int]]] = {"words": [], "meaning": [], "both": []}
         for query in collection.queries:
             with store_of(services).reading() as connection:
                 rankings["words"].append([hit.pmid for hit in words.search(connection, query.text, TOP)])
-                vector = next(embedder.matrices([query.text]))[0]
-                near = vectors.nearest(connection, embedder.name, vector, TOP)
+                vector = next(embedder.yield_matrices([query.text]))[0]
+                near = vectors.find_nearest(connection, embedder.name, vector, TOP)
             rankings["meaning"].append([hit.pmid for hit in near])
             both = kit.rag_search(query=query.text, top_k=TOP, quality_bias=False)
             rankings["both"].append([int(hit.doc_id.removeprefix("pmid:")) for hit in both.results])

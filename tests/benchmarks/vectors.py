@@ -147,7 +147,7 @@ def find_nearest(
     """Search like the program: inside a transaction."""
     connection.execute("BEGIN")
     try:
-        return vectors._nearest(connection, MODEL, query, WANTED, corpus, [], walk=walk)
+        return vectors._find_nearest(connection, MODEL, query, WANTED, corpus, [], walk=walk)
     finally:
         connection.execute("ROLLBACK")
 

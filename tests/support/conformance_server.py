@@ -28,7 +28,7 @@ def main() -> None:
     """Serve."""
     with Sandbox(enforce_limits=False) as sandbox, tempfile.TemporaryDirectory() as home:
         overrides = {"home": Path(home), "mcp_auth_secret_key": SECRET, "mcp_http_port": 0}
-        settings = load_settings(overrides).with_sandbox(sandbox.url)
+        settings = load_settings(overrides).use_sandbox(sandbox.url)
         with ServerServices(settings) as services, http.listen(settings) as opened:
             app = http.build_app(EntrezServer(services).build(), settings)
 

@@ -20,7 +20,7 @@ from entrez_kit.pubmed.xml.records import iter_records
 def mark_deleted(store: Store, pmids: Sequence[int]) -> list[int]:
     """Mark records as withdrawn from PubMed; return those that were not marked before."""
     with store.writing() as connection:
-        return writing.tombstone(connection, pmids, stamp(store.clock()))
+        return writing.mark_deleted(connection, pmids, stamp(store.clock()))
 
 
 @dataclass(frozen=True)

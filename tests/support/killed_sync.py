@@ -44,7 +44,7 @@ class LetterModel:
 
     name = "test:letters"
 
-    def raw(self, texts: Sequence[str]) -> list[list[float]]:
+    def embed_batch(self, texts: Sequence[str]) -> list[list[float]]:
         """Return one vector a text."""
         return [[0.5 + text.count(letter) for letter in "aeio"] for text in texts]
 
@@ -61,7 +61,7 @@ def main(folder: Path, url: str, url_before: str | None, *, every: bool) -> dict
     setattr(sync, "BATCH", 8)  # noqa: B010 - small, so that few records make many batches
     setattr(slices, "MAX_PUBMED_RESULTS", 25)  # noqa: B010 - and several slices
     limiter.RateLimiter.acquire = lambda self, deadline=None: nullcontext()  # type: ignore[method-assign]  # no waiting
-    retry.Backoff.seconds = lambda self, failures, retry_after: 0.001  # type: ignore[method-assign]
+    retry.Backoff.compute_seconds = lambda self, failures, retry_after: 0.001  # type: ignore[method-assign]
     before = folder / "before"
     before.mkdir(parents=True)
     if url_before:
@@ -135,7 +135,7 @@ def _run_sync(
 
     database.sqlite3.connect = record_statement  # type: ignore[attr-defined]
     settings = replace(
-        load_settings({"home": folder}).with_sandbox(url), demo=False, data_dir=folder, state_dir=folder / "state",
+        load_settings({"home": folder}).use_sandbox(url), demo=False, data_dir=folder, state_dir=folder / "state",
         no_cache=True, embeddings="hf",
     )  # fmt: skip
     with EntrezKit(settings) as kit:
@@ -172,10 +172,12 @@ def _find_errors(folder: Path) -> list[str]:
     if indexed - queued != current - queued:
         found.append("the full-text index and its queue have other records than there are")
     with store.reading() as connection:
-        (query,) = embeddings.Embedder(LetterModel()).matrices(["aei"])
-        near = {one.uuid for one in vectors.nearest(connection, LetterModel.name, query[0], 1, also=sorted(current))}
-        blocks = list(vector_index.blocks(connection, LetterModel.name, 4))
-        waiting = set(vector_index.queued_of(connection, LetterModel.name))
+        (query,) = embeddings.Embedder(LetterModel()).yield_matrices(["aei"])
+        near = {
+            one.uuid for one in vectors.find_nearest(connection, LetterModel.name, query[0], 1, also=sorted(current))
+        }
+        blocks = list(vector_index.read_blocks(connection, LetterModel.name, 4))
+        waiting = set(vector_index.list_queued(connection, LetterModel.name))
     held = {chunk for one in blocks for chunk in one.chunks[slice(None) if one.kept is None else one.kept].tolist()}
     embedded = {row[0] for row in list_rows(store, "SELECT chunk_id FROM vectors")}
     if held - waiting != embedded - waiting:

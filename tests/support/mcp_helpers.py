@@ -83,7 +83,7 @@ def services_for_fixture(no_waiting: None, tmp_path: Path) -> Iterator[ServicesF
         def build(sandbox: "Sandbox | None", **overrides: Any) -> ServerServices:
             settings = load_settings({"home": tmp_path / "home", **overrides})
             if "eutils_url" not in overrides:
-                settings = settings.with_sandbox(sandbox.url if sandbox else "http://127.0.0.1:9")
+                settings = settings.use_sandbox(sandbox.url if sandbox else "http://127.0.0.1:9")
                 settings = replace(settings, demo=False)  # addresses as the terminal shows them
             return stack.enter_context(ServerServices(replace(settings, state_dir=tmp_path / "state")))
 

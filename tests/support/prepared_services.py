@@ -52,7 +52,7 @@ class PreparedServices:
     def send(self, call: Call[T]) -> Reply[T]:
         """Answer like the transport."""
         self.calls.append(call)
-        name = f"{call.service}/{call.endpoint}" + (f"/{db}" if (db := call.param("db")) else "")
+        name = f"{call.service}/{call.endpoint}" + (f"/{db}" if (db := call.get_param("db")) else "")
         content = self.answers.get(name, fail_down)(call)
         return Reply(
             content=content,
@@ -103,7 +103,7 @@ def write_not_in_pmc(number: str) -> str:
 def write_converted_ids(call: Call, *records: Mapping[str, object]) -> bytes:
     """Return a reply of the ID Converter: these records, and an error for each other requested id."""
     known = {str(record["requested-id"]) for record in records}
-    unknown = [one for one in (call.param("ids") or "").split(",") if one not in known]
+    unknown = [one for one in (call.get_param("ids") or "").split(",") if one not in known]
     errors = [{"requested-id": one, "status": "error", "errmsg": "Identifier not found in PMC"} for one in unknown]
     return json.dumps({"status": "ok", "records": [*records, *errors]}).encode()
 

@@ -5,7 +5,18 @@ from collections.abc import Iterable
 
 from terms_index import index_terms
 
-from entrez_kit.query.dialects.tree import Any, Heading, Near, Node, Value, Words, children, get_stem, has_marks, walk
+from entrez_kit.query.dialects.tree import (
+    Any,
+    Heading,
+    Near,
+    Node,
+    Value,
+    Words,
+    get_stem,
+    has_marks,
+    list_children,
+    walk,
+)
 from entrez_kit.query.record_terms import RecordTerms
 from entrez_kit.query.segments.search_index import SearchIndex
 from entrez_kit.query.words import STOP_WORDS
@@ -61,7 +72,7 @@ def write_text(node: Node, chance: random.Random) -> str:
         return " ".join([sides[0], *between, sides[1]])
     if isinstance(node, Any):
         return write_text(chance.choice(node.parts), chance)
-    return " ".join(write_text(part, chance) for part in children(node))
+    return " ".join(write_text(part, chance) for part in list_children(node))
 
 
 def list_records(strategies: Iterable[Strategy], count: int, seed: int = 1) -> list[RecordTerms]:

@@ -19,7 +19,7 @@ from entrez_kit.citations.style.adaptation import (
     correct_nature,
     correct_vancouver,
 )
-from entrez_kit.citations.style.preparation import GROUP, HYPHEN, StyleRules, prepare_item, standing_note
+from entrez_kit.citations.style.preparation import GROUP, HYPHEN, StyleRules, find_standing_note, prepare_item
 from entrez_kit.citations.style.style_names import SPECIFIED
 
 Markup = Literal["plain", "markdown", "html"]
@@ -172,7 +172,7 @@ def _apply_rules(entry: Entry, *, is_translated: bool) -> Entry:
 
 def _add_status(entry: Entry, item: Item) -> Entry:
     """Add the publication status, which CSL styles do not support."""
-    note = standing_note(item)
+    note = find_standing_note(item)
     if note is None or not entry:
         return entry
     *before, last = entry

@@ -399,7 +399,7 @@ def _prepare_preprint(item: Item, wants: StyleRules) -> None:
 _STANDING: Final = re.compile(rf"\[(?:{'|'.join(map(re.escape, WORDS.values()))})(?:: [^\[\]]*)?\]")
 
 
-def standing_note(item: Item) -> str | None:
+def find_standing_note(item: Item) -> str | None:
     """Return the publication status in brackets from an item's note."""
     match = _STANDING.match(str(item.get("note", "")))
     return match[0] if match else None

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from pyroaring import BitMap
 
 from entrez_kit.base.errors import StoreError
-from entrez_kit.corpus.search.terms import IndexRow, find_stems, words_of
+from entrez_kit.corpus.search.terms import IndexRow, find_stems, normalize_words
 from entrez_kit.query.record_terms import RecordTerms
 from entrez_kit.query.segments.merge import merge_segments
 from entrez_kit.query.segments.search_index import SearchIndex
@@ -62,7 +62,9 @@ def open_index(connection: sqlite3.Connection) -> Iterator[SearchIndex]:
     """
     try:
         segments = _open_segments(connection)
-        queued = [row[0] for row in raw(connection).execute(_QUEUED if segments is not None else _CURRENT)]
+        queued = [
+            row[0] for row in open_tuple_cursor(connection).execute(_QUEUED if segments is not None else _CURRENT)
+        ]
         removed = BitMap() if segments is None else read_set(connection, REMOVED)
         if not queued:
             yield _open_written(connection, segments or [], removed)
@@ -100,10 +102,12 @@ def _open_segments(connection: sqlite3.Connection) -> list[Segment] | None:
     place, found = find_corpus_file(connection), list[Segment]()
     known = _opened.get(place) if place is not None else None
     opened = {one.path: one for one in known[1].segments} if known is not None else {}
-    for first, count, name in raw(connection).execute("SELECT first, records, name FROM lexical_segments ORDER BY 1"):
+    for first, count, name in open_tuple_cursor(connection).execute(
+        "SELECT first, records, name FROM lexical_segments ORDER BY 1"
+    ):
         if place is None or not _NAME.fullmatch(name) or first != sum(one.records for one in found):
             raise ValueError("the list of its files is damaged")
-        path = _path_of(place, name)
+        path = _find_path(place, name)
         if not path.exists():
             return None
         segment = opened.get(path) or Segment(path)
@@ -119,7 +123,7 @@ def find_corpus_file(connection: sqlite3.Connection) -> Path | None:
     return Path(name) if name else None
 
 
-def _path_of(place: Path, name: str) -> Path:
+def _find_path(place: Path, name: str) -> Path:
     return place.with_name(f"{place.name}.words-{name}")
 
 
@@ -132,7 +136,7 @@ def read_set(connection: sqlite3.Connection, key: str) -> BitMap:
 def find_members(connection: sqlite3.Connection, index: SearchIndex, query_key: str) -> BitMap:
     """Return the numbers of the records that a query has found, in an index with queued records."""
     found = read_set(connection, query_key)
-    queued = _column(connection, f"{_MEMBERS_QUEUED} ORDER BY pmid", query_key)
+    queued = _read_column(connection, f"{_MEMBERS_QUEUED} ORDER BY pmid", query_key)
     if queued:
         found |= _find_numbers(index.segments, queued)
     return found & index.list_records()
@@ -141,7 +145,7 @@ def find_members(connection: sqlite3.Connection, index: SearchIndex, query_key: 
 _MEMBERS_QUEUED: Final = "SELECT pmid FROM lexical_queue CROSS JOIN membership USING (pmid) WHERE query_key = ?"
 
 
-def member_pmids(connection: sqlite3.Connection, query_key: str) -> NDArray[np.uint32]:
+def read_member_pmids(connection: sqlite3.Connection, query_key: str) -> NDArray[np.uint32]:
     """Return the current records that a query has found."""
     with open_index(connection) as index:
         return np.array(index.read_pmids(find_members(connection, index, query_key).to_array()), dtype=np.uint32)
@@ -162,9 +166,9 @@ def count_queued(connection: sqlite3.Connection) -> int:
     return found
 
 
-def rows_of(connection: sqlite3.Connection, pmids: Sequence[int]) -> Iterator[IndexRow]:
+def read_rows(connection: sqlite3.Connection, pmids: Sequence[int]) -> Iterator[IndexRow]:
     """Yield the fields to index of the current records among ``pmids``, by PMID."""
-    found = raw(connection).execute(
+    found = open_tuple_cursor(connection).execute(
         f"SELECT pmid, title, abstract, mesh, keywords FROM documents WHERE pmid {LISTED} AND status = 'current' "
         "ORDER BY pmid",
         (json.dumps(pmids),),
@@ -176,18 +180,18 @@ def rows_of(connection: sqlite3.Connection, pmids: Sequence[int]) -> Iterator[In
 def read_terms(row: IndexRow) -> RecordTerms:
     """Return the stems of a record; its new words are stemmed in one call, which is a transaction of SQLite."""
     texts = {"title": [row.title], "abstract": [row.abstract], "terms": row.terms.split("; ")}
-    split = {source: [words_of(text) for text in parts if text] for source, parts in texts.items()}
+    split = {source: [normalize_words(text) for text in parts if text] for source, parts in texts.items()}
     stem = find_stems(chain.from_iterable(chain.from_iterable(split.values()))).__getitem__
     return RecordTerms(
         {source: [list(map(stem, words)) for words in parts if words] for source, parts in split.items()}
     )
 
 
-def _column(connection: sqlite3.Connection, statement: str, *values: object) -> list[int]:
+def _read_column(connection: sqlite3.Connection, statement: str, *values: object) -> list[int]:
     return [row[0] for row in connection.execute(statement, values)]
 
 
-def raw(connection: sqlite3.Connection) -> sqlite3.Cursor:
+def open_tuple_cursor(connection: sqlite3.Connection) -> sqlite3.Cursor:
     """Return a cursor whose rows are tuples."""
     cursor = connection.cursor()
     cursor.row_factory = None
@@ -206,7 +210,7 @@ def catch_up(connection: sqlite3.Connection) -> int:
     if segments is None:
         segments = []
         reset(connection)
-    pmids = _column(connection, f"{_QUEUED} LIMIT ?", AT_ONCE)
+    pmids = _read_column(connection, f"{_QUEUED} LIMIT ?", AT_ONCE)
     if not pmids:
         return 0
     _delete_unlisted(connection, place)
@@ -214,7 +218,7 @@ def catch_up(connection: sqlite3.Connection) -> int:
     _write_set(connection, REMOVED, removed)
     first = sum(one.records for one in segments)
     name = secrets.token_hex(8)
-    for added in _write_segment(connection, _path_of(place, name), pmids):
+    for added in _write_segment(connection, _find_path(place, name), pmids):
         connection.execute("INSERT INTO lexical_segments VALUES (?, ?, ?)", (first, added.records, name))
         segments.append(added)
         _add_found(connection, added, first)
@@ -258,7 +262,7 @@ def _write_segment(connection: sqlite3.Connection, path: Path, pmids: Sequence[i
     """Write the current records among ``pmids`` to a file; return no file if there are none."""
     with SegmentWriter(path) as writer:
         count = 0
-        for row in rows_of(connection, pmids):
+        for row in read_rows(connection, pmids):
             writer.add(read_terms(row), (0, "", "", row.pmid))
             count += 1
         return [writer.finish()] if count else []
@@ -287,7 +291,7 @@ def _merge_segments(connection: sqlite3.Connection, place: Path, segments: Seque
         if len(sizes) - begin >= MERGED:
             first, name = sum(sizes[:begin]), secrets.token_hex(8)
             paths = [one.path for one in segments[begin:]]
-            merge_segments(paths, _path_of(place, name), (removed - BitMap(range(first))).shift(-first))
+            merge_segments(paths, _find_path(place, name), (removed - BitMap(range(first))).shift(-first))
             connection.execute("DELETE FROM lexical_segments WHERE first >= ?", (first,))
             connection.execute("INSERT INTO lexical_segments VALUES (?, ?, ?)", (first, sum(sizes[begin:]), name))
             return
@@ -298,7 +302,7 @@ def _delete_unlisted(connection: sqlite3.Connection, place: Path) -> None:
 
     Files replaced by the last update stay until now, because a search that began before it may open them.
     """
-    listed = {_path_of(place, row[0]) for row in connection.execute("SELECT name FROM lexical_segments")}
+    listed = {_find_path(place, row[0]) for row in connection.execute("SELECT name FROM lexical_segments")}
     for path in place.parent.glob(f"{place.name}.words-*"):
         if path not in listed:
             with suppress(OSError):

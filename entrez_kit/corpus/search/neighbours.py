@@ -105,7 +105,7 @@ def keep_up(store: "Store", model: str) -> None:
     from entrez_kit.corpus.store.database import hold_lock
 
     with store.reading() as connection:
-        dim = vector_index.dimensions(connection).get(model)
+        dim = vector_index.read_dimensions(connection).get(model)
         if dim is None or find_spec("usearch") is None or not _lags(connection, model, dim):
             return
     try:
@@ -174,7 +174,7 @@ def _find_intact(connection: sqlite3.Connection, model: str, dim: int) -> _Graph
     if file is None or _map_graph(file, dim) is None:
         return None
     with suppress(OSError):
-        return file.row if _sha256(file.path) == file.record.sha256 else None
+        return file.row if _hash_file(file.path) == file.record.sha256 else None
     return None
 
 
@@ -203,7 +203,7 @@ def _map_graph(file: _GraphFile, dim: int) -> Any:
     if file.row.made_by != _name_library():
         return None
     try:
-        if file.identity != file.record.identity and _sha256(file.path) != file.record.sha256:
+        if file.identity != file.record.identity and _hash_file(file.path) != file.record.sha256:
             return None
         index = Index.restore(str(file.path), view=True)
     except Exception:  # the compiled part of the library raises errors of any type
@@ -211,7 +211,7 @@ def _map_graph(file: _GraphFile, dim: int) -> Any:
     return index if index is not None and (index.ndim, len(index)) == (dim, file.row.passages) else None
 
 
-def _sha256(path: Path) -> str:
+def _hash_file(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -235,7 +235,7 @@ def _renew(store: "Store", model: str, dim: int) -> None:
         index.save(str(path))
         with path.open("rb") as file:
             os.fsync(file.fileno())
-        _write_record(store.graph_records / f"{path.name}.json", _Record(_sha256(path), _identify(path.stat())))
+        _write_record(store.graph_records / f"{path.name}.json", _Record(_hash_file(path), _identify(path.stat())))
     except (OSError, RuntimeError):  # the disk is full: the library raises a plain RuntimeError
         with suppress(OSError):
             path.unlink()
@@ -261,7 +261,7 @@ def _grow(connection: sqlite3.Connection, model: str, dim: int, known: _GraphRow
     """Return a graph of all indexed vectors, grown from the existing one if possible, and the last block."""
     from usearch.index import Index
 
-    live = vector_index.passages(connection, model)
+    live = vector_index.read_passages(connection, model)
     index: Any = None
     last = 0
     if known is not None:
@@ -274,12 +274,12 @@ def _grow(connection: sqlite3.Connection, model: str, dim: int, known: _GraphRow
             index.remove(gone)
     if index is None:
         index = Index(ndim=dim, metric="ip", dtype="i8", connectivity=LINKS, expansion_add=LOOKED_AT)
-    for block in vector_index.blocks(connection, model, dim, last):
+    for block in vector_index.read_blocks(connection, model, dim, last):
         chunks = block.chunks[block.kept]
         outdated = chunks[index.contains(chunks)]
         if len(outdated):
             index.remove(outdated)
-        index.add(chunks, block.vectors.vectors(block.kept))
+        index.add(chunks, block.vectors.approximate(block.kept))
         last = block.number
         report_progress(len(index), len(live))
     return index, last

@@ -49,7 +49,7 @@ class Quantized(NamedTuple):
             np.frombuffer(codes, np.int8).reshape(-1, dim),
         )
 
-    def products(self, query: Floats, rows: NDArray[np.intp] | None = None) -> Floats:
+    def multiply(self, query: Floats, rows: NDArray[np.intp] | None = None) -> Floats:
         """Return the products of all vectors, or of some rows, with a query; ``bound`` limits their error."""
         codes = self.codes if rows is None else self.codes[rows]
         scaled = self.steps * query
@@ -63,16 +63,16 @@ class Quantized(NamedTuple):
         found += self.middles @ query
         return found
 
-    def vectors(self, rows: NDArray[np.bool_]) -> Floats:
+    def approximate(self, rows: NDArray[np.bool_]) -> Floats:
         """Return the approximate vectors of some rows."""
         return self.middles + self.codes[rows] * self.steps
 
     @property
     def bound(self) -> float:
         """The maximum error of a product with a query of length 1."""
-        return self.error + rounding(len(self.steps))
+        return self.error + bound_rounding(len(self.steps))
 
 
-def rounding(dim: int) -> float:
+def bound_rounding(dim: int) -> float:
     """Return the maximum rounding error of a product of two float32 unit vectors."""
     return 4 * dim * 2.0**-24

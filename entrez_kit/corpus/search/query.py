@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final
 
-from entrez_kit.base.markup import on_the_line
-from entrez_kit.corpus.search.terms import PREFIXES, REQUEST_WORDS, SPELLINGS, STOP_WORDS, stems_of, words_of
+from entrez_kit.base.markup import flatten_scripts
+from entrez_kit.corpus.search.terms import PREFIXES, REQUEST_WORDS, SPELLINGS, STOP_WORDS, normalize_words, stem_words
 from entrez_kit.query.segments.relevance import Concept, Phrase
 from entrez_kit.query.words import GREEK
 
@@ -36,7 +36,7 @@ _SHORT: Final = 2
 
 def to_concept(phrases: Iterable[Phrase], weight: float = 1.0, *, required: bool = False) -> Concept:
     """Return a concept of phrases in any spelling, as stems."""
-    return Concept(tuple(dict.fromkeys(tuple(stems_of(phrase)) for phrase in phrases)), weight, required)
+    return Concept(tuple(dict.fromkeys(tuple(stem_words(phrase)) for phrase in phrases)), weight, required)
 
 
 def parse(query: str, exists: Callable[[Phrase], bool]) -> list[Concept]:
@@ -44,85 +44,85 @@ def parse(query: str, exists: Callable[[Phrase], bool]) -> list[Concept]:
 
     Stop words are omitted unless the query has no other words. A repeated word counts once.
     """
-    query = on_the_line(query[:LONGEST_QUERY])
+    query = flatten_scripts(query[:LONGEST_QUERY])
     concepts: list[Concept] = []
     for quoted in _QUOTED.finditer(query):
-        phrase = tuple(words_of(quoted[1]))
+        phrase = tuple(normalize_words(quoted[1]))
         if len(phrase) > 1 and exists(phrase):
             concepts.append(to_concept([phrase], required=True))
-    requested = _unique([*concepts, *islice(_plain(_ENDINGS.sub("", query), exists), 2 * MOST_CONCEPTS)])
+    requested = _drop_repeated([*concepts, *islice(_parse_plain(_ENDINGS.sub("", query), exists), 2 * MOST_CONCEPTS)])
     if not requested:
-        requested = _unique([to_concept([(word,)]) for word in words_of(query)])
+        requested = _drop_repeated([to_concept([(word,)]) for word in normalize_words(query)])
     return requested[:MOST_CONCEPTS]
 
 
-def _plain(query: str, exists: Callable[[Phrase], bool]) -> Iterator[Concept]:
+def _parse_plain(query: str, exists: Callable[[Phrase], bool]) -> Iterator[Concept]:
     shouted = query.isupper()
     before: str | None = None
     for raw in _APART.split(_HYPHENS.sub("\0", query.replace("\0", " "))):
-        parts = [word for part in raw.split("\0") for word in words_of(part)]
+        parts = [word for part in raw.split("\0") for word in normalize_words(part)]
         if not parts or raw == "a":  # only a capital letter can be a name, as in "vitamin A"
             continue
         if len(parts) > 1:
-            yield from _compound(parts, exists)
+            yield from _parse_compound(parts, exists)
             before = None
             continue
         word = parts[0]
         named = raw.isupper() and len(raw) > 1 and not shouted
         if before is not None and (_QUALIFIER.fullmatch(word) or (before in PREFIXES and exists((before + word,)))):
-            yield _with_known(((before, word),), ((before + word,),), exists)
+            yield _build_known(((before, word),), ((before + word,),), exists)
             before = None
         elif (word in STOP_WORDS and not named) or len(word) == 1 or _NUMBER.fullmatch(word):
             before = None
         else:
-            yield _word(word, exists)
+            yield _parse_word(word, exists)
             before = word
 
 
-def _word(word: str, exists: Callable[[Phrase], bool]) -> Concept:
-    others: list[Phrase] = [(other,) for other in other_spellings(word)]
+def _parse_word(word: str, exists: Callable[[Phrase], bool]) -> Concept:
+    others: list[Phrase] = [(other,) for other in yield_other_spellings(word)]
     apart = _LETTERS_THEN_DIGITS.fullmatch(word)
     if apart is not None:
         others.append((apart[1], apart[2]))
     others.extend((word[:place], word[place:]) for place in range(2, min(8, len(word) - 3)) if word[:place] in PREFIXES)
-    return _with_known(((word,),), others, exists, REQUEST_WEIGHT if word in REQUEST_WORDS else 1.0)
+    return _build_known(((word,),), others, exists, REQUEST_WEIGHT if word in REQUEST_WORDS else 1.0)
 
 
-def _compound(parts: Sequence[str], exists: Callable[[Phrase], bool]) -> Iterator[Concept]:
+def _parse_compound(parts: Sequence[str], exists: Callable[[Phrase], bool]) -> Iterator[Concept]:
     """Parse a word with hyphens: "IL-6" is one concept in several spellings; "insulin-dependent" is two words."""
     if len(parts) > MOST_PARTS:
-        yield from (_word(part, exists) for part in parts if part not in STOP_WORDS)
+        yield from (_parse_word(part, exists) for part in parts if part not in STOP_WORDS)
         return
     tight = any(len(part) <= _SHORT or part[0].isdigit() or part in GREEK for part in parts)
     prefixed = parts[0] in PREFIXES
     if not tight and not prefixed:
-        yield from (_word(part, exists) for part in parts if part not in STOP_WORDS)
+        yield from (_parse_word(part, exists) for part in parts if part not in STOP_WORDS)
         return
-    whole, *others = _joinings(parts)
-    yield _with_known((whole,), others, exists)
+    whole, *others = _yield_joinings(parts)
+    yield _build_known((whole,), others, exists)
     for part in parts[1:] if prefixed else parts:
         if len(part) > _SHORT + 1 and part not in GREEK and part not in STOP_WORDS and part.isalpha():
-            yield _word(part, exists)._replace(weight=PART_WEIGHT)
+            yield _parse_word(part, exists)._replace(weight=PART_WEIGHT)
 
 
-def _joinings(parts: Sequence[str]) -> Iterator[Phrase]:
+def _yield_joinings(parts: Sequence[str]) -> Iterator[Phrase]:
     """Yield the parts with every choice of neighbours joined; the first has all parts separate."""
     if len(parts) == 1:
         yield (parts[0],)
         return
-    for rest in _joinings(parts[1:]):
+    for rest in _yield_joinings(parts[1:]):
         yield (parts[0], *rest)
-    for rest in _joinings(parts[1:]):
+    for rest in _yield_joinings(parts[1:]):
         yield (parts[0] + rest[0], *rest[1:])
 
 
-def _with_known(
+def _build_known(
     phrases: tuple[Phrase, ...], others: Sequence[Phrase], exists: Callable[[Phrase], bool], weight: float = 1.0
 ) -> Concept:
     return to_concept((*phrases, *(other for other in others if exists(other))), weight)
 
 
-def _unique(concepts: Sequence[Concept]) -> list[Concept]:
+def _drop_repeated(concepts: Sequence[Concept]) -> list[Concept]:
     best: dict[Phrase, Concept] = {}
     for concept in concepts:
         key = concept.phrases[0]
@@ -138,7 +138,7 @@ _VERB: Final = re.compile(r"(?<=[a-z]{3})([iy])([sz])(e|ed|es|er|ers|ing|ation|a
 _SHORTEST_SPELT: Final = 4
 
 
-def other_spellings(word: str) -> Iterator[str]:
+def yield_other_spellings(word: str) -> Iterator[str]:
     """Yield possible British or American spellings of a normalized word; some may not exist."""
     if len(word) < _SHORTEST_SPELT:
         return

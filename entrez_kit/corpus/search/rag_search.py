@@ -13,7 +13,7 @@ from entrez_kit.base.errors import LocalEmbeddingsError, NotConfigured, StoreErr
 from entrez_kit.base.frontend_text import REINDEX, FrontendText
 from entrez_kit.base.progress import report_progress
 from entrez_kit.core.model import Result, is_absent, omit_if_empty
-from entrez_kit.corpus.demo import corpus_of
+from entrez_kit.corpus.demo import open_corpus
 from entrez_kit.corpus.models import CorpusRequest, NotBlank, Reported
 from entrez_kit.corpus.search.ranking import Candidate, rank
 from entrez_kit.corpus.store import store_of
@@ -90,14 +90,14 @@ def rag_search(services: Services, request: RagSearchRequest) -> RagSearchResult
         NotConfigured: the request names Weaviate, which is not configured.
         VectorIndexError: the request names Weaviate, which does not answer.
     """
-    store = corpus_of(services)
+    store = open_corpus(services)
     store.check_key(request.corpus)
     wanted = max(FEWEST_CANDIDATES, OVERSAMPLING * request.top_k) if request.quality_bias else request.top_k
-    candidates, missing, cautions = _candidates(services, request, wanted)
-    documents = store.documents([candidate.pmid for candidate in candidates])
+    candidates, missing, cautions = _find_candidates(services, request, wanted)
+    documents = store.read_documents([candidate.pmid for candidate in candidates])
     scored = rank(store, candidates, documents, bias=request.quality_bias)[: request.top_k]
     with store.reading() as connection:
-        passages = _passages(connection, request.query, [candidate for candidate, *_ in scored])
+        passages = _find_passages(connection, request.query, [candidate for candidate, *_ in scored])
         wanted_texts = json.dumps(list(passages.values()) if request.details else [])
         rows = connection.execute(
             "SELECT uuid, text FROM chunks WHERE uuid IN (SELECT value FROM json_each(?))", (wanted_texts,)
@@ -112,7 +112,11 @@ def rag_search(services: Services, request: RagSearchRequest) -> RagSearchResult
                 bm25=_round(candidate.bm25),
                 quality=total,
                 score=round(score, DIGITS),
-                **(_details(documents[candidate.pmid], snippets[passages[candidate.pmid]]) if request.details else {}),
+                **(
+                    _build_details(documents[candidate.pmid], snippets[passages[candidate.pmid]])
+                    if request.details
+                    else {}
+                ),
             )
             for candidate, total, score in scored
             if candidate.pmid in passages
@@ -135,22 +139,24 @@ def rag_search(services: Services, request: RagSearchRequest) -> RagSearchResult
     return result
 
 
-def _candidates(services: Services, request: RagSearchRequest, wanted: int) -> tuple[list[Candidate], int, list[str]]:
+def _find_candidates(
+    services: Services, request: RagSearchRequest, wanted: int
+) -> tuple[list[Candidate], int, list[str]]:
     """Search the index that the request or the settings name.
 
     Also return the number of passages without a vector, and the limits of the result.
     """
     query, corpus, cautions = request.query, request.corpus, list[str]()
     if request.index == "weaviate" or (request.index is None and services.settings.weaviate_url is not None):
-        from entrez_kit.corpus.weaviate.delivery import candidates, count_undelivered
+        from entrez_kit.corpus.weaviate.delivery import count_undelivered, find_candidates
 
         behind = count_undelivered(store_of(services))
         caution = f"Weaviate has not received {behind:,} changed passages yet. The next sync delivers them."
         if request.index == "weaviate":
-            return candidates(services, query, wanted, corpus), 0, [caution] if behind else []
+            return find_candidates(services, query, wanted, corpus), 0, [caution] if behind else []
         try:
             if not behind:
-                return candidates(services, query, wanted, corpus), 0, []
+                return find_candidates(services, query, wanted, corpus), 0, []
         except (VectorIndexError, NotConfigured) as exc:
             caution = f"Weaviate could not be searched: {exc.message}"
         cautions.append(f"{caution} The local index was searched instead.")
@@ -163,24 +169,24 @@ def _candidates(services: Services, request: RagSearchRequest, wanted: int) -> t
         by_words = words.search(connection, query, wanted, corpus=corpus)
     if services.settings.embeddings == "none":
         return by_words, 0, cautions
-    from entrez_kit.corpus.search.vectors import with_meaning
+    from entrez_kit.corpus.search.vectors import add_by_meaning
 
-    return *with_meaning(services, query, by_words, wanted, corpus), cautions
+    return *add_by_meaning(services, query, by_words, wanted, corpus), cautions
 
 
-def _passages(connection: sqlite3.Connection, query: str, candidates: Sequence[Candidate]) -> dict[int, str]:
+def _find_passages(connection: sqlite3.Connection, query: str, candidates: Sequence[Candidate]) -> dict[int, str]:
     """Return the uuid of the best passage of each record."""
-    from entrez_kit.corpus.search.words import best_chunk
+    from entrez_kit.corpus.search.words import find_best_chunk
 
     found = {candidate.pmid: candidate.uuid for candidate in candidates if candidate.uuid is not None}
     for pmid in [candidate.pmid for candidate in candidates if candidate.uuid is None]:
         rows = connection.execute("SELECT uuid, text FROM chunks WHERE pmid = ? ORDER BY id", (pmid,)).fetchall()
         if rows:
-            found[pmid] = rows[best_chunk(query, [row["text"] for row in rows])]["uuid"]
+            found[pmid] = rows[find_best_chunk(query, [row["text"] for row in rows])]["uuid"]
     return found
 
 
-def _details(document: StoredDoc, snippet: str) -> dict[str, Any]:
+def _build_details(document: StoredDoc, snippet: str) -> dict[str, Any]:
     """Return the optional details of a hit, so that a caller can choose among hits without fetching each record."""
     return {
         "title": document.title,

@@ -58,13 +58,13 @@ def rank(
         worth = score_record(
             document.quality, document.pdat, today, retracted=document.retraction_status == RETRACTED
         ).total
-        relevance = relevance_of(candidate, best, hybrid=hybrid)
+        relevance = score_relevance(candidate, best, hybrid=hybrid)
         scored.append((candidate, worth, score_of(relevance, worth) if bias else relevance))
     scored.sort(key=lambda item: (-item[2], item[0].pmid))
     return scored
 
 
-def relevance_of(candidate: Candidate, best_bm25: float, *, hybrid: bool) -> float:
+def score_relevance(candidate: Candidate, best_bm25: float, *, hybrid: bool) -> float:
     """Return the relevance of a record, from 0 to 1.
 
     Args:

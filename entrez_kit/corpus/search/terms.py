@@ -48,7 +48,7 @@ SPELLINGS: Final[list[tuple[str, str]]] = [tuple(pair) for pair in _DATA["spelli
 """British first. A pair may give a word that does not exist, because only spellings in the index are looked up."""
 
 
-def words_of(text: str) -> list[str]:
+def normalize_words(text: str) -> list[str]:
     """Return the normalized words of a text, in order."""
     return split_words(text if text.isascii() else _GREEK.sub(r" \g<0> ", text.translate(_INVISIBLE)))
 
@@ -109,7 +109,7 @@ def find_stems(words: Iterable[str]) -> Mapping[str, str]:
     return _stemmer().find_stems(words)
 
 
-def stems_of(words: Sequence[str]) -> list[str]:
+def stem_words(words: Sequence[str]) -> list[str]:
     """Return the stems of normalized words, in order."""
     return list(map(find_stems(words).__getitem__, words))
 
@@ -117,9 +117,9 @@ def stems_of(words: Sequence[str]) -> list[str]:
 @lru_cache(maxsize=1 << 16)
 def can_mark(stem: str) -> bool:
     """Return whether a stem can indicate the topic of a text."""
-    return len(stem) > 1 and stem not in _unmarking() and not stem.isdigit()
+    return len(stem) > 1 and stem not in _list_unmarked() and not stem.isdigit()
 
 
 @cache
-def _unmarking() -> frozenset[str]:
-    return frozenset(stems_of(sorted(STOP_WORDS)))
+def _list_unmarked() -> frozenset[str]:
+    return frozenset(stem_words(sorted(STOP_WORDS)))

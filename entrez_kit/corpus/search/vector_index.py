@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from entrez_kit.corpus.search.index import LISTED, raw
+from entrez_kit.corpus.search.index import LISTED, open_tuple_cursor
 from entrez_kit.corpus.search.quantized import Quantized
 
 BLOCK: Final = 2_048
@@ -46,7 +46,7 @@ class VectorBlock(NamedTuple):
     vectors: Quantized
 
 
-def kept_of(struck: bytes | None, count: int) -> NDArray[np.bool_]:
+def read_kept(struck: bytes | None, count: int) -> NDArray[np.bool_]:
     """Return a mask of the entries of a block that are not deleted."""
     if struck is None:
         return np.ones(count, dtype=np.bool_)
@@ -65,7 +65,7 @@ def count_queued(connection: sqlite3.Connection) -> int:
     return found
 
 
-def queued_of(connection: sqlite3.Connection, model: str, limit: int = -1) -> list[int]:
+def list_queued(connection: sqlite3.Connection, model: str, limit: int = -1) -> list[int]:
     """Return the sorted ids of passages whose vectors are waiting to be indexed or removed."""
     found = connection.execute(
         "SELECT chunk_id FROM vector_queue WHERE model = ? ORDER BY chunk_id LIMIT ?", (model, limit)
@@ -73,7 +73,7 @@ def queued_of(connection: sqlite3.Connection, model: str, limit: int = -1) -> li
     return [row[0] for row in found]
 
 
-def dimensions(connection: sqlite3.Connection) -> dict[str, int]:
+def read_dimensions(connection: sqlite3.Connection) -> dict[str, int]:
     """Return the models that have vectors, with their dimensions."""
     found = connection.execute(
         """
@@ -89,7 +89,7 @@ def dimensions(connection: sqlite3.Connection) -> dict[str, int]:
 
 def count(connection: sqlite3.Connection, model: str) -> int:
     """Count the vectors of a model."""
-    if not queued_of(connection, model, 1):
+    if not list_queued(connection, model, 1):
         return count_indexed(connection, model)
     found: int = connection.execute("SELECT count(*) FROM vectors WHERE model = ?", (model,)).fetchone()[0]
     return found
@@ -109,20 +109,20 @@ def catch_up(connection: sqlite3.Connection) -> int:
     if first is None:
         return 0
     model = first[0]
-    chunks = queued_of(connection, model, AT_ONCE)
-    for part in vectors_of(connection, model, sorted({*chunks, *_strike(connection, model, chunks)})):
+    chunks = list_queued(connection, model, AT_ONCE)
+    for part in read_vectors(connection, model, sorted({*chunks, *_strike(connection, model, chunks)})):
         _write(connection, model, part)
     connection.execute("DELETE FROM vector_queue WHERE model = ? AND chunk_id <= ?", (model, chunks[-1]))
     return len(chunks)
 
 
-def vectors_of(connection: sqlite3.Connection, model: str, chunks: Sequence[int]) -> Iterator[Vectors]:
+def read_vectors(connection: sqlite3.Connection, model: str, chunks: Sequence[int]) -> Iterator[Vectors]:
     """Yield the vectors of some passages, sorted, some thousands at a time.
 
     Raises:
         sqlite3.Error: the vectors cannot be read, or differ in dimension.
     """
-    found = raw(connection).execute(
+    found = open_tuple_cursor(connection).execute(
         "SELECT v.chunk_id, c.pmid, v.vector FROM vectors AS v JOIN chunks AS c ON c.id = v.chunk_id "
         f"WHERE v.model = ? AND v.chunk_id {LISTED} ORDER BY v.chunk_id",
         (model, json.dumps(chunks)),
@@ -138,14 +138,14 @@ def vectors_of(connection: sqlite3.Connection, model: str, chunks: Sequence[int]
         yield Vectors(np.array(numbers, dtype=np.int64), np.array(pmids, dtype=np.uint32), matrix)
 
 
-def blocks(connection: sqlite3.Connection, model: str, dim: int, after: int = 0) -> Iterator[VectorBlock]:
+def read_blocks(connection: sqlite3.Connection, model: str, dim: int, after: int = 0) -> Iterator[VectorBlock]:
     """Yield the blocks of a model with a number greater than ``after``.
 
     Raises:
         sqlite3.Error: a block cannot be read.
         ValueError: a block is damaged.
     """
-    found = raw(connection)
+    found = open_tuple_cursor(connection)
     (cache,) = found.execute("PRAGMA cache_size").fetchone()
     found.execute("PRAGMA cache_size=-1000")  # every page is read once, so a small cache is faster
     try:
@@ -155,7 +155,7 @@ def blocks(connection: sqlite3.Connection, model: str, dim: int, after: int = 0)
             (after, model),
         ):
             vectors = Quantized.read(dim, *stored)
-            kept = kept_of(struck, len(vectors.codes))
+            kept = read_kept(struck, len(vectors.codes))
             block = VectorBlock(number, np.frombuffer(chunks, "<i8"), np.frombuffer(pmids, "<u4"), kept, vectors)
             sizes = {len(block.chunks), len(block.pmids), len(vectors.codes)}
             if len(sizes) > 1 or not np.isfinite(vectors.error + vectors.steps).all():
@@ -165,24 +165,26 @@ def blocks(connection: sqlite3.Connection, model: str, dim: int, after: int = 0)
         found.execute(f"PRAGMA cache_size={cache}")
 
 
-def passages(connection: sqlite3.Connection, model: str) -> NDArray[np.int64]:
+def read_passages(connection: sqlite3.Connection, model: str) -> NDArray[np.int64]:
     """Return the passage ids in a model's blocks that are not deleted."""
     parts = [np.empty(0, dtype=np.int64)]
-    for struck, stored in raw(connection).execute("SELECT struck, chunks FROM vector_blocks WHERE model = ?", (model,)):
+    for struck, stored in open_tuple_cursor(connection).execute(
+        "SELECT struck, chunks FROM vector_blocks WHERE model = ?", (model,)
+    ):
         chunks = np.frombuffer(stored, dtype="<i8")
-        parts.append(chunks[kept_of(struck, len(chunks))])
+        parts.append(chunks[read_kept(struck, len(chunks))])
     return np.concatenate(parts)
 
 
 def _strike(connection: sqlite3.Connection, model: str, chunks: Sequence[int]) -> list[int]:
     """Delete passages from their blocks; return the remaining passages of blocks that were dropped as too small."""
     wanted, moved = np.array(chunks), []
-    found = raw(connection).execute(
+    found = open_tuple_cursor(connection).execute(
         "SELECT block, passages, struck, chunks FROM vector_blocks WHERE model = ?", (model,)
     )
     for block, passages, packed, stored in found.fetchall():
         numbers = np.frombuffer(stored, dtype="<i8")
-        kept = kept_of(packed, len(numbers)) & np.isin(numbers, wanted, invert=True)
+        kept = read_kept(packed, len(numbers)) & np.isin(numbers, wanted, invert=True)
         left = int(np.count_nonzero(kept))
         if left < BLOCK // 2:
             moved += numbers[kept].tolist()

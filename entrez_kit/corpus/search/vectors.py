@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from entrez_kit.base.errors import LocalEmbeddingsError, StoreError
 from entrez_kit.base.frontend_text import FrontendText, run
 from entrez_kit.base.progress import report_progress
-from entrez_kit.corpus.embeddings import BATCH, Embedder, embedder_of
+from entrez_kit.corpus.embeddings import BATCH, Embedder, create_embedder
 from entrez_kit.corpus.search import index, neighbours, vector_index
-from entrez_kit.corpus.search.quantized import Floats, rounding
+from entrez_kit.corpus.search.quantized import Floats, bound_rounding
 from entrez_kit.corpus.search.ranking import Candidate, merge
 from entrez_kit.corpus.store import reading, store_of
 from entrez_kit.services import Services
@@ -38,7 +38,7 @@ PASSAGES_PER_RECORD: Final = 4
 """Passages requested from the graph per wanted record."""
 
 
-def with_meaning(
+def add_by_meaning(
     services: Services, query: str, by_words: Sequence[Candidate], wanted: int, corpus: str | None
 ) -> tuple[list[Candidate], int]:
     """Add the records nearest in meaning to the records found by words, with similarities for all of them.
@@ -50,7 +50,7 @@ def with_meaning(
         EmbeddingsError: the provider failed.
         LocalEmbeddingsError: the corpus has no vectors of this model.
     """
-    embedder = embedder_of(services.settings, queries=True)
+    embedder = create_embedder(services.settings, queries=True)
     assert embedder is not None
     with suppress(StoreError):  # if the corpus cannot be written, the search reads the queue
         store_of(services).index_vectors(vector_index.FEW, report_progress)
@@ -58,7 +58,7 @@ def with_meaning(
         dim = check_model(connection, embedder.name)
     if dim is None:
         return [*by_words], 0  # an empty corpus
-    vector = next(embedder.matrices([query]))[0]  # outside the transaction, because a provider may be slow
+    vector = next(embedder.yield_matrices([query]))[0]  # outside the transaction, because a provider may be slow
     if len(vector) != dim:
         settings = services.settings
         if settings.embeddings_query_model is None:
@@ -72,7 +72,7 @@ def with_meaning(
     with store_of(services).reading() as connection:
         missing = count_missing(connection, embedder.name)
         also = [candidate.pmid for candidate in by_words]
-        near = nearest(connection, embedder.name, vector, wanted, corpus=corpus, also=also)
+        near = find_nearest(connection, embedder.name, vector, wanted, corpus=corpus, also=also)
     return merge(by_words, near), missing
 
 
@@ -82,7 +82,7 @@ def check_model(connection: sqlite3.Connection, model: str) -> int | None:
     Raises:
         LocalEmbeddingsError: the corpus has no vectors of this model; the hint names the command to run.
     """
-    dims = vector_index.dimensions(connection)
+    dims = vector_index.read_dimensions(connection)
     if model in dims:
         return dims[model]
     missing = count_missing(connection, model)
@@ -127,7 +127,7 @@ def embed_missing(store: "Store", embedder: Embedder, *, drops_others: bool = Fa
     """
     with store.reading() as connection:
         total = count_missing(connection, embedder.name)
-        known = vector_index.dimensions(connection).get(embedder.name)
+        known = vector_index.read_dimensions(connection).get(embedder.name)
     done, last = 0, -1
     while True:
         with store.reading() as connection:
@@ -141,7 +141,7 @@ def embed_missing(store: "Store", embedder: Embedder, *, drops_others: bool = Fa
         last = rows[-1]["id"] if rows else -1  # start again: a sync may have changed passages
         if not rows:
             continue
-        matrix = next(embedder.matrices(row["text"] for row in rows))
+        matrix = next(embedder.yield_matrices(row["text"] for row in rows))
         if known is not None and known != matrix.shape[1]:
             raise dimension_changed(embedder.name, known, matrix.shape[1])
         known = matrix.shape[1]
@@ -160,14 +160,14 @@ def embed_missing(store: "Store", embedder: Embedder, *, drops_others: bool = Fa
         report_progress(done, max(total, done))
     if drops_others:
         with store.writing() as connection:
-            for model in {*vector_index.dimensions(connection)} - {embedder.name}:
+            for model in {*vector_index.read_dimensions(connection)} - {embedder.name}:
                 vector_index.forget(connection, model)
     store.index_vectors()
     neighbours.keep_up(store, embedder.name)
     return done
 
 
-def nearest(
+def find_nearest(
     connection: sqlite3.Connection,
     model: str,
     vector: Floats,
@@ -190,12 +190,12 @@ def nearest(
         sqlite3.Error: the vectors or their index cannot be read, or are damaged.
     """
     try:
-        return _nearest(connection, model, vector, limit, corpus, also)
+        return _find_nearest(connection, model, vector, limit, corpus, also)
     except (ValueError, LookupError) as exc:
         raise sqlite3.DatabaseError(f"malformed vector index: {exc}") from None
 
 
-def _nearest(
+def _find_nearest(
     connection: sqlite3.Connection,
     model: str,
     vector: Floats,
@@ -205,7 +205,7 @@ def _nearest(
     *,
     walk: bool = True,
 ) -> list[Candidate]:
-    members = None if corpus is None else index.member_pmids(connection, corpus)
+    members = None if corpus is None else index.read_member_pmids(connection, corpus)
     passages = vector_index.count_indexed(connection, model)
     share = 1.0 if members is None else min(1.0, len(members) / max(1, index.count_records(connection)))
     graph = neighbours.open_graph(connection, model, len(vector)) if walk and passages >= reading.MANY else None
@@ -222,11 +222,11 @@ def _nearest(
             among[members] = True
         _compare(connection, model, vector, leading, among, graph.block if graph else 0)
         looked_up = _search_graph(connection, graph, vector, requested, members) if graph else looked_up
-    chunks, pmids, sims = _compare_exactly(connection, model, vector, leading.passages(), listed, looked_up)
+    chunks, pmids, sims = _compare_exactly(connection, model, vector, leading.collect(), listed, looked_up)
     order = np.lexsort((chunks, pmids, -sims))
     best = order[np.sort(np.unique(pmids[order], return_index=True)[1])]
     if graph is not None and len(best) < limit:
-        return _nearest(connection, model, vector, limit, corpus, also, walk=False)
+        return _find_nearest(connection, model, vector, limit, corpus, also, walk=False)
     best = best[(np.arange(len(best)) < limit) | np.isin(pmids[best], np.array(also, dtype=np.uint32))]
     wanted = (json.dumps(chunks[best].tolist()),)
     uuids = dict(connection.execute(f"SELECT id, uuid FROM chunks WHERE id {index.LISTED}", wanted))
@@ -262,21 +262,21 @@ def _compare(
 
     If only few passages of a block are wanted, the products of the others are not computed.
     """
-    queued = vector_index.queued_of(connection, model)
-    for part in vector_index.vectors_of(connection, model, queued):
+    queued = vector_index.list_queued(connection, model)
+    for part in vector_index.read_vectors(connection, model, queued):
         kept = None if among is None else among.take(part.pmids, mode="clip")
         leading.add(part.chunks, part.pmids, _multiply(part, vector), 0.0, kept)
-    for block in vector_index.blocks(connection, model, len(vector), after):
+    for block in vector_index.read_blocks(connection, model, len(vector), after):
         kept, chunks, pmids = block.kept, block.chunks, block.pmids
         if queued:
             kept = kept & np.isin(chunks, queued, invert=True)
         if among is not None:
             kept = kept & among.take(pmids, mode="clip")
         if np.count_nonzero(kept) > MOST_CHOSEN * len(chunks):
-            leading.add(chunks, pmids, block.vectors.products(vector), block.vectors.bound, kept)
+            leading.add(chunks, pmids, block.vectors.multiply(vector), block.vectors.bound, kept)
         else:
             rows = np.flatnonzero(kept)
-            leading.add(chunks[rows], pmids[rows], block.vectors.products(vector, rows), block.vectors.bound)
+            leading.add(chunks[rows], pmids[rows], block.vectors.multiply(vector, rows), block.vectors.bound)
 
 
 class _Passages(NamedTuple):
@@ -287,7 +287,7 @@ class _Passages(NamedTuple):
     sims: Floats
     errors: Floats
 
-    def rows(self, rows: NDArray[np.integer] | NDArray[np.bool_] | slice) -> "_Passages":
+    def select(self, rows: NDArray[np.integer] | NDArray[np.bool_] | slice) -> "_Passages":
         return _Passages._make(column[rows] for column in self)
 
 
@@ -316,9 +316,9 @@ class _Leading:
         self._parts.append(_Passages(chunks[rows], pmids[rows], sims[rows], errors))
         self._count += len(rows)
         if self._count > self._most:
-            self._most = vector_index.BLOCK + 2 * len(self.passages().chunks)
+            self._most = vector_index.BLOCK + 2 * len(self.collect().chunks)
 
-    def passages(self) -> _Passages:
+    def collect(self) -> _Passages:
         """Return the passages, and raise the threshold to the similarity of the last wanted record."""
         found = _Passages._make(map(np.concatenate, zip(*self._parts, strict=True)))
         least = found.sims - found.errors
@@ -326,7 +326,7 @@ class _Leading:
         records = np.sort(np.unique(found.pmids[order], return_index=True)[1])
         if len(records) >= self._limit:
             self._bar = float(least[order[records[self._limit - 1]]])
-            found = found.rows(found.sims + found.errors >= self._bar)
+            found = found.select(found.sims + found.errors >= self._bar)
         self._parts, self._count = [found], len(found.chunks)
         return found
 
@@ -348,14 +348,14 @@ def _compare_exactly(
     wanted = sorted({*leading.chunks.tolist(), *others.tolist(), *(row[0] for row in requested)})
     parts = [
         (part.chunks, part.pmids, _multiply(part, vector))
-        for part in vector_index.vectors_of(connection, model, wanted)
+        for part in vector_index.read_vectors(connection, model, wanted)
     ]
-    none = leading.rows(slice(0))
+    none = leading.select(slice(0))
     chunks, found, sims = map(np.concatenate, zip(none[:3], *parts, strict=True))
     places = np.searchsorted(chunks, leading.chunks)
     if not np.isin(leading.chunks, chunks).all():
         raise ValueError("a passage without its vector")
-    if (np.abs(sims[places] - leading.sims) > leading.errors + rounding(len(vector))).any():
+    if (np.abs(sims[places] - leading.sims) > leading.errors + bound_rounding(len(vector))).any():
         raise ValueError("a vector that differs from its copy in the index")
     return chunks, found, sims
 

@@ -15,7 +15,7 @@ from entrez_kit.corpus.search import index
 from entrez_kit.corpus.search.query import parse, to_concept
 from entrez_kit.corpus.search.ranking import Candidate
 from entrez_kit.corpus.search.score import DEFAULT, Profile
-from entrez_kit.corpus.search.terms import can_mark, stems_of, words_of
+from entrez_kit.corpus.search.terms import can_mark, normalize_words, stem_words
 from entrez_kit.query.segments.relevance import Concept, Phrase, measure_rarity
 from entrez_kit.query.segments.search_index import SearchIndex
 
@@ -87,7 +87,7 @@ def _feed_back(
     foremost: list[int] = pmids[: profile.feedback_records].tolist()
     score_of = dict(zip(foremost, scores.tolist(), strict=False))
     mass: defaultdict[str, float] = defaultdict(float)
-    for row in index.rows_of(connection, foremost):
+    for row in index.read_rows(connection, foremost):
         texts = index.read_terms(row).texts
         counted = [
             (stem, count * weight)
@@ -113,7 +113,7 @@ def _feed_back(
 # Passages of a record -------------------------------------------------------------------------------------------------
 
 
-def best_chunk(query: str, chunks: Sequence[str]) -> int:
+def find_best_chunk(query: str, chunks: Sequence[str]) -> int:
     """Return the index of the passage that matches a query best; the first if several or none match.
 
     Words in fewer passages weigh more. Titles and labels are ignored.
@@ -121,7 +121,7 @@ def best_chunk(query: str, chunks: Sequence[str]) -> int:
     if len(chunks) < 2:
         return 0
     texts = (" ".join(line for line in chunk.split("\n") if not line.startswith(_NOT_TEXT)) for chunk in chunks)
-    passages = [stems_of(words_of(text)) for text in texts]
+    passages = [stem_words(normalize_words(text)) for text in texts]
     counted = [Counter(stems) for stems in passages]
     mean = max(1.0, sum(map(len, passages)) / len(passages))
     k1, b = _OF_PASSAGES.k1, _OF_PASSAGES.b
@@ -129,7 +129,10 @@ def best_chunk(query: str, chunks: Sequence[str]) -> int:
     total = [0.0] * len(passages)
     for concept in _parse_topics(query):
         found = [
-            sum(counts[phrase[0]] if len(phrase) == 1 else _occurrences(phrase, stems) for phrase in concept.phrases)
+            sum(
+                counts[phrase[0]] if len(phrase) == 1 else _count_occurrences(phrase, stems)
+                for phrase in concept.phrases
+            )
             for stems, counts in zip(passages, counted, strict=True)
         ]
         worth = concept.weight * measure_rarity(sum(map(bool, found)), len(passages))
@@ -138,7 +141,7 @@ def best_chunk(query: str, chunks: Sequence[str]) -> int:
     return max(range(len(total)), key=lambda place: (total[place], -place))
 
 
-def _occurrences(phrase: Phrase, stems: Sequence[str]) -> int:
+def _count_occurrences(phrase: Phrase, stems: Sequence[str]) -> int:
     return sum(
         found == phrase[0] and tuple(stems[place : place + len(phrase)]) == phrase for place, found in enumerate(stems)
     )

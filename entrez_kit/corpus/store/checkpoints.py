@@ -187,7 +187,7 @@ def finish(connection: sqlite3.Connection, job: SyncJob, status: JobStatus, now:
 # Records that NCBI lists but does not return -------------------------------------------------------------------------
 
 
-def unavailable(connection: sqlite3.Connection, query_key: str, now: datetime) -> list[int]:
+def list_unavailable(connection: sqlite3.Connection, query_key: str, now: datetime) -> list[int]:
     """Return the records of a key that NCBI lists but does not return, for a month."""
     rows = connection.execute(
         "SELECT pmid FROM unavailable WHERE query_key = ? AND first_seen_at >= ? ORDER BY pmid",

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from entrez_kit.base.errors import StoreError
 from entrez_kit.base.frontend_text import AGAIN, REINDEX, FrontendText, Text
-from entrez_kit.base.private_files import database_files, make_private_database, make_private_folder
+from entrez_kit.base.private_files import list_database_files, make_private_database, make_private_folder
 from entrez_kit.corpus.store.schema import prepare, transaction
 
 BUSY_SECONDS: Final = 30.0
@@ -73,7 +73,7 @@ class CorpusFile:
     def size_bytes(self) -> int:
         """Return the size of the file on disk, including its journal and the files of its word index."""
         total = 0
-        for part in (*database_files(self.path), *self.path.parent.glob(f"{self.path.name}.words-*")):
+        for part in (*list_database_files(self.path), *self.path.parent.glob(f"{self.path.name}.words-*")):
             with suppress(OSError):
                 total += part.stat().st_size
         return total
@@ -155,10 +155,13 @@ def _open(path: Path, *, writable: bool) -> _Connection:
         try:
             return _connect(str(path), path)
         except sqlite3.OperationalError as exc:
-            if not writable and _primary_code(exc) in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
+            if not writable and _get_primary_code(exc) in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
                 return _open_read_only(path)
             # SQLite does not wait if several processes switch a new file to WAL mode at the same time.
-            if _primary_code(exc) not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED) or time.monotonic() >= give_up:
+            if (
+                _get_primary_code(exc) not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+                or time.monotonic() >= give_up
+            ):
                 raise
             time.sleep(OPEN_RETRY_SECONDS)
 
@@ -184,7 +187,7 @@ def _create(path: Path) -> None:
     except OSError as exc:
         raise _system_error(path, exc) from None
     finally:
-        for part in database_files(draft):
+        for part in list_database_files(draft):
             with suppress(OSError):
                 part.unlink(missing_ok=True)
 
@@ -245,7 +248,7 @@ def _system_error(path: Path, exc: OSError) -> StoreError:
     return store_error(path, f"cannot be opened: {why}", reason, hint)
 
 
-def _primary_code(exc: sqlite3.Error) -> int:
+def _get_primary_code(exc: sqlite3.Error) -> int:
     """Return SQLite's primary error code; 0 if Python's module raised the error."""
     return int(getattr(exc, "sqlite_errorcode", 0) or 0) & 0xFF
 
@@ -315,7 +318,7 @@ def translate_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as exc:
-        meaning = _MEANINGS.get(_primary_code(exc))
+        meaning = _MEANINGS.get(_get_primary_code(exc))
         if meaning is None and str(exc).startswith(_OF_INDEXES):
             meaning = ("corrupt", "is damaged", FrontendText(REINDEX, " to rebuild it from the records."))
         if meaning is None and not str(exc).startswith(_OF_DAMAGE):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from entrez_kit.core.model import Result, omit_if_empty
-from entrez_kit.corpus.documents import DocFields, content_hash
+from entrez_kit.corpus.documents import DocFields, hash_content
 from entrez_kit.corpus.quality import Lasting
 from entrez_kit.corpus.store.packing import BESIDE, unpack
 from entrez_kit.corpus.times import is_stamp
@@ -319,7 +319,7 @@ def _verify(row: sqlite3.Row) -> None:
     """
     texts = {name: row[name] for name in ("title", "abstract", "journal", "pdat", "pmcid")}
     try:
-        is_whole = content_hash(pub_types=json.loads(row["pub_types"]), **texts) == row["content_hash"]
+        is_whole = hash_content(pub_types=json.loads(row["pub_types"]), **texts) == row["content_hash"]
     except TypeError:  # damage turned a text into bytes or a number
         is_whole = False
     if not is_whole:

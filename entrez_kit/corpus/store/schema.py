@@ -262,7 +262,7 @@ _EARLIER_WORD_INDEX: Final = re.compile(r"CREATE VIRTUAL TABLE lexical_index USI
 
 
 @cache
-def expected_schema() -> Schema:
+def read_expected_schema() -> Schema:
     """Return the schema of the current format."""
     expected: dict[SchemaObject, frozenset[str]] = {}
     for statement in (*_TABLES, *_REVISIONS, *_WORD_INDEX, *_VECTOR_INDEX):
@@ -280,7 +280,7 @@ def _check_schema(connection: sqlite3.Connection) -> None:
     Raises:
         StoreError: an object is missing, was added or was changed.
     """
-    change = find_schema_change(read_schema(connection), expected_schema(), expected_schema())
+    change = find_schema_change(read_schema(connection), read_expected_schema(), read_expected_schema())
     if change:
         raise _schema_changed(change)
 
@@ -297,7 +297,7 @@ def _check_before_migration(connection: sqlite3.Connection) -> None:
         if each.kind in ("view", "trigger") or definition.startswith("CREATE VIRTUAL")
         if not _EARLIER_WORD_INDEX.fullmatch(definition)
     }
-    if change := find_schema_change(active, expected_schema(), ()):
+    if change := find_schema_change(active, read_expected_schema(), ()):
         raise _schema_changed(change)
 
 
@@ -374,7 +374,7 @@ MIGRATIONS: tuple[Migration, ...] = (
 """Each migrates a file to the next format; the first migrates format 1. A new file gets the current tables."""
 
 
-def current_format() -> int:
+def get_current_format() -> int:
     """Return the number of the current file format."""
     return len(MIGRATIONS) + 1
 
@@ -389,18 +389,18 @@ def prepare(connection: sqlite3.Connection) -> None:
     """
     restrict_schema(connection)
     with transaction(connection, "DEFERRED"):
-        version = _version(connection)
-        if version == current_format():
+        version = _read_version(connection)
+        if version == get_current_format():
             _check_schema(connection)
             return
     connection.execute("PRAGMA journal_mode=WAL")
     with transaction(connection, "IMMEDIATE"):
         # Another process may have migrated it meanwhile.
-        version = _version(connection)
+        version = _read_version(connection)
         _check_before_migration(connection)
         for step in MIGRATIONS[version - 1 :] if version else (_create,):
             step(connection)
-        connection.execute(f"PRAGMA user_version={current_format()}")
+        connection.execute(f"PRAGMA user_version={get_current_format()}")
         _check_schema(connection)
 
 
@@ -417,7 +417,7 @@ def transaction(connection: sqlite3.Connection, kind: str) -> Iterator[None]:
         yield
 
 
-def _version(connection: sqlite3.Connection) -> int:
+def _read_version(connection: sqlite3.Connection) -> int:
     """Return the format of a file; call it inside a transaction, so that a file being created is not refused."""
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     mark: int = connection.execute("PRAGMA application_id").fetchone()[0]
@@ -431,10 +431,10 @@ def _version(connection: sqlite3.Connection) -> int:
             recovery_hint="Move it away, or set ENTREZ_KIT_DATA_DIR to another folder.",
             details={"reason": "not_a_corpus"},
         )
-    if version > current_format():
+    if version > get_current_format():
         raise StoreError(
-            f"A newer version of entrez-kit created this corpus (format {version}; supported: {current_format()}).",
+            f"A newer version of entrez-kit created this corpus (format {version}; supported: {get_current_format()}).",
             recovery_hint="Upgrade entrez-kit, or set ENTREZ_KIT_DATA_DIR to another folder.",
-            details={"reason": "newer_store", "format": version, "known": current_format()},
+            details={"reason": "newer_store", "format": version, "known": get_current_format()},
         )
     return version

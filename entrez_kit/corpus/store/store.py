@@ -23,7 +23,7 @@ from entrez_kit.corpus.store.database import CorpusFile, hold_lock
 from entrez_kit.corpus.store.reading import CheckpointLog, CorpusDiff, CorpusList, CorpusStats, StoredDoc
 from entrez_kit.corpus.store.schema import rebuild_vector_index, rebuild_word_index
 from entrez_kit.corpus.store.writing import Upserted
-from entrez_kit.corpus.times import read_moment, stamp, to_second, utc_now
+from entrez_kit.corpus.times import get_utc_now, read_moment, stamp, to_second
 from entrez_kit.pubmed.models import Article
 
 Answer = TypeVar("Answer")
@@ -44,7 +44,7 @@ class Store(CorpusFile):
     """
 
     def __init__(
-        self, path: Path, *, clock: Callable[[], datetime] = utc_now, graph_records: Path | None = None
+        self, path: Path, *, clock: Callable[[], datetime] = get_utc_now, graph_records: Path | None = None
     ) -> None:
         super().__init__(path, graph_records)
         self.clock = clock
@@ -85,13 +85,13 @@ class Store(CorpusFile):
 
     def get_pubmed_doc(self, pmid: int | str) -> StoredDoc | None:
         """Return a record; None if the corpus does not have it."""
-        return self.documents([int(pmid)]).get(int(pmid))
+        return self.read_documents([int(pmid)]).get(int(pmid))
 
-    def documents(self, pmids: Sequence[int]) -> dict[int, StoredDoc]:
+    def read_documents(self, pmids: Sequence[int]) -> dict[int, StoredDoc]:
         """Return records by PMID; records not in the corpus are omitted."""
         return self.read(reading.read_documents, pmids)
 
-    def articles(self, query_key: str | None = None) -> Iterator[Article]:
+    def read_articles(self, query_key: str | None = None) -> Iterator[Article]:
         """Yield the whole records of the corpus or of one query, by PMID, from one snapshot.
 
         Raises:
@@ -100,7 +100,7 @@ class Store(CorpusFile):
         with self._read_query(query_key) as connection:
             yield from reading.read_articles(connection, query_key)
 
-    def rows(self, query_key: str | None = None) -> Iterator[dict[str, Any]]:
+    def read_rows(self, query_key: str | None = None) -> Iterator[dict[str, Any]]:
         """Yield the records of the corpus or of one query, by PMID, as table rows.
 
         Raises:
@@ -215,7 +215,7 @@ class Store(CorpusFile):
         with self._read_query(query_key) as connection:
             return reading.compute_stats(connection, str(self.path), self.size_bytes(), query_key)
 
-    def last_sync(self, query_key: str) -> str:
+    def get_last_sync(self, query_key: str) -> str:
         """Return the start of the last sync of a query.
 
         Raises:
@@ -273,7 +273,7 @@ class Store(CorpusFile):
                 checkpoints.replace_term(connection, query_key, term, now)
             return checkpoints.start(connection, query_key, term, now)
 
-    def fresh(self, job: SyncJob, pmids: Sequence[int]) -> dict[int, str | None]:
+    def list_fresh(self, job: SyncJob, pmids: Sequence[int]) -> dict[int, str | None]:
         """Return the records that the unfinished sync which this job resumes already fetched, with their EDAT."""
         if not job.resumes:
             return {}
@@ -312,7 +312,7 @@ class Store(CorpusFile):
             writing.note_unmatched(connection, job.query_key, unmatched, stamp(now))
             checkpoints.forget_unavailable(connection, job.query_key, [*found, *deleted])
             checkpoints.note_unavailable(connection, job.query_key, unavailable, now)
-            gone = writing.tombstone(connection, deleted, stamp(now))
+            gone = writing.mark_deleted(connection, deleted, stamp(now))
             edats = filter(None, (job.max_edat_seen, done.max_edat_seen, *already_here.values()))
             after = replace(
                 job,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from entrez_kit.corpus.chunking import chunk_uuid
-from entrez_kit.corpus.documents import Doc, as_json
+from entrez_kit.corpus.documents import Doc, encode_json
 from entrez_kit.corpus.store.schema import SUPERSEDED
 from entrez_kit.pubmed.models import StandingStatus
 from entrez_kit.pubmed.standing import RETRACTED, determine_standing
@@ -126,7 +126,7 @@ def upsert(connection: sqlite3.Connection, docs: Iterable[Doc], now: str) -> Ups
     return done
 
 
-def tombstone(connection: sqlite3.Connection, pmids: Sequence[int], now: str) -> list[int]:
+def mark_deleted(connection: sqlite3.Connection, pmids: Sequence[int], now: str) -> list[int]:
     """Mark records as deleted and remove them from all indexes; return those that were current before."""
     rows = connection.execute(
         "SELECT pmid FROM documents WHERE pmid IN (SELECT value FROM json_each(?)) AND status = 'current'",
@@ -219,7 +219,7 @@ def _find_change(before: _KnownVersion | None, doc: Doc) -> str | None:
 def _build_row(doc: Doc, version: int, now: str, known_lr: str | None = None) -> dict[str, Any]:
     return {
         **{name: getattr(doc, name) for name in _PLAIN},
-        **{name: as_json(getattr(doc, name)) for name in _LISTS},
+        **{name: encode_json(getattr(doc, name)) for name in _LISTS},
         "lr": max(filter(None, (doc.lr, known_lr)), default=None),
         "status": "current",
         "design": doc.quality.design,

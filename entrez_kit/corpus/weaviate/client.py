@@ -46,7 +46,7 @@ class Server(NamedTuple):
         return f"Weaviate at {self.host}:{self.port}"
 
 
-def server_of(settings: Settings) -> Server:
+def read_server(settings: Settings) -> Server:
     """Return the address of the configured server.
 
     Raises:
@@ -94,7 +94,7 @@ def server_of(settings: Settings) -> Server:
     return server
 
 
-def class_of(settings: Settings) -> str:
+def to_class_name(settings: Settings) -> str:
     """Return the name of the collection with an initial capital, as Weaviate stores it.
 
     Raises:
@@ -119,7 +119,7 @@ def connect(settings: Settings) -> "WeaviateClient":
         LocalIndexError: the server is too old or does not accept the key.
         VectorIndexError: the server does not answer.
     """
-    server = server_of(settings)
+    server = read_server(settings)
     require("weaviate", "The index weaviate")
     return ask(settings, lambda: _open_client(settings, server))
 
@@ -139,7 +139,7 @@ def _open_client(settings: Settings, server: Server) -> "WeaviateClient":
     proxied = not is_loopback(server.host) and not proxy_bypass(server.host)
     more = {}
     if hasattr(config, "GrpcConfig"):  # older clients do not have it
-        more["grpc_config"] = config.GrpcConfig(channel_options=_channel_options(proxied))
+        more["grpc_config"] = config.GrpcConfig(channel_options=_list_channel_options(proxied))
     client = connect_to_custom(
         http_host=server.host,
         http_port=server.port,
@@ -161,7 +161,7 @@ def _open_client(settings: Settings, server: Server) -> "WeaviateClient":
     return client
 
 
-def _channel_options(proxied: bool) -> list[tuple[str, int]]:
+def _list_channel_options(proxied: bool) -> list[tuple[str, int]]:
     return [] if proxied else [("grpc.enable_http_proxy", 0)]
 
 
@@ -176,9 +176,9 @@ def _check_grpc(server: Server, seconds: float, proxied: bool) -> None:
     target = f"[{server.grpc_host}]" if ":" in server.grpc_host else server.grpc_host
     target = f"{target}:{server.grpc_port}"
     if server.secure:
-        channel = grpc.secure_channel(target, grpc.ssl_channel_credentials(), options=_channel_options(proxied))
+        channel = grpc.secure_channel(target, grpc.ssl_channel_credentials(), options=_list_channel_options(proxied))
     else:
-        channel = grpc.insecure_channel(target, options=_channel_options(proxied))
+        channel = grpc.insecure_channel(target, options=_list_channel_options(proxied))
     with channel:
         check = channel.unary_unary("/grpc.health.v1.Health/Check")
         try:
@@ -216,8 +216,8 @@ def _convert_error(exc: Exception, settings: Settings) -> VectorIndexError:
     from weaviate import exceptions as theirs
 
     message: Any = getattr(exc, "message", None)
-    text = without_key(message if isinstance(message, str) and message else str(exc), settings)
-    server = server_of(settings)
+    text = remove_key(message if isinstance(message, str) and message else str(exc), settings)
+    server = read_server(settings)
     status = exc.status_code if isinstance(exc, theirs.UnexpectedStatusCodeError) else None
     if status in (401, 403) or re.search(r"\b(unauthenticated|unauthorized|permission.?denied)\b", text, re.IGNORECASE):
         return LocalIndexError(
@@ -264,7 +264,7 @@ def _convert_error(exc: Exception, settings: Settings) -> VectorIndexError:
     )
 
 
-def without_key(text: str, settings: Settings) -> str:
+def remove_key(text: str, settings: Settings) -> str:
     """Return a server message as one line, with the key redacted."""
     if settings.weaviate_api_key is not None:
         text = text.replace(settings.weaviate_api_key.get_secret_value(), "***")

@@ -20,8 +20,8 @@ from entrez_kit.base.errors import LocalIndexError
 from entrez_kit.base.frontend_text import FrontendText, Text
 from entrez_kit.base.settings import Settings
 from entrez_kit.corpus.chunking import chunk_uuid
-from entrez_kit.corpus.search.ranking import Candidate, relevance_of
-from entrez_kit.corpus.weaviate.client import REBUILD, ask, class_of, connect, server_of, without_key
+from entrez_kit.corpus.search.ranking import Candidate, score_relevance
+from entrez_kit.corpus.weaviate.client import REBUILD, ask, connect, read_server, remove_key, to_class_name
 
 if TYPE_CHECKING:
     from weaviate import WeaviateClient
@@ -106,8 +106,8 @@ class WeaviateIndex:
     """
 
     def __init__(self, settings: Settings, embedder: "Embedder | None" = None, *, dim: int | None = None) -> None:
-        self.name = class_of(settings)
-        self.server = server_of(settings)
+        self.name = to_class_name(settings)
+        self.server = read_server(settings)
         self._settings = settings
         self._embedder = embedder
         self._dim = dim
@@ -169,7 +169,7 @@ class WeaviateIndex:
         Raises:
             LocalIndexError: it does not exist, another program created it, or it has vectors of a different model.
         """
-        stored_vectors = self.held_vectors()
+        stored_vectors = self.read_vector_source()
         if stored_vectors == self.vectors or (self._embedder is None and not writing):
             return
         raise self._collection_error(
@@ -180,7 +180,7 @@ class WeaviateIndex:
             held=stored_vectors.model,
         )
 
-    def held_vectors(self) -> VectorSource:
+    def read_vector_source(self) -> VectorSource:
         """Return the model and dimension of the collection's vectors.
 
         Raises:
@@ -214,7 +214,7 @@ class WeaviateIndex:
             LocalIndexError: entrez-kit did not create it.
         """
         try:
-            self.held_vectors()
+            self.read_vector_source()
         except LocalIndexError as exc:
             if exc.reason == "no_collection":
                 return
@@ -226,7 +226,7 @@ class WeaviateIndex:
         """Return the number of passages in the collection."""
         return int(self._ask(lambda: self._collection.aggregate.over_all(total_count=True)).total_count or 0)
 
-    def uuids(self) -> Iterator[str]:
+    def yield_uuids(self) -> Iterator[str]:
         """Yield the uuid of every passage in the collection."""
         objects = self._ask(lambda: iter(self._collection.iterator(return_properties=[], cache_size=1_000)))
         while (found := self._ask(lambda: next(objects, None))) is not None:
@@ -278,7 +278,7 @@ class WeaviateIndex:
         refused = self._ask(insert)
         for place, item in enumerate(objects):
             if place in refused:
-                result.errors[str(item.uuid)] = without_key(refused[place], self._settings)
+                result.errors[str(item.uuid)] = remove_key(refused[place], self._settings)
             else:
                 result.done.append(str(item.uuid))
 
@@ -318,13 +318,13 @@ class WeaviateIndex:
                 return {str(item.uuid): item.error or "not deleted" for item in answer.objects if not item.successful}
 
             refused = self._ask(remove)
-            result.errors |= {uuid: without_key(why, self._settings) for uuid, why in refused.items()}
+            result.errors |= {uuid: remove_key(why, self._settings) for uuid, why in refused.items()}
             result.done += [uuid for uuid in some if uuid not in refused]
         return result
 
     # searching
 
-    def hybrid_search(self, query: str, limit: int, pmids: Sequence[int] | None = None) -> list[SearchHit]:
+    def search(self, query: str, limit: int, pmids: Sequence[int] | None = None) -> list[SearchHit]:
         """Return the passages that match a query by words and, with an embedder, by meaning; best first.
 
         A record found only by words also gets a similarity.
@@ -337,22 +337,22 @@ class WeaviateIndex:
         Raises:
             EmbeddingsError: the query could not be embedded.
         """
-        found = {hit.uuid: hit for hit in self.by_words(query, limit, pmids)}
+        found = {hit.uuid: hit for hit in self.search_by_words(query, limit, pmids)}
         if self._embedder is not None:
             if query not in self._embedded:
                 self._embedded = {query: self._embedder.embed([query])[0]}
             vector = self._embedded[query]
-            near = self.by_meaning(vector, limit, pmids)
+            near = self.search_by_meaning(vector, limit, pmids)
             if by_words_alone := sorted({hit.pmid for hit in found.values()} - {hit.pmid for hit in near}):
-                near += self.by_meaning(vector, MAX_HITS, by_words_alone)
+                near += self.search_by_meaning(vector, MAX_HITS, by_words_alone)
             for hit in near:
                 found.setdefault(hit.uuid, hit).sim = hit.sim
         best = max((hit.bm25 for hit in found.values() if hit.bm25), default=0.0)
         hybrid = self._embedder is not None
-        ordered = sorted(found.values(), key=lambda hit: -relevance_of(hit, best, hybrid=hybrid))
+        ordered = sorted(found.values(), key=lambda hit: -score_relevance(hit, best, hybrid=hybrid))
         return [_to_hit(candidate) for candidate in ordered[:limit]]
 
-    def by_words(self, query: str, limit: int, pmids: Sequence[int] | None = None) -> list[Candidate]:
+    def search_by_words(self, query: str, limit: int, pmids: Sequence[int] | None = None) -> list[Candidate]:
         """Return the passages with the highest BM25; only of ``pmids`` if given."""
         from weaviate.classes.query import MetadataQuery
 
@@ -360,7 +360,9 @@ class WeaviateIndex:
         found = self._run_search(lambda: self._collection.query.bm25, query, limit, pmids, requested)
         return [_to_candidate(item, bm25=item.metadata.score) for item in found]
 
-    def by_meaning(self, vector: Sequence[float], limit: int, pmids: Sequence[int] | None = None) -> list[Candidate]:
+    def search_by_meaning(
+        self, vector: Sequence[float], limit: int, pmids: Sequence[int] | None = None
+    ) -> list[Candidate]:
         """Return the nearest passages to a vector; only of ``pmids`` if given."""
         from weaviate.classes.query import MetadataQuery
 

@@ -21,7 +21,7 @@ from entrez_kit.base.errors import EntrezKitError, LocalIndexError, VectorIndexE
 from entrez_kit.base.frontend_text import REINDEX, FrontendText, PerFrontend, Text
 from entrez_kit.base.identifiers import PUBMED
 from entrez_kit.base.progress import report_progress
-from entrez_kit.corpus.embeddings import Embedder, embedder_of
+from entrez_kit.corpus.embeddings import Embedder, create_embedder
 from entrez_kit.corpus.models import Reported
 from entrez_kit.corpus.quality import Lasting, score_record
 from entrez_kit.corpus.search import vectors
@@ -29,7 +29,7 @@ from entrez_kit.corpus.search.ranking import Candidate
 from entrez_kit.corpus.store import store_of
 from entrez_kit.corpus.store.database import hold_lock
 from entrez_kit.corpus.times import stamp
-from entrez_kit.corpus.weaviate.client import server_of
+from entrez_kit.corpus.weaviate.client import read_server
 from entrez_kit.corpus.weaviate.collection import BATCH, MAX_HITS, SearchHit, WeaviateIndex
 from entrez_kit.pubmed.standing import RETRACTED
 from entrez_kit.services import Services
@@ -53,7 +53,7 @@ Ask = Callable[[int], list[SearchHit]]
 # Searching -----------------------------------------------------------------------------------------------------------
 
 
-def candidates(services: Services, query: str, wanted: int, corpus: str | None) -> list[Candidate]:
+def find_candidates(services: Services, query: str, wanted: int, corpus: str | None) -> list[Candidate]:
     """Return the records that Weaviate finds, by words and, with embeddings, by meaning.
 
     Args:
@@ -67,13 +67,13 @@ def candidates(services: Services, query: str, wanted: int, corpus: str | None) 
         LocalIndexError: it has no collection for this corpus, or one with vectors of a different model.
         EmbeddingsError: the query could not be embedded.
     """
-    embedder, store = embedder_of(services.settings, queries=True), store_of(services)
+    embedder, store = create_embedder(services.settings, queries=True), store_of(services)
     with WeaviateIndex(services.settings, embedder) as index:
         index.check()
         records = _SearchedRecords.of(store, corpus)
         if records.pmids == []:
             return []
-        return records.best(wanted, lambda limit: index.hybrid_search(query, limit, records.pmids))
+        return records.find_best(wanted, lambda limit: index.search(query, limit, records.pmids))
 
 
 class _SearchedRecords(NamedTuple):
@@ -95,7 +95,7 @@ class _SearchedRecords(NamedTuple):
             ).fetchall()
         return cls(store, corpus, [row[0] for row in rows] if len(rows) <= MAX_NAMED else None)
 
-    def best(self, wanted: int, ask: Ask) -> list[Candidate]:
+    def find_best(self, wanted: int, ask: Ask) -> list[Candidate]:
         """Return the best records with their nearest passage; request more hits until there are enough."""
         limit = min(MAX_HITS, max(1, wanted * PASSAGES_PER_RECORD))
         while True:
@@ -160,11 +160,11 @@ def drain(services: Services) -> Delivered:
         StoreError: another process is delivering, or the corpus cannot be written.
     """
     settings, store = services.settings, store_of(services)
-    server_of(settings)
+    read_server(settings)
     with _lock_delivery(store.path):
         if not count_undelivered(store):
             return Delivered(collection=WeaviateIndex(settings).name, written=0, deleted=0, waiting=0)
-        with _open_index(services, embedder_of(settings)) as index:
+        with _open_index(services, create_embedder(settings)) as index:
             if not index.exists():
                 _queue_everything(store)
             index.ensure_schema()
@@ -185,8 +185,8 @@ def rebuild(services: Services) -> Delivered:
         StoreError: another process is delivering, or the corpus cannot be written.
     """
     settings, store = services.settings, store_of(services)
-    server_of(settings)
-    embedder = embedder_of(settings)
+    read_server(settings)
+    embedder = create_embedder(settings)
     with _lock_delivery(store.path):
         if embedder is not None:
             vectors.embed_missing(store, embedder)
@@ -226,7 +226,7 @@ def _run(store: "Store", index: WeaviateIndex) -> Delivered:
     result = Delivered(collection=index.name, written=0, deleted=0, waiting=0)
     total, today, errors = count_undelivered(store), store.clock().date(), dict[str, str]()
     last, refused_in_a_row = 0, 0
-    while refused_in_a_row < MAX_REFUSED and (rows := _entries_after(store, index, last)):
+    while refused_in_a_row < MAX_REFUSED and (rows := _read_entries_after(store, index, last)):
         last = rows[-1]["id"]
         gone = index.delete([row["uuid"] for row in rows if row["pmid"] is None])
         written = index.upsert_chunks(_build_object(row, today) for row in rows if row["pmid"] is not None)
@@ -246,7 +246,7 @@ def _run(store: "Store", index: WeaviateIndex) -> Delivered:
     return result
 
 
-def _entries_after(store: "Store", index: WeaviateIndex, last: int) -> list[sqlite3.Row]:
+def _read_entries_after(store: "Store", index: WeaviateIndex, last: int) -> list[sqlite3.Row]:
     with store.reading() as connection:
         return connection.execute(
             """
@@ -317,7 +317,7 @@ def _queue_everything(store: "Store") -> None:
 
 def _remove_stale(store: "Store", index: WeaviateIndex) -> int:
     """Delete passages from the index that the corpus does not have; return their number."""
-    removed, uuids = 0, index.uuids()
+    removed, uuids = 0, index.yield_uuids()
     while page := list(islice(uuids, 1_000)):
         with store.reading() as connection:
             rows = connection.execute(

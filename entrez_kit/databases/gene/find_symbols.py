@@ -14,7 +14,7 @@ from entrez_kit.core.outcomes import BatchedOutcomes, build_missing_error
 from entrez_kit.databases.gene.models import GeneId, GeneSearchCandidate, MatchKind
 from entrez_kit.databases.gene.search_genes import SEARCH_GENES
 from entrez_kit.services import Services
-from entrez_kit.services.transport.in_flight import in_order
+from entrez_kit.services.transport.in_flight import run_in_order
 
 MAX_SYMBOLS: Final = 20_000
 PAGE: Final = 20
@@ -73,7 +73,7 @@ class Symbols(BatchedOutcomes[str, SymbolOutcome]):
 
     def __iter__(self) -> Iterator[SymbolOutcome]:
         distinct = list(dict.fromkeys(self._inputs))
-        self._pending = in_order((partial(self._find, one) for one in distinct), self._services.eutils.at_once)
+        self._pending = run_in_order((partial(self._find, one) for one in distinct), self._services.eutils.at_once)
         yield from super().__iter__()
 
     def _request_batch(self, start: int, inputs: Sequence[str]) -> Iterator[SymbolOutcome]:

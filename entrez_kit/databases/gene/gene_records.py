@@ -8,7 +8,7 @@ from entrez_kit.databases.gene.cross_references import collect, yield_tags
 from entrez_kit.databases.gene.models import DESIGNATIONS, Gene, Status
 from entrez_kit.services import Services
 from entrez_kit.services.known_shapes import XmlShape, log_drift
-from entrez_kit.services.small_replies import malformed_error, parse_reply, text_of, whole_number
+from entrez_kit.services.small_replies import get_text, malformed_error, parse_reply, read_whole_number
 
 STATUSES: Final[dict[str, Status]] = {
     "live": "live",
@@ -68,24 +68,24 @@ def _error_in_place(endpoint: str, due: str, problems: list[str]) -> UpstreamErr
 
 
 def _read_gene(element: Any) -> Gene:
-    number = text_of(element, "Entrezgene_track-info/Gene-track/Gene-track_geneid")
+    number = get_text(element, "Entrezgene_track-info/Gene-track/Gene-track_geneid")
     if not number or not (number.isascii() and number.isdigit()):
         raise malformed_error("efetch", f"it has a gene record without a gene id ({number!r})")
-    organism = text_of(element, "Entrezgene_source/BioSource/BioSource_org/Org-ref/Org-ref_taxname")
+    organism = get_text(element, "Entrezgene_source/BioSource/BioSource_org/Org-ref/Org-ref_taxname")
     gene_ref = element.find("Entrezgene_gene/Gene-ref")
     if gene_ref is None or organism is None:
         missing = "Gene-ref" if gene_ref is None else "Org-ref_taxname"
         raise malformed_error("efetch", f"the record of gene {number} has no {missing}")
-    locus, tag = text_of(gene_ref, "Gene-ref_locus"), text_of(gene_ref, "Gene-ref_locus-tag")
+    locus, tag = get_text(gene_ref, "Gene-ref_locus"), get_text(gene_ref, "Gene-ref_locus-tag")
     symbol = locus or tag or _read_official(element, "Official Symbol") or f"LOC{number}"
     designations = _read_designations(element)
     name = (
-        text_of(gene_ref, "Gene-ref_desc")
+        get_text(gene_ref, "Gene-ref_desc")
         or _read_official(element, "Official Full Name")
         or next(iter(designations), symbol)
     )
-    map_positions = (text_of(maps, "Maps_display-str") for maps in element.iterfind("Entrezgene_location/Maps"))
-    location = text_of(gene_ref, "Gene-ref_maploc") or next(filter(None, map_positions), None)
+    map_positions = (get_text(maps, "Maps_display-str") for maps in element.iterfind("Entrezgene_location/Maps"))
+    location = get_text(gene_ref, "Gene-ref_maploc") or next(filter(None, map_positions), None)
     status, replaced_by = _read_status(element, number)
     # A locus tag that is not the symbol is the first alias, as in NCBI's own summary.
     others = [tag, *((element.text or "").strip() for element in gene_ref.iterfind("Gene-ref_syn/Gene-ref_syn_E"))]
@@ -95,7 +95,7 @@ def _read_gene(element: Any) -> Gene:
         symbol=symbol,
         name=name,
         description=DESIGNATIONS.join(designations) or name,
-        summary=text_of(element, "Entrezgene_summary"),
+        summary=get_text(element, "Entrezgene_summary"),
         map_location=location,
         chromosome=_read_chromosome(element, location),
         aliases=[alias for alias in dict.fromkeys(others) if alias and alias != symbol],
@@ -133,8 +133,8 @@ def _read_status(element: Any, number: str) -> tuple[Status, str | None]:
 def _read_official(element: Any, label: str) -> str | None:
     """Return a property by the nomenclature committee: the official symbol or full name."""
     for prop in element.iterfind("Entrezgene_properties/Gene-commentary/Gene-commentary_properties/Gene-commentary"):
-        if text_of(prop, "Gene-commentary_label") == label:
-            return text_of(prop, "Gene-commentary_text")
+        if get_text(prop, "Gene-commentary_label") == label:
+            return get_text(prop, "Gene-commentary_text")
     return None
 
 
@@ -155,7 +155,7 @@ def _read_chromosome(element: Any, location: str | None) -> str | None:
         text
         for source in element.iterfind("Entrezgene_source/BioSource/BioSource_subtype/SubSource")
         if _read_attribute(source, "SubSource_subtype") == "chromosome"
-        and (text := text_of(source, "SubSource_name"))
+        and (text := get_text(source, "SubSource_name"))
         and text.lower() not in _NOWHERE
     ]
     if named:
@@ -197,22 +197,24 @@ def parse_summaries(root: Any) -> dict[str, Gene]:
     documents = root.findall("DocumentSummarySet/DocumentSummary")
     found = {gene.id.removeprefix("NCBIGene:"): gene for gene in map(_read_summary, documents) if gene is not None}
     problems = _list_problems(root)
-    if problems and not found and not any(text_of(document, "error") for document in documents):
+    if problems and not found and not any(get_text(document, "error") for document in documents):
         raise _error_in_place("esummary", "summaries", problems)
     return found
 
 
 def _read_summary(document: Any) -> Gene | None:
     """Return the gene of a summary; None if the summary is empty, as for an unknown id."""
-    number = whole_number(document.get("uid"))
-    symbol = text_of(document, "Name") or text_of(document, "NomenclatureSymbol")
-    organism = text_of(document, "Organism/ScientificName") or text_of(document, "Orgname")
+    number = read_whole_number(document.get("uid"))
+    symbol = get_text(document, "Name") or get_text(document, "NomenclatureSymbol")
+    organism = get_text(document, "Organism/ScientificName") or get_text(document, "Orgname")
     if number is None or symbol is None or organism is None:
         return None
-    designations = [word for word in _SEPARATOR.split(text_of(document, "OtherDesignations") or "") if word]
-    name = text_of(document, "Description") or text_of(document, "NomenclatureName") or next(iter(designations), symbol)
-    current = whole_number(document.findtext("CurrentID"))
-    status = STATUSES.get(text_of(document, "Status") or "0", "live")
+    designations = [word for word in _SEPARATOR.split(get_text(document, "OtherDesignations") or "") if word]
+    name = (
+        get_text(document, "Description") or get_text(document, "NomenclatureName") or next(iter(designations), symbol)
+    )
+    current = read_whole_number(document.findtext("CurrentID"))
+    status = STATUSES.get(get_text(document, "Status") or "0", "live")
     merged = status != "live" and current not in (None, 0, number)
     return Gene(
         id=f"NCBIGene:{number}",
@@ -220,8 +222,9 @@ def _read_summary(document: Any) -> Gene | None:
         name=name,
         description=DESIGNATIONS.join(designations) or name,
         organism=organism,
-        taxon_id=whole_number(document.findtext("Organism/TaxID")) or whole_number(document.findtext("TaxID")),
-        aliases=[alias for part in (text_of(document, "OtherAliases") or "").split(",") if (alias := part.strip())],
+        taxon_id=read_whole_number(document.findtext("Organism/TaxID"))
+        or read_whole_number(document.findtext("TaxID")),
+        aliases=[alias for part in (get_text(document, "OtherAliases") or "").split(",") if (alias := part.strip())],
         status="replaced" if merged else status,
         replaced_by=f"NCBIGene:{current}" if merged else None,
     )

@@ -11,7 +11,7 @@ from entrez_kit.base.frontend_text import FrontendText, NextCall, join_names
 from entrez_kit.core.model import Request, Warn, Warned, omit_if_empty, warn_past_the_last
 from entrez_kit.core.operation import AgentOptions, DocumentOperation, Several
 from entrez_kit.core.outcomes import build_missing_error
-from entrez_kit.core.per_input import PerInputOutcome, per_input
+from entrez_kit.core.per_input import PerInputOutcome, take_several
 from entrez_kit.databases.gene.gene_errors import FORM, argument_error, not_found_error, only_gene_codes
 from entrez_kit.databases.gene.models import CURIE_PATTERN, Gene, PubMedLinks, SuccessorGene, SuccessorLinks
 from entrez_kit.services import Services
@@ -81,7 +81,7 @@ def _fetch_gene(services: Services, number: str) -> Gene:
         except EntityNotFound:
             raise not_found_error(number) from None
         except UpstreamError as exc:
-            if exc.reason != "incomplete" or services.eutils.known_uids("gene", [number]):
+            if exc.reason != "incomplete" or services.eutils.list_known_uids("gene", [number]):
                 raise
             raise not_found_error(number) from None
 
@@ -163,7 +163,7 @@ GET_GENE = DocumentOperation(
         several=Several("entrez_id", "entrez_ids", MAX_MCP_IDS, GeneBatch, _build_missing_error),
     ),
 )
-GET_GENES = per_input(GET_GENE, "entrez_id", GeneBatch, _build_missing_error)
+GET_GENES = take_several(GET_GENE, "entrez_id", GeneBatch, _build_missing_error)
 """The terminal's operation for several ids. It is not in the catalogue; agents give get_gene a list."""
 
 
@@ -250,9 +250,9 @@ def parse_links(content: bytes, number: str) -> list[str]:
     Raises:
         UpstreamError: the reply is not an ELink result, is about another record, or reports a failure.
     """
-    from entrez_kit.services.elink_reply import links_by_source, not_followed_error
+    from entrez_kit.services.elink_reply import group_links_by_source, not_followed_error
 
-    found, errors = links_by_source(
+    found, errors = group_links_by_source(
         content,
         [number],
         lambda link: link.link_name in (LINK_NAME, "") and link.db_to in ("pubmed", "") and link.has_target,

@@ -23,7 +23,7 @@ from entrez_kit.databases.gene.models import DESIGNATIONS, Gene, GenePage, GeneS
 from entrez_kit.databases.gene.organisms import find_organism
 from entrez_kit.services import Services
 from entrez_kit.services.small_replies import Complaint, ESearchReply
-from entrez_kit.services.transport.in_flight import all_at_once
+from entrez_kit.services.transport.in_flight import run_all
 
 MAX_PAGE: Final = 100
 MAX_QUERY: Final = 1_000
@@ -223,8 +223,10 @@ class _Listing:
     def totals(self) -> Totals:
         """The totals of all searches."""
         verdict = self.broadening or Broadening(0)
-        are_left_out = verdict.leaves_out(self.request.broader_results)
-        return verdict.totals(self.request.broader_results, before=self.total - (0 if are_left_out else verdict.count))
+        are_left_out = verdict.is_left_out(self.request.broader_results)
+        return verdict.build_totals(
+            self.request.broader_results, before=self.total - (0 if are_left_out else verdict.count)
+        )
 
     def ask(self, term: str, start: int = 0, size: int | None = None) -> ESearchReply:
         """Request the count of a search and some of its hits, by default as many as a page has."""
@@ -235,8 +237,8 @@ class _Listing:
         """Add the hits of one search to the page, and its count to the total."""
         if kind is None:
             self.broadening = compare_with_query(term, reply, lambda strict: self.ask(strict, size=0).count)
-            self.warnings += self.broadening.warnings(reply, self.request.broader_results)
-            if self.broadening.leaves_out(self.request.broader_results):
+            self.warnings += self.broadening.list_warnings(reply, self.request.broader_results)
+            if self.broadening.is_left_out(self.request.broader_results):
                 return
         count, size = reply.count, self.request.page_size
         start = max(0, self.request.offset - self.total)
@@ -289,7 +291,7 @@ def _send_searches(
 ) -> dict[Tier, ESearchReply]:
     """Send searches in parallel; each excludes the hits of other searches."""
     calls = [partial(listing.ask, query.build_term(tier, others)) for tier, others in excluded.items()]
-    return dict(zip(excluded, all_at_once(calls), strict=True))
+    return dict(zip(excluded, run_all(calls), strict=True))
 
 
 def _is_kept(reply: ESearchReply, tier: Tier) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from entrez_kit.fulltext.jats.body import has_text, read_body_sections, read_other_sections, reply_sections
 from entrez_kit.fulltext.jats.front import read_front
 from entrez_kit.fulltext.jats.text import read_reference_list
-from entrez_kit.fulltext.jats.tree import get_attribute, iter_descendants, local, parse
+from entrez_kit.fulltext.jats.tree import get_attribute, get_local_name, iter_descendants, parse
 from entrez_kit.fulltext.models import ListedReference, PmcArticle, Section
 
 _FORBIDDEN: Final = re.compile(r"does not allow (the )?download", re.IGNORECASE)
@@ -66,10 +66,12 @@ def iter_jats(content: bytes) -> Iterator[JatsArticle | JatsError]:
 
     root = parse(content)
     found = (
-        [root] if local(root) == "article" else iter_descendants(root, "article", "error", outside=("article", "error"))
+        [root]
+        if get_local_name(root) == "article"
+        else iter_descendants(root, "article", "error", outside=("article", "error"))
     )
     for element in found:
-        if local(element) == "error":
+        if get_local_name(element) == "error":
             yield JatsError(get_attribute(element, "id"), " ".join("".join(element.itertext()).split()))
         else:
             nearby = [*element.iterchildren(etree.Comment), *element.itersiblings(etree.Comment, preceding=True)]

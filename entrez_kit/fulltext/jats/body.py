@@ -12,7 +12,7 @@ from entrez_kit.fulltext.jats.text import (
     read_inline_text,
     yield_parts,
 )
-from entrez_kit.fulltext.jats.tree import find_child, get_attribute, iter_children, iter_descendants, local
+from entrez_kit.fulltext.jats.tree import find_child, get_attribute, get_local_name, iter_children, iter_descendants
 from entrez_kit.fulltext.models import Section
 
 FLOATS_TITLE: Final = "Figures and tables"
@@ -108,7 +108,7 @@ def _format_name(person: Any) -> str:
 
 def _read_section(element: Any, depth: int) -> Section:
     label, title = read_heading(element)
-    caption = find_child(element, "caption") if local(element) == "boxed-text" else None
+    caption = find_child(element, "caption") if get_local_name(element) == "boxed-text" else None
     blocks: list[str] = read_blocks(caption, without=HEADINGS) if caption is not None else []
     inner: list[Section] = []
     for part in yield_parts(element, without=HEADINGS if caption is None else (*HEADINGS, "caption"), depth=depth):
@@ -124,7 +124,7 @@ def _read_section(element: Any, depth: int) -> Section:
 def _read_back(back: Any) -> list[Section]:
     found: list[Section] = []
     for part in iter_children(back):
-        name = local(part)
+        name = get_local_name(part)
         if name in ("ref-list", *_REPLIES):
             continue
         if name == "app-group":
@@ -145,4 +145,4 @@ def _add_title(part: Any) -> Section:
     # The part only wraps a single section that has the title.
     if not section.text and len(section.subsections) == 1 and section.subsections[0].heading:
         return section.subsections[0]
-    return section.model_copy(update={"title": _BACK_TITLES.get(local(part))})
+    return section.model_copy(update={"title": _BACK_TITLES.get(get_local_name(part))})

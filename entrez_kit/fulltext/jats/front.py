@@ -15,7 +15,7 @@ from entrez_kit.fulltext.jats.text import (
     to_one_line,
     yield_parts,
 )
-from entrez_kit.fulltext.jats.tree import find_child, get_attribute, iter_children, iter_descendants, local
+from entrez_kit.fulltext.jats.tree import find_child, get_attribute, get_local_name, iter_children, iter_descendants
 from entrez_kit.fulltext.models import FulltextAuthor, FulltextDate, FulltextJournal, PmcArticle, TranslatedAbstract
 from entrez_kit.pubmed.standing import determine_standing_of_jats
 from entrez_kit.pubmed.xml.dates import read_month
@@ -114,7 +114,7 @@ def _remove_notes(element: Any) -> str:
 
 def _has_only_marks(parent: Any, marks: Sequence[Any]) -> bool:
     """Return whether an element has only marks in superscript and separators."""
-    if local(parent) != "sup" or not set(parent) <= set(marks):
+    if get_local_name(parent) != "sup" or not set(parent) <= set(marks):
         return False
     return not "".join([parent.text or "", *(node.tail or "" for node in parent)]).strip(" \t\r\n,;")
 
@@ -239,7 +239,7 @@ def read_affiliation(place: Any) -> str:
     line = place.text or ""
     after_part = False
     for node in place:
-        name = local(node)
+        name = get_local_name(node)
         is_mark = name in ("label", "institution-id") or (name == "sup" and not line.strip())
         if name and not is_mark:
             nested = name in ("institution-wrap", "addr-line", "address") and not (node.text or "").strip()

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from entrez_kit.fulltext.jats.tree import get_attribute, iter_children, local
+from entrez_kit.fulltext.jats.tree import get_attribute, get_local_name, iter_children
 
 MAX_SPAN: Final = 200
 """Wider spans are errors or attacks, and would use too much memory."""
@@ -64,7 +64,7 @@ def _read_row(
         while column in covered:
             column += 1
         placed[column] = text_of(cell)
-        is_entry = local(cell) == "entry"
+        is_entry = get_local_name(cell) == "entry"
         height = (
             _count(get_attribute(cell, "morerows"), 0) + 1 if is_entry else _count(get_attribute(cell, "rowspan"), 1)
         )
@@ -78,7 +78,7 @@ def _read_row(
 
 def _read_column_span(cell: Any, columns: Mapping[str, int]) -> tuple[int | None, int]:
     """Return the declared first column of a cell, and the number of columns it spans."""
-    if local(cell) != "entry":
+    if get_local_name(cell) != "entry":
         return None, _count(get_attribute(cell, "colspan"), 1)
     first, last = columns.get(get_attribute(cell, "namest")), columns.get(get_attribute(cell, "nameend"))
     if first is not None and last is not None and last >= first:

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import count
 from typing import Any, Final
 
-from entrez_kit.base.formulas import math_text
+from entrez_kit.base.formulas import read_formula
 from entrez_kit.base.markup import CALLOUT, END, SUBSCRIPT, SUPERSCRIPT, write_scripts
 from entrez_kit.base.mixed_content import SCRIPTS
 from entrez_kit.base.numerals import to_roman
 from entrez_kit.fulltext.jats.tables import read_rows
-from entrez_kit.fulltext.jats.tree import find_child, get_attribute, iter_children, iter_descendants, local
+from entrez_kit.fulltext.jats.tree import find_child, get_attribute, get_local_name, iter_children, iter_descendants
 from entrez_kit.fulltext.models import ListedReference
 
 BREAK: Final = "\x1f"
@@ -137,7 +137,7 @@ def yield_parts(element: Any, *, without: Iterable[str] = (), depth: int = 0) ->
     flow = BlockCollector()
     flow.add_text(element.text)
     for node in element:
-        name = local(node)
+        name = get_local_name(node)
         if (name == "sec" or (name == "boxed-text" and is_section(node))) and depth < MAX_SECTIONS:
             yield flow.finish()
             yield node
@@ -157,7 +157,7 @@ def read_heading(element: Any) -> tuple[str, str]:
     """Return label and title of a section or box, "" if missing; subtitles are part of the title."""
     label = read_inline_text(find_child(element, "label"))
     holder = element
-    if local(element) == "boxed-text" and find_child(element, "title") is None:
+    if get_local_name(element) == "boxed-text" and find_child(element, "title") is None:
         holder = find_child(element, "caption")
     titles = (
         [read_inline_text(title) for title in iter_children(holder, "title", "subtitle")] if holder is not None else []
@@ -231,13 +231,13 @@ class BlockCollector:
         for node in element:
             if node not in left_out:
                 self.add_node(node)
-            elif local(node):
+            elif get_local_name(node):
                 self._apart = True  # it separates two words
             self.add_text(node.tail)
 
     def add_node(self, element: Any) -> None:
         """Add an element."""
-        name = local(element)
+        name = get_local_name(element)
         if not name or name in _HIDDEN or name in self._without:
             return
         if name in _FLOATS and self._in_paragraph and any(piece.strip() for piece in self._line):
@@ -280,7 +280,7 @@ class BlockCollector:
         """Add label and title on one line, then the rest of an element."""
         names = [name for name in ("label", "title") if name not in self._without]
         head = list(iter_children(element, *names)) if len(element) and names else []
-        head = head[: 2 if [local(node) for node in head[:2]] == ["label", "title"] else 1]
+        head = head[: 2 if [get_local_name(node) for node in head[:2]] == ["label", "title"] else 1]
         if head and head[0] is next(iter_children(element), None):
             self.end()
             self.block(to_one_line(" ".join(self.read_inline(node) for node in head)))
@@ -317,7 +317,7 @@ class BlockCollector:
         """Yield the pieces of a text without normalizing white space."""
         yield element.text or ""
         for node in element:
-            name = local(node)
+            name = get_local_name(node)
             if name in ("break", "br"):
                 yield "\n"
             elif name:
@@ -333,7 +333,7 @@ class BlockCollector:
         numbers = count(1)
         lines = [to_one_line(element.text or "")]
         for node in element:
-            name = local(node)
+            name = get_local_name(node)
             if name == "list-item":
                 lines += self._read_item(node, kind, next(numbers))
             elif name == "def-item":
@@ -369,7 +369,7 @@ class BlockCollector:
 
     def add_script(self, element: Any) -> None:
         """Add a superscript or subscript as marks, which are converted when the line is complete."""
-        kind = SCRIPTS[local(element)]
+        kind = SCRIPTS[get_local_name(element)]
         if kind == SUPERSCRIPT and (self._in_mark or any(_is_mark(node) for node in iter_children(element, "xref"))):
             kind = CALLOUT
         self._in_script += 1
@@ -413,18 +413,18 @@ class BlockCollector:
 
     def read_formula(self, element: Any, skip: Iterable[Any] = ()) -> str:
         """Return a formula on one line, or a placeholder if it is only a picture."""
-        named = {local(node): node for node in reversed(list(iter_children(element)))}
-        if "math" in named and math_text(named["math"]):  # the others are pictures and other notations of it
+        named = {get_local_name(node): node for node in reversed(list(iter_children(element)))}
+        if "math" in named and read_formula(named["math"]):  # the others are pictures and other notations of it
             skip = [*skip, *iter_children(element, "tex-math", *_PICTURES)]
         blocks = self.read_part(lambda part: part.add_content(element, skip=skip))
         text = to_one_line(" ".join(blocks))
-        return text or (FORMULA if any(local(node) in _PICTURES for node in element.iter()) else "")
+        return text or (FORMULA if any(get_local_name(node) in _PICTURES for node in element.iter()) else "")
 
     def add_alternatives(self, element: Any) -> None:
         """Add the best of several alternatives that have text or are formulas."""
         rank = {name: place for place, name in enumerate(_PREFERRED)}
-        for node in sorted(iter_children(element), key=lambda node: rank.get(local(node), len(rank))):
-            if local(node) in _FORMULAS or any(words.strip() for words in node.itertext()):
+        for node in sorted(iter_children(element), key=lambda node: rank.get(get_local_name(node), len(rank))):
+            if get_local_name(node) in _FORMULAS or any(words.strip() for words in node.itertext()):
                 self.add_node(node)
                 return
         self.add_text(element.text)
@@ -518,11 +518,11 @@ def read_citation(element: Any, *, label: bool = True) -> str:
         element: the citation, of any kind.
         label: whether its number is part of it.
     """
-    while local(element) == "citation-alternatives" and find_child(element) is not None:
+    while get_local_name(element) == "citation-alternatives" and find_child(element) is not None:
         best = find_child(element, "mixed-citation")
         element = best if best is not None else find_child(element)
     skip = None if label else find_child(element, "label")
-    if local(element) != "mixed-citation" and _is_fields(element):
+    if get_local_name(element) != "mixed-citation" and _is_fields(element):
         return _join_fields(element, skip)
     return _read_on_one_line(element, skip)
 
@@ -541,7 +541,7 @@ class _Verbatim(BlockCollector):
 
     def add_node(self, element: Any) -> None:
         """Add an element; no element is hidden, and a superscript is not a note mark."""
-        name = local(element)
+        name = get_local_name(element)
         if name in _FORMULAS or name in ("alternatives", "math", "tex-math", "break", "br"):
             super().add_node(element)
         elif name in SCRIPTS:
@@ -568,9 +568,9 @@ def _join_fields(element: Any, skip: Any) -> str:
     left = [node for node in iter_children(element) if node is not skip]
 
     def take(*names: str) -> list[Any]:
-        taken = [node for node in left if local(node) in names]
+        taken = [node for node in left if get_local_name(node) in names]
         if taken:
-            left[:] = [node for node in left if local(node) not in names]
+            left[:] = [node for node in left if get_local_name(node) not in names]
         return taken
 
     def read_text(*names: str, joiner: str = " ") -> str:
@@ -608,7 +608,7 @@ def _read_identifier(node: Any) -> str:
 
 
 def _read_field(node: Any) -> str:
-    if local(node) in ("name", "string-name", "person-group"):
+    if get_local_name(node) in ("name", "string-name", "person-group"):
         return _read_people([node])
     return _read_on_one_line(node)
 
@@ -616,7 +616,7 @@ def _read_field(node: Any) -> str:
 def _read_people(nodes: Iterable[Any]) -> str:
     names: list[str] = []
     for node in nodes:
-        kind = local(node)
+        kind = get_local_name(node)
         if kind == "person-group":
             inner = _read_people(iter_children(node))
             names.append(inner or read_inline_text(node))
@@ -667,7 +667,7 @@ def _read_reference(reference: Any) -> tuple[str, str]:
     label, texts = "", []
     is_twice = find_child(reference, "mixed-citation") is not None
     for part in iter_children(reference):
-        name = local(part)
+        name = get_local_name(part)
         if name == "element-citation" and is_twice:
             pass  # SciELO repeats the citation
         elif name == "label":
@@ -690,7 +690,7 @@ _HANDLERS: Final[Mapping[str, Callable[[BlockCollector, Any], None]]] = {
     "fn": BlockCollector.add_footnote,
     "disp-formula": BlockCollector.display_formula,
     "inline-formula": lambda flow, element: flow.add_text(flow.read_formula(element)),
-    "math": lambda flow, element: flow.add_text(math_text(element)),
+    "math": lambda flow, element: flow.add_text(read_formula(element)),
     "tex-math": lambda flow, element: flow.add_text(_read_tex(element)),
     "alternatives": BlockCollector.add_alternatives,
     "graphic": BlockCollector.add_picture,

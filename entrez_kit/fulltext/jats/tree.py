@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from entrez_kit.base.formulas import local as local
+from entrez_kit.base.formulas import get_local_name as get_local_name
 from entrez_kit.fulltext.models import ENDPOINT
 from entrez_kit.services.known_shapes import XmlShape, log_drift
 from entrez_kit.services.small_replies import malformed_error
@@ -60,7 +60,7 @@ def parse(content: bytes) -> Any:
             raise malformed_error(ENDPOINT, f"not well-formed XML ({type(exc).__name__})") from None
     _write_entities(root)
     for element in root.xpath("/*" * MAX_DEPTH):
-        while local(element) in TABLE_PARTS:  # only cells contain words
+        while get_local_name(element) in TABLE_PARTS:  # only cells contain words
             element = element.getparent()
         words = " ".join(element.itertext())
         del element[:]
@@ -126,7 +126,7 @@ def get_attribute(element: Any, name: str) -> str:
 def iter_children(element: Any, *names: str) -> Iterator[Any]:
     """Yield the child elements with one of these names (or all children) in document order."""
     for child in element if element is not None else ():
-        name = local(child)
+        name = get_local_name(child)
         if name and (not names or name in names):
             yield child
 
@@ -148,7 +148,7 @@ def iter_descendants(element: Any, *names: str, outside: tuple[str, ...] = ()) -
         if found is None:
             pending.pop()
             continue
-        name = local(found)
+        name = get_local_name(found)
         if name in names:
             yield found
         if name and name not in outside:

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from lxml import etree
 
-from entrez_kit.base.mixed_content import text_of as plain_text_of
+from entrez_kit.base.mixed_content import read_text as plain_text_of
 from entrez_kit.local.records.text import squeeze
 
 MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")

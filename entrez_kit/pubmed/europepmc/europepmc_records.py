@@ -18,7 +18,7 @@ from entrez_kit.pubmed.europepmc.europepmc_models import RECORD_ADDRESS, EuropeP
 from entrez_kit.pubmed.models import Standing, StandingNotice
 from entrez_kit.pubmed.xml.article import add_standing, join_sections
 from entrez_kit.pubmed.xml.dates import build_publication_date, format_iso_date, read_number
-from entrez_kit.services.known_shapes import JsonShape, log_drift, texts
+from entrez_kit.services.known_shapes import JsonShape, log_drift, require_texts
 from entrez_kit.services.small_replies import malformed_error
 
 _SOME_LENGTH: Final = 25
@@ -90,22 +90,24 @@ _GROUP: Final = re.compile(
 
 
 _PERSON: Final = {
-    **texts("fullName firstName lastName initials collectiveName affiliation"),
-    "authorId": texts("type value"),
-    "authorAffiliationDetailsList": {"authorAffiliation": [{**texts("affiliation"), "affiliationOrgIds": object}]},
+    **require_texts("fullName firstName lastName initials collectiveName affiliation"),
+    "authorId": require_texts("type value"),
+    "authorAffiliationDetailsList": {
+        "authorAffiliation": [{**require_texts("affiliation"), "affiliationOrgIds": object}]
+    },
     "authorAffiliationsList": object,
 }
 _DAYS: Final = (*_HISTORY, "firstPublicationDate", "electronicPublicationDate", "dateOfRevision")
 FOUND: Final = JsonShape(
     "Europe PMC search",
     {
-        **texts("version nextCursorMark nextPageUrl"),
+        **require_texts("version nextCursorMark nextPageUrl"),
         "hitCount": int,
         "request": object,
         "resultList": {
             "result": [
                 {
-                    **texts(
+                    **require_texts(
                         "id source pmid pmcid bookid doi title authorString journalTitle issue journalVolume"
                         " pubYear journalIssn pageInfo pubType isOpenAccess inEPMC affiliation publicationStatus"
                         " language pubModel abstractText manuscriptId license"
@@ -119,7 +121,7 @@ FOUND: Final = JsonShape(
                     "tmAccessionTypeList": {"accessionType": [str]},
                     "dbCrossReferenceList": {"dbName": [str]},
                     "bookOrReportDetails": {
-                        **texts(
+                        **require_texts(
                             "publisher comprisingTitle isbn10 isbn13 edition seriesName seriesISSN extraInformation"
                         ),
                         "yearOfPublication": int,
@@ -129,34 +131,36 @@ FOUND: Final = JsonShape(
                     "authorList": {"author": [_PERSON]},
                     "editorList": {"editor": [_PERSON]},
                     "investigatorList": {"investigator": [_PERSON]},
-                    "authorIdList": {"authorId": [texts("type value")]},
+                    "authorIdList": {"authorId": [require_texts("type value")]},
                     "journalInfo": {
-                        **texts("issue volume dateOfPublication printPublicationDate"),
+                        **require_texts("issue volume dateOfPublication printPublicationDate"),
                         **dict.fromkeys(
                             ("journalIssueId", "monthOfPublication", "yearOfPublication", "dayOfPublication"), int
                         ),
-                        "journal": texts("title medlineAbbreviation isoabbreviation nlmid issn essn"),
+                        "journal": require_texts("title medlineAbbreviation isoabbreviation nlmid issn essn"),
                     },
                     "pubTypeList": {"pubType": [str]},
-                    "subsetList": {"subset": [texts("code name")]},
-                    "fullTextUrlList": {"fullTextUrl": [texts("availability availabilityCode documentStyle site url")]},
+                    "subsetList": {"subset": [require_texts("code name")]},
+                    "fullTextUrlList": {
+                        "fullTextUrl": [require_texts("availability availabilityCode documentStyle site url")]
+                    },
                     "dataLinksTagsList": {"dataLinkstag": [str]},
-                    "grantsList": {"grant": [{**texts("grantId agency acronym"), "orderIn": int}]},
+                    "grantsList": {"grant": [{**require_texts("grantId agency acronym"), "orderIn": int}]},
                     "commentCorrectionList": {
-                        "commentCorrection": [{**texts("id source reference type note"), "orderIn": int}]
+                        "commentCorrection": [{**require_texts("id source reference type note"), "orderIn": int}]
                     },
                     "meshHeadingList": {
                         "meshHeading": [
                             {
-                                **texts("majorTopic_YN descriptorName"),
+                                **require_texts("majorTopic_YN descriptorName"),
                                 "meshQualifierList": {
-                                    "meshQualifier": [texts("abbreviation qualifierName majorTopic_YN")]
+                                    "meshQualifier": [require_texts("abbreviation qualifierName majorTopic_YN")]
                                 },
                             }
                         ]
                     },
                     "keywordList": {"keyword": [str]},
-                    "chemicalList": {"chemical": [texts("name registryNumber")]},
+                    "chemicalList": {"chemical": [require_texts("name registryNumber")]},
                 }
             ]
         },

@@ -18,7 +18,7 @@ from entrez_kit.core.query_input import check_balance
 from entrez_kit.pubmed.europepmc.europepmc_models import EuropePMCArticle
 from entrez_kit.services import Services
 from entrez_kit.services.europe_pmc import FIRST_PAGE, MAX_PAGE_SIZE, read_cursor
-from entrez_kit.services.transport.in_flight import in_background
+from entrez_kit.services.transport.in_flight import start_in_background
 
 if TYPE_CHECKING:
     from entrez_kit.pubmed.europepmc.europepmc_records import Page
@@ -258,7 +258,7 @@ class EuropePMCArticles(Outcomes[EuropePMCArticle]):
         due = self._wanted if self._request.cursor != FIRST_PAGE else min(self._wanted, self.total_found)
         if page.next_cursor is None or done >= due:
             return None
-        return in_background(partial(self._ask, page.next_cursor, done))
+        return start_in_background(partial(self._ask, page.next_cursor, done))
 
     def _ask(self, cursor: str, done: int) -> "Reply[dict[str, Any]]":
         return self._services.europepmc.search(

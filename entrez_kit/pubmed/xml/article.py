@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import Any, Final
 
 from entrez_kit.base.identifiers import normalize_doi, normalize_orcid, normalize_pmcid
-from entrez_kit.base.mixed_content import INLINE, text_of, tidy
+from entrez_kit.base.mixed_content import INLINE, read_text, tidy
 from entrez_kit.pubmed.pages import find_article_number
 from entrez_kit.pubmed.standing import determine_standing, to_retraction_status
 from entrez_kit.pubmed.xml import mesh_headings as mesh
@@ -66,7 +66,7 @@ def dispatch(element: Any, handlers: Handlers, fields: Fields) -> None:
         if callable(handler):
             handler(child, fields)
         elif isinstance(handler, str):
-            fields[handler] = text_of(child)
+            fields[handler] = read_text(child)
         elif handler is not None:
             dispatch(child, handler, fields)
 
@@ -198,7 +198,7 @@ def read_people(container: Any, read: Read = plain) -> list[Fields]:
         elif tag == "AffiliationInfo":
             continue
         elif tag == "Affiliation":
-            affiliation = text_of(element)
+            affiliation = read_text(element)
             if affiliation:
                 if "affiliations" in person:
                     person["affiliations"].append(affiliation)
@@ -218,9 +218,9 @@ def read_people(container: Any, read: Read = plain) -> list[Fields]:
                 if orcid:
                     person["orcid"] = orcid
         elif tag == "CollectiveName":
-            person["collective_name"] = text_of(element)
+            person["collective_name"] = read_text(element)
         elif read is plain and (tag in INLINE or not isinstance(tag, str)):
-            return read_people(container, text_of)  # names with markup are rare: read the list again, slowly
+            return read_people(container, read_text)  # names with markup are rare: read the list again, slowly
     return [person for person in valid or invalid if person]
 
 
@@ -231,9 +231,9 @@ def read_abstract_sections(container: Any) -> tuple[list[Fields], str]:
     for element in container:
         tag = element.tag
         if tag == "CopyrightInformation":
-            notice = text_of(element)
+            notice = read_text(element)
         elif tag == "AbstractText":
-            section: Fields = {"text": text_of(element)}
+            section: Fields = {"text": read_text(element)}
             label = element.get("Label")
             if label and label != _UNLABELLED and (label := tidy(label)):
                 section["label"] = label
@@ -260,7 +260,7 @@ def read_grants(container: Any, fields: Fields) -> None:
     """Read the funding of an article, a book or a chapter."""
     found: list[Fields] = fields.setdefault("grant_list", [])
     for grant in container:
-        entry: Fields = {_GRANT[child.tag]: text_of(child) for child in grant if child.tag in _GRANT}
+        entry: Fields = {_GRANT[child.tag]: read_text(child) for child in grant if child.tag in _GRANT}
         if entry:
             found.append(entry)
 
@@ -286,7 +286,7 @@ def read_keywords(container: Any, fields: Fields) -> None:
     """Add each keyword of any owner once; add those of major topics to ``major_keywords`` too."""
     found: list[str] = fields.setdefault("keywords", [])
     for element in container:
-        word = text_of(element)
+        word = read_text(element)
         if word and word not in found:
             found.append(word)
         if word and element.get("MajorTopicYN") == "Y":
@@ -306,7 +306,7 @@ def read_listed_ids(container: Any, fields: Fields) -> None:
 
 def read_located_id(element: Any, fields: Fields) -> None:
     """Collect an electronic location: a DOI or a publisher's number."""
-    value = text_of(element)
+    value = read_text(element)
     if value:
         valid = element.get("ValidYN") != "N"
         fields.setdefault("_located", []).append((element.get("EIdType") or "pii", value, valid))
@@ -321,7 +321,7 @@ def read_revised(element: Any, fields: Fields) -> None:
 
 def read_language(element: Any, fields: Fields) -> None:
     """Add a language."""
-    code = text_of(element)
+    code = read_text(element)
     if code:
         fields.setdefault("languages", []).append(code)
 
@@ -365,11 +365,11 @@ def _read_journal(element: Any, fields: Fields) -> None:
         tag = child.tag
         name = name_of(tag)
         if name:
-            journal[name] = text_of(child)
+            journal[name] = read_text(child)
         elif tag in ("Year", "Month", "Day", "Season", "MedlineDate"):
             date[tag] = child.text
         elif tag == "ISSN":
-            journal["eissn" if child.get("IssnType") == "Electronic" else "issn"] = text_of(child)
+            journal["eissn" if child.get("IssnType") == "Electronic" else "issn"] = read_text(child)
     if date:
         journal["publication_date"] = _read_published(date)
 
@@ -379,16 +379,16 @@ def _read_medline_journal(element: Any, fields: Fields) -> None:
     for child in element:
         tag = child.tag
         if tag == "NlmUniqueID":
-            journal["nlm_id"] = text_of(child)
+            journal["nlm_id"] = read_text(child)
         elif tag == "ISSNLinking":
-            journal["issn_linking"] = text_of(child)
-        elif tag == "MedlineTA" and (short := text_of(child)) != journal.get("iso_abbreviation"):
+            journal["issn_linking"] = read_text(child)
+        elif tag == "MedlineTA" and (short := read_text(child)) != journal.get("iso_abbreviation"):
             journal["medline_abbreviation" if journal.get("iso_abbreviation") else "iso_abbreviation"] = short
 
 
 def read_pagination(element: Any, fields: Fields) -> None:
     """Read the pages in MEDLINE's short form (117-26), or else the first and the last page."""
-    texts = {child.tag: text_of(child) for child in element}
+    texts = {child.tag: read_text(child) for child in element}
     ends = [page for name in ("StartPage", "EndPage") if (page := texts.get(name))]
     if pages := texts.get("MedlinePgn") or "-".join(dict.fromkeys(ends)):
         fields.setdefault("journal_info", {})["pages"] = pages
@@ -398,7 +398,7 @@ def _read_data_banks(element: Any, fields: Fields) -> None:
     for bank in element:
         name = bank.findtext("DataBankName")
         if name:
-            numbers = [text for child in bank.iterdescendants("AccessionNumber") if (text := text_of(child))]
+            numbers = [text for child in bank.iterdescendants("AccessionNumber") if (text := read_text(child))]
             fields.setdefault("data_banks", []).append({"name": name, "accession_numbers": numbers})
 
 
@@ -411,7 +411,7 @@ def _read_chemicals(element: Any, fields: Fields) -> None:
     for child in element:
         parts = {part.tag: part for part in child}
         substance = parts.get("NameOfSubstance")
-        if substance is None or not (name := text_of(substance)):
+        if substance is None or not (name := read_text(substance)):
             continue
         listed = parts.get("RegistryNumber")
         number = (listed.text if listed is not None else None) or "0"  # 0 means "no number"
@@ -420,14 +420,14 @@ def _read_chemicals(element: Any, fields: Fields) -> None:
 
 
 def _read_title(element: Any, fields: Fields) -> None:
-    fields["title"] = text_of(element)
-    if len(element) and (italics := [text for child in element.iterdescendants("i") if (text := text_of(child))]):
+    fields["title"] = read_text(element)
+    if len(element) and (italics := [text for child in element.iterdescendants("i") if (text := read_text(child))]):
         fields["_italics"] = italics
 
 
 def _read_supplemental_mesh(element: Any, fields: Fields) -> None:
     fields["supplemental_mesh"] = [
-        {"name": text_of(child), "ui": child.get("UI"), "type": child.get("Type")} for child in element
+        {"name": read_text(child), "ui": child.get("UI"), "type": child.get("Type")} for child in element
     ]
 
 
@@ -450,7 +450,7 @@ def _read_corrections(element: Any, fields: Fields) -> None:
         kind = entry.get("RefType")
         if not kind or kind == "Cites":
             continue
-        texts = {_CORRECTION[child.tag]: text_of(child) for child in entry if child.tag in _CORRECTION}
+        texts = {_CORRECTION[child.tag]: read_text(child) for child in entry if child.tag in _CORRECTION}
         found.append({"kind": kind, "citation": "", **texts})
     if found:
         fields["corrections"] = found
@@ -468,7 +468,7 @@ _ARTICLE: Final[Handlers] = {
     "DataBankList": _read_data_banks,
     "GrantList": read_grants,
     "PublicationTypeList": lambda element, fields: fields.update(
-        publication_types=[kind for child in element if (kind := text_of(child))]
+        publication_types=[kind for child in element if (kind := read_text(child))]
     ),
     "VernacularTitle": "vernacular_title",
     "ArticleDate": lambda element, fields: add_date(element, element.get("DateType"), fields),

@@ -2,7 +2,7 @@
 
 from typing import Any, Final, Literal
 
-from entrez_kit.base.mixed_content import text_of
+from entrez_kit.base.mixed_content import read_text
 from entrez_kit.pubmed.xml import article
 from entrez_kit.pubmed.xml.article import Fields, Handlers
 
@@ -33,12 +33,12 @@ def determine_book_kind(document: Any) -> Literal["book", "chapter"]:
     title = document.find("ArticleTitle")
     if document.find("LocationLabel") is not None:
         return "chapter"
-    if title is None or not text_of(title):
+    if title is None or not read_text(title):
         return "book"
     if title.get("part") or title.get("sec"):
         return "chapter"
     book_title = document.find("Book/BookTitle")
-    return "book" if book_title is not None and text_of(book_title) == text_of(title) else "chapter"
+    return "book" if book_title is not None and read_text(book_title) == read_text(title) else "chapter"
 
 
 def _place_book(fields: Fields, *, whole: bool) -> None:
@@ -68,7 +68,7 @@ def _read_book(element: Any, fields: Fields) -> None:
     for child in element:
         tag = child.tag
         if tag in _BOOK_TEXTS:
-            info[_BOOK_TEXTS[tag]] = text_of(child)
+            info[_BOOK_TEXTS[tag]] = read_text(child)
         elif tag == "Publisher":
             info["publisher"] = _read_text(child, "PublisherName")
             info["publisher_location"] = _read_text(child, "PublisherLocation")
@@ -84,7 +84,7 @@ def _read_book(element: Any, fields: Fields) -> None:
         elif tag == "InvestigatorList":
             article.read_investigators(child, fields)
         elif tag == "Isbn":
-            info.setdefault("isbns", []).append(text_of(child))
+            info.setdefault("isbns", []).append(read_text(child))
         elif tag == "ELocationID":
             located: Fields = {}
             article.read_located_id(child, located)
@@ -93,7 +93,7 @@ def _read_book(element: Any, fields: Fields) -> None:
 
 def _read_text(element: Any, name: str) -> str | None:
     found = element.find(name)
-    return text_of(found) if found is not None else None
+    return read_text(found) if found is not None else None
 
 
 def _read_authors(element: Any, fields: Fields) -> None:
@@ -104,14 +104,14 @@ def _read_authors(element: Any, fields: Fields) -> None:
 
 
 def _read_location(element: Any, fields: Fields) -> None:
-    label = " ".join(part for part in (element.get("Type"), text_of(element)) if part)
+    label = " ".join(part for part in (element.get("Type"), read_text(element)) if part)
     if label:
         info: Fields = fields["book_info"]
         info["location"] = f"{info['location']}, {label}" if "location" in info else label
 
 
 def _read_publication_type(element: Any, fields: Fields) -> None:
-    if kind := text_of(element):
+    if kind := read_text(element):
         fields.setdefault("publication_types", []).append(kind)
 
 

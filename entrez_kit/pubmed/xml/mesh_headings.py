@@ -8,7 +8,7 @@ from typing import Any, Final
 from lxml import etree
 from pydantic import TypeAdapter
 
-from entrez_kit.base.mixed_content import text_of
+from entrez_kit.base.mixed_content import read_text
 from entrez_kit.pubmed.models import MeshTerm
 
 KEPT: Final = 8_192
@@ -39,10 +39,10 @@ def read(section: Any) -> list[MeshTerm]:
         if attribute("MajorTopicYN") == "Y":
             entry["is_major_topic"] = True
         if element.tag == "DescriptorName":
-            entry["descriptor_name"] = text_of(element)
+            entry["descriptor_name"] = read_text(element)
             entries.append(entry)
         elif entries:
-            entry["name"] = text_of(element)
+            entry["name"] = read_text(element)
             last = entries[-1]
             if "qualifiers" in last:
                 last["qualifiers"].append(entry)

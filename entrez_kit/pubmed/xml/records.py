@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 from lxml import etree
 
 from entrez_kit.base.identifiers import PUBMED
-from entrez_kit.base.mixed_content import SpaceLost, text_of
+from entrez_kit.base.mixed_content import SpaceLost, read_text
 from entrez_kit.pubmed.models import Article, CitationData, CitationJournal
 from entrez_kit.pubmed.xml.article import Fields, read_article_fields
 from entrez_kit.pubmed.xml.book import determine_book_kind, read_book_fields
@@ -225,26 +225,26 @@ def _find_pmid(element: Any) -> tuple[str, str | None]:
     """Return the record's own PMID, not the PMID of an article that it comments on or cites."""
     for tag in element.iter("PMID"):
         if tag.getparent().tag in ("MedlineCitation", "BookDocument"):
-            pmid = text_of(tag)
+            pmid = read_text(tag)
             if pmid:
                 return pmid, tag.get("Version")
         break
     for path in ("PubmedData/ArticleIdList", "PubmedBookData/ArticleIdList", "BookDocument/ArticleIdList"):
         for own in element.iterfind(f"{path}/ArticleId"):
-            if own.get("IdType") == "pubmed" and text_of(own):
-                return text_of(own), None
+            if own.get("IdType") == "pubmed" and read_text(own):
+                return read_text(own), None
     raise invalid_response("A PubMed record has no PMID.")
 
 
 def _split_deletions(found: LocatedRecord) -> Iterator[Record]:
     """Yield one record for each deleted PMID of a list."""
-    tags = [element for element in found.element if element.tag == "PMID" and text_of(element)]
+    tags = [element for element in found.element if element.tag == "PMID" and read_text(element)]
     pieces = _PMID_TAG.findall(found.raw)
     for index, element in enumerate(tags):
         raw = pieces[index] if len(pieces) == len(tags) else found.raw
         yield Record(
             "deleted",
-            text_of(element),
+            read_text(element),
             element.get("Version"),
             raw,
             found.encoding,

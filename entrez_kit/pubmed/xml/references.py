@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from entrez_kit.base.identifiers import normalize_doi, normalize_pmcid
-from entrez_kit.base.mixed_content import text_of
+from entrez_kit.base.mixed_content import read_text
 from entrez_kit.pubmed.models import CitedWork
 
 
@@ -48,7 +48,7 @@ def _read_linked(element: Any) -> Iterator[CitedWork]:
 
 
 def _read_words(element: Any) -> str:
-    return "" if element is None else " ".join(text_of(element).split())
+    return "" if element is None else " ".join(read_text(element).split())
 
 
 def read_pmid(text: str | None) -> str | None:

@@ -214,7 +214,7 @@ class _Chain:
         if name in ("AND", "OR"):
             if name != self.operator:
                 self.left, self.operator = self.finish(), name
-            self.others += _parts(right, All if name == "AND" else Any)
+            self.others += _list_parts(right, All if name == "AND" else Any)
             return
         self.depth += 1
         if self.depth > MAX_DEPTH:
@@ -228,12 +228,12 @@ class _Chain:
         """Return the operands that have been joined."""
         if self.others:
             kind = All if self.operator == "AND" else Any
-            self.left = kind((*_parts(self.left, kind), *self.others))
+            self.left = kind((*_list_parts(self.left, kind), *self.others))
             self.others, self.operator = [], ""
         return self.left
 
 
-def _parts(node: Node, kind: type[All] | type[Any]) -> tuple[Node, ...]:
+def _list_parts(node: Node, kind: type[All] | type[Any]) -> tuple[Node, ...]:
     return node.parts if isinstance(node, kind) else (node,)
 
 
@@ -270,7 +270,7 @@ def _nest(units: Sequence[Node], distance: int, *, ordered: bool) -> Node:
 
 def join_with_and(units: Sequence[Node]) -> Node:
     """Return adjacent units that all have to match."""
-    return All(tuple(part for unit in units for part in _parts(unit, All)))
+    return All(tuple(part for unit in units for part in _list_parts(unit, All)))
 
 
 def join_within(distance: int) -> Callable[[Sequence[Node]], Node]:

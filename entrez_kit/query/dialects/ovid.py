@@ -87,13 +87,13 @@ class OvidLexer(Lexer):
 
     def parse(self) -> Parsed:
         parsed = super().parse()
-        if self.tokens and _binds_last(self.tokens):
+        if self.tokens and _is_suffix_of_last(self.tokens):
             note = Note("a field without parentheses applies only to the term before it.", "suffix-binds-last")
             parsed = replace(parsed, notes=(*parsed.notes, note))
         return replace(parsed, node=_read_bare_numbers(parsed.node))
 
 
-def _binds_last(tokens: Sequence[Token]) -> bool:
+def _is_suffix_of_last(tokens: Sequence[Token]) -> bool:
     """Return whether a term without a field is beside one with a field at the end of the line."""
     depth = 0
     bare = False

@@ -27,7 +27,7 @@ def parse_pubmed(text: str) -> Parsed:
         repaired = _close_quotes(plain)
         notes.append(Note("a quotation mark was removed or added.", "unbalanced-quotes"))
         plain = repaired
-    upper = _upper_operators(plain)
+    upper = _capitalize_operators(plain)
     marked = _BARE_NUMBER.sub(r"#\1", upper)
     if marked != upper:
         notes.append(NUMBER_WITHOUT_SIGN)
@@ -54,7 +54,7 @@ def _close_quotes(text: str) -> str:
     return text[:position] + text[position + 1 :]
 
 
-def _upper_operators(text: str) -> str:
+def _capitalize_operators(text: str) -> str:
     """Write operators in capitals, except in quotes and tags."""
     pieces = re.split(r'("[^"]*"|\[[^\[\]]*\])', text)
     for index in range(0, len(pieces), 2):

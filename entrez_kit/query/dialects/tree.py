@@ -158,7 +158,7 @@ class Parsed:
     notes: tuple[Note, ...] = ()
 
 
-def children(node: Node) -> tuple[Node, ...]:
+def list_children(node: Node) -> tuple[Node, ...]:
     """Return the parts of a node."""
     if isinstance(node, All | Any):
         return node.parts
@@ -171,7 +171,7 @@ def walk(node: Node) -> Iterator[Node]:
     while waiting:
         part = waiting.pop()
         yield part
-        waiting += reversed(children(part))
+        waiting += reversed(list_children(part))
 
 
 def list_references(node: Node) -> list[int]:

@@ -106,7 +106,7 @@ class TermSorter:
         begins[1:] = ends[:-1] + 1
         if not len(ends):
             return [], ends, ends
-        hashes = _hash_texts(text, begins, ends - begins)
+        hashes = _compute_hashes(text, begins, ends - begins)
         order = _sort_hashes(hashes)
         hashes = hashes[order]
         firsts = np.flatnonzero(np.append(True, hashes[1:] != hashes[:-1]))
@@ -123,7 +123,7 @@ class TermSorter:
         return terms, counts, order[list_places(firsts[by_text], counts)]
 
 
-def _hash_texts(text: Bytes, begins: Integers, lengths: Integers) -> NDArray[np.uint64]:
+def _compute_hashes(text: Bytes, begins: Integers, lengths: Integers) -> NDArray[np.uint64]:
     """Return a hash of each text, eight bytes at a time; eight bytes follow the last text."""
     windows: NDArray[np.uint64] = np.ndarray((len(text) - 7,), "<u8", text.data, strides=(1,))
     hashes = np.zeros(len(begins), np.uint64)

@@ -26,7 +26,7 @@ from entrez_kit.references.check.sources import Sources
 from entrez_kit.references.check.summary import summarize_files, warn_of_duplicates, warn_of_unused
 from entrez_kit.references.files.references import Reference
 from entrez_kit.services import Services
-from entrez_kit.services.transport.in_flight import in_order
+from entrez_kit.services.transport.in_flight import run_in_order
 
 BATCH: Final = 120
 """References that are looked up together: the ids of whole requests to the ID Converter, Europe PMC and Crossref."""
@@ -79,7 +79,7 @@ class Checks(SummarizedOutcomes[CheckedReference, CheckResult]):
         starts = range(0, len(references), BATCH)
         batches = (partial(self._assess_batch, sources, references[start : start + BATCH]) for start in starts)
         at_once = min(BATCHES_AT_ONCE, self._services.eutils.at_once) if len(starts) > 1 else 1
-        for start, assessments in zip(starts, in_order(batches, at_once), strict=True):
+        for start, assessments in zip(starts, run_in_order(batches, at_once), strict=True):
             report_progress(start + len(assessments), len(references))
             yield from assessments
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal, NamedTuple, get_args
 
-from entrez_kit.citations.csl import Item, csl_item
+from entrez_kit.citations.csl import Item, build_csl_item
 from entrez_kit.citations.names import Name, format_family_name, format_name
 from entrez_kit.citations.titles import abbreviates, format_journal_title
 from entrez_kit.core.model import Result
@@ -84,27 +84,29 @@ def compare_fields(reference: Reference, article: Article, *, any_author: bool =
         any_author: whether the one author of the reference may be any author of the record.
     """
     is_bare = not (reference.title or reference.authors or reference.year or reference.volume or reference.pages)
-    differing = differences(reference, article, any_author=any_author)
-    same = is_bare or same_work(reference, article, any_author=any_author)
-    exact = bool(reference.title) and _bare(reference.title or "") in map(_bare, titles_of(article))
+    differing = list_differences(reference, article, any_author=any_author)
+    same = is_bare or is_same_work(reference, article, any_author=any_author)
+    exact = bool(reference.title) and _strip_text(reference.title or "") in map(_strip_text, list_titles(article))
     return Agreement(same, differing, [], same and bool(reference.authors and article.authors), exact)
 
 
-def differences(reference: Reference, article: Article, *, any_author: bool = False) -> list[FieldDifference]:
+def list_differences(reference: Reference, article: Article, *, any_author: bool = False) -> list[FieldDifference]:
     """Return the fields that differ. A field that is missing in the reference or in the record is not a difference."""
-    item = csl_item(article)
+    item = build_csl_item(article)
     found: list[FieldDifference] = []
 
     def differs(field: FieldName, value: str, record: str, detail: str | None = None) -> None:
         found.append(FieldDifference(field=field, given=value, record=record, detail=detail))
 
-    if reference.title and titles_of(article) and not _is_title(reference.title, article):
+    if reference.title and list_titles(article) and not _is_title(reference.title, article):
         differs("title", reference.title, str(item.get("title", "")))
-    if reference.authors and (detail := author_difference(reference, item.get("author", []), any_author=any_author)):
+    if reference.authors and (
+        detail := describe_author_difference(reference, item.get("author", []), any_author=any_author)
+    ):
         names = join_names([author.text for author in reference.authors])
         differs("authors", names, join_names([format_name(name) for name in item.get("author", ())]), detail)
     container = item.get("container-title") or item.get("publisher")
-    if reference.journal and container and not same_journal(reference.journal, article):
+    if reference.journal and container and not is_same_journal(reference.journal, article):
         differs("journal", reference.journal, str(container))
     years = list_years(article)
     if reference.year and years and reference.year not in years:
@@ -114,18 +116,18 @@ def differences(reference: Reference, article: Article, *, any_author: bool = Fa
         differs("volume", reference.volume, volume)
     if reference.issue and issue and strip_place(reference.issue) != strip_place(issue):
         differs("issue", reference.issue, issue)
-    pages = _pages_of(article, item)
-    if reference.pages and pages and item["type"] not in ("report", "book") and not _on_pages(reference, pages):
+    pages = _list_pages(article, item)
+    if reference.pages and pages and item["type"] not in ("report", "book") and not _is_on_pages(reference, pages):
         differs("pages", reference.pages, " or ".join(pages))
-    return [*found, *identifier_differences(reference, article)]
+    return [*found, *find_identifier_differences(reference, article)]
 
 
-def titles_of(article: Article) -> list[str]:
+def list_titles(article: Article) -> list[str]:
     """Return the titles of a work: the English title and the title in the original language."""
     return [title for title in (article.title, article.vernacular_title) if title]
 
 
-def identifier_differences(reference: Reference, article: Article) -> Iterator[FieldDifference]:
+def find_identifier_differences(reference: Reference, article: Article) -> Iterator[FieldDifference]:
     """Yield the identifiers that differ between a reference and a record."""
     for name in IDENTIFIERS:
         mine, theirs = getattr(reference, name), getattr(article, name)
@@ -133,22 +135,22 @@ def identifier_differences(reference: Reference, article: Article) -> Iterator[F
             yield FieldDifference(field=name, given=mine, record=theirs)
 
 
-def same_work(reference: Reference, article: Article, *, any_author: bool = False) -> bool:
+def is_same_work(reference: Reference, article: Article, *, any_author: bool = False) -> bool:
     """Return true if a reference cites the work of a record: its title and authors are not those of another work.
 
     If an identifier agrees, or journal, volume and page agree, the title and the authors may contain mistakes.
     Otherwise a similar title requires the same year, and a title with mistakes also requires the same authors. Without
     a title, the first author, year, volume and page decide.
     """
-    item = csl_item(article)
-    names = _names_meant(reference, item.get("author", []), any_author=any_author)
+    item = build_csl_item(article)
+    names = _choose_names(reference, item.get("author", []), any_author=any_author)
     sure = is_at_its_place(reference, article)
     if _has_other_authors(reference.authors, names, sure=sure):
         return False
-    titles = titles_of(article)
+    titles = list_titles(article)
     if reference.title and titles:
         return _is_title(reference.title, article) or _is_title_with_mistakes(reference, article, names, sure=sure)
-    volume, pages, years = item.get("volume"), _pages_of(article, item), list_years(article)
+    volume, pages, years = item.get("volume"), _list_pages(article, item), list_years(article)
     agreeing: list[bool] = []
     if reference.authors and names:
         agreeing.append(_compare_names(reference.authors[0], names[0], sure=True) >= SURE_NAMES)
@@ -157,7 +159,7 @@ def same_work(reference: Reference, article: Article, *, any_author: bool = Fals
     if reference.volume and volume:
         agreeing.append(is_same_volume(reference.volume, volume))
     if reference.pages and pages:
-        agreeing.append(_on_pages(reference, pages))
+        agreeing.append(_is_on_pages(reference, pages))
     return sure or sum(agreeing) >= min(2, len(agreeing))
 
 
@@ -165,30 +167,30 @@ def is_at_its_place(reference: Reference, article: Article) -> bool:
     """Return true if an identifier agrees with the record, or if journal, volume and page agree."""
     if any((getattr(reference, name) or "-").lower() == (getattr(article, name) or "").lower() for name in IDENTIFIERS):
         return True
-    item = csl_item(article)
+    item = build_csl_item(article)
     return (
         bool(reference.journal and reference.volume and item.get("volume"))
-        and same_journal(reference.journal or "", article)
+        and is_same_journal(reference.journal or "", article)
         and is_same_volume(reference.volume or "", item["volume"])
-        and _on_pages(reference, _pages_of(article, item))
+        and _is_on_pages(reference, _list_pages(article, item))
     )
 
 
 def _is_title_with_mistakes(reference: Reference, article: Article, names: Sequence[Name], *, sure: bool) -> bool:
     """Return true if the title of a reference is the title of the record with mistakes, or a part of it."""
     reference_title = fold_text(reference.title or "")
-    titles = [fold_text(title) for title in titles_of(article)]
+    titles = [fold_text(title) for title in list_titles(article)]
     if sure:
         like = any(
             measure_text_likeness(reference_title, title, LIKE_TITLES) >= LIKE_TITLES
             or _has_words_of(reference_title, title)
             for title in titles
         )
-        return like or title_agrees(reference, article)
-    if title_agrees(reference, article):
+        return like or is_matching_title(reference, article)
+    if is_matching_title(reference, article):
         part = not reference.year and any(begins(reference_title, title) for title in titles)
         return part or reference.year in list_years(article)
-    known = bool(reference.authors and names) and not author_difference(reference, names)
+    known = bool(reference.authors and names) and not describe_author_difference(reference, names)
     return (
         known
         and reference.year in list_years(article)
@@ -206,12 +208,12 @@ def _has_words_of(text: str, title: str) -> bool:
     return len(words) * 2 >= len(title.split()) and all(word in left for word in words)
 
 
-def title_agrees(reference: Reference, article: Article) -> bool:
+def is_matching_title(reference: Reference, article: Article) -> bool:
     """Return true if the title of a reference is equal or similar to the title of a record."""
     reference_title = reference.title or ""
     return bool(reference_title) and (
         _is_title(reference_title, article)
-        or any(are_titles_alike(fold_text(reference_title), fold_text(title)) for title in titles_of(article))
+        or any(are_titles_alike(fold_text(reference_title), fold_text(title)) for title in list_titles(article))
     )
 
 
@@ -223,7 +225,7 @@ def _has_other_authors(mine: Sequence[RefAuthor], names: Sequence[Name], *, sure
     """
     if not mine or not names:
         return False
-    places, _ = _places(mine, names, least=SURE_NAMES, sure=sure)
+    places, _ = _match_positions(mine, names, least=SURE_NAMES, sure=sure)
     matching = sum(place is not None for place in places)
     return matching * 2 < len(mine) or (places[0] != 0 and not sure and matching * 3 < len(mine) * 2)
 
@@ -231,17 +233,17 @@ def _has_other_authors(mine: Sequence[RefAuthor], names: Sequence[Name], *, sure
 # Text
 
 
-def _bare(text: str) -> str:
+def _strip_text(text: str) -> str:
     return fold_text(text).replace(" ", "")
 
 
-def _title_key(title: str) -> str:
-    return _bare(_MARKED_TITLE.sub("", re.sub(r"</?(?:i|b|em|sub|sup|span)\b[^<>]*+>", "", title)))
+def _make_title_key(title: str) -> str:
+    return _strip_text(_MARKED_TITLE.sub("", re.sub(r"</?(?:i|b|em|sub|sup|span)\b[^<>]*+>", "", title)))
 
 
 def _is_title(mine: str, article: Article) -> bool:
-    key = _title_key(mine)
-    keys = [_title_key(title) for title in titles_of(article)]
+    key = _make_title_key(mine)
+    keys = [_make_title_key(title) for title in list_titles(article)]
     # A reference gives a title in two languages in either language, or in both.
     return key in keys or (len(keys) > 1 and key in (keys[0] + keys[1], keys[1] + keys[0]))
 
@@ -249,14 +251,14 @@ def _is_title(mine: str, article: Article) -> bool:
 # Place
 
 
-def same_journal(title: str, article: Article) -> bool:
+def is_same_journal(title: str, article: Article) -> bool:
     """Return true if a name is the title of the journal, an abbreviation of it, or its initials."""
     journal, book = article.journal_info or JournalInfo(), article.book_info or BookInfo()
     names = [journal.title, journal.iso_abbreviation, book.title, book.collection_title, book.publisher]
     names += [format_journal_title(name) for name in names if name]
-    wanted = _journal_words(title)
+    wanted = _list_journal_words(title)
     for name in names:
-        words = _journal_words(name or "")
+        words = _list_journal_words(name or "")
         if not words or not wanted:
             continue
         if "".join(words) == "".join(wanted) or _is_abbreviated(wanted, words):
@@ -267,7 +269,7 @@ def same_journal(title: str, article: Article) -> bool:
     return False
 
 
-def _journal_words(name: str) -> list[str]:
+def _list_journal_words(name: str) -> list[str]:
     return [word for word in fold_text(name).split() if word not in _SMALL_WORDS]
 
 
@@ -276,46 +278,46 @@ def _is_abbreviated(one: Sequence[str], other: Sequence[str]) -> bool:
     return len(one) == len(other) and all(abbreviates(*sorted(pair, key=len)) for pair in zip(one, other, strict=True))
 
 
-def _pages_of(article: Article, item: Item) -> list[str]:
+def _list_pages(article: Article, item: Item) -> list[str]:
     """Return the pages and the article number of a record. A reference may give either."""
     number = (article.journal_info or JournalInfo()).article_number
     candidates = (item.get("page"), item.get("number"), number if item.get("page") else None)
     return list(dict.fromkeys(str(one) for one in candidates if one))
 
 
-def _on_pages(reference: Reference, pages: Sequence[str]) -> bool:
+def _is_on_pages(reference: Reference, pages: Sequence[str]) -> bool:
     return bool(reference.pages) and any(is_same_pages(reference.pages or "", one) for one in pages)
 
 
 # Authors
 
 
-def _names_meant(reference: Reference, names: Sequence[Name], *, any_author: bool) -> Sequence[Name]:
+def _choose_names(reference: Reference, names: Sequence[Name], *, any_author: bool) -> Sequence[Name]:
     """Return the names to compare with the authors of a reference: all, or with ``any_author`` the most similar one."""
     if not any_author or not reference.authors:
         return names
     mine = reference.authors[0]
-    same = [name for name in names if _same_person(mine, name)]
+    same = [name for name in names if _is_same_person(mine, name)]
     return same[:1] or sorted(names, key=lambda name: -_compare_names(mine, name, sure=True))[:1]
 
 
-def author_difference(reference: Reference, names: Sequence[Name], *, any_author: bool = False) -> str | None:
+def describe_author_difference(reference: Reference, names: Sequence[Name], *, any_author: bool = False) -> str | None:
     """Describe missing, added, misspelt and misplaced authors; None if the list is correct."""
     mine = reference.authors
     if any_author and names:
-        meant = _names_meant(reference, names, any_author=True)
+        meant = _choose_names(reference, names, any_author=True)
         if _compare_names(mine[0], meant[0], sure=True) < SIMILAR_NAMES:
             return f"{mine[0].text} is not one of the {len(names)} authors"
         names = meant
     theirs = list(names[: len(mine)]) if reference.more_authors else list(names)
     if not theirs:
         return None
-    places, misspelt = _places(mine, theirs, least=SIMILAR_NAMES, sure=True)
+    places, misspelt = _match_positions(mine, theirs, least=SIMILAR_NAMES, sure=True)
     problems = []
     for label, texts in (
         ("misspelt", [f"{mine[n].text} (record: {format_name(theirs[places[n] or 0])})" for n in misspelt]),
         ("added", [author.text for author, place in zip(mine, places, strict=True) if place is None]),
-        ("missing", [format_name(theirs[number]) for number in _free(places, theirs)]),
+        ("missing", [format_name(theirs[number]) for number in _list_free(places, theirs)]),
     ):
         if texts:
             problems.append(f"{label}: {join_names(texts)}")
@@ -325,72 +327,74 @@ def author_difference(reference: Reference, names: Sequence[Name], *, any_author
     return "; ".join(problems) or None
 
 
-def _places(
+def _match_positions(
     mine: Sequence[RefAuthor], theirs: Sequence[Name], *, least: float, sure: bool
 ) -> tuple[list[int | None], list[int]]:
     """Return the position in the record of each author of a reference, and the indexes of misspelt authors."""
-    places = _pairs(mine, theirs)
-    free = _free(places, theirs)
+    places = _pair_authors(mine, theirs)
+    free = _list_free(places, theirs)
     misspelt: list[int] = []
     for number, place in enumerate(places):
-        if place is None and (near := _nearest(number, mine[number], theirs, free, least, sure=sure)) is not None:
+        if place is None and (near := _find_nearest(number, mine[number], theirs, free, least, sure=sure)) is not None:
             misspelt.append(number)
             free.remove(near)
             places[number] = near
     return places, misspelt
 
 
-def _free(places: Sequence[int | None], theirs: Sequence[Name]) -> list[int]:
+def _list_free(places: Sequence[int | None], theirs: Sequence[Name]) -> list[int]:
     taken = set(places)
     return [number for number in range(len(theirs)) if number not in taken]
 
 
-def _pairs(mine: Sequence[RefAuthor], theirs: Sequence[Name]) -> list[int | None]:
+def _pair_authors(mine: Sequence[RefAuthor], theirs: Sequence[Name]) -> list[int | None]:
     """Return the position of each author of a reference in the record; None for an author the record does not have."""
     by_family: dict[str, list[int]] = {}
     for number, name in enumerate(theirs):
-        forms = _forms(name.get("literal") or format_family_name(name))
+        forms = _list_spellings(name.get("literal") or format_family_name(name))
         if family := name.get("family"):
             given = name.get("given", "")
-            forms |= {_bare(family), _bare(f"{given} {family}"), _bare(f"{family} {given}")}
+            forms |= {_strip_text(family), _strip_text(f"{given} {family}"), _strip_text(f"{family} {given}")}
         for form in forms:
             by_family.setdefault(form, []).append(number)
     taken: set[int] = set()
     places: list[int | None] = []
     for number, author in enumerate(mine):
         # A name that was split at a comma may be the full name of a group.
-        forms = _forms(author.group or author.family or "") | _forms(author.text)
+        forms = _list_spellings(author.group or author.family or "") | _list_spellings(author.text)
         candidates = sorted({place for form in forms for place in by_family.get(form, ())} - taken)
         candidates.sort(key=lambda place, number=number: abs(place - number))  # type: ignore[misc]
-        found = next((place for place in candidates if _same_person(author, theirs[place])), None)
+        found = next((place for place in candidates if _is_same_person(author, theirs[place])), None)
         places.append(found)
         if found is not None:
             taken.add(found)
     return places
 
 
-def _forms(family: str) -> set[str]:
+def _list_spellings(family: str) -> set[str]:
     """Return the spellings of a name in plain letters: muller and mueller, for Müller and for Mueller."""
     text = re.sub(r"^the\s+", "", family.strip(), flags=re.IGNORECASE)
-    plain, expanded_form = _bare(text), fold_text(text, expand=True).replace(" ", "")
+    plain, expanded_form = _strip_text(text), fold_text(text, expand=True).replace(" ", "")
     return {plain, expanded_form, _UMLAUT.sub(r"\1", plain), _UMLAUT.sub(r"\1", expanded_form)} - {""}
 
 
-def _same_person(author: RefAuthor, name: Name) -> bool:
+def _is_same_person(author: RefAuthor, name: Name) -> bool:
     if "literal" in name:
-        return bool(_forms(author.group or author.text) & _forms(name["literal"]))
+        return bool(_list_spellings(author.group or author.text) & _list_spellings(name["literal"]))
     family = format_family_name(name)
     if author.group:
         given = name.get("given", "")
-        whole = {_bare(f"{given} {family}"), _bare(f"{family} {given}"), _bare(family)}
-        return _bare(author.group) in whole or bool(_forms(author.group) & _forms(family))
-    families = _forms(family) | _forms(name.get("family", ""))
-    return bool(_forms(author.family or "") & families) and _same_given(author.given or "", name.get("given", ""))
+        whole = {_strip_text(f"{given} {family}"), _strip_text(f"{family} {given}"), _strip_text(family)}
+        return _strip_text(author.group) in whole or bool(_list_spellings(author.group) & _list_spellings(family))
+    families = _list_spellings(family) | _list_spellings(name.get("family", ""))
+    return bool(_list_spellings(author.family or "") & families) and _have_same_given(
+        author.given or "", name.get("given", "")
+    )
 
 
-def _same_given(mine: str, theirs: str) -> bool:
+def _have_same_given(mine: str, theirs: str) -> bool:
     """Return true if given names can belong to one person: the initials agree, and so do first names given in full."""
-    first, second = _given_words(mine), _given_words(theirs)
+    first, second = _split_given(mine), _split_given(theirs)
     if not first or not second:
         return True
     one, other = "".join(first), "".join(second)
@@ -404,7 +408,7 @@ def _same_given(mine: str, theirs: str) -> bool:
     return my_initials.startswith(their_initials) or their_initials.startswith(my_initials)
 
 
-def _given_words(given: str) -> list[str]:
+def _split_given(given: str) -> list[str]:
     """Split given names into words, and initials without spaces into letters."""
     words: list[str] = []
     for word in re.findall(r"[^\W_]+", given):
@@ -415,7 +419,7 @@ def _given_words(given: str) -> list[str]:
     return [word for word in words if word]
 
 
-def _nearest(
+def _find_nearest(
     number: int, author: RefAuthor, names: Sequence[Name], free: Sequence[int], least: float, *, sure: bool
 ) -> int | None:
     """Return the position of the author that a misspelt name refers to: at a nearby position, with a similar name."""
@@ -434,10 +438,10 @@ def _compare_names(author: RefAuthor, name: Name, *, sure: bool) -> float:
     """
     mine, theirs = fold_text(author.text[:MAX_NAME]), fold_text(format_name(name)[:MAX_NAME])
     whole = measure_text_likeness(mine, theirs)
-    if author.group or "literal" in name or not _same_given(author.given or "", name.get("given", "")):
+    if author.group or "literal" in name or not _have_same_given(author.given or "", name.get("given", "")):
         return whole
-    family, recorded = _bare(author.family or "")[:MAX_NAME], _bare(format_family_name(name))[:MAX_NAME]
-    if _forms(author.family or "") & _forms(format_family_name(name)):
+    family, recorded = _strip_text(author.family or "")[:MAX_NAME], _strip_text(format_family_name(name))[:MAX_NAME]
+    if _list_spellings(author.family or "") & _list_spellings(format_family_name(name)):
         return 1.0
     one_letter = is_one_edit(family, recorded) and (sure or min(len(family), len(recorded)) >= SHORT_NAME)
     return max(whole, ONE_LETTER if one_letter else measure_text_likeness(family, recorded))

@@ -13,8 +13,8 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from entrez_kit.base.frontend_text import cut_end
-from entrez_kit.citations.csl import Item, csl_item
-from entrez_kit.citations.names import Name, csl_names, format_name
+from entrez_kit.citations.csl import Item, build_csl_item
+from entrez_kit.citations.names import Name, convert_to_csl_names, format_name
 from entrez_kit.citations.titles import abbreviates
 from entrez_kit.pubmed.comparison import (
     MIN_PART,
@@ -37,12 +37,12 @@ from entrez_kit.references.check.compare_fields import (
     Agreement,
     FieldDifference,
     FieldName,
-    identifier_differences,
+    find_identifier_differences,
     join_names,
-    titles_of,
+    list_titles,
 )
 from entrez_kit.references.check.guessing import DOCUMENT_TYPE
-from entrez_kit.references.check.pasted_lists import words_of
+from entrez_kit.references.check.pasted_lists import list_words
 from entrez_kit.references.files.references import Reference
 
 MAX_SHOWN: Final = 120
@@ -90,9 +90,9 @@ _YEAR: Final = re.compile(r"(?:1[5-9]|2[01])[0-9]{2}[a-z]?")
 
 def compare_text(reference: Reference, article: Article) -> Agreement:
     """Compare a reference given as text with a record."""
-    item = csl_item(article)
-    words = words_of(DOCUMENT_TYPE.sub(" ", reference.text or ""), _words_of_record(article, item))
-    found = list(identifier_differences(reference, article))
+    item = build_csl_item(article)
+    words = list_words(DOCUMENT_TYPE.sub(" ", reference.text or ""), _list_record_words(article, item))
+    found = list(find_identifier_differences(reference, article))
     if not words:
         return Agreement(True, found, [], False)
     sure = _is_at_its_place(reference, words, article, item)
@@ -102,7 +102,7 @@ def compare_text(reference: Reference, article: Article) -> Agreement:
     for start, length in sorted(title.spans, reverse=True):
         del words[start : start + length]
     head = min((start for start, _ in title.spans), default=None)
-    authors = _compare_authors(words, article, reference.text or "", head, _journal_start(words, article, item))
+    authors = _compare_authors(words, article, reference.text or "", head, _find_journal(words, article, item))
     if authors.difference is not None:
         found.append(authors.difference)
     rest = [word for n, word in enumerate(words) if n not in authors.taken]
@@ -132,21 +132,21 @@ def compare_text(reference: Reference, article: Article) -> Agreement:
 def _is_nearly_at_its_place(words: Sequence[str], article: Article, item: Item, place: "_Place") -> bool:
     """Return true if a text without a title differs from a record only in the year, the volume or the pages."""
     fields = [one.field for one in place.differences]
-    agreeing = [bool(wanted) and wanted <= set(words) for wanted in map(set, _volume_and_page(item))]
+    agreeing = [bool(wanted) and wanted <= set(words) for wanted in map(set, _list_volume_and_page(item))]
     agreeing.append(not set(list_years(article)).isdisjoint(words))
     return place.has_journal and len(fields) == 1 and fields[0] in ("year", "volume", "pages") and sum(agreeing) >= 2
 
 
-def _volume_and_page(item: Item) -> tuple[list[str], list[str]]:
+def _list_volume_and_page(item: Item) -> tuple[list[str], list[str]]:
     """Return the words of the volume and of the first page of a record."""
     page = str(item.get("page") or item.get("number") or "").partition("-")[0]
     return fold_text(str(item.get("volume") or "")).split(), fold_text(page).split()
 
 
-def _words_of_record(article: Article, item: Item) -> set[str]:
+def _list_record_words(article: Article, item: Item) -> set[str]:
     """Return the words of the titles, the authors and the journal of a record."""
-    names = csl_names(article.authors)
-    texts = [*titles_of(article), *_journal_names(article, item), *map(format_name, names)]
+    names = convert_to_csl_names(article.authors)
+    texts = [*list_titles(article), *_list_journal_names(article, item), *map(format_name, names)]
     return {word for text in texts for word in fold_text(text).split()}
 
 
@@ -157,22 +157,22 @@ def _is_at_its_place(reference: Reference, words: Sequence[str], article: Articl
         for name in ("doi", "pmid", "pmcid")
     ):
         return True
-    volume, page = _volume_and_page(item)
+    volume, page = _list_volume_and_page(item)
     return bool(volume and page) and {*volume, *page} <= set(words) and _has_journal(words, article, item)
 
 
 def _has_journal(words: Sequence[str], article: Article, item: Item) -> bool:
-    return any(_place_of(fold_text(name).split(), words) is not None for name in _journal_names(article, item))
+    return any(_find_words(fold_text(name).split(), words) is not None for name in _list_journal_names(article, item))
 
 
-def _journal_names(article: Article, item: Item) -> list[str]:
+def _list_journal_names(article: Article, item: Item) -> list[str]:
     journal = article.journal_info or JournalInfo()
     names = [journal.title, journal.iso_abbreviation]
     names += [str(item[key]) for key in ("container-title", "container-title-short", "publisher") if item.get(key)]
     return [name for name in names if name]
 
 
-def _place_of(wanted: Sequence[str], words: Sequence[str]) -> int | None:
+def _find_words(wanted: Sequence[str], words: Sequence[str]) -> int | None:
     """Return the position of consecutive words in other words."""
     if not wanted:
         return None
@@ -180,20 +180,20 @@ def _place_of(wanted: Sequence[str], words: Sequence[str]) -> int | None:
     return next((n for n in range(len(words) - size + 1) if list(words[n : n + size]) == list(wanted)), None)
 
 
-def _journal_start(words: Sequence[str], article: Article, item: Item) -> int | None:
+def _find_journal(words: Sequence[str], article: Article, item: Item) -> int | None:
     """Return the position of the journal in a text. An abbreviated name ends before the first number."""
-    names = sorted((fold_text(name).split() for name in _journal_names(article, item)), key=len, reverse=True)
-    whole = next((place for name in names if (place := _place_of(name, words)) is not None), None)
+    names = sorted((fold_text(name).split() for name in _list_journal_names(article, item)), key=len, reverse=True)
+    whole = next((place for name in names if (place := _find_words(name, words)) is not None), None)
     if whole is not None:
         return whole
-    end = start = _first_number(words)
+    end = start = _find_first_number(words)
     known = [word for name in names for word in name]
     while start and any(abbreviates(words[start - 1], word) for word in known):
         start -= 1
     return start if start < end else None
 
 
-def _first_number(words: Sequence[str]) -> int:
+def _find_first_number(words: Sequence[str]) -> int:
     return next((n for n, word in enumerate(words) if word.isdigit()), len(words))
 
 
@@ -210,19 +210,19 @@ class _Title:
 
 def _find_title(words: Sequence[str], article: Article, *, sure: bool) -> _Title:
     """Find the whole title, the title with mistakes, or the beginning of the title."""
-    titles = [fold_text(title).split() for title in titles_of(article)]
-    spans = [(place, len(title)) for title in titles if (place := _place_of(title, words)) is not None]
+    titles = [fold_text(title).split() for title in list_titles(article)]
+    spans = [(place, len(title)) for title in titles if (place := _find_words(title, words)) is not None]
     if spans:
         return _Title(spans)
-    record = str(csl_item(article).get("title", ""))
-    near = [span for title in titles if title and (span := _near(title, words, sure=sure)) is not None]
+    record = str(build_csl_item(article).get("title", ""))
+    near = [span for title in titles if title and (span := _find_similar_part(title, words, sure=sure)) is not None]
     if near:
         _, start, length = max(near)
         passage = " ".join(words[start : start + length])
         return _Title([(start, length)], FieldDifference(field="title", given=passage, record=record))
     for title in titles:
         for size in range(min(len(title) - 1, MAX_PART), MIN_PART - 1, -1):
-            if (place := _place_of(title[:size], words)) is not None and (
+            if (place := _find_words(title[:size], words)) is not None and (
                 sure or set(words) & set(list_years(article))
             ):
                 passage = " ".join(words[place : place + size])
@@ -233,7 +233,7 @@ def _find_title(words: Sequence[str], article: Article, *, sure: bool) -> _Title
     return _Title()
 
 
-def _near(title: Sequence[str], words: Sequence[str], *, sure: bool) -> tuple[float, int, int] | None:
+def _find_similar_part(title: Sequence[str], words: Sequence[str], *, sure: bool) -> tuple[float, int, int] | None:
     """Return the likeness, the position and the number of words of the part of a text most similar to a title."""
     whole = "".join(title)
     if not sure and len(whole) < SURE_TITLE:
@@ -285,7 +285,7 @@ def _compare_authors(
     words: Sequence[str], article: Article, text: str, head: int | None, journal: int | None
 ) -> _Authors:
     """Compare the authors, which precede the title (at ``head``) or, without a title, the journal."""
-    names = csl_names(article.authors, with_initials=True)
+    names = convert_to_csl_names(article.authors, with_initials=True)
     if not names:
         return _Authors()
     # An ellipsis in the title does not replace authors.
@@ -293,7 +293,7 @@ def _compare_authors(
     others = others or (_LEFT_OUT.search(text) is not None and _LEFT_OUT.search(article.title) is None)
     known_end = head if head is not None else journal
     count, taken = _match_in_order(words, names, others=others, end=known_end or len(words))
-    end = known_end if known_end is not None else _first_number(words)
+    end = known_end if known_end is not None else _find_first_number(words)
     may_be_names = [n for n in range(end) if n not in taken and _may_be_name(words[n])]
     if count and (others or count == len(names)) and not (known_end and may_be_names):
         return _Authors(taken, agree=True)
@@ -341,7 +341,7 @@ def _compare_authors(
 def _to_other_authors(words: Sequence[str], names: Sequence[Name], head: int | None) -> FieldDifference:
     """Return the difference for a text by other authors."""
     known = [fold_text(str(name.get("literal") or name.get("family") or "")).split() for name in names]
-    has_any = any(_place_of(family, words) is not None for family in known)
+    has_any = any(_find_words(family, words) is not None for family in known)
     detail = "the authors are different" if has_any else "the text does not have any author of the record"
     text = " ".join(words[: head or NAME_WORDS])
     return FieldDifference(field="authors", given=text, record=join_names(list(map(format_name, names))), detail=detail)
@@ -363,9 +363,9 @@ def _match_in_order(words: Sequence[str], names: Sequence[Name], *, others: bool
     before: set[str] = set()
     count = 0
     for name in names:
-        family = _family_words(name)
-        given = _given_forms(name)
-        place = _place_of(family, words[begin : begin + len(family) + NAME_WORDS])
+        family = _split_family(name)
+        given = _list_given_forms(name)
+        place = _find_words(family, words[begin : begin + len(family) + NAME_WORDS])
         between = range(begin, begin + (place or 0))
         if place is None or any(words[n] not in before | given | _SUPERFLUOUS for n in between):
             if others and count:
@@ -381,7 +381,7 @@ def _match_in_order(words: Sequence[str], names: Sequence[Name], *, others: bool
     return count, taken
 
 
-def _family_words(name: Name) -> list[str]:
+def _split_family(name: Name) -> list[str]:
     family = fold_text(str(name.get("literal") or name.get("family") or "")).split()
     return family[1:] if family[:1] == ["the"] and len(family) > 1 else family
 
@@ -390,7 +390,7 @@ def _match_with_mistakes(words: Sequence[str], names: Sequence[Name]) -> _Found:
     """Find the authors of a record in words, in any order. A family name may contain mistakes."""
     found = _Found()
     for number, name in enumerate(names):
-        family = _family_words(name)
+        family = _split_family(name)
         size = len(family)
         starts = [n for n in range(len(words) - size + 1) if found.taken.isdisjoint(range(n, n + size))]
         exact = [n for n in starts if list(words[n : n + size]) == family]
@@ -407,7 +407,7 @@ def _match_with_mistakes(words: Sequence[str], names: Sequence[Name]) -> _Found:
             found.misspelt[number] = " ".join(words[place : place + size])
         found.places[number] = place
         found.taken.update(range(place, place + size))
-        given = {make_confusable_key(form) for form in _given_forms(name)}
+        given = {make_confusable_key(form) for form in _list_given_forms(name)}
         for step in (1, -1):
             n = place + size if step > 0 else place - 1
             while 0 <= n < len(words) and n not in found.taken and make_confusable_key(words[n]) in given:
@@ -425,8 +425,8 @@ def _find_wrong_initials(words: Sequence[str], names: Sequence[Name], found: _Fo
     sides: dict[int, list[tuple[bool, str]]] = {1: [], -1: []}
     for number, start in sorted(found.places.items(), key=lambda item: item[1]):
         name = names[number]
-        forms = {make_confusable_key(form) for form in _given_forms(name)}
-        for side, n in ((1, start + len(_family_words(name))), (-1, start - 1)):
+        forms = {make_confusable_key(form) for form in _list_given_forms(name)}
+        for side, n in ((1, start + len(_split_family(name))), (-1, start - 1)):
             word = words[n] if 0 <= n < len(words) else ""
             is_right = make_confusable_key(word) in forms
             is_letter = bool(forms) and len(word) == 1 and word.isalpha()
@@ -439,7 +439,7 @@ def _find_wrong_initials(words: Sequence[str], names: Sequence[Name], found: _Fo
 
 
 def _has_given(words: Sequence[str], start: int, size: int, name: Name) -> bool:
-    given = {make_confusable_key(form) for form in _given_forms(name)}
+    given = {make_confusable_key(form) for form in _list_given_forms(name)}
     return any(
         make_confusable_key(word) in given
         for word in (*words[start + size : start + size + 1], *words[max(0, start - 1) : start])
@@ -448,14 +448,14 @@ def _has_given(words: Sequence[str], start: int, size: int, name: Name) -> bool:
 
 def _compare_family(words: Sequence[str], start: int, size: int, name: Name) -> float:
     """Return the likeness of a part of a text to a family name; 0 if it is another name."""
-    one, other = "".join(words[start : start + size]), "".join(_family_words(name))
+    one, other = "".join(words[start : start + size]), "".join(_split_family(name))
     likeness = measure_text_likeness(one, other, LIKE_TITLES)
     if is_one_edit(one, other) and _has_given(words, start, size, name):
         return max(likeness, LIKE_TITLES)
     return likeness if likeness >= LIKE_TITLES and len(other) > MAX_INITIALS else 0.0
 
 
-def _given_forms(name: Name) -> set[str]:
+def _list_given_forms(name: Name) -> set[str]:
     """Return the forms of a given name: the name, its parts, and its initials with and without spaces."""
     words = fold_text(str(name.get("given") or "")).split()
     particles = fold_text(" ".join(str(name.get(part) or "") for part in _PARTICLES)).split()
@@ -480,13 +480,13 @@ class _Place(NamedTuple):
 def _compare_place(words: Sequence[str], article: Article, item: Item) -> _Place:
     """Compare words with the journal and the dates, and numbers with volume, issue and pages in order."""
     journal = article.journal_info or JournalInfo()
-    of_book = _words_of_book(article)
+    of_book = _list_book_words(article)
     words = [word for word in words if word not in of_book]
-    names = _journal_names(article, item)
+    names = _list_journal_names(article, item)
     has_journal = _has_journal(words, article, item)
     cut = list(_cut_names(names)) if article.journal_info is not None else []
     for name in sorted((fold_text(name).split() for name in names), key=len, reverse=True):
-        if len(name) > 1 and (place := _place_of(name, words)) is not None:  # a year may be part of it
+        if len(name) > 1 and (place := _find_words(name, words)) is not None:  # a year may be part of it
             words = [*words[:place], *words[place + len(name) :]]
             cut = []
     places = (journal.pages, journal.article_number, item.get("volume"), item.get("issue"))
@@ -500,10 +500,10 @@ def _compare_place(words: Sequence[str], article: Article, item: Item) -> _Place
     left: list[str] = of_name if cut and 0 < len(of_name) < min(map(len, cut)) else []
     has_journal = has_journal and not left
     years = set(list_years(article))
-    forms = [[one for one in form if one[0] not in years] for form in _places(article, item)]
+    forms = [[one for one in form if one[0] not in years] for form in _list_places(article, item)]
     digits = {word for form in forms for word, _ in form}
     numbers: list[str] = []
-    for word, is_number in _unknown_words(words, article, known, years, digits):
+    for word, is_number in _yield_unknown_words(words, article, known, years, digits):
         if is_number and not any(_is_word_with_mistakes(word, one) for one in of_journal):
             numbers.append(word)
         else:
@@ -522,13 +522,13 @@ def _compare_place(words: Sequence[str], article: Article, item: Item) -> _Place
     return _Place(differences, left[:MAX_LEFT], has_journal)
 
 
-def _words_of_book(article: Article) -> set[str]:
+def _list_book_words(article: Article) -> set[str]:
     """Return the words of a book that a reference can have: editors, edition, series, publisher and numbers."""
     book = article.book_info
     if book is None:
         return set()
-    people = csl_names([*book.authors, *book.editors], with_initials=True)
-    words = {word for name in people for word in (*_family_words(name), *_given_forms(name), *_GENERATIONS)}
+    people = convert_to_csl_names([*book.authors, *book.editors], with_initials=True)
+    words = {word for name in people for word in (*_split_family(name), *_list_given_forms(name), *_GENERATIONS)}
     texts = (
         *(book.title, book.volume_title, book.collection_title, book.publisher, book.publisher_location),
         *(book.edition, book.volume, book.medium, book.report_number, book.location),
@@ -547,7 +547,7 @@ def _is_word_with_mistakes(word: str, right: str) -> bool:
     return len(right) > 1 and not right.isdigit() and make_confusable_key(word) == make_confusable_key(right)
 
 
-def _unknown_words(
+def _yield_unknown_words(
     words: Sequence[str], article: Article, known: Collection[str], years: Collection[str], digits: Collection[str]
 ) -> Iterator[tuple[str, bool]]:
     """Yield the words that belong neither to the journal nor to a date, and whether each is a number."""
@@ -595,7 +595,7 @@ def _compare_numbers(values: Sequence[str], forms: Sequence[Sequence[_Labelled]]
     """Compare numbers with the most similar form of volume, issue and pages, and return the fields that differ."""
     record = {"pages": item.get("page") or item.get("number"), "volume": item.get("volume"), "issue": item.get("issue")}
 
-    def cost(form: Sequence[_Labelled]) -> tuple[int, int, bool]:
+    def measure_cost(form: Sequence[_Labelled]) -> tuple[int, int, bool]:
         wrong: list[FieldName] = [name for (word, name), mine in zip(form, values, strict=False) if word != mine]
         wrong += [name for _, name in form[len(values) :]]
         wrong += ["pages"] * (len(values) - len(form))
@@ -603,7 +603,7 @@ def _compare_numbers(values: Sequence[str], forms: Sequence[Sequence[_Labelled]]
 
     if not values or not forms:
         return []
-    best = min(forms, key=cost)
+    best = min(forms, key=measure_cost)
     wrong: dict[FieldName, list[str]] = {}
     for (word, name), mine in zip(best, values, strict=False):
         if word != mine:
@@ -616,7 +616,7 @@ def _compare_numbers(values: Sequence[str], forms: Sequence[Sequence[_Labelled]]
     ]
 
 
-def _places(article: Article, item: Item) -> list[list[_Labelled]]:
+def _list_places(article: Article, item: Item) -> list[list[_Labelled]]:
     """Return the possible forms of volume, issue and pages in a text.
 
     Each can be missing. A page range can be complete, shortened, or only its first page.

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from entrez_kit.citations.csl import Item, csl_item
+from entrez_kit.citations.csl import Item, build_csl_item
 from entrez_kit.citations.names import format_name
 from entrez_kit.pubmed.models import Article, Standing, StandingStatus
 from entrez_kit.references.check.assess import Assessment
@@ -65,7 +65,7 @@ def build_correction(
         return None
     if newer is not None and _is_open(outcome, "superseded"):
         return FieldUpdate(dict(_compare_all(reference, newer)), record=newer)
-    item = csl_item(article)
+    item = build_csl_item(article)
     values = {"authors": item.get("author", []), "pages": item.get("page") or item.get("number")}
     fields: dict[str, Any] = {}
     if _is_open(outcome, "mismatch"):
@@ -83,7 +83,7 @@ def _is_open(outcome: CheckedReference, code: FindingCode) -> bool:
 
 def _compare_all(reference: Reference, newer: Article) -> Iterator[tuple[FieldName, Any]]:
     """Yield the fields of a newer version that differ from the reference; None for a field that it does not have."""
-    item = csl_item(newer)
+    item = build_csl_item(newer)
     values: dict[FieldName, Any] = {
         "title": item.get("title"),
         "authors": item.get("author", []),

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from entrez_kit.base.markup import on_the_line
+from entrez_kit.base.markup import flatten_scripts
 from entrez_kit.pubmed.encoded_markup import convert_to_plain_text
 from entrez_kit.pubmed.models import (
     GRAVITY,
@@ -41,31 +41,31 @@ _NOTICES: Final[Mapping[StandingStatus, StandingStatus]] = {
 """The status of the notice itself, by the status that it gives to another work."""
 
 
-def standing_of_work(record: Record, notices: Iterable[Record] = ()) -> Standing | None:
+def determine_standing_of_work(record: Record, notices: Iterable[Record] = ()) -> Standing | None:
     """Return the status of a work by its record and by the notices that name it; None if they have no status.
 
     Args:
         record: the record of the work, whose ``updated-by`` names notices.
         notices: records of notices, whose ``update-to`` names the work.
     """
-    own = _doi(record)
-    found = [_notice(update, _doi(update)) for update in _iter_objects(record, "updated-by")]
+    own = _read_doi(record)
+    found = [_build_notice(update, _read_doi(update)) for update in _iter_objects(record, "updated-by")]
     for notice in (record, *notices):
         for update in _iter_objects(notice, "update-to"):
-            if _doi(update) == own:
-                found.append(_notice(update, _doi(notice)))
-            elif notice is record and (status := _NOTICES.get(_status(update))):
-                found.append(_notice(update, _doi(update), status))
+            if _read_doi(update) == own:
+                found.append(_build_notice(update, _read_doi(notice)))
+            elif notice is record and (status := _NOTICES.get(_read_status(update))):
+                found.append(_build_notice(update, _read_doi(update), status))
     for relation, status in (("is-preprint-of", "preprint_published"), ("is-replaced-by", "superseded")):
         for related in _iter_objects(record.get("relation"), relation):
             found.append(StandingNotice(status=status, kind=relation, doi=str(related.get("id") or "") or None))
-    marked = determine_standing(title=title_of(record))
+    marked = determine_standing(title=read_title(record))
     if marked is not None and not any(notice.status in LIFTED or "notice" in notice.status for notice in found):
         found.append(StandingNotice(status=marked.status, kind="title"))
-    return standing_by(found)
+    return determine_standing_by_notices(found)
 
 
-def standing_by(notices: Iterable[StandingNotice]) -> Standing | None:
+def determine_standing_by_notices(notices: Iterable[StandingNotice]) -> Standing | None:
     """Return the status that dated notices result in: a reinstatement cancels earlier retractions and concerns."""
     found = list({(one.status, one.doi, one.pmid): one for one in notices}.values())
     reinstated = max((one.date or "" for one in found if one.status == "reinstated"), default=None)
@@ -75,7 +75,7 @@ def standing_by(notices: Iterable[StandingNotice]) -> Standing | None:
     return Standing(status=found[0].status, notices=found) if found else None
 
 
-def title_of(record: Record) -> str:
+def read_title(record: Record) -> str:
     """Return the title of a work, with its subtitle."""
     parts = [
         convert_to_plain_text(str(part))
@@ -86,7 +86,7 @@ def title_of(record: Record) -> str:
     return ": ".join(part for part in parts if part)
 
 
-def article_of(record: Record) -> Article:
+def convert_to_article(record: Record) -> Article:
     """Convert a record to a PubMed article without a PMID."""
     doi = str(record["DOI"])
     dates = [next(iter((record.get(name) or {}).get("date-parts") or [[]])) for name in _DATES]
@@ -100,10 +100,10 @@ def article_of(record: Record) -> Article:
     journal = JournalInfo(
         title=convert_to_plain_text(names[0]) if names else None,
         iso_abbreviation=convert_to_plain_text(names[-1]) if len(names) > 1 else None,
-        volume=_text(record, "volume"),
-        issue=_text(record, "issue"),
-        pages=_text(record, "page"),
-        article_number=_text(record, "article-number"),
+        volume=_read_text(record, "volume"),
+        issue=_read_text(record, "issue"),
+        pages=_read_text(record, "page"),
+        article_number=_read_text(record, "article-number"),
         publication_date=PublicationDate(year=issued[0], month=issued[1] if issued[1:] else None) if issued else None,
     )
     others = {date[0] for date in dates if date and isinstance(date[0], int)} - set(issued[:1])
@@ -111,12 +111,12 @@ def article_of(record: Record) -> Article:
         {
             "pmid": "",
             "doi": doi.lower(),
-            "title": title_of(record),
+            "title": read_title(record),
             "url": f"https://doi.org/{doi}",
-            "authors": [author for one in _iter_objects(record, "author") if (author := _author(one)) is not None],
+            "authors": [author for one in _iter_objects(record, "author") if (author := _read_author(one)) is not None],
             "journal_info": journal,
             "article_dates": [{"type": "Electronic", "year": year} for year in sorted(others)],
-            "standing": standing_of_work(record),
+            "standing": determine_standing_of_work(record),
         }
     )
 
@@ -124,10 +124,10 @@ def article_of(record: Record) -> Article:
 _DATES: Final = ("published-print", "issued", "published-online", "published")
 
 
-def _author(person: Record) -> Author | None:
-    family, given = (on_the_line(str(person.get(name) or "")) for name in ("family", "given"))
+def _read_author(person: Record) -> Author | None:
+    family, given = (flatten_scripts(str(person.get(name) or "")) for name in ("family", "given"))
     if not family:
-        group = on_the_line(str(person.get("name") or given))
+        group = flatten_scripts(str(person.get("name") or given))
         return Author(collective_name=group) if group else None
     return Author(last_name=family, first_name=given or None, suffix=person.get("suffix"))
 
@@ -139,23 +139,26 @@ def _iter_objects(holder: Any, name: str) -> Iterator[Record]:
             yield item
 
 
-def _text(record: Record, name: str) -> str | None:
+def _read_text(record: Record, name: str) -> str | None:
     value = record.get(name)
     return str(value) if value not in (None, "") else None
 
 
-def _doi(record: Record) -> str:
+def _read_doi(record: Record) -> str:
     return str(record.get("DOI") or "").lower()
 
 
-def _status(update: Record) -> StandingStatus:
+def _read_status(update: Record) -> StandingStatus:
     kind = str(update.get("type") or update.get("label") or "").strip().lower().replace(" ", "_").replace("-", "_")
     return UPDATES.get(kind, "corrected")
 
 
-def _notice(update: Record, doi: str, status: StandingStatus | None = None) -> StandingNotice:
+def _build_notice(update: Record, doi: str, status: StandingStatus | None = None) -> StandingNotice:
     updated = update.get("updated")
     date = str(updated.get("date-time") or "")[:10] if isinstance(updated, Mapping) else ""
     return StandingNotice(
-        status=status or _status(update), kind=str(update.get("type") or "") or None, doi=doi or None, date=date or None
+        status=status or _read_status(update),
+        kind=str(update.get("type") or "") or None,
+        doi=doi or None,
+        date=date or None,
     )

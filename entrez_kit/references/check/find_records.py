@@ -8,7 +8,7 @@ from typing import Final, Literal, get_args
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput
 from entrez_kit.base.identifiers import IdKind
-from entrez_kit.base.markup import on_the_line
+from entrez_kit.base.markup import flatten_scripts
 from entrez_kit.core.batches import collect_batches
 from entrez_kit.pubmed.brief import get_surname
 from entrez_kit.pubmed.citation_matcher import (
@@ -26,12 +26,12 @@ from entrez_kit.references.check.compare_fields import (
     Agreement,
     FieldDifference,
     IdentifierName,
-    title_agrees,
-    titles_of,
+    is_matching_title,
+    list_titles,
 )
-from entrez_kit.references.check.crossref_records import article_of
+from entrez_kit.references.check.crossref_records import convert_to_article
 from entrez_kit.references.check.guessing import Guess, guess_parts
-from entrez_kit.references.check.sources import crossref_records
+from entrez_kit.references.check.sources import fetch_crossref_records
 from entrez_kit.references.files.references import Reference
 from entrez_kit.services import Services
 
@@ -108,7 +108,7 @@ class Candidates:
         """Return true if the text has enough words of the title: one search is for the titles of several texts."""
         return any(
             sum(key in self._word_keys for key in keys) >= MIN_TITLE_SHARE * len(keys)
-            for title in titles_of(article)
+            for title in list_titles(article)
             if (keys := [make_confusable_key(word) for word in fold_text(title).split()])
         )
 
@@ -179,7 +179,7 @@ class Candidates:
                 journal=place.journal,
                 year=place.year,
                 volume=read_digits(place.volume),
-                first_page=_digits_of_page(place.page or "") or None,
+                first_page=_read_page_digits(place.page or "") or None,
                 author_name=guess.author,
             )
             for place in guess.places
@@ -191,7 +191,7 @@ class Candidates:
         return [citation for citation in self.citations if citation.volume and citation.first_page]
 
 
-def _digits_of_page(page: str) -> str:
+def _read_page_digits(page: str) -> str:
     """Return a page for NCBI: correct scanning errors in digits, and keep a Roman numeral unchanged."""
     return read_digits(page) if any(map(str.isdigit, page)) else page
 
@@ -253,10 +253,10 @@ def _look_up_identifiers(services: Services, found: Sequence[Candidates]) -> Non
 def _look_up_dois(services: Services, found: Sequence[Candidates]) -> None:
     """Request DOIs without a PubMed record from Crossref: books, preprints, conference papers, other subjects."""
     wanted = _group_by_key((one.reference.doi, one) for one in found if one.reference.doi in one.absent)
-    records, errors = crossref_records(services, wanted)
+    records, errors = fetch_crossref_records(services, wanted)
     for doi, record in records.items():
         for one in wanted[doi]:
-            one.add(article_of(record), "identifier")
+            one.add(convert_to_article(record), "identifier")
     for doi, error in errors.items():
         for one in wanted[doi]:
             if isinstance(error, EntityNotFound | InvalidInput):
@@ -290,12 +290,12 @@ def _find_owners(services: Services, found: Sequence[Candidates], *, crossref: b
                 one.absent += [item.input] if item.input not in one.absent else []
                 if name == "doi":
                     dois.setdefault(item.input, []).append((name, one))
-    records, errors = crossref_records(services, dois) if crossref else ({}, {})
+    records, errors = fetch_crossref_records(services, dois) if crossref else ({}, {})
     for doi, pairs in dois.items():
         for name, one in pairs:
             error = errors.get(doi)
             if doi in records:
-                _add_owner(one, name, article_of(records[doi]))
+                _add_owner(one, name, convert_to_article(records[doi]))
             elif isinstance(error, EntityNotFound | InvalidInput):
                 one.unregistered.append(doi)
             elif error is not None:
@@ -387,7 +387,7 @@ def _search_titles(services: Services, found: Sequence[Candidates]) -> None:
         if article is None:
             continue
         if one.reference.text is None:
-            one.add(article, "title", only_same=not title_agrees(one.reference, article))
+            one.add(article, "title", only_same=not is_matching_title(one.reference, article))
         elif one.may_have_title(article):
             one.add(article, "title", only_same=True)
 
@@ -427,7 +427,7 @@ def _search(
 
 def _add_nearest(services: Services, found: Sequence[Candidates]) -> None:
     """Search for parts of the title, to find the cited work despite mistakes in its title, or the most similar work."""
-    wanted = _group_by_key((_build_parts_term(folded_words(one.title)), one) for one in found)
+    wanted = _group_by_key((_build_parts_term(fold_words(one.title)), one) for one in found)
     for one, _, article in _fetch(services, _search(services, wanted, all_of_them=False)[0]):
         if article is None:
             continue
@@ -448,18 +448,18 @@ def _build_parts_term(words: Sequence[str]) -> str | None:
 
 
 def _build_term(title: str, author: str | None) -> str | None:
-    words = folded_words(title)
+    words = fold_words(title)
     if not words or (len(words) < MIN_WORDS and not author):
         return None
     # The title of a record can be a translation of the cited title, or missing.
     term = f"({' '.join(words)}[Title] OR {' '.join(words)}[Transliterated Title])"
-    if len(words) < MIN_WORDS and (name := folded_words(author or "")):
+    if len(words) < MIN_WORDS and (name := fold_words(author or "")):
         # Given names may precede the family name.
         term += " AND ({})".format(" OR ".join(dict.fromkeys((f"{' '.join(name)}[Author]", f"{name[-1]}[Author]"))))
     return f"({term})"
 
 
-def folded_words(text: str) -> list[str]:
+def fold_words(text: str) -> list[str]:
     """Return the words of a text without characters that are syntax in a PubMed search."""
-    cleaned = "".join(mark if mark.isalnum() or mark in "-'." else " " for mark in on_the_line(text))
+    cleaned = "".join(mark if mark.isalnum() or mark in "-'." else " " for mark in flatten_scripts(text))
     return [word for part in cleaned.split() if (word := part.strip("-'."))]

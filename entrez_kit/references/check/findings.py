@@ -47,7 +47,7 @@ class Finding(Result):
     message: str
 
 
-def gravest(findings: Iterable[Finding]) -> CheckStatus:
+def find_gravest(findings: Iterable[Finding]) -> CheckStatus:
     """Return the code of the most serious finding, or "verified" if the list is empty."""
     return min((one.code for one in findings), key=CODES.index, default="verified")
 

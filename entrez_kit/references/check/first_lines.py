@@ -167,14 +167,14 @@ class _FirstLines:
             return False
         if line.full and self.layout.hanging and line.indent > self.layout.mark_indent:
             return False
-        return self._sign_counts(line, ends) if line.count is None else self._number_counts(n, line.count, ends)
+        return self._is_sign_a_mark(line, ends) if line.count is None else self._is_number_a_mark(n, line.count, ends)
 
-    def _sign_counts(self, line: ListLine, ends: bool) -> bool:
+    def _is_sign_a_mark(self, line: ListLine, ends: bool) -> bool:
         """Return whether a mark without a number begins a reference, and is not the dash of a range of pages."""
         may_be_range = line.full and line.text.startswith(("-", "–")) and PLACE_PART.match(line.body)
         return line.kind in ("key", "•") or (not may_be_range and (not line.full or ends))
 
-    def _number_counts(self, n: int, count: int, ends: bool) -> bool:
+    def _is_number_a_mark(self, n: int, count: int, ends: bool) -> bool:
         """Return whether a number is the mark of a reference, by the words after it and the number above."""
         line, above, is_next = self.lines[n], self.lines[n - 1], count == self.last_count + 1
         if not LETTER_FIRST.match(line.body) and (line.full or not is_next):
@@ -210,9 +210,9 @@ class _FirstLines:
 
     def _is_whole(self, n: int) -> bool:
         """Return whether the reference above has a date, and the one that may begin here too."""
-        return self.complete and self._dated_ahead(n)
+        return self.complete and self._has_date_ahead(n)
 
-    def _dated_ahead(self, n: int) -> bool:
+    def _has_date_ahead(self, n: int) -> bool:
         for line in self.lines[n : n + AHEAD]:
             if line is not self.lines[n] and (line.after_blank or line.kind):
                 return False

@@ -122,21 +122,21 @@ class Guess:
     places: tuple[JournalPlace, ...] = ()
 
 
-def _dated_place(text: str) -> re.Match[str] | None:
+def _find_dated_place(text: str) -> re.Match[str] | None:
     """Return the last place in a text that has a year."""
     found = [match for pattern in _DATED_PLACES for match in pattern.finditer(text)]
     return max(found, key=lambda match: match.start(), default=None)
 
 
-def _places_before(text: str, place: re.Match[str]) -> Iterator[JournalPlace]:
+def _yield_places_before(text: str, place: re.Match[str]) -> Iterator[JournalPlace]:
     """Yield the place with each possible journal name before it, the most likely first."""
     head = text[: place.start()].strip(" .,:;–—")
-    names = dict.fromkeys(_BEFORE_JOURNAL.sub("", name).strip(" .,:;") for name in _journals_at_end(head))
+    names = dict.fromkeys(_BEFORE_JOURNAL.sub("", name).strip(" .,:;") for name in _yield_journals_at_end(head))
     for name in [name for name in names if name and len(name.split()) <= MAX_JOURNAL_WORDS][:MAX_PLACES]:
         yield JournalPlace(name, place["year"], place["volume"], place["page"])
 
 
-def _journals_at_end(head: str) -> Iterator[str]:
+def _yield_journals_at_end(head: str) -> Iterator[str]:
     """Yield the ends of a text that can be the name of a journal.
 
     A journal follows the last comma or "et al". Initials after a comma may belong to the last author. A full stop
@@ -159,7 +159,7 @@ def _journals_at_end(head: str) -> Iterator[str]:
         yield ", ".join(parts[persons[-1] :])
 
 
-def _first_author(text: str) -> str | None:
+def _find_first_author(text: str) -> str | None:
     """Return the family name at the start of a text, before or after initials."""
     if match := _INITIALS_AND_FAMILY.match(text):
         return match["family"]
@@ -169,20 +169,20 @@ def _first_author(text: str) -> str | None:
 def guess_parts(text: str) -> Guess:
     """Guess the parts of a reference."""
     plain = " ".join(VISITED.sub(" ", _ADDRESS.sub(" ", DOCUMENT_TYPE.sub("", text))).split())
-    dated = _dated_place(plain)
-    found = dict.fromkeys(part for title in _titles(plain) for part in _parts(title))
+    dated = _find_dated_place(plain)
+    found = dict.fromkeys(part for title in _yield_titles(plain) for part in _split_translation(title))
     # A title does not contain the place.
     titles = tuple(title for title in found if dated is None or dated[0] not in title)[:MAX_TITLES]
     years = YEAR.findall(plain)
-    journal, place = _journal_and_place(plain, titles)
+    journal, place = _guess_journal_and_place(plain, titles)
     year = years[0] if years else None
     places = [JournalPlace(journal, year, place["volume"], place["page"])] if journal and year and place else []
     places = [one for one in places if one.volume != one.year]
-    places += _places_before(plain, dated) if dated is not None else ()
-    return Guess(titles, _first_author(plain), year, tuple(dict.fromkeys(places)))
+    places += _yield_places_before(plain, dated) if dated is not None else ()
+    return Guess(titles, _find_first_author(plain), year, tuple(dict.fromkeys(places)))
 
 
-def _journal_and_place(text: str, titles: Sequence[str]) -> tuple[str | None, re.Match[str] | None]:
+def _guess_journal_and_place(text: str, titles: Sequence[str]) -> tuple[str | None, re.Match[str] | None]:
     """Guess the journal and the place that follow the title.
 
     A reply or a comment may share its title with other articles, so only the place identifies it.
@@ -202,17 +202,17 @@ def _journal_and_place(text: str, titles: Sequence[str]) -> tuple[str | None, re
     return journal.strip(" .,;:") or None, place
 
 
-def _titles(text: str) -> Iterator[str]:
+def _yield_titles(text: str) -> Iterator[str]:
     """Yield possible titles: text in quotes, text after a year, then the sentences that look least like names."""
     for inside in _BRACKETS.findall(text):
         if len(inside.split()) > MIN_TITLE_WORDS:
             yield inside.strip(" .")
     for match in _QUOTED.finditer(text):
         quoted = (match[1] or match[2]).strip(" .,")
-        if _enough(quoted):
+        if _is_long_enough(quoted):
             yield quoted
     begin, end = min(text.find(mark) % (len(text) + 1) for mark in '“"'), max(text.rfind(mark) for mark in '”"')
-    if _enough(quoted := text[begin + 1 : end].strip(" .,")):  # with a quotation in it
+    if _is_long_enough(quoted := text[begin + 1 : end].strip(" .,")):  # with a quotation in it
         yield quoted
     if title := _find_title_at_mark(text):
         yield title
@@ -220,13 +220,13 @@ def _titles(text: str) -> Iterator[str]:
         yield title
     if year := _AFTER_YEAR.search(text[: len(text) // 2 + 40]):
         sentence = _SENTENCE.split(text[year.end() :], maxsplit=1)[0].strip(" .,;“”\"‘’'")
-        if _enough(sentence) and _prose(sentence) > 0:
+        if _is_long_enough(sentence) and _score_prose(sentence) > 0:
             yield sentence
     sentences = [part.strip(" .,;“”\"‘’'") for part in _SENTENCE.split(text)]
-    sentences = [part for part in sentences if _enough(part)]
+    sentences = [part for part in sentences if _is_long_enough(part)]
     # A journal and its place contain digits. Names contain neither lower-case words nor long words.
-    yield from sorted((part for part in sentences if _prose(part) > 0), key=lambda part: -_prose(part))
-    yield from (part for part in sentences if _prose(part) <= 0 and not _INITIAL.search(part))
+    yield from sorted((part for part in sentences if _score_prose(part) > 0), key=lambda part: -_score_prose(part))
+    yield from (part for part in sentences if _score_prose(part) <= 0 and not _INITIAL.search(part))
 
 
 def _find_title_at_mark(text: str) -> str | None:
@@ -250,22 +250,26 @@ def _find_title_after_names(text: str) -> str | None:
     return ", ".join(parts[first:last]) if first and last else None
 
 
-def _parts(title: str) -> Iterator[str]:
+def _split_translation(title: str) -> Iterator[str]:
     """Yield a title and its translation separately. Other words in brackets are the type of the work."""
     inside = [part.strip(" .") for part in _BRACKETS.findall(title)]
     outside = " ".join(_BRACKETS.sub(" ", title).split()).strip(" .,;")
-    if _enough(outside):
+    if _is_long_enough(outside):
         yield outside
     yield from (part for part in inside if len(part.split()) > MIN_TITLE_WORDS)
-    if "," in outside and (longest := max(outside.split(", "), key=_prose)) != outside and _prose(longest) > 2:
+    if (
+        "," in outside
+        and (longest := max(outside.split(", "), key=_score_prose)) != outside
+        and _score_prose(longest) > 2
+    ):
         yield longest  # names and title are separated by commas only
 
 
-def _enough(text: str) -> bool:
+def _is_long_enough(text: str) -> bool:
     return MIN_TITLE_WORDS <= len(text.split()) <= MAX_TITLE_WORDS
 
 
-def _prose(text: str) -> float:
+def _score_prose(text: str) -> float:
     """Return a score of a text as a title: lower-case words raise it, initials and numbers lower it."""
     if text.isupper() and len(_CAPITALS.findall(text)) > MIN_TITLE_WORDS:
         text = text.lower()

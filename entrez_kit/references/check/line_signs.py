@@ -101,7 +101,7 @@ def ends_reference(text: str) -> bool:
     )
 
 
-def kind_of(mark: re.Match[str] | None) -> tuple[str, int | None]:
+def classify_mark(mark: re.Match[str] | None) -> tuple[str, int | None]:
     """Return the kind of a mark, and its number if it has one."""
     if mark is None:
         return "", None

@@ -17,10 +17,10 @@ from entrez_kit.references.check.line_signs import (
     REFERENCE_END,
     REPEATED_AUTHORS,
     WEB_PAGE,
+    classify_mark,
     ends_reference,
     is_dated,
     is_year,
-    kind_of,
 )
 
 MIN_BLOCKS: Final = 3
@@ -85,7 +85,7 @@ class ListLine:
 
     def __post_init__(self) -> None:
         mark = MARK.match(self.text)
-        kind, count = kind_of(mark)
+        kind, count = classify_mark(mark)
         self.set_mark(kind, count, mark.end() if mark else 0)
 
     def set_mark(self, kind: str, count: int | None, end: int) -> None:
@@ -382,10 +382,10 @@ def _find_indents(lines: Sequence[ListLine], kind: str, least: int) -> tuple[boo
     if not deeper:
         return False, False
     goes_on = sum(LATIN_SMALL.match(line.text) is not None for line in flush)
-    if goes_on <= 0.2 * len(flush) and _share(flush) >= _share(deeper):
+    if goes_on <= 0.2 * len(flush) and _measure_share(flush) >= _measure_share(deeper):
         return True, False
     goes_on_deeper = sum(LATIN_SMALL.match(line.text) is not None for line in deeper)
-    return False, not kind and goes_on_deeper <= 0.2 * len(deeper) and _share(deeper) > _share(flush)
+    return False, not kind and goes_on_deeper <= 0.2 * len(deeper) and _measure_share(deeper) > _measure_share(flush)
 
 
 def _is_loose(lines: Sequence[ListLine], kind: str, *, in_blocks: bool) -> bool:
@@ -397,6 +397,6 @@ def _is_loose(lines: Sequence[ListLine], kind: str, *, in_blocks: bool) -> bool:
     return may > LOOSE * (len(lines) - len(inside))
 
 
-def _share(lines: Sequence[ListLine]) -> float:
+def _measure_share(lines: Sequence[ListLine]) -> float:
     """Return the share of lines that may begin a reference. A line with the words that do not fit above does not."""
     return sum(line.begins and not line.full for line in lines) / len(lines) if lines else 1.0

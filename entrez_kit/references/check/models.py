@@ -11,7 +11,7 @@ from entrez_kit.pubmed.models import RetractionStatus, Standing, StandingStatus
 from entrez_kit.pubmed.standing import to_retraction_status
 from entrez_kit.references.check.compare_fields import FieldDifference, FieldName
 from entrez_kit.references.check.find_records import FoundBy
-from entrez_kit.references.check.findings import CheckStatus, Finding, FindingCode, gravest
+from entrez_kit.references.check.findings import CheckStatus, Finding, FindingCode, find_gravest
 from entrez_kit.references.check.sources import SourceName, SourceStanding
 from entrez_kit.references.files.references import FieldUpdate
 
@@ -70,7 +70,7 @@ class CheckedReference(Result):
     def add_finding(self, finding: Finding) -> None:
         """Add a finding, and set ``status`` to the code of the gravest finding."""
         self.findings.append(finding)
-        self.status = gravest(self.findings)
+        self.status = find_gravest(self.findings)
 
     def set_standing(self, standing: Standing | None) -> None:
         """Set the publication status, and the fields that follow from it."""

@@ -23,7 +23,7 @@ from entrez_kit.references.check.line_signs import (
     MARK,
     PARTICLE,
     REFERENCE_END,
-    kind_of,
+    classify_mark,
 )
 
 MAX_PAGE_LINE: Final = 250
@@ -164,7 +164,7 @@ def _find_consecutive_numbers(
     bodies = [lines[n].text[match.end() :] for n, match in chain.items()]
     inside = sum(bool(body) and not _may_begin(body) for body in bodies)
     # In "1 - Doe", the dash is a part of the mark.
-    marked = sum(kind_of(MARK.match(body))[0] not in ("", "-") for body in bodies)
+    marked = sum(classify_mark(MARK.match(body))[0] not in ("", "-") for body in bodies)
     counts_lines = inside >= INSIDE * len(bodies) or marked >= MAX_NUMBERED * len(bodies)
     return chain if counts_lines and len(chain) >= MAX_NUMBERED * total else {}
 
@@ -349,9 +349,9 @@ class _Pages:
         possible, ends_page = _POSSIBLE.fullmatch(text) is not None, self._ends_page(n)
         if possible and ends_page:
             return True
-        if not (above and below) or self._fills(n):
+        if not (above and below) or self._is_full_line(n):
             return False
-        if self._interrupts(n):
+        if self._is_interruption(n):
             return possible or (ends_page and _WORDS.fullmatch(text) is not None and not _is_continuation(text))
         between = REFERENCE_END.search(above) is not None and _may_begin(below)
         named = possible and (None in _mask_page_numbers(text) or text.endswith("et al."))
@@ -359,7 +359,7 @@ class _Pages:
         plain = _WORDS.fullmatch(text) is not None and not cites
         return between and (named or (ends_page and plain))
 
-    def _fills(self, n: int) -> bool:
+    def _is_full_line(self, n: int) -> bool:
         """Return whether a line is so long that the text can continue in the next line."""
         return len(self.texts[n]) + 1 + len(self.below[n].split(" ", 1)[0]) > FILLED * self.width
 
@@ -395,7 +395,7 @@ class _Pages:
         if len(found) == 2:
             return are_numbered and self._are_two_heads(found)
         others = min(len({self.above[n] for n in found}), len({self.below[n] for n in found}))
-        if others == len(found) and any(self._interrupts(n) and not self._fills(n) for n in found):
+        if others == len(found) and any(self._is_interruption(n) and not self._is_full_line(n) for n in found):
             return True
         return are_numbered or (self.are_marked and all(map(self._separates, found)))
 
@@ -440,7 +440,7 @@ class _Pages:
         near_removed = (n > 0 and self.added[n - 1]) or (n + 1 < len(self.added) and self.added[n + 1])
         return near_removed or self.begins_page[n] or self.begins_page[n + 1]
 
-    def _interrupts(self, n: int) -> bool:
+    def _is_interruption(self, n: int) -> bool:
         """Return whether a line is in the middle of a sentence."""
         above, below = self.above[n], self.below[n]
         if not (above and below):

@@ -7,14 +7,14 @@ from typing import Any, Final
 
 from entrez_kit.base.frontend_text import cut_middle
 from entrez_kit.base.identifiers import read_identifier
-from entrez_kit.base.invisible import visible
+from entrez_kit.base.invisible import remove_invisible
 from entrez_kit.base.numerals import format_count
 from entrez_kit.core.model import Warn
 from entrez_kit.pubmed.comparison import fold_text
 from entrez_kit.pubmed.models import WORDS
 from entrez_kit.references.check.first_lines import find_first_lines
 from entrez_kit.references.check.guessing import VISITED, YEAR
-from entrez_kit.references.check.line_signs import AUTHOR_START, MARK, REFERENCE_END, kind_of
+from entrez_kit.references.check.line_signs import AUTHOR_START, MARK, REFERENCE_END, classify_mark
 from entrez_kit.references.check.list_layout import BARE_NUMBER_KIND, ListLayout, ListLine, read_layout
 from entrez_kit.references.check.page_lines import TextLine, read_lines, remove_line_numbers, remove_page_lines
 from entrez_kit.references.check.rewrite_lists import remove_notes, rewrite_lists, rewrite_marks
@@ -138,7 +138,7 @@ def _build_reference(lines: Sequence[ListLine]) -> Reference:
     first = lines[0]
     bare = first.kind == BARE_NUMBER_KIND
     text = _join_lines([first.body if bare else first.text, *(line.text for line in lines[1:])])
-    return as_reference(text, first.number, number=str(first.count) if bare else None)
+    return build_reference(text, first.number, number=str(first.count) if bare else None)
 
 
 def split_references(text: str) -> list[Reference]:
@@ -160,7 +160,7 @@ def _find_list(lines: Sequence[str]) -> tuple[int, int]:
         last -= 1
     start = heads[last] + 1
     # "Supplement 1" may be the last line of a reference.
-    level = _heading_level(lines[start - 1])
+    level = _find_heading_level(lines[start - 1])
     # In MediaWiki, "#" is the mark of each reference.
     is_marked = not level and next((line for line in lines[start:] if line.strip()), "").startswith("# ")
     ends = (
@@ -171,7 +171,7 @@ def _find_list(lines: Sequence[str]) -> tuple[int, int]:
     return start, next(ends, len(lines))
 
 
-def _heading_level(line: str) -> int:
+def _find_heading_level(line: str) -> int:
     return len(line.lstrip()) - len(line.lstrip().lstrip("#"))
 
 
@@ -179,7 +179,7 @@ def _ends_list(line: str, level: int) -> bool:
     """Return whether a line ends a list; a Markdown heading below the level of the list's own heading does not."""
     if not END_OF_LIST.match(line):
         return False
-    own = _heading_level(line)
+    own = _find_heading_level(line)
     is_reference = bool(own) and not level and YEAR.search(line) is not None
     return not (0 < level < own or is_reference)
 
@@ -227,7 +227,7 @@ def _join_lines(parts: Sequence[str]) -> str:
     return text
 
 
-def as_reference(
+def build_reference(
     text: str, line: int, *, key: str | None = None, number: str | None = None, where: str = "line"
 ) -> Reference:
     """Return a reference that is written out, without its invisible characters.
@@ -239,16 +239,16 @@ def as_reference(
         number: its number in the list, if the text does not begin with it.
         where: what ``line`` counts.
     """
-    text = visible(text)
+    text = remove_invisible(text)
     mark = MARK.match(text)
-    count = kind_of(mark)[1]
+    count = classify_mark(mark)[1]
     plain = _STANDING.sub(" ", text[mark.end() if mark else 0 :]) or text
     return Reference(
         key=key or f"{where} {line}",
         line=line,
         number=str(count) if count is not None else number,
         text=plain[: MAX_TEXT + 1],
-        **_identifiers(plain[:MAX_TEXT]),
+        **_find_identifiers(plain[:MAX_TEXT]),
     )
 
 
@@ -260,7 +260,7 @@ def looks_written_out(reference: Reference) -> bool:
     return AUTHOR_START.match(text) is not None and YEAR.search(text) is not None
 
 
-def words_of(text: str, known: Collection[str] = ()) -> list[str]:
+def list_words(text: str, known: Collection[str] = ()) -> list[str]:
     """Return the folded words of a reference, without identifiers and without the date of a visit.
 
     A word that a line break divides is one word if it is among the ``known`` ones.
@@ -274,7 +274,7 @@ def words_of(text: str, known: Collection[str] = ()) -> list[str]:
     return fold_text(_DIVIDED.sub(join, plain) if known else plain).split()
 
 
-def _identifiers(text: str) -> dict[str, Any]:
+def _find_identifiers(text: str) -> dict[str, Any]:
     """Return the identifiers that a text names as such, the first of each kind; but no bare number."""
     words = [match[0] for match in _LABELLED.finditer(text)]
     for match in _WORD_WITH_ID.finditer(text):

@@ -13,7 +13,7 @@ from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.core.model import Request, Warn, contradiction_error
 from entrez_kit.references.check.accepted import Accepted
 from entrez_kit.references.check.models import InTextFinding
-from entrez_kit.references.check.pasted_lists import PastedList, as_reference, read_list
+from entrez_kit.references.check.pasted_lists import PastedList, build_reference, read_list
 from entrez_kit.references.check.sources import SourceName
 from entrez_kit.references.files.references import Reference
 
@@ -30,7 +30,7 @@ MAX_SHOWN: Final = 120
 def _to_reference(value: Any) -> Any:
     """Convert an id or the text of a reference to a reference, with the identifiers in the text."""
     if isinstance(value, Mapping) and isinstance(value.get("text"), str) and set(value) <= {"key", "text", "line"}:
-        reference = as_reference(value["text"], 1)
+        reference = build_reference(value["text"], 1)
         return {
             **reference.model_dump(exclude={"key", "line"}),
             **{name: value[name] for name in value if name != "text"},
@@ -41,7 +41,7 @@ def _to_reference(value: Any) -> Any:
     key = value.strip()[:MAX_KEY]
     if identifier is not None:
         return {"key": key, identifier.kind: identifier.value}
-    return as_reference(" ".join(value.split()), 1).model_copy(update={"key": key, "line": None})
+    return build_reference(" ".join(value.split()), 1).model_copy(update={"key": key, "line": None})
 
 
 def _shorten(reference: Reference) -> str:
@@ -83,7 +83,7 @@ class CheckRequest(Request):
     )
 
     @model_validator(mode="after")
-    def _one_of_them(self) -> Self:
+    def _check_one_given(self) -> Self:
         if bool(self.text) == bool(self.references):
             raise contradiction_error(
                 "references", "give either text or references", "both" if self.text else "neither"

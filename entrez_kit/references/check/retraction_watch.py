@@ -11,7 +11,7 @@ from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.identifiers import normalize_doi
 from entrez_kit.base.input_files import open_input, read_lines
 from entrez_kit.pubmed.models import Standing, StandingNotice, StandingStatus
-from entrez_kit.references.check.crossref_records import standing_by
+from entrez_kit.references.check.crossref_records import determine_standing_by_notices
 
 NATURES: Final[dict[str, StandingStatus]] = {
     "retraction": "retracted",
@@ -38,7 +38,7 @@ class RetractionWatch:
     def find_standing(self, doi: str | None, pmid: str | None) -> Standing | None:
         """Return the status of a work; None if the database does not name the work."""
         ids = [known for known in ((doi or "").lower(), pmid) if known]
-        return standing_by(notice for known in ids for notice in self.by_id.get(known, ()))
+        return determine_standing_by_notices(notice for known in ids for notice in self.by_id.get(known, ()))
 
 
 def read_retraction_watch(path: Path) -> RetractionWatch:
@@ -58,7 +58,7 @@ def read_retraction_watch(path: Path) -> RetractionWatch:
                     path, f"it does not have all columns of the Retraction Watch database ({', '.join(COLUMNS)})"
                 )
             for row in rows:
-                for key, notice in _notices(row):
+                for key, notice in _read_notices(row):
                     found.by_id.setdefault(key, []).append(notice)
                     found.newest = max(found.newest, notice.date or "")
     except OSError as exc:
@@ -70,7 +70,7 @@ def read_retraction_watch(path: Path) -> RetractionWatch:
     return found
 
 
-def _notices(row: dict[str, str]) -> Iterator[tuple[str, StandingNotice]]:
+def _read_notices(row: dict[str, str]) -> Iterator[tuple[str, StandingNotice]]:
     nature = " ".join((row["RetractionNature"] or "").lower().split())
     if nature not in NATURES:
         return
@@ -82,7 +82,7 @@ def _notices(row: dict[str, str]) -> Iterator[tuple[str, StandingNotice]]:
         kind=row["RetractionNature"].strip(),
         doi=doi if doi.startswith("10.") else None,
         pmid=pmid if pmid.isdigit() and int(pmid) else None,
-        date=_date(row["RetractionDate"]),
+        date=_read_date(row["RetractionDate"]),
         reason="; ".join(reason for reason in reasons if reason)[:MAX_REASON] or None,
     )
     original = normalize_doi((row["OriginalPaperDOI"] or "").strip()).lower()
@@ -93,7 +93,7 @@ def _notices(row: dict[str, str]) -> Iterator[tuple[str, StandingNotice]]:
         yield work, notice
 
 
-def _date(text: str | None) -> str | None:
+def _read_date(text: str | None) -> str | None:
     """Convert a date of the database ("2/28/2010 0:00") to ISO 8601."""
     written = (text or "").split(" ")[0]
     for form in ("%m/%d/%Y", "%Y-%m-%d"):

@@ -22,9 +22,9 @@ from entrez_kit.references.check.line_signs import (
     LETTER_FIRST,
     MARK,
     REFERENCE_END,
+    classify_mark,
     ends_reference,
     is_dated,
-    kind_of,
 )
 from entrez_kit.references.check.page_lines import TextLine
 
@@ -222,14 +222,14 @@ def _find_division(texts: Sequence[str], place: int) -> Callable[[str], tuple[st
     moved = Counter(_indent(text[max(place, end_left(text) + gap) :]) for text in texts)
     are_moved = sum(n for _, n in moved.most_common(2)) > sum(n for _, n in still.most_common(2))
 
-    def divide(text: str) -> tuple[str, str]:
+    def split_heading(text: str) -> tuple[str, str]:
         if text[place - GAP : place].strip():
             end = text.find(" " * max(gap, GAP), place - GAP)
             return (text[:end], text[end:].strip()) if end >= 0 else (text, "")
         start = max(place, end_left(text) + gap) if are_moved else place
         return text[:place].rstrip(), text[start:].rstrip()
 
-    return divide
+    return split_heading
 
 
 def _split_inside(lines: Sequence[TextLine]) -> Sequence[TextLine]:
@@ -321,11 +321,15 @@ def _read_numbers(n: int, text: str, pattern: re.Pattern[str] = _FORM) -> Iterat
     body = text.lstrip()
     skipped = len(text) - len(body)
     usual = MARK.match(body)
-    kind, count = kind_of(usual)
+    kind, count = classify_mark(usual)
     if usual is not None and count is not None:
         yield _Mark(n, (kind,), count, skipped + usual.end(), is_usual=True)
         return
-    if usual is not None and (after := MARK.match(body, usual.end())) and (counted := kind_of(after))[1] is not None:
+    if (
+        usual is not None
+        and (after := MARK.match(body, usual.end()))
+        and (counted := classify_mark(after))[1] is not None
+    ):
         yield _Mark(n, (kind, counted[0]), counted[1] or 0, skipped + after.end())
         return
     if misread := _MISREAD.match(body):

@@ -16,11 +16,11 @@ from entrez_kit.core.batches import collect_batches
 from entrez_kit.core.model import Result, omit_if_empty
 from entrez_kit.pubmed.models import Article, Standing, StandingNotice, StandingStatus
 from entrez_kit.pubmed.standing import choose_graver
-from entrez_kit.references.check.crossref_records import Record, standing_of_work
+from entrez_kit.references.check.crossref_records import Record, determine_standing_of_work
 from entrez_kit.references.check.retraction_watch import RetractionWatch, read_retraction_watch
 from entrez_kit.services import Services
 from entrez_kit.services.small_replies import malformed_error
-from entrez_kit.services.transport.in_flight import in_background
+from entrez_kit.services.transport.in_flight import start_in_background
 from entrez_kit.services.transport.rate_gate import is_keyed
 
 SourceName = Literal["pubmed", "europepmc", "crossref", "openalex", "retraction_watch"]
@@ -109,8 +109,8 @@ def combine_results(standings: Sequence[SourceStanding]) -> Verdict:
         answered = [one for one in standings if one.says != "not_asked"]
         is_clear = any(one.says == "none" for one in answered) and not any(one.says == "failed" for one in answered)
         return Verdict("none" if is_clear else "unknown", None, None)
-    grave = _kind(standing.status)
-    agreeing = [one for one in standings if one.status and _kind(one.status) == grave]
+    grave = _to_kind(standing.status)
+    agreeing = [one for one in standings if one.status and _to_kind(one.status) == grave]
     others = [one for one in standings if one not in agreeing and _could_say(one, grave)]
     disagreement = None
     if others:
@@ -119,7 +119,7 @@ def combine_results(standings: Sequence[SourceStanding]) -> Verdict:
     return Verdict(standing.status, standing, disagreement)
 
 
-def _kind(status: StandingStatus) -> str:
+def _to_kind(status: StandingStatus) -> str:
     return "retracted" if status in RETRACTED else status
 
 
@@ -168,7 +168,7 @@ class Sources:
             "openalex": partial(_request_openalex, self.services, works),
             "retraction_watch": lambda: self._read_watch,
         }
-        pending = {name: in_background(readers[name]) for name in self.enabled}
+        pending = {name: start_in_background(readers[name]) for name in self.enabled}
         look_ups = {name: result() for name, result in pending.items()}
         return [
             [
@@ -284,7 +284,7 @@ def _is_of(work: Work, record: Article) -> bool:
     return (record.doi or "").lower() == (work.doi or "").lower()
 
 
-def crossref_records(
+def fetch_crossref_records(
     services: Services, dois: Iterable[str | None]
 ) -> tuple[dict[str, Record], dict[str, EntrezKitError]]:
     """Return the Crossref records of DOIs, and the errors of the DOIs without a record.
@@ -334,19 +334,19 @@ def _look_up_by_doi(
 
 def _request_crossref(services: Services, works: Sequence[Work]) -> LookUp:
     """Read the updates in the record of each work, then search for notices that name the work."""
-    records, errors = crossref_records(services, [work.doi for work in works])
-    standings = {doi: standing_of_work(record) for doi, record in records.items()}
+    records, errors = fetch_crossref_records(services, [work.doi for work in works])
+    standings = {doi: determine_standing_of_work(record) for doi, record in records.items()}
     # If the record already names a retraction, a search for notices is not necessary.
     remaining = [doi for doi, standing in standings.items() if standing is None or standing.status not in RETRACTED]
     outcomes = collect_batches(
         [doi for doi in remaining if "," not in doi],
         CROSSREF_BATCH,
-        lambda batch: services.crossref.updates(batch).value,
+        lambda batch: services.crossref.list_updates(batch).value,
         refusals=REFUSALS,
     )
     for batch, notices in outcomes.answers:
         for doi in batch:
-            standings[doi] = standing_of_work(records[doi], notices)
+            standings[doi] = determine_standing_of_work(records[doi], notices)
     failures = {**outcomes.failed, **outcomes.refused, **{doi: UpstreamError(COMMA) for doi in remaining if "," in doi}}
     return _look_up_by_doi("crossref", errors, lambda doi: standings[doi] or failures.get(doi))
 

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any, Final
 
 from entrez_kit.base.identifiers import read_identifier
-from entrez_kit.base.sentences import sentence_breaks
+from entrez_kit.base.sentences import yield_sentence_breaks
 from entrez_kit.core.model import Warn
 from entrez_kit.references.claims.models import Claim
 from entrez_kit.references.files.references import Reference, unreadable_error
@@ -75,7 +75,7 @@ class ClaimFile:
     warnings: list[Warn] = field(default_factory=list)
 
 
-def claims_of(text: str, name: str, kind: str, bibliography: Sequence[Reference] = ()) -> ClaimFile:
+def read_claims(text: str, name: str, kind: str, bibliography: Sequence[Reference] = ()) -> ClaimFile:
     """Read claims.
 
     Args:
@@ -87,19 +87,19 @@ def claims_of(text: str, name: str, kind: str, bibliography: Sequence[Reference]
     Raises:
         InvalidInput: the file cannot be read, or has no claim with a citation.
     """
-    keys = {reference.key: _id_of(reference) for reference in bibliography}
+    keys = {reference.key: _find_id(reference) for reference in bibliography}
     if kind == "md":
-        found = _of_draft(text.replace("\r\n", "\n"), keys)
+        found = _read_draft(text.replace("\r\n", "\n"), keys)
     else:
-        rows = (_table if kind in ("csv", "tsv") else _json)(text, name, kind)
-        found = ClaimFile(list(_of_rows(rows, name, keys)))
+        rows = (_read_table if kind in ("csv", "tsv") else _read_json)(text, name, kind)
+        found = ClaimFile(list(_read_rows(rows, name, keys)))
     if not found.claims:
         what = "no sentence of this draft has a citation" if kind == "md" else "this file does not contain a claim"
         raise unreadable_error(name, what, hint=HINT)
     return found
 
 
-def claims_of_document(
+def read_document_claims(
     content: bytes, name: str, suffix: str, beside: Beside, bibliography: Sequence[Reference] = ()
 ) -> ClaimFile:
     """Read the claims of a Word or LaTeX document or of an article in JATS.
@@ -130,23 +130,23 @@ def claims_of_document(
         manuscript = articles.read_article_xml(content, name)
         text = articles.read_paragraphs(content)
     numbers = zip(number_entries(manuscript.references), manuscript.references, strict=True)
-    keys = {number: _id_of(one) for number, one in numbers}
-    keys |= {one.key: _id_of(one) for one in (*manuscript.references, *bibliography)}
-    found = _of_paragraphs(text, keys, has_list=bool(manuscript.references))
+    keys = {number: _find_id(one) for number, one in numbers}
+    keys |= {one.key: _find_id(one) for one in (*manuscript.references, *bibliography)}
+    found = _read_paragraphs(text, keys, has_list=bool(manuscript.references))
     if not found.claims:
         raise unreadable_error(name, "no sentence of this document cites a PMID, PMCID or DOI", hint=HINT)
     found.warnings = [*manuscript.warnings, *found.warnings]
     return found
 
 
-def _id_of(reference: Reference) -> str | None:
+def _find_id(reference: Reference) -> str | None:
     return reference.pmid or reference.pmcid or reference.doi
 
 
 # Tables
 
 
-def _table(text: str, name: str, kind: str) -> Iterator[tuple[int, Mapping[Any, Any]]]:
+def _read_table(text: str, name: str, kind: str) -> Iterator[tuple[int, Mapping[Any, Any]]]:
     delimiter = "\t" if kind == "tsv" else max(",;\t", key=text.partition("\n")[0].count)
     csv.field_size_limit(MAX_FIELD)
     reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
@@ -160,7 +160,7 @@ def _table(text: str, name: str, kind: str) -> Iterator[tuple[int, Mapping[Any, 
         raise unreadable_error(name, f"line {reader.line_num}: {exc}", hint=HINT) from None
 
 
-def _json(text: str, name: str, kind: str) -> Iterator[tuple[int, Mapping[Any, Any]]]:
+def _read_json(text: str, name: str, kind: str) -> Iterator[tuple[int, Mapping[Any, Any]]]:
     pieces = enumerate(text.splitlines(), start=1) if kind == "jsonl" else [(1, text)]
     for line, piece in pieces:
         if not piece.strip():
@@ -176,23 +176,23 @@ def _json(text: str, name: str, kind: str) -> Iterator[tuple[int, Mapping[Any, A
             yield line, row
 
 
-def _of_rows(
+def _read_rows(
     rows: Iterable[tuple[int, Mapping[Any, Any]]], name: str, keys: Mapping[str, str | None]
 ) -> Iterator[Claim]:
     for line, row in rows:
         named = {str(column).strip().lstrip("\ufeff").casefold(): value for column, value in row.items() if column}
-        column, id_columns = _columns(tuple(named))
+        column, id_columns = _find_columns(tuple(named))
         if column is None or not id_columns:
             have = ", ".join(map(str, list(row)[:8])) or "none"
             raise unreadable_error(name, f"the columns claim and id are required, but the file has {have}", hint=HINT)
-        ids = [one for named_ids in id_columns for one in _ids_in(named.get(named_ids), named_ids, keys)]
+        ids = [one for named_ids in id_columns for one in _yield_ids(named.get(named_ids), named_ids, keys)]
         yield Claim.model_construct(
             text=" ".join(str(named[column] or "").split()), ids=list(dict.fromkeys(ids)), line=line
         )
 
 
 @cache
-def _columns(names: tuple[str, ...]) -> tuple[str | None, list[str]]:
+def _find_columns(names: tuple[str, ...]) -> tuple[str | None, list[str]]:
     """Return the columns of claims and of ids, found by name or by a word in the name ("Claim text", "Cited PMID")."""
     words = {name: re.findall(r"[a-z]+", name) for name in names}
     text = next((name for name in TEXT_COLUMNS if name in words), None)
@@ -203,11 +203,11 @@ def _columns(names: tuple[str, ...]) -> tuple[str | None, list[str]]:
     return text, ids or [name for name in names if name != text and not {*words[name]}.isdisjoint(_KINDS_OF_ID)]
 
 
-def _ids_in(value: Any, column: str, keys: Mapping[str, str | None]) -> Iterator[str]:
+def _yield_ids(value: Any, column: str, keys: Mapping[str, str | None]) -> Iterator[str]:
     """Yield the ids in a cell. In the column pmcid, add "PMC" to a bare number."""
     if isinstance(value, list):
         for one in value:
-            yield from _ids_in(one, column, keys)
+            yield from _yield_ids(one, column, keys)
         return
     text = _LABEL.sub(" ", str(value if value is not None else ""))
     for word in re.split(r"[\s,;|]+", text):
@@ -223,18 +223,18 @@ def _ids_in(value: Any, column: str, keys: Mapping[str, str | None]) -> Iterator
 # Drafts
 
 
-def _of_draft(draft: str, keys: Mapping[str, str | None]) -> ClaimFile:
+def _read_draft(draft: str, keys: Mapping[str, str | None]) -> ClaimFile:
     listed = read_own_list(draft)
     keys = {
-        **{one.number or str(n): _id_of(one) for n, one in enumerate(listed.references, start=1)},
-        **{f"^{one.key}": _id_of(one) for one in read_footnotes(draft)},
+        **{one.number or str(n): _find_id(one) for n, one in enumerate(listed.references, start=1)},
+        **{f"^{one.key}": _find_id(one) for one in read_footnotes(draft)},
         **keys,
     }
     text = (Paragraph(*one) for one in iter_paragraphs(draft) if one[0] not in listed.lines and not _NOTE.match(one[1]))
-    return _of_paragraphs(text, keys, has_list=bool(listed.references))
+    return _read_paragraphs(text, keys, has_list=bool(listed.references))
 
 
-def _of_paragraphs(text: Iterable[Paragraph], keys: Mapping[str, str | None], *, has_list: bool) -> ClaimFile:
+def _read_paragraphs(text: Iterable[Paragraph], keys: Mapping[str, str | None], *, has_list: bool) -> ClaimFile:
     """Return the claims of paragraphs.
 
     Args:
@@ -248,7 +248,7 @@ def _of_paragraphs(text: Iterable[Paragraph], keys: Mapping[str, str | None], *,
         # Move a citation from after the full stop to before it.
         paragraph = _BEHIND_STOP.sub(r"\2\1", one.text)
         # A citation after a block quotation is for the whole quotation.
-        for start, sentence in [(0, paragraph)] if one.is_quote else _clauses(paragraph):
+        for start, sentence in [(0, paragraph)] if one.is_quote else _yield_clauses(paragraph):
             ids, bare, strange = _read_citations(sentence, keys)
             unknown |= dict.fromkeys(strange)
             if not ids:
@@ -268,10 +268,10 @@ def _of_paragraphs(text: Iterable[Paragraph], keys: Mapping[str, str | None], *,
     return found
 
 
-def _sentences(paragraph: str) -> Iterator[tuple[int, str]]:
+def _yield_sentences(paragraph: str) -> Iterator[tuple[int, str]]:
     """Yield sentences with their offsets. A citation after the full stop belongs to the sentence before."""
     start = 0
-    for _, end in sentence_breaks(paragraph, lines=False):
+    for _, end in yield_sentence_breaks(paragraph, lines=False):
         while behind := _BEHIND.match(paragraph, end):
             end = behind.end()
         if end <= start:
@@ -282,9 +282,9 @@ def _sentences(paragraph: str) -> Iterator[tuple[int, str]]:
         yield start, paragraph[start:]
 
 
-def _clauses(paragraph: str) -> Iterator[tuple[int, str]]:
+def _yield_clauses(paragraph: str) -> Iterator[tuple[int, str]]:
     """Yield sentences with their offsets. A sentence with several citations is split after each citation."""
-    for place, sentence in _sentences(paragraph):
+    for place, sentence in _yield_sentences(paragraph):
         start, pieces = 0, list[str]()
         for end in [match.end() for match in _CITATION.finditer(sentence)]:
             words = _CITATION.sub("", sentence[start:end])
@@ -312,7 +312,7 @@ def _read_citations(sentence: str, keys: Mapping[str, str | None]) -> tuple[list
             ids[identifier.value] = None
         return identifier is not None
 
-    def of_keys(match: re.Match[str]) -> str:
+    def list_keys(match: re.Match[str]) -> str:
         for found in KEY.finditer(match[0]):
             key = found[1] or found[2]
             cited = keys.get(key)
@@ -322,15 +322,15 @@ def _read_citations(sentence: str, keys: Mapping[str, str | None]) -> tuple[list
                 unknown.append(f"@{key}")
         return ""
 
-    def of_labels(match: re.Match[str]) -> str:
+    def list_labels(match: re.Match[str]) -> str:
         for word in re.split(r"[\s,;]+", f"{match[1] or match[3]} {match[2] or ''}".strip()):
             take(word.rstrip("."))
         return ""
 
-    def of_address(match: re.Match[str]) -> str:
+    def read_address(match: re.Match[str]) -> str:
         return "" if take(match[0].strip("<>.,;")) else match[0]
 
-    def of_numbers(match: re.Match[str]) -> str:
+    def list_numbers(match: re.Match[str]) -> str:
         marks = [match[1]] if match[1].startswith("^") else map(str, parse_numbers(match[1]))
         for mark in marks:
             if cited := keys.get(mark):
@@ -339,10 +339,10 @@ def _read_citations(sentence: str, keys: Mapping[str, str | None]) -> tuple[list
                 unknown.append(mark)
         return ""
 
-    bare = _GROUP.sub(of_keys, sentence)
-    bare = _NUMBERED.sub(of_numbers, bare)
-    bare = _ADDRESS.sub(of_address, bare)
-    bare = _LABELLED.sub(of_labels, bare)
-    bare = KEY.sub(of_keys, bare)
+    bare = _GROUP.sub(list_keys, sentence)
+    bare = _NUMBERED.sub(list_numbers, bare)
+    bare = _ADDRESS.sub(read_address, bare)
+    bare = _LABELLED.sub(list_labels, bare)
+    bare = KEY.sub(list_keys, bare)
     words = " ".join(_EMPTIED.sub("", bare).split())
     return list(ids), re.sub(" (?=[.,;:!?])", "", words), unknown

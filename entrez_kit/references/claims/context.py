@@ -186,13 +186,13 @@ def find_denial(text: FoldedText, spans: Sequence[Passage], *, is_question: bool
         is_question: whether the quotation is a question itself.
     """
     for number, span in enumerate(spans):
-        begin = text.sentence_of(span).start
-        found = _denied_before(text.text, begin, span, spans[:number])
-        if found is None and number and _leaves_clause(text.text, begin, spans[number - 1], span):
+        begin = text.find_sentence(span).start
+        found = _find_denial_before(text.text, begin, span, spans[:number])
+        if found is None and number and _is_in_other_clause(text.text, begin, spans[number - 1], span):
             found = Passage(spans[number - 1].end, span.start)
         if found is not None:
             return _quote(text.text, found)
-    found = _denied_after(text.text, text.sentence_of(spans[-1]), spans[-1], is_question=is_question)
+    found = _find_denial_after(text.text, text.find_sentence(spans[-1]), spans[-1], is_question=is_question)
     return _quote(text.text, found) if found is not None else None
 
 
@@ -200,17 +200,17 @@ def _quote(text: str, found: Passage) -> str:
     return " ".join(text[found.start : found.end].split()).strip(" ,;:")
 
 
-def _plain(text: str, start: int, end: int) -> str:
+def _read_plain(text: str, start: int, end: int) -> str:
     """Return a part of a text in lower case, with plain apostrophes and blanks, and with the same offsets."""
     part = text[start:end].replace("’", "'")
     lower = part.lower()
     return re.sub(r"\s", " ", lower if len(lower) == len(part) else part)
 
 
-def _denied_before(text: str, begin: int, span: Passage, quoted: Sequence[Passage]) -> Passage | None:
+def _find_denial_before(text: str, begin: int, span: Passage, quoted: Sequence[Passage]) -> Passage | None:
     """Return the words before a quotation, from the last cue that has an effect on it."""
-    before = _INSERTIONS.sub(lambda match: " " * len(match[0]), _plain(text, begin, span.start))
-    quote = _plain(text, span.start, span.end)
+    before = _INSERTIONS.sub(lambda match: " " * len(match[0]), _read_plain(text, begin, span.start))
+    quote = _read_plain(text, span.start, span.end)
     for cue in reversed(list(_CUES.finditer(before))):
         is_quoted = any(one.start <= begin + cue.start() < one.end for one in quoted)
         if not is_quoted and _reaches(cue, before, quote):
@@ -248,18 +248,18 @@ def _reaches(cue: re.Match[str], before: str, quote: str) -> bool:
     return starts_with_verb
 
 
-def _leaves_clause(text: str, begin: int, before: Passage, span: Passage) -> bool:
+def _is_in_other_clause(text: str, begin: int, before: Passage, span: Passage) -> bool:
     """Return true if the omitted words begin another clause, so that the quotation joins two clauses."""
-    omitted = _plain(text, max(begin, before.end), span.start)
+    omitted = _read_plain(text, max(begin, before.end), span.start)
     turns = list(_TURN.finditer(omitted))
     rest = omitted[turns[-1].end() :] if turns else omitted
     has_turn = bool(turns) or begin > before.end
     return has_turn and bool(rest.strip()) and not re.search(r"(?:,|:|\bthat)\s*$", rest)
 
 
-def _denied_after(text: str, sentence: Passage, span: Passage, *, is_question: bool) -> Passage | None:
+def _find_denial_after(text: str, sentence: Passage, span: Passage, *, is_question: bool) -> Passage | None:
     """Return the words after a quotation, up to the end of the words that deny it."""
-    before, after = _plain(text, sentence.start, span.start), _plain(text, span.end, sentence.end)
+    before, after = _read_plain(text, sentence.start, span.start), _read_plain(text, span.end, sentence.end)
     patterns = [_DENIED, _DENIED_LATER, *([_WEAK] if _EVIDENCE.search(before) else [])]
     if match := next(filter(None, (pattern.match(after) for pattern in patterns)), None):
         return Passage(span.end, span.end + match.end())

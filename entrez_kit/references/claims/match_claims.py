@@ -35,8 +35,8 @@ class Paper:
     standing: Standing | None = None
     sentences: Sentences = field(default=Sentences(0, 0))
 
-    def place(self, part: TextPart, passage: Passage) -> Place:
-        sentence = part.folded.sentence_of(passage)
+    def build_place(self, part: TextPart, passage: Passage) -> Place:
+        sentence = part.folded.find_sentence(passage)
         return Place(
             id=self.id,
             pmid=self.pmid,
@@ -103,7 +103,7 @@ class ClaimMatcher:
         """Return the outcome of one claim."""
         outcome = VerifiedClaim(claim=text, ids=list(ids), status="not_in_text")
         claim = Quotation(text)
-        if not any(read_identifier(one) for one in ids) or not any(map(str.isalpha, claim.whole.folded.words())):
+        if not any(read_identifier(one) for one in ids) or not any(map(str.isalpha, claim.whole.folded.yield_words())):
             outcome.status = "invalid"
             strange = [one for one in ids if read_identifier(one) is None]
             outcome.detail = f"{join_names(strange)}: no PMID, PMCID or DOI" if strange else "it cites no article"
@@ -140,12 +140,12 @@ class ClaimMatcher:
         The claim may omit the numbers of references in the text.
         """
         denied: _Found | None = None
-        for part in self._index.candidates(claim.words, claim.spread, within):
+        for part in self._index.yield_candidates(claim.words, claim.spread, within):
             paper = self._owners[part]
             for text in dict.fromkeys((part.folded_with_markers, part.folded)) if paper not in but else ():
                 for spans in claim.find_all(text):
                     denial = find_denial(text, spans, is_question=claim.is_question)
-                    found = _Found(paper.place(part, Passage(spans[0].start, spans[-1].end)), denial)
+                    found = _Found(paper.build_place(part, Passage(spans[0].start, spans[-1].end)), denial)
                     if denial is None:
                         return found
                     denied = denied or found
@@ -158,12 +158,12 @@ class ClaimMatcher:
             outcome.place, outcome.status = elsewhere.place, "elsewhere"
             outcome.detail = f"it is in {elsewhere.place.id}, which is not cited for it"
             return
-        near = [(paper, found) for paper in cited if (found := self._index.nearest(claim.whole, paper.sentences))]
+        near = [(paper, found) for paper in cited if (found := self._index.find_nearest(claim.whole, paper.sentences))]
         matches = [(paper, *found.match) for paper, found in near if found.match is not None]
         if matches:
             paper, part, match = max(matches, key=lambda one: one[2].likeness)
-            outcome.place, outcome.status = paper.place(part, match.passage), "altered"
+            outcome.place, outcome.status = paper.build_place(part, match.passage), "altered"
             outcome.differences = match.differences
         elif near:
             paper, best = max(near, key=lambda one: one[1].weight)
-            outcome.nearest = paper.place(best.part, best.sentence)
+            outcome.nearest = paper.build_place(best.part, best.sentence)

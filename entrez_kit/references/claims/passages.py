@@ -16,9 +16,9 @@ from difflib import SequenceMatcher
 from functools import cached_property
 from typing import Final, Literal
 
-from entrez_kit.base.sentences import sentence_breaks
+from entrez_kit.base.sentences import yield_sentence_breaks
 from entrez_kit.core.model import Result
-from entrez_kit.references.claims.units import unit_name, unit_tokens
+from entrez_kit.references.claims.units import find_unit_name, yield_unit_tokens
 
 DifferenceKind = Literal["number", "unit", "negation", "words"]
 
@@ -124,7 +124,7 @@ class FoldedText:
         self.has_markers = plain != text
         self._begins, self._starts, self._ends = array("I"), array("I"), array("I")
         row, cased, at = list[str](), list[str](), 0
-        for folded, original, start, end in _tokens(plain, after_number=after_number):
+        for folded, original, start, end in _yield_tokens(plain, after_number=after_number):
             if not folded:
                 continue
             if folded[-1].isdigit():
@@ -141,7 +141,7 @@ class FoldedText:
     def __len__(self) -> int:
         return len(self._starts)
 
-    def token(self, number: int) -> PassageToken:
+    def get_token(self, number: int) -> PassageToken:
         """Return a token by its index, from 0."""
         span = slice(self._begins[number], self._begins[number + 1])
         return PassageToken(
@@ -151,11 +151,11 @@ class FoldedText:
             self._ends[number],
         )
 
-    def tokens(self, first: int = 0, behind: int | None = None) -> list[PassageToken]:
+    def list_tokens(self, first: int = 0, behind: int | None = None) -> list[PassageToken]:
         """Return the tokens from ``first`` to ``behind``, exclusive."""
-        return [self.token(number) for number in range(first, len(self) if behind is None else behind)]
+        return [self.get_token(number) for number in range(first, len(self) if behind is None else behind)]
 
-    def words(self, first: int = 0, behind: int | None = None) -> Iterator[str]:
+    def yield_words(self, first: int = 0, behind: int | None = None) -> Iterator[str]:
         """Yield the folded words, numbers and signs from ``first`` to ``behind``, exclusive."""
         row, begins = self._row, self._begins
         for number in range(first, len(self) if behind is None else behind):
@@ -190,7 +190,7 @@ class FoldedText:
         for number in range(len(claim)):
             begin, end = claim._begins[number], claim._begins[number + 1]
             one, other = claim._cased[begin:end], self._cased[offset + begin : offset + end]
-            if one != other and not _same_capitals(other, one, is_unit=after_number):
+            if one != other and not _has_same_capitals(other, one, is_unit=after_number):
                 return False
             after_number = one[0] == _SET_OFF
         return True
@@ -209,9 +209,9 @@ class FoldedText:
         found: list[tuple[int, str]] = []
         for number in sorted(joint for joint in joints if 0 < joint < len(self)):
             # Yield a longer word for each further part.
-            word, behind = next(self.words(number - 1, number)), number
+            word, behind = next(self.yield_words(number - 1, number)), number
             while word.isalpha() and behind in joints and behind < min(len(self), number + _MAX_PARTS - 1):
-                word += next(self.words(behind, behind + 1))
+                word += next(self.yield_words(behind, behind + 1))
                 behind += 1
                 found.append((number - 1, word))
         return found
@@ -230,13 +230,13 @@ class FoldedText:
     @cached_property
     def _sentence_starts(self) -> "array[int]":
         starts = array("I", [0])
-        for end, begin in sentence_breaks(self.text, lines=True):
+        for end, begin in yield_sentence_breaks(self.text, lines=True):
             # In wrapped text, the end of a line ends a sentence only after a mark or before an empty line.
             if not self.wrapped or self.text.count("\n", end, begin) != 1 or self.text[end - 1] in ".!?…\"'”’»)]":
                 starts.append(begin)
         return starts
 
-    def sentence_of(self, passage: Passage) -> Passage:
+    def find_sentence(self, passage: Passage) -> Passage:
         """Return the whole sentence or sentences that contain a passage."""
         starts = self._sentence_starts
         begin = starts[max(0, bisect_right(starts, passage.start) - 1)]
@@ -256,9 +256,9 @@ class FoldedClaim:
     def __init__(self, text: str) -> None:
         self.text = text
         self.folded = FoldedText(text)
-        first = self.folded.token(0).text if len(self.folded) else ""
+        first = self.folded.get_token(0).text if len(self.folded) else ""
         self.forms = [self.folded]
-        if unit_name(first) or first in ("percent", "per"):
+        if find_unit_name(first) or first in ("percent", "per"):
             self.forms.append(FoldedText(text, after_number=True))
 
     def find_all(self, text: FoldedText, start: int = 0) -> Iterator[Passage]:
@@ -273,7 +273,7 @@ class FoldedClaim:
         for form in self.forms:
             words = {
                 word
-                for number, word in enumerate(form.words())
+                for number, word in enumerate(form.yield_words())
                 # A cross can be a sign or a letter, and the text may have a hyphenated word as one word.
                 if word.isalpha() and word != "x" and not form.is_hyphenated(number, number + 1)
             }
@@ -281,7 +281,7 @@ class FoldedClaim:
         return sorted(certain or ())
 
 
-def _same_capitals(one: str, other: str, *, is_unit: bool) -> bool:
+def _has_same_capitals(one: str, other: str, *, is_unit: bool) -> bool:
     """Return true if words with different capitals are the same word.
 
     They are not for genes (Tp53 belongs to another species) and units (Mg is not mg).
@@ -293,11 +293,11 @@ def _same_capitals(one: str, other: str, *, is_unit: bool) -> bool:
     return len(one) > 6 and (one.isupper() or other.isupper())  # too long for a symbol
 
 
-def _tokens(text: str, *, after_number: bool) -> Iterator[tuple[str, str, int, int]]:
+def _yield_tokens(text: str, *, after_number: bool) -> Iterator[tuple[str, str, int, int]]:
     """Yield tokens: folded, with capitals, and their offsets."""
     at, size = 0, len(text)
     if after_number:
-        for unit, start, end in unit_tokens(text, 0):
+        for unit, start, end in yield_unit_tokens(text, 0):
             yield unit, unit, start, end
             at = end
     while (match := _TOKEN.search(text, at)) is not None:
@@ -306,9 +306,9 @@ def _tokens(text: str, *, after_number: bool) -> Iterator[tuple[str, str, int, i
             case "word":
                 yield match[0].lower(), match[0], start, at
             case "number":
-                digits = _sign_before(text, start) + re.sub(f"[,{_THIN}]", "", match[0]).replace("·", ".")
+                digits = _find_sign_before(text, start) + re.sub(f"[,{_THIN}]", "", match[0]).replace("·", ".")
                 yield digits, digits, start, at
-                for unit, begin, end in unit_tokens(text, at):
+                for unit, begin, end in yield_unit_tokens(text, at):
                     yield unit, unit, begin, end
                     at = end
             case "sign":
@@ -329,7 +329,7 @@ def _tokens(text: str, *, after_number: bool) -> Iterator[tuple[str, str, int, i
                         yield *_fold_word(one), start, at
 
 
-def _sign_before(text: str, at: int) -> str:
+def _find_sign_before(text: str, at: int) -> str:
     """Return the sign or point before a number; a dash between numbers or in a word is not a minus."""
     sign = ""
     before = text[at - 1 : at]
@@ -350,7 +350,7 @@ def _fold_word(text: str) -> tuple[str, str]:
 
 def compare(text: FoldedText, first: int, behind: int, claim: FoldedText) -> NearMatch | None:
     """Compare a claim with tokens of a text; return None if they are not similar."""
-    mine, theirs = list(claim.words()), list(text.words(first, behind))
+    mine, theirs = list(claim.yield_words()), list(text.yield_words(first, behind))
     if len(mine) < MIN_WORDS or len(theirs) > 40 * len(mine):
         return None
     if (Counter(mine) & Counter(theirs)).total() / len(mine) < LIKE:
@@ -366,14 +366,14 @@ def compare(text: FoldedText, first: int, behind: int, claim: FoldedText) -> Nea
     if same / (end - begin) < LIKE:
         return None
     matcher.set_seq1(theirs[begin:end])
-    window, claimed = text.tokens(first + begin, first + end), claim.tokens()
-    differences = list(_differences(matcher, text.text, window, claim.text, claimed))
+    window, claimed = text.list_tokens(first + begin, first + end), claim.list_tokens()
+    differences = list(_yield_differences(matcher, text.text, window, claim.text, claimed))
     if not differences:  # the words are split differently: "notable", "not able"
-        differences = [_difference(text.text, window, claim.text, claimed, after_number=False)]
+        differences = [_build_difference(text.text, window, claim.text, claimed, after_number=False)]
     return NearMatch(Passage(window[0].start, window[-1].end), differences, 2 * same / (len(window) + len(claimed)))
 
 
-def _differences(
+def _yield_differences(
     matcher: "SequenceMatcher[str]",
     text: str,
     window: Sequence[PassageToken],
@@ -385,10 +385,10 @@ def _differences(
         if tag == "equal":
             for number, (one, other) in enumerate(zip(mine, theirs, strict=True), start=j1):
                 after = _follows_number(claimed, number)
-                if one.cased != other.cased and not _same_capitals(one.cased, other.cased, is_unit=after):
-                    yield _difference(text, [other], claim, [one], after_number=after)
+                if one.cased != other.cased and not _has_same_capitals(one.cased, other.cased, is_unit=after):
+                    yield _build_difference(text, [other], claim, [one], after_number=after)
         elif _join(theirs) != _join(mine):  # otherwise they differ only in a hyphen
-            yield _difference(text, theirs, claim, mine, after_number=_follows_number(claimed, j1))
+            yield _build_difference(text, theirs, claim, mine, after_number=_follows_number(claimed, j1))
 
 
 def _join(tokens: Sequence[PassageToken]) -> str:
@@ -399,7 +399,7 @@ def _follows_number(tokens: Sequence[PassageToken], number: int) -> bool:
     return number > 0 and tokens[number - 1].is_number
 
 
-def _difference(
+def _build_difference(
     text: str, theirs: Sequence[PassageToken], claim: str, mine: Sequence[PassageToken], *, after_number: bool
 ) -> ClaimDifference:
     words = [token.text for token in (*mine, *theirs)]

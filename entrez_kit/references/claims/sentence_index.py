@@ -66,7 +66,7 @@ class SentenceIndex:
     def _add(self, part: TextPart) -> None:
         begin, text = self.all.behind, part.folded
         firsts = text.sentences
-        words = [set(text.words(*pair)) for pair in pairwise(firsts)]
+        words = [set(text.yield_words(*pair)) for pair in pairwise(firsts)]
         for number, compound in text.compounds:
             words[bisect_right(firsts, number) - 1].add(compound)
         for number, of_sentence in enumerate(words, start=begin):
@@ -76,7 +76,7 @@ class SentenceIndex:
         self._begins.append(begin)
         self.all = Sentences(0, begin + len(words))
 
-    def candidates(self, words: Sequence[str], spread: int, within: Sentences) -> Iterator[TextPart]:
+    def yield_candidates(self, words: Sequence[str], spread: int, within: Sentences) -> Iterator[TextPart]:
         """Yield the parts that have all words in nearby sentences.
 
         Args:
@@ -85,15 +85,15 @@ class SentenceIndex:
             within: the sentences to search.
         """
         seen = -1
-        for sentence in self._near(words, spread, within) if words else range(within.first, within.behind):
+        for sentence in self._find_near(words, spread, within) if words else range(within.first, within.behind):
             number = bisect_right(self._begins, sentence) - 1
             if number > seen:
                 seen = number
                 yield self._parts[number]
 
-    def _near(self, words: Sequence[str], spread: int, within: Sentences) -> Iterator[int]:
+    def _find_near(self, words: Sequence[str], spread: int, within: Sentences) -> Iterator[int]:
         postings = [self._sentences.get(word, array("I")) for word in words]
-        ranges = [self._range(posting, within) for posting in postings]
+        ranges = [self._find_range(posting, within) for posting in postings]
         rarest, *others = sorted(range(len(words)), key=lambda number: len(ranges[number]))
         for at in ranges[rarest]:
             sentence = postings[rarest][at]
@@ -105,16 +105,16 @@ class SentenceIndex:
                 yield sentence
 
     @staticmethod
-    def _range(posting: "array[int]", within: Sentences) -> range:
+    def _find_range(posting: "array[int]", within: Sentences) -> range:
         return range(bisect_left(posting, within.first), bisect_left(posting, within.behind))
 
-    def nearest(self, claim: FoldedClaim, within: Sentences) -> "Nearest | None":
+    def find_nearest(self, claim: FoldedClaim, within: Sentences) -> "Nearest | None":
         """Return the sentence most similar to a claim, and a passage that nearly equals the claim."""
         shared, weights = Counter[int](), Counter[int]()
         total = within.behind - within.first
-        for word in dict.fromkeys(claim.folded.words()):
+        for word in dict.fromkeys(claim.folded.yield_words()):
             posting = self._sentences.get(word, array("I"))
-            found = self._range(posting, within)
+            found = self._find_range(posting, within)
             weight = round(100 * log(1 + total / len(found))) if found else 0
             for at in found:
                 shared[posting[at]] += 1
@@ -133,8 +133,8 @@ class SentenceIndex:
                         best = part, match
         part, local = self._locate(nearest)
         text, firsts = part.folded, part.folded.sentences
-        begin, end = text.token(firsts[local]).start, text.token(firsts[local + 1] - 1).end
-        return Nearest(part, text.sentence_of(Passage(begin, end)), weights[nearest], best)
+        begin, end = text.get_token(firsts[local]).start, text.get_token(firsts[local + 1] - 1).end
+        return Nearest(part, text.find_sentence(Passage(begin, end)), weights[nearest], best)
 
     def _locate(self, sentence: int) -> tuple[TextPart, int]:
         """Return the part with a sentence of the index, and the number of the sentence in the part."""

@@ -16,7 +16,7 @@ _PREFIXES: Final = {
 }
 
 
-def _names() -> Iterator[tuple[str, str, tuple[str, ...]]]:
+def _yield_names() -> Iterator[tuple[str, str, tuple[str, ...]]]:
     """Yield each unit: its name, the singular of its word, and its symbols."""
     yield "second", "second", ("s", "sec", "secs")
     yield "millisecond", "millisecond", ("ms", "msec")
@@ -42,11 +42,11 @@ def _names() -> Iterator[tuple[str, str, tuple[str, ...]]]:
 
 _SYMBOLS: Final = {
     symbol: name
-    for name, _, symbols in _names()
+    for name, _, symbols in _yield_names()
     for symbol in symbols
     if symbol not in ("pm", "dm", "um")  # an hour of the day; rare; a word
 }
-_WORDS: Final = {form: name for name, word, _ in _names() for form in (word, f"{word}s")}
+_WORDS: Final = {form: name for name, word, _ in _yield_names() for form in (word, f"{word}s")}
 PERCENT: Final = "%"
 _UNIT: Final = re.compile(
     r"[\s\u2009\u2010\u2011\u2013-]{0,2}(?:(?P<percent>per\s?cent)|(?P<unit>[A-Za-zµμ]{1,11}))(?![^\W_])", re.IGNORECASE
@@ -54,12 +54,12 @@ _UNIT: Final = re.compile(
 _DIVISION: Final = re.compile(r"\s?(?P<per>/|per(?=\s))\s?(?P<unit>[A-Za-zµμ]{1,11})(?![^\W_])")
 
 
-def unit_name(text: str) -> str | None:
+def find_unit_name(text: str) -> str | None:
     """Return the name of a unit, given its symbol or its word; None if the text is not a known unit."""
     return _SYMBOLS.get(text) or _WORDS.get(text.casefold())
 
 
-def unit_tokens(text: str, start: int) -> Iterator[tuple[str, int, int]]:
+def yield_unit_tokens(text: str, start: int) -> Iterator[tuple[str, int, int]]:
     """Yield the unit that follows a number as tokens: its name with its offsets, then "per" and the next unit.
 
     Args:
@@ -72,7 +72,7 @@ def unit_tokens(text: str, start: int) -> Iterator[tuple[str, int, int]]:
     if match["percent"]:
         yield PERCENT, match.start("percent"), match.end()
         return
-    while match is not None and (name := unit_name(match["unit"])):
+    while match is not None and (name := find_unit_name(match["unit"])):
         if match.re is _DIVISION:
             yield "per", match.start("per"), match.end("per")
         yield name, match.start("unit"), match.end()

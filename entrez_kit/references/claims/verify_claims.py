@@ -39,13 +39,15 @@ class ClaimOutcomes(SummarizedOutcomes[VerifiedClaim, VerifyResult]):
 
     def __iter__(self) -> Iterator[VerifiedClaim]:
         claims = self._request.claims
-        papers = _papers(self._services, list(dict.fromkeys(_key(one) for claim in claims for one in claim.ids)), self)
+        papers = _fetch_papers(
+            self._services, list(dict.fromkeys(_make_key(one) for claim in claims for one in claim.ids)), self
+        )
         failed = [paper.failure for paper in papers.values() if paper.failure is not None and not paper.parts]
         if failed and len(failed) == len(papers):
             raise failed[0]
         matcher = ClaimMatcher(list(papers.values()))
         for claim in claims:
-            cited = [papers[_key(one)] for one in claim.ids]
+            cited = [papers[_make_key(one)] for one in claim.ids]
             outcome = matcher.verify(claim.text, claim.ids, cited)
             outcome.line = claim.line
             self._verified.append(outcome)
@@ -62,12 +64,12 @@ class ClaimOutcomes(SummarizedOutcomes[VerifiedClaim, VerifyResult]):
         )
 
 
-def _key(text: str) -> str:
+def _make_key(text: str) -> str:
     identifier = read_identifier(text)
     return identifier.value.lower() if identifier is not None else text
 
 
-def _papers(services: Services, keys: Sequence[str], outcomes: ClaimOutcomes) -> dict[str, Paper]:
+def _fetch_papers(services: Services, keys: Sequence[str], outcomes: ClaimOutcomes) -> dict[str, Paper]:
     """Fetch the records of articles, for abstracts and publication status, then the full texts."""
     papers = {key: Paper(key) for key in keys}
     wanted = [key for key in keys if read_identifier(key) is not None]
@@ -105,18 +107,18 @@ def _take_text(paper: Paper, article: FulltextArticle) -> None:
         known = {part.text for part in paper.parts}
         paper.parts += [TextPart(text) for text in (article.abstract,) if text and text not in known]
         paper.parts += [TextPart(other.text) for other in article.other_abstracts]
-        paper.parts += _sections(article.sections, ())
+        paper.parts += _yield_sections(article.sections, ())
     else:
         wrapped = article.content_format == "pdf-text"
         paper.parts.append(TextPart(article.content, article.content_format, is_wrapped=wrapped))
 
 
-def _sections(sections: Sequence[Section], above: tuple[str, ...]) -> Iterator[TextPart]:
+def _yield_sections(sections: Sequence[Section], above: tuple[str, ...]) -> Iterator[TextPart]:
     for section in sections:
         path = (*above, section.heading) if section.heading else above
         if section.text:
             yield TextPart(section.text, " > ".join(path))
-        yield from _sections(section.subsections, path)
+        yield from _yield_sections(section.subsections, path)
 
 
 def verify_claims(services: Services, request: VerifyRequest) -> ClaimOutcomes:

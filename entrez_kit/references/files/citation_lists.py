@@ -29,7 +29,7 @@ def read_citations(text: str, *, bibtex: bool) -> list[dict[str, str]]:
     Raises:
         InvalidInput: the file has no references, or a reference cannot be read. The message has its line.
     """
-    citations = _from_bibtex(text) if bibtex else _from_csv(text)
+    citations = _read_bibtex(text) if bibtex else _read_csv(text)
     if not citations:
         raise InvalidInput(
             "The file does not contain a reference.",
@@ -39,7 +39,7 @@ def read_citations(text: str, *, bibtex: bool) -> list[dict[str, str]]:
     return citations
 
 
-def _from_bibtex(text: str) -> list[dict[str, str]]:
+def _read_bibtex(text: str) -> list[dict[str, str]]:
     citations = []
     for reference in BibtexFile(text, "The BibTeX file").references:
         first = reference.authors[0] if reference.authors else None
@@ -51,20 +51,20 @@ def _from_bibtex(text: str) -> list[dict[str, str]]:
             "volume": reference.volume,
             "issue": reference.issue,
             "pages": reference.pages,
-            "author": first and (first.group or first_author(first.text)),
+            "author": first and (first.group or get_first_author(first.text)),
         }
-        citations.append(_citation(values))
+        citations.append(_build_citation(values))
     return citations
 
 
-def _from_csv(text: str) -> list[dict[str, str]]:
+def _read_csv(text: str) -> list[dict[str, str]]:
     text = text.removeprefix("\ufeff")
     header = text.lstrip().partition("\n")[0]
     rows = csv.DictReader(io.StringIO(text), delimiter=max(",;\t", key=header.count))
     csv.field_size_limit(MAX_FIELD)
     citations = []
     try:
-        names = {_column(name) for name in rows.fieldnames or []}
+        names = {_normalize_column(name) for name in rows.fieldnames or []}
         if not names & {column for columns in COLUMNS.values() for column in columns}:
             raise InvalidInput(
                 f"The CSV file has no column for references; its header is {', '.join(sorted(names)) or 'empty'}.",
@@ -73,9 +73,9 @@ def _from_csv(text: str) -> list[dict[str, str]]:
                 details={"reason": "bad_csv"},
             )
         for row in rows:
-            values = {_column(name): value for name, value in row.items() if name}
+            values = {_normalize_column(name): value for name, value in row.items() if name}
             if any((value or "").strip() for value in values.values()):
-                citations.append(_citation(values))
+                citations.append(_build_citation(values))
     except csv.Error as exc:
         raise InvalidInput(
             f"The CSV file cannot be read: {exc}.",
@@ -85,11 +85,11 @@ def _from_csv(text: str) -> list[dict[str, str]]:
     return citations
 
 
-def _column(name: str | None) -> str:
+def _normalize_column(name: str | None) -> str:
     return (name or "").strip().lower().replace(" ", "_")
 
 
-def _citation(values: dict[str, Any]) -> dict[str, str]:
+def _build_citation(values: dict[str, Any]) -> dict[str, str]:
     found: dict[str, str] = {}
     for field, columns in COLUMNS.items():
         value = next((values[column] for column in columns if values.get(column)), None)
@@ -106,11 +106,11 @@ def _citation(values: dict[str, Any]) -> dict[str, str]:
         if rest and rest[0]:
             found.setdefault("last_page", rest[0])
     if "author_name" in found:
-        found["author_name"] = first_author(found["author_name"])
+        found["author_name"] = get_first_author(found["author_name"])
     return found
 
 
-def first_author(names: str) -> str:
+def get_first_author(names: str) -> str:
     """Return the first of several authors in PubMed's form: family name and initials ("Doe JA")."""
     first = re.split(r"(?<!\s)(?:\s*+;\s*+|\s++and\s++)", names)[0].strip()
     if "," in first:

@@ -10,8 +10,8 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from entrez_kit.base.frontend_text import cut_middle
-from entrez_kit.citations.csl import csl_item
-from entrez_kit.citations.write_bibtex import MONTHS, bibtex_item, bibtex_name, encode_doi, escape
+from entrez_kit.citations.csl import build_csl_item
+from entrez_kit.citations.write_bibtex import MONTHS, encode_doi, escape, write_bibtex_item, write_bibtex_name
 from entrez_kit.pubmed.models import Article
 from entrez_kit.references.files.references import (
     MAX_SHOWN,
@@ -20,14 +20,14 @@ from entrez_kit.references.files.references import (
     RefAuthor,
     Reference,
     ReferenceFile,
-    identifiers_in,
-    identifiers_of,
-    identifiers_of_note,
+    find_identifiers,
+    find_identifiers_in_notes,
+    find_year,
     is_about_version,
+    merge_identifiers,
     unreadable_error,
     warn_of_left_out,
     warn_of_repeated_keys,
-    year_in,
 )
 
 NAMES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -99,7 +99,7 @@ class BibtexFile(ReferenceFile):
         self._strings = {month: month for month in MONTHS}
         self._left_out: list[str] = []
         self._entries = list(self._read(name))
-        references = [_reference(entry) for entry in self._entries]
+        references = [_build_reference(entry) for entry in self._entries]
         super().__init__(
             references,
             [
@@ -123,7 +123,7 @@ class BibtexFile(ReferenceFile):
         logging.getLogger("bibtexparser").addHandler(logging.NullHandler())  # failures are raised below
         library = Splitter(self._text).split()
         for string in library.strings:
-            value = self._value(string.value)
+            value = self._read_value(string.value)
             if len(value) > MAX_STRING:
                 raise unreadable_error(name, "this @string is too long", line=(string.start_line or 0) + 1)
             self._strings[string.key.lower()] = value
@@ -143,9 +143,9 @@ class BibtexFile(ReferenceFile):
                 continue
             start = self._text.index(entry.raw or "", cursor)
             cursor = start + len(entry.raw or "")
-            yield self._entry(entry, start, cursor)
+            yield self._read_entry(entry, start, cursor)
 
-    def _entry(self, entry: Any, start: int, end: int) -> _BibEntry:
+    def _read_entry(self, entry: Any, start: int, end: int) -> _BibEntry:
         values: dict[str, str] = {}
         spans: dict[str, tuple[int, int]] = {}
         cursor = start + (entry.raw.find(",") + 1)
@@ -155,13 +155,13 @@ class BibtexFile(ReferenceFile):
             cursor = begin + len(field.value)
             name = field.key.lower()
             if name not in values and self._text[begin:cursor] == field.value:
-                values[name], spans[name] = self._value(field.value), (begin, cursor)
+                values[name], spans[name] = self._read_value(field.value), (begin, cursor)
         return _BibEntry(entry.entry_type.lower(), entry.key, (entry.start_line or 0) + 1, values, spans, start, end)
 
-    def _value(self, raw: str) -> str:
+    def _read_value(self, raw: str) -> str:
         """Return the text of a value: remove its braces or quotes, replace macros, and join its parts."""
         parts = []
-        for part in _parts(raw):
+        for part in _split_value(raw):
             text = part.strip()
             if text[:1] in ("{", '"') and len(text) > 1:
                 parts.append(text[1:-1])
@@ -169,26 +169,26 @@ class BibtexFile(ReferenceFile):
                 parts.append(self._strings.get(text.lower(), text))
         return "".join(parts)
 
-    def original(self, index: int) -> OriginalRecord:
+    def get_original(self, index: int) -> OriginalRecord:
         """Return the fields and the text of an entry."""
-        from entrez_kit.references.files.tagged_fields import fields_of_bibtex
+        from entrez_kit.references.files.tagged_fields import convert_bibtex
 
         entry = self._entries[index]
-        values = {name: latex_to_text(value) for name, value in entry.values.items()}
-        fields = fields_of_bibtex(entry.kind, values, self.references[index])
+        values = {name: convert_latex(value) for name, value in entry.values.items()}
+        fields = convert_bibtex(entry.kind, values, self.references[index])
         return OriginalRecord(fields, self._text[entry.start : entry.end])
 
     def correct(self, corrections: Mapping[int, FieldUpdate]) -> str:
         """Return the text with changed references, by their index."""
         edits: list[tuple[int, int, str]] = []
         for number, correction in corrections.items():
-            edits += self._edits(self._entries[number], correction)
+            edits += self._yield_edits(self._entries[number], correction)
         text = self._text
         for begin, end, new in sorted(edits, reverse=True):
             text = text[:begin] + new + text[end:]
         return text
 
-    def _edits(self, entry: _BibEntry, correction: FieldUpdate) -> Iterator[tuple[int, int, str]]:
+    def _yield_edits(self, entry: _BibEntry, correction: FieldUpdate) -> Iterator[tuple[int, int, str]]:
         if correction.same_as is not None:
             after = re.compile(r"\s*").match(self._text, entry.end)
             yield entry.start, after.end() if after else entry.end, ""
@@ -199,7 +199,7 @@ class BibtexFile(ReferenceFile):
         added: list[tuple[str, str]] = []
         for name, value in correction.fields.items():
             if name == "authors":
-                text = " and ".join(bibtex_name(author) for author in value)
+                text = " and ".join(write_bibtex_name(author) for author in value)
             elif name == "doi":
                 text = encode_doi(value)
             elif name in ("pmid", "pmcid"):
@@ -208,7 +208,7 @@ class BibtexFile(ReferenceFile):
                 text = escape(value)
                 if name == "pages":
                     text = re.sub(r"(?<=\w)-(?=\w)", "--", text)
-            field = _field_for(entry, name)
+            field = _find_field(entry, name)
             if field is None:
                 added.append((NAMES[name][0], f"{{{text}}}"))
             else:
@@ -222,11 +222,11 @@ class BibtexFile(ReferenceFile):
         elif note and note.rstrip(".") not in old:
             yield *entry.spans["note"], f"{{{old.rstrip('.')}. {note}}}" if old else f"{{{note}}}"
         if added:
-            yield self._insertion(entry, added)
+            yield self._build_insertion(entry, added)
 
     def _replace(self, entry: _BibEntry, record: Article) -> str:
         """Return the entry of a record with the key and the user's own fields of an entry."""
-        item = {name: value for name, value in csl_item(record).items() if name != "keyword"}
+        item = {name: value for name, value in build_csl_item(record).items() if name != "keyword"}
         if "abstract" not in entry.spans:
             item.pop("abstract", None)
         own = {name: self._text[slice(*span)] for name, span in entry.spans.items() if name not in _OF_WORK}
@@ -234,11 +234,11 @@ class BibtexFile(ReferenceFile):
             own["note"] = f"{{{note.rstrip('.')}. {escape(item.pop('note'))}}}" if "note" in item else own["note"]
         else:
             own.pop("note", None)
-        *lines, last = bibtex_item(item, entry.key).split("\n")
+        *lines, last = write_bibtex_item(item, entry.key).split("\n")
         lines += [f"  {name} = {value}," for name, value in own.items() if name != "abstract"]
         return ("\r\n" if "\r\n" in self._text else "\n").join([*lines, last])
 
-    def _insertion(self, entry: _BibEntry, added: list[tuple[str, str]]) -> tuple[int, int, str]:
+    def _build_insertion(self, entry: _BibEntry, added: list[tuple[str, str]]) -> tuple[int, int, str]:
         """Insert new fields after the last one, with the same indentation."""
         newline = "\r\n" if "\r\n" in self._text else "\n"
         if not entry.spans:
@@ -261,10 +261,10 @@ def _name_block(block: Any) -> str:
     return f"{number}: {cut_middle(line.strip(), MAX_SHOWN)}"
 
 
-def _parts(raw: str) -> Iterator[str]:
+def _split_value(raw: str) -> Iterator[str]:
     """Split a value at each # outside of braces and quotes."""
     quoted, start = False, 0
-    for place, (character, depth) in enumerate(zip(raw, _depths(raw), strict=True)):
+    for place, (character, depth) in enumerate(zip(raw, _count_braces(raw), strict=True)):
         if character == '"' and depth == 0:
             quoted = not quoted
         elif character == "#" and depth == 0 and not quoted:
@@ -273,12 +273,12 @@ def _parts(raw: str) -> Iterator[str]:
     yield raw[start:]
 
 
-def _depths(text: str) -> list[int]:
+def _count_braces(text: str) -> list[int]:
     """Return the number of open braces after each character."""
     return list(accumulate((character == "{") - (character == "}") for character in text))
 
 
-def _field_for(entry: _BibEntry, name: str) -> str | None:
+def _find_field(entry: _BibEntry, name: str) -> str | None:
     """Return the name of the BibTeX field with the value of a field."""
     if name == "pmid" and entry.values.get("eprinttype", "").lower() != "pubmed":
         return "pmid" if "pmid" in entry.spans else None
@@ -296,102 +296,104 @@ def _enclose(old: str, new: str) -> str:
     return f"{{{new}}}"
 
 
-def latex_to_text(text: str) -> str:
+def convert_latex(text: str) -> str:
     """Convert LaTeX to plain text."""
-    if len(text) > MAX_LATEX or max(_depths(text), default=0) > MAX_DEPTH:
+    if len(text) > MAX_LATEX or max(_count_braces(text), default=0) > MAX_DEPTH:
         text = re.sub(r"[{}]", "", text)  # too large for the LaTeX parser, and not a real value
     elif _SPECIAL.search(text):
         from pylatexenc.latex2text import LatexNodes2Text
 
         for macro, character in ((r"\textbraceleft", "\ue000"), (r"\textbraceright", "\ue001")):
             text = text.replace(f"{macro}{{}}", character).replace(macro, character)
-        text = _GREEK.sub(lambda match: _greek_letter(match[1]), text)
+        text = _GREEK.sub(lambda match: _find_greek_letter(match[1]), text)
         text = str(LatexNodes2Text().latex_to_text(_BARE_PERCENT.sub(r"\\%", text)))
         text = text.replace("\ue000", "{").replace("\ue001", "}").replace("ˆ", "^")
     return " ".join(text.replace(r"\%", "%").split())
 
 
-def _greek_letter(name: str) -> str:
+def _find_greek_letter(name: str) -> str:
     case = "CAPITAL" if name[0].isupper() else "SMALL"
     return unicodedata.lookup(f"GREEK {case} LETTER {name.upper().replace('LAMBDA', 'LAMDA')}")
 
 
-def _reference(entry: _BibEntry) -> Reference:
-    def plain(name: str) -> str | None:
+def _build_reference(entry: _BibEntry) -> Reference:
+    def get_plain(name: str) -> str | None:
         value = next((entry.values[field] for field in NAMES[name] if entry.values.get(field, "").strip()), None)
-        return latex_to_text(value) if value is not None else None
+        return convert_latex(value) if value is not None else None
 
-    def raw(name: str) -> str:
+    def get_raw(name: str) -> str:
         # Identifiers and URLs contain only these escaped characters.
         return re.sub(r"\\([_%&#])", r"\1", entry.values.get(name, "")).replace("{", "").replace("}", "")
 
-    authors, more = _authors(entry.values.get("author", ""))
-    other = identifiers_of_note(raw("note"), raw("annote")) | identifiers_in(raw("url"), raw("ee"), raw("howpublished"))
+    authors, more = _read_authors(entry.values.get("author", ""))
+    other = find_identifiers_in_notes(get_raw("note"), get_raw("annote")) | find_identifiers(
+        get_raw("url"), get_raw("ee"), get_raw("howpublished")
+    )
     in_pubmed = entry.values.get("eprinttype", entry.values.get("archiveprefix", "")).lower() == "pubmed"
     return Reference(
         key=entry.key or f"line {entry.line}",
         line=entry.line,
-        title=plain("title"),
+        title=get_plain("title"),
         authors=authors,
         more_authors=more,
-        journal=plain("journal") if entry.kind not in ("book", "misc", "online", "report", "techreport") else None,
-        year=year_in(plain("year")),
-        volume=plain("volume"),
-        issue=plain("issue"),
-        pages=plain("pages"),
-        **identifiers_of(
+        journal=get_plain("journal") if entry.kind not in ("book", "misc", "online", "report", "techreport") else None,
+        year=find_year(get_plain("year")),
+        volume=get_plain("volume"),
+        issue=get_plain("issue"),
+        pages=get_plain("pages"),
+        **merge_identifiers(
             other,
-            doi=unquote(raw("doi")),
-            pmid=raw("pmid") or (raw("eprint") if in_pubmed else None),
-            pmcid=raw("pmcid") or raw("pmc"),
+            doi=unquote(get_raw("doi")),
+            pmid=get_raw("pmid") or (get_raw("eprint") if in_pubmed else None),
+            pmcid=get_raw("pmcid") or get_raw("pmc"),
         ),
     )
 
 
-def _authors(text: str) -> tuple[list[RefAuthor], bool]:
+def _read_authors(text: str) -> tuple[list[RefAuthor], bool]:
     from bibtexparser.middlewares.names import split_multiple_persons_names
 
     text = _EMPTY_BRACES.sub(r"{\1}", " ".join(text.split()))
-    parts = _without_braces(text).split(" and ")
+    parts = _strip_braces(text).split(" and ")
     if _is_braced(text) and len(parts) > 1 and all(part.count(",") == 1 for part in parts):
         text = " and ".join(parts)  # the braces enclose a list of persons
     names = [name for name in split_multiple_persons_names(text) if name.strip()]
     more = bool(names) and names[-1].strip().lower() == "others"
-    return [_author(name) for name in (names[:-1] if more else names)], more
+    return [_read_author(name) for name in (names[:-1] if more else names)], more
 
 
 def _is_braced(text: str) -> bool:
     """Return true if one pair of braces encloses the whole text."""
-    depths = _depths(text)
+    depths = _count_braces(text)
     return text.startswith("{") and depths[-1] == 0 and depths.count(0) == 1
 
 
-def _without_braces(text: str) -> str:
+def _strip_braces(text: str) -> str:
     while _is_braced(text):
         text = text[1:-1].strip()
     return text
 
 
-def _author(name: str) -> RefAuthor:
+def _read_author(name: str) -> RefAuthor:
     from bibtexparser.middlewares.names import InvalidNameError, parse_single_name_into_parts
 
     name = name.strip()
     if _is_braced(name):
-        inside = _without_braces(name)
-        if not _BRACED_PERSON.fullmatch(latex_to_text(inside)):
-            return RefAuthor(group=latex_to_text(name))
+        inside = _strip_braces(name)
+        if not _BRACED_PERSON.fullmatch(convert_latex(inside)):
+            return RefAuthor(group=convert_latex(name))
         name = inside
     if _EXTENDED.match(name):
         pieces = _EXTENDED.split(name)[1:]
         parts = {
-            key.lower(): latex_to_text(value.strip().strip(",")) for key, value in zip(*[iter(pieces)] * 2, strict=True)
+            key.lower(): convert_latex(value.strip().strip(",")) for key, value in zip(*[iter(pieces)] * 2, strict=True)
         }
         family = " ".join(part for part in (parts.get("prefix"), parts.get("family")) if part)
         return RefAuthor(family=family, given=parts.get("given"))
     try:
         read = parse_single_name_into_parts(name, strict=False)
     except InvalidNameError:
-        return RefAuthor(group=latex_to_text(name))
-    family = latex_to_text(" ".join([*read.von, *read.last]))
-    given = latex_to_text(" ".join(read.first))
-    return RefAuthor(family=family, given=given) if family else RefAuthor(group=given or latex_to_text(name))
+        return RefAuthor(group=convert_latex(name))
+    family = convert_latex(" ".join([*read.von, *read.last]))
+    given = convert_latex(" ".join(read.first))
+    return RefAuthor(family=family, given=given) if family else RefAuthor(group=given or convert_latex(name))

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from entrez_kit.citations.csl import csl_item
+from entrez_kit.citations.csl import build_csl_item
 from entrez_kit.pubmed.models import Article
 from entrez_kit.references.files.references import (
     FieldUpdate,
@@ -13,13 +13,13 @@ from entrez_kit.references.files.references import (
     RefAuthor,
     Reference,
     ReferenceFile,
-    identifiers_in,
-    identifiers_of,
-    identifiers_of_note,
+    find_identifiers,
+    find_identifiers_in_notes,
+    find_year,
     is_about_version,
+    merge_identifiers,
     unreadable_error,
     warn_of_repeated_keys,
-    year_in,
 )
 
 _NUMBERS: Final = {
@@ -56,7 +56,7 @@ class CslFile(ReferenceFile):
         except RecursionError:
             raise unreadable_error(name, "its lists and objects are nested too deeply") from None
         self._items = self._find_items(name)
-        references = [csl_reference(number, item) for number, item in enumerate(self._items, start=1)]
+        references = [read_csl_item(number, item) for number, item in enumerate(self._items, start=1)]
         super().__init__(references, warn_of_repeated_keys(references))
 
     def _find_items(self, name: str) -> list[dict[str, Any]]:
@@ -74,12 +74,12 @@ class CslFile(ReferenceFile):
                 raise unreadable_error(name, f"item {number} is not a reference in CSL-JSON", hint=hint)
         return document
 
-    def original(self, index: int) -> OriginalRecord:
+    def get_original(self, index: int) -> OriginalRecord:
         """Return the fields and the text of an item."""
-        from entrez_kit.references.files.tagged_fields import fields_of_csl
+        from entrez_kit.references.files.tagged_fields import convert_csl
 
         item = self._items[index]
-        return OriginalRecord(fields_of_csl(item, self.references[index]), json.dumps(item, ensure_ascii=False))
+        return OriginalRecord(convert_csl(item, self.references[index]), json.dumps(item, ensure_ascii=False))
 
     def correct(self, corrections: Mapping[int, FieldUpdate]) -> str:
         """Return the text with changed references, by their index."""
@@ -102,7 +102,7 @@ def _replace(item: dict[str, Any], newer: Article) -> None:
     if is_about_version(str(own.get("note") or "")):
         del own["note"]
     omitted = {"keyword"} | ({"abstract"} - set(item))
-    fields = {name: value for name, value in csl_item(newer).items() if name not in omitted}
+    fields = {name: value for name, value in build_csl_item(newer).items() if name not in omitted}
     notes = [str(one["note"]) for one in (own, fields) if one.get("note")]
     item.clear()
     item |= {**fields, **own, **({"note": " ".join(notes)} if notes else {})}
@@ -132,10 +132,10 @@ def _correct(item: dict[str, Any], correction: FieldUpdate) -> None:
         item["note"] = " ".join(part for part in (str(item.get("note") or "").strip(), correction.note) if part)
 
 
-def csl_reference(number: int, item: Mapping[str, Any]) -> Reference:
+def read_csl_item(number: int, item: Mapping[str, Any]) -> Reference:
     """Read one item. An item without an id is named by its number."""
 
-    def text(name: str) -> str | None:
+    def get_text(name: str) -> str | None:
         value = item.get(name)
         if isinstance(value, list):  # Crossref writes lists of one
             value = value[0] if value else None
@@ -144,24 +144,24 @@ def csl_reference(number: int, item: Mapping[str, Any]) -> Reference:
         return " ".join(re.sub(r"</?(?:i|b|sub|sup|span|sc)\b[^<>]*+>", "", str(value)).split()) or None
 
     names = item.get("author")
-    authors = [_author(name) for name in names if isinstance(name, dict)] if isinstance(names, list) else []
-    other = identifiers_of_note(text("note")) | identifiers_in(text("URL"))
+    authors = [_read_author(name) for name in names if isinstance(name, dict)] if isinstance(names, list) else []
+    other = find_identifiers_in_notes(get_text("note")) | find_identifiers(get_text("URL"))
     journal = item.get("type") not in ("book", "report", "webpage", "article", "software", "dataset", "thesis")
     return Reference(
-        key=text("id") or text("citation-key") or f"item {number}",
-        title=text("title"),
+        key=get_text("id") or get_text("citation-key") or f"item {number}",
+        title=get_text("title"),
         authors=[author for author in authors if author.text and author.text.lower() not in ("others", "et al.")],
         more_authors=any(author.text.lower() in ("others", "et al.") for author in authors),
-        journal=(text("container-title") or text("container-title-short")) if journal else None,
-        year=_year(item.get("issued")),
-        volume=text("volume"),
-        issue=text("issue"),
-        pages=text("page") or text("number"),
-        **identifiers_of(other, doi=text("DOI"), pmid=text("PMID"), pmcid=text("PMCID")),
+        journal=(get_text("container-title") or get_text("container-title-short")) if journal else None,
+        year=_read_year(item.get("issued")),
+        volume=get_text("volume"),
+        issue=get_text("issue"),
+        pages=get_text("page") or get_text("number"),
+        **merge_identifiers(other, doi=get_text("DOI"), pmid=get_text("PMID"), pmcid=get_text("PMCID")),
     )
 
 
-def _author(name: dict[str, Any]) -> RefAuthor:
+def _read_author(name: dict[str, Any]) -> RefAuthor:
     parts = {key: " ".join(str(value).split()) for key, value in name.items() if isinstance(value, str)}
     family = " ".join(parts[key] for key in ("dropping-particle", "non-dropping-particle", "family") if parts.get(key))
     if parts.get("literal") or not family:
@@ -169,10 +169,10 @@ def _author(name: dict[str, Any]) -> RefAuthor:
     return RefAuthor(family=family, given=parts.get("given"))
 
 
-def _year(date: Any) -> str | None:
+def _read_year(date: Any) -> str | None:
     if not isinstance(date, dict):
-        return year_in(str(date)) if date else None
+        return find_year(str(date)) if date else None
     parts = date.get("date-parts")
     if isinstance(parts, list) and parts and isinstance(parts[0], list) and parts[0]:
-        return year_in(str(parts[0][0]))
-    return year_in(str(date.get("raw") or date.get("literal") or ""))
+        return find_year(str(parts[0][0]))
+    return find_year(str(date.get("raw") or date.get("literal") or ""))

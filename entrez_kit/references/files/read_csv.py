@@ -12,11 +12,11 @@ from entrez_kit.references.files.references import (
     RefAuthor,
     Reference,
     ReferenceFile,
-    identifiers_in,
-    identifiers_of,
+    find_identifiers,
+    find_year,
+    merge_identifiers,
     parse_name,
     unreadable_error,
-    year_in,
 )
 from entrez_kit.references.files.tagged_fields import Field
 
@@ -77,42 +77,46 @@ class CsvFile(ReferenceFile):
         except csv.Error as exc:
             raise unreadable_error(name, f"this table cannot be read: {exc}") from None
         self._rows = [(row, line) for row, line in found if any(row.values())]
-        super().__init__([_reference(row, number, line) for number, (row, line) in enumerate(self._rows, start=1)])
+        super().__init__(
+            [_build_reference(row, number, line) for number, (row, line) in enumerate(self._rows, start=1)]
+        )
 
-    def original(self, index: int) -> OriginalRecord:
+    def get_original(self, index: int) -> OriginalRecord:
         """Return the fields of a row; a column without a tag becomes a note."""
         row, reference = self._rows[index][0], self.references[index]
-        return OriginalRecord(tuple(dict.fromkeys(one for one in _fields(row, reference) if one[1])))
+        return OriginalRecord(tuple(dict.fromkeys(one for one in _yield_fields(row, reference) if one[1])))
 
 
 def _fold(name: str | None) -> str:
     return " ".join((name or "").strip().lower().replace("_", " ").split())
 
 
-def _value(row: Mapping[str, str], field: str) -> str | None:
+def _get_value(row: Mapping[str, str], field: str) -> str | None:
     return next((row[column] for column in COLUMNS[field] if row.get(column)), None)
 
 
-def _reference(row: Mapping[str, str], number: int, line: int) -> Reference:
+def _build_reference(row: Mapping[str, str], number: int, line: int) -> Reference:
     pages = "-".join(part for column in ("page start", "page end") if (part := row.get(column, "")))
-    authors, more = _authors(_value(row, "authors") or "")
-    links = identifiers_in(row.get("link"), row.get("url"))
+    authors, more = _split_authors(_get_value(row, "authors") or "")
+    links = find_identifiers(row.get("link"), row.get("url"))
     return Reference(
-        key=_value(row, "key") or f"record {number}",
+        key=_get_value(row, "key") or f"record {number}",
         line=line,
-        title=_value(row, "title"),
+        title=_get_value(row, "title"),
         authors=authors,
         more_authors=more,
-        journal=_value(row, "journal"),
-        year=year_in(_value(row, "year")),
-        volume=_value(row, "volume"),
-        issue=_value(row, "issue"),
-        pages=pages or _value(row, "pages"),
-        **identifiers_of(links, doi=_value(row, "doi"), pmid=_value(row, "pmid"), pmcid=_value(row, "pmcid")),
+        journal=_get_value(row, "journal"),
+        year=find_year(_get_value(row, "year")),
+        volume=_get_value(row, "volume"),
+        issue=_get_value(row, "issue"),
+        pages=pages or _get_value(row, "pages"),
+        **merge_identifiers(
+            links, doi=_get_value(row, "doi"), pmid=_get_value(row, "pmid"), pmcid=_get_value(row, "pmcid")
+        ),
     )
 
 
-def _authors(text: str) -> tuple[list[RefAuthor], bool]:
+def _split_authors(text: str) -> tuple[list[RefAuthor], bool]:
     """Split the authors of a cell: at semicolons, at "and", or else at the commas between "Doe J, Roe K"."""
     text = re.sub(r" ?\([0-9]{6,}\)", "", " ".join(text.split())).strip().rstrip(".")
     if ";" in text:
@@ -128,10 +132,10 @@ def _authors(text: str) -> tuple[list[RefAuthor], bool]:
     return (found[:-1] if more else found), more
 
 
-def _fields(row: Mapping[str, str], reference: Reference) -> Iterator[Field]:
+def _yield_fields(row: Mapping[str, str], reference: Reference) -> Iterator[Field]:
     known = {column for columns in COLUMNS.values() for column in columns}
     yield "TY", "JOUR" if reference.journal else "GEN"
-    yield "ID", reference.key if _value(row, "key") else ""
+    yield "ID", reference.key if _get_value(row, "key") else ""
     for author in reference.authors:
         yield "AU", author.text
     values: tuple[tuple[str, Any], ...] = (

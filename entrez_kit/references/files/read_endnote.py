@@ -7,12 +7,12 @@ from entrez_kit.references.files.references import (
     OriginalRecord,
     Reference,
     ReferenceFile,
-    identifiers_in,
-    identifiers_of,
+    find_identifiers,
+    find_year,
+    merge_identifiers,
     parse_name,
-    year_in,
 )
-from entrez_kit.references.files.tagged_fields import fields_of_endnote
+from entrez_kit.references.files.tagged_fields import convert_endnote
 
 
 class EndnoteFile(ReferenceFile):
@@ -24,14 +24,14 @@ class EndnoteFile(ReferenceFile):
 
     def __init__(self, records: Sequence[Any]) -> None:
         self._records = records
-        super().__init__([endnote_reference(record, number) for number, record in enumerate(records, start=1)])
+        super().__init__([read_endnote_record(record, number) for number, record in enumerate(records, start=1)])
 
-    def original(self, index: int) -> OriginalRecord:
+    def get_original(self, index: int) -> OriginalRecord:
         """Return the fields of a record."""
-        return OriginalRecord(fields_of_endnote(self._records[index], self.references[index]))
+        return OriginalRecord(convert_endnote(self._records[index], self.references[index]))
 
 
-def endnote_reference(record: Any, number: int) -> Reference:
+def read_endnote_record(record: Any, number: int) -> Reference:
     """Read one record, of an export or of a citation in a Word document.
 
     Args:
@@ -39,32 +39,32 @@ def endnote_reference(record: Any, number: int) -> Reference:
         number: the position of the record, used if the record does not have a number.
     """
 
-    def first(*paths: str) -> str | None:
-        return next((text for path in paths for text in _texts(record, path)), None)
+    def get_first(*paths: str) -> str | None:
+        return next((text for path in paths for text in _yield_texts(record, path)), None)
 
-    authors = [parse_name(name) for name in _texts(record, "contributors/authors/author")]
-    other = identifiers_in(*_texts(record, "urls/related-urls/url"), *_texts(record, "custom2"))
-    number_of_pubmed = first("accession-num") or ""
-    database = (first("remote-database-name") or "").lower()
+    authors = [parse_name(name) for name in _yield_texts(record, "contributors/authors/author")]
+    other = find_identifiers(*_yield_texts(record, "urls/related-urls/url"), *_yield_texts(record, "custom2"))
+    number_of_pubmed = get_first("accession-num") or ""
+    database = (get_first("remote-database-name") or "").lower()
     in_pubmed = not database or "pubmed" in database or "medline" in database
     pmid = number_of_pubmed if in_pubmed and number_of_pubmed.isdigit() and len(number_of_pubmed) <= 8 else None
     return Reference(
-        key=first("label", "rec-number") or f"record {number}",
+        key=get_first("label", "rec-number") or f"record {number}",
         line=record.sourceline,
-        title=first("titles/title"),
+        title=get_first("titles/title"),
         authors=[one for one in authors if one.text],
-        journal=first(
+        journal=get_first(
             "periodical/full-title", "titles/secondary-title", "periodical/abbr-1", "alt-periodical/full-title"
         ),
-        year=year_in(first("dates/year")),
-        volume=first("volume"),
-        issue=first("number"),
-        pages=first("pages", "section"),
-        **identifiers_of(other, doi=first("electronic-resource-num"), pmid=pmid, pmcid=first("custom2")),
+        year=find_year(get_first("dates/year")),
+        volume=get_first("volume"),
+        issue=get_first("number"),
+        pages=get_first("pages", "section"),
+        **merge_identifiers(other, doi=get_first("electronic-resource-num"), pmid=pmid, pmcid=get_first("custom2")),
     )
 
 
-def _texts(record: Any, path: str) -> Iterator[str]:
+def _yield_texts(record: Any, path: str) -> Iterator[str]:
     """Yield the texts at a path without the style elements that EndNote adds."""
     for element in record.iterfind(path):
         if text := " ".join("".join(element.itertext()).split()):

@@ -9,11 +9,11 @@ from entrez_kit.references.files.references import (
     RefAuthor,
     Reference,
     ReferenceFile,
-    identifier_of,
+    find_identifier,
+    find_year,
     parse_name,
     unreadable_error,
     warn_of_left_out,
-    year_in,
 )
 
 _LINE: Final = re.compile(r"([A-Z]{2,4}) *- ?(.*)")
@@ -28,16 +28,16 @@ class NbibFile(ReferenceFile):
         self._fields = [fields for fields, _ in records]
         joined = [f"{start}: {fields[0][0]}- {fields[0][1]}" for fields, start in records if _has_two(fields)]
         warnings = warn_of_left_out(joined, "these records contain another one, without a line PMID-")
-        super().__init__([_reference(fields, start) for fields, start in records], warnings)
+        super().__init__([_build_reference(fields, start) for fields, start in records], warnings)
 
-    def original(self, index: int) -> OriginalRecord:
+    def get_original(self, index: int) -> OriginalRecord:
         """Return the fields and the text of a record."""
         from entrez_kit.citations.write_nbib import wrap_field
-        from entrez_kit.references.files.tagged_fields import fields_of_nbib
+        from entrez_kit.references.files.tagged_fields import convert_nbib
 
         lines = self._fields[index]
         text = "\n".join(line for tag, value in lines for line in wrap_field(tag, value))
-        return OriginalRecord(fields_of_nbib(lines, self.references[index]), text)
+        return OriginalRecord(convert_nbib(lines, self.references[index]), text)
 
 
 def read_nbib(text: str, name: str) -> ReferenceFile:
@@ -79,29 +79,29 @@ def _has_two(fields: list[tuple[str, str]]) -> bool:
     return sum(number > 1 for number in Counter(tag for tag, _ in fields if tag in _ONCE).values()) > 1
 
 
-def _reference(fields: list[tuple[str, str]], line: int) -> Reference:
-    def first(*tags: str) -> str | None:
+def _build_reference(fields: list[tuple[str, str]], line: int) -> Reference:
+    def get_first(*tags: str) -> str | None:
         return next((value for tag in tags for name, value in fields if name == tag and value), None)
 
     located = [value.split(" ")[0] for tag, value in fields if tag in ("LID", "AID") and value.endswith("[doi]")]
-    pmid = identifier_of("pmid", first("PMID"))
+    pmid = find_identifier("pmid", get_first("PMID"))
     return Reference(
         key=pmid or f"line {line}",
         line=line,
-        title=first("TI", "BTI"),
-        authors=_authors(fields),
-        journal=first("JT", "TA"),
-        year=year_in(first("DP", "DEP")),
-        volume=first("VI"),
-        issue=first("IP"),
-        pages=first("PG"),
-        doi=identifier_of("doi", next(iter(located), None)),
+        title=get_first("TI", "BTI"),
+        authors=_read_authors(fields),
+        journal=get_first("JT", "TA"),
+        year=find_year(get_first("DP", "DEP")),
+        volume=get_first("VI"),
+        issue=get_first("IP"),
+        pages=get_first("PG"),
+        doi=find_identifier("doi", next(iter(located), None)),
         pmid=pmid,
-        pmcid=identifier_of("pmcid", first("PMC")),
+        pmcid=find_identifier("pmcid", get_first("PMC")),
     )
 
 
-def _authors(fields: list[tuple[str, str]]) -> list[RefAuthor]:
+def _read_authors(fields: list[tuple[str, str]]) -> list[RefAuthor]:
     """Return the authors. A group after editors or investigators is not an author."""
     full = any(tag == "FAU" for tag, _ in fields)
     authors: list[RefAuthor] = []

@@ -8,7 +8,7 @@ from typing import Final
 
 from entrez_kit.base.frontend_text import cut_middle
 from entrez_kit.citations.csl import to_one_line
-from entrez_kit.citations.write_ris import ris_name, ris_record
+from entrez_kit.citations.write_ris import write_ris_name, write_ris_record
 from entrez_kit.pubmed.models import Article
 from entrez_kit.references.files.references import (
     MAX_SHOWN,
@@ -16,15 +16,15 @@ from entrez_kit.references.files.references import (
     OriginalRecord,
     Reference,
     ReferenceFile,
-    identifiers_in,
-    identifiers_of,
-    identifiers_of_note,
+    find_identifiers,
+    find_identifiers_in_notes,
+    find_year,
     is_about_version,
+    merge_identifiers,
     parse_name,
     unreadable_error,
     warn_of_left_out,
     warn_of_repeated_keys,
-    year_in,
 )
 
 _TAG: Final = re.compile(r"([A-Z][A-Z0-9]) {1,2}-(?: (.*)|\s*)")
@@ -83,16 +83,16 @@ class _Record:
     fields: list[_TaggedField] = field(default_factory=list)
     end: int = 0
 
-    def values(self, *tags: str) -> list[str]:
+    def list_values(self, *tags: str) -> list[str]:
         """Return the values of the first of several tags that has values."""
         for tag in tags:
             if values := [text for one in self.fields if one.tag == tag and (text := to_one_line(one.value))]:
                 return values
         return []
 
-    def first(self, *tags: str) -> str | None:
+    def get_first(self, *tags: str) -> str | None:
         """Return the first value of these tags."""
-        return next(iter(self.values(*tags)), None)
+        return next(iter(self.list_values(*tags)), None)
 
 
 @dataclass(slots=True)
@@ -105,7 +105,7 @@ class _RecordEdit:
 
     def put(self, tags: tuple[str, ...], values: list[str], *, every: bool = False) -> None:
         """Write values at the first tag that is present, or at the end, and remove the lines that they replace."""
-        present = [tag for tag in tags if self.record.values(tag)]
+        present = [tag for tag in tags if self.record.list_values(tag)]
         line_end, last = self.lines[self.record.start].end or "\n", self.lines[self.record.end]
         for tag in (present if every else present[:1]) or [tags[0]]:
             places = [number for one in self.record.fields if one.tag == tag for number in one.lines]
@@ -120,21 +120,21 @@ class _RecordEdit:
         """Write the first page, and the last one if there is one or if the record has one."""
         first, dash, last = pages.partition("-")
         self.put(("SP",), [first])
-        if dash or self.record.values("EP"):
+        if dash or self.record.list_values("EP"):
             self.put(("EP",), [last] if dash else [])
 
     def put_journal(self, title: str, short: str | None) -> None:
         """Write the title at each tag of a title, and the abbreviation at each tag of an abbreviation."""
         long = tuple(tag for tag in _JOURNALS if tag not in _SHORT)
-        if self.record.values(*long) or not self.record.values(*_SHORT):
+        if self.record.list_values(*long) or not self.record.list_values(*_SHORT):
             self.put(long, [to_one_line(title)], every=True)
-        if self.record.values(*_SHORT) and short:
+        if self.record.list_values(*_SHORT) and short:
             self.put(_SHORT, [to_one_line(short)], every=True)
 
     def put_year(self, year: str) -> None:
         """Write the year at each tag of a date that is present; month and day are kept."""
         for tag in _YEARS:
-            if old := self.record.first(tag):
+            if old := self.record.get_first(tag):
                 self.put((tag,), [re.sub(r"^[0-9]{4}", year, old) if tag != "PY" else year])
 
     def replace_all(self, lines: list[str]) -> None:
@@ -145,7 +145,7 @@ class _RecordEdit:
 
     def add_note(self, note: str) -> None:
         """Write a note below the others, unless one of them has its words."""
-        notes = self.record.values("N1")
+        notes = self.record.list_values("N1")
         if not any(note.rstrip(".") in one for one in notes):
             self.put(("N1",), [*notes, to_one_line(note)])
 
@@ -158,10 +158,10 @@ class RisFile(ReferenceFile):
     """
 
     def __init__(self, text: str, name: str) -> None:
-        self._lines = [_line(part) for part in text.splitlines(keepends=True)]
+        self._lines = [_read_line(part) for part in text.splitlines(keepends=True)]
         self._left_out: list[list[str]] = []
         self._records = list(self._split_records(name))
-        references = [_reference(number, record) for number, record in enumerate(self._records, start=1)]
+        references = [_build_reference(number, record) for number, record in enumerate(self._records, start=1)]
         joined = [f"{line + 1}: {cut_middle(self._lines[line].text, MAX_SHOWN)}" for line in self._find_joined()]
         warnings = warn_of_left_out(
             [one[0] for one in self._left_out if len(one) > 1] + joined, "RIS needs a line TY  - and ER  -"
@@ -213,7 +213,7 @@ class RisFile(ReferenceFile):
             if len(again) > 1:
                 yield min(again.values())
 
-    def original(self, index: int) -> OriginalRecord:
+    def get_original(self, index: int) -> OriginalRecord:
         """Return the fields of a record."""
         record = self._records[index]
         fields = (
@@ -239,7 +239,7 @@ class RisFile(ReferenceFile):
             if name in _SIMPLE:
                 edit.put(_SIMPLE[name], [to_one_line(value)])
             elif name == "authors":
-                edit.put(_AUTHORS, [ris_name(author) for author in value])
+                edit.put(_AUTHORS, [write_ris_name(author) for author in value])
             elif name == "pages":
                 edit.put_pages(str(value))
             elif name == "journal":
@@ -251,9 +251,11 @@ class RisFile(ReferenceFile):
 
     def _replace(self, record: _Record, newer: Article) -> list[str]:
         """Return the lines of a newer record with the user's own fields of a record."""
-        has_abstract = bool(record.values("AB", "N2"))
+        has_abstract = bool(record.list_values("AB", "N2"))
         lines = [
-            line for line in ris_record(newer).split("\n") if line[:2] != "KW" and (line[:2] != "AB" or has_abstract)
+            line
+            for line in write_ris_record(newer).split("\n")
+            if line[:2] != "KW" and (line[:2] != "AB" or has_abstract)
         ]
         own = [
             self._lines[number].text
@@ -264,37 +266,37 @@ class RisFile(ReferenceFile):
         return [*lines[:-1], *own, lines[-1]]
 
 
-def _reference(number: int, record: _Record) -> Reference:
-    first, last = record.first("SP"), record.first("EP")
-    names = record.values(*_AUTHORS)
+def _build_reference(number: int, record: _Record) -> Reference:
+    first, last = record.get_first("SP"), record.get_first("EP")
+    names = record.list_values(*_AUTHORS)
     more = bool(names) and re.fullmatch(r"et al\.?|others", names[-1], re.IGNORECASE) is not None
-    addresses = [text for tag in ("UR", "L3", "M3") for text in record.values(tag)]
-    other = identifiers_of_note(*record.values("N1")) | identifiers_in(*addresses)
-    number_of_pubmed = record.first("AN") or ""
-    database = (record.first("DB") or record.first("DP") or "").lower()
+    addresses = [text for tag in ("UR", "L3", "M3") for text in record.list_values(tag)]
+    other = find_identifiers_in_notes(*record.list_values("N1")) | find_identifiers(*addresses)
+    number_of_pubmed = record.get_first("AN") or ""
+    database = (record.get_first("DB") or record.get_first("DP") or "").lower()
     # Numbers of other databases (CINAHL, Embase) can have as many digits.
     in_pubmed = _PUBMED.search(database) or (not database and re.fullmatch(r"[0-9]{5,8}", number_of_pubmed))
     return Reference(
-        key=record.first("ID") or f"record {number}",
+        key=record.get_first("ID") or f"record {number}",
         line=record.start + 1,
-        title=record.first(*_TITLES),
+        title=record.get_first(*_TITLES),
         authors=[parse_name(name) for name in (names[:-1] if more else names)],
         more_authors=more,
-        journal=record.first(*_JOURNALS) if record.kind in _WITH_JOURNAL else None,
-        year=year_in(record.first(*_YEARS)),
-        volume=record.first("VL"),
-        issue=record.first("IS", "CP"),
-        pages="-".join(part for part in (first or record.first("C7"), last) if part) or None,
-        **identifiers_of(
+        journal=record.get_first(*_JOURNALS) if record.kind in _WITH_JOURNAL else None,
+        year=find_year(record.get_first(*_YEARS)),
+        volume=record.get_first("VL"),
+        issue=record.get_first("IS", "CP"),
+        pages="-".join(part for part in (first or record.get_first("C7"), last) if part) or None,
+        **merge_identifiers(
             other,
-            doi=record.first("DO"),
+            doi=record.get_first("DO"),
             pmid=number_of_pubmed if in_pubmed else None,
-            pmcid=identifiers_in(record.first("C2")).get("pmcid"),
+            pmcid=find_identifiers(record.get_first("C2")).get("pmcid"),
         ),
     )
 
 
-def _line(part: str) -> _TaggedLine:
+def _read_line(part: str) -> _TaggedLine:
     text = part.rstrip("\r\n\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029")
     match = _TAG.fullmatch(text.lstrip("\ufeff"))
     return _TaggedLine(intern(match[1]) if match else "", text, intern(part[len(text) :]))

@@ -85,7 +85,7 @@ def encode_text(text: str, encoding: str) -> bytes:
         return text.encode("utf-8")
 
 
-def kind_of(text: str, name: str, suffix: str, *, hint: str = HINT) -> str:
+def detect_kind(text: str, name: str, suffix: str, *, hint: str = HINT) -> str:
     """Detect the format of a file by its suffix, or else by its beginning: bibtex, ris, csl, nbib or ids.
 
     Raises:
@@ -102,7 +102,7 @@ def kind_of(text: str, name: str, suffix: str, *, hint: str = HINT) -> str:
     return kind
 
 
-def reference_file(text: str, name: str, kind: str) -> ReferenceFile:
+def read_reference_file(text: str, name: str, kind: str) -> ReferenceFile:
     """Read a file of references.
 
     Args:

@@ -97,7 +97,7 @@ class ReferenceFile:
         self.references = references
         self.warnings = list(warnings)
 
-    def original(self, index: int) -> OriginalRecord:
+    def get_original(self, index: int) -> OriginalRecord:
         """Return all fields of a record, by its index."""
         raise NotImplementedError("files of this format have references without fields")
 
@@ -106,7 +106,7 @@ class ReferenceFile:
         raise NotImplementedError("files of this format cannot be corrected")
 
 
-def identifiers_in(*texts: str | None) -> dict[IdKind, str]:
+def find_identifiers(*texts: str | None) -> dict[IdKind, str]:
     """Return the identifiers in the values of fields, the first of each kind: bare, with a label, or in a URL."""
     found: dict[IdKind, str] = {}
     for text in texts:
@@ -122,34 +122,34 @@ def identifiers_in(*texts: str | None) -> dict[IdKind, str]:
     return found
 
 
-def identifiers_of_note(*notes: str | None) -> dict[IdKind, str]:
+def find_identifiers_in_notes(*notes: str | None) -> dict[IdKind, str]:
     """Return the identifiers of notes that contain only identifiers: other notes may name another work."""
     alone = [note for note in notes if note and not re.search(r"[^\W\d_]{2}", _IDENTIFIERS.sub(" ", note))]
-    return identifiers_in(*alone)
+    return find_identifiers(*alone)
 
 
 def is_about_version(note: str) -> bool:
     """Return whether a note is about this version of a work only: a preprint, its status or its identifiers."""
-    return _VERSION_NOTE.fullmatch(note.strip()) is not None or bool(identifiers_of_note(note))
+    return _VERSION_NOTE.fullmatch(note.strip()) is not None or bool(find_identifiers_in_notes(note))
 
 
-def identifier_of(kind: IdKind, text: str | None) -> str | None:
+def find_identifier(kind: IdKind, text: str | None) -> str | None:
     """Return the identifier of one kind from the field for this kind."""
     identifier = read_identifier(text or "")
     if identifier is None and kind == "pmcid" and re.fullmatch(r"[0-9]+", (text or "").strip()):
         identifier = read_identifier(f"PMC{(text or '').strip()}")
     if identifier is None or identifier.kind != kind:
-        return identifiers_in(text).get(kind)
+        return find_identifiers(text).get(kind)
     return identifier.value
 
 
-def identifiers_of(other: Mapping[IdKind, str], **values: str | None) -> dict[str, Any]:
+def merge_identifiers(other: Mapping[IdKind, str], **values: str | None) -> dict[str, Any]:
     """Return identifiers by kind: those of the fields given, or else those of ``other``."""
     kinds: tuple[IdKind, ...] = ("doi", "pmid", "pmcid")
-    return {kind: identifier_of(kind, values.get(kind)) or other.get(kind) for kind in kinds}
+    return {kind: find_identifier(kind, values.get(kind)) or other.get(kind) for kind in kinds}
 
 
-def year_in(text: str | None) -> str | None:
+def find_year(text: str | None) -> str | None:
     """Return the first year in a date."""
     match = YEAR.search(text or "")
     return match[0] if match else None

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from entrez_kit.citations.csl import Item, to_one_line
 from entrez_kit.pubmed.pages import expand_ranges
-from entrez_kit.references.files.references import Reference, parse_name, year_in
+from entrez_kit.references.files.references import Reference, find_year, parse_name
 
 Field = tuple[str, str]
 
@@ -162,7 +162,7 @@ _PLUMBING: Final = frozenset(("file", "timestamp", "owner", "date-added", "date-
 """Fields of BibTeX that only the program that wrote them needs."""
 
 
-def first_value(fields: Iterable[Field], *tags: str) -> str | None:
+def get_first_value(fields: Iterable[Field], *tags: str) -> str | None:
     """Return the first value of the first tag that has one."""
     values = list_values(fields, *tags)
     return values[0] if values else None
@@ -182,14 +182,14 @@ def _clean(fields: Iterable[tuple[str, Any]]) -> tuple[Field, ...]:
     return tuple(dict.fromkeys((tag, text) for tag, value in fields if (text := to_one_line(value))))
 
 
-def _pages(text: str | None) -> Iterator[tuple[str, str | None]]:
+def _split_pages(text: str | None) -> Iterator[tuple[str, str | None]]:
     first, dash, last = expand_ranges((text or "").replace("--", "-")).partition("-")
     yield "SP", first.strip()
     if dash:
         yield "EP", last.strip()
 
 
-def fields_of_reference(reference: Reference) -> tuple[Field, ...]:
+def convert_reference(reference: Reference) -> tuple[Field, ...]:
     """Return the fields of a reference of a list or a manuscript."""
     return _clean(
         [
@@ -200,7 +200,7 @@ def fields_of_reference(reference: Reference) -> tuple[Field, ...]:
             ("PY", reference.year),
             ("VL", reference.volume),
             ("IS", reference.issue),
-            *_pages(reference.pages),
+            *_split_pages(reference.pages),
             ("DO", reference.doi),
             ("AN", reference.pmid),
             ("DB", "PubMed" if reference.pmid else None),
@@ -210,7 +210,7 @@ def fields_of_reference(reference: Reference) -> tuple[Field, ...]:
     )
 
 
-def fields_of_bibtex(kind: str, values: Mapping[str, str], reference: Reference) -> tuple[Field, ...]:
+def convert_bibtex(kind: str, values: Mapping[str, str], reference: Reference) -> tuple[Field, ...]:
     """Return the fields of a BibTeX entry; ``values`` are texts without LaTeX."""
     fields: list[tuple[str, Any]] = [("TY", _BIBTEX_TYPES.get(kind, "GEN")), ("ID", reference.key)]
     fields += [("AU", author.text) for author in reference.authors]
@@ -224,7 +224,7 @@ def fields_of_bibtex(kind: str, values: Mapping[str, str], reference: Reference)
             fields += [("KW", word.strip()) for word in re.split(r"[;,]", value)]
         elif name not in _PLUMBING and name not in _READ_BY_REFERENCE:
             fields.append(("N1", f"{name}: {value}"))
-    fields += [("PY", reference.year), *_pages(reference.pages), *_fields_of_ids(reference)]
+    fields += [("PY", reference.year), *_split_pages(reference.pages), *_yield_id_fields(reference)]
     return _clean(fields)
 
 
@@ -236,14 +236,14 @@ _READ_BY_REFERENCE: Final = frozenset(
 )
 
 
-def _fields_of_ids(reference: Reference) -> Iterator[tuple[str, str | None]]:
+def _yield_id_fields(reference: Reference) -> Iterator[tuple[str, str | None]]:
     yield "DO", reference.doi
     yield "C2", reference.pmcid
     if reference.pmid:
         yield from (("AN", reference.pmid), ("DB", "PubMed"))
 
 
-def fields_of_csl(item: Mapping[str, Any], reference: Reference) -> tuple[Field, ...]:
+def convert_csl(item: Mapping[str, Any], reference: Reference) -> tuple[Field, ...]:
     """Return the fields of an item of CSL-JSON."""
     fields: list[tuple[str, Any]] = [
         ("TY", _RIS_TYPES.get(str(item.get("type") or ""), "GEN")),
@@ -260,11 +260,11 @@ def fields_of_csl(item: Mapping[str, Any], reference: Reference) -> tuple[Field,
             fields += [("KW", word.strip()) for word in re.split(r"[;,]", str(text))]
         elif name not in ("id", "type", "page", "number", "PMID", "citation-key", "citation-label"):
             fields.append(("N1", f"{name}: {text}"))
-    fields += [("PY", reference.year), *_pages(reference.pages), *_fields_of_ids(reference)]
+    fields += [("PY", reference.year), *_split_pages(reference.pages), *_yield_id_fields(reference)]
     return _clean(fields)
 
 
-def fields_of_nbib(lines: Sequence[Field], reference: Reference) -> tuple[Field, ...]:
+def convert_nbib(lines: Sequence[Field], reference: Reference) -> tuple[Field, ...]:
     """Return the fields of a MEDLINE record."""
     fields: list[tuple[str, Any]] = [
         ("TY", "JOUR" if any(tag == "JT" or tag == "TA" for tag, _ in lines) else "BOOK"),
@@ -276,22 +276,22 @@ def fields_of_nbib(lines: Sequence[Field], reference: Reference) -> tuple[Field,
         if tag in _NBIB_TAGS
     ]
     fields += [("SN", value.split(" ")[0]) for tag, value in lines if tag in ("IS", "ISBN")]
-    fields += [("PY", reference.year), ("DA", first_value(lines, "DP")), *_pages(reference.pages)]
-    return _clean([*fields, *_fields_of_ids(reference)])
+    fields += [("PY", reference.year), ("DA", get_first_value(lines, "DP")), *_split_pages(reference.pages)]
+    return _clean([*fields, *_yield_id_fields(reference)])
 
 
-def fields_of_endnote(record: Any, reference: Reference) -> tuple[Field, ...]:
+def convert_endnote(record: Any, reference: Reference) -> tuple[Field, ...]:
     """Return the fields of a record of EndNote XML."""
 
-    def texts(path: str) -> list[str]:
+    def list_texts(path: str) -> list[str]:
         return [" ".join("".join(element.itertext()).split()) for element in record.iterfind(path)]
 
     kind = record.find("ref-type")
     number = (kind.text or "").strip() if kind is not None else ""
     fields: list[tuple[str, Any]] = [("TY", _ENDNOTE_TYPES.get(number, "GEN")), ("ID", reference.key)]
-    fields += [(tag, text) for path, tag in _ENDNOTE_TAGS for text in texts(path)]
-    fields += [("T2", reference.journal), ("J2", next(iter(texts("periodical/abbr-1")), None))]
-    fields += [("PY", reference.year), *_pages(reference.pages)]
+    fields += [(tag, text) for path, tag in _ENDNOTE_TAGS for text in list_texts(path)]
+    fields += [("T2", reference.journal), ("J2", next(iter(list_texts("periodical/abbr-1")), None))]
+    fields += [("PY", reference.year), *_split_pages(reference.pages)]
     if not any(tag == "DO" and value for tag, value in fields):
         fields.append(("DO", reference.doi))
     return _clean(fields)
@@ -300,47 +300,47 @@ def fields_of_endnote(record: Any, reference: Reference) -> tuple[Field, ...]:
 # RIS fields in other formats
 
 
-def csl_of_fields(fields: Sequence[Field], key: str, *, pmid: str | None, doi: str | None, pmcid: str | None) -> Item:
+def convert_to_csl(fields: Sequence[Field], key: str, *, pmid: str | None, doi: str | None, pmcid: str | None) -> Item:
     """Return RIS fields as an item of CSL-JSON."""
-    kind = CSL_TYPES.get(first_value(fields, "TY") or "", "document")
-    pages = "-".join(part for tag in ("SP", "EP") if (part := first_value(fields, tag)))
-    year = year_in(first_value(fields, "PY", "Y1", "DA"))
-    container = first_value(fields, *JOURNAL_TAGS)
+    kind = CSL_TYPES.get(get_first_value(fields, "TY") or "", "document")
+    pages = "-".join(part for tag in ("SP", "EP") if (part := get_first_value(fields, tag)))
+    year = find_year(get_first_value(fields, "PY", "Y1", "DA"))
+    container = get_first_value(fields, *JOURNAL_TAGS)
     note = [
         value for tag, value in fields if tag in ("N1", "RN") and not value.startswith(("source: ", "merged with "))
     ]
     item: Item = {
         "id": key,
         "type": kind,
-        "title": first_value(fields, *TITLE_TAGS),
-        "author": [_csl_name(name) for name in list_values(fields, *AUTHOR_TAGS) if name != "et al."],
-        "editor": [_csl_name(name) for name in list_values(fields, "A2", "ED", "A3")],
+        "title": get_first_value(fields, *TITLE_TAGS),
+        "author": [_build_csl_name(name) for name in list_values(fields, *AUTHOR_TAGS) if name != "et al."],
+        "editor": [_build_csl_name(name) for name in list_values(fields, "A2", "ED", "A3")],
         "container-title": container if kind not in ("book", "thesis") else None,
-        "container-title-short": short if (short := first_value(fields, "J2", "JA")) != container else None,
-        "collection-title": first_value(fields, "T3"),
-        "volume": first_value(fields, "VL"),
-        "issue": first_value(fields, "IS", "CP"),
-        "page": pages or first_value(fields, "C7"),
+        "container-title-short": short if (short := get_first_value(fields, "J2", "JA")) != container else None,
+        "collection-title": get_first_value(fields, "T3"),
+        "volume": get_first_value(fields, "VL"),
+        "issue": get_first_value(fields, "IS", "CP"),
+        "page": pages or get_first_value(fields, "C7"),
         "issued": {"date-parts": [[int(year)]]} if year else None,
         "DOI": doi,
         "PMID": pmid,
         "PMCID": pmcid,
-        "URL": first_value(fields, "UR"),
-        "publisher": first_value(fields, "PB"),
-        "publisher-place": first_value(fields, "CY", "PP"),
-        "edition": first_value(fields, "ET"),
-        "language": first_value(fields, "LA"),
-        "abstract": first_value(fields, *ABSTRACT_TAGS),
+        "URL": get_first_value(fields, "UR"),
+        "publisher": get_first_value(fields, "PB"),
+        "publisher-place": get_first_value(fields, "CY", "PP"),
+        "edition": get_first_value(fields, "ET"),
+        "language": get_first_value(fields, "LA"),
+        "abstract": get_first_value(fields, *ABSTRACT_TAGS),
         "keyword": "; ".join(list_values(fields, "KW")),
-        "genre": first_value(fields, "M3"),
-        ("ISBN" if kind in ("book", "chapter") else "ISSN"): first_value(fields, "SN"),
-        "source": first_value(fields, "DB"),
+        "genre": get_first_value(fields, "M3"),
+        ("ISBN" if kind in ("book", "chapter") else "ISSN"): get_first_value(fields, "SN"),
+        "source": get_first_value(fields, "DB"),
         "note": ". ".join(note),
     }
     return {name: value for name, value in item.items() if value not in (None, "", [], {})}
 
 
-def _csl_name(text: str) -> dict[str, str]:
+def _build_csl_name(text: str) -> dict[str, str]:
     name = parse_name(text)
     if name.group:
         return {"literal": name.group}
@@ -349,16 +349,18 @@ def _csl_name(text: str) -> dict[str, str]:
     return {part: value for part, value in parts.items() if value}
 
 
-def nbib_of_fields(fields: Sequence[Field], *, pmid: str | None, doi: str | None, pmcid: str | None) -> Iterator[Field]:
+def convert_to_nbib(
+    fields: Sequence[Field], *, pmid: str | None, doi: str | None, pmcid: str | None
+) -> Iterator[Field]:
     """Yield RIS fields as fields of a MEDLINE record."""
     yield "PMID", pmid or ""
-    yield "VI", first_value(fields, "VL") or ""
-    yield "IP", first_value(fields, "IS", "CP") or ""
-    yield "DP", year_in(first_value(fields, "PY", "Y1", "DA")) or ""
-    yield "TI", first_value(fields, *TITLE_TAGS) or ""
-    yield "PG", "-".join(part for tag in ("SP", "EP") if (part := first_value(fields, tag)))
+    yield "VI", get_first_value(fields, "VL") or ""
+    yield "IP", get_first_value(fields, "IS", "CP") or ""
+    yield "DP", find_year(get_first_value(fields, "PY", "Y1", "DA")) or ""
+    yield "TI", get_first_value(fields, *TITLE_TAGS) or ""
+    yield "PG", "-".join(part for tag in ("SP", "EP") if (part := get_first_value(fields, tag)))
     yield "LID", f"{doi} [doi]" if doi else ""
-    yield "AB", first_value(fields, *ABSTRACT_TAGS) or ""
+    yield "AB", get_first_value(fields, *ABSTRACT_TAGS) or ""
     for text in list_values(fields, *AUTHOR_TAGS):
         name = parse_name(text)
         if name.group:
@@ -367,8 +369,8 @@ def nbib_of_fields(fields: Sequence[Field], *, pmid: str | None, doi: str | None
         yield "FAU", name.text
         initials = "".join(word[0] for word in re.findall(r"[^\W\d_]+", name.given or ""))
         yield "AU", f"{name.family} {initials}".strip()
-    yield "LA", first_value(fields, "LA") or ""
-    journal, short = first_value(fields, "T2", "JF", "JO"), first_value(fields, "J2", "JA")
+    yield "LA", get_first_value(fields, "LA") or ""
+    journal, short = get_first_value(fields, "T2", "JF", "JO"), get_first_value(fields, "J2", "JA")
     yield "TA", short or journal or ""
     yield "JT", journal or short or ""
     for word in list_values(fields, "KW"):

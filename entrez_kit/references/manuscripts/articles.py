@@ -7,13 +7,13 @@ from typing import Any, Final
 from entrez_kit.base.errors import EntityNotFound, UpstreamError
 from entrez_kit.base.identifiers import Identifier
 from entrez_kit.fulltext.jats.text import read_reference_list
-from entrez_kit.fulltext.jats.tree import MAX_BYTES, get_attribute, iter_descendants, local, parse
+from entrez_kit.fulltext.jats.tree import MAX_BYTES, get_attribute, get_local_name, iter_descendants, parse
 from entrez_kit.pubmed.models import CitedWork
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.xml.references import read_references
-from entrez_kit.references.check.pasted_lists import as_reference, read_list
+from entrez_kit.references.check.pasted_lists import build_reference, read_list
 from entrez_kit.references.files.read_endnote import EndnoteFile
-from entrez_kit.references.files.references import RefAuthor, Reference, identifiers_of, unreadable_error, year_in
+from entrez_kit.references.files.references import RefAuthor, Reference, find_year, merge_identifiers, unreadable_error
 from entrez_kit.references.manuscripts.document import Line, Manuscript, Paragraph
 from entrez_kit.services import Services
 
@@ -32,12 +32,14 @@ def read_article_xml(content: bytes, name: str) -> Manuscript:
     except UpstreamError:
         size = f"it has {len(content):,} bytes (the limit is {MAX_BYTES:,})"
         raise unreadable_error(name, size if len(content) > MAX_BYTES else "its XML is not well-formed") from None
-    if local(root) == "xml" and (records := list(root.iter("record"))):
+    if get_local_name(root) == "xml" and (records := list(root.iter("record"))):
         if root.getroottree().docinfo.internalDTD is not None:
             raise unreadable_error(name, "its XML has a DTD, but EndNote does not export DTDs")
         exported = EndnoteFile(records)
         return Manuscript(exported.references, file=exported)
-    articles = [root] if local(root) == "article" else list(iter_descendants(root, "article", outside=("article",)))
+    articles = (
+        [root] if get_local_name(root) == "article" else list(iter_descendants(root, "article", outside=("article",)))
+    )
     references = [one for article in articles for one in _iter_references(article)]
     return Manuscript(references, searched="it has no <ref> with content")
 
@@ -55,24 +57,24 @@ def _iter_references(article: Any) -> Iterator[Reference]:
 def _read_reference(element: Any, key: str, number: int, text: str) -> Reference:
     """Read one reference: as fields if the publisher tagged the fields of an article, else as text."""
 
-    def first(*names: str) -> str | None:
+    def get_first(*names: str) -> str | None:
         found = (_join_text(one) for name in names for one in iter_descendants(element, name))
         return next((one for one in found if one), None)
 
     ids = {get_attribute(one, "pub-id-type").lower(): _join_text(one) for one in iter_descendants(element, "pub-id")}
-    written = as_reference(text, number)
+    written = build_reference(text, number)
     base = {
         "key": key,
         "line": element.sourceline,
         "number": str(number),
-        **identifiers_of(
+        **merge_identifiers(
             {kind: value for kind in ("doi", "pmid", "pmcid") if (value := getattr(written, kind))},
             doi=ids.get("doi"),
             pmid=ids.get("pmid"),
             pmcid=ids.get("pmcid") or ids.get("pmc"),
         ),
     }
-    title = first("article-title")
+    title = get_first("article-title")
     if not title:
         return written.model_copy(update=base)
     authors = []
@@ -80,29 +82,31 @@ def _read_reference(element: Any, key: str, number: int, text: str) -> Reference
     holders = [one for one in groups if get_attribute(one, "person-group-type") in ("author", "")] or [element]
     for holder in holders:
         for name in iter_descendants(holder, "name", "string-name", "collab"):
-            parts = {local(part): _join_text(part) for part in name}
+            parts = {get_local_name(part): _join_text(part) for part in name}
             if parts.get("surname"):
                 authors.append(RefAuthor(family=parts["surname"], given=parts.get("given-names")))
             elif whole := _join_text(name):
                 authors.append(RefAuthor(group=whole))
-    start, end = first("fpage"), first("lpage")
+    start, end = get_first("fpage"), get_first("lpage")
     return Reference(
         **base,
         title=title,
         authors=authors,
         more_authors=next(iter_descendants(element, "etal"), None) is not None,
-        journal=first("source"),
-        year=year_in(first("year")),
-        volume=first("volume"),
-        issue=first("issue"),
-        pages="-".join(part for part in (start, end) if part) or first("elocation-id", "page-range"),
+        journal=get_first("source"),
+        year=find_year(get_first("year")),
+        volume=get_first("volume"),
+        issue=get_first("issue"),
+        pages="-".join(part for part in (start, end) if part) or get_first("elocation-id", "page-range"),
     )
 
 
 def read_paragraphs(content: bytes) -> Iterator[Paragraph]:
     """Yield the paragraphs of a JATS article, with the numbers of cited references in brackets."""
     root = parse(content)
-    articles = [root] if local(root) == "article" else list(iter_descendants(root, "article", outside=("article",)))
+    articles = (
+        [root] if get_local_name(root) == "article" else list(iter_descendants(root, "article", outside=("article",)))
+    )
     for article in articles:
         outside = ("sub-article", "response", "front", "ref")
         listed = iter_descendants(article, "ref", outside=outside)
@@ -110,15 +114,15 @@ def read_paragraphs(content: bytes) -> Iterator[Paragraph]:
         for holder in iter_descendants(article, "abstract", "body", outside=("sub-article", "response")):
             for element in iter_descendants(holder, "p"):
                 is_quote = next(element.iterancestors("{*}disp-quote"), None) is not None
-                marked = " ".join("".join(_with_numbers(element, numbers)).split())
+                marked = " ".join("".join(_yield_with_numbers(element, numbers)).split())
                 marked = _BETWEEN_NUMBERS.sub(lambda match: match[1].strip(), marked)
                 yield Paragraph(element.sourceline, _TWICE_BRACKETED.sub(r"[\1]", marked), is_quote)
 
 
-def _with_numbers(element: Any, numbers: Mapping[str, int]) -> Iterator[str]:
+def _yield_with_numbers(element: Any, numbers: Mapping[str, int]) -> Iterator[str]:
     yield element.text or ""
     for child in element:
-        name = local(child) if isinstance(child.tag, str) else ""
+        name = get_local_name(child) if isinstance(child.tag, str) else ""
         called = (
             [str(numbers[one]) for one in get_attribute(child, "rid").split() if one in numbers]
             if name == "xref"
@@ -127,7 +131,7 @@ def _with_numbers(element: Any, numbers: Mapping[str, int]) -> Iterator[str]:
         if called:
             yield f"[{', '.join(called)}]"
         elif name and name != "p":
-            yield from _with_numbers(child, numbers)
+            yield from _yield_with_numbers(child, numbers)
         yield child.tail or ""
 
 
@@ -175,7 +179,7 @@ def fetch_references(services: Services, article: Identifier) -> list[Reference]
         for one in found.articles:
             if listed := getattr(one, "references", None):
                 return [
-                    as_reference(entry.citation, number, number=str(number), where="reference")
+                    build_reference(entry.citation, number, number=str(number), where="reference")
                     for number, entry in enumerate(listed, start=1)
                 ]
     except EntityNotFound:
@@ -202,5 +206,5 @@ def _to_reference(cited: CitedWork, number: int) -> Reference:
     """Convert an entry of PubMed's list. An entry with identifiers is checked by these, without its text."""
     ids = {"pmid": cited.pmid, "pmcid": cited.pmcid, "doi": cited.doi}
     if cited.citation and not any(ids.values()):
-        return as_reference(cited.citation, number, number=str(number), where="reference")
+        return build_reference(cited.citation, number, number=str(number), where="reference")
     return Reference(key=f"reference {number}", line=number, number=str(number), **ids)

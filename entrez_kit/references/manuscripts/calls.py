@@ -77,7 +77,7 @@ def _find_problems(manuscript: Manuscript) -> Iterable[InTextFinding]:
     if len({one.what for one in numbered}) >= min(MIN_CALLS, len(references)) and len(numbered) >= len(named) / 2:
         return _check_numbers(references, numbered)
     if named:
-        return _match_calls(named, [(_name_entry(one), one) for one in references], _entries_by_name(references))
+        return _match_calls(named, [(_name_entry(one), one) for one in references], _index_entries(references))
     return [InTextFinding(kind="never_called", call=one.number or one.key, line=one.line) for one in references]
 
 
@@ -108,7 +108,7 @@ def _check_keys(manuscript: Manuscript) -> Iterator[InTextFinding]:
     places: dict[str, list[int]] = {}
     for number, one in enumerate(manuscript.references):
         places.setdefault(one.key, []).append(number)
-    find_by_name = _entries_by_name(manuscript.references)
+    find_by_name = _index_entries(manuscript.references)
 
     def find_entries(what: Any) -> list[int]:
         if isinstance(what, str):
@@ -120,11 +120,11 @@ def _check_keys(manuscript: Manuscript) -> Iterator[InTextFinding]:
     calls = [_Call(one.key, one.key, one.line, one.text or None) for one in manuscript.calls if one.key != "*"]
     entries = [(one.key, one) for one in manuscript.references] if len(calls) == len(manuscript.calls) else []
     if manuscript.counts == "paragraph":
-        calls = sorted([*calls, *_typed_calls(manuscript)], key=lambda call: call.line)
+        calls = sorted([*calls, *_find_typed_calls(manuscript)], key=lambda call: call.line)
     return _match_calls(calls, entries, find_entries)
 
 
-def _typed_calls(manuscript: Manuscript) -> list[_Call]:
+def _find_typed_calls(manuscript: Manuscript) -> list[_Call]:
     """Return the citations in a Word document that are not fields of a reference manager.
 
     Numbers are citations only if the fields show numbers.
@@ -239,9 +239,9 @@ def _expand_years(names: str, years: str, line: Line, place: int) -> Iterator[_C
         yield _Call((fold_text(first), year), f"{names} {year}{letter}", line.number, _quote(line.text, place))
 
 
-def _entries_by_name(references: Sequence[Reference]) -> Callable[[tuple[str, str]], list[int]]:
+def _index_entries(references: Sequence[Reference]) -> Callable[[tuple[str, str]], list[int]]:
     """Return a function that returns the indexes of the entries with a name and a year."""
-    entries = [(_fold_first_author(one), _years(one)) for one in references]
+    entries = [(_fold_first_author(one), _list_years(one)) for one in references]
 
     def find_entries(call: tuple[str, str]) -> list[int]:
         name, year = call
@@ -262,7 +262,7 @@ def _fold_first_author(reference: Reference) -> str:
     return fold_text((first.family or first.group or "") if first else reference.title or "")
 
 
-def _years(reference: Reference) -> set[str]:
+def _list_years(reference: Reference) -> set[str]:
     if reference.text:
         return {year for year, _ in _YEAR.findall(reference.text)}
     return {reference.year} if reference.year else set()
@@ -302,7 +302,7 @@ def mark_calls(manuscript: Manuscript) -> Iterator[Paragraph]:
     named = list(_find_names(text))
     if len(numbered) < len(named) / 2 or (named and manuscript.calls):
         return _mark_by_name(text, references)
-    return (Paragraph(line.number, pattern.sub(_bracket, line.text)) for line in text)
+    return (Paragraph(line.number, pattern.sub(_enclose_call, line.text)) for line in text)
 
 
 def number_entries(references: Sequence[Reference]) -> list[str]:
@@ -310,14 +310,14 @@ def number_entries(references: Sequence[Reference]) -> list[str]:
     return [one.number or str(place) for place, one in enumerate(references, start=1)]
 
 
-def _bracket(call: re.Match[str]) -> str:
+def _enclose_call(call: re.Match[str]) -> str:
     if call.re is _SUPERSCRIPT:
         return f"[{call[0].translate(_RAISED)}]" if _is_call(call) else call[0]
     return f"[{' '.join(call[1].split())}]"
 
 
 def _mark_by_name(text: Sequence[Line], references: Sequence[Reference]) -> Iterator[Paragraph]:
-    find_entries, numbers = _entries_by_name(references), number_entries(references)
+    find_entries, numbers = _index_entries(references), number_entries(references)
 
     def mark(names: str, years: str, line: Line) -> list[str]:
         calls = _expand_years(names, years, line, 0)

@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.core.model import Warn
-from entrez_kit.references.files.reference_files import READERS, decode_file, kind_of
+from entrez_kit.references.files.reference_files import READERS, decode_file, detect_kind
 from entrez_kit.references.files.references import Reference, ReferenceFile, unreadable_error
 
 MAX_FILES: Final = 20
@@ -43,7 +43,7 @@ class LineNumbers:
     def __init__(self, text: str) -> None:
         self._ends = [match.start() for match in re.finditer("\n", text)]
 
-    def at(self, place: int) -> int:
+    def find(self, place: int) -> int:
         """Return the number of the line, from 1, that contains an offset."""
         return bisect_left(self._ends, place) + 1
 
@@ -90,7 +90,7 @@ class Manuscript:
     file: ReferenceFile | None = None
 
 
-def entries_beside(
+def list_cited_entries(
     names: Iterable[str], beside: Beside, called: Collection[str] | None
 ) -> tuple[list[Reference], list[Warn]]:
     """Return the cited entries of the bibliography files that a manuscript names, and warnings about these files.
@@ -110,7 +110,7 @@ def entries_beside(
             warnings.append(missing_warning(name))
             continue
         text = decode_file(content, name).text
-        found = READERS[kind_of(text, name, f".{name.rpartition('.')[2]}")](text, name)
+        found = READERS[detect_kind(text, name, f".{name.rpartition('.')[2]}")](text, name)
         warnings += found.warnings
         references += [one for one in found.references if called is None or one.key in called]
     return references, warnings

@@ -17,9 +17,9 @@ from typing import Any, Final
 
 from entrez_kit.base.frontend_text import cut_end
 from entrez_kit.pubmed.comparison import fold_text
-from entrez_kit.references.check.pasted_lists import END_OF_LIST, HEADING, as_reference
-from entrez_kit.references.files.read_csl_json import csl_reference
-from entrez_kit.references.files.read_endnote import endnote_reference
+from entrez_kit.references.check.pasted_lists import END_OF_LIST, HEADING, build_reference
+from entrez_kit.references.files.read_csl_json import read_csl_item
+from entrez_kit.references.files.read_endnote import read_endnote_record
 from entrez_kit.references.files.references import Reference, unreadable_error
 from entrez_kit.references.manuscripts.document import KeyCall, Line, Manuscript, too_large_error
 
@@ -97,18 +97,18 @@ class _Reader:
             if element.tag == f"{W}tag":
                 tag = str(element.get(f"{W}val") or "")
                 if len(tag) <= MAX_FIELD and (match := _MENDELEY.match(tag)):
-                    self._csl(_json_in(_decode_base64(match[1])), len(self.paragraphs) + 1, "")
+                    self._read_csl(_find_json(_decode_base64(match[1])), len(self.paragraphs) + 1, "")
                 continue
             if next(element.iterancestors(f"{W}p"), None) is not None:  # in a text box: read with the outer paragraph
                 continue
             if len(self.paragraphs) >= MAX_PARAGRAPHS:
                 raise too_large_error(self.name, "its text")
-            paragraph = self._paragraph(element)
+            paragraph = self._read_paragraph(element)
             if paragraph.text or not notes:
                 paragraph.note = notes
                 self.paragraphs.append(paragraph)
 
-    def _paragraph(self, element: Any) -> _Paragraph:
+    def _read_paragraph(self, element: Any) -> _Paragraph:
         number = len(self.paragraphs) + 1
         paragraph = _Paragraph(number, "")
         properties = element.find(f"{W}pPr")
@@ -122,7 +122,7 @@ class _Reader:
         parts: list[str] = []
         generated = False
         for node in _iter_elements(element):
-            self._node(node, parts, number)
+            self._read_node(node, parts, number)
             if node.tag in (f"{W}p", f"{W}t"):
                 generated = generated or self._lists > 0
         paragraph.text = " ".join("".join(parts).split())
@@ -137,7 +137,7 @@ class _Reader:
         self._numbering[which] = self._numbering.get(which, 0) + 1
         return self._numbering[which]
 
-    def _node(self, node: Any, parts: list[str], number: int) -> None:
+    def _read_node(self, node: Any, parts: list[str], number: int) -> None:
         match str(node.tag).removeprefix(W):
             case "t":
                 parts.append(_read_run(node))
@@ -180,16 +180,16 @@ class _Reader:
             raise too_large_error(self.name, "a field in it")
         display_text = " ".join("".join(result).split())
         if "CSL_CITATION" in code and "{" in code:
-            self._csl(_json_in(code), number, display_text)
+            self._read_csl(_find_json(code), number, display_text)
         elif "EN.CITE" in code:
             data = "".join("".join(one.data).split())
             texts = [html.unescape(code) if "&lt;" in code else code, _decode_base64(data)]
             for text in texts:
                 begin, end = text.find(_ENDNOTE[0]), text.rfind(_ENDNOTE[1])
                 if 0 <= begin < end:
-                    self._endnote(text[begin : end + len(_ENDNOTE[1])], number, display_text)
+                    self._read_endnote(text[begin : end + len(_ENDNOTE[1])], number, display_text)
 
-    def _csl(self, document: Any, number: int, display_text: str) -> None:
+    def _read_csl(self, document: Any, number: int, display_text: str) -> None:
         items = document.get("citationItems") if isinstance(document, dict) else None
         for item in items if isinstance(items, list) else ():
             data = item.get("itemData") if isinstance(item, dict) else None
@@ -199,14 +199,14 @@ class _Reader:
             if key not in self.records and not {"type", "title", "DOI", "PMID"} & set(data):
                 self.records[key] = Reference(key=key, text="")
             elif key not in self.records:
-                reference = csl_reference(1, data)
+                reference = read_csl_item(1, data)
                 named = str(data.get("citation-key") or "") or reference.title or reference.key
                 self.records[key] = reference.model_copy(update={"key": cut_end(named, MAX_KEY)})
             self.calls.append(KeyCall(self.records[key].key, number, display_text))
 
-    def _endnote(self, text: str, number: int, display_text: str) -> None:
-        for record in _xml(text.encode(), self.name).iter("record"):
-            reference = endnote_reference(record, len(self.records) + 1)
+    def _read_endnote(self, text: str, number: int, display_text: str) -> None:
+        for record in _parse_xml(text.encode(), self.name).iter("record"):
+            reference = read_endnote_record(record, len(self.records) + 1)
             key = reference.doi or reference.title or reference.key
             known = self.records.setdefault(
                 key, reference.model_copy(update={"key": cut_end(reference.title or key, MAX_KEY)})
@@ -221,13 +221,13 @@ def read_docx(content: bytes, name: str) -> Manuscript:
         InvalidInput: the file is not a Word document, or exceeds a limit.
     """
     reader = _Reader(name)
-    for part, root in _parts(content, name):
+    for part, root in _yield_parts(content, name):
         reader.read_part(root, notes=part != "word/document.xml")
     listed = _merge_numbers(_find_list([one for one in reader.paragraphs if not one.note]))
     notes = [one for one in reader.paragraphs if one.note and one.text]
     if not listed and not reader.records and notes:  # the references are footnotes or endnotes
         references = [
-            as_reference(one.text, one.number, number=str(n), where="paragraph") for n, one in enumerate(notes, 1)
+            build_reference(one.text, one.number, number=str(n), where="paragraph") for n, one in enumerate(notes, 1)
         ]
         return Manuscript(
             references,
@@ -242,7 +242,7 @@ def read_docx(content: bytes, name: str) -> Manuscript:
     typed = [one for one in listed if one.number not in list_numbers or not records.have(one.text)]
     references = list(reader.records.values())
     references += [
-        as_reference(one.text, one.number, number=str(one.item) if one.item else None, where="paragraph")
+        build_reference(one.text, one.number, number=str(one.item) if one.item else None, where="paragraph")
         for one in typed
     ]
     numbers = {one.number for one in listed}
@@ -256,7 +256,7 @@ def read_docx_lines(content: bytes, name: str) -> list[str]:
     Raises:
         InvalidInput: the file is not a Word document, or exceeds a limit.
     """
-    root = next(root for part, root in _parts(content, name) if part == "word/document.xml")
+    root = next(root for part, root in _yield_parts(content, name) if part == "word/document.xml")
     body = root.find(f"{W}body")
     lines: list[str] = []
     for element in body if body is not None else ():
@@ -281,7 +281,7 @@ def _read_text(element: Any) -> str:
     return "".join(pieces)
 
 
-def _parts(content: bytes, name: str) -> Iterator[tuple[str, Any]]:
+def _yield_parts(content: bytes, name: str) -> Iterator[tuple[str, Any]]:
     """Yield the parts that contain text.
 
     Raises:
@@ -302,13 +302,13 @@ def _parts(content: bytes, name: str) -> Iterator[tuple[str, Any]]:
                         unpacked = packed.read(MAX_PART + 1)
                     if len(unpacked) > MAX_PART:
                         raise too_large_error(name, "its text")
-                    yield part, _xml(unpacked, name)
+                    yield part, _parse_xml(unpacked, name)
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, OSError) as exc:
         reason = "it is encrypted" if "password" in str(exc) else "the file is damaged, or not a .docx file"
         raise unreadable_error(name, f"this Word document cannot be opened: {reason}") from None
 
 
-def _xml(content: bytes, name: str) -> Any:
+def _parse_xml(content: bytes, name: str) -> Any:
     """Parse XML without network access, DTD and entities.
 
     Raises:
@@ -406,7 +406,7 @@ class _Records:
         return False
 
 
-def _json_in(text: str) -> Any:
+def _find_json(text: str) -> Any:
     begin = text.find("{")
     if begin < 0:
         return None

@@ -9,10 +9,10 @@ from itertools import zip_longest
 from typing import Final
 
 from entrez_kit.core.model import Warn
-from entrez_kit.references.check.pasted_lists import as_reference
-from entrez_kit.references.files.read_bibtex import latex_to_text
+from entrez_kit.references.check.pasted_lists import build_reference
+from entrez_kit.references.files.read_bibtex import convert_latex
 from entrez_kit.references.files.reference_files import decode_file
-from entrez_kit.references.files.references import RefAuthor, Reference, identifier_of, year_in
+from entrez_kit.references.files.references import RefAuthor, Reference, find_identifier, find_year
 from entrez_kit.references.manuscripts.document import (
     Beside,
     KeyCall,
@@ -20,7 +20,7 @@ from entrez_kit.references.manuscripts.document import (
     LineNumbers,
     Manuscript,
     Paragraph,
-    entries_beside,
+    list_cited_entries,
     missing_warning,
 )
 
@@ -67,10 +67,10 @@ def read_latex(content: bytes, name: str, beside: Beside) -> Manuscript:
         InvalidInput: the file is binary, or a file that it names cannot be read.
     """
     own = re.split(r"[/\\]", name)[-1]
-    text, beside = _with_contents(decode_file(content, name).text, beside)
-    parts, warnings = _parts(text, own, beside)
-    calls = [call for part, text in parts.items() for call in _calls(text, part)]
-    references = [one for text in parts.values() for one in (*_items(text), *_entries(text))]
+    text, beside = _split_contents(decode_file(content, name).text, beside)
+    parts, warnings = _read_parts(text, own, beside)
+    calls = [call for part, text in parts.items() for call in _yield_calls(text, part)]
+    references = [one for text in parts.values() for one in (*_yield_items(text), *_yield_entries(text))]
     searched = []
     if not references:
         called = {call.key for call in calls}
@@ -81,13 +81,13 @@ def read_latex(content: bytes, name: str, beside: Beside) -> Manuscript:
             searched.append(f"{own} is missing" if list_content is None else f"{own} has no list")
             if list_content is not None:
                 text = _COMMENT.sub("", decode_file(list_content, own).text)
-                references = [*_items(text), *_entries(text)]
+                references = [*_yield_items(text), *_yield_entries(text)]
         named = (one.strip() for text in parts.values() for found in _FILES.findall(text) for one in found.split(","))
         files = [one if one.endswith(".bib") else f"{one}.bib" for one in dict.fromkeys(named) if one]
         # A .bbl file may be older than the last citations and then lacks their entries.
         missing = called - {one.key for one in references} - ({"*"} if references else set())
         if missing or not references:
-            more, new_warnings = entries_beside(files, beside, None if "*" in missing else missing)
+            more, new_warnings = list_cited_entries(files, beside, None if "*" in missing else missing)
             references += more
             warnings += new_warnings
             there = [one for one in files if missing_warning(one) not in new_warnings]
@@ -101,7 +101,7 @@ def read_latex(content: bytes, name: str, beside: Beside) -> Manuscript:
     return Manuscript(references, lines, calls, keyed=True, warnings=warnings, searched="; ".join(searched))
 
 
-def _with_contents(text: str, beside: Beside) -> tuple[str, Beside]:
+def _split_contents(text: str, beside: Beside) -> tuple[str, Beside]:
     """Return a text without its embedded files, and a function that reads also these files.
 
     Like in LaTeX, a file in the folder takes precedence over an embedded one without the option ``overwrite``.
@@ -115,7 +115,7 @@ def _with_contents(text: str, beside: Beside) -> tuple[str, Beside]:
     return _CONTENTS.sub(lambda match: "\n" * match[0].count("\n"), text), read
 
 
-def _parts(text: str, own: str, beside: Beside) -> tuple[dict[str, str], list[Warn]]:
+def _read_parts(text: str, own: str, beside: Beside) -> tuple[dict[str, str], list[Warn]]:
     """Return the text (with an empty name) and the files that it includes, and warnings about these files."""
     parts = {"": _COMMENT.sub("", text)}
     warnings: list[Warn] = []
@@ -137,55 +137,55 @@ def _parts(text: str, own: str, beside: Beside) -> tuple[dict[str, str], list[Wa
     return parts, warnings
 
 
-def _calls(text: str, part: str) -> Iterator[KeyCall]:
+def _yield_calls(text: str, part: str) -> Iterator[KeyCall]:
     lines = LineNumbers(text)
     for match in _CITE.finditer(text):
-        line = lines.at(match.start())
+        line = lines.find(match.start())
         for key in match[1].split(","):
             if key.strip():
                 call = " ".join(match[0].split())
                 yield KeyCall(key.strip(), line, f"{part}: {call}" if part else call)
 
 
-def _items(text: str) -> Iterator[Reference]:
+def _yield_items(text: str) -> Iterator[Reference]:
     """Yield the entries of a list of ``\\bibitem``, written by BibTeX or by hand."""
     lines = LineNumbers(text)
     marks = list(_ITEM.finditer(text))
     for number, (mark, after) in enumerate(zip_longest(marks, marks[1:]), start=1):
         body = text[mark.end() : after.start() if after else len(text)].partition("\\end{thebibliography}")[0]
-        line = lines.at(mark.start())
-        written = latex_to_text(_BLOCK.sub(" ", re.sub(r"\\(?:url|href|path|doi)\b", " ", body)))
-        yield as_reference(written, line, key=mark[1].strip(), number=str(number))
+        line = lines.find(mark.start())
+        written = convert_latex(_BLOCK.sub(" ", re.sub(r"\\(?:url|href|path|doi)\b", " ", body)))
+        yield build_reference(written, line, key=mark[1].strip(), number=str(number))
 
 
-def _entries(text: str) -> Iterator[Reference]:
+def _yield_entries(text: str) -> Iterator[Reference]:
     """Yield the entries of a list that biber wrote."""
     lines = LineNumbers(text)
     marks = list(_ENTRY.finditer(text))
     for entry, after in zip_longest(marks, marks[1:]):
         body = text[entry.end() : after.start() if after else len(text)].partition("\\endentry")[0]
-        fields = {name: latex_to_text(value) for name, value in _FIELD.findall(body)}
+        fields = {name: convert_latex(value) for name, value in _FIELD.findall(body)}
         verbatim = dict(_VERB.findall(body))
         named = _NEXT.split(body.partition("\\name{author}")[2], maxsplit=1)[0]
         authors = [dict(_FAMILY.findall(person)) for person in _PERSON.split(named)[1:]]
         family = [" ".join(part for part in (one.get("prefix"), one.get("family")) if part) for one in authors]
         yield Reference(
             key=entry[1],
-            line=lines.at(entry.start()),
+            line=lines.find(entry.start()),
             title=": ".join(part for part in (fields.get("title"), fields.get("subtitle")) if part) or None,
             authors=[
-                RefAuthor(family=latex_to_text(name), given=latex_to_text(one.get("given", "")) or None)
+                RefAuthor(family=convert_latex(name), given=convert_latex(one.get("given", "")) or None)
                 for name, one in zip(family, authors, strict=True)
                 if name
             ],
             more_authors="\\true{moreauthor}" in body,
             journal=fields.get("journaltitle") or fields.get("booktitle"),
-            year=year_in(fields.get("year")),
+            year=find_year(fields.get("year")),
             volume=fields.get("volume"),
             issue=fields.get("number"),
             pages=fields.get("pages", "").replace("\\bibrangedash", "-") or fields.get("eid"),
-            doi=identifier_of("doi", verbatim.get("doi")),
-            pmid=identifier_of("pmid", verbatim.get("eprint")) if fields.get("eprinttype") == "pubmed" else None,
+            doi=find_identifier("doi", verbatim.get("doi")),
+            pmid=find_identifier("pmid", verbatim.get("eprint")) if fields.get("eprinttype") == "pubmed" else None,
         )
 
 
@@ -198,8 +198,8 @@ def read_paragraphs(content: bytes, name: str, beside: Beside) -> Iterator[Parag
     Raises:
         InvalidInput: the file is binary.
     """
-    text, beside = _with_contents(decode_file(content, name).text.replace("\r\n", "\n"), beside)
-    parts, _ = _parts(text, re.split(r"[/\\]", name)[-1], beside)
+    text, beside = _split_contents(decode_file(content, name).text.replace("\r\n", "\n"), beside)
+    parts, _ = _read_parts(text, re.split(r"[/\\]", name)[-1], beside)
     for part, whole in parts.items():
         end, lines = _END.search(whole), LineNumbers(whole)
         start = match.end() if (match := _BEGIN.search(whole)) else 0
@@ -208,8 +208,8 @@ def read_paragraphs(content: bytes, name: str, beside: Beside) -> Iterator[Parag
             quotes += len(_QUOTE.findall(match[0])) - len(_QUOTE_END.findall(match[0]))
             if calls := [[key.strip() for key in call[1].split(",")] for call in _CITE.finditer(match[0])]:
                 marked = _CITE.sub("\ue010", _ENQUOTE.sub("“\\1”", _ENVIRONMENT.sub(" ", match[0])))
-                first, *others = latex_to_text(marked).split("\ue010")
+                first, *others = convert_latex(marked).split("\ue010")
                 marks = ("[" + "; ".join(f"@{{{key}}}" for key in keys if key) + "]" for keys in calls)
                 paragraph_text = first + "".join(mark + after for mark, after in zip(marks, others, strict=False))
                 is_quote = quotes > 0 or bool(_QUOTE.search(match[0]))
-                yield Paragraph(None if part else lines.at(match.start()), paragraph_text, is_quote)
+                yield Paragraph(None if part else lines.find(match.start()), paragraph_text, is_quote)

@@ -10,14 +10,21 @@ from typing import TYPE_CHECKING, Any, Final
 from entrez_kit.core.model import Warn
 from entrez_kit.references.check.pasted_lists import (
     PastedList,
-    as_reference,
+    build_reference,
     looks_written_out,
     read_list,
     split_references,
 )
 from entrez_kit.references.files.reference_files import decode_file
 from entrez_kit.references.files.references import Reference
-from entrez_kit.references.manuscripts.document import Beside, KeyCall, Line, LineNumbers, Manuscript, entries_beside
+from entrez_kit.references.manuscripts.document import (
+    Beside,
+    KeyCall,
+    Line,
+    LineNumbers,
+    Manuscript,
+    list_cited_entries,
+)
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -50,7 +57,7 @@ def read_markdown(content: bytes, name: str, beside: Beside, *, has_text: bool =
     """
     text = decode_file(content, name).text.replace("\r\n", "\n")
     prose = _CODE.sub(lambda code: "\n" * code[0].count("\n"), text)
-    calls = list(_calls(KEY, prose))
+    calls = list(_yield_calls(KEY, prose))
     references, warnings = read_named_references(text, beside)
     keyed = bool(references)
     own = read_own_list(text)
@@ -58,7 +65,7 @@ def read_markdown(content: bytes, name: str, beside: Beside, *, has_text: bool =
     if not references:
         references, warnings = own.references, [*warnings, *own.warnings]
     if not references and (references := read_footnotes(text)):
-        calls += _calls(_FOOTNOTE_CALL, prose)
+        calls += _yield_calls(_FOOTNOTE_CALL, prose)
         keyed = True
     if not references and not has_text and not warnings and _is_list(text):
         own = _strip_list_markup(read_list(text))
@@ -83,30 +90,30 @@ def read_own_list(text: str) -> PastedList:
 
 
 def _strip_list_markup(pasted: PastedList) -> PastedList:
-    return replace(pasted, references=[_plain(one) for one in pasted.references])
+    return replace(pasted, references=[_remove_syntax(one) for one in pasted.references])
 
 
 def read_footnotes(text: str) -> list[Reference]:
     """Return footnotes as references, with their names as keys."""
     lines = LineNumbers(text)
     return [
-        _plain(as_reference(" ".join(note[2].split()), lines.at(note.start()), key=note[1]))
+        _remove_syntax(build_reference(" ".join(note[2].split()), lines.find(note.start()), key=note[1]))
         for note in _FOOTNOTE.finditer(text)
     ]
 
 
-def _plain(reference: Reference) -> Reference:
+def _remove_syntax(reference: Reference) -> Reference:
     """Return a reference without Markdown syntax, but with the targets of links."""
-    (line,) = _markdown().parseInline(reference.text or "")
-    plain_reference = as_reference("".join(_inline(line.children or (), all_words=True)), reference.line or 1)
+    (line,) = _get_parser().parseInline(reference.text or "")
+    plain_reference = build_reference("".join(_yield_text(line.children or (), all_words=True)), reference.line or 1)
     return plain_reference.model_copy(update={"key": reference.key, "number": reference.number})
 
 
-def _calls(pattern: re.Pattern[str], text: str) -> Iterator[KeyCall]:
+def _yield_calls(pattern: re.Pattern[str], text: str) -> Iterator[KeyCall]:
     lines = LineNumbers(text)
     for match in pattern.finditer(text):
         key = next(filter(None, match.groups()))
-        yield KeyCall(key, lines.at(match.start()), match[0])
+        yield KeyCall(key, lines.find(match.start()), match[0])
 
 
 def read_named_references(text: str, beside: Beside) -> tuple[list[Reference], list[Warn]]:
@@ -116,13 +123,13 @@ def read_named_references(text: str, beside: Beside) -> tuple[list[Reference], l
         InvalidInput: one of the files cannot be read.
     """
     head = match[1] if (match := _HEAD.match(text)) else ""
-    called = {call.key for call in _calls(KEY, text)}
+    called = {call.key for call in _yield_calls(KEY, text)}
     match = _BIBLIOGRAPHY.search(head)
     if match is None and called and (project := beside(PROJECT)):
         match = _BIBLIOGRAPHY.search(decode_file(project, PROJECT).text.replace("\r\n", "\n"))
     words = re.split(r"[\s\[\],\"']", match[1]) if match else []
     names = [word for word in words if word.endswith((".bib", ".bibtex", ".json", ".ris", ".nbib"))]
-    return entries_beside(names, beside, None if "@*" in head.partition("nocite:")[2] else called)
+    return list_cited_entries(names, beside, None if "@*" in head.partition("nocite:")[2] else called)
 
 
 def iter_paragraphs(text: str) -> Iterator[tuple[int, str, bool]]:
@@ -130,16 +137,16 @@ def iter_paragraphs(text: str) -> Iterator[tuple[int, str, bool]]:
     # The front matter is replaced by empty lines, so that line numbers stay correct.
     text = _HEAD.sub(lambda match: "\n" * match[0].count("\n"), text.replace("\r\n", "\n"))
     text = _NOTE.sub(r"\[^", text)  # or a footnote of one word would be parsed as a link definition
-    tokens = _markdown().parse(text)
+    tokens = _get_parser().parse(text)
     depth = 0
     for before, token in pairwise(tokens):
         depth += {"blockquote_open": 1, "blockquote_close": -1}.get(before.type, 0)
         if token.type == "inline" and before.type != "heading_open":
             line = (token.map or before.map or [0])[0] + 1
-            yield line, "".join(_inline(token.children or ())), depth > 0
+            yield line, "".join(_yield_text(token.children or ())), depth > 0
 
 
-def _inline(tokens: Iterable[Any], *, all_words: bool = False) -> Iterator[str]:
+def _yield_text(tokens: Iterable[Any], *, all_words: bool = False) -> Iterator[str]:
     """Yield the text of a paragraph, with the target of a link after its text.
 
     The text of a link that is a citation is omitted, unless ``all_words`` is true.
@@ -163,7 +170,7 @@ def _inline(tokens: Iterable[Any], *, all_words: bool = False) -> Iterator[str]:
 
 
 @cache
-def _markdown() -> "MarkdownIt":
+def _get_parser() -> "MarkdownIt":
     from markdown_it import MarkdownIt
 
     return MarkdownIt("commonmark", {"maxNesting": 50}).enable("table")

@@ -20,43 +20,43 @@ RARE_WORDS: Final = 4
 Key = tuple[str, ...]
 
 
-def candidate_pairs(records: Sequence[Signature]) -> Iterator[tuple[int, int]]:
+def yield_candidate_pairs(records: Sequence[Signature]) -> Iterator[tuple[int, int]]:
     """Yield the pairs of positions to compare, each once, smaller position first."""
     frequency = Counter(
         word for record in records for word in {word for title in record.titles for word in title.split()}
     )
     blocks: dict[Key, list[int]] = defaultdict(list)
     for position, record in enumerate(records):
-        for key in set(_keys(record, frequency)):
+        for key in set(_yield_keys(record, frequency)):
             blocks[key].append(position)
     seen: set[int] = set()
     size = len(records)
     for key, members in blocks.items():
         if len(members) < 2:
             continue
-        for one, other in _pairs(records, members, key):
+        for one, other in _yield_pairs(records, members, key):
             code = one * size + other
             if code not in seen:
                 seen.add(code)
                 yield one, other
 
 
-def _pairs(records: Sequence[Signature], members: list[int], key: Key) -> Iterator[tuple[int, int]]:
+def _yield_pairs(records: Sequence[Signature], members: list[int], key: Key) -> Iterator[tuple[int, int]]:
     if len(members) <= MAX_BLOCK:
         yield from combinations(members, 2)
         return
     # A key of many records ("Editorial", or a file given twenty times): neighbours in the order of title and place.
-    ordered = sorted(members, key=lambda n: _order(records[n]))
+    ordered = sorted(members, key=lambda n: _make_sort_key(records[n]))
     for place, one in enumerate(ordered):
         for other in ordered[place + 1 : place + MAX_BLOCK // 2]:
             yield min(one, other), max(one, other)
 
 
-def _order(record: Signature) -> tuple[str, ...]:
+def _make_sort_key(record: Signature) -> tuple[str, ...]:
     return record.title, *record.families[:1], str(record.year), record.volume, record.first_page
 
 
-def _keys(record: Signature, frequency: Mapping[str, int]) -> Iterator[Key]:
+def _yield_keys(record: Signature, frequency: Mapping[str, int]) -> Iterator[Key]:
     if record.pmid:
         yield "pmid", record.pmid
     if record.doi:

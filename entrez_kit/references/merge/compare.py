@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from entrez_kit.citations.titles import abbreviates
 from entrez_kit.pubmed.comparison import are_titles_alike
-from entrez_kit.references.merge.signatures import Signature, version_of
+from entrez_kit.references.merge.signatures import Signature, find_version
 
 Relation = Literal["preprint", "part", "protocol", "conference", "version", "erratum", "reply", "another_publication"]
 """How the members of a family are related."""
@@ -89,18 +89,18 @@ def compare(one: Signature, other: Signature) -> PairVerdict | None:
     if shared := one.ids & other.ids:
         database, number = min(shared)
         if not (one.pmid and other.pmid):
-            return _by_identifier(one, other, f"same {database} number {number}", 95)
+            return _compare_by_identifier(one, other, f"same {database} number {number}", 95)
     titles = _Titles(one, other)
     if one.doi and one.doi == other.doi:
-        return _by_identifier(one, other, f"same DOI {one.doi}", 90, titles)
+        return _compare_by_identifier(one, other, f"same DOI {one.doi}", 90, titles)
     if one.pmcid and one.pmcid == other.pmcid:
-        return _by_identifier(one, other, f"same PMCID {one.pmcid}", 90, titles)
-    if family := _family(one, other, titles):
+        return _compare_by_identifier(one, other, f"same PMCID {one.pmcid}", 90, titles)
+    if family := _compare_families(one, other, titles):
         return family
-    return _by_text(one, other, titles)
+    return _compare_by_text(one, other, titles)
 
 
-def _by_identifier(
+def _compare_by_identifier(
     one: Signature, other: Signature, why: str, strength: int, titles: "_Titles | None" = None
 ) -> PairVerdict:
     """Decide on two records with the same identifier: databases also give one DOI to all abstracts of a meeting."""
@@ -113,9 +113,9 @@ def _by_identifier(
         if one.is_erratum != other.is_erratum or (one.is_reply != other.is_reply and titles.level < EXACT):
             return PairVerdict("undecided", f"{why}, but only one is a correction, comment or reply")
         return PairVerdict("same", why, strength)
-    if _at_same_pages(one, other) or (_share_authors(one, other) == 2 and titles.ratio >= CANDIDATE_RATIO):
+    if _is_at_same_pages(one, other) or (_rate_authors(one, other) == 2 and titles.ratio >= CANDIDATE_RATIO):
         return PairVerdict("same", f"{why}, same authors or pages", strength - 5)
-    if _share_authors(one, other) == 2 and not _pages_differ(one, other):  # a translated title
+    if _rate_authors(one, other) == 2 and not _have_other_pages(one, other):  # a translated title
         return PairVerdict("same", f"{why}, same authors", strength - 5)
     return PairVerdict("undecided", f"{why}, but different titles")
 
@@ -135,7 +135,7 @@ class _Titles:
         for mine in one.titles:
             for theirs in other.titles:
                 self.ratio = max(self.ratio, ratio(mine, theirs))
-                self.level = max(self.level, _title_level(mine, theirs, self.ratio))
+                self.level = max(self.level, _rate_titles(mine, theirs, self.ratio))
         if one.core and other.core:
             if one.core == one.title and other.core == other.title:
                 self.cores = self.ratio
@@ -145,7 +145,7 @@ class _Titles:
             self.level = min(self.level, LOOSE)
 
 
-def _title_level(mine: str, theirs: str, ratio: float) -> int:
+def _rate_titles(mine: str, theirs: str, ratio: float) -> int:
     if ratio == 100 or mine.replace(" ", "") == theirs.replace(" ", ""):
         return EXACT
     smaller, larger = sorted((mine, theirs), key=len)
@@ -165,7 +165,7 @@ def _is_extended(one: Signature, other: Signature) -> bool:
 # Authors
 
 
-def _share_authors(one: Signature, other: Signature) -> int:
+def _rate_authors(one: Signature, other: Signature) -> int:
     """Return 2 if the authors agree, 1 if a record has none, 0 if they differ."""
     if not one.families or not other.families:
         return 1
@@ -177,17 +177,17 @@ def _share_authors(one: Signature, other: Signature) -> int:
             return 2
         if set(lone.families[0].split()) & all_words:
             return 2
-        return 2 if _similar(lone.families[0], first.families[0]) else 0
+        return 2 if _is_similar(lone.families[0], first.families[0]) else 0
     shared = len(mine & theirs) / min(len(mine), len(theirs))
     if shared >= MIN_SHARED:
         return 2
     if one.names & other.names - _INITIALS and shared > 0.2:
         return 2
-    if _similar(one.families[0], other.families[0]) and (shared > 0.2 or min(len(mine), len(theirs)) <= 3):
+    if _is_similar(one.families[0], other.families[0]) and (shared > 0.2 or min(len(mine), len(theirs)) <= 3):
         return 2
     if len(one.everyone & other.everyone) >= max(2, MIN_SHARED * min(len(one.everyone), len(other.everyone))):
         return 2  # given and family names are swapped
-    alike = sum(any(_similar(name, another) for another in other.families[:12]) for name in one.families[:12])
+    alike = sum(any(_is_similar(name, another) for another in other.families[:12]) for name in one.families[:12])
     return 2 if alike / min(len(one.families), len(other.families), 12) >= MIN_SHARED else 0
 
 
@@ -200,7 +200,7 @@ def _name_words(record: Signature) -> set[str]:
     return {word for name in record.families for word in name.split() if len(word) > 1 and word not in _INITIALS}
 
 
-def _similar(one: str, other: str) -> bool:
+def _is_similar(one: str, other: str) -> bool:
     from rapidfuzz.fuzz import ratio
 
     return ratio(one.replace(" ", ""), other.replace(" ", "")) >= 80
@@ -209,16 +209,16 @@ def _similar(one: str, other: str) -> bool:
 # Place
 
 
-def _same_journal(one: Signature, other: Signature) -> bool | None:
+def _is_same_journal(one: Signature, other: Signature) -> bool | None:
     """Return whether two names are one journal; None if a record has none."""
     if not one.journal or not other.journal:
         return None
     if one.journal == other.journal:
         return True
-    return any(_same_name(mine, theirs) for mine in one.journals for theirs in other.journals)
+    return any(_is_same_name(mine, theirs) for mine in one.journals for theirs in other.journals)
 
 
-def _same_name(mine: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
+def _is_same_name(mine: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
     """Return whether two names are equal, one abbreviates the words of the other, or has their initials."""
     if mine == theirs:
         return True
@@ -229,7 +229,7 @@ def _same_name(mine: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
         word = smaller[0]
         if word == "".join(part[0] for part in larger):
             return True
-        return len(word) > 7 and _squeezes(word, larger)
+        return len(word) > 7 and _is_squeezed(word, larger)
     if len(smaller) > 2 and larger[: len(smaller)] == smaller:
         return True
     from rapidfuzz.fuzz import ratio
@@ -237,26 +237,26 @@ def _same_name(mine: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
     return ratio(" ".join(mine), " ".join(theirs)) >= 90 and len(smaller) > 1
 
 
-def _squeezes(word: str, parts: tuple[str, ...]) -> bool:
+def _is_squeezed(word: str, parts: tuple[str, ...]) -> bool:
     """Return whether a word consists of the beginnings of words: "revargentcardiol"."""
     if not parts:
         return not word
     first = parts[0]
     for size in range(min(len(word), len(first)), 0, -1):
-        if word[:size] == first[:size] and _squeezes(word[size:], parts[1:]):
+        if word[:size] == first[:size] and _is_squeezed(word[size:], parts[1:]):
             return True
     return False
 
 
-def _at_same_pages(one: Signature, other: Signature) -> bool:
-    return bool(one.first_page and one.first_page == other.first_page and not _volumes_differ(one, other))
+def _is_at_same_pages(one: Signature, other: Signature) -> bool:
+    return bool(one.first_page and one.first_page == other.first_page and not _have_other_volumes(one, other))
 
 
-def _volumes_differ(one: Signature, other: Signature) -> bool:
+def _have_other_volumes(one: Signature, other: Signature) -> bool:
     return bool(one.volume and other.volume and one.volume != other.volume)
 
 
-def _pages_differ(one: Signature, other: Signature) -> bool:
+def _have_other_pages(one: Signature, other: Signature) -> bool:
     return bool(one.first_page and other.first_page and one.first_page != other.first_page)
 
 
@@ -278,17 +278,19 @@ class _Place:
         return bool(self.volume and self.page and self.last and self.long)
 
 
-def _place(one: Signature, other: Signature) -> _Place:
+def _compare_places(one: Signature, other: Signature) -> _Place:
     def agree(mine: str, theirs: str) -> bool | None:
         return mine == theirs if mine and theirs else None
 
     first = agree(one.first_page, other.first_page)
     if first is False and one.starts & other.starts:
         first = True
-    if first is False and _digits(one.first_page) == _digits(other.first_page):  # "811a" and "811", "viii108" and "108"
+    if first is False and _keep_digits(one.first_page) == _keep_digits(
+        other.first_page
+    ):  # "811a" and "811", "viii108" and "108"
         first = True
     return _Place(
-        journal=_same_journal(one, other),
+        journal=_is_same_journal(one, other),
         volume=agree(one.volume, other.volume),
         issue=agree(one.issue, other.issue),
         page=first,
@@ -298,37 +300,42 @@ def _place(one: Signature, other: Signature) -> _Place:
     )
 
 
-def _digits(text: str) -> str:
+def _keep_digits(text: str) -> str:
     return "".join(letter for letter in text if letter.isdigit()) or text
 
 
 # Families
 
 
-def _family(one: Signature, other: Signature, titles: _Titles) -> PairVerdict | None:
+def _compare_families(one: Signature, other: Signature, titles: _Titles) -> PairVerdict | None:
     """Return how two records with the same core of their titles are related; None if they are not a family."""
-    if one.doi and other.doi and (first := version_of(one.doi)) and (second := version_of(other.doi)):
+    if one.doi and other.doi and (first := find_version(one.doi)) and (second := find_version(other.doi)):
         numbers = sorted((first[1], second[1]))
         if first[0] == second[0] and first[1] != second[1]:
             return PairVerdict("family", f"versions {' and '.join(numbers)} of one work", 60, "version")
-    if version := _cochrane_version(one, other):
+    if version := _compare_cochrane_versions(one, other):
         return version
-    if titles.cores < NEAR_RATIO and titles.ratio < LOOSE_RATIO and not _core_inside(one, other):
+    if titles.cores < NEAR_RATIO and titles.ratio < LOOSE_RATIO and not _is_core_inside(one, other):
         return None
-    authors = _share_authors(one, other)
+    authors = _rate_authors(one, other)
     if one.is_erratum != other.is_erratum:
-        if titles.cores >= NEAR_RATIO or _core_inside(one, other):
+        if titles.cores >= NEAR_RATIO or _is_core_inside(one, other):
             return PairVerdict("family", "a correction and its article", 60, "erratum")
         return None
     if one.is_reply != other.is_reply:
-        if titles.level == EXACT or not (titles.cores >= NEAR_RATIO or _core_inside(one, other)):
+        if titles.level == EXACT or not (titles.cores >= NEAR_RATIO or _is_core_inside(one, other)):
             return None
         return PairVerdict("family", "an article and a letter, comment or reply", 60, "reply")
     if authors == 0:
         return None
     if one.part and other.part and one.part != other.part and titles.cores >= LOOSE_RATIO:
         return PairVerdict("family", f"parts {min(one.part, other.part)} and {max(one.part, other.part)}", 60, "part")
-    if one.part != other.part and titles.level < EXACT and titles.cores >= NEAR_RATIO and not _same_place(one, other):
+    if (
+        one.part != other.part
+        and titles.level < EXACT
+        and titles.cores >= NEAR_RATIO
+        and not _is_same_place(one, other)
+    ):
         return PairVerdict("family", "one title names a part", 60, "part")
     if one.is_preprint != other.is_preprint and authors == 2 and (titles.level >= LOOSE or titles.cores >= NEAR_RATIO):
         return PairVerdict("family", "a preprint and its article", 60, "preprint")
@@ -337,7 +344,7 @@ def _family(one: Signature, other: Signature, titles: _Titles) -> PairVerdict | 
     return None
 
 
-def _cochrane_version(one: Signature, other: Signature) -> PairVerdict | None:
+def _compare_cochrane_versions(one: Signature, other: Signature) -> PairVerdict | None:
     """Return a verdict on two versions of a Cochrane review, which share its number and differ in year or title."""
     if not (one.first_page == other.first_page and _COCHRANE_NUMBER.fullmatch(one.first_page)):
         return None
@@ -346,28 +353,28 @@ def _cochrane_version(one: Signature, other: Signature) -> PairVerdict | None:
     return None
 
 
-def _core_inside(one: Signature, other: Signature) -> bool:
+def _is_core_inside(one: Signature, other: Signature) -> bool:
     smaller, larger = sorted((one.core, other.core), key=len)
     return len(smaller) >= 40 and smaller in larger and (one.core != one.title or other.core != other.title)
 
 
-def _same_place(one: Signature, other: Signature) -> bool:
-    place = _place(one, other)
+def _is_same_place(one: Signature, other: Signature) -> bool:
+    place = _compare_places(one, other)
     return place.is_certain or bool(place.volume and place.page and place.journal)
 
 
 # Titles, authors and places together
 
 
-def _by_text(one: Signature, other: Signature, titles: _Titles) -> PairVerdict | None:
+def _compare_by_text(one: Signature, other: Signature, titles: _Titles) -> PairVerdict | None:
     level = titles.level
-    if level == 0 and not _at_same_pages(one, other):
+    if level == 0 and not _is_at_same_pages(one, other):
         return None
-    place = _place(one, other)
+    place = _compare_places(one, other)
     if level == 0 and not place.is_certain:
         return None
-    authors = _share_authors(one, other)
-    verdict = _same_text(one, other, titles, authors, place)
+    authors = _rate_authors(one, other)
+    verdict = _compare_texts(one, other, titles, authors, place)
     if verdict is None:
         return None
     if verdict.kind == "same" and (conflict := find_conflict(one, other)):
@@ -377,7 +384,9 @@ def _by_text(one: Signature, other: Signature, titles: _Titles) -> PairVerdict |
     return verdict
 
 
-def _same_text(one: Signature, other: Signature, titles: _Titles, authors: int, place: _Place) -> PairVerdict | None:
+def _compare_texts(
+    one: Signature, other: Signature, titles: _Titles, authors: int, place: _Place
+) -> PairVerdict | None:
     """Compare two records that have no identifier in common."""
     level = titles.level
     long_title = len(one.title.split()) >= MIN_WORDS and len(other.title.split()) >= MIN_WORDS
@@ -415,10 +424,10 @@ def _same_text(one: Signature, other: Signature, titles: _Titles, authors: int, 
         return None
     if place.journal is False and place.volume and place.page and near_year and authors == 2 and level == EXACT:
         return PairVerdict("same", f"{_describe_titles(level)}{_describe_authors(authors)}{agreed}", 45)
-    return _with_missing_place(one, other, level, authors, place)
+    return _compare_without_place(one, other, level, authors, place)
 
 
-def _with_missing_place(
+def _compare_without_place(
     one: Signature, other: Signature, level: int, authors: int, place: _Place
 ) -> PairVerdict | None:
     """Decide on two records with the same title and authors whose places are incomplete or differ."""
@@ -429,9 +438,9 @@ def _with_missing_place(
         if is_same is False
     ]
     near_year = place.years is None or place.years <= 1
-    other_text = _abstracts(one, other) == 0
+    other_text = _rate_abstracts(one, other) == 0
     if not differing and place.journal and near_year and not other_text:
-        is_near = place.years == 0 or bool(place.volume or place.page) or _abstracts(one, other) == 2
+        is_near = place.years == 0 or bool(place.volume or place.page) or _rate_abstracts(one, other) == 2
         if (level == EXACT and is_near and authors == 2) or (
             level == NEAR and authors == 2 and (place.volume or place.page)
         ):
@@ -440,17 +449,17 @@ def _with_missing_place(
             return PairVerdict("same", words, 30)
     if level == EXACT and authors == 2 and place.journal and place.volume and place.issue and place.years == 0:
         return PairVerdict("same", f"{words} and issue", 35)  # the pages of one record are wrong
-    if _abstracts(one, other) == 2 and authors == 2 and level == EXACT and near_year and not differing:
+    if _rate_abstracts(one, other) == 2 and authors == 2 and level == EXACT and near_year and not differing:
         return PairVerdict("same", f"{words}, same abstract", 30)
     if authors == 2 and one.is_conference != other.is_conference and differing and not (place.journal and place.volume):
         return PairVerdict("family", "a conference contribution and an article", 50, "conference")
     if authors == 2 and (len(differing) > 1 or (differing and not near_year) or (place.years or 0) > 1):
-        if level == EXACT or _abstracts(one, other) == 2:
+        if level == EXACT or _rate_abstracts(one, other) == 2:
             return PairVerdict(
                 "family", f"{words}, other {_join_names(differing) or 'year'}", 50, "another_publication"
             )
         return None
-    if authors == 2 and (level == EXACT or _abstracts(one, other) == 2):
+    if authors == 2 and (level == EXACT or _rate_abstracts(one, other) == 2):
         other_place = f", other {_join_names(differing)}" if differing else ""
         return PairVerdict("undecided", f"{words}{other_place}")
     if authors == 1 and level == EXACT and not differing and near_year:
@@ -460,7 +469,7 @@ def _with_missing_place(
     return None
 
 
-def _abstracts(one: Signature, other: Signature) -> int:
+def _rate_abstracts(one: Signature, other: Signature) -> int:
     """Return 2 for the same abstract, 0 for two different ones, 1 otherwise."""
     if min(len(one.abstract), len(other.abstract)) < MIN_ABSTRACT:
         return 1

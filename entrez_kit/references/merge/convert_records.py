@@ -10,11 +10,11 @@ from typing import Final
 
 from entrez_kit.base.invisible import escape_json
 from entrez_kit.citations.csl import Item
-from entrez_kit.citations.write_bibtex import bibtex_item
+from entrez_kit.citations.write_bibtex import write_bibtex_item
 from entrez_kit.citations.write_files import FILES
 from entrez_kit.citations.write_nbib import wrap_field
 from entrez_kit.core.model import Warn
-from entrez_kit.references.files.tagged_fields import csl_of_fields, first_value, nbib_of_fields
+from entrez_kit.references.files.tagged_fields import convert_to_csl, convert_to_nbib, get_first_value
 from entrez_kit.references.merge.entries import Entry
 from entrez_kit.references.merge.merge_references import read_files
 from entrez_kit.references.merge.models import FileToMerge
@@ -54,7 +54,7 @@ def build_item(entry: Entry) -> Item:
         own: Item = json.loads(entry.original.text)
         return own
     ids = {kind: entry.keys.get(kind) for kind in _IDS}
-    return csl_of_fields(entry.original.fields, name_record(entry), **ids)
+    return convert_to_csl(entry.original.fields, name_record(entry), **ids)
 
 
 def convert_records(entries: Sequence[Entry], target: str) -> Iterator[str]:
@@ -77,26 +77,26 @@ def _convert_record(entry: Entry, target: str, keys: set[str]) -> str:
     if target == "csl":
         return escape_json(json.dumps(build_item(entry), ensure_ascii=False, indent=2))
     if target == "bibtex":
-        return bibtex_item(build_item(entry), _find_key(entry, keys))
+        return write_bibtex_item(build_item(entry), _find_key(entry, keys))
     if target == "nbib":
         ids = {kind: entry.keys.get(kind) for kind in _IDS}
-        lines = [one for one in nbib_of_fields(entry.original.fields, **ids) if one[1]]
+        lines = [one for one in convert_to_nbib(entry.original.fields, **ids) if one[1]]
         return "\n".join(line for tag, value in lines for line in wrap_field(tag, value))
     return "\n".join((*(f"{tag}  - {value}" for tag, value in _list_ris_fields(entry)), "ER  - "))
 
 
 def _list_ris_fields(entry: Entry) -> Iterator[tuple[str, str]]:
     fields = entry.original.fields
-    if not first_value(fields, "TY"):
+    if not get_first_value(fields, "TY"):
         yield "TY", "GEN"
     yield from fields
     values = {value for _, value in fields}
     for kind, tags, tag, form in _RIS_IDS:
         value = entry.keys.get(kind)
         known = value in values or (kind == "pmid" and any(value in one for one in values if value))
-        if value and not known and not (tags and first_value(fields, *tags)):
+        if value and not known and not (tags and get_first_value(fields, *tags)):
             yield tag, form.format(value)
-    if (key := entry.keys.get("key")) and not first_value(fields, "ID"):
+    if (key := entry.keys.get("key")) and not get_first_value(fields, "ID"):
         yield "ID", key
 
 

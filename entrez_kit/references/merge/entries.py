@@ -9,12 +9,12 @@ from typing import Final
 
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.citations.csl import to_one_line
-from entrez_kit.references.files.references import OriginalRecord, Reference, ReferenceFile, identifiers_in
+from entrez_kit.references.files.references import OriginalRecord, Reference, ReferenceFile, find_identifiers
 from entrez_kit.references.files.tagged_fields import (
     ABSTRACT_TAGS,
     JOURNAL_TAGS,
-    fields_of_reference,
-    first_value,
+    convert_reference,
+    get_first_value,
     list_values,
 )
 from entrez_kit.references.merge.signatures import RecordFields, Signature, build_signature, fold_title, read_doi
@@ -144,16 +144,16 @@ class Entry:
     signature: Signature
     fingerprint: str
 
-    def first(self, *tags: str) -> str | None:
+    def get_first(self, *tags: str) -> str | None:
         """Return the first value of these fields."""
-        return first_value(self.original.fields, *tags)
+        return get_first_value(self.original.fields, *tags)
 
     @property
     def richness(self) -> tuple[int, ...]:
         """How complete the record is; larger is better. A tie is decided by the name of the file and the position."""
         one = self.reference
         core = (one.title, one.authors, one.journal, one.year, one.volume, one.issue, one.pages)
-        abstract = self.first(*ABSTRACT_TAGS) or ""
+        abstract = self.get_first(*ABSTRACT_TAGS) or ""
         return (
             3 * bool(abstract) + 2 * bool(one.pmid) + 2 * bool(self.keys.get("doi")) + sum(map(bool, core)),
             len({tag for tag, _ in self.original.fields}),
@@ -184,12 +184,12 @@ def read_entries(
     references = file.references if isinstance(file, ReferenceFile) else list(file)
     for number, reference in enumerate(references):
         if isinstance(file, ReferenceFile):
-            original = file.original(number)
+            original = file.get_original(number)
         else:
-            original = OriginalRecord(fields_of_reference(reference))
+            original = OriginalRecord(convert_reference(reference))
         fields = original.fields
-        sources = (source,) if source else _sources_of(fields, name, kind)
-        keys = dict(_keys(reference, original, sources[0]))
+        sources = (source,) if source else _list_sources(fields, name, kind)
+        keys = dict(_yield_keys(reference, original, sources[0]))
         yield Entry(
             id=f"{name}#{number + 1}",
             slot=slot,
@@ -200,26 +200,26 @@ def read_entries(
             original=original,
             sources=sources,
             keys=keys,
-            signature=_signature(start + number, reference, original, keys, sources[0]),
+            signature=_build_signature(start + number, reference, original, keys, sources[0]),
             fingerprint=_fingerprint(reference, keys),
         )
         if isinstance(file, ReferenceFile):  # a reference needs more memory than its entry
             references[number] = _READ
 
 
-def database_named(text: str) -> str | None:
+def find_database_name(text: str) -> str | None:
     """Return the database that a text names; None if it names none."""
     return next((name for name, pattern in _NAMED if pattern.search(text)), None)
 
 
-def _sources_of(fields: Sequence[tuple[str, str]], name: str, kind: str) -> tuple[str, ...]:
+def _list_sources(fields: Sequence[tuple[str, str]], name: str, kind: str) -> tuple[str, ...]:
     """Return the databases of a record: of its note, its fields, its accession number, or the name of its file."""
     notes = [value for tag, value in fields if tag == "N1"]
     for note in notes:
         if note.startswith(SOURCE_NOTE):
             return tuple(part.strip() for part in note.removeprefix(SOURCE_NOTE).split(";") if part.strip())
     for tag in ("DB", "DP", "PB" if kind == "csv" else "DB", "LB"):
-        if (value := first_value(fields, tag)) and (database := database_named(value)):
+        if (value := get_first_value(fields, tag)) and (database := find_database_name(value)):
             return (database,)
     if kind == "nbib":
         return ("PubMed",)
@@ -233,16 +233,16 @@ def _sources_of(fields: Sequence[tuple[str, str]], name: str, kind: str) -> tupl
             if host in value and database != "PubMed":
                 return (database,)
     file = PurePath(name).name
-    database = database_named(re.sub(r"[_-]+", " ", file.rpartition(".")[0] or file))
-    value = first_value(fields, "DB", "DP")
+    database = find_database_name(re.sub(r"[_-]+", " ", file.rpartition(".")[0] or file))
+    value = get_first_value(fields, "DB", "DP")
     return (database or value or PurePath(file).stem or file,)
 
 
-def _keys(reference: Reference, original: OriginalRecord, source: str) -> Iterator[tuple[str, str]]:
+def _yield_keys(reference: Reference, original: OriginalRecord, source: str) -> Iterator[tuple[str, str]]:
     fields = original.fields
     pmid = reference.pmid
     # Embase.com writes the PMID in C5. C7 can also be an article number.
-    if not pmid and (match := _PMID.fullmatch(first_value(fields, "C5") or "")):
+    if not pmid and (match := _PMID.fullmatch(get_first_value(fields, "C5") or "")):
         pmid = match[1].lstrip("0")
     if pmid:
         yield "pmid", pmid
@@ -250,7 +250,7 @@ def _keys(reference: Reference, original: OriginalRecord, source: str) -> Iterat
         (
             found
             for tag in ("C3", "C5", "C6", "C7", "U2", "L3", "M3", "LK")
-            if (found := _doi_in(first_value(fields, tag)))
+            if (found := _find_doi(get_first_value(fields, tag)))
         ),
         None,
     )
@@ -258,18 +258,18 @@ def _keys(reference: Reference, original: OriginalRecord, source: str) -> Iterat
         yield "doi", doi
     if reference.pmcid:
         yield "pmcid", reference.pmcid
-    number = first_value(fields, "AN", "UT")
-    if (number and number != pmid and read_doi(number) != read_doi(doi)) or (number := first_value(fields, "U2")):
+    number = get_first_value(fields, "AN", "UT")
+    if (number and number != pmid and read_doi(number) != read_doi(doi)) or (number := get_first_value(fields, "U2")):
         yield "accession", number
     if reference.key and not reference.key.startswith(("record ", "item ", "line ")) and reference.key != pmid:
         yield "key", reference.key
 
 
-def _doi_in(text: str | None) -> str | None:
+def _find_doi(text: str | None) -> str | None:
     if not text or "10." not in text:
         return None
     found = read_identifier(text)
-    return found.value if found is not None and found.kind == "doi" else identifiers_in(text).get("doi")
+    return found.value if found is not None and found.kind == "doi" else find_identifiers(text).get("doi")
 
 
 def _shorten(text: str | None) -> str | None:
@@ -277,7 +277,7 @@ def _shorten(text: str | None) -> str | None:
     return None if text is None else " ".join(text.split())[:MAX_FIELD]
 
 
-def _signature(
+def _build_signature(
     number: int, reference: Reference, original: OriginalRecord, keys: dict[str, str], source: str
 ) -> Signature:
     fields = original.fields
@@ -293,7 +293,7 @@ def _signature(
         authors=[
             (author.group or author.family or "", "" if author.group else author.given or "") for author in authors
         ],
-        journal=_shorten(reference.journal or first_value(fields, *JOURNAL_TAGS)),
+        journal=_shorten(reference.journal or get_first_value(fields, *JOURNAL_TAGS)),
         year=reference.year,
         volume=reference.volume,
         issue=reference.issue,
@@ -301,8 +301,8 @@ def _signature(
         doi=_shorten(keys.get("doi")),
         pmid=keys.get("pmid"),
         pmcid=keys.get("pmcid"),
-        ids=frozenset(_accessions(fields, keys, source)),
-        abstract=first_value(fields, *ABSTRACT_TAGS) or "",
+        ids=frozenset(_yield_accessions(fields, keys, source)),
+        abstract=get_first_value(fields, *ABSTRACT_TAGS) or "",
         kind=" ".join(_KIND_WORDS.get(kind, kind) for kind in kinds),
     )
     return build_signature(number, record)
@@ -317,7 +317,9 @@ _KIND_WORDS: Final = {
 }
 
 
-def _accessions(fields: Sequence[tuple[str, str]], keys: dict[str, str], source: str) -> Iterator[tuple[str, str]]:
+def _yield_accessions(
+    fields: Sequence[tuple[str, str]], keys: dict[str, str], source: str
+) -> Iterator[tuple[str, str]]:
     """Yield the numbers of a record in databases; the pairs are compared with those of other records."""
     for tag, value in fields:
         if tag in _NUMBER_TAGS:
@@ -328,7 +330,7 @@ def _accessions(fields: Sequence[tuple[str, str]], keys: dict[str, str], source:
             yield "PubMed", match[1].lstrip("0")
     if "pmid" in keys:
         yield "PubMed", keys["pmid"]
-    if (number := first_value(fields, "AN")) and number != keys.get("pmid") and len(number) > 4:
+    if (number := get_first_value(fields, "AN")) and number != keys.get("pmid") and len(number) > 4:
         yield source, number.upper()
 
 

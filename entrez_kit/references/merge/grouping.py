@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Final
 
-from entrez_kit.references.merge.candidates import candidate_pairs
+from entrez_kit.references.merge.candidates import yield_candidate_pairs
 from entrez_kit.references.merge.compare import PairVerdict, compare, find_conflict
 from entrez_kit.references.merge.signatures import Signature
 
@@ -39,7 +39,7 @@ def compare_records(
         step: called with the number of compared pairs.
     """
     found: dict[Pair, PairVerdict] = {}
-    for number, pair in enumerate(candidate_pairs(records)):
+    for number, pair in enumerate(yield_candidate_pairs(records)):
         if number % 10_000 == 0:
             step(number)
         verdict = compare(records[pair[0]], records[pair[1]])
@@ -66,8 +66,8 @@ def link_records(
         families: pairs that a person decided to link as a family.
         alone: records that leave their groups.
     """
-    merged = {ordered_pair(pair) for pair in same}
-    parted = {ordered_pair(pair): pair for pair in (*different, *families)}
+    merged = {order_pair(pair) for pair in same}
+    parted = {order_pair(pair): pair for pair in (*different, *families)}
     decided = merged | parted.keys()
     open_pairs = {pair: verdict for pair, verdict in verdicts.items() if pair not in decided}
     alone = list(alone)
@@ -77,7 +77,7 @@ def link_records(
         leaving = [pair for pair in parted.values() if pair[0] in members.get(pair[1], ())]
         leaving += [(-1, position) for position in alone]
         apart = set(parted) | {
-            ordered_pair((other, position))
+            order_pair((other, position))
             for _, position in leaving
             for other in members.get(position, ())
             if other != position
@@ -89,7 +89,7 @@ def link_records(
     taken_out = set(alone)
     found.separated = {pair for pair in apart if taken_out & set(pair)}
     for pair in families:
-        found.families[ordered_pair(pair)] = PairVerdict("family", DECIDED, 1000)
+        found.families[order_pair(pair)] = PairVerdict("family", DECIDED, 1000)
     return found
 
 
@@ -118,7 +118,7 @@ def _join(
     return found
 
 
-def ordered_pair(pair: Pair) -> Pair:
+def order_pair(pair: Pair) -> Pair:
     """Return a pair with the smaller position first."""
     return pair if pair[0] < pair[1] else (pair[1], pair[0])
 
@@ -127,9 +127,9 @@ def _join_by_strength(groups: "_Groups", edges: dict[Pair, PairVerdict], found: 
     """Join the pairs, the strongest first; pairs of one strength are joined together or not at all."""
     by_strength = sorted(edges, key=lambda pair: (-edges[pair].strength, pair))
     for _, tier in groupby(by_strength, key=lambda pair: edges[pair].strength):
-        for component in groups.components(list(tier)):
-            conflict = groups.conflict_of(component)
-            clear = component if conflict is None else groups.without_ambiguous(component)
+        for component in groups.yield_components(list(tier)):
+            conflict = groups.find_conflict(component)
+            clear = component if conflict is None else groups.drop_ambiguous(component)
             for pair in clear:
                 groups.join(pair)
                 found.reasons[pair] = edges[pair]
@@ -149,80 +149,80 @@ class _Groups:
         self._parents = list(range(len(records)))
         self._members: dict[int, list[int]] = {}
 
-    def _root(self, position: int) -> int:
+    def _find_root(self, position: int) -> int:
         while self._parents[position] != position:
             self._parents[position] = self._parents[self._parents[position]]
             position = self._parents[position]
         return position
 
-    def _members_of(self, root: int) -> list[int]:
+    def _list_members(self, root: int) -> list[int]:
         return self._members.get(root, [root])
 
     def are_joined(self, pair: Pair) -> bool:
         """Return whether two records are in one group."""
-        return self._root(pair[0]) == self._root(pair[1])
+        return self._find_root(pair[0]) == self._find_root(pair[1])
 
     def join(self, pair: Pair) -> None:
         """Join the groups of two records."""
-        one, other = sorted((self._root(pair[0]), self._root(pair[1])))
+        one, other = sorted((self._find_root(pair[0]), self._find_root(pair[1])))
         if one != other:
-            self._members[one] = [*self._members_of(one), *self._members_of(other)]
+            self._members[one] = [*self._list_members(one), *self._list_members(other)]
             self._members.pop(other, None)
             self._parents[other] = one
 
-    def components(self, pairs: list[Pair]) -> Iterator[list[Pair]]:
+    def yield_components(self, pairs: list[Pair]) -> Iterator[list[Pair]]:
         """Yield pairs that would be joined to one group."""
         parents: dict[int, int] = {}
 
-        def root(position: int) -> int:
+        def find_root(position: int) -> int:
             while parents.get(position, position) != position:
                 position = parents[position]
             return position
 
         for one, other in pairs:
-            mine, theirs = root(self._root(one)), root(self._root(other))
+            mine, theirs = find_root(self._find_root(one)), find_root(self._find_root(other))
             parents[max(mine, theirs)] = min(mine, theirs)
         found: dict[int, list[Pair]] = defaultdict(list)
         for pair in pairs:
-            found[root(self._root(pair[0]))].append(pair)
+            found[find_root(self._find_root(pair[0]))].append(pair)
         yield from found.values()
 
-    def conflict_of(self, pairs: list[Pair]) -> str | None:
+    def find_conflict(self, pairs: list[Pair]) -> str | None:
         """Return why the records of some pairs cannot be one group; None if they can."""
-        roots = sorted({self._root(position) for pair in pairs for position in pair})
-        return self._any_conflict(roots)
+        roots = sorted({self._find_root(position) for pair in pairs for position in pair})
+        return self._find_any_conflict(roots)
 
-    def without_ambiguous(self, pairs: list[Pair]) -> list[Pair]:
+    def drop_ambiguous(self, pairs: list[Pair]) -> list[Pair]:
         """Return the pairs of records that are only similar to records that can be one group."""
         near: dict[int, set[int]] = defaultdict(set)
         for one, other in pairs:
-            mine, theirs = self._root(one), self._root(other)
+            mine, theirs = self._find_root(one), self._find_root(other)
             near[mine].add(theirs)
             near[theirs].add(mine)
-        ambiguous = {root for root, others in near.items() if self._any_conflict(sorted({root, *others}))}
-        clear = [pair for pair in pairs if not ambiguous & {self._root(pair[0]), self._root(pair[1])}]
-        return [pair for part in self.components(clear) if self.conflict_of(part) is None for pair in part]
+        ambiguous = {root for root, others in near.items() if self._find_any_conflict(sorted({root, *others}))}
+        clear = [pair for pair in pairs if not ambiguous & {self._find_root(pair[0]), self._find_root(pair[1])}]
+        return [pair for part in self.yield_components(clear) if self.find_conflict(part) is None for pair in part]
 
-    def _any_conflict(self, roots: list[int]) -> str | None:
+    def _find_any_conflict(self, roots: list[int]) -> str | None:
         for number, one in enumerate(roots):
             for other in roots[number + 1 :]:
-                if conflict := self._conflict_between(self._members_of(one), self._members_of(other)):
+                if conflict := self._find_conflict_between(self._list_members(one), self._list_members(other)):
                     return conflict
         return None
 
-    def _conflict_between(self, mine: list[int], theirs: list[int]) -> str | None:
-        apart = self._partners()
+    def _find_conflict_between(self, mine: list[int], theirs: list[int]) -> str | None:
+        apart = self._map_partners()
         inside = set(theirs)
         for one in mine:
             if one in apart and (shared := apart[one] & inside):
-                return self.apart[ordered_pair((one, min(shared)))]
-        for first in self._distinct(mine):
-            for second in self._distinct(theirs):
+                return self.apart[order_pair((one, min(shared)))]
+        for first in self._list_distinct(mine):
+            for second in self._list_distinct(theirs):
                 if conflict := find_conflict(first, second):
                     return conflict
         return None
 
-    def _partners(self) -> dict[int, set[int]]:
+    def _map_partners(self) -> dict[int, set[int]]:
         """Return the records that each record must be kept apart from."""
         if self._kept_apart is None:
             self._kept_apart = defaultdict(set)
@@ -231,7 +231,7 @@ class _Groups:
                 self._kept_apart[other].add(one)
         return self._kept_apart
 
-    def _distinct(self, members: list[int]) -> list[Signature]:
+    def _list_distinct(self, members: list[int]) -> list[Signature]:
         """Return one record for each combination of the parts that can be in conflict."""
         found: dict[tuple[str | bool, ...], Signature] = {}
         for position in members:

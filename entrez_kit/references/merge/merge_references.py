@@ -14,7 +14,7 @@ from entrez_kit.core.operation import AgentOptions, DocumentOperation
 from entrez_kit.references.files.references import Reference, ReferenceFile
 from entrez_kit.references.merge.compare import PairVerdict, Relation
 from entrez_kit.references.merge.entries import Entry, read_entries
-from entrez_kit.references.merge.grouping import Linked, Pair, compare_records, link_records, ordered_pair
+from entrez_kit.references.merge.grouping import Linked, Pair, compare_records, link_records, order_pair
 from entrez_kit.references.merge.models import (
     DatabaseFigures,
     Decision,
@@ -99,7 +99,7 @@ def read_files(files: Sequence[FileToMerge]) -> tuple[list[Entry], list[str], li
     """
     entries: list[Entry] = []
     warnings: list[Warn] = []
-    names = _unique_names(files)
+    names = _make_unique_names(files)
     for slot, (file, name) in enumerate(zip(files, names, strict=True)):
         kind, records, found = _read_file(file)
         warnings += [one.model_copy(update={"message": f"{name}: {one.message}"}) for one in found]
@@ -109,7 +109,7 @@ def read_files(files: Sequence[FileToMerge]) -> tuple[list[Entry], list[str], li
     return entries, names, warnings
 
 
-def _unique_names(files: Sequence[FileToMerge]) -> list[str]:
+def _make_unique_names(files: Sequence[FileToMerge]) -> list[str]:
     """Return a name for each file. Equal names get a number, which does not depend on the order of the files."""
     repeated = Counter(file.file for file in files)
     digests = [sha1((file.text or repr(file.references)).encode(), usedforsecurity=False).hexdigest() for file in files]
@@ -127,7 +127,7 @@ def _read_file(file: FileToMerge) -> tuple[str, ReferenceFile | list[Reference],
     Raises:
         InvalidInput: the file cannot be read, or has no records.
     """
-    from entrez_kit.references.files.reference_files import kind_of, reference_file
+    from entrez_kit.references.files.reference_files import detect_kind, read_reference_file
 
     if file.references:
         return "references", file.references, []
@@ -143,10 +143,10 @@ def _read_file(file: FileToMerge) -> tuple[str, ReferenceFile | list[Reference],
         if not read.references:
             raise InvalidInput(f"{name} contains no records.", invalid_input=name, details={"reason": "bad_file"})
         return "csv", read, read.warnings
-    kind = kind_of(text, name, suffix)
+    kind = detect_kind(text, name, suffix)
     if kind == "ids":
         return "list", *_read_list(text, name)
-    read = reference_file(text, name, kind)
+    read = read_reference_file(text, name, kind)
     return kind, read, [one for one in read.warnings if one.code != "duplicate_key"]
 
 
@@ -242,12 +242,12 @@ def _build_works(entries: Sequence[Entry], linked: Linked) -> tuple[list[MergedW
     return works, work_of
 
 
-def _family_groups(works: Sequence[MergedWork], work_of: Sequence[int], linked: Linked) -> list[Group]:
+def _build_family_groups(works: Sequence[MergedWork], work_of: Sequence[int], linked: Linked) -> list[Group]:
     """Join the links between works to families, and store in each work the works of its family."""
     links: dict[int, set[int]] = defaultdict(set)
     reasons: dict[Pair, set[tuple[str, Relation | None]]] = defaultdict(set)
     for (one, other), verdict in linked.families.items():
-        pair = ordered_pair((work_of[one], work_of[other]))
+        pair = order_pair((work_of[one], work_of[other]))
         links[pair[0]].add(pair[1])
         links[pair[1]].add(pair[0])
         reasons[pair].add((verdict.why, verdict.relation))
@@ -277,7 +277,7 @@ def _family_groups(works: Sequence[MergedWork], work_of: Sequence[int], linked: 
     return sorted(groups, key=lambda group: group.members)
 
 
-def _duplicate_groups(works: Sequence[MergedWork], entries: Sequence[Entry], linked: Linked) -> list[Group]:
+def _build_duplicate_groups(works: Sequence[MergedWork], entries: Sequence[Entry], linked: Linked) -> list[Group]:
     position_of = {entry: number for number, entry in enumerate(entries)}
     why: dict[int, set[str]] = defaultdict(set)
     for (one, other), verdict in linked.reasons.items():
@@ -306,8 +306,8 @@ def _build_result(
     work_of: Sequence[int],
     warnings: list[Warn],
 ) -> MergeResult:
-    families = _family_groups(works, work_of, linked)
-    duplicates = _duplicate_groups(works, entries, linked)
+    families = _build_family_groups(works, work_of, linked)
+    duplicates = _build_duplicate_groups(works, entries, linked)
     undecided = []
     for pair, verdict in _open_pairs(entries, linked, work_of):
         texts = [cite_entry(entries[n]) for n in pair]
@@ -333,10 +333,10 @@ def _build_result(
     )
     by_id = {entry.id: entry for entry in entries}
     separated = [
-        _review_row(by_id, [entries[n].id for n in pair], "same", "taken out of its group")
+        _build_review_row(by_id, [entries[n].id for n in pair], "same", "taken out of its group")
         for pair in sorted(linked.separated)
     ]
-    result.set_works(works, _review_rows(result, by_id), separated)
+    result.set_works(works, _yield_review_rows(result, by_id), separated)
     return result
 
 
@@ -350,8 +350,8 @@ def _open_pairs(entries: Sequence[Entry], linked: Linked, work_of: Sequence[int]
     for (one, other), verdict in sorted(
         ordered, key=lambda item: [(entries[n].file, entries[n].index) for n in item[0]]
     ):
-        works = ordered_pair((work_of[one], work_of[other]))
-        if ordered_pair((one, other)) not in linked.families:
+        works = order_pair((work_of[one], work_of[other]))
+        if order_pair((one, other)) not in linked.families:
             found.setdefault(works, ((one, other), verdict))
     return list(found.values())
 
@@ -403,19 +403,19 @@ def _count_databases(works: Sequence[MergedWork]) -> list[DatabaseFigures]:
     ]
 
 
-def _review_rows(result: MergeResult, by_id: Mapping[str, Entry]) -> Iterator[ReviewRow]:
+def _yield_review_rows(result: MergeResult, by_id: Mapping[str, Entry]) -> Iterator[ReviewRow]:
     """Yield the pairs for a review file: undecided ones first, then merges, then families."""
     for pair in result.undecided:
-        yield _review_row(by_id, pair.members, "", pair.why)
+        yield _build_review_row(by_id, pair.members, "", pair.why)
     for group in result.groups:
         suggestion = "same" if group.kind == "duplicate" else "family"
         first = group.kept or group.members[0]
         for member in group.members:
             if member != first:
-                yield _review_row(by_id, [first, member], suggestion, group.why)
+                yield _build_review_row(by_id, [first, member], suggestion, group.why)
 
 
-def _review_row(by_id: Mapping[str, Entry], members: Sequence[str], suggestion: str, why: str) -> ReviewRow:
+def _build_review_row(by_id: Mapping[str, Entry], members: Sequence[str], suggestion: str, why: str) -> ReviewRow:
     first, second = (by_id[member] for member in members)
     return ReviewRow(
         suggestion=suggestion,

@@ -41,7 +41,7 @@ class FileToMerge(Request):
     source: str | None = Field(default=None, description="Database of all its records, e.g. Embase.")
 
     @model_validator(mode="after")
-    def _one_of_them(self) -> Self:
+    def _check_one_given(self) -> Self:
         if bool(self.text) == bool(self.references):
             raise contradiction_error("text", "give either text or references", "both" if self.text else "neither")
         return self
@@ -173,4 +173,4 @@ class MergeResult(Result):
 
     def to_text(self, style: str = "ris") -> str:
         """Return the works as a file for reference managers: ris, nbib, bibtex or csl."""
-        return FILES[style].text(self._works)
+        return FILES[style].format_text(self._works)

@@ -76,24 +76,24 @@ def read_review(text: str, name: str) -> list[ReviewRow]:
 def write_review(rows: Iterable[ReviewRow], earlier: Sequence[ReviewRow] = ()) -> str:
     """Return the table with the rows of a merge, and the decisions of an earlier table."""
     decided = [row for row in earlier if row.decision or row.note]
-    by_pair = {_key(row): row for row in decided}
+    by_pair = {_make_key(row): row for row in decided}
     keys: set[frozenset[str]] = set()
     target = io.StringIO(newline="")
     writer = csv.writer(target, lineterminator="\n")
     writer.writerow(COLUMNS)
     for row in rows:
-        known = by_pair.get(_key(row))
-        keys.add(_key(row))
-        writer.writerow(_cells(row, known.decision if known else "", known.note if known else ""))
+        known = by_pair.get(_make_key(row))
+        keys.add(_make_key(row))
+        writer.writerow(_yield_cells(row, known.decision if known else "", known.note if known else ""))
     for row in decided:
-        if _key(row) not in keys:
-            writer.writerow(_cells(row, row.decision, row.note))
+        if _make_key(row) not in keys:
+            writer.writerow(_yield_cells(row, row.decision, row.note))
     return target.getvalue()
 
 
-def _key(row: ReviewRow) -> frozenset[str]:
+def _make_key(row: ReviewRow) -> frozenset[str]:
     return frozenset(part for pair in zip(row.members, row.fingerprints, strict=True) for part in ["#".join(pair)])
 
 
-def _cells(row: ReviewRow, decision: str, note: str) -> Iterator[str]:
+def _yield_cells(row: ReviewRow, decision: str, note: str) -> Iterator[str]:
     yield from (decision, row.suggestion, row.why, *row.texts, note, *row.members, *row.fingerprints)

@@ -243,7 +243,7 @@ def read_title(text: str) -> tuple[str, tuple[str, ...]]:
     return whole, tuple(dict.fromkeys(one for one in (whole, *parts) if one == whole or len(one.split()) > 3))
 
 
-def numbers_of(title: str) -> tuple[str, ...]:
+def list_numbers(title: str) -> tuple[str, ...]:
     """Return the numbers in a folded title, Roman ones as digits."""
     found = [
         _ROMAN.get(word, word) for word in title.split() if word in _ROMAN or word[:1].isdigit() or word[-1:].isdigit()
@@ -251,7 +251,7 @@ def numbers_of(title: str) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def part_of(title: str) -> str:
+def find_part(title: str) -> str:
     """Return the number of the part that a folded title names ("part ii" is 2); "" without one."""
     match = _PART.search(title)
     if match:
@@ -260,7 +260,7 @@ def part_of(title: str) -> str:
     return _ROMAN[last] if front and last in _LAST_ROMAN else ""
 
 
-def _core(title: str) -> str:
+def _find_core(title: str) -> str:
     """Return a folded title without the words that name its kind or part."""
     core = _ERRATUM.sub("", title, count=1)
     core = _REPLY.sub("", core, count=1) if len(core.split()) > 3 else core
@@ -293,13 +293,13 @@ def read_doi(text: str | None) -> str:
     return _PROOF.sub("", match[1] if match else doi)
 
 
-def _roman(volume: str) -> str:
+def _convert_roman(volume: str) -> str:
     """Return a Roman volume in digits; "" for a text that is not a number ("(Jul)", "Ph.D.")."""
     digits = convert_roman(strip_place(volume))
     return digits if digits.isdigit() else ""
 
 
-def version_of(doi: str) -> tuple[str, str] | None:
+def find_version(doi: str) -> tuple[str, str] | None:
     """Return the work and the version of a DOI with a version: Cochrane's ``.pub3``, preprints' ``/v2``."""
     if match := _COCHRANE.fullmatch(doi):
         return match[1], match[2] or "1"
@@ -326,9 +326,9 @@ def build_signature(number: int, record: RecordFields) -> Signature:
         number=number,
         title=folded,
         titles=titles,
-        core=_core(folded),
-        numbers=numbers_of(folded),
-        part=part_of(folded),
+        core=_find_core(folded),
+        numbers=list_numbers(folded),
+        part=find_part(folded),
         families=tuple(one for one in families if one and one != "null"),
         names=frozenset(_fold_name(f"{first[0]} {first[1]}").split()),
         everyone=frozenset(
@@ -368,7 +368,7 @@ def _read_ranges(pages: str) -> list[tuple[str, str]]:
 
 def _read_volume(volume: str) -> str:
     digits = _NUMBER.findall(volume)
-    return digits[0].lstrip("0") if digits else _roman(volume)
+    return digits[0].lstrip("0") if digits else _convert_roman(volume)
 
 
 def _read_supplement(place: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from entrez_kit.base.identifiers import PUBMED
 from entrez_kit.base.invisible import escape_json
 from entrez_kit.citations.csl import Item
-from entrez_kit.citations.write_bibtex import bibtex_item, escape
+from entrez_kit.citations.write_bibtex import escape, write_bibtex_item
 from entrez_kit.citations.write_nbib import wrap_field
 from entrez_kit.references.files.tagged_fields import (
     ABSTRACT_TAGS,
@@ -21,9 +21,9 @@ from entrez_kit.references.files.tagged_fields import (
     JOURNAL_TAGS,
     TITLE_TAGS,
     Field,
-    csl_of_fields,
-    first_value,
-    nbib_of_fields,
+    convert_to_csl,
+    convert_to_nbib,
+    get_first_value,
 )
 from entrez_kit.references.merge.entries import SOURCE_NOTE, Entry
 
@@ -77,32 +77,32 @@ class MergedWork:
         """The databases of its records."""
         return sorted({source for entry in self.entries for source in entry.sources})
 
-    def key_of(self, kind: str) -> str | None:
+    def find_key(self, kind: str) -> str | None:
         """Return an identifier, of the kept record or else of another one."""
         return next((entry.keys[kind] for entry in self.entries if kind in entry.keys), None)
 
     @property
     def fields(self) -> list[Field]:
         """Its fields in RIS: those of the kept record, and what its other records add."""
-        return [*self._own_fields(), *self.additions()]
+        return [*self._list_own_fields(), *self.list_additions()]
 
-    def _own_fields(self) -> list[Field]:
+    def _list_own_fields(self) -> list[Field]:
         return [one for one in self.kept.original.fields if one[0] != "N1" or not one[1].startswith(SOURCE_NOTE)]
 
-    def additions(self) -> list[Field]:
+    def list_additions(self) -> list[Field]:
         """Return the fields that the kept record lacks."""
         own = self.kept.original.fields
         known = {value for _, value in own}
         added: list[Field] = []
         for tags in _COMPLETED:
-            if not first_value(own, *tags):
-                other = next((entry for entry in self.others if entry.first(*tags)), None)
+            if not get_first_value(own, *tags):
+                other = next((entry for entry in self.others if entry.get_first(*tags)), None)
                 added += [(tags[0], value) for tag, value in other.original.fields if tag in tags] if other else []
-        if (doi := self.key_of("doi")) and doi not in known and not self.kept.reference.doi:
+        if (doi := self.find_key("doi")) and doi not in known and not self.kept.reference.doi:
             added.append(("DO", doi))
-        if (pmid := self.key_of("pmid")) and not self.kept.reference.pmid:
+        if (pmid := self.find_key("pmid")) and not self.kept.reference.pmid:
             added.append(("UR", f"{PUBMED}{pmid}/"))
-        if (pmcid := self.key_of("pmcid")) and not self.kept.reference.pmcid and not first_value(own, "C2"):
+        if (pmcid := self.find_key("pmcid")) and not self.kept.reference.pmcid and not get_first_value(own, "C2"):
             added.append(("C2", pmcid))
         for entry in self.others:
             added += [(tag, value) for tag, value in entry.original.fields if tag in _NOTES and value not in known]
@@ -115,22 +115,22 @@ class MergedWork:
         added += [("N1", f"{MERGED_NOTE}{_name_entry(entry)}") for entry in self.others]
         return list(dict.fromkeys((*added, ("N1", f"{SOURCE_NOTE}{'; '.join(self.sources)}"))))
 
-    def row(self) -> dict[str, Any]:
+    def build_row(self) -> dict[str, Any]:
         """Return the work as a row of a table."""
         fields, reference = self.fields, self.kept.reference
         return {
             "id": self.kept.id,
-            "title": first_value(fields, *TITLE_TAGS),
+            "title": get_first_value(fields, *TITLE_TAGS),
             "authors": "; ".join(value for tag, value in fields if tag in AUTHOR_TAGS),
             "year": reference.year or next((one.reference.year for one in self.others if one.reference.year), None),
-            "journal": first_value(fields, *JOURNAL_TAGS),
-            "volume": first_value(fields, "VL"),
-            "issue": first_value(fields, "IS", "CP"),
+            "journal": get_first_value(fields, *JOURNAL_TAGS),
+            "volume": get_first_value(fields, "VL"),
+            "issue": get_first_value(fields, "IS", "CP"),
             "pages": reference.pages or next((one.reference.pages for one in self.others if one.reference.pages), None),
-            "doi": self.key_of("doi"),
-            "pmid": self.key_of("pmid"),
-            "pmcid": self.key_of("pmcid"),
-            "abstract": first_value(fields, *ABSTRACT_TAGS),
+            "doi": self.find_key("doi"),
+            "pmid": self.find_key("pmid"),
+            "pmcid": self.find_key("pmcid"),
+            "abstract": get_first_value(fields, *ABSTRACT_TAGS),
             "sources": "; ".join(self.sources),
             "members": [entry.id for entry in self.entries],
             "families": self.families,
@@ -152,41 +152,43 @@ def write_ris(work: MergedWork) -> str:
     return "\n".join([*lines, "ER  - "])
 
 
-def item_of(work: MergedWork) -> Item:
+def build_item(work: MergedWork) -> Item:
     """Return a work as an item of CSL-JSON."""
-    ids = {kind: work.key_of(kind) for kind in ("pmid", "doi", "pmcid")}
-    item = csl_of_fields(work.fields, _citation_key(work), **ids)
+    ids = {kind: work.find_key(kind) for kind in ("pmid", "doi", "pmcid")}
+    item = convert_to_csl(work.fields, _choose_citation_key(work), **ids)
     if work.kept.kind != "csl" or work.kept.original.text is None:
         return item
     own: Item = json.loads(work.kept.original.text)
     return (
-        own | {name: value for name, value in item.items() if name not in own} | {"note": _notes(work, own.get("note"))}
+        own
+        | {name: value for name, value in item.items() if name not in own}
+        | {"note": _format_notes(work, own.get("note"))}
     )
 
 
-def _notes(work: MergedWork, own: Any) -> str:
+def _format_notes(work: MergedWork, own: Any) -> str:
     parts = [str(own)] if own else []
-    parts += [value for tag, value in work.additions() if tag in _NOTES and value not in str(own)]
+    parts += [value for tag, value in work.list_additions() if tag in _NOTES and value not in str(own)]
     return "\n".join(dict.fromkeys(parts))
 
 
 def write_csl(work: MergedWork) -> str:
     """Return a work as the text of an item of CSL-JSON."""
-    item = item_of(work)
-    item.setdefault("note", _notes(work, None))
+    item = build_item(work)
+    item.setdefault("note", _format_notes(work, None))
     return escape_json(json.dumps(item, ensure_ascii=False, indent=2))
 
 
 def write_bibtex(work: MergedWork) -> str:
     """Return a work as a BibTeX entry: the original entry with added fields, or a new one."""
     text = work.kept.original.text
-    notes = "; ".join(value for tag, value in work.additions() if tag in _NOTES)
+    notes = "; ".join(value for tag, value in work.list_additions() if tag in _NOTES)
     if work.kept.kind != "bibtex" or text is None:
-        item = item_of(work)
+        item = build_item(work)
         note = "; ".join(part for part in (str(item.get("note") or ""), notes) if part)
-        return bibtex_item(item | {"note": note}, _citation_key(work))
-    added = csl_of_fields(
-        [("TY", "JOUR"), *work.additions()], "", **{kind: work.key_of(kind) for kind in ("pmid", "doi", "pmcid")}
+        return write_bibtex_item(item | {"note": note}, _choose_citation_key(work))
+    added = convert_to_csl(
+        [("TY", "JOUR"), *work.list_additions()], "", **{kind: work.find_key(kind) for kind in ("pmid", "doi", "pmcid")}
     )
     names = {
         "abstract": "abstract",
@@ -207,8 +209,8 @@ def write_bibtex(work: MergedWork) -> str:
     return ",\n".join([body, *lines]) + "\n}"
 
 
-def _citation_key(work: MergedWork) -> str:
-    key = work.kept.keys.get("key") or (f"pmid{pmid}" if (pmid := work.key_of("pmid")) else work.kept.id)
+def _choose_citation_key(work: MergedWork) -> str:
+    key = work.kept.keys.get("key") or (f"pmid{pmid}" if (pmid := work.find_key("pmid")) else work.kept.id)
     return re.sub(r"[\s,{}()\"'%#~\\=]+", "_", key)
 
 
@@ -216,11 +218,11 @@ def write_nbib(work: MergedWork) -> str:
     """Return a work as a MEDLINE record: the original record, or a new one."""
     if work.kept.kind == "nbib" and work.kept.original.text is not None:
         lines = [work.kept.original.text]
-        added = [one for one in nbib_of_fields(work.additions(), pmid=None, doi=None, pmcid=None) if one[1]]
+        added = [one for one in convert_to_nbib(work.list_additions(), pmid=None, doi=None, pmcid=None) if one[1]]
     else:
         lines = []
-        ids = {kind: work.key_of(kind) for kind in ("pmid", "doi", "pmcid")}
-        added = [one for one in nbib_of_fields(work.fields, **ids) if one[1]]
+        ids = {kind: work.find_key(kind) for kind in ("pmid", "doi", "pmcid")}
+        added = [one for one in convert_to_nbib(work.fields, **ids) if one[1]]
     text = "\n".join(line for tag, value in added for line in wrap_field(tag, value))
     return "\n".join([*lines, text] if text else lines)
 
@@ -234,16 +236,16 @@ class WorkFile:
     between: str = "\n\n"
     tail: str = "\n"
 
-    def pieces(self, works: Iterable[MergedWork]) -> Iterator[str]:
+    def yield_pieces(self, works: Iterable[MergedWork]) -> Iterator[str]:
         """Yield the text of a file in parts."""
         yield self.head
         for number, work in enumerate(works):
             yield f"{self.between if number else ''}{self.entry(work)}"
         yield self.tail
 
-    def text(self, works: Sequence[MergedWork]) -> str:
+    def format_text(self, works: Sequence[MergedWork]) -> str:
         """Return the text of a file."""
-        return "".join(self.pieces(works))
+        return "".join(self.yield_pieces(works))
 
 
 FILES: Final[dict[str, WorkFile]] = {

@@ -226,12 +226,12 @@ class ArchiveWriter:
             self._path.unlink(missing_ok=True)
 
     def _put(self, name: str, content: bytes) -> None:
-        self._zip.writestr(_entry(name), content)
+        self._zip.writestr(_build_entry(name), content)
 
     def _put_lines(self) -> None:
         digest, size = hashlib.sha256(), 0
         self._lines.seek(0)
-        with self._zip.open(_entry(REQUESTS), "w", force_zip64=True) as part:
+        with self._zip.open(_build_entry(REQUESTS), "w", force_zip64=True) as part:
             while chunk := self._lines.read(_CHUNK):
                 part.write(chunk)
                 digest.update(chunk)
@@ -243,7 +243,7 @@ class ArchiveWriter:
         """Write the hash of all bytes before the comment into the comment."""
         self._file.flush()
         end = self._file.seek(0, 2) - _COMMENT_BYTES
-        digest = _hash_start(self._file, end)
+        digest = _compute_start_hash(self._file, end)
         self._file.seek(end)
         self._file.write(b"entrez-kit recording sha256:" + digest.encode())
         self._file.flush()
@@ -258,14 +258,14 @@ class ArchiveWriter:
         )
 
 
-def _entry(name: str) -> zipfile.ZipInfo:
+def _build_entry(name: str) -> zipfile.ZipInfo:
     entry = zipfile.ZipInfo(name, _SINCE)
     entry.compress_type = zipfile.ZIP_DEFLATED
     entry.external_attr = 0o644 << 16
     return entry
 
 
-def _hash_start(file: BinaryIO, size: int) -> str:
+def _compute_start_hash(file: BinaryIO, size: int) -> str:
     """Return the SHA-256 of the first bytes of a file."""
     digest = hashlib.sha256()
     file.seek(0)
@@ -315,7 +315,7 @@ class ArchiveReader:
         found = _COMMENT.fullmatch(tail[_END.size :])
         if found is None:
             raise self.damage_error("its end", "it does not end with the hash of a recording")
-        intact = _hash_start(self._file, size - _COMMENT_BYTES) == found[1].decode()
+        intact = _compute_start_hash(self._file, size - _COMMENT_BYTES) == found[1].decode()
         try:
             signature, *_, directory_bytes, _, comment = _END.unpack(tail[: _END.size])
             if signature != b"PK\5\6" or comment != _COMMENT_BYTES or directory_bytes > MAX_DIRECTORY_BYTES:
@@ -407,7 +407,7 @@ class ArchiveReader:
             raise self.damage_error(name, "its hash is not that of the manifest")
         return content
 
-    def requests(self) -> Iterator[RecordedRequest]:
+    def yield_requests(self) -> Iterator[RecordedRequest]:
         """Yield the recorded requests in the order of their answers.
 
         Raises:

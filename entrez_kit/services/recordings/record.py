@@ -39,13 +39,13 @@ RECORDED_CREDENTIALS: Final = (
 
 def build_key(call: Call, redactor: Redactor) -> str:
     """Return the key of a request: a hash of its service, endpoint, path and sorted parameters, without secrets."""
-    params = tuple((name, redactor.text(value)) for name, value in call.params)
-    return replace(call, params=params).key(call.service)
+    params = tuple((name, redactor.redact_text(value)) for name, value in call.params)
+    return replace(call, params=params).build_key(call.service)
 
 
 def build_download_key(url: str, redactor: Redactor) -> str:
     """Return the key of a download."""
-    return hashlib.sha256(f"download {redactor.text(url)}".encode()).hexdigest()
+    return hashlib.sha256(f"download {redactor.redact_text(url)}".encode()).hexdigest()
 
 
 def refuse_unrecorded_services(settings: Settings) -> None:
@@ -88,7 +88,7 @@ class Recorder:
         self.clock: Clock = FixedClock(self._system.now(), self._system.today())
         self.settings = settings
         self._redactor = Redactor.of(settings)
-        self._command = [self._redactor.text(word) for word in command]
+        self._command = [self._redactor.redact_text(word) for word in command]
         self._writer = ArchiveWriter(path)
         self._finished = False
 
@@ -105,7 +105,7 @@ class Recorder:
         except EntrezKitError as exc:
             self._add(call, error=self._dump_error(exc), read=self._add_body(read[0], "") if read else None)
             raise
-        content, url = self._redactor.body(reply.content), self._redactor.text(reply.url)
+        content, url = self._redactor.redact_body(reply.content), self._redactor.redact_text(reply.url)
         if content != reply.content:
             reply = replace(reply, content=content, value=call.expect.read(content))
         reply = replace(reply, url=url)
@@ -125,7 +125,7 @@ class Recorder:
 
     def download(self, url: str, fetch: "Callable[[], Downloaded]") -> "Downloaded":
         """Download a page and record it, or the error."""
-        key, public_url = build_download_key(url, self._redactor), self._redactor.text(url.partition("?")[0])
+        key, public_url = build_download_key(url, self._redactor), self._redactor.redact_text(url.partition("?")[0])
         try:
             page = fetch()
         except EntrezKitError as exc:
@@ -135,7 +135,7 @@ class Recorder:
                 )
             )
             raise
-        page = replace(page, content=self._redactor.body(page.content), url=self._redactor.text(page.url))
+        page = replace(page, content=self._redactor.redact_body(page.content), url=self._redactor.redact_text(page.url))
         recorded = RecordedDownload(
             part=self._add_body(page.content, page.content_type or page.kind),
             url=page.url,
@@ -155,14 +155,14 @@ class Recorder:
                 key=build_key(call, self._redactor),
                 service=call.service,
                 endpoint=call.endpoint,
-                url=self._redactor.text(call.url),
-                params=[(name, self._redactor.text(value)) for name, value in named],
+                url=self._redactor.redact_text(call.url),
+                params=[(name, self._redactor.redact_text(value)) for name, value in named],
                 **outcome,
             )
         )
 
     def _add_body(self, content: bytes, content_type: str) -> str:
-        return self._writer.add_body(self._redactor.body(content), content_type)
+        return self._writer.add_body(self._redactor.redact_body(content), content_type)
 
     def _dump_error(self, error: EntrezKitError) -> dict[str, Any]:
         document = self._redact(dump_error(error))
@@ -173,7 +173,7 @@ class Recorder:
 
     def _redact(self, value: Any) -> Any:
         if isinstance(value, str):
-            return self._redactor.text(value)
+            return self._redactor.redact_text(value)
         if isinstance(value, dict):
             return {name: self._redact(one) for name, one in value.items()}
         return [self._redact(one) for one in value] if isinstance(value, list) else value

@@ -61,7 +61,7 @@ class Replay:
         self._answers: dict[str, _Answers] = {}
         try:
             manifest = self._archive.manifest
-            for one in self._archive.requests():
+            for one in self._archive.yield_requests():
                 outcome = one.model_copy(update={"params": []})  # the key stands for them
                 self._answers.setdefault(one.key, _Answers([])).outcomes.append(outcome)
             self.clock: Clock = FixedClock(datetime.fromisoformat(manifest.started), date.fromisoformat(manifest.today))
@@ -102,9 +102,9 @@ class Replay:
             copy_label=manifest.copy_label,
         )
         if manifest.settings.get("demo") is True:
-            adjusted = adjusted.with_sandbox(DEMO_URL)
+            adjusted = adjusted.use_sandbox(DEMO_URL)
         elif adjusted.local is not None:
-            adjusted = adjusted.with_copy()
+            adjusted = adjusted.use_copy()
         return replace(adjusted, **self._settings)
 
     def answer(self, call: Call[T], send: Callable[[Call[T]], Reply[T]]) -> Reply[T]:
@@ -114,11 +114,13 @@ class Replay:
             UpstreamError: the recording has no reply to this request; ``details.reason`` is ``not_recorded``.
             StoreError: a part of the recording is damaged.
         """
-        in_flight.checkpoint()
+        in_flight.stop_if_unneeded()
         query = "&".join(f"{name}={value}" for name, value in call.params)
-        found = self._next(build_key(call, self._redactor), f"{call.endpoint} {query}", repeats=call.ttl is not None)
+        found = self._take_next(
+            build_key(call, self._redactor), f"{call.endpoint} {query}", repeats=call.ttl is not None
+        )
         if found is None:
-            raise self._missing_error(call.endpoint, query, call.about("not_recorded"))
+            raise self._missing_error(call.endpoint, query, call.describe("not_recorded"))
         in_flight.mark_sent()
         if found.error is not None:
             error = self._load_error(found.error)
@@ -130,7 +132,7 @@ class Replay:
             raise self._archive.damage_error(REQUESTS, "a request has no outcome")
         content = self._archive.read(recorded.part)
         in_flight.add_received(len(content))
-        if recorded.fidelity and (trace := tracing.current_trace()) is not None:
+        if recorded.fidelity and (trace := tracing.get_current_trace()) is not None:
             trace.limit_fidelity(recorded.fidelity)
         return Reply(
             content=content,
@@ -154,7 +156,7 @@ class Replay:
         from entrez_kit.services.transport.download.guard import Downloaded
 
         public_url = url.partition("?")[0]
-        found = self._next(build_download_key(url, self._redactor), public_url, repeats=True)
+        found = self._take_next(build_download_key(url, self._redactor), public_url, repeats=True)
         if found is None:
             raise self._missing_error("download", public_url, {"reason": "not_recorded", "endpoint": "download"})
         if found.error is not None:
@@ -164,7 +166,7 @@ class Replay:
             raise self._archive.damage_error(REQUESTS, "a download has no outcome")
         return Downloaded(page.url, self._archive.read(page.part), page.content_type, page.kind, page.hops)
 
-    def _next(self, key: str, target: str, *, repeats: bool) -> RecordedRequest | None:
+    def _take_next(self, key: str, target: str, *, repeats: bool) -> RecordedRequest | None:
         """Return the next outcome of a request; after the last one that again if the reply may be cached, else None."""
         with self._lock:
             answers = self._answers.get(key)
@@ -175,11 +177,11 @@ class Replay:
             return found
 
     def _missing_error(self, endpoint: str, target: str, details: dict[str, object]) -> UpstreamError:
-        request = cut_middle(self._redactor.text(f"{endpoint} {target}"), _QUOTED)
+        request = cut_middle(self._redactor.redact_text(f"{endpoint} {target}"), _QUOTED)
+        command = self._redactor.redact_text(cut_middle(" ".join(self._archive.manifest.command), _QUOTED))
         return UpstreamError(
             f"The recording {self.path} has no reply to this request: {request}. A replay sends no request.",
-            recovery_hint="Give the command and the arguments that were recorded: "
-            f"{self._redactor.text(cut_middle(' '.join(self._archive.manifest.command), _QUOTED)) or 'EntrezKit'}",
+            recovery_hint=f"Give the command and the arguments that were recorded: {command or 'EntrezKit'}",
             details=details,
         )
 

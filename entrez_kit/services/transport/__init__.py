@@ -59,7 +59,7 @@ LOOKED_UP: Final = ("esearch", "esummary")
 """The endpoints of a MeSH lookup; MeSH changes once a year."""
 
 
-def ttl_of(endpoint: str, db: str | None) -> int | None:
+def get_ttl(endpoint: str, db: str | None) -> int | None:
     """Return the lifetime of a cached E-utility reply in seconds."""
     return TTL["mesh"] if db == "mesh" and endpoint in LOOKED_UP else TTL[endpoint]
 
@@ -156,13 +156,13 @@ POLICIES: Final[Mapping[str, Policy]] = {
 }
 
 
-def base_of(settings: Settings, service: str) -> str:
+def get_base_url(settings: Settings, service: str) -> str:
     """Return the base URL of a service without a final slash."""
     base: str = getattr(settings, f"{service}_url")
     return base.rstrip("/")
 
 
-def credentials_for(settings: Settings, service: str, url: str) -> tuple[tuple[str, str], ...]:
+def list_credentials(settings: Settings, service: str, url: str) -> tuple[tuple[str, str], ...]:
     """Return the credentials that may be sent to this URL: none if it is not the service's own."""
     policy, parts = POLICIES[service], urlsplit(url)
     is_theirs = parts.scheme == "https" and policy.domain is not None and is_within(parts.hostname, policy.domain)
@@ -174,16 +174,16 @@ def credentials_for(settings: Settings, service: str, url: str) -> tuple[tuple[s
     )
 
 
-def credentials_length(settings: Settings, service: str, url: str) -> int:
+def count_credential_characters(settings: Settings, service: str, url: str) -> int:
     """Return the number of characters that credentials add to a URL."""
-    return len(urlencode(credentials_for(settings, service, url))) + 1
+    return len(urlencode(list_credentials(settings, service, url))) + 1
 
 
 def cache_identity(settings: Settings, service: str) -> str:
     """Return the text that identifies a service in cache keys; the sandbox has a fixed name for its random port."""
     if settings.demo:
         return f"sandbox:{service}"
-    return base_of(settings, service)
+    return get_base_url(settings, service)
 
 
 def is_loopback(host: str | None) -> bool:
@@ -216,7 +216,7 @@ CREDENTIALS: Final = frozenset({"api_key", "email", "mailto", "tool"})
 KEY_FORMAT: Final = "2"  # increase it when the meaning of a cached entry changes, so that old entries are not found
 
 
-def always(_: object) -> bool:
+def accept_any(_: object) -> bool:
     """Return True: every reply that its reader accepts may be cached."""
     return True
 
@@ -243,7 +243,7 @@ class Expect(Generic[T]):
     record: str | None = None
     may_be_empty: bool = False
     read: Callable[[bytes], T] = bytes  # type: ignore[assignment]  # without a reader the value is bytes
-    keep: Callable[[T], bool] = always
+    keep: Callable[[T], bool] = accept_any
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +279,7 @@ class Call(Generic[T]):
         """The name of the service in messages."""
         return POLICIES[self.service].title
 
-    def about(self, reason: str, **more: object) -> dict[str, object]:
+    def describe(self, reason: str, **more: object) -> dict[str, object]:
         """Return the details of an error of this call."""
         return {"reason": reason, "service": self.service, "endpoint": self.endpoint, **more}
 
@@ -294,11 +294,11 @@ class Call(Generic[T]):
         query = self.query
         return f"{self.url}?{query}" if self.method == "GET" and query else self.url
 
-    def param(self, name: str) -> str | None:
+    def get_param(self, name: str) -> str | None:
         """Return the value of a parameter; None if the call does not have it."""
         return next((value for key, value in self.params if key == name), None)
 
-    def key(self, identity: str) -> str:
+    def build_key(self, identity: str) -> str:
         """Return the cache key. Credentials and the HTTP method do not change it.
 
         Args:

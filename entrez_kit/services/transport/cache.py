@@ -24,8 +24,8 @@ from typing import Any, Final
 
 from entrez_kit.base.private_files import (
     SchemaObject,
-    database_files,
     find_schema_change,
+    list_database_files,
     make_private_database,
     normalize_definition,
     primary_code,
@@ -81,7 +81,7 @@ def cache_info(settings: Settings) -> CacheInfo:
     path = cache_file(settings)
     try:
         exists = path.exists()
-        size = sum(part.stat().st_size for part in database_files(path) if part.exists())
+        size = sum(part.stat().st_size for part in list_database_files(path) if part.exists())
     except OSError as exc:
         return CacheInfo(path, exists=False, problem=exc.strerror or type(exc).__name__)
     if not exists:
@@ -384,7 +384,7 @@ class CacheFile:
         name = f"{self._path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
         try:
             aside = self._path.rename(self._path.with_name(name))
-            for part in database_files(self._path):
+            for part in list_database_files(self._path):
                 part.unlink(missing_ok=True)
         except OSError:
             self._fall_back(str(exc))

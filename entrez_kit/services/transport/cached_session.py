@@ -24,7 +24,7 @@ from requests_cache.models.response import CachedResponse
 from requests_cache.serializers import CattrStage, SerializerPipeline, Stage
 
 from entrez_kit.base.errors import StoreError
-from entrez_kit.base.private_files import database_files
+from entrez_kit.base.private_files import list_database_files
 from entrez_kit.base.settings import Settings
 from entrez_kit.services.transport import CREDENTIALS, Outgoing, T, cache
 from entrez_kit.services.transport.cache import CacheFile, CacheUnavailable, CacheUnusable, cache_file
@@ -45,7 +45,7 @@ def _to_row(reply: CachedResponse) -> dict[str, Any]:
     return {"key": reply.cache_key, **{name: fields[name] for name in _STORED_FIELDS if name in fields}}
 
 
-def _from_row(row: dict[str, Any]) -> CachedResponse:
+def _read_row(row: dict[str, Any]) -> CachedResponse:
     reply: CachedResponse = _CONVERTER.loads({name: row[name] for name in _STORED_FIELDS if name in row})
     reply.cache_key = row["key"]
     return reply
@@ -53,7 +53,7 @@ def _from_row(row: dict[str, Any]) -> CachedResponse:
 
 SERIALIZER: Final = SerializerPipeline(
     [
-        Stage(dumps=_to_row, loads=_from_row),
+        Stage(dumps=_to_row, loads=_read_row),
         Stage(dumps=cache.join_body, loads=cache.split_body),
         Stage(dumps=cache.add_checksum, loads=cache.verify_checksum),
     ],
@@ -241,7 +241,7 @@ def clear(settings: Settings) -> int:
             return entries
     except (sqlite3.DatabaseError, CacheUnusable):
         try:
-            for part in database_files(path):
+            for part in list_database_files(path):
                 part.unlink(missing_ok=True)
         except OSError as exc:
             raise _not_changed_error(path, exc) from None

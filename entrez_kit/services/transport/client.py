@@ -30,9 +30,9 @@ from entrez_kit.services.transport import (
     Reply,
     Responder,
     T,
-    base_of,
     cache_identity,
     count_received,
+    get_base_url,
 )
 from entrez_kit.services.transport.cache import CacheFile, StoredReply, cache_file
 
@@ -157,9 +157,9 @@ class Transport:
     @cached_property
     def _gate(self) -> "RateGate":
         """The rate gate. Only the adapter uses it, and the adapter is created under the lock."""
-        from entrez_kit.services.transport.rate_gate import RateGate, shared_limiter
+        from entrez_kit.services.transport.rate_gate import RateGate, get_shared_limiter
 
-        return RateGate(self._settings, lambda: self.max_waiting, self._limiters or shared_limiter)
+        return RateGate(self._settings, lambda: self.max_waiting, self._limiters or get_shared_limiter)
 
     @cached_property
     def _log_filter(self) -> "RedactingFilter":
@@ -177,7 +177,7 @@ class Transport:
             RateLimited: the service refused, the queue is full, or no slot is free before the deadline.
             NotConfigured: the service rejects the api key, or a URL is invalid.
         """
-        if not tracing.records_spans():
+        if not tracing.is_recording_spans():
             return self._reply_to(call)
         from entrez_kit.services.transport.spans import open_span, record_outcome
 
@@ -204,19 +204,19 @@ class Transport:
         reply: Reply[T] | None = None
         try:
             if self.recording is None:
-                reply = self._share_request(outgoing)
+                reply = self._send_once(outgoing)
             else:
 
                 def send(watched: Call[T]) -> Reply[T]:
                     outgoing.call = watched
-                    return self._share_request(outgoing)
+                    return self._send_once(outgoing)
 
                 reply = self.recording.answer(call, send)
             return reply
         except FollowerTimeout:
             raise UpstreamError(
                 f"An identical {call.endpoint} request that was sent earlier got no reply in time.",
-                details=call.about("deadline_exceeded"),
+                details=call.describe("deadline_exceeded"),
             ) from None
         except EntrezKitError as exc:
             exc.__context__ = None  # errors of requests and urllib3 contain the URL with its credentials
@@ -224,10 +224,10 @@ class Transport:
         finally:
             _note_exchange(outgoing, reply, time.monotonic() - started)
 
-    def _share_request(self, outgoing: Outgoing[T]) -> Reply[T]:
+    def _send_once(self, outgoing: Outgoing[T]) -> Reply[T]:
         """Return the reply to a call; identical concurrent calls are answered once."""
         call = outgoing.call
-        key = call.key(cache_identity(self._settings, call.service))
+        key = call.build_key(cache_identity(self._settings, call.service))
         work = partial(self._answer, outgoing, key)
         reply, is_own = self._flights.do(f"{key} {call.deadline_ms} {call.fresh}", work, outgoing.deadline)
         if not is_own:  # the first caller may use another reader, and callers do not share a value
@@ -263,7 +263,7 @@ class Transport:
             raise UpstreamError(
                 f"The cache has no reply to this {call.endpoint} request, and offline mode allows no requests.",
                 recovery_hint=FrontendText("Run without ", OFFLINE_SWITCH, " to send the request."),
-                details=call.about("offline"),
+                details=call.describe("offline"),
             )
         return self._repeat(outgoing, key, is_cached=is_cached, renew=renew)
 
@@ -385,7 +385,7 @@ class Transport:
 
 
 def _request_id() -> str:
-    trace = tracing.current_trace()
+    trace = tracing.get_current_trace()
     return trace.request_id if trace is not None else "-"
 
 
@@ -396,7 +396,7 @@ def _note_exchange(outgoing: Outgoing, reply: Reply | None, seconds: float) -> N
     from_cache = reply is not None and reply.from_cache
     if from_cache and (count := count_received.get()) is not None:  # other replies were counted when they arrived
         count(size)
-    trace = tracing.current_trace()
+    trace = tracing.get_current_trace()
     if trace is not None:
         until = reply.until if reply is not None else 0.0
         trace.exchanges.append(tracing.TracedRequest(endpoint, from_cache, sent, seconds, size, until))
@@ -432,16 +432,16 @@ class ServiceClient:
     def __init__(self, transport: Transport, settings: Settings) -> None:
         self._transport = transport
         self._settings = settings
-        self._base = base_of(settings, self._SERVICE)
+        self._base = get_base_url(settings, self._SERVICE)
 
     @cached_property
     def at_once(self) -> int:
         """The maximum number of requests in flight for one operation."""
         if self._transport.responder is not None or self._transport.recording is not None:
             return 1
-        from entrez_kit.services.transport.rate_gate import most_in_flight
+        from entrez_kit.services.transport.rate_gate import get_max_in_flight
 
-        return most_in_flight(self._settings, self._SERVICE)
+        return get_max_in_flight(self._settings, self._SERVICE)
 
     def _send(
         self,

@@ -51,9 +51,9 @@ def explain(exc: Exception, call: Call, host: str, seconds: float) -> Retryable 
         return NotConfigured(
             f"The base URL or the proxy for {call.title} is invalid ({type(exc).__name__}).",
             recovery_hint=FrontendText(BASE_ADDRESS, " And HTTPS_PROXY."),
-            details=call.about("bad_address"),
+            details=call.describe("bad_address"),
         )
-    causes = list(_causes(exc))
+    causes = list(_yield_causes(exc))
     reason = find_reason(exc)
     text, hint = _TEXTS[reason]
     is_new = any(isinstance(cause, urllib3.NewConnectionError) for cause in causes)
@@ -63,7 +63,7 @@ def explain(exc: Exception, call: Call, host: str, seconds: float) -> Retryable 
         f"{call.title} could not be reached for {call.endpoint}: "
         f"{text.format(host=host, seconds=round(seconds, 1 if seconds >= 1 else 3))}.",
         recovery_hint=hint,
-        details=call.about(reason, host=host),
+        details=call.describe(reason, host=host),
     )
     if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
         return error  # a retry would get the same certificate
@@ -72,7 +72,7 @@ def explain(exc: Exception, call: Call, host: str, seconds: float) -> Retryable 
 
 def find_reason(exc: Exception) -> str:
     """Return the name of the hop that failed: dns, connection, proxy, tls or timeout."""
-    causes = list(_causes(exc))
+    causes = list(_yield_causes(exc))
 
     def has_cause(*kinds: type[BaseException]) -> bool:
         return any(isinstance(cause, kinds) for cause in causes)
@@ -90,7 +90,7 @@ def find_reason(exc: Exception) -> str:
     return "connection"
 
 
-def _causes(exc: BaseException) -> Any:
+def _yield_causes(exc: BaseException) -> Any:
     """Yield an exception and those it wraps: requests stores urllib3's in ``args``, urllib3 its own in ``reason``."""
     seen: set[int] = set()
     pending: list[object] = [exc]
@@ -114,5 +114,5 @@ def timeout_error(call: Call) -> UpstreamError:
         f"{call.title} did not send its {call.endpoint} reply in time.",
         recovery_hint="Try again later or request fewer records. NCBI_TIMEOUT_MS and NCBI_TOTAL_DEADLINE_MS set the "
         "limits.",
-        details=call.about("timeout"),
+        details=call.describe("timeout"),
     )

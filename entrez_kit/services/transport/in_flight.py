@@ -41,7 +41,7 @@ class _Flight(Generic[T]):
 _current: ContextVar[_Flight[Any] | None] = ContextVar("entrez_kit_flight", default=None)
 
 
-def checkpoint() -> None:
+def stop_if_unneeded() -> None:
     """Stop the current call if its result is no longer needed.
 
     Raises:
@@ -150,17 +150,17 @@ class _OrderedPool(Generic[T]):
             self._at_limiter = None
         self.begin()
 
-    def results(self) -> Iterator[T]:
+    def yield_results(self) -> Iterator[T]:
         """Yield the results in order as they complete; start no further call when the consumer stops."""
         try:
-            while (flight := self._next()) is not None:
+            while (flight := self._take_next()) is not None:
                 if flight.failure is not None:
                     raise flight.failure
                 yield flight.results.pop()
         finally:
             self.closed = True
 
-    def _next(self) -> _Flight[T] | None:
+    def _take_next(self) -> _Flight[T] | None:
         self.begin()
         with self._changed:
             if not self._flights:
@@ -174,7 +174,7 @@ class _OrderedPool(Generic[T]):
         return flight
 
 
-def in_order(calls: Iterable[Callable[[], T]], at_once: int) -> Iterator[T]:
+def run_in_order(calls: Iterable[Callable[[], T]], at_once: int) -> Iterator[T]:
     """Run calls concurrently and yield their results in order. The calls start when the first result is requested.
 
     Args:
@@ -186,20 +186,20 @@ def in_order(calls: Iterable[Callable[[], T]], at_once: int) -> Iterator[T]:
         BaseException: the exception of a call, at the position of its result. The calls after it are abandoned.
     """
     if at_once > 1:
-        yield from _OrderedPool(calls, at_once).results()
+        yield from _OrderedPool(calls, at_once).yield_results()
         return
     for call in calls:
         yield call()
 
 
-def all_at_once(calls: Iterable[Callable[[], T]]) -> list[T]:
+def run_all(calls: Iterable[Callable[[], T]]) -> list[T]:
     """Run all calls concurrently and return their results in order.
 
     Raises:
         BaseException: the exception of the first call that failed.
     """
     calls = list(calls)
-    return list(_OrderedPool(calls, max(len(calls), 1), paced=False).results())
+    return list(_OrderedPool(calls, max(len(calls), 1), paced=False).yield_results())
 
 
 def start_all(calls: Iterable[Callable[[], T]]) -> list[Callable[..., T]]:
@@ -223,6 +223,6 @@ def start_all(calls: Iterable[Callable[[], T]]) -> list[Callable[..., T]]:
     return [result.result for result in results]
 
 
-def in_background(call: Callable[[], T]) -> Callable[..., T]:
+def start_in_background(call: Callable[[], T]) -> Callable[..., T]:
     """Start a call in the background; the returned function waits for its result."""
     return start_all([call])[0]

@@ -14,8 +14,8 @@ from entrez_kit.services.transport import (
     Reply,
     Responder,
     T,
-    credentials_for,
     in_flight,
+    list_credentials,
     replies,
 )
 from entrez_kit.services.transport.retry import Retryable
@@ -34,9 +34,9 @@ def answer_call(
         EntrezKitError: the responder refuses the call, or its answer is an error or fails the checks.
     """
     call = outgoing.call
-    in_flight.checkpoint()
+    in_flight.stop_if_unneeded()
     outgoing.sent += 1
-    credentials = credentials_for(settings, call.service, call.url)
+    credentials = list_credentials(settings, call.service, call.url)
     query = "&".join(part for part in (call.query, urlencode(credentials)) if part)
     answer = (
         respond("POST", call.url, query)
@@ -46,7 +46,7 @@ def answer_call(
     in_flight.mark_sent()
     redactor, body = Redactor.of(settings), answer.body
     if answer.status != 200 or POLICIES[call.service].echoes:
-        body = redactor.body(body)
+        body = redactor.redact_body(body)
     headers = {**dict(answer.headers), "Content-Type": answer.content_type}
     incoming = replies.Incoming(answer.status, headers, body)
     if watch is not None:
@@ -58,7 +58,7 @@ def answer_call(
     except Retryable as exc:  # the same request gets the same answer
         exc.error.details["attempts"] = outgoing.sent
         raise exc.error from None
-    if (trace := tracing.current_trace()) is not None:
+    if (trace := tracing.get_current_trace()) is not None:
         trace.limit_fidelity(fidelity or tracing.FIDELITIES[0])
         trace.copy = settings.copy_label
     return Reply(

@@ -132,17 +132,17 @@ class RateLimiter:
         shared = self._shared
         while True:
             with shared.open_locked() as now_ms:
-                others = shared.seen.without(counted_ms)
+                others = shared.seen.drop_request(counted_ms)
                 _, again_ms = self._try_departure(others, now_ms, deadline=deadline)
                 if not again_ms:
                     try:
                         yield
                     finally:
-                        shared.save(self._try_departure(others, _now_ms(), deadline=None)[0])
+                        shared.save(self._try_departure(others, _get_now_ms(), deadline=None)[0])
                     return
             _sleep_until(again_ms)
 
-    def problem(self) -> str | None:
+    def find_problem(self) -> str | None:
         """Return why requests of other processes cannot be counted; None if they are counted."""
         self._shared.alone_until_ms = 0
         with self._shared.open_locked():
@@ -178,7 +178,7 @@ def _refuse_after(deadline: float | None, slot_ms: int, now_ms: int) -> None:
         raise SlotUnavailable((slot_ms - now_ms) / 1000)
 
 
-def _now_ms() -> int:
+def _get_now_ms() -> int:
     return time.monotonic_ns() // 1_000_000
 
 
@@ -194,7 +194,7 @@ class _State:
     free_us: int = 0
     sent_ms: tuple[int, ...] = ()
 
-    def without(self, sent_ms: int) -> "_State":
+    def drop_request(self, sent_ms: int) -> "_State":
         """Return the state without one request that was counted at this time."""
         index = bisect_left(self.sent_ms, sent_ms)
         if self.sent_ms[index : index + 1] != (sent_ms,):
@@ -244,10 +244,10 @@ class _SharedState:
                 self._queue.append(mine)
             if ahead:
                 earliest_ms = self.last_slot_ms + ahead * slot_ms
-                _refuse_after(deadline, earliest_ms, _now_ms())
+                _refuse_after(deadline, earliest_ms, _get_now_ms())
                 patience = threading.TIMEOUT_MAX if deadline is None else deadline - time.monotonic()
                 if not mine.wait(min(max(patience, 0), threading.TIMEOUT_MAX)):
-                    raise SlotUnavailable(max(earliest_ms - _now_ms(), slot_ms) / 1000)
+                    raise SlotUnavailable(max(earliest_ms - _get_now_ms(), slot_ms) / 1000)
             yield
         finally:
             with self._queue_lock:
@@ -261,14 +261,14 @@ class _SharedState:
         """Lock the state, load it into ``seen`` and yield the current time."""
         with self._update_lock, ExitStack() as stack:
             self._descriptor = None
-            if self._path is not None and _now_ms() >= self.alone_until_ms:
+            if self._path is not None and _get_now_ms() >= self.alone_until_ms:
                 try:
                     descriptor = stack.enter_context(_lock_file(self._path))
                     self._read(descriptor)
                     self._descriptor = descriptor
                 except (OSError, NotImplementedError) as exc:
                     self._go_alone(exc)
-            yield _now_ms()
+            yield _get_now_ms()
 
     def save(self, state: _State) -> None:
         """Replace the state, which must be locked."""
@@ -277,17 +277,17 @@ class _SharedState:
         self.seen = state
         if self._descriptor is not None:
             try:
-                _write(self._descriptor, state.to_line(_now_ms()))
+                _write(self._descriptor, state.to_line(_get_now_ms()))
             except OSError as exc:
                 self._go_alone(exc)
 
     def _go_alone(self, problem: Exception) -> None:
         """Limit only this process for a while, because the file cannot be used."""
         self.problem = f"{self._path}: {getattr(problem, 'strerror', None) or problem}"
-        self.alone_until_ms = _now_ms() + RETRY_FILE_MS
+        self.alone_until_ms = _get_now_ms() + RETRY_FILE_MS
 
     def _read(self, descriptor: int) -> None:
-        now_ms = _now_ms()
+        now_ms = _get_now_ms()
         text = os.read(descriptor, MAX_STATE_BYTES)
         saved = _parse(text)
         if saved and saved[0] <= now_ms + CLOCK_TOLERANCE_MS and not self.problem:

@@ -11,7 +11,7 @@ from typing import Final, Protocol
 
 from entrez_kit.base.errors import RateLimited, UpstreamError
 from entrez_kit.base.settings import Settings, get_default
-from entrez_kit.services.transport import POLICIES, Call, base_of, credentials_for, in_flight
+from entrez_kit.services.transport import POLICIES, Call, get_base_url, in_flight, list_credentials
 
 MAX_LATENCY: Final = 1.5
 """The latency in seconds up to which one operation can use the full rate of a service."""
@@ -19,12 +19,12 @@ MAX_LATENCY: Final = 1.5
 
 def is_keyed(settings: Settings, service: str) -> bool:
     """Return whether requests have the credential that allows more: NCBI's or OpenAlex's key, Crossref's e-mail."""
-    return _key(settings, service) is not None
+    return _get_key(settings, service) is not None
 
 
-def _key(settings: Settings, service: str) -> str | None:
+def _get_key(settings: Settings, service: str) -> str | None:
     policy = POLICIES[service]
-    return dict(credentials_for(settings, service, base_of(settings, service))).get(policy.key)
+    return dict(list_credentials(settings, service, get_base_url(settings, service))).get(policy.key)
 
 
 def pause_ms(settings: Settings, service: str) -> int | None:
@@ -33,7 +33,7 @@ def pause_ms(settings: Settings, service: str) -> int | None:
     return getattr(settings, setting) if setting else None
 
 
-def most_in_flight(settings: Settings, service: str) -> int:
+def get_max_in_flight(settings: Settings, service: str) -> int:
     """Return how many requests of one operation may be in flight: 6 to NCBI, 16 with an api key."""
     policy = POLICIES[service]
     pace = policy.per_second(is_keyed(settings, service))
@@ -43,19 +43,19 @@ def most_in_flight(settings: Settings, service: str) -> int:
     return most if policy.at_once is None else min(most, policy.at_once)
 
 
-def limiter_file(settings: Settings, service: str) -> Path:
+def find_limiter_file(settings: Settings, service: str) -> Path:
     """Return the state file for all requests that count against the same limit: one per key, else one per machine.
 
     A mirror or a sandbox has a separate limit and a separate file.
     """
-    key = _key(settings, service)
-    who = _hash(f"entrez-kit limiter {key}") if key else "machine"
-    base = base_of(settings, service)
-    own = "" if settings.demo or base == get_default(f"{service}_url") else f"-at-{_hash(base)}"
+    key = _get_key(settings, service)
+    who = _compute_hash(f"entrez-kit limiter {key}") if key else "machine"
+    base = get_base_url(settings, service)
+    own = "" if settings.demo or base == get_default(f"{service}_url") else f"-at-{_compute_hash(base)}"
     return settings.state_dir / f"limit-{service}-{who}{own}.json"
 
 
-def _hash(text: str) -> str:
+def _compute_hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -69,12 +69,12 @@ class Limiter(Protocol):
 LimiterFactory = Callable[[Settings, str], Limiter]
 
 
-def shared_limiter(settings: Settings, service: str) -> Limiter:
+def get_shared_limiter(settings: Settings, service: str) -> Limiter:
     """Return the limiter that all processes of this user share for a service."""
     from entrez_kit.services.transport.limiter import RateLimiter
 
     return RateLimiter(
-        limiter_file(settings, service),
+        find_limiter_file(settings, service),
         per_second=POLICIES[service].per_second(is_keyed(settings, service)),
         min_interval_ms=pause_ms(settings, service),
     )
@@ -115,7 +115,7 @@ class RateGate:
                     f"The queue is full: {self._waiting} requests to {call.title} are waiting.",
                     recovery_hint="Retry after 1-2 seconds. Requests are sent at the rate that NCBI allows: "
                     "10 per second with a free NCBI_API_KEY, 3 without.",
-                    details=call.about("queue_full"),
+                    details=call.describe("queue_full"),
                 )
             self._waiting += 1
         try:
@@ -139,7 +139,7 @@ class RateGate:
             slots = self._slots.setdefault(call.service, threading.Semaphore(at_once))
         if not slots.acquire(timeout=max(0.0, deadline - time.monotonic())):
             raise UpstreamError(
-                f"Earlier requests to {call.title} did not finish in time.", details=call.about("deadline_exceeded")
+                f"Earlier requests to {call.title} did not finish in time.", details=call.describe("deadline_exceeded")
             )
         try:
             yield
@@ -155,7 +155,7 @@ class RateGate:
             RateLimited: the queue is full, or the slot is after the deadline.
             Cancelled: the consumer of the reply has stopped.
         """
-        in_flight.checkpoint()
+        in_flight.stop_if_unneeded()
         with self._lock:
             limiter = self._limiters.get(call.service)
             if limiter is None:
@@ -167,7 +167,7 @@ class RateGate:
     @contextmanager
     def _hold_while_sending(self, call: Call, slot: AbstractContextManager[None]) -> Iterator[None]:
         with self._refuse_late_slot(call), slot:
-            in_flight.checkpoint()
+            in_flight.stop_if_unneeded()
             yield
         in_flight.mark_sent()
 
@@ -181,5 +181,5 @@ class RateGate:
             raise RateLimited(
                 f"The queue for {call.title} is longer than the time limit of this request; "
                 f"the next free slot is {exc.wait_seconds:.1f} s away.",
-                details=call.about("deadline_exceeded", wait_seconds=round(exc.wait_seconds, 1)),
+                details=call.describe("deadline_exceeded", wait_seconds=round(exc.wait_seconds, 1)),
             ) from None

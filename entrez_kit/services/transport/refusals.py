@@ -41,20 +41,20 @@ DATABASES: Final = frozenset(
 """Current and former Entrez databases: if NCBI reports that one of them does not exist, NCBI itself fails."""
 
 
-def _any_of(*alternatives: str) -> re.Pattern[str]:
+def _compile_any(*alternatives: str) -> re.Pattern[str]:
     return re.compile("|".join(alternatives), re.IGNORECASE)
 
 
-_RATE = _any_of(r"rate limit exceeded", r"too many requests")
-_KEY = _any_of(
+_RATE = _compile_any(r"rate limit exceeded", r"too many requests")
+_KEY = _compile_any(
     r"api[ _-]?key\b.{0,40}\b(invalid|wrong|not valid|unknown|expired|disabled|revoked)", r"invalid api[ _-]?key"
 )
-_POSITION = _any_of(
+_POSITION = _compile_any(
     r"out of acceptable range",
     r"\b(position|retstart)\b.{0,40}(larger|too large|exceed|out of)",
     r"cannot be larger than 9,?99[89]",
 )
-_HISTORY = _any_of(
+_HISTORY = _compile_any(
     r"unable to obtain query",
     r"cannot retrieve history data",
     r"\bweb[_ ]?env\b.{0,60}(not found|expired|invalid|doesn't exist|does not exist|missing|wrong|bad)",
@@ -62,16 +62,16 @@ _HISTORY = _any_of(
     r"\bquery[_ ]?key\b.{0,40}(not found|expired|invalid|missing|out of range)",
     r"history.{0,30}(expired|not found)",
 )
-_BLANK = _any_of(r"empty term and query_key", r"(term|query) is empty", r"empty (term|query)\b")
-_DATABASE = _any_of(
+_BLANK = _compile_any(r"empty term and query_key", r"(term|query) is empty", r"empty (term|query)\b")
+_DATABASE = _compile_any(
     r"invalid db name",
     r"unsupported db\b",
     r"database is not supported",
     r"(invalid|unknown) database",
     r"can ?not retrieve dbinfo",
 )
-_TOO_MANY = _any_of(r"too many (uids|ids)", r"maximum number of (uids|ids)")
-_NO_IDS = _any_of(
+_TOO_MANY = _compile_any(r"too many (uids|ids)", r"maximum number of (uids|ids)")
+_NO_IDS = _compile_any(
     r"empty id list",
     r"empty result",
     r"id list is empty",
@@ -82,7 +82,7 @@ _NO_IDS = _any_of(
     r"failed to understand id\b",
     r"following (ids?|pmids?|uids?) (is|are) not available",
 )
-_ACCUSING = _any_of(
+_ACCUSING = _compile_any(
     r"\b(invalid|unsupported|unknown|missing|required|wrong|illegal|malformed|incorrect|unrecogni[sz]ed|mixed|bad)\b",
     r"\b(must|cannot be|can't be|may not be)\b",
     r"\bnot (valid|allowed|supported|recogni[sz]ed|a valid)\b",
@@ -91,7 +91,7 @@ _ACCUSING = _any_of(
     r"\b(pars(e|er|ing)\b.{0,20}\berror|cannot parse|unable to parse|could not parse)",
     r"\b(please use|use your own)\b",
 )
-TRANSIENT: Final = _any_of(
+TRANSIENT: Final = _compile_any(
     r"ncbi c\+\+ exception",
     r"\bcexception\b",
     r"ctxrawclient",
@@ -120,7 +120,7 @@ TRANSIENT: Final = _any_of(
     r"\bmemory\b",
 )
 
-_REQUIRED = _any_of(
+_REQUIRED = _compile_any(
     r"\b(?:missing|required|mandatory)(?: required)?(?: query)? (?:parameter|argument|field)s?\b\W{1,3}(?P<a>\w+)",
     r"\b(?:parameter|argument|field)\W{1,2}(?P<b>\w+)\W{1,2}is (?:required|missing|mandatory)",
     r"\b(?P<c>\w+)\W{1,2}is (?:a |now )?(?:required|mandatory)\b",
@@ -156,7 +156,7 @@ def refusal_error(
         if rule.service in (None, call.service) and rule.words.search(words):
             error = rule.build_error(words, call, sent_credentials)
             if error is not None:
-                error.details |= call.about(error.details["reason"], status=status)
+                error.details |= call.describe(error.details["reason"], status=status)
                 if rule.confirmations:
                     return Retryable(error, wait=wait, at_most=rule.confirmations)
                 return error
@@ -199,32 +199,32 @@ def _check_key(words: str, call: Call, sent_credentials: frozenset[str]) -> Entr
 
 
 def _check_position(words: str, call: Call, sent_credentials: frozenset[str]) -> EntrezKitError | None:
-    start = _to_number(call.param("retstart"))
-    if start + _to_number(call.param("retmax")) <= _SHOWN_PAST:
+    start = _to_number(call.get_param("retstart"))
+    if start + _to_number(call.get_param("retmax")) <= _SHOWN_PAST:
         return None
     named = re.search(r"position (\d+)", words, re.IGNORECASE)
-    if named and not start <= int(named[1]) <= start + _to_number(call.param("retmax")):
+    if named and not start <= int(named[1]) <= start + _to_number(call.get_param("retmax")):
         return None
     message = f"The offset is larger than NCBI allows: {words}"
     return _invalid_error(message, call, "retstart", "retstart_out_of_range", PAGING_HINT)
 
 
 def _check_history(words: str, call: Call, sent_credentials: frozenset[str]) -> EntrezKitError | None:
-    named = next((name for name in ("query_key", "WebEnv") if call.param(name)), None)
+    named = next((name for name in ("query_key", "WebEnv") if call.get_param(name)), None)
     if named is None:
         return None
     return _invalid_error(f"NCBI does not know this history: {words}", call, named, "history_unknown", HISTORY_HINT)
 
 
 def _check_blank(words: str, call: Call, sent_credentials: frozenset[str]) -> EntrezKitError | None:
-    query = re.sub(r"\[[^\[\]]*+\]|\b(AND|OR|NOT)\b", " ", call.param("term") or "")
+    query = re.sub(r"\[[^\[\]]*+\]|\b(AND|OR|NOT)\b", " ", call.get_param("term") or "")
     if call.endpoint not in ("esearch", "espell", "egquery") or any(map(str.isalnum, query)):
         return None
     return _invalid_error("The query is empty.", call, "term", "blank_query", "Give at least one search term.")
 
 
 def _check_database(words: str, call: Call, sent_credentials: frozenset[str]) -> EntrezKitError | None:
-    name = call.param("db") or call.param("dbfrom")
+    name = call.get_param("db") or call.get_param("dbfrom")
     if name is None or name in DATABASES:
         return None
     return _invalid_error(f"Entrez has no database {name!r}.", call, "db", "unknown_database", _DATABASES_HINT)
@@ -233,7 +233,7 @@ def _check_database(words: str, call: Call, sent_credentials: frozenset[str]) ->
 def _check_too_many(words: str, call: Call, sent_credentials: frozenset[str]) -> EntrezKitError | None:
     stated = re.search(r"maximum number of (?:uids|ids) is (\d+)", words, re.IGNORECASE)
     sent = call.endpoint != "esearch"  # ESearch requests have no ids, and may return any number
-    requested_count = len(list_ids(call)) or (_to_number(call.param("retmax")) if sent else 0)
+    requested_count = len(list_ids(call)) or (_to_number(call.get_param("retmax")) if sent else 0)
     if requested_count <= (int(stated[1]) if stated else _PLAINLY_FEW):
         return None
     return _invalid_error(
@@ -249,14 +249,14 @@ def _check_ids(words: str, call: Call, sent_credentials: frozenset[str]) -> Entr
     named = re.search(r"(?:\buid[= ]|\bunderstand id:?)\s*(?!at\b)([^\s:;,<]+)", words, re.IGNORECASE)
     if not ids or (named and named[1] not in ids):
         return None
-    where = f" in {call.param('db')}" if call.param("db") else ""
+    where = f" in {call.get_param('db')}" if call.get_param("db") else ""
     return EntityNotFound(
         f"{call.title} has none of the requested ids{where}: {words}", details={"reason": "not_found"}
     )
 
 
 def _check_argument(words: str, call: Call, sent_credentials: frozenset[str]) -> EntrezKitError | None:
-    if TRANSIENT.search(words) or _DATABASE.search(words) or not _names_an_argument(words, call, sent_credentials):
+    if TRANSIENT.search(words) or _DATABASE.search(words) or not _is_about_an_argument(words, call, sent_credentials):
         return None
     return InvalidInput(f"{call.title} refused an argument of {call.endpoint}: {words}", details={"reason": "refused"})
 
@@ -295,7 +295,7 @@ _NEVER_WRONG: Final = frozenset({"id", "db", "dbfrom", "version"})
 """Ids and databases have separate rules; entrez-kit itself chooses the version of a document."""
 
 
-def _names_an_argument(words: str, call: Call, sent_credentials: frozenset[str]) -> bool:
+def _is_about_an_argument(words: str, call: Call, sent_credentials: frozenset[str]) -> bool:
     """Return whether a text names an argument that was sent, or quotes its value."""
     sent = {name: value for name, value in call.params if value and name not in _NEVER_WRONG}
     if sent.get("retmode") in ("xml", "json"):
@@ -319,10 +319,10 @@ VERSION_ONLY: Final = "a reply that has only a version"
 """Europe PMC's reply to an unknown sort or cursor, and sometimes to a valid request."""
 
 _ABOUT_ARGUMENTS: Final = (
-    ("cursor", "cursorMark", _any_of(r"cursor")),
-    ("sort", "sort", _any_of(r"\bsort")),
-    ("page_size", "pageSize", _any_of(r"page ?size")),
-    ("query", "query", _any_of(r"\bquery\b", r"search term", r"syntax", r"\bpars")),
+    ("cursor", "cursorMark", _compile_any(r"cursor")),
+    ("sort", "sort", _compile_any(r"\bsort")),
+    ("page_size", "pageSize", _compile_any(r"page ?size")),
+    ("query", "query", _compile_any(r"\bquery\b", r"search term", r"syntax", r"\bpars")),
 )
 """The arguments that Europe PMC's error texts name: our name, its name, and the pattern of the text."""
 
@@ -339,7 +339,7 @@ def _check_europepmc_argument(words: str, call: Call, sent_credentials: frozense
         return None
     for ours, theirs, pattern in _ABOUT_ARGUMENTS:
         if pattern.search(words):
-            value = call.param(theirs)
+            value = call.get_param(theirs)
             plain = _UNREMARKABLE.get(theirs)
             if not value or (plain and plain.fullmatch(value)):
                 return None
@@ -394,7 +394,7 @@ def _to_number(text: str | None) -> int:
 
 
 def _invalid_error(message: str, call: Call, field: str, reason: str, hint: Text) -> InvalidInput:
-    short_value = cut_end(call.param(field) or "", 100)
+    short_value = cut_end(call.get_param(field) or "", 100)
     return InvalidInput(message, invalid_input=f"{field}={short_value}", recovery_hint=hint, details={"reason": reason})
 
 
@@ -403,7 +403,7 @@ def _invalid_error(message: str, call: Call, field: str, reason: str, hint: Text
 
 def no_such_record_error(call: Call, status: int) -> EntityNotFound:
     """Return the error for a status or an empty body that means "no such record"."""
-    return EntityNotFound(f"{call.title} has no such record.", details=call.about("not_found", status=status))
+    return EntityNotFound(f"{call.title} has no such record.", details=call.describe("not_found", status=status))
 
 
 def rate_limited_error(call: Call, status: int, words: str = "") -> RateLimited:
@@ -417,7 +417,7 @@ def rate_limited_error(call: Call, status: int, words: str = "") -> RateLimited:
     detail = f" ({words})" if words else ""
     return RateLimited(
         f"{call.title} refused {call.endpoint}: too many requests{detail}. {whose}",
-        details=call.about("rate_limited", status=status),
+        details=call.describe("rate_limited", status=status),
     )
 
 
@@ -426,7 +426,7 @@ def backend_error(call: Call, words: str, status: int) -> UpstreamError:
     service = "ncbi" if call.service in ("eutils", "idconv") else call.service
     return UpstreamError(
         f"{call.title} could not process the {call.endpoint} request: {words}",
-        details=call.about(f"{service}_unreachable", status=status),
+        details=call.describe(f"{service}_unreachable", status=status),
     )
 
 
@@ -434,5 +434,5 @@ def invalid_response(call: Call, what: str, status: int) -> UpstreamError:
     """Return the error for an invalid reply."""
     return UpstreamError(
         f"{call.title} sent an invalid {call.endpoint} reply: {what}.",
-        details=call.about("invalid_response", status=status),
+        details=call.describe("invalid_response", status=status),
     )

@@ -180,7 +180,7 @@ def _status_error(call: Call, status: int, detail: str, wait: float | None) -> E
         return InvalidInput(
             f"The {call.endpoint} request is too long for {title} (status {status}).",
             recovery_hint="Request fewer ids, or use a shorter query.",
-            details=call.about("request_too_long", status=status),
+            details=call.describe("request_too_long", status=status),
         )
     if status in (408, 425) or (status >= 500 and status != 501):
         return Retryable(refusals.backend_error(call, answered, status), wait=wait)
@@ -194,18 +194,18 @@ def _status_error(call: Call, status: int, detail: str, wait: float | None) -> E
                 *(PerFrontend("Run `entrez-kit doctor`. ", ""), "NCBI blocks addresses that send too many requests; "),
                 "its contact is info@ncbi.nlm.nih.gov.",
             ),
-            details=call.about("refused", status=status),
+            details=call.describe("refused", status=status),
         )
     if status == 410:
         return UpstreamError(
             f"{title} has retired {call.endpoint}: {answered}.",
             recovery_hint="A newer version of entrez-kit may support its replacement.",
-            details=call.about("retired", status=status),
+            details=call.describe("retired", status=status),
         )
     return UpstreamError(
         f"{title} did not process the {call.endpoint} request: {answered}.",
         recovery_hint=BASE_ADDRESS,
-        details=call.about("no_such_address" if status == 404 else "unexpected_status", status=status),
+        details=call.describe("no_such_address" if status == 404 else "unexpected_status", status=status),
     )
 
 
@@ -292,7 +292,9 @@ def _find_xml_errors(body: bytes, status: int) -> list[str]:
     ):  # a truncated document may still have an error text
         parser.Parse(body, True)
     found = [text.strip() for text in texts if text.strip()]
-    summarised = root_name(body) == "eSummaryResult" and re.search(rb"<(DocSum|DocumentSummary)\b[^<>]*>\s*<", body)
+    summarised = find_root_name(body) == "eSummaryResult" and re.search(
+        rb"<(DocSum|DocumentSummary)\b[^<>]*>\s*<", body
+    )
     if summarised and all(refusals.is_about_ids(text) for text in found):
         return []  # some ids of the batch are unknown, the reply has the others
     return found
@@ -300,7 +302,7 @@ def _find_xml_errors(body: bytes, status: int) -> list[str]:
 
 def _read_error_document(body: bytes) -> list[str]:
     """Return the text of a small error document such as ``<error>...</error>`` that came with an error status."""
-    name = root_name(body)
+    name = find_root_name(body)
     if name is None or not _NOT_DATA_ROOT.fullmatch(name):
         return []
     text = re.sub(rb"<[^<>]*+>", b" ", body).decode("utf-8", "replace").strip()
@@ -321,7 +323,7 @@ def _find_problem(call: Call, incoming: Incoming) -> str | None:
     text = body.removeprefix(_BOM).lstrip(_BLANK)
     if not text:
         return "an empty body"
-    if _HTML.match(text) or root_name(text[:5000], html=True) == "html":
+    if _HTML.match(text) or find_root_name(text[:5000], html=True) == "html":
         title = _find_page_title(text)
         if expect.format != "any" or re.search(r"error|unavailable|denied|blocked|captcha", title, re.IGNORECASE):
             return "an HTML page" + (f" ({title})" if title else "")
@@ -348,7 +350,7 @@ _ENDS_PAGE: Final = re.compile(rb"</html>\s*\Z", re.IGNORECASE)
 def _find_xml_problem(body: bytes, roots: frozenset[str]) -> str | None:
     if body[:1] != b"<":
         return "not XML"
-    name = root_name(body)
+    name = find_root_name(body)
     if name is None:
         return "XML without elements"
     if roots and name not in roots:
@@ -381,10 +383,10 @@ def _find_end_problem(body: bytes, root: str, *, several: bool) -> str | None:
 def _find_series_problem(body: bytes) -> str | None:
     """Describe why a series of documents is invalid: all must have the same root, and none may be repeated."""
     seen: set[bytes] = set()
-    kind = root_name(body)
+    kind = find_root_name(body)
     start = 0
     while start < len(body):
-        root = root_name(body, start)
+        root = find_root_name(body, start)
         if root is None or root != kind:
             return f"<{root}> after the records" if root else "data after the records that is not XML"
         problem, end = _parse(body, start, is_article=root in _ARTICLES, several=True)
@@ -472,7 +474,7 @@ _BEFORE_ROOT: Final = re.compile(rb"\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[>]*(?:
 _ROOT: Final = re.compile(rb"<([A-Za-z_][\w.:-]*)")
 
 
-def root_name(body: bytes, at: int = 0, *, html: bool = False) -> str | None:
+def find_root_name(body: bytes, at: int = 0, *, html: bool = False) -> str | None:
     """Return the name of the first element of an XML document; None if it has no element.
 
     Args:

@@ -40,7 +40,7 @@ def operation_span(name: str, settings: "Settings") -> Iterator[None]:
     with open_span(name) as span:
         from entrez_kit.base.redaction import Redactor
 
-        call = tracing.current_trace()
+        call = tracing.get_current_trace()
         ids = {"entrez_kit.request_id": call.request_id} if call is not None else {}
         error: EntrezKitError | None = None
         try:
@@ -72,7 +72,7 @@ def record_outcome(
         from entrez_kit.base.redaction import Redactor
 
         redactor = redactor or Redactor(())
-        trace_text = redactor.traceback("".join(traceback.format_exception(error)))
-        message = redactor.field(error.message)
+        trace_text = redactor.redact_traceback("".join(traceback.format_exception(error)))
+        message = redactor.redact_field(error.message)
         span.record_exception(error, {"exception.message": message, "exception.stacktrace": trace_text})
         span.set_status(sys.modules["opentelemetry.trace"].StatusCode.ERROR, f"{error.code}: {message}")

@@ -39,10 +39,10 @@ from entrez_kit.services.transport import (
     Call,
     Outgoing,
     T,
-    credentials_for,
     faults,
     in_flight,
     is_loopback,
+    list_credentials,
     redirects,
     replies,
 )
@@ -272,7 +272,7 @@ _POOLS: Final = {"http": _WatchedPool, "https": _WatchedTLSPool}
 
 
 @cache
-def _socks_pools() -> dict[str, type[HTTPConnectionPool]]:
+def _load_socks_pools() -> dict[str, type[HTTPConnectionPool]]:
     """Return the pools for SOCKS proxies, whose module needs the package PySocks."""
     from urllib3.contrib import socks
 
@@ -302,7 +302,7 @@ class WatchedAdapter(HTTPAdapter):
     def proxy_manager_for(self, proxy: str, **kwargs: Any) -> Any:
         """Return the pools of a proxy, with the same connections."""
         manager = super().proxy_manager_for(proxy, **kwargs)
-        manager.pool_classes_by_scheme = _socks_pools() if proxy.lower().startswith("socks") else _POOLS
+        manager.pool_classes_by_scheme = _load_socks_pools() if proxy.lower().startswith("socks") else _POOLS
         return manager
 
 
@@ -347,12 +347,12 @@ class WireAdapter(WatchedAdapter):
         outgoing, call = request.outgoing, request.outgoing.call
         incoming = self._receive(outgoing)
         if incoming.status != 200 or POLICIES[call.service].echoes:  # other bodies are data and stay unchanged
-            incoming = replace(incoming, body=self._redactor.body(incoming.body))
+            incoming = replace(incoming, body=self._redactor.redact_body(incoming.body))
         body = incoming.body
         if self._watch is not None:
             self._watch(call, incoming)
         in_flight.add_received(len(body))
-        sent_credentials = frozenset(name for name, _ in credentials_for(self._settings, call.service, call.url))
+        sent_credentials = frozenset(name for name, _ in list_credentials(self._settings, call.service, call.url))
         with self._reading if len(body) > LARGE_BODY_BYTES else nullcontext():
             checked = replies.check(call, incoming, self._redactor, sent_credentials)
         request.value = checked.value
@@ -363,7 +363,7 @@ class WireAdapter(WatchedAdapter):
     def _receive(self, outgoing: Outgoing) -> replies.Incoming:
         """Send a request and read the reply."""
         with self._open(outgoing) as (live, moved_to):
-            until = min(outgoing.deadline, time.monotonic() + self._timeout_seconds(outgoing.call))
+            until = min(outgoing.deadline, time.monotonic() + self._compute_timeout(outgoing.call))
             body = b"".join(self._read_body(live, outgoing.call, until))
             return replies.Incoming(live.status_code, live.headers, body, moved_to)
 
@@ -407,14 +407,14 @@ class WireAdapter(WatchedAdapter):
                 logger.debug("%s is redirected (status %d)", call.endpoint, live.status_code)
             raise _redirect_error(call, f"more than {redirects.MAX_REDIRECTS} redirects")
 
-    def _timeout_seconds(self, call: Call) -> float:
+    def _compute_timeout(self, call: Call) -> float:
         timeout_ms: int = getattr(self._settings, POLICIES[call.service].timeout_ms)
         return timeout_ms / 1000
 
     def _exchange(self, outgoing: Outgoing, method: str, url: str, hop: int) -> requests.Response:
         """Send one request when it gets a slot, and return the response with its body unread."""
         call = outgoing.call
-        ready = self._with_credentials(call, method, url)
+        ready = self._add_credentials(call, method, url)
         host = urlsplit(url).hostname
         options = read_connection_options(url, is_here=is_loopback(host))
         departure = self._gate.take_slot(call, outgoing.deadline, is_new=outgoing.sent == 0)
@@ -423,7 +423,7 @@ class WireAdapter(WatchedAdapter):
             raise Retryable(faults.timeout_error(call))
         if hop == 0:
             outgoing.sent += 1
-        seconds = min(self._timeout_seconds(call), left)
+        seconds = min(self._compute_timeout(call), left)
         deadline = SocketDeadline(time.monotonic() + seconds)
         _current.departure = departure
         try:
@@ -434,13 +434,13 @@ class WireAdapter(WatchedAdapter):
         finally:
             del _current.departure
 
-    def _with_credentials(self, call: Call, method: str, url: str) -> requests.PreparedRequest:
+    def _add_credentials(self, call: Call, method: str, url: str) -> requests.PreparedRequest:
         """Return the request to send. Credentials are added only here."""
         headers = {"User-Agent": f"entrez-kit/{__version__}", "Accept": "*/*", "Accept-Encoding": "gzip, deflate"}
         ready = requests.PreparedRequest()
         try:
             is_trusted = redirects.is_same_origin(call.url, url)  # a redirect to another origin gets no credentials
-            sent_credentials = urlencode(credentials_for(self._settings, call.service, url)) if is_trusted else ""
+            sent_credentials = urlencode(list_credentials(self._settings, call.service, url)) if is_trusted else ""
             if method == "POST":
                 form = "&".join(part for part in (call.query, sent_credentials) if part)
                 ready.prepare(method="POST", url=url, headers={**headers, "Content-Type": _FORM}, data=form.encode())
@@ -455,7 +455,7 @@ class WireAdapter(WatchedAdapter):
         except (requests.RequestException, ValueError):
             sent_credentials = form = ""  # a traceback may show local variables
             raise NotConfigured(
-                f"The URL of {call.title} is invalid: {call.url}", details=call.about("bad_address")
+                f"The URL of {call.title} is invalid: {call.url}", details=call.describe("bad_address")
             ) from None
 
     def _read_body(self, live: requests.Response, call: Call, until: float) -> Iterator[bytes]:
@@ -481,7 +481,7 @@ class WireAdapter(WatchedAdapter):
                             raise UpstreamError(
                                 f"The {call.endpoint} reply of {call.title} has more than {MAX_BODY_BYTES:,} bytes.",
                                 recovery_hint="Request fewer records at a time.",
-                                details=call.about("too_large"),
+                                details=call.describe("too_large"),
                             )
                         yield piece
                 if not decoder.ended:
@@ -504,7 +504,7 @@ def _moved_error(call: Call, where: str, status: int) -> UpstreamError:
         f"{call.title} has moved {call.endpoint} permanently to {where}. The new address was not verified, so no "
         "request was sent.",
         recovery_hint="Check whether the new address belongs to the service; a newer version of entrez-kit may use it.",
-        details=call.about("redirected", status=status, moved_to=where),
+        details=call.describe("redirected", status=status, moved_to=where),
     )
 
 
@@ -512,5 +512,5 @@ def _redirect_error(call: Call, why: str) -> UpstreamError:
     return UpstreamError(
         f"{call.title} redirected the {call.endpoint} request, and the redirect was not followed: {why}.",
         recovery_hint=FrontendText(BASE_ADDRESS, " Check whether the network shows a login page."),
-        details=call.about("redirected"),
+        details=call.describe("redirected"),
     )

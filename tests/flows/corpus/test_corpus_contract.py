@@ -24,7 +24,7 @@ from entrez_kit.base.errors import (
     VectorIndexError,
 )
 from entrez_kit.core.operation import Operation, execute
-from entrez_kit.corpus.search.ranking import ALPHA, Candidate, relevance_of, score_of
+from entrez_kit.corpus.search.ranking import ALPHA, Candidate, score_of, score_relevance
 from entrez_kit.corpus.store import store_of
 from entrez_kit.corpus.store.store import Store
 from entrez_kit.pubmed.document_summaries import esummary_batch
@@ -70,7 +70,7 @@ ADDED = {"rag_search": {"corpus", "index", "details"}, "rag_get": {"details"}}
 
 @tools
 def test_arguments_of_agents_are_those_of_the_contract(name: str) -> None:
-    ours = AgentOperation.of(CORPUS[name]).input_schema()
+    ours = AgentOperation.of(CORPUS[name]).build_input_schema()
     theirs = REQUESTS[name]
 
     assert (ours["required"], ours["additionalProperties"]) == (theirs["required"], False)
@@ -336,7 +336,7 @@ def test_a_first_sync_of_very_many_records_is_refused_for_agents(
 def test_relevance_is_between_0_and_1_for_any_scores(
     sim: float | None, bm25: float | None, hybrid: bool, relevance: float
 ) -> None:
-    assert relevance_of(Candidate(1, sim=sim, bm25=bm25), 10.0, hybrid=hybrid) == pytest.approx(relevance)
+    assert score_relevance(Candidate(1, sim=sim, bm25=bm25), 10.0, hybrid=hybrid) == pytest.approx(relevance)
 
 
 def get_envelope(operation: Operation[Any, Any], kit: EntrezKit, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -391,7 +391,7 @@ def _list_wrong_values(schema: dict[str, Any]) -> list[Any]:
 
 @tools
 def test_an_argument_of_another_json_type_is_rejected_by_name(kit: EntrezKit, name: str) -> None:
-    schema = AgentOperation.of(CORPUS[name]).input_schema()
+    schema = AgentOperation.of(CORPUS[name]).build_input_schema()
     valid = {
         "query": "trial",
         "doc_id": "pmid:384001",

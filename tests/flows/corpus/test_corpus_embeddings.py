@@ -22,7 +22,7 @@ from entrez_kit.corpus.embeddings import (
     Embedder,
     SentenceModelEmbeddings,
     StaticModelEmbeddings,
-    embedder_of,
+    create_embedder,
     is_static,
     name_of,
 )
@@ -48,7 +48,7 @@ class GivenVectors:
         self.answers = list(answers)
         self.asked: list[Sequence[str]] = []
 
-    def raw(self, texts: Sequence[str]) -> Any:
+    def embed_batch(self, texts: Sequence[str]) -> Any:
         self.asked.append(texts)
         return self.answers.pop(0)
 
@@ -184,7 +184,7 @@ def make_settings(openai: OpenAIServer | None = None, **overrides: Any) -> Setti
 
 
 def make_embedder(settings: Settings) -> Embedder:
-    embedder = embedder_of(settings)
+    embedder = create_embedder(settings)
     assert embedder is not None
     return embedder
 
@@ -291,7 +291,7 @@ def test_an_unreachable_openai_is_reported(openai: OpenAIServer) -> None:
 
 def test_without_a_key_no_request_is_sent(openai: OpenAIServer) -> None:
     with pytest.raises(NotConfigured, match="OPENAI_API_KEY"):
-        embedder_of(make_settings(openai, openai_api_key=""))
+        create_embedder(make_settings(openai, openai_api_key=""))
 
     assert not openai.requests
 
@@ -306,7 +306,7 @@ def test_the_key_is_sent_only_to_openai_and_to_this_machine() -> None:
 
 def test_offline_no_request_is_sent(openai: OpenAIServer) -> None:
     with pytest.raises(LocalEmbeddingsError, match="offline"):
-        embedder_of(make_settings(openai, offline=True))
+        create_embedder(make_settings(openai, offline=True))
 
     assert not openai.requests
 
@@ -315,13 +315,13 @@ def test_a_missing_package_is_reported_with_the_command_that_installs_it(monkeyp
     monkeypatch.setattr("entrez_kit.base.extras.is_installed", lambda name: False)
     for embeddings, extra in (("openai", "entrez-kit[openai]"), ("hf", "entrez-kit[embeddings]")):
         with pytest.raises(NotConfigured) as caught:
-            embedder_of(make_settings(embeddings=embeddings))
+            create_embedder(make_settings(embeddings=embeddings))
         assert caught.value.reason == "extra_missing"
         assert extra in caught.value.recovery_hint
 
 
 def test_without_a_provider_there_is_no_embedder() -> None:
-    assert embedder_of(load_settings({})) is None
+    assert create_embedder(load_settings({})) is None
 
 
 # Models on this machine
@@ -408,7 +408,7 @@ def test_queries_and_passages_have_separate_encoders_and_the_name_has_both(sente
         (True, "ncbi/MedCPT-Query-Encoder", 3.0),
     ):
         sentence_transformers.clear()
-        embedder = embedder_of(settings, queries=queries)
+        embedder = create_embedder(settings, queries=queries)
         assert embedder is not None
         assert embedder.name == "hf:ncbi/MedCPT-Article-Encoder, queries by hf:ncbi/MedCPT-Query-Encoder"
         (vector,) = embedder.embed(["ab"])
@@ -428,7 +428,7 @@ def test_medcpt_uses_the_vector_of_its_first_token(sentence_transformers: list[s
 def test_an_encoder_of_queries_needs_the_one_of_passages(others: dict[str, str], tmp_path: Path) -> None:
     settings = load_settings({**others, "embeddings_query_model": "ncbi/MedCPT-Query-Encoder", "home": tmp_path})
     with pytest.raises(NotConfigured) as caught:
-        embedder_of(settings)
+        create_embedder(settings)
     assert caught.value.reason == "query_model_alone"
 
     notes = Notes()

@@ -536,7 +536,7 @@ def test_records_listed_but_not_delivered_are_reported_and_requested_until_they_
 
         world.clock.move(hours=1)
         assert get_counts(state.sync()) == (1, 0, 6)
-        assert state.store.read(checkpoints.unavailable, "fish", state.store.clock()) == []
+        assert state.store.read(checkpoints.list_unavailable, "fish", state.store.clock()) == []
         assert state.store.stats("fish").documents == 30
 
 

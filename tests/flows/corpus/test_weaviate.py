@@ -25,7 +25,7 @@ from entrez_kit.corpus.chunking import chunk_uuid
 from entrez_kit.corpus.embeddings import Embedder
 from entrez_kit.corpus.search.rag_search import RagSearchRequest, rag_search
 from entrez_kit.corpus.weaviate.collection import WeaviateIndex
-from entrez_kit.corpus.weaviate.delivery import candidates, drain, rebuild
+from entrez_kit.corpus.weaviate.delivery import drain, find_candidates, rebuild
 from entrez_kit.services import Services
 
 REAL_URL = os.environ.get("WEAVIATE_URL")
@@ -120,13 +120,13 @@ def test_a_collection_is_created_once_and_names_the_model_of_its_vectors(index: 
     index.ensure_schema()
 
     assert (index.exists(), index.count()) == (True, 0)
-    assert index.held_vectors() == ("hf:six-words", 6)
+    assert index.read_vector_source() == ("hf:six-words", 6)
 
 
 def test_an_empty_collection_finds_nothing(index: WeaviateIndex) -> None:
-    assert index.by_words("zebrafish", 5) == []
-    assert index.by_meaning([1.0] * 6, 5) == []
-    assert list(index.uuids()) == []
+    assert index.search_by_words("zebrafish", 5) == []
+    assert index.search_by_meaning([1.0] * 6, 5) == []
+    assert list(index.yield_uuids()) == []
 
 
 def test_a_collection_of_another_model_is_refused(index: WeaviateIndex, settings: Settings) -> None:
@@ -197,11 +197,11 @@ def test_a_passage_has_the_same_uuid_as_in_the_corpus(index: WeaviateIndex) -> N
 
     assert result.done == ["2fc98da8-dd62-5e12-bb60-1d806bd65212"]
     assert result.errors == {}
-    (hit,) = index.by_words("zebrafish", 5)
+    (hit,) = index.search_by_words("zebrafish", 5)
     assert (hit.uuid, hit.pmid, hit.quality, hit.sim) == ("2fc98da8-dd62-5e12-bb60-1d806bd65212", 12345678, 7, None)
     assert hit.bm25 is not None
     assert hit.bm25 > 0
-    assert list(index.uuids()) == result.done
+    assert list(index.yield_uuids()) == result.done
 
 
 def test_all_properties_of_a_passage_are_stored(index: WeaviateIndex) -> None:
@@ -223,9 +223,9 @@ def test_all_properties_of_a_passage_are_stored(index: WeaviateIndex) -> None:
     )
 
     assert index.count() == 2
-    found = index.by_words("zebrafish", 1)
+    found = index.search_by_words("zebrafish", 1)
     assert found[0].quality == 9
-    assert index.by_words("mice", 1)[0].quality is None
+    assert index.search_by_words("mice", 1)[0].quality is None
 
 
 def test_writing_twice_changes_nothing_and_a_new_text_replaces_the_old(index: WeaviateIndex) -> None:
@@ -236,9 +236,9 @@ def test_writing_twice_changes_nothing_and_a_new_text_replaces_the_old(index: We
     index.upsert_chunks([_chunk(1, ABOUT_MICE)])
 
     assert index.count() == 1
-    assert index.by_words("zebrafish", 5) == []
-    assert [hit.pmid for hit in index.by_words("mice", 5)] == [1]
-    (near,) = index.by_meaning(make_six_words().embed(["mice run"])[0], 5)
+    assert index.search_by_words("zebrafish", 5) == []
+    assert [hit.pmid for hit in index.search_by_words("mice", 5)] == [1]
+    (near,) = index.search_by_meaning(make_six_words().embed(["mice run"])[0], 5)
     assert near.sim == pytest.approx(1, abs=0.01)
 
 
@@ -289,7 +289,7 @@ def test_deleted_passages_are_removed_and_unknown_ones_count_as_deleted(index: W
     result = index.delete([_uuid(1), _uuid(3), _uuid(4711)])
 
     assert (result.done, result.errors) == ([_uuid(1), _uuid(3), _uuid(4711)], {})
-    assert list(index.uuids()) == [_uuid(2)]
+    assert list(index.yield_uuids()) == [_uuid(2)]
     assert index.delete([]).done == []
 
 
@@ -308,8 +308,8 @@ def test_more_passages_than_a_batch_are_written(index: WeaviateIndex, monkeypatc
 def test_each_kind_of_search_returns_its_own_score(index: WeaviateIndex) -> None:
     index.upsert_chunks([_chunk(1, ABOUT_FISH), _chunk(2, ABOUT_MICE), _chunk(3, "Birds fly.")])
 
-    words = index.by_words("zebrafish", 5)
-    near = index.by_meaning([1.0, 1.0, 0, 0, 0, 0], 5)
+    words = index.search_by_words("zebrafish", 5)
+    near = index.search_by_meaning([1.0, 1.0, 0, 0, 0, 0], 5)
 
     assert [(hit.pmid, hit.sim) for hit in words] == [(1, None)]
     assert near[0].pmid == 1
@@ -321,9 +321,9 @@ def test_each_kind_of_search_returns_its_own_score(index: WeaviateIndex) -> None
 def test_only_the_given_records_are_found(index: WeaviateIndex) -> None:
     index.upsert_chunks([_chunk(number, ABOUT_FISH) for number in (1, 2, 3)])
 
-    assert {hit.pmid for hit in index.by_words("zebrafish", 5, [2, 3])} == {2, 3}
-    assert {hit.pmid for hit in index.by_meaning([1.0] * 6, 5, [1])} == {1}
-    assert len(index.by_words("zebrafish", 2)) == 2
+    assert {hit.pmid for hit in index.search_by_words("zebrafish", 5, [2, 3])} == {2, 3}
+    assert {hit.pmid for hit in index.search_by_meaning([1.0] * 6, 5, [1])} == {1}
+    assert len(index.search_by_words("zebrafish", 2)) == 2
 
 
 def test_an_index_without_embeddings_needs_no_vectors(settings: Settings) -> None:
@@ -331,16 +331,16 @@ def test_an_index_without_embeddings_needs_no_vectors(settings: Settings) -> Non
         index.ensure_schema()
         index.upsert_chunks([{"pmid": "1", "chunk_id": "w0", "text": ABOUT_FISH}])
 
-        (hit,) = index.by_words("zebrafish", 5)
+        (hit,) = index.search_by_words("zebrafish", 5)
 
         assert (hit.pmid, hit.sim) == (1, None)
-        assert index.held_vectors() == (None, None)
+        assert index.read_vector_source() == (None, None)
 
 
 def test_a_hybrid_search_returns_the_documents_of_the_contract(index: WeaviateIndex) -> None:
     index.upsert_chunks([_chunk(1, ABOUT_FISH, quality_total=7), _chunk(2, ABOUT_MICE), _chunk(3, "Birds fly.")])
 
-    first, *others = index.hybrid_search("zebrafish", 2)
+    first, *others = index.search("zebrafish", 2)
 
     assert (first["uuid"], first["pmid"], first["quality"]) == (_uuid(1), "1", 7)
     assert first["bm25"] > 0
@@ -354,7 +354,7 @@ def test_a_hybrid_search_without_embeddings_returns_no_similarity(settings: Sett
         index.ensure_schema()
         index.upsert_chunks([{"pmid": "1", "chunk_id": "w0", "text": ABOUT_FISH}])
 
-        (hit,) = index.hybrid_search("zebrafish", 5)
+        (hit,) = index.search("zebrafish", 5)
 
     assert set(hit) == {"uuid", "pmid", "bm25"}
 
@@ -447,14 +447,14 @@ def test_a_rebuild_changes_to_another_model(services: Services, monkeypatch: pyt
         "entrez_kit.corpus.weaviate.delivery.embedder_of", lambda settings, **which: Embedder(FiveWords())
     )
     with pytest.raises(LocalIndexError):
-        candidates(services, "zebrafish", 5, None)
+        find_candidates(services, "zebrafish", 5, None)
 
     assert rebuild(services).written == 4
 
     with WeaviateIndex(services.settings, Embedder(FiveWords())) as index:
-        assert index.held_vectors() == ("hf:five-words", 5)
+        assert index.read_vector_source() == ("hf:five-words", 5)
         assert index.count() == 4
-    best = max(candidates(services, "mice run", 5, None), key=lambda found: found.sim or 0)
+    best = max(find_candidates(services, "mice run", 5, None), key=lambda found: found.sim or 0)
     assert best.pmid == 1002
 
 
@@ -465,7 +465,7 @@ def test_records_are_found_by_words_and_by_meaning_with_both_scores(services: Se
     _fill(services)
     drain(services)
 
-    found = {item.pmid: item for item in candidates(services, "zebrafish", 2, None)}
+    found = {item.pmid: item for item in find_candidates(services, "zebrafish", 2, None)}
 
     assert found.keys() == {1001, 1003}
     assert all(item.bm25 and item.sim for item in found.values())
@@ -476,7 +476,7 @@ def test_a_record_found_only_by_words_gets_a_similarity_too(services: Services) 
     _fill(services)
     drain(services)
 
-    found = {item.pmid: item for item in candidates(services, "south zebrafish swim", 3, None)}
+    found = {item.pmid: item for item in find_candidates(services, "south zebrafish swim", 3, None)}
 
     assert found[1004].bm25 is not None
     assert found[1004].sim == pytest.approx(0.02, abs=0.02)
@@ -491,13 +491,13 @@ def test_only_records_of_the_requested_corpus_are_found(
     _fill(services, PAPERS[2:], "b")
     drain(services)
 
-    assert {item.pmid for item in candidates(services, "zebrafish mice", 5, "a")} == {1001, 1002}
-    assert {item.pmid for item in candidates(services, "zebrafish mice", 5, "b")} == {1003, 1004}
+    assert {item.pmid for item in find_candidates(services, "zebrafish mice", 5, "a")} == {1001, 1002}
+    assert {item.pmid for item in find_candidates(services, "zebrafish mice", 5, "b")} == {1003, 1004}
 
     # Another query finds a record that is here already; the index need not be told.
     store_of(services).upsert_pubmed_docs([PAPERS[0].article()], "b")
     assert _waiting(services) == 0
-    assert {item.pmid for item in candidates(services, "zebrafish", 5, "b")} == {1001, 1003, 1004}
+    assert {item.pmid for item in find_candidates(services, "zebrafish", 5, "b")} == {1001, 1003, 1004}
 
 
 def test_an_outdated_index_returns_no_passage_that_the_corpus_does_not_have(services: Services) -> None:
@@ -507,7 +507,7 @@ def test_an_outdated_index_returns_no_passage_that_the_corpus_does_not_have(serv
     with WeaviateIndex(services.settings, make_six_words()) as index:
         index.upsert_chunks([_chunk(4711, ABOUT_FISH)])
 
-    assert {item.pmid for item in candidates(services, "zebrafish", 2, None)} == {1002, 1003}
+    assert {item.pmid for item in find_candidates(services, "zebrafish", 2, None)} == {1002, 1003}
 
 
 def test_more_passages_are_requested_if_some_are_not_in_the_corpus(services: Services) -> None:
@@ -516,7 +516,7 @@ def test_more_passages_are_requested_if_some_are_not_in_the_corpus(services: Ser
     with WeaviateIndex(services.settings, make_six_words()) as index:
         index.upsert_chunks(_chunk(5000 + number, "Zebrafish zebrafish.") for number in range(40))
 
-    assert {item.pmid for item in candidates(services, "zebrafish", 2, None)} == {1001, 1003}
+    assert {item.pmid for item in find_candidates(services, "zebrafish", 2, None)} == {1001, 1003}
 
 
 def test_an_empty_corpus_finds_nothing(services: Services) -> None:
@@ -524,7 +524,7 @@ def test_an_empty_corpus_finds_nothing(services: Services) -> None:
     store_of(services).set_checkpoint("nothing", "2024-01-01")
     drain(services)
 
-    assert candidates(services, "zebrafish", 5, "nothing") == []
+    assert find_candidates(services, "zebrafish", 5, "nothing") == []
 
 
 def test_results_have_the_form_of_the_local_index(services: Services) -> None:

@@ -31,9 +31,9 @@ from entrez_kit.corpus.chunking import chunk_uuid
 from entrez_kit.corpus.models import SyncRequest
 from entrez_kit.corpus.operations import sync
 from entrez_kit.corpus.search.rag_search import RagSearchRequest, rag_search
-from entrez_kit.corpus.weaviate.client import server_of
+from entrez_kit.corpus.weaviate.client import read_server
 from entrez_kit.corpus.weaviate.collection import WeaviateIndex
-from entrez_kit.corpus.weaviate.delivery import _lock_delivery, candidates, deliver, drain, rebuild
+from entrez_kit.corpus.weaviate.delivery import _lock_delivery, deliver, drain, find_candidates, rebuild
 from entrez_kit.services import Services
 
 pytestmark = pytest.mark.long
@@ -137,19 +137,19 @@ def test_ports_are_derived_from_the_address(
 ) -> None:
     settings = load_settings({"home": tmp_path, "weaviate_url": url, "weaviate_grpc_port": port})
 
-    assert server_of(settings) == expected
+    assert read_server(settings) == expected
 
 
 def test_the_key_is_sent_only_to_this_machine_and_over_https(tmp_path: Path) -> None:
     for url in ("http://127.0.0.1:8080", "https://weaviate.example.org"):
-        assert server_of(load_settings({"home": tmp_path, "weaviate_url": url, "weaviate_api_key": KEY})).host
+        assert read_server(load_settings({"home": tmp_path, "weaviate_url": url, "weaviate_api_key": KEY})).host
 
 
 def test_offline_only_a_local_server_is_used(tmp_path: Path) -> None:
     away = load_settings({"home": tmp_path, "weaviate_url": "https://weaviate.example.org", "offline": True})
 
-    _fails(lambda: server_of(away), LocalIndexError, "offline")
-    assert server_of(replace(away, weaviate_url="http://localhost:8080")).port == 8080
+    _fails(lambda: read_server(away), LocalIndexError, "offline")
+    assert read_server(replace(away, weaviate_url="http://localhost:8080")).port == 8080
 
 
 def test_a_missing_package_is_reported_with_the_command_that_installs_it(
@@ -170,7 +170,7 @@ def test_a_missing_package_is_reported_with_the_command_that_installs_it(
 def test_a_server_that_is_down_is_a_retryable_error(services: Services) -> None:
     _set(services, weaviate_url="http://127.0.0.1:9")
 
-    for call in (lambda: drain(services), lambda: rebuild(services), lambda: candidates(services, "x", 5, None)):
+    for call in (lambda: drain(services), lambda: rebuild(services), lambda: find_candidates(services, "x", 5, None)):
         error = _fails(call, VectorIndexError, "weaviate_unreachable")
         assert error.retryable
         assert error.exit_code is Exit.UPSTREAM
@@ -192,7 +192,7 @@ def test_a_server_that_takes_too_long_is_abandoned(services: Services, double: W
     _set(services, weaviate_timeout_ms=300)
     double.fail_slow = 0.6
 
-    error = _fails(lambda: candidates(services, "zebrafish", 5, None), VectorIndexError, "timeout")
+    error = _fails(lambda: find_candidates(services, "zebrafish", 5, None), VectorIndexError, "timeout")
 
     assert "WEAVIATE_TIMEOUT_MS" in error.recovery_hint
 
@@ -203,7 +203,7 @@ def test_a_search_that_takes_too_long_is_abandoned(services: Services, double: W
     with WeaviateIndex(services.settings, make_six_words()) as index:
         index.check()
         double.fail_slow = 0.6
-        _fails(lambda: index.by_words("zebrafish", 5), VectorIndexError, "timeout")
+        _fails(lambda: index.search_by_words("zebrafish", 5), VectorIndexError, "timeout")
 
 
 def test_an_old_server_is_distinguished_from_one_that_is_down(services: Services, double: WeaviateDouble) -> None:
@@ -250,7 +250,7 @@ def test_the_right_key_is_accepted_by_rest_and_grpc(services: Services, tmp_path
         services.settings = make_settings(tmp_path, guarded.url, guarded.grpc_port, weaviate_api_key=KEY)
 
         assert drain(services).written == 6
-        assert len(candidates(services, "zebrafish", 9, None)) == 6
+        assert len(find_candidates(services, "zebrafish", 9, None)) == 6
 
 
 def test_a_server_that_stops_answering_in_a_search_is_unreachable(
@@ -259,7 +259,7 @@ def test_a_server_that_stops_answering_in_a_search_is_unreachable(
     drain(services)
     double.fail_call = lambda name: (grpc.StatusCode.UNAVAILABLE, "shutting down") if name == "Search" else None
 
-    _fails(lambda: candidates(services, "zebrafish", 5, None), VectorIndexError, "weaviate_unreachable")
+    _fails(lambda: find_candidates(services, "zebrafish", 5, None), VectorIndexError, "weaviate_unreachable")
 
 
 # what was not delivered waits
@@ -450,7 +450,7 @@ def test_a_search_sends_this_request(services: Services, double: WeaviateDouble)
     drain(services)
     double.requests.clear()
 
-    candidates(services, "zebrafish", 2, "k")
+    find_candidates(services, "zebrafish", 2, "k")
 
     words, near = double.sent("Search")
     assert (words.bm25_search.query, list(words.bm25_search.properties), words.limit) == ("zebrafish", ["text"], 6)
@@ -521,6 +521,6 @@ def test_refused_passages_cause_a_warning_too(services: Services, double: Weavia
 def test_the_demo_uses_no_server(tmp_path: Path) -> None:
     settings: Settings = load_settings({"home": tmp_path, "weaviate_url": "http://127.0.0.1:9"})
 
-    demo = settings.with_sandbox("http://127.0.0.1:1")
+    demo = settings.use_sandbox("http://127.0.0.1:1")
 
     _fails(lambda: WeaviateIndex(demo), NotConfigured, "weaviate_url_missing")

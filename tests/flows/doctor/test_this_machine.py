@@ -21,7 +21,7 @@ from entrez_kit.doctor import DoctorReport, diagnose
 from entrez_kit.doctor.local import damage_of, size
 from entrez_kit.services.transport.cache import cache_file, open_file
 from entrez_kit.services.transport.limiter import RateLimiter
-from entrez_kit.services.transport.rate_gate import limiter_file
+from entrez_kit.services.transport.rate_gate import find_limiter_file
 
 
 def run_locally(settings: Settings, **injected: Any) -> DoctorReport:
@@ -185,7 +185,7 @@ def test_a_limiter_that_cannot_share_its_state_is_a_warning(settings: Settings, 
 
 
 def test_a_long_queue_is_a_warning_and_the_test_takes_no_slot(settings: Settings) -> None:
-    state = limiter_file(settings, "eutils")
+    state = find_limiter_file(settings, "eutils")
     assert "shared by all processes" in find_check(run_locally(settings), "rate_limit").detail
 
     state.parent.mkdir(exist_ok=True)
@@ -203,7 +203,7 @@ def test_a_long_queue_is_a_warning_and_the_test_takes_no_slot(settings: Settings
 
 
 def test_a_damaged_limiter_state_is_not_an_error(settings: Settings) -> None:
-    state = limiter_file(settings, "eutils")
+    state = find_limiter_file(settings, "eutils")
     state.parent.mkdir(mode=0o700, exist_ok=True)
     state.write_bytes(b"\x00garbage")
 

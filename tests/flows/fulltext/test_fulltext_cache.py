@@ -26,13 +26,13 @@ def write_article(pmcid: str) -> bytes:
 def fetch_from_bucket(services: Services) -> object:
     """Fetch the article from PMC's open-data bucket."""
     read = partial(_read_article, lookup=ArticleLookup(PMC1))
-    return services.pmc_oa.article_xml("PMC1", "PMC1.1", read=read, keep=_is_article)
+    return services.pmc_oa.fetch_article("PMC1", "PMC1.1", read=read, keep=_is_article)
 
 
 def fetch_from_europepmc(services: Services) -> object:
     """Fetch the article from Europe PMC."""
     read = partial(_read_article, lookup=ArticleLookup(PMC1))
-    return services.europepmc.full_text_xml("PMC1", read=read, keep=_is_article)
+    return services.europepmc.fetch_full_text("PMC1", read=read, keep=_is_article)
 
 
 @pytest.mark.parametrize("call", [fetch_from_bucket, fetch_from_europepmc])

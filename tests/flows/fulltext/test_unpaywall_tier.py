@@ -267,7 +267,7 @@ def test_an_outage_of_unpaywall_is_a_retryable_service_error(sandbox: Sandbox, k
     kit = kit_for(sandbox, ncbi_max_retries=1)
     found = expect_no_copy(kit)
     with pytest.raises(EntrezKitError) as caught:
-        kit.services.unpaywall.location(DOI)
+        kit.services.unpaywall.find_location(DOI)
 
     assert found.outcome == "service-error"
     assert caught.value.retryable
@@ -278,7 +278,7 @@ def test_an_email_that_unpaywall_refuses_is_a_permanent_service_error(sandbox: S
     kit = kit_for(sandbox, unpaywall_email="me@example.com")
     found = expect_no_copy(kit, "10.5555/ekit.2025.0010")
     with pytest.raises(EntrezKitError) as caught:
-        kit.services.unpaywall.location("10.5555/ekit.2025.0010")
+        kit.services.unpaywall.find_location("10.5555/ekit.2025.0010")
 
     assert (found.outcome, found.detail) == (
         "service-error",

@@ -25,7 +25,7 @@ def kit(tmp_path: Path) -> Settings:
 
 
 def test_a_corpus_is_a_copy_with_the_same_records(kit: Settings) -> None:
-    articles = {article.pmid: article.title for article in Store.of(kit).articles(demo.KEY)}
+    articles = {article.pmid: article.title for article in Store.of(kit).read_articles(demo.KEY)}
     copy = open_local(kit, demo.KEY)
     collection = copy.collection
 
@@ -38,7 +38,7 @@ def test_a_corpus_is_a_copy_with_the_same_records(kit: Settings) -> None:
 
 
 def test_a_corpus_answers_a_search_by_its_key(kit: Settings, tmp_path: Path) -> None:
-    pmids = {article.pmid for article in Store.of(kit).articles(demo.KEY)}
+    pmids = {article.pmid for article in Store.of(kit).read_articles(demo.KEY)}
 
     with EntrezKit(replace(settings_at(tmp_path), data_dir=kit.data_dir, local=demo.KEY)) as local:
         found = local.search_articles(query_term="all[sb]", max_results=100)
@@ -49,7 +49,7 @@ def test_a_corpus_answers_a_search_by_its_key(kit: Settings, tmp_path: Path) -> 
 def test_a_changed_corpus_is_converted_again(kit: Settings) -> None:
     before = open_local(kit, demo.KEY)
     store = Store.of(kit)
-    (article, *_) = store.articles(demo.KEY)
+    (article, *_) = store.read_articles(demo.KEY)
     with store.writing() as connection:
         connection.execute("UPDATE documents SET status = 'deleted' WHERE pmid = ?", (int(article.pmid),))
 

@@ -425,9 +425,9 @@ def test_errors_of_the_request_have_one_code(kit: EntrezKit) -> None:
 
 def test_the_next_page_is_requested_in_advance_but_no_page_beyond_the_requested_records() -> None:
     def page(call: Call) -> bytes:
-        number = {"*": 1, "two": 2, "three": 3}[call.param("cursorMark") or ""]
+        number = {"*": 1, "two": 2, "three": 3}[call.get_param("cursorMark") or ""]
         begun[number].set()
-        size = int(call.param("pageSize") or 0)
+        size = int(call.get_param("pageSize") or 0)
         records = [{"id": f"{number}{place}", "source": "MED", "title": "T"} for place in range(size)]
         following = {1: "two", 2: "three", 3: "four"}[number]
         listed = {"hitCount": 9, "nextCursorMark": following, "resultList": {"result": records}}
@@ -443,4 +443,4 @@ def test_the_next_page_is_requested_in_advance_but_no_page_beyond_the_requested_
     assert begun[2].wait(20)
     assert not begun[3].is_set()  # its cursor is in the second page, which was not read yet
     assert [record.epmc_id for record in records] == ["11", "20", "21", "30"]
-    assert [call.param("pageSize") for call in bench.calls] == ["2", "2", "1"]
+    assert [call.get_param("pageSize") for call in bench.calls] == ["2", "2", "1"]

@@ -144,7 +144,7 @@ def test_results_beyond_pubmeds_maximum_are_reported_and_search_all_retrieves_th
 def test_the_first_pmids_are_returned_before_the_last_are_requested(
     kit_for: KitFor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("entrez_kit.services.transport.rate_gate.most_in_flight", lambda settings, service: 1)
+    monkeypatch.setattr("entrez_kit.services.transport.rate_gate.get_max_in_flight", lambda settings, service: 1)
     with Sandbox(records=25_000, enforce_limits=False) as big:
         hits = kit_for(big).stream.search_articles(query_term="all[sb]", retrieve_all=True, fetch_brief_summaries=2)
         assert big.requests() == 0

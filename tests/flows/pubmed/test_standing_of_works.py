@@ -193,7 +193,7 @@ def test_corpus_documents_have_the_standing_only_with_details(corpus: EntrezKit)
 
 def test_a_record_stored_by_an_older_version_gets_its_standing(corpus: EntrezKit) -> None:
     store = store_of(corpus.services)
-    [stored] = [one for one in store.articles() if one.pmid == PARTLY]
+    [stored] = [one for one in store.read_articles() if one.pmid == PARTLY]
     older = stored.model_copy(update={"standing": None, "retraction_status": "none"})
 
     doc = Doc.of(older)
@@ -201,7 +201,7 @@ def test_a_record_stored_by_an_older_version_gets_its_standing(corpus: EntrezKit
     assert doc.retraction_status == "retracted"
     assert doc.standing
     assert doc.standing.status == "partially_retracted"
-    assert [get_status(one) for one in store.articles() if one.pmid == PARTLY] == ["partially_retracted"]
+    assert [get_status(one) for one in store.read_articles() if one.pmid == PARTLY] == ["partially_retracted"]
 
 
 def test_a_sync_warns_about_new_retractions_of_known_records(

@@ -11,14 +11,14 @@ from used_recordings import require_recordings
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import RateLimited, UpstreamError
-from entrez_kit.citations.write_files import FILES, file_text
+from entrez_kit.citations.write_files import FILES, write_file_text
 from entrez_kit.pubmed.comparison import is_same_pages
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.xml.records import iter_records
 from entrez_kit.references.check.check_references import CHECK
-from entrez_kit.references.check.compare_fields import differences, same_journal, same_work
+from entrez_kit.references.check.compare_fields import is_same_journal, is_same_work, list_differences
 from entrez_kit.references.check.models import CheckedReference, CheckResult
-from entrez_kit.references.files.reference_files import reference_file
+from entrez_kit.references.files.reference_files import read_reference_file
 from entrez_kit.references.files.references import RefAuthor, Reference, parse_name
 from entrez_kit.sandbox.server import Sandbox
 
@@ -78,11 +78,13 @@ def read_demo_records() -> Iterator[Article]:
 def test_references_written_from_any_record_agree_with_it(style: str) -> None:
     articles = list(read_demo_records())
 
-    read = reference_file(file_text(style, articles), "refs", {"bibtex": "bibtex"}.get(style, style)).references
+    read = read_reference_file(
+        write_file_text(style, articles), "refs", {"bibtex": "bibtex"}.get(style, style)
+    ).references
 
     for one, record in zip(read, articles, strict=True):
-        assert differences(one, record) == [], record.pmid
-        assert same_work(one, record), record.pmid
+        assert list_differences(one, record) == [], record.pmid
+        assert is_same_work(one, record), record.pmid
         assert (one.pmid, (one.doi or "").lower()) == (record.pmid, (record.doi or "").lower())
 
 
@@ -96,8 +98,10 @@ def test_references_written_from_recorded_articles_agree_with_them(real_data: Pa
         except UpstreamError:
             continue
         if articles:
-            read = reference_file(file_text(style, articles), "refs", style).references
-            assert [differences(one, record) for one, record in zip(read, articles, strict=True)] == [[]] * len(read)
+            read = read_reference_file(write_file_text(style, articles), "refs", style).references
+            assert [list_differences(one, record) for one, record in zip(read, articles, strict=True)] == [[]] * len(
+                read
+            )
             count += len(read)
     require_recordings(count > 100)
 
@@ -295,7 +299,7 @@ def test_and_others_represents_the_omitted_authors(kit: EntrezKit) -> None:
 def test_spellings_of_one_name_are_equal(author: dict[str, str], written: str) -> None:
     other = {"last_name": "Second", "first_name": "B"}
 
-    assert differences(make_reference(authors=parse_names(written, "Second B")), make_article(author, other)) == []
+    assert list_differences(make_reference(authors=parse_names(written, "Second B")), make_article(author, other)) == []
 
 
 @pytest.mark.parametrize(
@@ -309,7 +313,7 @@ def test_spellings_of_one_name_are_equal(author: dict[str, str], written: str) -
     ],
 )
 def test_different_names_are_not_equal(author: dict[str, str], written: str) -> None:
-    (difference,) = differences(make_reference(authors=parse_names(written)), make_article(author))
+    (difference,) = list_differences(make_reference(authors=parse_names(written)), make_article(author))
 
     assert difference.field == "authors"
 
@@ -326,7 +330,7 @@ def test_different_names_are_not_equal(author: dict[str, str], written: str) -> 
 )
 def test_spellings_of_one_title_are_equal(record: str, written: str) -> None:
     written = written.replace("&lt;", "<")
-    assert differences(make_reference(title=written), make_article(title=record)) == []
+    assert list_differences(make_reference(title=written), make_article(title=record)) == []
 
 
 @pytest.mark.parametrize(
@@ -343,7 +347,7 @@ def test_spellings_of_one_title_are_equal(record: str, written: str) -> None:
     ],
 )
 def test_journals_may_be_abbreviated(title: str, short: str | None, written: str, same: bool) -> None:
-    assert same_journal(written, make_article(journal_info={"title": title, "iso_abbreviation": short})) is same
+    assert is_same_journal(written, make_article(journal_info={"title": title, "iso_abbreviation": short})) is same
 
 
 @pytest.mark.parametrize(
@@ -369,8 +373,8 @@ def test_the_year_may_be_that_of_the_issue_or_of_the_electronic_publication() ->
         article_dates=[{"type": "Electronic", "year": 2019}],
     )
 
-    assert [differences(make_reference(year=year), record) for year in ("2020", "2019")] == [[], []]
-    assert [one.record for one in differences(make_reference(year="2018"), record)] == ["2020"]
+    assert [list_differences(make_reference(year=year), record) for year in ("2020", "2019")] == [[], []]
+    assert [one.record for one in list_differences(make_reference(year="2018"), record)] == ["2020"]
 
 
 # Retractions
@@ -435,7 +439,7 @@ def test_an_identifier_in_a_note_about_another_work_is_not_that_of_the_reference
     text = "@article{a, title={T}, note={Retraction in: J. 2021;1:2. doi: 10.5555/notice PMID: 5}}\n"
     text += "@article{b, title={T}, note={PMID: 7; PMCID: PMC8}}"
 
-    first, second = reference_file(text, "x", "bibtex").references
+    first, second = read_reference_file(text, "x", "bibtex").references
 
     assert (first.doi, first.pmid) == (None, None)
     assert (second.pmid, second.pmcid) == ("7", "PMC8")
@@ -495,7 +499,7 @@ def test_hundreds_of_references_take_a_bounded_number_of_requests(kit: EntrezKit
 
 def correct_file(kit: EntrezKit, text: str, kind: str) -> tuple[str, list[CheckedReference]]:
     """Return the corrected file, and the findings about it."""
-    file = reference_file(text, "refs", kind)
+    file = read_reference_file(text, "refs", kind)
     result = CHECK.run(kit.services, {"references": file.references, "corrects": True})
     return file.correct(result.corrections), result.references
 
@@ -547,7 +551,7 @@ def test_biblatex_is_read_in_its_own_fields(kit: EntrezKit) -> None:
   eprint = {99000004}, eprinttype = {pubmed},
 }"""
 
-    file = reference_file(text, "x", "bibtex")
+    file = read_reference_file(text, "x", "bibtex")
     corrected, checked = correct_file(kit, text, "bibtex")
 
     (one,) = file.references
@@ -643,7 +647,7 @@ def test_article_numbers_are_compared_like_pages(
 ) -> None:
     journal = {"title": "J", "volume": "12", "pages": pages, "article_number": number}
 
-    found = differences(make_reference(pages=given), make_article(journal_info=journal))
+    found = list_differences(make_reference(pages=given), make_article(journal_info=journal))
 
     assert [(one.field, one.record) for one in found] == ([] if said is None else [("pages", said)])
 
@@ -652,5 +656,5 @@ def test_pages_of_thousands_of_digits_are_compared_as_text() -> None:
     long = "1" * 5_000 + "-" + "2" * 5_000
 
     assert [
-        one.field for one in differences(make_reference(pages=long), make_article(journal_info={"pages": "1-2"}))
+        one.field for one in list_differences(make_reference(pages=long), make_article(journal_info={"pages": "1-2"}))
     ] == ["pages"]

@@ -168,7 +168,7 @@ def kit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EntrezKit]:
     home = tmp_path_factory.mktemp("kit")
     with pytest.MonkeyPatch.context() as patch, Sandbox(enforce_limits=False) as sandbox:
         patch.setattr("entrez_kit.services.transport.limiter.RateLimiter.acquire", lambda self, deadline=None: None)
-        settings = load_settings({"home": home}).with_sandbox(sandbox.url)
+        settings = load_settings({"home": home}).use_sandbox(sandbox.url)
         with EntrezKit(replace(settings, demo=False, state_dir=home / "state")) as built:
             yield built
 

@@ -15,7 +15,7 @@ from list_layouts import BLANKS, HEADS, MARKS, NUMBERS, PAGES, Layout, line_numb
 
 from entrez_kit.citations.format_citations import format_articles
 from entrez_kit.fulltext.jats.text import read_reference_list
-from entrez_kit.fulltext.jats.tree import iter_descendants, local, parse
+from entrez_kit.fulltext.jats.tree import get_local_name, iter_descendants, parse
 from entrez_kit.pubmed.models import Article, Author, JournalInfo, PublicationDate
 from entrez_kit.pubmed.xml.records import iter_records
 from entrez_kit.references.check.compare_text import compare_text
@@ -284,7 +284,11 @@ def read_recorded_lists(real_data: Path) -> dict[str, list[str]]:
     lists: dict[str, list[str]] = {}
     for path in sorted((*real_data.glob("jats/*.xml"), *real_data.glob("efetch_pmc/*.xml"))):
         root = parse(path.read_bytes())
-        articles = [root] if local(root) == "article" else list(iter_descendants(root, "article", outside=("article",)))
+        articles = (
+            [root]
+            if get_local_name(root) == "article"
+            else list(iter_descendants(root, "article", outside=("article",)))
+        )
         for number, article in enumerate(articles):
             texts = [" ".join(one.citation.split()) for one in read_reference_list(article) if one.citation]
             if texts:

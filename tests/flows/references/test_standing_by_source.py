@@ -15,7 +15,7 @@ from entrez_kit.local.eutils.replies import LocalReply, answer_json, answer_text
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.pubmed.models import Article, Standing
 from entrez_kit.references.check.check_references import CHECK
-from entrez_kit.references.check.crossref_records import article_of, standing_of_work
+from entrez_kit.references.check.crossref_records import convert_to_article, determine_standing_of_work
 from entrez_kit.references.check.models import CheckedReference
 from entrez_kit.references.check.retraction_watch import read_retraction_watch
 from entrez_kit.references.check.sources import SOURCES, Sources, SourceStanding, Work, combine_results, parse_sources
@@ -311,7 +311,7 @@ def test_a_work_without_a_doi_is_not_requested_from_sources_that_only_know_dois(
     ],
 )
 def test_a_crossref_record_gives_the_standing_of_its_work(record: dict[str, Any], status: str | None) -> None:
-    standing = standing_of_work({"DOI": "10.5555/W", "title": ["A title"], **record})
+    standing = determine_standing_of_work({"DOI": "10.5555/W", "title": ["A title"], **record})
 
     assert (standing and standing.status) == status
 
@@ -323,12 +323,12 @@ def test_recorded_crossref_replies_are_read(real_data: Path) -> None:
         for record in message.get("items") or [message]:
             if "title" not in record:  # the reply about an agency has none
                 continue
-            found = article_of(record)
+            found = convert_to_article(record)
             assert found.doi == record["DOI"].lower()
             assert found.title
             assert len(found.authors) == len(record.get("author", ()))
             reported = bool(record.get("update-to") or record.get("updated-by"))
-            assert (standing_of_work(record) is not None) == reported
+            assert (determine_standing_of_work(record) is not None) == reported
             read += 1
     require_recordings(read >= 8)
 
@@ -337,7 +337,7 @@ def test_a_recorded_work_has_its_fields(real_data: Path) -> None:
     path = real_data / "crossref" / "rcrossref__cr_works__warns_well.f2236c.json"
     record = json.loads(path.read_bytes())["message"]
 
-    found = article_of(record)
+    found = convert_to_article(record)
 
     journal = found.journal_info
     assert journal is not None

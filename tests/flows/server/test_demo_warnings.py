@@ -59,10 +59,10 @@ def test_a_server_states_once_in_full_that_the_demo_answers(
 def test_the_demo_warning_is_given_only_if_the_demo_was_requested() -> None:
     url = "http://127.0.0.1:1"
 
-    assert Settings().with_sandbox(url).demo_warning is None
-    assert load_settings({"demo": False}, environ={}).with_sandbox(url).demo_warning is None
-    assert load_settings({}, environ={"ENTREZ_KIT_DEMO": "1"}).with_sandbox(url).demo_warning == DEMO_WARNING
-    assert Settings(demo=True).with_sandbox(url).demo_warning == DEMO_WARNING
+    assert Settings().use_sandbox(url).demo_warning is None
+    assert load_settings({"demo": False}, environ={}).use_sandbox(url).demo_warning is None
+    assert load_settings({}, environ={"ENTREZ_KIT_DEMO": "1"}).use_sandbox(url).demo_warning == DEMO_WARNING
+    assert Settings(demo=True).use_sandbox(url).demo_warning == DEMO_WARNING
 
 
 def test_python_results_have_the_demo_warning_once(no_waiting: None) -> None:

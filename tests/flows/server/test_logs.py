@@ -16,7 +16,7 @@ from mcp_helpers import Json, ServicesFor, connect
 from entrez_kit.base import logs
 from entrez_kit.base.settings import LOG_LEVELS, Settings, load_settings
 from entrez_kit.sandbox.server import Sandbox
-from entrez_kit.server.telemetry import line_ids
+from entrez_kit.server.telemetry import list_line_ids
 
 KEY = "canary0123456789abcdef0123456789abcd"
 
@@ -26,7 +26,7 @@ def collect_log(settings: Settings) -> Iterator[list[Json]]:
     """Collect the log on stderr while the block runs; complete at its end."""
     stream = io.StringIO()
     entries: list[Json] = []
-    with logs.logging_to(settings, stream, ids=line_ids):
+    with logs.logging_to(settings, stream, ids=list_line_ids):
         yield entries
     entries += [json.loads(line) for line in stream.getvalue().splitlines()]
 

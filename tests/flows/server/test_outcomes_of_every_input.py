@@ -99,7 +99,7 @@ def test_every_input_is_in_the_same_reply(services: ServerServices, case: str) -
     toolbox = Toolbox(None)
     facts = toolbox.find(tool)
     assert facts is not None
-    operation = toolbox.operation(facts)
+    operation = toolbox.get_operation(facts)
     name = operation.agents.inputs[0] if case != "convert" else "ids"
     member = ("content" if "raw" in case else operation.agents.portions[0]) if case != "convert" else "records"
 

@@ -19,7 +19,7 @@ from entrez_kit.base.errors import EntrezKitError, UpstreamError
 from entrez_kit.base.settings import load_settings
 from entrez_kit.local.eutils.listener import LoopbackServer
 from entrez_kit.sandbox.server import Sandbox
-from entrez_kit.server.telemetry import line_ids, set_up_exporter
+from entrez_kit.server.telemetry import list_line_ids, set_up_exporter
 
 pytest.importorskip("opentelemetry.sdk", reason="the extra `otel` is not installed")
 
@@ -176,7 +176,7 @@ async def test_log_lines_name_the_spans(
     services_for: ServicesFor, sandbox: Sandbox, spans: InMemorySpanExporter, tmp_path: Path
 ) -> None:
     stream = io.StringIO()
-    with logs.logging_to(load_settings({"mcp_log_level": "debug"}), stream, ids=line_ids):
+    with logs.logging_to(load_settings({"mcp_log_level": "debug"}), stream, ids=list_line_ids):
         async with connect(services_for(sandbox)) as client:
             await client.call_tool("pubmed_search_articles", {"query_term": "crispr"})
     entries = [json.loads(line) for line in stream.getvalue().splitlines()]

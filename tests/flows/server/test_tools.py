@@ -28,7 +28,7 @@ from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.app import Options
 from entrez_kit.server.clients import ServerServices
-from entrez_kit.server.schemas import AgentOperation, input_schema, output_schema
+from entrez_kit.server.schemas import AgentOperation, build_input_schema, build_output_schema
 from entrez_kit.server.tool_definitions import ToolDefinition
 from entrez_kit.server.tools import DEFAULT_TOOLSETS, TOOLSETS, Toolbox, read_toolsets
 from entrez_kit.server.trimming import is_request_detail
@@ -211,7 +211,7 @@ async def test_contract_names_are_listed_on_request_and_used_in_all_texts(servic
 
 @operations
 def test_an_input_schema_is_flat_closed_and_short(operation: Operation[Any, Any]) -> None:
-    schema = AgentOperation.of(operation).input_schema()
+    schema = AgentOperation.of(operation).build_input_schema()
 
     jsonschema.Draft202012Validator.check_schema(schema)
     assert schema["type"] == "object"
@@ -231,7 +231,7 @@ def test_an_input_schema_is_flat_closed_and_short(operation: Operation[Any, Any]
 
 @operations
 def test_every_parameter_is_described_in_one_line(operation: Operation[Any, Any]) -> None:
-    for part in list_schemas(input_schema(operation.request)):
+    for part in list_schemas(build_input_schema(operation.request)):
         for name, inner in part.get("properties", {}).items():
             description = inner.get("description", "")
             assert 6 < len(description) < 220, f"{operation.name}.{name}: {description!r}"
@@ -242,7 +242,7 @@ def test_every_parameter_is_described_in_one_line(operation: Operation[Any, Any]
 def test_maximum_values_are_in_the_schema_and_enforced(
     operation: Operation[Any, Any], services: ServerServices
 ) -> None:
-    schema = AgentOperation.of(operation).input_schema()
+    schema = AgentOperation.of(operation).build_input_schema()
     for name, cap in operation.agents.caps.items():
         part = schema["properties"][name]
         too_many: Any = ["1"] * (cap + 1) if part["type"] == "array" else cap + 1
@@ -286,7 +286,7 @@ def test_maximum_values_apply_to_names_in_camel_case_too(services: ServerService
 
 @operations
 def test_an_output_schema_describes_every_member_and_allows_the_envelope(operation: Operation[Any, Any]) -> None:
-    schema = output_schema(operation.result)
+    schema = build_output_schema(operation.result)
     validator = jsonschema.Draft202012Validator(schema)
 
     validator.check_schema(schema)
@@ -303,7 +303,7 @@ def test_an_output_schema_describes_every_member_and_allows_the_envelope(operati
 
 @operations
 def test_a_member_that_may_be_null_has_its_type(operation: Operation[Any, Any]) -> None:
-    properties = output_schema(operation.result)["properties"]
+    properties = build_output_schema(operation.result)["properties"]
     whole = operation.result.model_json_schema(by_alias=False)["properties"]
     kinds = {name: {part.get("type") for part in whole[name].get("anyOf", ())} for name in properties.keys() & whole}
     nullable = {name: kind - {"null"} for name, kind in kinds.items() if "null" in kind and len(kind) == 2}
@@ -335,7 +335,7 @@ def test_both_forms_of_a_gene_match_its_output_schema(services: ServerServices) 
             Toolbox([GET_GENE]).call(services, "get_gene", {"entrez_id": "NCBIGene:7157", "slim": slim})
         )
         assert ("summary" in document) is not slim
-        jsonschema.validate(document, output_schema(GET_GENE.result))
+        jsonschema.validate(document, build_output_schema(GET_GENE.result))
 
 
 # Arguments
@@ -373,7 +373,7 @@ def test_calls_with_every_argument_filled_in_have_the_same_results(
 ) -> None:
     """Strict modes of hosts make every argument required, and do not allow null."""
     toolbox = Toolbox([operation])
-    schema = toolbox.inputs_of(operation.name)
+    schema = toolbox.get_input_schema(operation.name)
     assert schema is not None
     if operation.command[0] == "corpus":
         SYNC.run(services, CORPUS)
@@ -400,13 +400,13 @@ def test_an_unknown_argument_is_reported_with_the_existing_names(
     hint = error.get("recovery_hint") or error["details"]["recovery_hint"]
 
     assert "no_such_thing is not a known argument" in error["message"]
-    for name in AgentOperation.of(operation).input_schema()["properties"]:
+    for name in AgentOperation.of(operation).build_input_schema()["properties"]:
         assert name in hint
 
 
 @operations
 def test_a_missing_argument_is_reported_as_missing(operation: Operation[Any, Any], services: ServerServices) -> None:
-    for name in AgentOperation.of(operation).input_schema().get("required", ()):
+    for name in AgentOperation.of(operation).build_input_schema().get("required", ()):
         arguments = {key: value for key, value in EXAMPLES[operation.name][0][1].items() if key != name}
         message = read_structured(Toolbox([operation]).call(services, operation.name, arguments))["error"]["message"]
         assert re.search(rf"\b{name}:? is (required|missing)", message), message

@@ -34,7 +34,7 @@ def test_every_invalid_argument_is_named_in_the_words_of_tools(
     services: ServerServices, operation: Operation[Any, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     toolbox = Toolbox(None)
-    schema: Json = toolbox.inputs_of(operation.name) or {}
+    schema: Json = toolbox.get_input_schema(operation.name) or {}
     good = EXAMPLES[operation.name][0][1]
     calls: list[Json] = [{"nonsense": 1, **good}, *([{}] if schema.get("required") else [])]
     for name, part in schema["properties"].items():

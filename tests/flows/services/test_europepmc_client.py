@@ -217,7 +217,7 @@ def test_a_disabled_service_sends_no_request(tmp_path: Path) -> None:
     with open_client(tmp_path, europepmc_enabled=False) as (europepmc, server, _):
         calls: list[Callable[[], Reply]] = [
             lambda: europepmc.search(query="x"),
-            lambda: europepmc.full_text_xml("PMC1"),
+            lambda: europepmc.fetch_full_text("PMC1"),
             lambda: europepmc.fetch_links("citations", "MED", "1"),
         ]
         for call in calls:
@@ -233,8 +233,8 @@ def test_a_disabled_service_sends_no_request(tmp_path: Path) -> None:
 
 def test_full_text_is_requested_by_pmcid_and_cached(tmp_path: Path) -> None:
     with open_client(tmp_path, Answer(ARTICLE)) as (europepmc, server, _):
-        assert europepmc.full_text_xml(" pmc123 ").content == ARTICLE
-        assert europepmc.full_text_xml("PMC123").from_cache
+        assert europepmc.fetch_full_text(" pmc123 ").content == ARTICLE
+        assert europepmc.fetch_full_text("PMC123").from_cache
 
     assert [seen.path for seen in server.seen] == ["/europepmc/PMC123/fullTextXML"]
 
@@ -243,10 +243,10 @@ def test_full_text_is_requested_by_pmcid_and_cached(tmp_path: Path) -> None:
 def test_a_status_for_missing_full_text_is_final_and_not_cached(tmp_path: Path, answer: Answer) -> None:
     with open_client(tmp_path, answer, Answer(ARTICLE)) as (europepmc, server, _):
         with pytest.raises(EntityNotFound) as caught:
-            europepmc.full_text_xml("PMC123")
+            europepmc.fetch_full_text("PMC123")
         assert caught.value.reason == "no_full_text"
         assert "PMC123" in caught.value.message
-        assert europepmc.full_text_xml("PMC123").content == ARTICLE
+        assert europepmc.fetch_full_text("PMC123").content == ARTICLE
 
     assert len(server.seen) == 2
 
@@ -254,12 +254,12 @@ def test_a_status_for_missing_full_text_is_final_and_not_cached(tmp_path: Path, 
 @pytest.mark.parametrize("answer", [Answer(b""), Answer(b" \n")])
 def test_an_empty_full_text_is_missing_after_the_second_attempt_and_not_cached(tmp_path: Path, answer: Answer) -> None:
     with open_client(tmp_path, answer, Answer(ARTICLE), answer, answer, Answer(ARTICLE)) as (europepmc, server, _):
-        assert europepmc.full_text_xml("PMC122").content == ARTICLE
+        assert europepmc.fetch_full_text("PMC122").content == ARTICLE
         with pytest.raises(EntityNotFound) as caught:
-            europepmc.full_text_xml("PMC123")
+            europepmc.fetch_full_text("PMC123")
         assert caught.value.reason == "no_full_text"
         assert "PMC123" in caught.value.message
-        assert europepmc.full_text_xml("PMC123").content == ARTICLE
+        assert europepmc.fetch_full_text("PMC123").content == ARTICLE
 
     assert len(server.seen) == 5
 
@@ -267,14 +267,14 @@ def test_an_empty_full_text_is_missing_after_the_second_attempt_and_not_cached(t
 @pytest.mark.parametrize("pmcid", ["", "123", "PMC", "PMC1/../x", "PMC12?x=1", "PMC1234567890123"])
 def test_an_invalid_pmcid_is_never_part_of_an_address(tmp_path: Path, pmcid: str) -> None:
     with open_client(tmp_path) as (europepmc, server, _), pytest.raises(InvalidInput):
-        europepmc.full_text_xml(pmcid)
+        europepmc.fetch_full_text(pmcid)
 
     assert not server.seen
 
 
 def test_incomplete_full_text_is_requested_again(tmp_path: Path) -> None:
     with open_client(tmp_path, Answer(ARTICLE[:60]), Answer(ARTICLE)) as (europepmc, server, _):
-        assert europepmc.full_text_xml("PMC123").content == ARTICLE
+        assert europepmc.fetch_full_text("PMC123").content == ARTICLE
 
     assert len(server.seen) == 2
 

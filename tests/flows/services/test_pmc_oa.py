@@ -46,7 +46,7 @@ def serve_bucket(sandbox: Sandbox, files: Mapping[str, Any], listed: bytes) -> l
 
 def test_the_latest_version_is_found_and_fetched_from_the_bucket(sandbox: Sandbox, kit_for: KitFor) -> None:
     requested = serve_bucket(sandbox, {f"{NAME}/{NAME}.xml": ARTICLE}, write_listing(NAME))
-    reply = kit_for(sandbox).services.pmc_oa.article_xml("9984800")
+    reply = kit_for(sandbox).services.pmc_oa.fetch_article("9984800")
 
     assert reply.content == ARTICLE
     assert requested == ["PMC9984800.", f"{NAME}/{NAME}.xml"]
@@ -57,7 +57,7 @@ def test_an_article_at_another_place_is_found_by_its_metadata(sandbox: Sandbox, 
     address = f"s3://pmc-oa-opendata/{elsewhere}?md5=ca72ed62a792cc584d96f49666288a78"
     files = {f"metadata/{NAME}.json": {"pmcid": "PMC9984800", "xml_url": address}, elsewhere: ARTICLE}
     requested = serve_bucket(sandbox, files, write_listing(NAME))
-    reply = kit_for(sandbox).services.pmc_oa.article_xml("9984800")
+    reply = kit_for(sandbox).services.pmc_oa.fetch_article("9984800")
 
     assert reply.content == ARTICLE
     assert requested == ["PMC9984800.", usual, f"metadata/{NAME}.json", elsewhere]
@@ -70,7 +70,7 @@ def test_recorded_lists_name_their_versions(sandbox: Sandbox, kit_for: KitFor, r
     for file in files:
         pmcid = file.name.split("__")[1].split("-")[0].upper()
         serve_bucket(sandbox, {}, file.read_bytes())
-        assert kit_for(sandbox).services.pmc_oa.latest_version(pmcid) == f"{pmcid}.1"
+        assert kit_for(sandbox).services.pmc_oa.find_latest_version(pmcid) == f"{pmcid}.1"
 
 
 @pytest.mark.parametrize(
@@ -83,15 +83,15 @@ def test_recorded_lists_name_their_versions(sandbox: Sandbox, kit_for: KitFor, r
 )
 def test_versions_are_compared_as_numbers(sandbox: Sandbox, kit_for: KitFor, names: list[str], latest: str) -> None:
     serve_bucket(sandbox, {}, write_listing(*names))
-    assert kit_for(sandbox, no_cache=True).services.pmc_oa.latest_version("PMC7") == latest
+    assert kit_for(sandbox, no_cache=True).services.pmc_oa.find_latest_version("PMC7") == latest
     serve_bucket(sandbox, {}, write_listing(*names, form="<Contents><Key>{}/a.xml</Key></Contents>"))
-    assert kit_for(sandbox, no_cache=True).services.pmc_oa.latest_version("PMC7") == latest
+    assert kit_for(sandbox, no_cache=True).services.pmc_oa.find_latest_version("PMC7") == latest
 
 
 def test_an_article_that_is_not_in_the_bucket_is_not_found(sandbox: Sandbox, kit_for: KitFor) -> None:
     serve_bucket(sandbox, {}, write_listing())
     with pytest.raises(EntityNotFound) as caught:
-        kit_for(sandbox).services.pmc_oa.article_xml("PMC3040717")
+        kit_for(sandbox).services.pmc_oa.fetch_article("PMC3040717")
 
     assert caught.value.reason == "not_in_bucket"
 
@@ -99,7 +99,7 @@ def test_an_article_that_is_not_in_the_bucket_is_not_found(sandbox: Sandbox, kit
 def test_an_article_without_xml_is_not_found(sandbox: Sandbox, kit_for: KitFor) -> None:
     serve_bucket(sandbox, {f"metadata/{NAME}.json": {"pmcid": "PMC9984800", "text_url": S3}}, write_listing(NAME))
     with pytest.raises(EntityNotFound) as caught:
-        kit_for(sandbox).services.pmc_oa.article_xml("PMC9984800")
+        kit_for(sandbox).services.pmc_oa.fetch_article("PMC9984800")
 
     assert caught.value.reason == "no_xml"
 
@@ -118,7 +118,7 @@ def test_a_failing_bucket_is_distinguished_from_one_without_the_article(
 ) -> None:
     serve_bucket(sandbox, files, write_listing(NAME))
     with pytest.raises(UpstreamError) as caught:
-        kit_for(sandbox, ncbi_max_retries=1).services.pmc_oa.article_xml("PMC9984800")
+        kit_for(sandbox, ncbi_max_retries=1).services.pmc_oa.fetch_article("PMC9984800")
 
     assert caught.value.reason == reason
 
@@ -126,7 +126,7 @@ def test_a_failing_bucket_is_distinguished_from_one_without_the_article(
 def test_a_wrong_base_address_is_not_a_missing_article(sandbox: Sandbox, kit_for: KitFor) -> None:
     sandbox.take_down("pmc_oa")
     with pytest.raises(UpstreamError) as caught:
-        kit_for(sandbox).services.pmc_oa.article_xml("PMC99000001")
+        kit_for(sandbox).services.pmc_oa.fetch_article("PMC99000001")
 
     assert caught.value.reason == "no_such_address"
 
@@ -148,7 +148,7 @@ def test_the_file_is_fetched_from_the_bucket_for_any_form_of_its_address(
         sandbox, {f"metadata/{NAME}.json": {"xml_url": address}, f"{NAME}/a.xml": ARTICLE}, write_listing(NAME)
     )
 
-    assert kit_for(sandbox).services.pmc_oa.article_xml("PMC9984800").content == ARTICLE
+    assert kit_for(sandbox).services.pmc_oa.fetch_article("PMC9984800").content == ARTICLE
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_metadata_cannot_lead_to_an_address_outside_of_the_bucket(
 ) -> None:
     requested = serve_bucket(sandbox, {f"metadata/{NAME}.json": {"xml_url": address}}, write_listing(NAME))
     with pytest.raises(UpstreamError, match="outside"):
-        kit_for(sandbox).services.pmc_oa.article_xml("PMC9984800")
+        kit_for(sandbox).services.pmc_oa.fetch_article("PMC9984800")
 
     assert requested == ["PMC9984800.", f"{NAME}/{NAME}.xml", f"metadata/{NAME}.json"]
 
@@ -180,20 +180,20 @@ def test_metadata_next_to_the_article_are_read_too(sandbox: Sandbox, kit_for: Ki
     files = {f"{NAME}/{NAME}.json": {"xml_url": f"{NAME}/a.xml"}, f"{NAME}/a.xml": ARTICLE}
     serve_bucket(sandbox, files, write_listing(NAME))
 
-    assert kit_for(sandbox).services.pmc_oa.article_xml("PMC9984800").content == ARTICLE
+    assert kit_for(sandbox).services.pmc_oa.fetch_article("PMC9984800").content == ARTICLE
 
 
 @pytest.mark.parametrize("pmcid", ["", "PMC", "PMC0", "12x", "../PMC1", "PMC1/../2"])
 def test_an_invalid_pmcid_is_rejected(sandbox: Sandbox, kit_for: KitFor, pmcid: str) -> None:
     with pytest.raises(InvalidInput):
-        kit_for(sandbox).services.pmc_oa.article_xml(pmcid)
+        kit_for(sandbox).services.pmc_oa.fetch_article(pmcid)
 
 
 def test_an_article_is_fetched_once_and_each_has_its_own_cache_entry(sandbox: Sandbox, kit_for: KitFor) -> None:
     bucket_client = kit_for(sandbox).services.pmc_oa
-    first, other = bucket_client.article_xml("PMC99000001"), bucket_client.article_xml("PMC99000002")
+    first, other = bucket_client.fetch_article("PMC99000001"), bucket_client.fetch_article("PMC99000002")
     before = sandbox.requests("pmc_oa")
-    again = bucket_client.article_xml("PMC99000001")
+    again = bucket_client.fetch_article("PMC99000001")
 
     assert first.content != other.content
     assert (again.from_cache, again.content) == (True, first.content)
@@ -203,17 +203,17 @@ def test_an_article_is_fetched_once_and_each_has_its_own_cache_entry(sandbox: Sa
 @pytest.mark.parametrize("kind", ["429", "500", "truncate", "html", "cut", "503"])
 def test_a_failed_request_is_repeated(sandbox: Sandbox, kit_for: KitFor, kind: str) -> None:
     sandbox.fail_next(kind, "pmc_oa")
-    reply = kit_for(sandbox).services.pmc_oa.article_xml("PMC99000001")
+    reply = kit_for(sandbox).services.pmc_oa.fetch_article("PMC99000001")
 
     assert etree.fromstring(reply.content).tag == "article"
 
 
 def test_the_bucket_of_the_sandbox_has_most_articles_in_up_to_two_versions(sandbox: Sandbox, kit_for: KitFor) -> None:
     client = kit_for(sandbox).services.pmc_oa
-    article = etree.fromstring(client.article_xml("PMC99000002").content)
+    article = etree.fromstring(client.fetch_article("PMC99000002").content)
 
-    assert client.latest_version("PMC99000002") == "PMC99000002.2"
-    assert client.latest_version("PMC99000001") == "PMC99000001.1"
+    assert client.find_latest_version("PMC99000002") == "PMC99000002.2"
+    assert client.find_latest_version("PMC99000001") == "PMC99000001.1"
     assert [node.text for node in article.iterfind("body/sec/title")] == [
         "Introduction",
         "Methods",
@@ -221,4 +221,4 @@ def test_the_bucket_of_the_sandbox_has_most_articles_in_up_to_two_versions(sandb
         "Discussion",
     ]
     with pytest.raises(EntityNotFound):
-        client.article_xml("PMC99000005")
+        client.fetch_article("PMC99000005")

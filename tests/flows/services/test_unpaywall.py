@@ -40,7 +40,7 @@ def test_the_doi_is_sent_in_the_path_with_the_email(sandbox: Sandbox, kit_for: K
 
     sandbox.route("/unpaywall", "unpaywall", endpoint)
     kit = kit_for(sandbox, unpaywall_email=CANARY)
-    reply = kit.services.unpaywall.location("https://doi.org/10.1002/(SICI)1096<67::AID-X>3.0.CO;2-A")
+    reply = kit.services.unpaywall.find_location("https://doi.org/10.1002/(SICI)1096<67::AID-X>3.0.CO;2-A")
 
     assert requested[0].rest == "10.1002/(sici)1096<67::aid-x>3.0.co;2-a"
     assert requested[0].params == (("email", CANARY),)
@@ -49,9 +49,9 @@ def test_the_doi_is_sent_in_the_path_with_the_email(sandbox: Sandbox, kit_for: K
 
 def test_each_doi_has_its_own_answer_and_is_requested_once(sandbox: Sandbox, kit_for: KitFor) -> None:
     services = kit_for(sandbox).services
-    first = services.unpaywall.location(DOI)
-    other = services.unpaywall.location("10.5555/ekit.2021.0017")
-    again = services.unpaywall.location(f"doi:{DOI.upper()}")
+    first = services.unpaywall.find_location(DOI)
+    other = services.unpaywall.find_location("10.5555/ekit.2021.0017")
+    again = services.unpaywall.find_location(f"doi:{DOI.upper()}")
 
     assert json.loads(first.content)["doi"] == DOI
     assert json.loads(other.content)["doi"] == "10.5555/ekit.2021.0017"
@@ -63,7 +63,7 @@ def test_without_an_email_no_request_is_sent(sandbox: Sandbox, kit_for: KitFor) 
     kit = kit_for(sandbox)
     object.__setattr__(kit.settings, "unpaywall_email", None)
     with pytest.raises(NotConfigured) as caught:
-        kit.services.unpaywall.location(DOI)
+        kit.services.unpaywall.find_location(DOI)
 
     assert caught.value.message == "UNPAYWALL_EMAIL is not set"
     assert caught.value.reason == "unpaywall_disabled"
@@ -73,7 +73,7 @@ def test_without_an_email_no_request_is_sent(sandbox: Sandbox, kit_for: KitFor) 
 def test_an_unknown_doi_is_not_found_and_not_requested_again(sandbox: Sandbox, kit_for: KitFor) -> None:
     unpaywall = kit_for(sandbox).services.unpaywall
     with pytest.raises(EntityNotFound, match="DOI unknown to Unpaywall"):
-        unpaywall.location("10.5555/nobody.knows")
+        unpaywall.find_location("10.5555/nobody.knows")
 
     assert sandbox.requests("unpaywall") == 1
 
@@ -83,7 +83,7 @@ def test_an_unknown_doi_is_not_found_and_not_requested_again(sandbox: Sandbox, k
 )
 def test_an_invalid_doi_is_rejected_before_any_request(sandbox: Sandbox, kit_for: KitFor, doi: str) -> None:
     with pytest.raises(InvalidInput, match="Invalid DOI format"):
-        kit_for(sandbox).services.unpaywall.location(doi)
+        kit_for(sandbox).services.unpaywall.find_location(doi)
 
     assert sandbox.requests("unpaywall") == 0
 
@@ -91,12 +91,12 @@ def test_an_invalid_doi_is_rejected_before_any_request(sandbox: Sandbox, kit_for
 def test_a_refused_doi_and_a_refused_email_are_distinguished(sandbox: Sandbox, kit_for: KitFor) -> None:
     unpaywall = kit_for(sandbox, unpaywall_email="me@example.com").services.unpaywall
     with pytest.raises(NotConfigured) as refused:
-        unpaywall.location(DOI)
+        unpaywall.find_location(DOI)
     sandbox.route(
         "/unpaywall", "unpaywall", always_answer({"error": True, "message": "'10.5/x' is an invalid doi."}, 422)
     )
     with pytest.raises(InvalidInput, match="Invalid DOI format") as invalid:
-        unpaywall.location(DOI)
+        unpaywall.find_location(DOI)
 
     assert refused.value.reason == "bad_email"
     assert invalid.value.reason == "invalid_doi"
@@ -105,7 +105,7 @@ def test_a_refused_doi_and_a_refused_email_are_distinguished(sandbox: Sandbox, k
 @pytest.mark.parametrize("kind", ["429", "500", "truncate", "html", "error200", "cut", "reset", "503", "prolog"])
 def test_a_failed_request_is_repeated(sandbox: Sandbox, kit_for: KitFor, kind: str) -> None:
     sandbox.fail_next(kind, "unpaywall")
-    reply = kit_for(sandbox).services.unpaywall.location(DOI)
+    reply = kit_for(sandbox).services.unpaywall.find_location(DOI)
 
     assert read_open_access(reply.content).is_oa
     assert sandbox.requests("unpaywall") == 2
@@ -135,7 +135,7 @@ def test_the_email_appears_nowhere(
     for name in ("found", "refused", "unknown", "broken"):
         doi = f"10.5555/{name}"
         try:
-            reply = kit.services.unpaywall.location(doi)
+            reply = kit.services.unpaywall.find_location(doi)
             shown += [reply.content.decode(), repr(reply)]
         except EntrezKitError as exc:
             shown += [str(exc.envelope()), repr(exc), "".join(traceback.format_exception(exc))]
@@ -215,7 +215,7 @@ def test_an_invalid_reply_is_an_error_and_not_a_closed_article(content: bytes) -
 
 
 def test_the_sandbox_sets_an_invented_email_only_in_its_own_settings() -> None:
-    demo = Settings().with_sandbox("http://127.0.0.1:1")
+    demo = Settings().use_sandbox("http://127.0.0.1:1")
     assert demo.unpaywall_email is not None
     assert demo.unpaywall_email.get_secret_value().endswith(".invalid")
     assert "invalid" not in repr(demo.unpaywall_email)

@@ -4,9 +4,9 @@ import gzip
 from pathlib import Path
 from xml.etree import ElementTree
 
-from entrez_kit.citations.csl import csl_item
+from entrez_kit.citations.csl import build_csl_item
 from entrez_kit.citations.style.format_entries import STYLES, format_citations
-from entrez_kit.citations.write_files import FILES, file_text
+from entrez_kit.citations.write_files import FILES, write_file_text
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.summaries import parse_summaries
 from entrez_kit.pubmed.xml.records import iter_records
@@ -33,12 +33,12 @@ def make_located(value: str, *, valid: str = "Y", rest: str = "", volume: bool =
 def test_the_electronic_location_is_the_number_of_the_article() -> None:
     numbers = ("9966", "e01408-19", "E874", "RP88808", "euae122", "021003", "17", "mbio.01408-19", "e47969")
     articles = [make_located(number) for number in numbers]
-    items = [csl_item(article) for article in articles]
+    items = [build_csl_item(article) for article in articles]
 
     assert [article.journal_info and article.journal_info.article_number for article in articles] == list(numbers)
     assert [item["number"] for item in items] == list(numbers)
     written = {style: format_citations(items, style) for style in STYLES}
-    written |= {name: [file_text(name, [article]) for article in articles] for name in FILES}
+    written |= {name: [write_file_text(name, [article]) for article in articles] for name in FILES}
     for name, texts in written.items():
         assert [number for number, text in zip(numbers, texts, strict=True) if number not in text] == [], name
 
@@ -48,7 +48,7 @@ def test_a_publishers_code_is_not_an_article_number() -> None:
         "S0949-2658(19)30200-3", "S0004-28032013000100035", "S0022202X15366783", "1471-2105-7-10", "10.5555/12.3", "."
     )  # fmt: skip
     articles = [make_located(code) for code in codes]
-    items = [csl_item(article) for article in articles]
+    items = [build_csl_item(article) for article in articles]
 
     assert [article.journal_info and article.journal_info.article_number for article in articles] == [None] * len(codes)
     assert not [item for item in items if "number" in item]
@@ -57,22 +57,22 @@ def test_a_publishers_code_is_not_an_article_number() -> None:
 
 
 def test_a_number_that_nlm_marks_as_invalid_is_ignored() -> None:
-    assert "number" not in csl_item(make_located("e12", valid="N"))
+    assert "number" not in build_csl_item(make_located("e12", valid="N"))
 
 
 def test_pages_have_precedence_over_the_number_and_pages_equal_to_the_number_are_ignored() -> None:
     both = make_located("ciac769", rest="<Pagination><MedlinePgn>342-5</MedlinePgn></Pagination>")
     same = make_located("487", rest="<Pagination><MedlinePgn>487</MedlinePgn></Pagination>")
 
-    assert csl_item(both)["page"] == "342-345"
+    assert build_csl_item(both)["page"] == "342-345"
     assert both.journal_info is not None
     assert both.journal_info.article_number == "ciac769"
-    assert csl_item(same)["number"] == "487"
-    assert "Article 487" in format_citations([csl_item(same)], "apa")[0]
+    assert build_csl_item(same)["number"] == "487"
+    assert "Article 487" in format_citations([build_csl_item(same)], "apa")[0]
 
 
 def test_an_article_without_a_volume_is_ahead_of_print_and_has_no_number() -> None:
-    item = csl_item(make_located("ciac769", volume=False))
+    item = build_csl_item(make_located("ciac769", volume=False))
 
     assert "number" not in item
 
@@ -111,11 +111,11 @@ def test_every_recorded_article_with_a_number_and_no_pages_shows_it(real_data: P
         articles |= {record.pmid: record.article() for record in iter_records(content) if record.pmid in wanted}
 
     assert len(wanted) >= 9
-    items = {pmid: csl_item(articles[pmid]) for pmid in wanted}
+    items = {pmid: build_csl_item(articles[pmid]) for pmid in wanted}
     assert {pmid: item.get("number") for pmid, item in items.items()} == wanted
     for style in STYLES:
         for (pmid, number), text in zip(wanted.items(), format_citations(items.values(), style), strict=True):
             assert number in text, (pmid, style, text)
     for name in FILES:
         for pmid, number in wanted.items():
-            assert number in file_text(name, [articles[pmid]]), (pmid, name)
+            assert number in write_file_text(name, [articles[pmid]]), (pmid, name)

@@ -6,7 +6,7 @@ from one_citation import format_citation
 from project_paths import DATA
 
 from entrez_kit import EntrezKit
-from entrez_kit.citations.csl import Item, csl_item
+from entrez_kit.citations.csl import Item, build_csl_item
 from entrez_kit.citations.style.format_entries import STYLES
 from entrez_kit.pubmed.xml.records import iter_records
 from entrez_kit.sandbox.server import Sandbox
@@ -15,7 +15,7 @@ from entrez_kit.sandbox.server import Sandbox
 def make_item(number: int) -> Item:
     """Return a difficult record as CSL-JSON."""
     records = iter_records((DATA / "records.xml").read_bytes())
-    return next(csl_item(record.article()) for record in records if record.pmid == f"{98000000 + number}")
+    return next(build_csl_item(record.article()) for record in records if record.pmid == f"{98000000 + number}")
 
 
 def test_groups_are_neither_dropped_nor_formatted_as_persons() -> None:

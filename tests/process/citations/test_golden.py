@@ -7,7 +7,7 @@ import pytest
 from one_citation import format_citation
 from project_paths import DATA
 
-from entrez_kit.citations.csl import Item, csl_item
+from entrez_kit.citations.csl import Item, build_csl_item
 from entrez_kit.citations.style.format_entries import STYLES, format_citations
 from entrez_kit.pubmed.xml.records import iter_records
 
@@ -15,7 +15,9 @@ from entrez_kit.pubmed.xml.records import iter_records
 @cache
 def read_items() -> dict[str, Item]:
     """Return the records as CSL-JSON, by PMID."""
-    return {record.pmid: csl_item(record.article()) for record in iter_records((DATA / "records.xml").read_bytes())}
+    return {
+        record.pmid: build_csl_item(record.article()) for record in iter_records((DATA / "records.xml").read_bytes())
+    }
 
 
 @cache

@@ -12,7 +12,7 @@ from xml.etree.ElementTree import Element
 import pytest
 from sampled_cases import take_sample
 
-from entrez_kit.citations.csl import Item, style_item
+from entrez_kit.citations.csl import Item, build_style_item
 from entrez_kit.citations.style.format_entries import STYLES, format_citations
 from entrez_kit.pubmed.xml.records import iter_records
 
@@ -35,7 +35,7 @@ def cite_recorded(folder: Path) -> dict[str, tuple[Element, dict[str, str]]]:
             elements.setdefault(element.findtext("MedlineCitation/PMID") or "", element)
         if elements.keys() - items.keys():
             items |= {
-                record.pmid: style_item(record.article())
+                record.pmid: build_style_item(record.article())
                 for record in iter_records(content)
                 if record.kind == "article" and record.pmid not in items
             }

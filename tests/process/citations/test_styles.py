@@ -11,10 +11,10 @@ from one_citation import format_citation
 
 from entrez_kit.base.errors import EntrezKitError, NotConfigured
 from entrez_kit.citations import pandoc
-from entrez_kit.citations.csl import Item, csl_item, style_item
+from entrez_kit.citations.csl import Item, build_csl_item, build_style_item
 from entrez_kit.citations.style.adaptation import adapt_style
 from entrez_kit.citations.style.format_entries import STYLES, format_citations
-from entrez_kit.citations.style.preparation import normalize_quotes, standing_note
+from entrez_kit.citations.style.preparation import find_standing_note, normalize_quotes
 from entrez_kit.pubmed.models import Article
 
 ITEM: Item = {
@@ -115,7 +115,7 @@ def test_the_standing_of_a_work_is_a_note_in_brackets_in_every_style(style: str)
     noted = [{**ITEM, "note": f"{note} And more."} for note in notes]
     plain, other, *texts = format_citations([ITEM, {**ITEM, "note": "[A note of one's own] Retracted."}, *noted], style)
 
-    assert [standing_note(item) for item in noted] == list(notes)
+    assert [find_standing_note(item) for item in noted] == list(notes)
     assert texts == [f"{plain} {note}" for note in notes]
     assert other == plain
 
@@ -300,11 +300,11 @@ def test_initials_are_those_of_pubmed() -> None:
     article = Article.model_validate({"pmid": "1", "title": "T.", "url": "https://x.org", "authors": authors})
 
     for style in ("vancouver", "ama"):
-        assert format_citation(style_item(article), style).startswith("Ioan JP, Soa NFF, Iv IuA, Khan Kh.")
-    assert format_citation(style_item(article), "apa").startswith(
+        assert format_citation(build_style_item(article), style).startswith("Ioan JP, Soa NFF, Iv IuA, Khan Kh.")
+    assert format_citation(build_style_item(article), "apa").startswith(
         "Ioan, J. P. A., Soa, N. de F. F., Iv, Iu. A., & Khan, K."
     )
-    assert "initials" not in str(csl_item(article))  # which is not part of CSL
+    assert "initials" not in str(build_csl_item(article))  # which is not part of CSL
 
 
 # Peculiarities of real records
@@ -332,7 +332,7 @@ def format_item(style: str, **fields: Any) -> str:
     }
     article = Article.model_validate(given)
     article._italics = italics
-    return format_citation(style_item(article), style)
+    return format_citation(build_style_item(article), style)
 
 
 @pytest.mark.parametrize("style", STYLES)

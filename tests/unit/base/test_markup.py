@@ -13,9 +13,9 @@ from entrez_kit.base.markup import (
     END,
     SUBSCRIPT,
     SUPERSCRIPT,
-    on_the_line,
-    subscript,
-    superscript,
+    flatten_scripts,
+    format_subscript,
+    format_superscript,
     write_scripts,
 )
 
@@ -91,10 +91,10 @@ def test_two_superscripts_in_a_row_never_make_one_number(source: str, written: s
 
 
 def test_formulas_have_their_own_superscripts() -> None:
-    assert "10" + superscript("5") == "10⁵"
-    assert "x" + subscript("i,j") == "x_(i,j)"
-    assert superscript("2" + superscript("n")) == "^(2ⁿ)"
-    assert superscript(superscript("2")) == "²"
+    assert "10" + format_superscript("5") == "10⁵"
+    assert "x" + format_subscript("i,j") == "x_(i,j)"
+    assert format_superscript("2" + format_superscript("n")) == "^(2ⁿ)"
+    assert format_superscript(format_superscript("2")) == "²"
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_formulas_have_their_own_superscripts() -> None:
     ],
 )
 def test_superscripts_are_found_in_the_forms_that_people_type(written: str, typed: str) -> None:
-    assert on_the_line(written) == typed
+    assert flatten_scripts(written) == typed
 
 
 words = st.text("abcTH0126 .,+-()−", max_size=8)
@@ -154,5 +154,5 @@ def test_text_without_marks_is_unchanged(text: str) -> None:
 )
 def test_hostile_text_is_read_in_linear_time(hostile: str) -> None:
     start = time.process_time()
-    on_the_line(write_scripts(hostile))
+    flatten_scripts(write_scripts(hostile))
     assert time.process_time() - start < 3

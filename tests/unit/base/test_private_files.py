@@ -9,7 +9,7 @@ import pytest
 from settings_sources import Sources, needs_modes
 
 from entrez_kit.base.errors import StoreError
-from entrez_kit.base.private_files import database_files, make_private_database, make_private_folder, open_private
+from entrez_kit.base.private_files import list_database_files, make_private_database, make_private_folder, open_private
 from entrez_kit.corpus.store.store import Store
 from entrez_kit.services.transport.cache import CacheUnusable, open_file
 
@@ -69,7 +69,7 @@ def test_a_folder_or_file_of_another_user_is_refused(tmp_path: Path, monkeypatch
         make_private_folder(file.parent)
     with pytest.raises(PermissionError, match="another user"):
         open_private(file)
-    assert list(database_files(file))[1].name == "file-wal"
+    assert list(list_database_files(file))[1].name == "file-wal"
 
 
 def test_if_all_names_in_the_temporary_folder_are_taken_a_new_one_is_created(sources: Sources) -> None:

@@ -449,7 +449,7 @@ def test_no_text_of_the_settings_shows_a_secret(sources: Sources) -> None:
 
     for name in ("ncbi_api_key", "ncbi_admin_email", "openai_api_key", "weaviate_api_key", "mcp_auth_secret_key"):
         assert isinstance(getattr(loaded, name), SecretStr)
-    shown = f"{loaded!r} {loaded} {vars(loaded)} {loaded.with_sandbox('http://127.0.0.1:1')!r}"
+    shown = f"{loaded!r} {loaded} {vars(loaded)} {loaded.use_sandbox('http://127.0.0.1:1')!r}"
     assert CANARY not in shown
     assert EMAIL not in shown
     assert CANARY[-4:] not in shown
@@ -569,7 +569,7 @@ def test_variables_are_unique_and_every_setting_has_help() -> None:
 
 def test_the_sandbox_gets_its_own_addresses_and_folders(sources: Sources) -> None:
     loaded = sources.load(NCBI_API_KEY=CANARY)
-    demo = loaded.with_sandbox("http://127.0.0.1:4321")
+    demo = loaded.use_sandbox("http://127.0.0.1:4321")
     addresses = {setting.name for setting in SETTINGS if setting.kind == "url"} - {"weaviate_url", "openai_url"}
     folders = {"cache_dir", "data_dir", "state_dir"}
 

@@ -10,12 +10,12 @@ from entrez_kit.citations.pandoc import FormattedRun
 from entrez_kit.citations.style import casing, preparation
 from entrez_kit.citations.style import format_entries as styles
 from entrez_kit.citations.style.format_entries import STYLES
-from entrez_kit.citations.write_bibtex import bibtex_entry
-from entrez_kit.citations.write_nbib import nbib_record
-from entrez_kit.citations.write_ris import ris_record
+from entrez_kit.citations.write_bibtex import write_bibtex_entry
+from entrez_kit.citations.write_nbib import write_nbib_record
+from entrez_kit.citations.write_ris import write_ris_record
 from entrez_kit.pubmed import pages
 from entrez_kit.pubmed.models import Article
-from entrez_kit.references.check.compare_fields import differences
+from entrez_kit.references.check.compare_fields import list_differences
 from entrez_kit.references.files.references import Reference
 
 LENGTH = 10_000
@@ -78,7 +78,7 @@ def test_each_step_of_a_citation_reads_any_text_in_time(piece: str) -> None:
 
     for style in STYLES.values():
         preparation.prepare_item(item, style.wants)
-    preparation.standing_note({"note": f"[Retracted: {text}"})
+    preparation.find_standing_note({"note": f"[Retracted: {text}"})
     styles._apply_rules((FormattedRun(f"“{text}”"),), is_translated=True)
     titles.format_journal_title(text)
     titles.format_article_title(text, f"{text}b")
@@ -102,9 +102,9 @@ def test_records_with_any_text_are_written_as_files_and_compared_in_time(piece: 
     )
     started = time.process_time()
 
-    for write in (ris_record, bibtex_entry, nbib_record):
+    for write in (write_ris_record, write_bibtex_entry, write_nbib_record):
         write(article)
-    differences(Reference(key="1", title=text, journal=text, volume=text, pages=text), article)
+    list_differences(Reference(key="1", title=text, journal=text, volume=text, pages=text), article)
 
     assert time.process_time() - started < SECONDS
 

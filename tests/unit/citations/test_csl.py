@@ -11,7 +11,7 @@ from csl_rules import find_breaches
 from project_paths import DATA
 
 from entrez_kit.base.errors import UpstreamError
-from entrez_kit.citations.csl import Item, csl_item, parse_edition
+from entrez_kit.citations.csl import Item, build_csl_item, parse_edition
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.xml.records import iter_records
 from entrez_kit.sandbox.server import Sandbox
@@ -21,14 +21,14 @@ from entrez_kit.sandbox.server import Sandbox
 def read_items() -> dict[str, Item]:
     """Return the difficult records, by the number behind 98000000."""
     records = iter_records((DATA / "records.xml").read_bytes())
-    return {record.pmid.removeprefix("98000").lstrip("0"): csl_item(record.article()) for record in records}
+    return {record.pmid.removeprefix("98000").lstrip("0"): build_csl_item(record.article()) for record in records}
 
 
 def read_demo_items() -> list[Item]:
     """Return the records of the demo corpus."""
     folder = files("entrez_kit.fixtures") / "pubmed"
     return [
-        csl_item(record.article())
+        build_csl_item(record.article())
         for file in folder.iterdir()
         if file.name.endswith(".xml")
         for record in iter_records(file.read_bytes())
@@ -55,7 +55,7 @@ def test_recorded_articles_give_valid_csl_json(real_data: Path) -> None:
             for record in iter_records(gzip.decompress(content) if path.suffix == ".gz" else content):
                 if record.kind != "deleted":
                     count += 1
-                    assert find_breaches(csl_item(record.article())) == [], record.pmid
+                    assert find_breaches(build_csl_item(record.article())) == [], record.pmid
         except UpstreamError:
             continue  # some recordings are not records, or are cut
 
@@ -66,7 +66,7 @@ def test_kinds_of_records_have_their_types() -> None:
     kinds = {number: read_items()[number]["type"] for number in ("1", "17", "18", "20", "32")}
 
     assert kinds == {"1": "article-journal", "17": "book", "18": "chapter", "20": "article", "32": "report"}
-    assert csl_item(make_article(publication_types=["Newspaper Article"]))["type"] == "article-newspaper"
+    assert build_csl_item(make_article(publication_types=["Newspaper Article"]))["type"] == "article-newspaper"
 
 
 def test_names_of_persons_have_parts_and_names_of_groups_are_literal() -> None:
@@ -94,7 +94,7 @@ def test_pages_are_complete_and_article_numbers_are_numbers() -> None:
 
 
 def test_pages_are_never_converted_to_another_notation() -> None:
-    assert csl_item(make_article(journal_info={"volume": "5", "pages": "4002.e26"}))["page"] == "4002.e26"
+    assert build_csl_item(make_article(journal_info={"volume": "5", "pages": "4002.e26"}))["page"] == "4002.e26"
 
 
 def test_journals_have_the_title_on_their_cover_and_nlms_abbreviation() -> None:
@@ -118,13 +118,13 @@ def test_a_title_in_another_language_has_its_translation() -> None:
 
 
 def test_a_notice_of_a_missing_translation_is_not_a_title() -> None:
-    item = csl_item(make_article(title="[Not Available].", vernacular_title="Sine titulo.", languages=["lat"]))
+    item = build_csl_item(make_article(title="[Not Available].", vernacular_title="Sine titulo.", languages=["lat"]))
 
     assert item["title"] == "Sine titulo"
 
 
 def test_of_two_languages_the_one_of_the_title_is_used() -> None:
-    item = csl_item(make_article(title="[One].", vernacular_title="Um.", languages=["eng", "por"]))
+    item = build_csl_item(make_article(title="[One].", vernacular_title="Um.", languages=["eng", "por"]))
 
     assert item["language"] == "pt"
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from entrez_kit.citations.csl import csl_date
-from entrez_kit.citations.names import csl_name, space_initials, split_initials
+from entrez_kit.citations.csl import convert_to_csl_date
+from entrez_kit.citations.names import convert_to_csl_name, space_initials, split_initials
 from entrez_kit.citations.style.casing import (
     PREPOSITIONS,
     SHORT,
@@ -25,7 +25,7 @@ def make_date(text: str) -> dict[str, Any] | None:
     """Return the CSL date of a MedlineDate."""
     fields = build_publication_date(None, None, None, None, text)
     assert fields is not None
-    return csl_date(PublicationDate.model_validate(fields))
+    return convert_to_csl_date(PublicationDate.model_validate(fields))
 
 
 @pytest.mark.parametrize(
@@ -59,8 +59,8 @@ def test_seasons_are_numbers_beginning_with_spring(text: str, wanted: dict[str, 
 
 
 def test_a_date_without_a_year_is_literal_text() -> None:
-    assert csl_date(PublicationDate(medline_date="19th century")) == {"literal": "19th century"}
-    assert csl_date(PublicationDate()) is None
+    assert convert_to_csl_date(PublicationDate(medline_date="19th century")) == {"literal": "19th century"}
+    assert convert_to_csl_date(PublicationDate()) is None
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_pages_are_distinguished_from_article_numbers(text: str) -> None:
     ],
 )
 def test_names_are_split_into_the_parts_of_csl(author: Author, wanted: dict[str, str] | None) -> None:
-    assert csl_name(author) == wanted
+    assert convert_to_csl_name(author) == wanted
 
 
 @pytest.mark.parametrize(

@@ -24,18 +24,18 @@ from sampled_cases import take_sample
 from used_recordings import require_recordings
 
 from entrez_kit.base.errors import InvalidInput, UpstreamError
-from entrez_kit.citations.csl import csl_item, list_notes
-from entrez_kit.citations.names import Name, csl_names
-from entrez_kit.citations.write_bibtex import bibtex_entry, default_key, encode_doi
-from entrez_kit.citations.write_files import FILES, file_text
-from entrez_kit.citations.write_nbib import nbib_record
-from entrez_kit.citations.write_ris import ris_record
+from entrez_kit.citations.csl import build_csl_item, list_notes
+from entrez_kit.citations.names import Name, convert_to_csl_names
+from entrez_kit.citations.write_bibtex import encode_doi, make_default_key, write_bibtex_entry
+from entrez_kit.citations.write_files import FILES, write_file_text
+from entrez_kit.citations.write_nbib import write_nbib_record
+from entrez_kit.citations.write_ris import write_ris_record
 from entrez_kit.pubmed.europepmc.europepmc_models import EuropePMCArticle
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.xml.records import iter_records
 from entrez_kit.references.files.read_bibtex import BibtexFile
 from entrez_kit.references.files.read_ris import RisFile
-from entrez_kit.references.files.reference_files import kind_of, reference_file
+from entrez_kit.references.files.reference_files import detect_kind, read_reference_file
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
@@ -91,7 +91,7 @@ def list_keywords(record: Article) -> list[str]:
 
 def expect_ris(record: Article) -> dict[str, Any]:
     """Return the fields that rispy must read from a record."""
-    item = csl_item(record)
+    item = build_csl_item(record)
     chapter, journal = item["type"] == "chapter", item["type"] in ("article-journal", "article-newspaper")
     page = str(item.get("page") or "")
     names = [_join_name(name) for name in item.get("author", ())]
@@ -134,7 +134,7 @@ def _join_name(name: Name) -> str:
 
 
 def check_ris(records: list[Article]) -> None:
-    text = file_text("ris", records)
+    text = write_file_text("ris", records)
     read = rispy.loads(text)
     other = list(RISparser.read(text.splitlines()))
     assert len(read) == len(other) == len(records)
@@ -172,7 +172,7 @@ def test_recorded_articles_as_ris_are_read_completely(recorded_articles: list[Ar
 def test_ris_has_the_english_title_and_the_original_one_on_separate_lines(
     title: str, own: str | None, lines: list[str]
 ) -> None:
-    text = ris_record(make_article(title=title, vernacular_title=own))
+    text = write_ris_record(make_article(title=title, vernacular_title=own))
 
     assert [written for written in text.split("\n") if written.startswith(("TI", "TT"))] == lines
     (reference,) = RisFile(text, "refs.ris").references
@@ -180,7 +180,7 @@ def test_ris_has_the_english_title_and_the_original_one_on_separate_lines(
 
 
 def test_medline_text_has_an_abstract_in_another_language_like_ncbis() -> None:
-    text = nbib_record(make_article(abstract_text="El gasto.", abstract_language="spa"))
+    text = write_nbib_record(make_article(abstract_text="El gasto.", abstract_language="spa"))
 
     assert [written for written in text.split("\n") if written[:3] in ("AB ", "OAB")] == [
         "OAB - El gasto.",
@@ -190,7 +190,7 @@ def test_medline_text_has_an_abstract_in_another_language_like_ncbis() -> None:
 
 def test_every_line_of_a_ris_record_is_a_tag(difficult_records: list[Article]) -> None:
     for record in difficult_records:
-        lines = ris_record(record).split("\n")
+        lines = write_ris_record(record).split("\n")
         assert all(re.match(r"[A-Z][A-Z0-9]  - ", text) for text in lines)
         assert lines[0].startswith("TY  - ")
         assert [text for text in lines if text.startswith("ER")] == ["ER  - "]
@@ -199,7 +199,7 @@ def test_every_line_of_a_ris_record_is_a_tag(difficult_records: list[Article]) -
 def test_an_abstract_of_several_paragraphs_is_one_ris_line() -> None:
     record = make_article(abstract_text="BACKGROUND: One.\n\nTY  - JOUR\r\nER  - \n\x0b\u2028end")
 
-    (entry,) = rispy.loads(ris_record(record))
+    (entry,) = rispy.loads(write_ris_record(record))
 
     assert entry["abstract"] == "BACKGROUND: One. TY - JOUR ER - end"
 
@@ -219,7 +219,7 @@ def test_an_abstract_of_several_paragraphs_is_one_ris_line() -> None:
     ],
 )
 def test_pages_in_ris_are_complete(pages: str, first: str, last: str | None) -> None:
-    (entry,) = rispy.loads(ris_record(make_article(journal_info={"title": "J", "pages": pages})))
+    (entry,) = rispy.loads(write_ris_record(make_article(journal_info={"title": "J", "pages": pages})))
 
     assert (entry["start_page"], entry.get("end_page")) == (first, last)
 
@@ -238,7 +238,7 @@ def test_pages_in_ris_are_complete(pages: str, first: str, last: str | None) -> 
     ],
 )
 def test_dates_in_ris_are_as_precise_as_in_pubmed(date: dict[str, Any], year: str | None, written: str) -> None:
-    (entry,) = rispy.loads(ris_record(make_article(journal_info={"title": "J", "publication_date": date})))
+    (entry,) = rispy.loads(write_ris_record(make_article(journal_info={"title": "J", "publication_date": date})))
 
     assert (entry.get("year"), entry["date"]) == (year, written)
 
@@ -246,11 +246,11 @@ def test_dates_in_ris_are_as_precise_as_in_pubmed(date: dict[str, Any], year: st
 def test_a_preprint_has_its_server_as_publisher_and_no_journal() -> None:
     record = make_article(publication_types=["Preprint"], journal_info={"title": "bioRxiv"})
 
-    (entry,) = rispy.loads(ris_record(record))
+    (entry,) = rispy.loads(write_ris_record(record))
 
     assert (entry["type_of_reference"], entry["publisher"]) == ("UNPB", "bioRxiv")
     assert "secondary_title" not in entry
-    assert bibtex_entry(record).startswith("@misc{")
+    assert write_bibtex_entry(record).startswith("@misc{")
 
 
 # BibTeX
@@ -269,7 +269,7 @@ def to_plain(value: Any) -> str:
 
 def expect_bibtex(record: Article) -> dict[str, str]:
     """Return the fields that a reader must find, names and verbatim fields separately."""
-    item = csl_item(record)
+    item = build_csl_item(record)
     kind = item["type"]
     dates = item.get("issued", {}).get("date-parts", [[]])
     month = MONTHS[dates[0][1] - 1] if len(dates[0]) > 1 and "season" not in item["issued"] else None
@@ -329,14 +329,14 @@ def read_pybtex_names(persons: list[Person]) -> list[tuple[str, str, str, str]]:
 
 
 def check_bibtex(records: list[Article]) -> None:
-    text = file_text("bibtex", records)
+    text = write_file_text("bibtex", records)
     library = parse_bibtex(text, append_middleware=[SeparateCoAuthors(), SplitNameParts()])
     assert library.failed_blocks == []
     other = parse_string(text, "bibtex").entries
     assert len(library.entries) == len(other) == len(records)
     for record, entry in zip(records, library.entries, strict=True):
-        item, second = csl_item(record), other[default_key(record)]
-        assert entry.key == default_key(record)
+        item, second = build_csl_item(record), other[make_default_key(record)]
+        assert entry.key == make_default_key(record)
         wanted = expect_bibtex(record)
         values = {name: field.value for name, field in entry.fields_dict.items()}
         assert {name: to_plain(values.get(name, "")) for name in wanted} == wanted, record.pmid
@@ -410,10 +410,10 @@ def test_names_of_all_kinds_are_read_back_in_their_parts(author: dict[str, str])
 def test_group_authors_are_never_split() -> None:
     record = make_article(authors=[{"collective_name": "GBD 2019 Diseases and Injuries Collaborators"}])
 
-    (person,) = parse_string(bibtex_entry(record), "bibtex").entries["pmid1"].persons["author"]
+    (person,) = parse_string(write_bibtex_entry(record), "bibtex").entries["pmid1"].persons["author"]
 
     assert (person.first_names, len(person.last_names)) == ([], 1)
-    assert "AU  - GBD 2019 Diseases and Injuries Collaborators\n" in ris_record(record)
+    assert "AU  - GBD 2019 Diseases and Injuries Collaborators\n" in write_ris_record(record)
 
 
 def test_a_heading_with_a_comma_is_one_keyword() -> None:
@@ -422,8 +422,8 @@ def test_a_heading_with_a_comma_is_one_keyword() -> None:
         mesh_terms=[{"descriptor_name": "Databases, Protein"}, {"descriptor_name": "Humans"}],
     )
 
-    assert "keywords = {trust, but verify; Databases, Protein; Humans}," in bibtex_entry(record)
-    assert rispy.loads(ris_record(record))[0]["keywords"] == ["trust, but verify", "Databases, Protein", "Humans"]
+    assert "keywords = {trust, but verify; Databases, Protein; Humans}," in write_bibtex_entry(record)
+    assert rispy.loads(write_ris_record(record))[0]["keywords"] == ["trust, but verify", "Databases, Protein", "Humans"]
 
 
 def test_titles_and_notes_end_without_a_full_stop_that_styles_would_double() -> None:
@@ -433,21 +433,21 @@ def test_titles_and_notes_end_without_a_full_stop_that_styles_would_double() -> 
         corrections=[{"kind": "RetractionIn", "citation": "J Inv. 2020;1:2."}],
     )
 
-    entry = bibtex_entry(record)
+    entry = write_bibtex_entry(record)
 
     assert "title = {{Does it work?}}" in entry
     assert "note = {[Retracted: J Inv. 2020;1:2]}" in entry
-    assert "title = {{A title}}" in bibtex_entry(make_article())
+    assert "title = {{A title}}" in write_bibtex_entry(make_article())
 
 
 def test_two_addresses_are_two_lines_and_the_free_one_is_the_link_of_bibtex() -> None:
     record = make_article(pmcid="PMC7")
 
-    assert rispy.loads(ris_record(record))[0]["urls"] == [
+    assert rispy.loads(write_ris_record(record))[0]["urls"] == [
         "https://pubmed.ncbi.nlm.nih.gov/1/",
         "https://pmc.ncbi.nlm.nih.gov/articles/PMC7/",
     ]
-    assert "url = {https://pmc.ncbi.nlm.nih.gov/articles/PMC7/}" in bibtex_entry(record)
+    assert "url = {https://pmc.ncbi.nlm.nih.gov/articles/PMC7/}" in write_bibtex_entry(record)
 
 
 # MEDLINE
@@ -467,7 +467,7 @@ def expect_nbib(record: Article) -> dict[str, Any]:
 
 
 def check_nbib(records: list[Article]) -> None:
-    read = nbib.read(file_text("nbib", records))
+    read = nbib.read(write_file_text("nbib", records))
     assert len(read) == len(records)
     for record, entry in zip(records, read, strict=True):
         wanted = expect_nbib(record)
@@ -493,17 +493,17 @@ def test_a_preprint_without_pmid_is_written_in_every_format() -> None:
         journal_info={"title": "bioRxiv"},
     )
 
-    assert "AN  - PPR:PPR123\n" in ris_record(preprint)
-    assert bibtex_entry(preprint).startswith("@misc{PPR123,")
-    assert "pmid" not in bibtex_entry(preprint)
-    text = nbib_record(preprint)
+    assert "AN  - PPR:PPR123\n" in write_ris_record(preprint)
+    assert write_bibtex_entry(preprint).startswith("@misc{PPR123,")
+    assert "pmid" not in write_bibtex_entry(preprint)
+    text = write_nbib_record(preprint)
     assert text.startswith("OWN - Europe PMC\n")
     assert "AID - PPR123 [epmc]" in text
     assert "PMID" not in text
 
 
 def test_long_lines_of_medline_text_are_wrapped_like_ncbis() -> None:
-    text = nbib_record(make_article(abstract_text="word " * 100))
+    text = write_nbib_record(make_article(abstract_text="word " * 100))
 
     assert max(len(part) for part in text.split("\n")) <= 87
     assert all(re.match(r"[A-Z ]{4}- |      \S", part) for part in text.split("\n"))
@@ -514,14 +514,14 @@ def test_long_lines_of_medline_text_are_wrapped_like_ncbis() -> None:
 
 @pytest.mark.parametrize("style", FILES)
 def test_a_file_has_every_entry_and_ends_with_a_line_end(style: str, difficult_records: list[Article]) -> None:
-    text = file_text(style, difficult_records)
+    text = write_file_text(style, difficult_records)
 
     assert all(FILES[style].entry(article) in text for article in difficult_records)
     assert text.endswith("\n")
 
 
 def test_suffixes_and_groups_are_csl_names(difficult_records: list[Article]) -> None:
-    kinds = {key for record in difficult_records for name in csl_names(record.authors) for key in name}
+    kinds = {key for record in difficult_records for name in convert_to_csl_names(record.authors) for key in name}
 
     assert {"literal", "suffix", "non-dropping-particle"} <= kinds  # so the tests above include them
 
@@ -574,7 +574,7 @@ def test_the_kind_of_a_hostile_file_is_found_quickly(name: str) -> None:
     suffix, text = HOSTILE_BEGINNINGS[name]
     started = time.process_time()
 
-    kind_of(text, name, suffix)
+    detect_kind(text, name, suffix)
 
     assert time.process_time() - started < 1
 
@@ -583,18 +583,18 @@ def test_the_kind_of_a_hostile_file_is_found_quickly(name: str) -> None:
 @pytest.mark.parametrize("name", HOSTILE_FILES)
 def test_hostile_files_are_read_or_rejected_in_bounded_time(name: str) -> None:
     text = HOSTILE_FILES[name]
-    kind = kind_of(text, name, f".{name.rpartition('.')[2]}")
+    kind = detect_kind(text, name, f".{name.rpartition('.')[2]}")
     started = time.process_time()
 
     with suppress(InvalidInput):
-        assert reference_file(text, name, kind).references
+        assert read_reference_file(text, name, kind).references
 
     assert time.process_time() - started < 5
 
 
 def test_a_doi_and_an_address_in_bibtex_have_no_tex_commands() -> None:
     record = make_article(doi="10.5555/a^b%c{d}e%3Cf", url="https://example.org/a^b%20c%d")
-    text = bibtex_entry(record)
+    text = write_bibtex_entry(record)
 
     assert "doi = {10.5555/a%5Eb%25c%7Bd%7De%253Cf}" in text
     assert "url = {https://example.org/a%5Eb%20c%25d}" in text
@@ -604,16 +604,16 @@ def test_a_doi_and_an_address_in_bibtex_have_no_tex_commands() -> None:
 
 def test_csl_is_escaped_like_all_json() -> None:
     title = "Tea\u2028 and \u202emilk\x85\u200b"
-    text = file_text("csl", [make_article(title=title + " end")])
+    text = write_file_text("csl", [make_article(title=title + " end")])
 
     assert {"\u2028", "\u202e", "\x85", "\u200b"} & set(text) == set()
-    assert json.loads(text)[0]["title"] == csl_item(make_article(title=title + " end"))["title"]
+    assert json.loads(text)[0]["title"] == build_csl_item(make_article(title=title + " end"))["title"]
 
 
 def test_ligatures_of_latex_are_escaped_in_bibtex_and_read_back() -> None:
     title = "A -- B --- C ``quoted'' 5''-UTR and ?` end"
-    text = bibtex_entry(make_article(title=f"{title}.", journal_info={"title": "J", "pages": "10-19"}))
-    (read,) = reference_file(text, "refs.bib", "bibtex").references
+    text = write_bibtex_entry(make_article(title=f"{title}.", journal_info={"title": "J", "pages": "10-19"}))
+    (read,) = read_reference_file(text, "refs.bib", "bibtex").references
 
     written = next(line for line in text.splitlines() if line.startswith("  title"))
     assert not re.search(r"--|``|''|\?`", written)
@@ -622,7 +622,7 @@ def test_ligatures_of_latex_are_escaped_in_bibtex_and_read_back() -> None:
 
 
 def test_nbib_has_the_medline_abbreviation_and_the_history() -> None:
-    text = nbib_record(
+    text = write_nbib_record(
         make_article(
             journal_info={"title": "J", "iso_abbreviation": "Clin. Sci.", "medline_abbreviation": "Clin Sci (Lond)"},
             history=[{"status": "received", "year": 2024, "month": 3, "day": 5}],
@@ -689,7 +689,7 @@ def test_each_entry_of_a_damaged_file_is_a_row_or_a_named_problem(
     whole = [entry.format(n) for n in range(1, 7)]
     text = "".join(one.replace(old, new) if n in damaged else one for n, one in enumerate(whole, start=1))
     try:
-        file = reference_file(text, "refs", kind_of(text, "refs", suffix))
+        file = read_reference_file(text, "refs", detect_kind(text, "refs", suffix))
     except InvalidInput:
         return
 
@@ -722,7 +722,7 @@ CSL_ITEM |= {"author": [{"family": "Doe", "given": "J"}], "DOI": "10.5555/m", "c
     ids=["RIS", "MEDLINE"],
 )
 def test_an_entry_inside_another_one_is_reported(suffix: str, text: str, line: str) -> None:
-    file = reference_file(text, f"a{suffix}", suffix[1:])
+    file = read_reference_file(text, f"a{suffix}", suffix[1:])
 
     (warning,) = file.warnings
     assert (len(file.references), warning.code) == (3, "entries_left_out")
@@ -734,7 +734,7 @@ def test_a_csl_item_with_values_of_another_type_is_read_or_rejected(value: objec
     for field in CSL_ITEM:
         text = json.dumps([CSL_ITEM, {**CSL_ITEM, "id": "other", field: value}])
         try:
-            file = reference_file(text, "a.json", "csl")
+            file = read_reference_file(text, "a.json", "csl")
         except InvalidInput:
             continue
         assert len(file.references) == 2 or [one.code for one in file.warnings] == ["entries_left_out"]
@@ -759,7 +759,7 @@ def test_a_damaged_file_is_read_or_rejected_and_never_an_internal_error(name: st
         end = start + chance.randrange(30)
         middle = chance.choice(["", "{", "}", '"', "@", "\\", "\x00", "\r", "ER  - ", text[start:end][::-1]])
         try:
-            reference_file(text[:start] + middle + text[end:], name, kind)
+            read_reference_file(text[:start] + middle + text[end:], name, kind)
         except InvalidInput:
             refused += 1
     assert 0 < refused < 150

@@ -6,7 +6,7 @@ from entrez_kit.base.errors import EntityNotFound
 from entrez_kit.base.settings import load_settings
 from entrez_kit.core.model import Request, Result
 from entrez_kit.core.operation import DocumentOperation
-from entrez_kit.core.per_input import PerInputRequest, per_input
+from entrez_kit.core.per_input import PerInputRequest, take_several
 from entrez_kit.services import Services
 from entrez_kit.services.transport.in_flight import mark_sent
 
@@ -44,7 +44,7 @@ def test_several_inputs_are_requested_at_the_same_time_and_answered_in_order() -
     )
     services = Services(load_settings({}, environ={}))
 
-    found = per_input(one, "name").answer(services, PerInputRequest(inputs=["c", "b", "a", "c"]))
+    found = take_several(one, "name").answer(services, PerInputRequest(inputs=["c", "b", "a", "c"]))
 
     assert [item.name for item in found.results] == ["c", "a", "c"]
     assert [(item.input, item.status) for item in found.outcomes] == [

@@ -272,7 +272,7 @@ def test_the_expected_schema_is_that_of_a_new_file(store: Store) -> None:
         found = private_files.read_schema(connection)
         assert connection.execute("PRAGMA trusted_schema").fetchone()[0] == 0
         assert connection.execute("PRAGMA cell_size_check").fetchone()[0] == 1
-    assert {each: frozenset({text}) for each, text in found.items()} == schema.expected_schema()
+    assert {each: frozenset({text}) for each, text in found.items()} == schema.read_expected_schema()
 
 
 def test_statistics_that_sqlite_gathers_do_not_change_the_schema(store: Store) -> None:
@@ -293,9 +293,9 @@ def test_a_corpus_of_the_previous_version_is_migrated_and_indexed_again(store: S
 
     def near() -> list[tuple[int, float]]:
         with store.reading() as connection:
-            (model, dim), *_ = vector_index.dimensions(connection).items()
+            (model, dim), *_ = vector_index.read_dimensions(connection).items()
             query = np.eye(1, dim, dtype=np.float32)[0]
-            return [(hit.pmid, round(hit.sim or 0, 5)) for hit in vectors.nearest(connection, model, query, 20)]
+            return [(hit.pmid, round(hit.sim or 0, 5)) for hit in vectors.find_nearest(connection, model, query, 20)]
 
     stored = list_rows(store, "SELECT pmid, vector FROM vectors AS v JOIN chunks AS c ON c.id = v.chunk_id")
     sims = {pmid: round(float(np.frombuffer(vector, "<f4")[0]), 5) for pmid, vector in stored}
@@ -309,7 +309,7 @@ def test_a_corpus_of_the_previous_version_is_migrated_and_indexed_again(store: S
     stats = store.stats()
     assert (stats.documents, stats.deleted, stats.retracted, stats.versions) == (12, 1, 1, 16)
     assert stats.vectors == {"test:letters": stats.chunks - 1}
-    assert [article.title for article in store.articles("other")] == ["Invented title 0", "Invented title 1"]
+    assert [article.title for article in store.read_articles("other")] == ["Invented title 0", "Invented title 1"]
     assert list_rows(store, "SELECT name FROM sqlite_schema WHERE name LIKE 'lexical_index%'") == []
     assert list_rows(store, "PRAGMA integrity_check") == [("ok",)]
 
@@ -330,7 +330,9 @@ def test_duplicate_data_of_the_previous_version_are_removed_by_the_migration(sto
     assert list_rows(store, f"SELECT {SAID}, seen_at FROM versions ORDER BY 1, 2") == versions
     assert len(versions) == 16
     assert list_rows(store, f"SELECT {columns} FROM documents") == documents
-    assert [json.loads(one.model_dump_json()) for one in store.articles()] == [json.loads(text) for (text,) in records]
+    assert [json.loads(one.model_dump_json()) for one in store.read_articles()] == [
+        json.loads(text) for (text,) in records
+    ]
     assert list_rows(
         store, "SELECT pmid, json_extract(corrections, '$[0].kind') FROM documents WHERE corrections > ''"
     ) == [(1002, "RetractionIn")]

@@ -8,7 +8,7 @@ from invented_papers import Clock, Paper, list_rows, make_series, mark_deleted, 
 
 from entrez_kit.base.errors import EntityNotFound, InvalidInput
 from entrez_kit.corpus.chunking import chunk_uuid
-from entrez_kit.corpus.documents import Doc, content_hash
+from entrez_kit.corpus.documents import Doc, hash_content
 from entrez_kit.corpus.search import words
 from entrez_kit.corpus.store.store import Store
 from entrez_kit.pubmed.models import Article
@@ -130,7 +130,7 @@ def test_the_content_hash_is_that_of_the_canonical_json() -> None:
     given = '{"abstract":null,"journal":"J","pdat":"2024","pmcid":"PMC1","pub_types":["A","B"],"title":"Größe"}'
 
     assert (
-        content_hash(title="Größe", abstract=None, journal="J", pub_types=["B", "A"], pdat="2024", pmcid="PMC1")
+        hash_content(title="Größe", abstract=None, journal="J", pub_types=["B", "A"], pdat="2024", pmcid="PMC1")
         == hashlib.sha256(given.encode()).hexdigest()
     )
 
@@ -172,8 +172,8 @@ def test_whole_articles_are_returned_by_query(store: Store) -> None:
     store.upsert_pubmed_docs([papers[3].article()], "b")
     store.set_checkpoint("b", "2024-01-01")
 
-    assert [article.pmid for article in store.articles()] == ["1001", "1002", "1003", "1004"]
-    assert list(store.articles("b")) == [papers[3].article()]
+    assert [article.pmid for article in store.read_articles()] == ["1001", "1002", "1003", "1004"]
+    assert list(store.read_articles("b")) == [papers[3].article()]
 
 
 def test_the_highest_date_of_entry_is_returned(store: Store) -> None:
@@ -197,7 +197,7 @@ def test_a_withdrawn_record_has_its_text_and_is_in_no_index(store: Store) -> Non
     assert list_rows(store, "SELECT version, change FROM versions") == [(1, "added"), (2, "deleted")]
     assert list_rows(store, "SELECT count(*) FROM chunks") == [(0,)]
     assert list_rows(store, "SELECT uuid, operation FROM outbox") == [(chunk_uuid(1001, "w0"), "delete")]
-    assert list(store.articles()) == []
+    assert list(store.read_articles()) == []
 
 
 def test_a_withdrawn_record_that_returns_is_added_again(store: Store) -> None:
@@ -406,15 +406,15 @@ def test_a_job_knows_the_records_that_unfinished_earlier_ones_fetched(store: Sto
     store.commit_batch(first, docs[:1])
     clock.move(hours=2)
     second = store.start_job("k", "zebrafish")
-    assert store.fresh(second, [1001, 1002]) == {1001: "2024-01-01T00:00:00Z"}
+    assert store.list_fresh(second, [1001, 1002]) == {1001: "2024-01-01T00:00:00Z"}
     store.commit_batch(second, docs[1:])
     clock.move(hours=2)
     third = store.start_job("k", "zebrafish")
-    assert set(store.fresh(third, [1001, 1002])) == {1001, 1002}
+    assert set(store.list_fresh(third, [1001, 1002])) == {1001, 1002}
     store.finish_job(third, "complete")
     clock.move(hours=2)
 
-    assert store.fresh(store.start_job("k", "zebrafish"), [1001, 1002]) == {}
+    assert store.list_fresh(store.start_job("k", "zebrafish"), [1001, 1002]) == {}
     assert list_rows(store, "SELECT status FROM jobs ORDER BY started_at") == [
         ("interrupted",),
         ("interrupted",),
@@ -427,7 +427,7 @@ def test_records_fetched_more_than_a_day_ago_are_fetched_again(store: Store, clo
     store.commit_batch(store.start_job("k", "zebrafish"), [Doc.of(PAPER.article())])
     clock.move(hours=25)
 
-    assert store.fresh(store.start_job("k", "zebrafish"), [1001]) == {}
+    assert store.list_fresh(store.start_job("k", "zebrafish"), [1001]) == {}
 
 
 def test_a_job_that_cannot_commit_counts_nothing(store: Store) -> None:
@@ -543,7 +543,7 @@ def test_an_unknown_query_is_not_found_and_the_known_ones_are_named(store: Store
         lambda: store.stats("nope"),
         lambda: store.diff("nope", "2024-01-01"),
         lambda: store.checkpoint_log("nope"),
-        lambda: list(store.articles("nope")),
+        lambda: list(store.read_articles("nope")),
     ):
         with pytest.raises(EntityNotFound, match="nope") as caught:
             ask()

@@ -111,7 +111,7 @@ def test_a_passage_that_a_sync_replaces_during_the_embedding_is_embedded_again(s
     ((text, blob),) = list_rows(
         store, "SELECT text, vector FROM chunks JOIN vectors ON vectors.chunk_id = id WHERE pmid = 1"
     )
-    (expected,) = Embedder(LetterProvider()).matrices([text])
+    (expected,) = Embedder(LetterProvider()).yield_matrices([text])
     assert blob == expected[0].astype("<f4").tobytes()
 
 
@@ -147,7 +147,7 @@ def test_the_nearest_records_are_found_exactly_and_once(tmp_path: Path, monkeypa
     )
     embedder = Embedder(LetterProvider(dim=8))
     vectors.embed_missing(store, embedder)
-    query = next(embedder.matrices(["abba"]))[0]
+    query = next(embedder.yield_matrices(["abba"]))[0]
     stored = list_rows(store, "SELECT pmid, uuid, vector FROM chunks JOIN vectors ON vectors.chunk_id = id")
     sims = {
         pmid: (float(np.float32(np.frombuffer(blob, "<f4").astype(float) @ query)), uuid) for pmid, uuid, blob in stored
@@ -155,8 +155,8 @@ def test_the_nearest_records_are_found_exactly_and_once(tmp_path: Path, monkeypa
     expected = sorted(sims, key=lambda pmid: (-sims[pmid][0], pmid))
 
     with store.reading() as connection:
-        found = vectors.nearest(connection, "test:letters", query, 5)
-        with_others = vectors.nearest(connection, "test:letters", query, 5, also=[expected[-1], expected[0], 999])
+        found = vectors.find_nearest(connection, "test:letters", query, 5)
+        with_others = vectors.find_nearest(connection, "test:letters", query, 5, also=[expected[-1], expected[0], 999])
     assert [near.pmid for near in found] == expected[:5]
     assert all(near.sim == pytest.approx(sims[near.pmid][0], abs=1e-6) for near in found)
     assert all(near.uuid == sims[near.pmid][1] for near in found)

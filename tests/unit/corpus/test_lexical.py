@@ -453,12 +453,12 @@ PASSAGES = [
     ],
 )
 def test_the_shown_passage_is_the_one_that_matches(query: str, place: int) -> None:
-    assert words.best_chunk(query, PASSAGES) == place
+    assert words.find_best_chunk(query, PASSAGES) == place
 
 
 def test_without_a_matching_passage_the_first_is_shown() -> None:
-    assert words.best_chunk("aspirin", []) == 0
-    assert words.best_chunk("aspirin", ["[Title] Aspirin"]) == 0
+    assert words.find_best_chunk("aspirin", []) == 0
+    assert words.find_best_chunk("aspirin", ["[Title] Aspirin"]) == 0
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from judged_collections import Collection, compute_ndcg, compute_recall, read_cy
 from project_paths import BENCHMARKS
 
 from entrez_kit.corpus.search import words
-from entrez_kit.corpus.search.terms import words_of
+from entrez_kit.corpus.search.terms import normalize_words
 
 
 @pytest.mark.long
@@ -36,7 +36,7 @@ def test_judged_queries_have_better_results_than_plain_fts5(
     gained: list[float] = []
     recalled: list[float] = []
     for query in collection.queries:
-        match = " OR ".join(f'"{word}"' for word in words_of(query.text))
+        match = " OR ".join(f'"{word}"' for word in normalize_words(query.text))
         rows = plain.execute(
             "SELECT rowid FROM plain WHERE plain MATCH ? ORDER BY bm25(plain), rowid LIMIT 10", (match,)
         )

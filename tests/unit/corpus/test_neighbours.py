@@ -54,7 +54,9 @@ def store(prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> It
     store = Store(folder / "corpus.db")
     (graph,) = files(store)
     record = store.graph_records / f"{graph.name}.json"  # as if this copy had been written in place
-    neighbours._write_record(record, neighbours._Record(neighbours._sha256(graph), neighbours._identify(graph.stat())))
+    neighbours._write_record(
+        record, neighbours._Record(neighbours._hash_file(graph), neighbours._identify(graph.stat()))
+    )
     assert graphs(store) == {MODEL: COUNT}
     assert graph_is_used(store)
     yield store
@@ -98,12 +100,12 @@ def graph_is_used(store: Store) -> bool:
 
 def nearest(store: Store, query: Floats, corpus: str | None = None) -> list[Candidate]:
     with store.reading() as connection:
-        return vectors.nearest(connection, MODEL, query, WANTED, corpus=corpus)
+        return vectors.find_nearest(connection, MODEL, query, WANTED, corpus=corpus)
 
 
 def find_exactly(store: Store, query: Floats, corpus: str | None = None) -> list[Candidate]:
     with store.reading() as connection:
-        return vectors._nearest(connection, MODEL, query, WANTED, corpus, [], walk=False)
+        return vectors._find_nearest(connection, MODEL, query, WANTED, corpus, [], walk=False)
 
 
 def recall(store: Store, corpus: str | None = None) -> float:
@@ -122,7 +124,7 @@ def recall(store: Store, corpus: str | None = None) -> float:
 def multiplied(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Return a list that gets the number of vectors of the index of each product."""
     sizes: list[int] = []
-    real = Quantized.products
+    real = Quantized.multiply
 
     def count_product(self: Quantized, query: Floats, rows: NDArray[np.intp] | None = None) -> Floats:
         sizes.append(len(self.codes) if rows is None else len(rows))
@@ -196,7 +198,7 @@ def test_a_narrowed_search_needs_no_more_work_than_one_in_all(
     store: Store, multiplied: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[int] = []
-    real = vector_index.vectors_of
+    real = vector_index.read_vectors
 
     def count_product(
         connection: sqlite3.Connection, model: str, chunks: Sequence[int]
@@ -231,7 +233,7 @@ def test_the_statistics_of_a_corpus_show_whether_it_has_a_graph(store: Store, mo
     monkeypatch.setattr(corpus_views, "MANY", COUNT)
     for known, said in (({MODEL: COUNT}, f"{COUNT:,} of {MODEL} ("), ({}, "entrez-kit[embeddings]")):
         with console.capture() as shown:
-            console.print(corpus_views.stats_page(store.stats().model_copy(update={"graphs": known})))
+            console.print(corpus_views.render_stats(store.stats().model_copy(update={"graphs": known})))
         assert said in " ".join(shown.get().split())
 
 
@@ -389,7 +391,7 @@ def test_a_kill_during_writing_leaves_the_old_graph(store: Store, place: str, mo
     def kill(*_: object) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
-    before, real = files(store), neighbours._sha256
+    before, real = files(store), neighbours._hash_file
 
     def hash_new_file(path: Path) -> str:
         if path not in before:

@@ -6,11 +6,11 @@ from entrez_kit.corpus.search.query import (
     MOST_CONCEPTS,
     PART_WEIGHT,
     REQUEST_WEIGHT,
-    other_spellings,
     parse,
     to_concept,
+    yield_other_spellings,
 )
-from entrez_kit.corpus.search.terms import stems_of
+from entrez_kit.corpus.search.terms import stem_words
 from entrez_kit.query.segments.relevance import Phrase
 
 
@@ -52,7 +52,7 @@ def list_phrases(query: str) -> list[str]:
     ],
 )
 def test_a_query_is_read_as_these_concepts(query: str, expected: list[str]) -> None:
-    assert list_phrases(query) == [" ".join(stems_of(phrase.split())) for phrase in expected]
+    assert list_phrases(query) == [" ".join(stem_words(phrase.split())) for phrase in expected]
 
 
 def test_other_spellings_are_searched_if_the_index_has_them() -> None:
@@ -104,5 +104,5 @@ def test_text_for_sqlite_has_only_letters_digits_and_our_own_quotes() -> None:
     ],
 )
 def test_british_and_american_spellings_are_equal(one: str, other: str) -> None:
-    assert other in other_spellings(one)
-    assert one in other_spellings(other)
+    assert other in yield_other_spellings(one)
+    assert one in yield_other_spellings(other)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from entrez_kit.base.errors import NotConfigured
 from entrez_kit.corpus.search import terms
-from entrez_kit.corpus.search.terms import stems_of, words_of
+from entrez_kit.corpus.search.terms import normalize_words, stem_words
 
 ENDINGS = """
     ational tional enci anci izer logi bli alli entli eli ousli ization ation ator alism iveness fulness ousness aliti
@@ -45,19 +45,19 @@ def test_stems_are_those_of_sqlite() -> None:
     chooser = random.Random(1)
     starts = ["".join(chooser.choices("aeiouybcdlstwxz1", k=chooser.randrange(5))) for _ in range(6_000)]
     words = [*WORDS, "a" * 70, "x" * 63 + "s", *(start + chooser.choice(ENDINGS) for start in starts)]
-    words = sorted({word for text in words for word in words_of(text)})
+    words = sorted({word for text in words for word in normalize_words(text)})
 
-    assert read_sqlite_words(words) == [[stem] for stem in stems_of(words)]
+    assert read_sqlite_words(words) == [[stem] for stem in stem_words(words)]
 
 
 @given(st.text(), st.sampled_from(ENDINGS))
 @example("a\u4000", "ing")
 @example("a" * 40_000 + "\u4000\u4000", "ed")
 def test_each_word_of_any_script_has_a_stem(text: str, ending: str) -> None:
-    words = words_of(text + ending)
+    words = normalize_words(text + ending)
 
-    assert len(stems_of(words)) == len(words)
-    assert stems_of(["running"]) == ["run"]
+    assert len(stem_words(words)) == len(words)
+    assert stem_words(["running"]) == ["run"]
 
 
 def test_a_sqlite_without_full_text_search_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,7 +68,7 @@ def test_a_sqlite_without_full_text_search_is_reported(monkeypatch: pytest.Monke
     monkeypatch.setattr(sqlite3, "connect", lambda *_, **__: opened)
     try:
         with pytest.raises(NotConfigured, match="SQLite") as caught:
-            stems_of(["running"])
+            stem_words(["running"])
     finally:
         opened.close()
 
@@ -82,7 +82,7 @@ def test_stems_share_their_beginning_with_the_word() -> None:
         "".join(chooser.choices("aeiouybcdlst", k=chooser.randrange(1, 6))) + chooser.choice(ENDINGS)
         for _ in range(20_000)
     ]
-    for word, stemmed in zip(words, stems_of(words), strict=True):
+    for word, stemmed in zip(words, stem_words(words), strict=True):
         same = min(3, max(1, len(stemmed) - 1))
 
         assert stemmed[:same] == word[:same], word
@@ -98,8 +98,8 @@ def test_words_are_those_of_sqlite_in_any_script() -> None:
     ]
     texts += ["a\0b", "\ud800 x", "_x_", "x" * 5_000, "İstanbul ½ ① Ⅳ ªº", "हिन्दी", ""]
 
-    split = [words_of(text) for text in texts]
-    assert read_sqlite_words([" ".join(words) for words in split]) == [stems_of(words) for words in split]
+    split = [normalize_words(text) for text in texts]
+    assert read_sqlite_words([" ".join(words) for words in split]) == [stem_words(words) for words in split]
 
 
 @pytest.mark.parametrize(
@@ -118,5 +118,5 @@ def test_words_are_those_of_sqlite_in_any_script() -> None:
     ],
 )
 def test_letters_lose_their_accents_and_greek_ones_are_named(text: str, words: str) -> None:
-    assert words_of(text) == words.split()
-    assert words_of(" ".join(words_of(text))) == words.split()
+    assert normalize_words(text) == words.split()
+    assert normalize_words(" ".join(normalize_words(text))) == words.split()

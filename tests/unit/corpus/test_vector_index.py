@@ -56,13 +56,15 @@ def agrees(found: list[Candidate], expected: list[Candidate]) -> bool:
 
 
 def nearest(connection: sqlite3.Connection, query: Floats, limit: int, corpus: str | None = None) -> list[Candidate]:
-    return vectors.nearest(connection, MODEL, query, limit, corpus=corpus)
+    return vectors.find_nearest(connection, MODEL, query, limit, corpus=corpus)
 
 
 def list_indexed(connection: sqlite3.Connection) -> list[int]:
     """Return the passages of the blocks without the deleted ones."""
     return sorted(
-        chunk for block in vector_index.blocks(connection, MODEL, DIM) for chunk in block.chunks[block.kept].tolist()
+        chunk
+        for block in vector_index.read_blocks(connection, MODEL, DIM)
+        for chunk in block.chunks[block.kept].tolist()
     )
 
 
@@ -86,12 +88,12 @@ def test_no_product_differs_by_more_than_the_bound(spread: str) -> None:
     requested /= np.linalg.norm(requested, axis=1, keepdims=True)
     rounded = Quantized.of(matrix)
 
-    off = [np.abs(rounded.products(query) - matrix.astype(np.float64) @ query).max() for query in requested]
+    off = [np.abs(rounded.multiply(query) - matrix.astype(np.float64) @ query).max() for query in requested]
     assert max(off) <= rounded.bound
     assert rounded.bound < {"outliers": 0.06, "alike": 0.001}.get(spread, 0.02)
     rows = np.array([3, 77, 499])
     for some in (rows, np.arange(400)):
-        assert rounded.products(requested[0], some) == pytest.approx(rounded.products(requested[0])[some], abs=1e-6)
+        assert rounded.multiply(requested[0], some) == pytest.approx(rounded.multiply(requested[0])[some], abs=1e-6)
 
 
 # Following the vectors
@@ -183,19 +185,19 @@ def test_an_interrupted_pass_does_not_change_the_index(
 def test_vectors_of_several_models_are_separate(connection: sqlite3.Connection) -> None:
     put_vectors(connection, INVENTED, 100)
     connection.execute("INSERT INTO vectors SELECT chunk_id, 'test:other', 2, x'0000803f00000000' FROM vectors")
-    assert vector_index.dimensions(connection) == {MODEL: DIM, "test:other": 2}
+    assert vector_index.read_dimensions(connection) == {MODEL: DIM, "test:other": 2}
     index_vectors(connection)
     connection.execute("DELETE FROM chunks WHERE id > 90")
 
-    assert vector_index.dimensions(connection) == {MODEL: DIM, "test:other": 2}
+    assert vector_index.read_dimensions(connection) == {MODEL: DIM, "test:other": 2}
     assert [vector_index.count(connection, model) for model in (MODEL, "test:other", "none")] == [90, 90, 0]
-    other = vectors.nearest(connection, "test:other", np.array([1, 0], dtype=np.float32), 3)
+    other = vectors.find_nearest(connection, "test:other", np.array([1, 0], dtype=np.float32), 3)
     assert [(near.pmid, near.sim) for near in other] == [(1, 1.0), (2, 1.0), (3, 1.0)]
     connection.execute("DELETE FROM vectors WHERE model = 'test:other'")
-    assert vector_index.dimensions(connection) == {MODEL: DIM}
+    assert vector_index.read_dimensions(connection) == {MODEL: DIM}
     connection.execute("INSERT INTO vectors SELECT chunk_id, 'test:other', 2, x'0000803f00000000' FROM vectors")
     vector_index.forget(connection, MODEL)
-    assert vector_index.dimensions(connection) == {"test:other": 2}
+    assert vector_index.read_dimensions(connection) == {"test:other": 2}
     index_vectors(connection)
     assert [vector_index.count(connection, model) for model in (MODEL, "test:other")] == [0, 90]
 
@@ -204,7 +206,7 @@ def test_an_index_without_vectors_finds_nothing(connection: sqlite3.Connection) 
     (query,) = queries(1)
 
     assert nearest(connection, query, 5) == []
-    assert vectors.nearest(connection, MODEL, query, 5, also=[1, 2]) == []
+    assert vectors.find_nearest(connection, MODEL, query, 5, also=[1, 2]) == []
 
 
 # Damage

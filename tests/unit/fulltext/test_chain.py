@@ -32,7 +32,7 @@ def make_pmc(*bad: str, body: bool = True) -> Any:
     """Answer EFetch for PMC; a batch with one of the bad numbers fails as a whole."""
 
     def answer(call: Call) -> bytes:
-        numbers = (call.param("id") or "").split(",")
+        numbers = (call.get_param("id") or "").split(",")
         if set(bad) & set(numbers):
             return fail_down(call)
         return write_pmc_set(*(write_jats(f"PMC{number}", body=body) for number in numbers))
@@ -41,7 +41,7 @@ def make_pmc(*bad: str, body: bool = True) -> Any:
 
 
 def read_ids(call: Call) -> list[str]:
-    return (call.param("id") or "").split(",")
+    return (call.get_param("id") or "").split(",")
 
 
 def write_summaries(call: Call) -> bytes:
@@ -89,7 +89,7 @@ def test_no_more_articles_are_requested_from_a_service_that_is_down() -> None:
     bench = PreparedServices({"europepmc/search": lambda call: write_hits()})
     result = bench.fetch(pmcids=[str(number) for number in range(1, 11)])
 
-    assert len([call for call in bench.calls if call.endpoint == "efetch" and call.param("db") == "pmc"]) == 1 + 2
+    assert len([call for call in bench.calls if call.endpoint == "efetch" and call.get_param("db") == "pmc"]) == 1 + 2
     assert len(result.unavailable) == 10
     assert all(missed.retryable for missed in result.unavailable)
 
@@ -101,7 +101,7 @@ def test_a_rate_limit_causes_no_further_requests() -> None:
     bench = PreparedServices({"eutils/efetch/pmc": refuse, "europepmc/search": lambda call: write_hits()})
     bench.fetch(pmcids=["1", "2", "3"])
 
-    assert len([call for call in bench.calls if call.param("db") == "pmc"]) == 1
+    assert len([call for call in bench.calls if call.get_param("db") == "pmc"]) == 1
 
 
 def test_more_than_five_articles_are_requested_by_post() -> None:
@@ -184,7 +184,7 @@ def test_a_failing_converter_loses_no_id_and_pubmed_is_requested_once() -> None:
     result = bench.fetch(pmids=["1", "2", "3"])
 
     assert [article.pmcid for article in result.articles] == ["PMC1", "PMC2", "PMC3"]
-    requested = [call for call in bench.calls if call.param("db") == "pubmed" and call.endpoint == "efetch"]
+    requested = [call for call in bench.calls if call.get_param("db") == "pubmed" and call.endpoint == "efetch"]
     assert [read_ids(call) for call in requested] == [["1", "2", "3"]]
 
 
@@ -268,7 +268,7 @@ def test_europe_pmc_is_not_requested_for_an_article_that_pmc_returns() -> None:
     result = bench.fetch(bench.services(unpaywall_email=None), pmids=["1", "2"])
 
     assert [article.pmid for article in result.articles] == ["1"]
-    assert [call.param("query") for call in bench.sent("europepmc")] == ["EXT_ID:2 AND SRC:MED"]
+    assert [call.get_param("query") for call in bench.sent("europepmc")] == ["EXT_ID:2 AND SRC:MED"]
 
 
 @pytest.mark.parametrize(
@@ -319,14 +319,14 @@ def test_europe_pmc_is_searched_once_for_all_articles_and_each_gets_its_own_reco
     assert [article.pmcid for article in result.articles] == ["PMC10", "PMC30"]
     assert [missed.id for missed in result.unavailable] == ["2"]
     searches = [call for call in bench.sent("europepmc") if call.endpoint == "search"]
-    assert [call.param("query") for call in searches] == [
+    assert [call.get_param("query") for call in searches] == [
         "(EXT_ID:1 AND SRC:MED) OR (EXT_ID:2 AND SRC:MED) OR (EXT_ID:3 AND SRC:MED)"
     ]
 
 
 def test_an_id_that_europe_pmc_refuses_does_not_fail_the_others() -> None:
     def search(call: Call) -> bytes:
-        if "10.1000/odd" in (call.param("query") or ""):
+        if "10.1000/odd" in (call.get_param("query") or ""):
             raise InvalidInput("Invalid query.")
         return write_hits({"id": "2", "source": "MED", "doi": "10.1000/x", "pmcid": "PMC5"})
 
@@ -436,7 +436,7 @@ def test_requests_to_europe_pmc_have_its_query_syntax() -> None:
     requested = []
 
     def search(call: Call) -> bytes:
-        requested.append(call.param("query"))
+        requested.append(call.get_param("query"))
         return write_hits()
 
     for kind, value in (("pmids", "12"), ("pmcids", "pmc34.2"), ("dois", '10.1000/a"b')):

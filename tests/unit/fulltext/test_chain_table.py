@@ -178,7 +178,7 @@ def make_transport(case: Case) -> PreparedServices:
     record = records[case.pubmed]
 
     def converter(call: Call) -> bytes:
-        requested = (call.param("ids") or "").split(",")
+        requested = (call.get_param("ids") or "").split(",")
         if case.converter == "fails":
             return fail_down(call)
         if case.converter == "unknown":

@@ -24,7 +24,7 @@ from lxml import etree
 from math_tokens import MATHML, find_lost_characters, find_lost_numbers
 from sampled_cases import take_sample
 
-from entrez_kit.base.formulas import math_text
+from entrez_kit.base.formulas import read_formula
 from entrez_kit.fulltext.jats.article import JatsArticle, iter_jats
 from entrez_kit.fulltext.models import Section
 
@@ -116,7 +116,7 @@ def test_every_digit_of_a_superscript_is_raised_in_the_result(recording: Recordi
 
 def test_no_token_of_a_formula_is_lost_and_no_number_becomes_another(recording: Recording) -> None:
     formulas = list(recording.root.iter(f"{MATHML}math"))
-    lines = [math_text(element) for element in etree.fromstring(recording.content).iter(f"{MATHML}math")]
+    lines = [read_formula(element) for element in etree.fromstring(recording.content).iter(f"{MATHML}math")]
 
     for element, line in zip(formulas, lines, strict=True):
         assert not find_lost_characters(element, line), line

@@ -138,7 +138,7 @@ def test_a_missing_count_does_not_change_the_verdict() -> None:
     verdict = compare_with_query("(crispr AND qqq) OR sickle", reply, lambda term: None)
 
     assert (verdict.broadened, verdict.strict_total) == (True, None)
-    first = verdict.warnings(reply)[0]
+    first = verdict.list_warnings(reply)[0]
     assert (first.code, first.terms) == ("query_broadened", ["qqq"])
 
 
@@ -159,7 +159,7 @@ def test_a_broadened_search_names_the_dropped_part_that_the_query_requires(
     reply = ESearchReply(count=5, complaints=[Complaint("phrase_not_found", text) for text in dropped])
 
     verdict = compare_with_query(term, reply, lambda term: 0)
-    first = verdict.warnings(reply)[0]
+    first = verdict.list_warnings(reply)[0]
 
     assert verdict.required == required
     assert (first.code, tuple(first.terms)) == ("query_broadened", required)

@@ -14,7 +14,7 @@ from pyroaring import BitMap
 from terms_index import is_within
 
 from entrez_kit.base.errors import StoreError
-from entrez_kit.base.markup import on_the_line
+from entrez_kit.base.markup import flatten_scripts
 from entrez_kit.query import unsettled
 from entrez_kit.query.record_terms import RecordTerms
 from entrez_kit.query.segments import coding, sort_terms
@@ -100,7 +100,7 @@ def test_words_are_split_according_to_their_definition() -> None:
     """The fast way: the folded form of each character, as bytes. The definition: fold, then find words."""
     for first in [*range(0, 0xD800, 64), *range(0xE000, 0x1FC00, 64)]:
         text = "a".join(map(chr, range(first, first + 64)))
-        expected = re.findall(r"[^\W_]+", fold(on_the_line(text)))
+        expected = re.findall(r"[^\W_]+", fold(flatten_scripts(text)))
         assert split_words(text) == expected, hex(first)
     assert split_words("10^6 H_(2)O Ca²⁺ Straße ΣΑΣ \x1f x\x00y") == [
         "106",
@@ -187,7 +187,7 @@ def test_a_changed_byte_is_found_by_its_checksum_and_causes_no_crash(segment: Pa
 
 
 def test_terms_with_the_same_hash_are_separate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    hashes: Callable[..., np.ndarray[tuple[int], np.dtype[np.uint64]]] = sort_terms._hash_texts
+    hashes: Callable[..., np.ndarray[tuple[int], np.dtype[np.uint64]]] = sort_terms._compute_hashes
     monkeypatch.setattr(sort_terms, "_hash_texts", lambda *args: hashes(*args) << np.uint64(24))
     texts = [" ".join(sorted(STOP_WORDS)[number:]) for number in range(30)]
     index = SearchIndex([_write(tmp_path / "collisions.seg", texts)])

@@ -17,7 +17,7 @@ from entrez_kit.pubmed.comparison import (
     measure_text_likeness,
 )
 from entrez_kit.pubmed.models import Article, ArticleDate, Author, JournalInfo, PublicationDate
-from entrez_kit.references.files.citation_lists import first_author, read_citations
+from entrez_kit.references.files.citation_lists import get_first_author, read_citations
 from entrez_kit.references.match import CODES, compare_citation
 
 
@@ -183,7 +183,7 @@ def test_the_family_name_is_found_in_any_form_of_a_name(name: str, family: str) 
     ],
 )
 def test_the_first_author_is_written_like_in_pubmed(names: str, first: str) -> None:
-    assert first_author(names) == first
+    assert get_first_author(names) == first
 
 
 def test_references_are_read_from_bibtex() -> None:

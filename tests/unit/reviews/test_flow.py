@@ -115,8 +115,8 @@ def test_a_deleted_record_without_a_decision_is_removed_before_screening() -> No
 
     found = build_flow([gone, unmatched])
 
-    assert found.records_of("excluded_other") == {"ek-x-1"}
-    assert found.records_of("awaiting_screening") == {"ek-x-2"}
+    assert found.list_records("excluded_other") == {"ek-x-1"}
+    assert found.list_records("awaiting_screening") == {"ek-x-2"}
     assert build_flow([gone], [make_decision(1, "title_abstract", "exclude")]).boxes["records_excluded"] == 1
 
 

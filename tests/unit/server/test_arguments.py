@@ -10,7 +10,7 @@ from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.server.arguments import read_arguments
 from entrez_kit.server.schemas import AgentOperation
 
-SCHEMAS = {operation.name: AgentOperation.of(operation).input_schema() for operation in OPERATIONS}
+SCHEMAS = {operation.name: AgentOperation.of(operation).build_input_schema() for operation in OPERATIONS}
 
 MEANT: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("pubmed_search_articles", {"query": "x", "limit": 5}, {"query_term": "x", "max_results": 5}),

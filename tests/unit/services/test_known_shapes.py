@@ -24,7 +24,7 @@ from entrez_kit.services.elink_reply import ELINK, parse_linksets
 from entrez_kit.services.flat_files import MEDLINE
 from entrez_kit.services.known_shapes import JsonShape, Shape, XmlShape, log_drift
 from entrez_kit.services.pmc_cloud import LISTING
-from entrez_kit.services.small_replies import epost_shape, esearch_shape, espell_shape
+from entrez_kit.services.small_replies import choose_epost_shape, choose_esearch_shape, choose_espell_shape
 from entrez_kit.services.unpaywall import OPEN_ACCESS
 
 ARTICLE = b"""<PubmedArticleSet><PubmedArticle><MedlineCitation Status="MEDLINE" Owner="NLM"><PMID Version="1">1</PMID>
@@ -42,11 +42,11 @@ def _no_differences_logged_yet(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def list_kinds(shape: Shape, content: bytes) -> list[tuple[str, str]]:
-    return sorted((one.kind, one.where) for one in shape.differences(content))
+    return sorted((one.kind, one.where) for one in shape.list_differences(content))
 
 
 def test_a_complete_article_has_no_difference() -> None:
-    assert ARTICLES.differences(ARTICLE) == []
+    assert ARTICLES.list_differences(ARTICLE) == []
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_a_missing_required_field_and_a_date_in_another_form_are_named() -> None
 def test_differences_of_one_kind_are_counted() -> None:
     content = b'{"status": "ok", "records": [{"new": 1}, {"new": 2}, {"new": 3}]}'
 
-    (difference,) = CONVERTED.differences(content)
+    (difference,) = CONVERTED.list_differences(content)
 
     assert (difference.times, str(difference)) == (3, "unknown field records[].new (3 times)")
 
@@ -105,7 +105,7 @@ def test_differences_of_one_kind_are_counted() -> None:
 @pytest.mark.parametrize("content", [b"", b"no markup", b"\x00\x01", b"[1]", b"{", b'"text"', b"<a", b"null"])
 @pytest.mark.parametrize("shape", [ARTICLES, CONVERTED, MEDLINE], ids=lambda shape: shape.name)
 def test_an_invalid_reply_causes_no_error(shape: Shape, content: bytes) -> None:
-    shape.differences(content)
+    shape.list_differences(content)
 
 
 def test_a_difference_is_logged_once_at_debug_level_and_the_reply_is_read(caplog: pytest.LogCaptureFixture) -> None:
@@ -148,7 +148,7 @@ def test_thousands_of_differences_fill_neither_log_nor_memory(caplog: pytest.Log
 def test_names_of_a_service_are_logged_short_and_without_control_characters() -> None:
     shape = JsonShape("any", {})
 
-    (difference,) = shape.differences(json.dumps({"\x1b[31m" + "x" * 500: 1}).encode())
+    (difference,) = shape.list_differences(json.dumps({"\x1b[31m" + "x" * 500: 1}).encode())
 
     assert "\x1b" not in difference.what
     assert len(difference.what) < 100
@@ -174,7 +174,7 @@ def make_matcher(*words: bytes) -> Callable[[bytes], bool]:
 
 RECORDED: tuple[tuple[str, Shape | Callable[[bytes], Shape], Callable[[bytes], bool]], ...] = (
     ("einfo", EINFO, match_any),
-    ("esearch", esearch_shape, match_any),
+    ("esearch", choose_esearch_shape, match_any),
     ("esummary", summaries.choose_shape, make_matcher(b"<DocSum>", b'"pubmed"')),
     ("efetch_pubmed", ARTICLES, make_matcher(b"<PubmedArticleSet")),
     ("baseline", ARTICLES, make_matcher(b"<PubmedArticleSet")),
@@ -183,8 +183,8 @@ RECORDED: tuple[tuple[str, Shape | Callable[[bytes], Shape], Callable[[bytes], b
     ("efetch_pmc", JATS, match_any),
     ("jats", JATS, match_any),
     ("elink", ELINK, make_matcher(b"<eLinkResult")),
-    ("epost", epost_shape, match_any),
-    ("espell", espell_shape, match_any),
+    ("epost", choose_epost_shape, match_any),
+    ("espell", choose_espell_shape, match_any),
     ("egquery", EGQUERY, match_any),
     ("idconv", CONVERTED, match_any),
     ("europepmc", FOUND, make_matcher(b'"resultList"')),
@@ -207,7 +207,9 @@ def test_every_recorded_reply_has_the_known_shape(
     for path in files:
         for body in filter(is_one, read_bodies(path)):
             shape = known(body) if callable(known) else known
-            found = [str(one) for one in shape.differences(body) if one.kind != "missing" and not ODD.search(one.what)]
+            found = [
+                str(one) for one in shape.list_differences(body) if one.kind != "missing" and not ODD.search(one.what)
+            ]
             assert found == [], path.name
             compared += 1
 
@@ -217,7 +219,11 @@ def test_every_recorded_reply_has_the_known_shape(
 def test_every_named_dtd_exists() -> None:
     shapes = [row[1] for row in RECORDED if isinstance(row[1], XmlShape) and row[1].dtd]
 
-    small = [shape for of in (esearch_shape, espell_shape, epost_shape) if isinstance(shape := of(b""), XmlShape)]
+    small = [
+        shape
+        for of in (choose_esearch_shape, choose_espell_shape, choose_epost_shape)
+        if isinstance(shape := of(b""), XmlShape)
+    ]
     assert len(shapes) > 6
     assert len(small) == 3
     for shape in (*shapes, *small, summaries.XML):

@@ -15,7 +15,7 @@ from urllib.parse import SplitResult, quote, urljoin, urlsplit
 from entrez_kit.base.frontend_text import cut_end
 from entrez_kit.base.settings import Settings
 from entrez_kit.services.transport import is_loopback
-from entrez_kit.services.transport.in_flight import in_background
+from entrez_kit.services.transport.in_flight import start_in_background
 from entrez_kit.services.transport.redirects import DEFAULT_PORTS
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -144,7 +144,7 @@ def parse_target(url: str, base: RequestTarget | None = None) -> RequestTarget:
         raise Refused("bad_scheme", f"{scheme[:20] or 'no scheme'!r} is neither http nor https")
     if "@" in parts.netloc:
         raise Refused("bad_address", "the URL contains a user name or a password")
-    host = _host_of(parts)
+    host = _get_host(parts)
     return RequestTarget(
         scheme=scheme,
         host=host,
@@ -154,7 +154,7 @@ def parse_target(url: str, base: RequestTarget | None = None) -> RequestTarget:
     )
 
 
-def _host_of(parts: SplitResult) -> str:
+def _get_host(parts: SplitResult) -> str:
     host = (parts.hostname or "").removesuffix(".")
     if ":" in host:
         try:
@@ -194,7 +194,7 @@ def is_public(address: Address) -> bool:
     return address.is_global and not (address.is_multicast or address.is_reserved)
 
 
-def system_resolver(host: str, port: int) -> Sequence[str]:
+def resolve_host(host: str, port: int) -> Sequence[str]:
     """Return the addresses to which this machine resolves a name.
 
     Raises:
@@ -214,7 +214,7 @@ class AddressGuard:
 
     home: Origin | None = None
     ports: frozenset[int] = PORTS
-    resolver: Resolver = system_resolver
+    resolver: Resolver = resolve_host
 
     @classmethod
     def of(cls, settings: Settings) -> "AddressGuard":
@@ -252,7 +252,7 @@ class AddressGuard:
         elif "." not in target.host or target.host.rsplit(".", 1)[-1] in _INSIDE or target.host.endswith(".home.arpa"):
             raise Refused("forbidden_address", "the host is not a public name")
 
-    def addresses(self, target: RequestTarget, seconds: float) -> list[str]:
+    def resolve_allowed(self, target: RequestTarget, seconds: float) -> list[str]:
         """Resolve the host of a target and return its allowed addresses.
 
         Args:
@@ -269,7 +269,7 @@ class AddressGuard:
         if literal is not None:
             return [str(literal)]
         try:
-            texts = in_background(lambda: self.resolver(target.host, target.port))(max(0.0, seconds))
+            texts = start_in_background(lambda: self.resolver(target.host, target.port))(max(0.0, seconds))
         except TimeoutError:
             raise
         except Exception:  # the exception may quote the name

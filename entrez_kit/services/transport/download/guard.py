@@ -34,7 +34,7 @@ from entrez_kit.base.settings import Settings
 from entrez_kit.services.transport import Responder, faults
 from entrez_kit.services.transport.download.addresses import AddressGuard, Refused, RequestTarget, parse_target
 from entrez_kit.services.transport.redirects import STATUSES
-from entrez_kit.services.transport.replies import root_name
+from entrez_kit.services.transport.replies import find_root_name
 from entrez_kit.services.transport.wire import SocketDeadline, WatchedAdapter, read_connection_options
 
 logger = logging.getLogger("entrez_kit.transport")
@@ -241,7 +241,7 @@ class _GuardedDownload:
 
     def _resolve(self, target: RequestTarget, hop: int, *, proxied: bool) -> list[str]:
         try:
-            return self._guard.addresses(target, min(LOOKUP_SECONDS, self._get_seconds_left(target)))
+            return self._guard.resolve_allowed(target, min(LOOKUP_SECONDS, self._get_seconds_left(target)))
         except Refused as exc:
             if hop:
                 raise _download_error(exc.reason, target, exc.message) from None
@@ -311,7 +311,7 @@ class _GuardedDownload:
         content_type = " ".join(response.headers.get("Content-Type", "").split())[:200]
         body = bytearray()
         with SocketDeadline(self._deadline, response) as deadline:
-            for chunk in self._chunks(target, response, deadline):
+            for chunk in self._yield_chunks(target, response, deadline):
                 body += chunk
                 if len(body) > self._max_bytes:
                     raise self._too_large(target)
@@ -323,7 +323,7 @@ class _GuardedDownload:
         _refuse_binaries(target, content, content_type)
         return Downloaded(target.public_url, content, content_type, detect_kind(content, content_type), hop)
 
-    def _chunks(self, target: RequestTarget, response: HTTPResponse, deadline: SocketDeadline) -> Iterator[bytes]:
+    def _yield_chunks(self, target: RequestTarget, response: HTTPResponse, deadline: SocketDeadline) -> Iterator[bytes]:
         while True:
             error: EntrezKitError | None = None
             chunk = b""
@@ -387,7 +387,7 @@ def _download_error(reason: str, target: RequestTarget, what: str, **details: ob
 
 
 def _log_download(page_download: _GuardedDownload, result: Downloaded | None, seconds: float) -> None:
-    trace = tracing.current_trace()
+    trace = tracing.get_current_trace()
     size = len(result.content) if result is not None else 0
     if trace is not None and page_download.sent:
         trace.exchanges.append(tracing.TracedRequest("download", False, page_download.sent, seconds, size))
@@ -432,9 +432,9 @@ def detect_kind(head: bytes, content_type: str = "") -> Kind:
         return "pdf" if b"%PDF-" in head[: PDF_WITHIN + 5] else "other"
     if comments := _COMMENTS.match(text):
         text = text[comments.end() :]
-    if _HTML.match(text) or root_name(text, html=True) == "html":
+    if _HTML.match(text) or find_root_name(text, html=True) == "html":
         return "html"
-    if text.startswith(b"<?xml") or root_name(text) is not None:
+    if text.startswith(b"<?xml") or find_root_name(text) is not None:
         says_html = "html" in content_type.lower() and not text.startswith(b"<?xml")
         return "html" if says_html else "xml"
     return "html" if "html" in content_type.lower() else "other"

@@ -27,7 +27,7 @@ def _strict(tmp_path: Path) -> Callable[..., Any]:
     def build(**overrides: Any) -> Iterator[Genes]:
         with Sandbox(enforce_limits=True) as sandbox:
             sandbox.register(FixtureDatabase("gene", sandbox.collection, INVENTED))
-            settings = load_settings({"home": tmp_path / "home", **overrides}).with_sandbox(sandbox.url)
+            settings = load_settings({"home": tmp_path / "home", **overrides}).use_sandbox(sandbox.url)
             with EntrezKit(replace(settings, state_dir=tmp_path / "state")) as kit:
                 yield Genes(kit, sandbox)
 

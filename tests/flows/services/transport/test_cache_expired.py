@@ -65,12 +65,12 @@ def test_a_bucket_without_an_article_is_requested_again_after_an_hour(tmp_path: 
     with open_workbench(tmp_path, always=Answer(body=b"<ListBucketResult></ListBucketResult>")) as bench:
         client = PmcOpenData(bench.transport, replace(bench.settings, pmc_oa_url=f"{bench.server.root}/bucket"))
         with pytest.raises(EntityNotFound):
-            client.latest_version("PMC1")
+            client.find_latest_version("PMC1")
         [(_, left)] = read_entries(bench)
         assert left <= HOUR + 1
         clear(bench.settings)
         bench.server.always = Answer(body=LISTING)
-        assert client.latest_version("PMC1") == "PMC1.1"
+        assert client.find_latest_version("PMC1") == "PMC1.1"
         [(_, left)] = read_entries(bench)
         assert left > HOUR + 1
 

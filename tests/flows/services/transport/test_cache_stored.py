@@ -87,7 +87,7 @@ def test_get_and_post_of_the_same_parameters_share_an_entry(tmp_path: Path) -> N
 
 def test_a_key_depends_on_the_endpoint_the_url_and_the_parameters() -> None:
     def make_key(*params: tuple[str, str], url: str = "https://x", endpoint: str = "elink") -> str:
-        return Call("eutils", endpoint, url, params, Expect("any")).key(url)
+        return Call("eutils", endpoint, url, params, Expect("any")).build_key(url)
 
     same = make_key(("db", "pubmed"), ("id", "1"), ("id", "2"))
     assert make_key(("id", "1"), ("db", "pubmed"), ("id", "2")) == same

@@ -460,7 +460,7 @@ def test_a_cancelled_download_stops(internet: SimulatedInternet) -> None:
 
 def test_only_the_sandbox_may_be_requested_on_this_machine(internet: SimulatedInternet) -> None:
     with Site({"/a": Answer(), "/b": make_redirect("http://127.0.0.1:9/")}) as site, Site({"*": Answer()}) as other:
-        settings = SETTINGS.with_sandbox(f"http://127.0.0.1:{site.port}")
+        settings = SETTINGS.use_sandbox(f"http://127.0.0.1:{site.port}")
         guard = AddressGuard.of(settings)
         found = fetch(internet, f"http://127.0.0.1:{site.port}/a", guard=guard, settings=settings)
         assert get_reason(internet, f"http://127.0.0.1:{site.port}/b", guard=guard) == "forbidden_address"

@@ -113,7 +113,7 @@ def test_a_process_killed_while_it_has_the_lock_delays_no_other_process(state_fi
         waiting.join(STALLED_SECONDS)
 
     assert not waiting.is_alive()
-    assert limiter.problem() is None
+    assert limiter.find_problem() is None
 
 
 def test_a_process_stopped_while_it_has_the_lock_delays_no_other_process(
@@ -129,12 +129,12 @@ def test_a_process_stopped_while_it_has_the_lock_delays_no_other_process(
             times.append(time.monotonic())
 
         assert times[2] - times[0] >= 0.2, "requests of this process are still limited"
-        assert "lock" in (limiter.problem() or "")
-    assert limiter.problem() is None, "the file is used again if possible"
+        assert "lock" in (limiter.find_problem() or "")
+    assert limiter.find_problem() is None, "the file is used again if possible"
 
 
 def test_a_file_removed_while_others_wait_for_it_is_no_longer_used(state_file: Path) -> None:
-    waiting = threading.Thread(target=RateLimiter(state_file, per_second=10).problem)
+    waiting = threading.Thread(target=RateLimiter(state_file, per_second=10).find_problem)
     with module._lock_file(state_file):
         waiting.start()
         time.sleep(0.1)

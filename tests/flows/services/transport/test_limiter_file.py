@@ -80,7 +80,7 @@ def test_a_damaged_state_is_replaced_even_if_the_deadline_is_near(state_file: Pa
 
     acquire_before(limiter, time.monotonic() + 0.01)
 
-    assert limiter.problem() is None
+    assert limiter.find_problem() is None
     assert check_whole_number(read_saved_state(state_file)["free_us"]) / 1_000_000 <= time.monotonic() + 1
 
 
@@ -210,7 +210,7 @@ def test_without_a_usable_file_the_threads_of_the_process_are_still_limited(
     run_in_threads(3, work)
 
     assert count_most_in_a_second(times) <= 10
-    assert limiters[0].problem()
+    assert limiters[0].find_problem()
     if path.name == "link":
         assert path.read_bytes() == b"precious"
 
@@ -226,7 +226,7 @@ def test_without_a_file_the_process_is_still_limited() -> None:
     run_in_threads(12, work)
 
     assert count_most_in_a_second(times) <= 10
-    assert limiter.problem() == "no state file is set"
+    assert limiter.find_problem() == "no state file is set"
 
 
 def test_states_unused_for_a_week_are_removed_by_the_next_limiter(tmp_path: Path) -> None:
@@ -261,7 +261,7 @@ def test_a_folder_of_another_user_is_not_used(state_file: Path, monkeypatch: pyt
 
     limiter.acquire()
 
-    assert "another user" in (limiter.problem() or "")
+    assert "another user" in (limiter.find_problem() or "")
     assert not state_file.exists()
 
 
@@ -281,7 +281,7 @@ def test_on_a_file_system_without_locks_the_process_is_still_limited(
         times.append(time.monotonic())
 
     assert count_most_in_a_second(times) <= 10
-    assert limiter.problem()
+    assert limiter.find_problem()
 
 
 def test_on_a_full_disk_the_process_is_limited_and_the_file_is_tried_again(
@@ -299,7 +299,7 @@ def test_on_a_full_disk_the_process_is_limited_and_the_file_is_tried_again(
         limiter.acquire()
         known = limiter._shared.seen.sent_ms
         assert len(known) == 3
-    assert limiter.problem() is None
+    assert limiter.find_problem() is None
 
     limiter.acquire()
 

@@ -261,9 +261,9 @@ def test_a_slot_after_the_deadline_is_a_rate_limit_and_no_request_is_sent(tmp_pa
 
 def test_the_real_limiter_enforces_the_rate(leaping_clock: list[float], tmp_path: Path) -> None:
     with Loopback() as server:
-        from entrez_kit.services.transport.rate_gate import shared_limiter
+        from entrez_kit.services.transport.rate_gate import get_shared_limiter
 
-        with open_bench(server, make_settings(server, tmp_path), limiters=shared_limiter) as bench:
+        with open_bench(server, make_settings(server, tmp_path), limiters=get_shared_limiter) as bench:
             for number in range(5):
                 search(bench, str(number))
             times = [seen.at for seen in server.seen]

@@ -21,8 +21,8 @@ from entrez_kit.base.errors import EntrezKitError
 from entrez_kit.base.redaction import RedactingFilter, Redactor
 from entrez_kit.base.settings import Settings
 from entrez_kit.services.id_converter import IdConverter
-from entrez_kit.services.transport import POLICIES, credentials_for
-from entrez_kit.services.transport.rate_gate import limiter_file, shared_limiter
+from entrez_kit.services.transport import POLICIES, list_credentials
+from entrez_kit.services.transport.rate_gate import find_limiter_file, get_shared_limiter
 
 CANARIES = sorted({form for secret in (KEY, EMAIL) for form in (secret, quote(secret), quote_plus(secret))})
 ECHO = (
@@ -158,7 +158,7 @@ def test_no_failed_connection_reveals_key_or_email(
 
 
 def test_no_success_reveals_key_or_email(tmp_path: Path) -> None:
-    options = {"limiters": shared_limiter}
+    options = {"limiters": get_shared_limiter}
     with collect_log_records() as log, open_workbench(tmp_path, options=options, **add_secrets()) as bench:
         assert bench.cache_bytes() == b""
         replies = [bench.eutils.esearch(db="pubmed", term=term) for term in ("a", "a", "x" * 3000)]
@@ -217,21 +217,21 @@ def test_credentials_are_sent_only_to_ncbi_over_https_and_to_this_machine(url: s
         ncbi_api_key=SecretStr(KEY), ncbi_admin_email=SecretStr(EMAIL), unpaywall_email=SecretStr(EMAIL)
     )
 
-    assert {name for name, _ in credentials_for(settings, "eutils", url)} == told
-    assert {name for name, _ in credentials_for(settings, "idconv", url)} == told - {"api_key"}
-    assert credentials_for(settings, "europepmc", url) == ()
+    assert {name for name, _ in list_credentials(settings, "eutils", url)} == told
+    assert {name for name, _ in list_credentials(settings, "idconv", url)} == told - {"api_key"}
+    assert list_credentials(settings, "europepmc", url) == ()
 
 
 def test_a_key_that_is_not_sent_does_not_raise_the_limit() -> None:
     keyed = Settings(ncbi_api_key=SecretStr(KEY))
     mirrored = Settings(ncbi_api_key=SecretStr(KEY), eutils_url="https://mirror.example.org/entrez/eutils")
 
-    assert limiter_file(keyed, "eutils") != limiter_file(Settings(), "eutils")
-    assert limiter_file(mirrored, "eutils") == limiter_file(
+    assert find_limiter_file(keyed, "eutils") != find_limiter_file(Settings(), "eutils")
+    assert find_limiter_file(mirrored, "eutils") == find_limiter_file(
         Settings(eutils_url="https://mirror.example.org/entrez/eutils"), "eutils"
     )
-    assert limiter_file(mirrored, "eutils") != limiter_file(Settings(), "eutils")
-    assert find_secrets(str(limiter_file(keyed, "eutils"))) == []
+    assert find_limiter_file(mirrored, "eutils") != find_limiter_file(Settings(), "eutils")
+    assert find_secrets(str(find_limiter_file(keyed, "eutils"))) == []
     assert POLICIES["eutils"].per_second(True) == 10
     assert POLICIES["eutils"].per_second(False) == 3
 
@@ -251,7 +251,7 @@ def test_a_key_that_is_not_sent_does_not_raise_the_limit() -> None:
     ],
 )
 def test_known_secrets_are_hidden_in_any_spelling(text: str) -> None:
-    cleaned = Redactor([KEY, EMAIL]).text(text)
+    cleaned = Redactor([KEY, EMAIL]).redact_text(text)
 
     assert find_secrets(cleaned) == []
     assert "[hidden]" in cleaned
@@ -259,7 +259,7 @@ def test_known_secrets_are_hidden_in_any_spelling(text: str) -> None:
 
 def test_unknown_secrets_are_hidden_by_their_names() -> None:
     text = 'GET /x?db=pubmed&api_key=abc123&email=me%40x.org&term=y {"api-key":"10.1.2.3"}'
-    cleaned = Redactor([]).text(text)
+    cleaned = Redactor([]).redact_text(text)
 
     assert cleaned == 'GET /x?db=pubmed&api_key=[hidden]&email=[hidden]&term=y {"api-key":"[hidden]"}'
 
@@ -267,9 +267,9 @@ def test_unknown_secrets_are_hidden_by_their_names() -> None:
 def test_a_secret_is_hidden_in_a_cut_member_or_one_with_escaped_quotes() -> None:
     redactor = Redactor([])
 
-    assert redactor.text('{"api_key": "abc') == '{"api_key": "[hidden]"'
-    assert redactor.text(r'{"email": "a\"b@x.org", "n": 1}') == '{"email": "[hidden]", "n": 1}'
-    assert redactor.text("{'email': 'a\"b@x.org', 'n': 1}") == "{'email': \"[hidden]\", 'n': 1}"
+    assert redactor.redact_text('{"api_key": "abc') == '{"api_key": "[hidden]"'
+    assert redactor.redact_text(r'{"email": "a\"b@x.org", "n": 1}') == '{"email": "[hidden]", "n": 1}'
+    assert redactor.redact_text("{'email': 'a\"b@x.org', 'n': 1}") == "{'email': \"[hidden]\", 'n': 1}"
 
 
 @pytest.mark.process
@@ -289,7 +289,7 @@ def test_no_text_of_a_service_makes_the_redactor_slow() -> None:
 
 
 def test_a_short_secret_does_not_hide_every_letter() -> None:
-    assert Redactor(["a"]).text("an apple, api_key=a") == "an apple, api_key=[hidden]"
+    assert Redactor(["a"]).redact_text("an apple, api_key=a") == "an apple, api_key=[hidden]"
 
 
 def test_the_filter_changes_only_records_of_http_libraries() -> None:

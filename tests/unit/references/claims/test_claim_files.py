@@ -7,15 +7,15 @@ from hypothesis import strategies as st
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.base.sentences import sentence_breaks
-from entrez_kit.references.claims.claim_files import claims_of
+from entrez_kit.references.claims.claim_files import read_claims
 from entrez_kit.references.claims.models import Claim
 from entrez_kit.references.files.references import Reference
 
 BIBLIOGRAPHY = [Reference(key="doe2019", pmid="99000001"), Reference(key="roe", doi="10.5555/ekit.2019.0002")]
 
 
-def read_claims(text: str, kind: str = "md") -> list[tuple[str, list[str]]]:
-    return [(claim.text, claim.ids) for claim in claims_of(text, "it", kind, BIBLIOGRAPHY).claims]
+def list_claims(text: str, kind: str = "md") -> list[tuple[str, list[str]]]:
+    return [(claim.text, claim.ids) for claim in read_claims(text, "it", kind, BIBLIOGRAPHY).claims]
 
 
 @pytest.mark.parametrize(
@@ -43,14 +43,14 @@ def read_claims(text: str, kind: str = "md") -> list[tuple[str, list[str]]]:
     ],
 )
 def test_a_sentence_is_a_claim_about_what_it_cites(draft: str, claim: str, ids: list[str]) -> None:
-    assert read_claims(f"Nothing is cited here. {draft}" if not draft.startswith(">") else draft) == [(claim, ids)]
+    assert list_claims(f"Nothing is cited here. {draft}" if not draft.startswith(">") else draft) == [(claim, ids)]
 
 
 def test_every_claim_has_its_line_and_code_headings_and_front_matter_are_not_claims() -> None:
     head = "---\ntitle: '[@doe2019] no.'\n---\n# Head [@doe2019]\n\n"
     draft = f"{head}One a.\nTwo moves [@roe].\n\n```\nx [@roe]\n```\n- Three moves [@roe]\n"
 
-    found = claims_of(draft, "it", "md", BIBLIOGRAPHY).claims
+    found = read_claims(draft, "it", "md", BIBLIOGRAPHY).claims
 
     assert [(one.text, one.line) for one in found] == [("Two moves.", 7), ("Three moves", 12)]
 
@@ -79,7 +79,7 @@ def test_every_claim_has_its_line_and_code_headings_and_front_matter_are_not_cla
 def test_the_text_before_each_of_several_citations_is_its_claim(
     sentence: str, found: list[tuple[str, list[str]]]
 ) -> None:
-    assert read_claims(sentence) == found
+    assert list_claims(sentence) == found
 
 
 def test_numbers_and_footnotes_cite_entries_of_the_draft() -> None:
@@ -88,7 +88,7 @@ def test_numbers_and_footnotes_cite_entries_of_the_draft() -> None:
         "# References\n\n1. Doe J. A. PMID 99000001.\n2. Roe R. B. doi:10.5555/b\n3. Poe E. C. 2019.\n"
     )
 
-    found = claims_of(draft, "it", "md")
+    found = read_claims(draft, "it", "md")
 
     assert [(one.text, one.ids) for one in found.claims] == [
         ("Mucus moves fast.", ["99000004"]),
@@ -101,7 +101,7 @@ def test_numbers_and_footnotes_cite_entries_of_the_draft() -> None:
 
 
 def test_keys_that_are_in_no_bibliography_are_named() -> None:
-    found = claims_of("It moves [@doe2019; @nobody].", "it", "md", BIBLIOGRAPHY)
+    found = read_claims("It moves [@doe2019; @nobody].", "it", "md", BIBLIOGRAPHY)
 
     assert [warning.code for warning in found.warnings] == ["unknown_keys"]
     assert "@nobody" in found.warnings[0].message
@@ -134,7 +134,7 @@ def test_a_sentence_does_not_end_at_an_abbreviation(text: str, sentences: int) -
     ],
 )
 def test_tables_are_read_with_any_names_of_their_columns(table: str, kind: str) -> None:
-    assert read_claims(table, kind) == [("It moves, fast", ["99000001"]), ("It stops", [])]
+    assert list_claims(table, kind) == [("It moves, fast", ["99000001"]), ("It stops", [])]
 
 
 @pytest.mark.parametrize(
@@ -147,14 +147,14 @@ def test_tables_are_read_with_any_names_of_their_columns(table: str, kind: str) 
 )
 def test_columns_with_several_words_are_recognised_by_one_of_them(table: str) -> None:
     kind = "tsv" if "\t" in table else "csv"
-    ((text, ids),) = read_claims(table, kind)
+    ((text, ids),) = list_claims(table, kind)
 
     assert text == "It moves"
     assert [read_identifier(one).value for one in ids] == ["99000001"]  # type: ignore[union-attr]
 
 
 def test_a_pmcid_column_needs_no_letters() -> None:
-    assert read_claims("claim,pmcid\nIt moves,99000001\n", "csv") == [("It moves", ["PMC99000001"])]
+    assert list_claims("claim,pmcid\nIt moves,99000001\n", "csv") == [("It moves", ["PMC99000001"])]
 
 
 @pytest.mark.parametrize(
@@ -170,13 +170,13 @@ def test_a_pmcid_column_needs_no_letters() -> None:
 )
 def test_a_file_without_claims_is_rejected_with_the_reason(text: str, kind: str, reason: str) -> None:
     with pytest.raises(InvalidInput, match=reason):
-        claims_of(text, "it", kind)
+        read_claims(text, "it", kind)
 
 
 @given(st.text(alphabet='ab. [](){}<>@:;,"“”*_`#>-\n1 0/PMIDdoihtps', max_size=400))
 def test_no_draft_causes_an_internal_error(draft: str) -> None:
     try:
-        found = claims_of(draft, "it", "md").claims
+        found = read_claims(draft, "it", "md").claims
     except InvalidInput:
         return
     assert all(isinstance(claim, Claim) and claim.ids for claim in found)

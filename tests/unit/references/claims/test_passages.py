@@ -28,7 +28,7 @@ def make_passage(text: str, claim: str, *, with_markers: bool = True) -> str | N
 
 def find_nearest(text: str, claim: str) -> Nearest | None:
     index = SentenceIndex()
-    return index.nearest(FoldedClaim(claim), index.add([TextPart(text)]))
+    return index.find_nearest(FoldedClaim(claim), index.add([TextPart(text)]))
 
 
 def match_claim(text: str, claim: str) -> NearMatch | None:
@@ -115,7 +115,7 @@ def test_a_unit_equals_its_name_after_a_number(text: str, claim: str, same: bool
     index = SentenceIndex()
     wanted = FoldedClaim(claim)
     within = index.add([TextPart(text)])
-    assert not same or list(index.candidates(wanted.certain_words, len(wanted.folded), within))
+    assert not same or list(index.yield_candidates(wanted.certain_words, len(wanted.folded), within))
 
 
 def test_the_nearest_sentence_is_complete_and_is_given_for_any_claim_with_a_common_word() -> None:
@@ -156,20 +156,20 @@ def test_a_claim_without_a_similar_sentence_has_no_match(claim: str) -> None:
 @given(st.text(max_size=300), st.data())
 def test_any_text_contains_its_own_words_and_offsets_are_inside(text: str, data: st.DataObject) -> None:
     folded = FoldedText(text)
-    tokens = folded.tokens()
+    tokens = folded.list_tokens()
     for token in tokens:
         assert 0 <= token.start <= token.end <= len(text)
     if tokens:
         first = data.draw(st.integers(0, len(tokens) - 1))
         claim = FoldedClaim(text[tokens[first].start :])
-        if [token.text for token in claim.folded.tokens()] == [token.text for token in tokens[first:]]:
+        if [token.text for token in claim.folded.list_tokens()] == [token.text for token in tokens[first:]]:
             assert next(claim.find_all(folded), None) is not None
             index = SentenceIndex()
             parts = [TextPart(text, is_wrapped=data.draw(st.booleans()))]
             within = index.add(parts)
             if folded.has_markers or len(claim.folded) == 0:
                 return
-            assert list(index.candidates(claim.certain_words, len(claim.folded), within)) == parts
+            assert list(index.yield_candidates(claim.certain_words, len(claim.folded), within)) == parts
     find_nearest(text, data.draw(st.text(max_size=100)))
 
 
@@ -241,7 +241,7 @@ def _make_finder(article: JatsArticle) -> Callable[[str], str | None]:
 
     def find(claim: str) -> str | None:
         wanted = FoldedClaim(claim)
-        parts = index.candidates(wanted.certain_words, len(wanted.folded), within)
+        parts = index.yield_candidates(wanted.certain_words, len(wanted.folded), within)
         places = ((part.text, one) for part in parts for one in (part.folded_with_markers, part.folded))
         found = ((text, place) for text, one in places for place in wanted.find_all(one))
         return next((text[place.start : place.end] for text, place in found), None)

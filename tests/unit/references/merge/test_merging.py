@@ -148,7 +148,7 @@ def test_every_format_has_each_work_once(style: str) -> None:
     suffix = {"ris": "ris", "bibtex": "bib", "csl": "json", "nbib": "nbib"}[style]
     again = run_merge({f"unique.{suffix}": result.to_text(style)})
     assert again.counts.records == again.counts.works == result.counts.works
-    wanted = Counter(work.key_of("doi") for work in result.works)
+    wanted = Counter(work.find_key("doi") for work in result.works)
     assert Counter(record.keys.get("doi") for record in again.records) == wanted
 
 

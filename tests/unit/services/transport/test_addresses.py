@@ -82,7 +82,7 @@ def test_neither_a_private_address_nor_a_name_that_resolves_to_it_is_allowed(add
 
     for url in (f"http://{host}/", "http://publisher.example/"):
         with pytest.raises(Refused) as caught:
-            guard.addresses(parse_target(url), 5)
+            guard.resolve_allowed(parse_target(url), 5)
         assert caught.value.reason == "forbidden_address"
 
 
@@ -116,7 +116,7 @@ def test_an_address_in_an_unusual_spelling_is_not_a_host(host: str) -> None:
         return ["93.184.216.34"]
 
     with pytest.raises(Refused):
-        AddressGuard(resolver=resolver).addresses(parse_target(f"http://{host}/"), 5)
+        AddressGuard(resolver=resolver).resolve_allowed(parse_target(f"http://{host}/"), 5)
 
     assert not requested
 
@@ -129,7 +129,7 @@ def test_names_of_private_networks_are_refused_before_they_are_resolved(host: st
     guard = AddressGuard(resolver=lambda name, port: pytest.fail("it was resolved"))
 
     with pytest.raises(Refused, match="not a public name"):
-        guard.addresses(parse_target(f"https://{host}/"), 5)
+        guard.resolve_allowed(parse_target(f"https://{host}/"), 5)
 
 
 @pytest.mark.parametrize(
@@ -178,13 +178,13 @@ def test_a_name_with_one_private_address_is_refused() -> None:
     guard = AddressGuard(resolver=lambda name, port: ["93.184.216.34", "10.0.0.7"])
 
     with pytest.raises(Refused, match="not public"):
-        guard.addresses(parse_target("https://publisher.example/"), 5)
+        guard.resolve_allowed(parse_target("https://publisher.example/"), 5)
 
 
 def test_every_address_of_a_public_name_may_be_used() -> None:
     guard = AddressGuard(resolver=lambda name, port: ["93.184.216.34", "2606:2800:220:1:248:1893:25c8:1946"])
 
-    found = guard.addresses(parse_target("https://publisher.example/"), 5)
+    found = guard.resolve_allowed(parse_target("https://publisher.example/"), 5)
 
     assert found == ["93.184.216.34", "2606:2800:220:1:248:1893:25c8:1946"]
 
@@ -200,7 +200,7 @@ def test_a_lookup_that_never_ends_is_abandoned() -> None:
     started = time.monotonic()
 
     with pytest.raises(TimeoutError):
-        guard.addresses(parse_target("https://publisher.example/"), 0.2)
+        guard.resolve_allowed(parse_target("https://publisher.example/"), 0.2)
 
     assert time.monotonic() - started < 10
     release.set()
@@ -237,8 +237,8 @@ def test_addresses_on_this_machine_are_allowed_only_if_a_service_is_configured_t
 
     with pytest.raises(Refused):
         AddressGuard.of(Settings()).check_target(requested)
-    home = AddressGuard.of(Settings().with_sandbox("http://127.0.0.1:4321"))
-    assert home.addresses(requested, 5) == ["127.0.0.1"]
+    home = AddressGuard.of(Settings().use_sandbox("http://127.0.0.1:4321"))
+    assert home.resolve_allowed(requested, 5) == ["127.0.0.1"]
     for other in ("http://127.0.0.1:4322/", "http://127.0.0.2:4321/", "https://127.0.0.1:4321/", "http://[::1]:4321/"):
         with pytest.raises(Refused):
             home.check_target(parse_target(other))
@@ -255,4 +255,4 @@ def test_a_configured_local_service_must_resolve_to_this_machine() -> None:
 
     assert guard.is_home(parse_target("http://localhost:4321/a"))
     with pytest.raises(Refused):
-        strange.addresses(parse_target("http://localhost:4321/a"), 5)
+        strange.resolve_allowed(parse_target("http://localhost:4321/a"), 5)

@@ -18,7 +18,7 @@ from entrez_kit.base.errors import (
 )
 from entrez_kit.base.redaction import Redactor
 from entrez_kit.services.transport import Call, Expect
-from entrez_kit.services.transport.replies import FULL_PARSE_BYTES, Incoming, check, root_name
+from entrez_kit.services.transport.replies import FULL_PARSE_BYTES, Incoming, check, find_root_name
 from entrez_kit.services.transport.retry import Retryable
 
 PUBMED_ROOTS = frozenset({"PubmedArticleSet", "PubmedBookArticleSet", "PubmedArticle", "PubmedBookArticle"})
@@ -93,7 +93,7 @@ def _make_recorded_call(path: Path, body: bytes) -> Call:
         return make_call(folder, Expect("json", frozenset({keys[folder]})))
     if folder in ROOTS:
         return make_call(folder)
-    if folder == "efetch_pubmed" and root_name(body) in PUBMED_ROOTS:
+    if folder == "efetch_pubmed" and find_root_name(body) in PUBMED_ROOTS:
         return make_call("efetch")
     if path.suffix == ".html":
         return make_call("efetch", Expect("any"))
