@@ -57,7 +57,7 @@ def main(folder: Path, url: str, url_before: str | None, *, every: bool) -> dict
     setattr(vector_index, "AT_ONCE", 16)  # noqa: B010 - and that of the vectors
     setattr(vector_index, "BLOCK", 8)  # noqa: B010
     setattr(vectors, "BATCH", 20)  # noqa: B010
-    setattr(embeddings, "embedder_of", lambda settings: embeddings.Embedder(LetterModel()))  # noqa: B010
+    setattr(embeddings, "create_embedder", lambda settings: embeddings.Embedder(LetterModel()))  # noqa: B010
     setattr(sync, "BATCH", 8)  # noqa: B010 - small, so that few records make many batches
     setattr(slices, "MAX_PUBMED_RESULTS", 25)  # noqa: B010 - and several slices
     limiter.RateLimiter.acquire = lambda self, deadline=None: nullcontext()  # type: ignore[method-assign]  # no waiting

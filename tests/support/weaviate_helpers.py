@@ -22,7 +22,7 @@ class SixWords:
 
     name = "hf:six-words"
 
-    def raw(self, texts: Sequence[str]) -> list[list[float]]:
+    def embed_batch(self, texts: Sequence[str]) -> list[list[float]]:
         """Return one vector a text."""
         return [[0.01 + text.lower().count(word) for word in WORDS] for text in texts]
 
@@ -32,7 +32,7 @@ class FiveWords(SixWords):
 
     name = "hf:five-words"
 
-    def raw(self, texts: Sequence[str]) -> list[list[float]]:
+    def embed_batch(self, texts: Sequence[str]) -> list[list[float]]:
         """Return one vector a text."""
         return [vector[:5] for vector in super().raw(texts)]
 

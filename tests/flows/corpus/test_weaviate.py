@@ -69,8 +69,8 @@ def index(settings: Settings) -> Iterator[WeaviateIndex]:
 
 @pytest.fixture
 def services(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Services]:
-    monkeypatch.setattr("entrez_kit.corpus.weaviate.delivery.embedder_of", _model_of)
-    monkeypatch.setattr("entrez_kit.corpus.search.vectors.embedder_of", _model_of)
+    monkeypatch.setattr("entrez_kit.corpus.weaviate.delivery.create_embedder", _model_of)
+    monkeypatch.setattr("entrez_kit.corpus.search.vectors.create_embedder", _model_of)
     with make_services(settings) as opened:
         yield opened
 
@@ -444,7 +444,7 @@ def test_a_rebuild_changes_to_another_model(services: Services, monkeypatch: pyt
     _fill(services)
     drain(services)
     monkeypatch.setattr(
-        "entrez_kit.corpus.weaviate.delivery.embedder_of", lambda settings, **which: Embedder(FiveWords())
+        "entrez_kit.corpus.weaviate.delivery.create_embedder", lambda settings, **which: Embedder(FiveWords())
     )
     with pytest.raises(LocalIndexError):
         find_candidates(services, "zebrafish", 5, None)

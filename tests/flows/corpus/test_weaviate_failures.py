@@ -54,7 +54,9 @@ def double() -> Iterator[WeaviateDouble]:
 
 @pytest.fixture
 def services(double: WeaviateDouble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Services]:
-    monkeypatch.setattr("entrez_kit.corpus.weaviate.delivery.embedder_of", lambda settings, **which: make_six_words())
+    monkeypatch.setattr(
+        "entrez_kit.corpus.weaviate.delivery.create_embedder", lambda settings, **which: make_six_words()
+    )
     with make_services(make_settings(tmp_path, double.url, double.grpc_port)) as opened:
         store_of(opened).upsert_pubmed_docs([paper.article() for paper in PAPERS], "k")
         fill_vectors(store_of(opened))

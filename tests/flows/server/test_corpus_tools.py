@@ -191,7 +191,7 @@ async def test_reading_and_changing_the_corpus_need_separate_scopes(
 ) -> None:
     async with connect(services) as client:
         await client.call_tool("pubmed_sync_delta", SYNC)
-        monkeypatch.setattr("entrez_kit.server.app.allowed_scopes", lambda: allowed)
+        monkeypatch.setattr("entrez_kit.server.app.get_allowed_scopes", lambda: allowed)
         listed = {tool.name for tool in (await client.list_tools()).tools}
         found = await client.call_tool("rag_search", {"query": "editing"})
         synced = await client.call_tool("pubmed_sync_delta", SYNC)

@@ -99,7 +99,7 @@ async def test_a_cached_answer_is_not_returned_to_a_token_without_its_scope(
     services: ServerServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     allowed: list[frozenset[str]] = [frozenset(SCOPES)]
-    monkeypatch.setattr("entrez_kit.server.app.allowed_scopes", lambda: allowed[0])
+    monkeypatch.setattr("entrez_kit.server.app.get_allowed_scopes", lambda: allowed[0])
     async with connect(services) as client:
         read_structured(await client.call_tool(*SEARCH))
         allowed[0] = frozenset(SCOPES) - {"entrez-kit:pubmed"}

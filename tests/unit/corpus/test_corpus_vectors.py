@@ -44,7 +44,7 @@ class LetterProvider:
         self.asked = 0
         self.fails_after: int | None = None
 
-    def raw(self, texts: Sequence[str]) -> Any:
+    def embed_batch(self, texts: Sequence[str]) -> Any:
         if self.fails_after is not None and self.asked >= self.fails_after:
             raise EmbeddingsError("no more", details={"reason": "rate_limited"})
         self.asked += 1
@@ -99,7 +99,7 @@ def test_a_passage_that_a_sync_replaces_during_the_embedding_is_embedded_again(s
     changed = PAPERS[0].change_with(abstract="Quite another abstract.", revised="2025-01-01")
 
     class Slow(LetterProvider):
-        def raw(self, texts: Sequence[str]) -> Any:
+        def embed_batch(self, texts: Sequence[str]) -> Any:
             if not self.asked:
                 store.upsert_pubmed_docs([changed.article()])
             return super().raw(texts)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.identifiers import read_identifier
-from entrez_kit.base.sentences import sentence_breaks
+from entrez_kit.base.sentences import yield_sentence_breaks
 from entrez_kit.references.claims.claim_files import read_claims
 from entrez_kit.references.claims.models import Claim
 from entrez_kit.references.files.references import Reference
@@ -118,8 +118,8 @@ def test_keys_that_are_in_no_bibliography_are_named() -> None:
     ],
 )
 def test_a_sentence_does_not_end_at_an_abbreviation(text: str, sentences: int) -> None:
-    assert len(list(sentence_breaks(text, lines=True))) + 1 == sentences
-    assert len(list(sentence_breaks(text.replace(" ", "\n"), lines=False))) + 1 == sentences
+    assert len(list(yield_sentence_breaks(text, lines=True))) + 1 == sentences
+    assert len(list(yield_sentence_breaks(text.replace(" ", "\n"), lines=False))) + 1 == sentences
 
 
 @pytest.mark.parametrize(
