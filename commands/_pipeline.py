@@ -102,13 +102,13 @@ def refuse_without(ctx: typer.Context, name: str, other: str) -> None:
 
 
 def refuse_beside(ctx: typer.Context, name: str, other: str, hint: str) -> None:
-    """Refuse an argument of the command line that contradicts another one.
+    """Refuse an argument of the command line that another one excludes.
 
     Raises:
         InvalidInput: the argument was given.
     """
     if was_typed(ctx, name):
-        raise usage_error(f"{_name_option(ctx, name)} and {other} contradict each other.", name, hint)
+        raise usage_error(f"{_name_option(ctx, name)} cannot be used with {other}.", name, hint)
 
 
 def advise(ctx: typer.Context, records: int) -> None:

@@ -315,7 +315,7 @@ def diff_command(
     """
     if since_last and since is not None:
         raise usage_error(
-            "--since and --since-last cannot be combined.",
+            "--since cannot be used with --since-last.",
             f"since={since}",
             "Give --since DATE, or neither for the changes of the last sync.",
         )
@@ -415,7 +415,7 @@ def export_command(
     """
     if everything == (query_key is not None):
         raise usage_error(
-            "Give a KEY or --all." if query_key is None else "KEY and --all cannot be combined.",
+            "Give a KEY or --all." if query_key is None else "KEY cannot be used with --all.",
             f"query_key={query_key or ''}",
             "`entrez-kit corpus list` shows the keys; --all exports all their records.",
         )

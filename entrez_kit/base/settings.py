@@ -276,7 +276,7 @@ class Settings:
             flagged = [self.origins.get(name) == "flag" for name in ("demo", "local")]
             if flagged[0] == flagged[1]:
                 raise InvalidInput(
-                    FrontendText(Argument("demo"), " and ", Argument("local"), " contradict each other."),
+                    FrontendText(Argument("demo"), " cannot be used with ", Argument("local"), "."),
                     invalid_input=f"local={local}",
                     recovery_hint="Give one of them.",
                     details={"reason": "bad_usage"},

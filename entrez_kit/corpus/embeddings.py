@@ -151,7 +151,7 @@ def embedder_of(settings: Settings, *, queries: bool = False) -> Embedder | None
         queries: whether to embed queries instead of passages; only one of two encoders is loaded.
 
     Raises:
-        NotConfigured: the provider has no key, its extra is not installed, or its settings contradict each other.
+        NotConfigured: the provider has no key, its extra is not installed, or two settings exclude each other.
         LocalEmbeddingsError: the model cannot be loaded.
     """
     name = model_of(settings)

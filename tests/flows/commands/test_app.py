@@ -175,7 +175,7 @@ def test_an_unknown_command_suggests_a_similar_name(alone: Cli) -> None:
         (("search", "crispr", "--color", "pink"), "--color"),
         (("search", "crispr", "-f", "parquet"), "--format parquet"),
         (("search", "crispr", "-f", "nonsense"), "--format nonsense"),
-        (("search", "crispr", "--json", "-f", "csv"), "contradict"),
+        (("search", "crispr", "--json", "-f", "csv"), "--json cannot be used with --format csv"),
         (("fetch",), "No identifiers"),
         (("fetch", "1", "--detail", "everything"), "--detail"),
         (("check", "a.bib", "--only", "some"), "'--only': 'some' is not one of"),
