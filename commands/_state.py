@@ -310,7 +310,6 @@ class State:
             InvalidInput: the command does not print the format, or the target is a folder.
         """
         if self.plan is None:
-            self.command = command
             if self.flags.get("refresh") and self.get_preference("offline", False):
                 raise usage_error(
                     "--refresh cannot be used with --offline, which sends no requests.",

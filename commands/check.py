@@ -31,7 +31,7 @@ from entrez_kit.references.files.references import Reference, ReferenceFile
 
 from ._formats import TextWriter, View
 from ._formats.fields import Record, build_columns, convert_to_data
-from ._input import NOT_IDENTIFIERS, READABLE, read_content, read_identifiers, read_sibling
+from ._input import NOT_IDENTIFIERS, read_content, read_identifiers, read_sibling
 from ._options import build_option, request_options
 from ._output import Sink
 from ._pipeline import build_request, get_state, note, plan, refuse_without, run, suggest, warn
@@ -174,7 +174,7 @@ def _read_accepted(file: Path | None) -> "Accepted | None":
 
     name = "standard input" if str(file) == STDIN else str(file)
     hint = "Name a text file: on each line the key of a reference and codes."
-    return read_accepted(decode_file(read_content(file, hint=hint), name, hint=hint).text, name)
+    return read_accepted(decode_file(read_content(file), name, hint=hint).text, name)
 
 
 def _describe_file(
@@ -239,7 +239,7 @@ def _read_source(ctx: typer.Context, file: Path, *, in_text: bool) -> _Source:
 
         _warn_without_text(in_text)
         return _Source(fetch_references(get_state(ctx).services, article), None, "manuscript", "", [], [], Accepted())
-    content = read_content(file, hint=READABLE)
+    content = read_content(file)
     name = "standard input" if str(file) == STDIN else str(file)
     refuse_others(content, name)
     suffix = (detect_suffix(content) or "") if str(file) == STDIN else file.suffix.lower()
@@ -259,7 +259,7 @@ def _read_source(ctx: typer.Context, file: Path, *, in_text: bool) -> _Source:
     _warn_without_text(in_text)
     if not references:
         raise InvalidInput(
-            f"{name} contains no identifiers.",
+            f"{name} contains no ids.",
             invalid_input=name,
             recovery_hint="Give PMIDs, PMCIDs or DOIs, one or many per line.",
             details={"reason": "no_identifiers"},

@@ -100,7 +100,7 @@ def command(
         _view(styles, numbered=numbered),
         label="Citing",
         least=BATCH,
-        idle="Standard input contained no identifiers, so nothing was cited.",
+        idle="Standard input contained no ids, so nothing was cited.",
         afterwards=lambda citations: _warn_of_status(ctx, citations),
     )
 

@@ -19,7 +19,7 @@ from entrez_kit.reviews.search_review import SEARCH_REVIEW
 from entrez_kit.reviews.show_status import SHOW_STATUS
 from entrez_kit.reviews.update_review import UPDATE_REVIEW
 from entrez_kit.reviews.write_report import WRITE_REPORT
-from entrez_kit.strategies.read_files import FILES, read_file
+from entrez_kit.strategies.read_files import read_file
 
 from ._formats import View
 from ._input import read_content
@@ -77,7 +77,7 @@ def init(
 
     entrez-kit review init asthma --strategy ovid.txt --title "Asthma and cough"
     """
-    options["strategy"] = read_file(read_content(strategy, hint=FILES), str(strategy))
+    options["strategy"] = read_file(read_content(strategy), str(strategy))
     _run(ctx, INIT_REVIEW, options, "Creating the review")
 
 

@@ -261,7 +261,7 @@ def read_lines(content: bytes, name: str, model: type[Line], limit: int) -> list
         except ValidationError as exc:
             error = exc.errors(include_url=False)[0]
             place = ".".join(map(str, error["loc"]))
-            problem = f"{place}: {describe_field_problem(error)}" if place else "not a line of this file"
+            problem = f"{place}: {describe_field_problem(error)}" if place else "this line is damaged"
             hint = "Restore the file from version control, or correct this line."
             raise unreadable_error(name, problem, line=number, hint=hint) from None
     return found

@@ -273,7 +273,8 @@ def test_a_missing_file_or_a_folder_ends_with_status_2(alone: Cli, tmp_path: Pat
     for path in (tmp_path / "none.bib", tmp_path):
         done = alone("check", str(path))
         assert done.status == 2
-        assert "cannot be read" in read_error(done)["message"]
+        error = read_error(done)
+        assert (error["invalid_input"], error["details"]["reason"]) == (str(path), "cannot_read")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")

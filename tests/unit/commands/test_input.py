@@ -83,9 +83,9 @@ def test_text_in_an_argument_a_cell_or_json_is_rejected_too(module: Module, pros
         json.dumps({"pmids": ["99000001", prose]}, indent=1),
         f'title\tpmid\nx\t"{cell}"\n',
     ):
-        with pytest.raises(InvalidInput, match="is not a list of identifiers"):
+        with pytest.raises(InvalidInput, match="is not an id"):
             read_ids(module, content)
-    with pytest.raises(InvalidInput, match=r"The argument .* is not a list of identifiers"):
+    with pytest.raises(InvalidInput, match=r"The arguments: .* is not an id"):
         module("_input").read_ids(["99000001", prose])
 
 
@@ -252,9 +252,9 @@ def test_a_file_that_is_unreadable_or_empty_is_named(module: Module, tmp_path: P
     empty = tmp_path / "empty.txt"
     empty.write_text("# later\n", encoding="utf-8")
 
-    with pytest.raises(InvalidInput, match=r"missing\.txt cannot be read: No such file"):
+    with pytest.raises(InvalidInput, match=r"missing\.txt does not exist"):
         module("_input").read_ids([], [tmp_path / "missing.txt"])
-    with pytest.raises(InvalidInput, match=r"empty\.txt contains no identifiers"):
+    with pytest.raises(InvalidInput, match=r"empty\.txt contains no ids"):
         module("_input").read_ids([], [empty])
 
 
