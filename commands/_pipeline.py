@@ -67,6 +67,18 @@ def tell_rest(ctx: typer.Context, text: Text) -> None:
     (warn if plan(ctx).target is not None else note)(ctx, text)
 
 
+def describe_rest(number: int, option: str) -> str:
+    """Return the text about results that are not shown.
+
+    Args:
+        number: how many are not shown.
+        option: the option that shows them, with its value.
+    """
+    from entrez_kit.base.numerals import format_count
+
+    return f"{format_count(number, 'more result')}. Add {option} to show {'it' if number == 1 else 'them'}."
+
+
 def suggest(ctx: typer.Context, *commands: str) -> None:
     """Print the likely next commands on stderr, if a terminal shows the table; not with -q."""
     current, output = get_state(ctx), plan(ctx)

@@ -421,7 +421,9 @@ def _report_remarks(ctx: typer.Context, result: CheckResult, *, fix: bool, dry_r
     if not written and dry_run and result.corrected:
         note(ctx, f"{format_count(result.corrected, 'reference')} would be corrected; no file was written.")
     elif not written:
-        note(ctx, "No reference can be corrected; no file was written.")
+        findings = sum(len(one.findings) for one in result.references)
+        problem = f"{format_count(findings, 'finding')} cannot be corrected" if findings else "Nothing to correct"
+        note(ctx, f"{problem}; no file was written.")
     if result.uncorrected:
         named = []
         for one in result.uncorrected:

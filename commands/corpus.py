@@ -1,5 +1,6 @@
 """`entrez-kit corpus`: sync PubMed queries to this machine; search, compare and export the records."""
 
+import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -89,9 +90,10 @@ def sync_command(
         options["term"] = options["term"] or (known and known.term)
         if options["term"] is None:
             raise InvalidInput(
-                f"TERM: the key {query_key!r} has no query yet.",
+                f"The corpus {query_key!r} does not exist.",
                 invalid_input="term=",
-                recovery_hint=f"Give one: {NEXT}. `entrez-kit corpus list` shows the existing keys.",
+                recovery_hint=f"To create it, give a query: `entrez-kit corpus sync {shlex.quote(query_key)} TERM`. "
+                "`entrez-kit corpus list` shows the existing corpora.",
                 details={"reason": "term_missing"},
             )
     if dry_run:

@@ -43,7 +43,7 @@ def command(ctx: typer.Context, request: MeshRequest) -> None:
 
     def report_remarks(found: SingleOutcome[MeshResult]) -> None:
         if not plan(ctx).format.has_total and found.result.next_offset is not None:
-            tell_rest(ctx, f"For more: --offset {found.result.next_offset}")
+            tell_rest(ctx, f"There are more results. Add --offset {found.result.next_offset} to show them.")
 
     columns = build_columns("ui", "name", "kind", "tree_numbers", "entry_terms", "scope_note", "subheadings")
     view: View[MeshResult] = View(table=_render_mesh_table, columns=columns, id_key="ui")

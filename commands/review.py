@@ -203,7 +203,10 @@ def import_screening(
     options["files"] = [read_records(ctx, file, None) for file in files]
     result = _run(ctx, SCREEN_IMPORT, options, "Matching")
     if result is not None and (result.unknown or result.contradictory):
-        warn(ctx, f"Not applied: {len(result.unknown):,} unknown, {len(result.contradictory):,} contradictory rows.")
+        rows = {"of unknown records": result.unknown, "that contradict other decisions": result.contradictory}
+        counts = [f"{format_count(len(found), 'row')} {what}" for what, found in rows.items() if found]
+        replace = "" if options.get("replace") or not result.contradictory else " --replace replaces earlier decisions."
+        warn(ctx, f"Not applied: {' and '.join(counts)}.{replace}")
         raise typer.Exit(int(Exit.PARTIAL))
 
 

@@ -522,11 +522,16 @@ def _read_value(setting: Setting, raw: Any, origin: str) -> Any:
     except ValueError as exc:
         problem = str(exc)
     redacted_value = redact_value(setting, raw)
-    where = setting.variable if origin == "flag" else origin.removeprefix("environment (").removesuffix(")")
+    where, path = origin.removeprefix("environment (").removesuffix(")"), ""
+    if origin == "flag":
+        where = setting.variable
+    elif where == origin:  # a file
+        where = f"{setting.name} in the {origin}"
+        path = " `entrez-kit config path` prints the path of the user config." if origin == "user config" else ""
     raise NotConfigured(
         f"{setting.variable} {problem} (got {redacted_value!r} from {origin}).",
         invalid_input=f"{setting.name}={redacted_value}",
-        recovery_hint=f"Correct {where}, or unset it to use the default.",
+        recovery_hint=FrontendText(f"Correct {where}, or remove it.", PerFrontend(path, "")),
         details={"reason": "bad_setting", "setting": setting.name, "origin": origin},
     )
 

@@ -66,9 +66,9 @@ MAX_CANDIDATES: Final = 5
 MAX_UNUSED: Final = 10
 MAX_SHOWN: Final = 120
 ANOTHER_WORK: Final[Mapping[FoundBy, str]] = {
-    "identifier": "the identifier belongs to another work",
+    "identifier": "the identifier belongs to a different article",
     "citation": "a different article is at this journal, volume and page",
-    "title": "the record with this title is another work",
+    "title": "a different article has this title",
 }
 LABELS: Final[Mapping[IdentifierName, str]] = {"doi": "DOI", "pmid": "PMID", "pmcid": "PMCID"}
 

@@ -68,7 +68,7 @@ PROSE = (
 def test_text_is_rejected_with_its_line_and_no_number_in_it_is_an_identifier(
     module: Module, prose: str, before: str
 ) -> None:
-    with pytest.raises(InvalidInput, match=f"Line {before.count(chr(10)) + 1} of the test is not a list") as caught:
+    with pytest.raises(InvalidInput, match=f"the test, line {before.count(chr(10)) + 1}: .* is not an id") as caught:
         read_ids(module, f"{before}{prose}\n99000002\n")
 
     assert caught.value.details == {"reason": "not_identifiers", "line": before.count("\n") + 1}
