@@ -232,7 +232,7 @@ def test_the_statistics_of_a_corpus_show_whether_it_has_a_graph(store: Store, mo
     monkeypatch.setattr(views, "MANY", COUNT)
     for known, said in (({MODEL: COUNT}, f"{COUNT:,} of {MODEL} ("), ({}, "entrez-kit[embeddings]")):
         with console.capture() as shown:
-            console.print(views.stats_page(store.stats().model_copy(update={"graphs": known})))
+            console.print(views.render_stats(store.stats().model_copy(update={"graphs": known})))
         assert said in " ".join(shown.get().split())
 
 
