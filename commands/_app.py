@@ -319,10 +319,12 @@ def _keep(ctx: typer.Context, param: typer.CallbackParam, value: Any) -> Any:
 
 def _invoke(run: Callable[[Any], Any], ctx: Any) -> Any:
     """Run a command; before it open its recording, if there is one."""
-    if isinstance(ctx.obj, State) and ctx.obj.flags.keys() & {"record", "replay"}:
-        from ._recording import open_recording
+    if isinstance(ctx.obj, State):
+        ctx.obj.command = ctx.command
+        if ctx.obj.flags.keys() & {"record", "replay"}:
+            from ._recording import open_recording
 
-        open_recording(ctx.obj, ctx.command_path.partition(" ")[2])
+            open_recording(ctx.obj, ctx.command_path.partition(" ")[2])
     return run(ctx)
 
 

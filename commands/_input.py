@@ -24,7 +24,7 @@ from entrez_kit.base import input_files
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.frontend_text import cut_end
 from entrez_kit.base.identifiers import read_identifier
-from entrez_kit.base.input_files import open_input, read_input, read_lines, too_large
+from entrez_kit.base.input_files import cannot_read_error, open_input, read_input, read_lines, too_large
 
 from ._state import STDIN
 
@@ -33,8 +33,6 @@ MAX_IDS: Final = 2_000_000
 """The maximum number of ids of one command, which are kept in memory."""
 MAX_CELL: Final = 16 * 1024 * 1024
 """The maximum number of characters in a cell; some abstracts exceed Python's default."""
-
-READABLE: Final = "Name a readable file of references."
 
 NOT_IDENTIFIERS: Final = "not_identifiers"
 """The reason of the error for text instead of identifiers."""
@@ -91,7 +89,7 @@ def read_ids(
         if argument == STDIN:
             found += _read_stdin(known, columns)
         else:
-            found += split_line(argument, f"The argument {_quote(argument)}", known)
+            found += split_line(argument, "The arguments", known)
     for path in files:
         if path.suffix.lower() in REFERENCE_SUFFIXES and known is is_article_id:
             found += _read_reference_ids(path)
@@ -108,7 +106,7 @@ def _read_reference_ids(path: Path) -> list[str]:
     from entrez_kit.references.merge.convert_records import list_identifiers, read_records
     from entrez_kit.references.merge.models import FileToMerge
 
-    text = decode_file(read_content(path, hint=READABLE), str(path)).text
+    text = decode_file(read_content(path), str(path)).text
     return list_identifiers(read_records([FileToMerge(file=str(path), text=text)])[0])
 
 
@@ -120,7 +118,7 @@ def is_article_id(word: str) -> bool:
     return identifier.kind != "pmid" or word.isdigit() or any(letter.isalpha() for letter in word)
 
 
-def read_content(file: Path, *, hint: str) -> bytes:
+def read_content(file: Path) -> bytes:
     """Return the bytes of a file, or of standard input for "-".
 
     Raises:
@@ -131,12 +129,7 @@ def read_content(file: Path, *, hint: str) -> bytes:
             return read_input(sys.stdin.buffer, "Standard input") if sys.stdin is not None else b""
         return read_input(file, str(file))
     except OSError as exc:
-        raise InvalidInput(
-            f"{file} cannot be read: {exc.strerror or type(exc).__name__}.",
-            invalid_input=str(file),
-            recovery_hint=hint,
-            details={"reason": "cannot_read"},
-        ) from None
+        raise cannot_read_error(file, exc) from None
 
 
 def read_sibling(file: Path, name: str) -> bytes | None:
@@ -145,7 +138,7 @@ def read_sibling(file: Path, name: str) -> bytes | None:
     path = (folder / name).resolve()
     if str(file) == STDIN or not path.is_relative_to(folder) or not path.is_file():
         return None
-    return read_content(path, hint=READABLE)
+    return read_content(path)
 
 
 def _read_stdin(known: Known, columns: Sequence[str] | None) -> Iterator[str]:
@@ -159,15 +152,10 @@ def _read_file(path: Path, known: Known, columns: Sequence[str] | None) -> list[
         with open_input(path) as file:
             found = list(read_identifiers(file, str(path), known, columns))
     except OSError as exc:
-        raise InvalidInput(
-            f"--input {path} cannot be read: {exc.strerror or type(exc).__name__}.",
-            invalid_input=f"input={path}",
-            recovery_hint="Name a file with identifiers, or - for standard input.",
-            details={"reason": "cannot_read"},
-        ) from None
+        raise cannot_read_error(path, exc, invalid_input=f"input={path}") from None
     if not found:
         raise InvalidInput(
-            f"--input {path} contains no identifiers.",
+            f"{path} contains no ids.",
             invalid_input=f"input={path}",
             recovery_hint="The file must have PMIDs, PMCIDs or DOIs, one or more per line.",
             details={"reason": "no_identifiers"},
@@ -204,7 +192,7 @@ def _list_ids_of_source(source: IO[bytes], name: str, known: Known, columns: Seq
         yield from _read_table(*column, (line for _, line in lines), name, known)
         return
     for number, line in itertools.chain([(begin, first)], lines):
-        yield from split_line(line, f"Line {number} of {name}", known, line=number)
+        yield from split_line(line, f"{name}, line {number}", known, line=number)
 
 
 def split_line(text: str, source: str, known: Known = is_article_id, *, line: int | None = None) -> list[str]:
@@ -218,9 +206,9 @@ def split_line(text: str, source: str, known: Known = is_article_id, *, line: in
     if stranger is None:
         return words
     raise InvalidInput(
-        f"{source} is not a list of identifiers, because of {_quote(stranger)}: {_quote(text)}.",
+        f"{source}: {_quote(stranger)} is not an id (in {_quote(text)}).",
         invalid_input=_quote(text),
-        recovery_hint="Give one identifier per line; numbers inside text are not read as PMIDs. "
+        recovery_hint="Give one id per line; numbers inside text are not read as PMIDs. "
         "`entrez-kit check FILE` reads references.",
         details={"reason": NOT_IDENTIFIERS, **({"line": line} if line else {})},
     )
@@ -289,7 +277,7 @@ def _read_table(column: int, delimiter: str, lines: Iterable[str], name: str, kn
     try:
         for number, row in enumerate(csv.reader((f"{line}\n" for line in lines), delimiter=delimiter), start=1):
             if column < len(row):
-                yield from split_line(row[column], f"The id in row {number} of {name}", known)
+                yield from split_line(row[column], f"{name}, row {number}", known)
     except csv.Error as exc:
         raise InvalidInput(
             f"{name} starts like a table, but cannot be parsed as one: {exc}.",
@@ -349,7 +337,7 @@ def _list_ids(document: Any, name: str, known: Known, member: str = "") -> Itera
     elif isinstance(document, bool) or document is None:
         raise _bad_json(name, f"{member}{json.dumps(document)} is not an identifier")
     elif isinstance(document, str | int):
-        yield from split_line(str(document), f"{name}, {member}a text" if member else f"A text in {name}", known)
+        yield from split_line(str(document), f"{name}, {member.rstrip(': ')}" if member else name, known)
     elif isinstance(document, dict):
         yield from _list_ids_of_object(document, name, known, member)
     else:

@@ -67,6 +67,18 @@ def report_omitted(ctx: typer.Context, text: Text) -> None:
     (warn if plan(ctx).target is not None else note)(ctx, text)
 
 
+def describe_rest(number: int, option: str) -> str:
+    """Return the text about results that are not shown.
+
+    Args:
+        number: how many are not shown.
+        option: the option that shows them, with its value.
+    """
+    from entrez_kit.base.numerals import format_count
+
+    return f"{format_count(number, 'more result')}. Add {option} to show {'it' if number == 1 else 'them'}."
+
+
 def suggest(ctx: typer.Context, *commands: str) -> None:
     """Print the likely next commands on stderr, if a terminal shows the table; not with -q."""
     current, output = get_state(ctx), plan(ctx)
@@ -102,13 +114,13 @@ def refuse_without(ctx: typer.Context, name: str, other: str) -> None:
 
 
 def refuse_beside(ctx: typer.Context, name: str, other: str, hint: str) -> None:
-    """Refuse an argument of the command line that contradicts another one.
+    """Refuse an argument of the command line that another one excludes.
 
     Raises:
         InvalidInput: the argument was given.
     """
     if was_typed(ctx, name):
-        raise usage_error(f"{_name_option(ctx, name)} and {other} contradict each other.", name, hint)
+        raise usage_error(f"{_name_option(ctx, name)} cannot be used with {other}.", name, hint)
 
 
 def advise(ctx: typer.Context, records: int) -> None:

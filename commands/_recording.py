@@ -22,7 +22,7 @@ def open_recording(state: State, command: str) -> None:
         command: the words of the command: ``corpus sync``.
 
     Raises:
-        InvalidInput: the file cannot be used, the command cannot be recorded, or flags contradict each other.
+        InvalidInput: the file cannot be used, the command cannot be recorded, or two flags exclude each other.
         StoreError: the recording is damaged, or cannot be written.
     """
     record, replay = state.flags.get("record"), state.flags.get("replay")
@@ -32,16 +32,16 @@ def open_recording(state: State, command: str) -> None:
     flag = "replay" if record is None else "record"
     if command.partition(" ")[0] in _NOT_RECORDED:
         raise usage_error(
-            f"--{flag} cannot be used with {command}, which manages this computer or runs a server.",
+            f"--{flag} cannot be used with {command}.",
             flag,
-            f"Omit --{flag}. Commands that search, fetch or check can be recorded.",
+            f"Omit --{flag}. Commands that search, fetch or check articles and genes can be recorded.",
         )
     if replay is not None:
         for name in _BESIDE_REPLAY:
             if state.flags.get(name):
                 option = f"--{name.replace('_', '-')}"
                 raise usage_error(
-                    f"--replay and {option} contradict each other: the recording answers all requests.",
+                    f"--replay cannot be used with {option}: the recording answers all requests.",
                     name,
                     f"Omit {option}. The recording has the settings of the recorded command.",
                 )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
+from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.base.numerals import format_count
 
 from ._output import Sink
@@ -28,7 +29,12 @@ def select_files(typed: Sequence[str] | None, files: Sequence[Path] | None) -> l
         InvalidInput: ids and files of references are mixed.
     """
     words = [Path(word) for word in typed or () if word != STDIN]
-    named = [one for one in words if one.suffix.lower() in (*FILE_SUFFIXES, *OTHER_SUFFIXES) and one.is_file()]
+    named = [
+        one
+        for one in words
+        if one.suffix.lower() in (*FILE_SUFFIXES, *OTHER_SUFFIXES)
+        and (one.is_file() or read_identifier(str(one)) is None)
+    ]
     found = [*named, *(one for one in files or () if one.suffix.lower() in FILE_SUFFIXES)]
     if found and len(found) != len(typed or ()) + len(files or ()):
         raise usage_error(

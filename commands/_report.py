@@ -43,7 +43,7 @@ def report_error(
     if error.recovery_hint:
         state.say(f"Hint: {error.recovery_hint}", "bold cyan")
     if state.verbose and request_id:
-        state.say(f"Request: {request_id} ({error.code})", "dim")
+        state.say(f"Request id: {request_id} ({error.code})", "dim")
 
 
 def report_interrupt(state: State) -> None:
@@ -63,10 +63,10 @@ def report_trace(state: State, trace: "Trace", milliseconds: float) -> None:
     cached = sum(exchange.from_cache for exchange in exchanges)
     from entrez_kit.base.numerals import format_count
 
-    attempts = sum(exchange.attempts for exchange in exchanges)
+    repeated = sum(max(exchange.attempts - 1, 0) for exchange in exchanges)
     state.say(
-        f"Request: {trace.request_id}, {format_count(len(exchanges), 'exchange')} ({cached} from the cache), "
-        f"{format_count(attempts, 'attempt')}, {milliseconds:.0f} ms",
+        f"Request id: {trace.request_id}, {format_count(len(exchanges), 'request')} ({cached} from the cache, "
+        f"{repeated} repeated), {milliseconds:.0f} ms",
         "dim",
     )
 

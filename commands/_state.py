@@ -310,10 +310,9 @@ class State:
             InvalidInput: the command does not print the format, or the target is a folder.
         """
         if self.plan is None:
-            self.command = command
             if self.flags.get("refresh") and self.get_preference("offline", False):
                 raise usage_error(
-                    "--refresh has no effect with --offline, because no requests are sent.",
+                    "--refresh cannot be used with --offline, which sends no requests.",
                     "refresh",
                     "Omit --refresh or --offline.",
                 )
@@ -323,7 +322,7 @@ class State:
             selected = self._choose_format(get_formats(command), target)
             if self.flags.get("no_header") and not selected.has_cells:
                 raise usage_error(
-                    f"--no-header has no effect with --format {selected}, which has no row of names.",
+                    f"--no-header cannot be used with --format {selected}, which has no row of names.",
                     "no_header",
                     "Omit --no-header, or use --format csv or tsv.",
                 )
@@ -359,7 +358,7 @@ class State:
             if self.flags.get(short):
                 if flag not in (None, short):
                     raise InvalidInput(
-                        f"--{short} and --format {flag} contradict each other.",
+                        f"--{short} cannot be used with --format {flag}.",
                         invalid_input=f"format={flag}",
                         recovery_hint="Give one of them.",
                     )

@@ -25,7 +25,7 @@ from entrez_kit.references.files.references import Reference, ReferenceFile
 
 from ._formats import TextWriter, View
 from ._formats.fields import Record, build_columns, convert_to_data
-from ._input import NOT_IDENTIFIERS, READABLE, read_content, read_identifiers, read_sibling
+from ._input import NOT_IDENTIFIERS, read_content, read_identifiers, read_sibling
 from ._options import build_option, request_options
 from ._output import Sink
 from ._pipeline import build_request, get_state, note, plan, refuse_without, run, suggest, warn
@@ -168,7 +168,7 @@ def _read_accepted(file: Path | None) -> "Accepted | None":
 
     name = "standard input" if str(file) == STDIN else str(file)
     hint = "Name a text file: on each line the key of a reference and codes."
-    return read_accepted(decode_file(read_content(file, hint=hint), name, hint=hint).text, name)
+    return read_accepted(decode_file(read_content(file), name, hint=hint).text, name)
 
 
 def _describe_file(
@@ -233,7 +233,7 @@ def _read_source(ctx: typer.Context, file: Path, *, in_text: bool) -> _Source:
 
         _warn_without_text(in_text)
         return _Source(fetch_references(get_state(ctx).services, article), None, "manuscript", "", [], [], Accepted())
-    content = read_content(file, hint=READABLE)
+    content = read_content(file)
     name = "standard input" if str(file) == STDIN else str(file)
     refuse_others(content, name)
     suffix = (detect_suffix(content) or "") if str(file) == STDIN else file.suffix.lower()
@@ -253,7 +253,7 @@ def _read_source(ctx: typer.Context, file: Path, *, in_text: bool) -> _Source:
     _warn_without_text(in_text)
     if not references:
         raise InvalidInput(
-            f"{name} contains no identifiers.",
+            f"{name} contains no ids.",
             invalid_input=name,
             recovery_hint="Give PMIDs, PMCIDs or DOIs, one or many per line.",
             details={"reason": "no_identifiers"},
@@ -415,7 +415,9 @@ def _report_remarks(ctx: typer.Context, result: CheckResult, *, fix: bool, dry_r
     if not written and dry_run and result.corrected:
         note(ctx, f"{format_count(result.corrected, 'reference')} would be corrected; no file was written.")
     elif not written:
-        note(ctx, "No reference can be corrected; no file was written.")
+        findings = sum(len(one.findings) for one in result.references)
+        problem = f"{format_count(findings, 'finding')} cannot be corrected" if findings else "Nothing to correct"
+        note(ctx, f"{problem}; no file was written.")
     if result.uncorrected:
         named = []
         for one in result.uncorrected:

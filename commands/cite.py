@@ -80,9 +80,9 @@ def command(
     if output.format.family is Family.REFERENCES:
         if was_typed(ctx, "citation_styles") and any(ctx.params["citation_styles"]) and styles != [output.format.name]:
             raise usage_error(
-                f"--style has no effect in a file of the format {output.format}.",
+                f"--style cannot be used with --format {output.format}, which has no citation style.",
                 "citation_styles",
-                f"Leave --style out, or add {output.format} to the styles and use --json.",
+                f"Omit --style, or add {output.format} to the styles and use --json.",
             )
         styles = [output.format.name]
     elif len(styles) == 1 and styles[0] in FILES and _wants_file(ctx, output, styles[0]):
@@ -102,7 +102,7 @@ def command(
         _view(styles, numbered=numbered),
         label="Citing",
         least=BATCH,
-        idle="Standard input contained no identifiers, so nothing was cited.",
+        idle="Standard input contained no ids, so nothing was cited.",
         afterwards=lambda citations: _warn_of_status(ctx, citations),
     )
 

@@ -1,5 +1,6 @@
 """`entrez-kit corpus`: sync PubMed queries to this machine; search, compare and export the records."""
 
+import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -87,9 +88,10 @@ def sync_command(
         options["term"] = options["term"] or (known and known.term)
         if options["term"] is None:
             raise InvalidInput(
-                f"TERM: the key {query_key!r} has no query yet.",
+                f"The corpus {query_key!r} does not exist.",
                 invalid_input="term=",
-                recovery_hint=f"Give one: {NEXT}. `entrez-kit corpus list` shows the existing keys.",
+                recovery_hint=f"To create it, give a query: `entrez-kit corpus sync {shlex.quote(query_key)} TERM`. "
+                "`entrez-kit corpus list` shows the existing corpora.",
                 details={"reason": "term_missing"},
             )
     if dry_run:
@@ -312,7 +314,7 @@ def diff_command(
     """
     if since_last and since is not None:
         raise usage_error(
-            "--since and --since-last cannot be combined.",
+            "--since cannot be used with --since-last.",
             f"since={since}",
             "Give --since DATE, or neither for the changes of the last sync.",
         )
@@ -412,7 +414,7 @@ def export_command(
     """
     if everything == (query_key is not None):
         raise usage_error(
-            "Give a KEY or --all." if query_key is None else "KEY and --all cannot be combined.",
+            "Give a KEY or --all." if query_key is None else "KEY cannot be used with --all.",
             f"query_key={query_key or ''}",
             "`entrez-kit corpus list` shows the keys; --all exports all their records.",
         )

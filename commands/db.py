@@ -20,7 +20,7 @@ from ._formats import TextWriter, View
 from ._formats.fields import Record, build_columns, convert_to_data
 from ._ids import ONE_REQUEST, describe_failure
 from ._options import build_argument, build_ids_argument, build_option, request_options
-from ._pipeline import get_state, note, plan, report_omitted, run, was_typed
+from ._pipeline import describe_rest, get_state, note, plan, report_omitted, run, was_typed
 from ._state import accept_formats
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def search(ctx: typer.Context, request: EntrezSearchRequest) -> None:
         next_offset = result.offset + result.retrieved_count
         total = result.total_found or 0
         if not plan(ctx).format.has_total and result.ids and next_offset < total:
-            report_omitted(ctx, f"{total - next_offset:,} more: add --offset {next_offset}")
+            report_omitted(ctx, describe_rest(total - next_offset, f"--offset {next_offset}"))
 
     view: View[EntrezSearchResult] = View(
         table=_render_search_table,

@@ -194,7 +194,7 @@ def _render_verdict(report: "DoctorReport") -> "RenderableType":
         return Text("Nothing was compared.", style="bold yellow")
     if report.warnings:
         return Text(f"Works, with warnings: {_join_labels(report.warnings)}.", style="bold yellow")
-    return Text("All is well.", style="bold green")
+    return Text("No problems found.", style="bold green")
 
 
 def _join_labels(checks: "Sequence[Check]") -> str:

@@ -56,7 +56,7 @@ _OWN_FORMATS: Final = {"full_xml": "json", "medline_text": "nbib"}
 IDS: Final = build_ids_argument(
     "pmids",
     "PMIDs, PMCIDs, DOIs or URLs with one of them; - reads standard input.",
-    noun="identifiers",
+    noun="ids",
     hint=NAME_ARTICLES,
     unless=("query_key", "web_env"),
 )
@@ -98,7 +98,7 @@ def fetch_and_print(
     request: FetchRequest,
     table: Any = _render_fetch_table,
     *,
-    idle: str = "Standard input contained no identifiers, so nothing was fetched.",
+    idle: str = "Standard input contained no ids, so nothing was fetched.",
     afterwards: Callable[[Any], EntrezKitError | None] | None = None,
 ) -> Any:
     """Fetch records and print them in the selected format.

@@ -19,7 +19,7 @@ from ._formats import View
 from ._formats.fields import Record, build_columns, convert_to_data
 from ._ids import describe_failed_input, read_inputs, run_each
 from ._options import Parameter, build_ids_argument, build_option, request_options
-from ._pipeline import build_request, plan, report_omitted, run, suggest
+from ._pipeline import build_request, describe_rest, plan, report_omitted, run, suggest
 from ._state import STDIN, accept_formats
 
 if TYPE_CHECKING:
@@ -260,10 +260,8 @@ def pubmed(ctx: typer.Context, options: dict[str, Any]) -> None:
     def report_remarks(links: PubMedLinks) -> None:
         next_offset = offset + len(links.pmids)
         if not plan(ctx).format.has_total and links.pmids and next_offset < links.total_count:
-            report_omitted(
-                ctx,
-                f"{links.total_count - next_offset:,} more: add --offset {next_offset}, or --limit {links.total_count}",
-            )
+            options_of_rest = f"--offset {next_offset} or --limit {links.total_count}"
+            report_omitted(ctx, describe_rest(links.total_count - next_offset, options_of_rest))
 
     run_each(
         ctx,

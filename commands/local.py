@@ -118,7 +118,7 @@ def mirror_command(
     from entrez_kit.local.mirror import mirror_files
 
     if topic is not None and year is not None:
-        raise usage_error("--topic and --from cannot be combined.", f"from={year}", f"Add {year}:3000[dp].")
+        raise usage_error("--topic cannot be used with --from.", f"from={year}", f"Add {year}:3000[dp].")
     query = f"{year}:3000[dp]" if year is not None else topic
     settings = get_state(ctx).settings
     with watching(get_state(ctx), f"Mirroring {name}"):

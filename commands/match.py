@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
 BIBTEX: Final = (".bib", ".bibtex")
+_OTHER_KINDS: Final = {"ris": "RIS", "nbib": "MEDLINE (.nbib)", "csl": "CSL-JSON"}
+"""Files of references that this command does not read."""
 ONE: Final = "One reference"
 
 
@@ -104,11 +106,19 @@ def _list_warnings(record: Record) -> list[str]:
 
 def _read(path: Path) -> list[dict[str, str]]:
     from entrez_kit.references.files.citation_lists import read_citations
-    from entrez_kit.references.files.reference_files import decode_file
+    from entrez_kit.references.files.reference_files import KINDS, decode_file, find_kind
 
     hint = "Name a BibTeX or CSV file."
-    text = decode_file(
-        read_content(path, hint=hint), "standard input" if str(path) == STDIN else str(path), hint=hint
-    ).text
+    name = "standard input" if str(path) == STDIN else str(path)
+    text = decode_file(read_content(path), name, hint=hint).text
+    kind = _OTHER_KINDS.get(KINDS.get(path.suffix.lower()) or "") or _OTHER_KINDS.get(find_kind(text) or "")
+    if kind is not None:
+        raise InvalidInput(
+            f"`match` reads BibTeX and CSV files, but {name} is a {kind} file.",
+            invalid_input=name,
+            recovery_hint=f"`entrez-kit check {path}` finds the PMIDs. "
+            f"`entrez-kit convert {path} --to bibtex > refs.bib` converts the file.",
+            details={"reason": "bad_csv"},
+        )
     bibtex = path.suffix.lower() in BIBTEX or (str(path) == STDIN and text.lstrip().startswith(("@", "%")))
     return read_citations(text, bibtex=bibtex)

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from entrez_kit.base.errors import Exit
+from entrez_kit.base.frontend_text import join_names
 from entrez_kit.base.numerals import format_count
 from entrez_kit.base.output_formats import Family, list_formats
 from entrez_kit.references.merge.merge_references import MERGE_REFERENCES
-from entrez_kit.references.merge.models import MergeResult
+from entrez_kit.references.merge.models import READABLE, MergeResult
 from entrez_kit.references.merge.works import FILES
 
 from ._formats import TextWriter, View
 from ._formats.fields import DocumentPaths, Record, build_columns
-from ._input import READABLE, read_content
+from ._input import read_content
 from ._output import Sink
 from ._pipeline import build_request, get_state, note, run, warn
 from ._state import STDIN, accept_formats, usage_error
@@ -117,8 +118,11 @@ def _read_sources(options: Iterable[str], files: list[Path]) -> dict[str, str]:
         database, sign, file = text.partition("=")
         matching = [name for name in names if name == file or Path(name).name == file]
         if not sign or not database.strip() or not matching:
-            problem = "no such file is merged" if sign and database.strip() else "expected NAME=FILE"
-            raise usage_error(f"--source {text}: {problem}.", f"source={text}", "Example: --source Embase=embase.ris")
+            problem, hint = "expected NAME=FILE", "Example: --source Embase=embase.ris"
+            if sign and database.strip():
+                problem = f"{file} is not one of the files to merge ({join_names(names)})"
+                hint = f"Add {file} to the files of the command." if file else hint
+            raise usage_error(f"--source {text}: {problem}.", f"source={text}", hint)
         found.update(dict.fromkeys(matching, database.strip()))
     return found
 
@@ -126,7 +130,7 @@ def _read_sources(options: Iterable[str], files: list[Path]) -> dict[str, str]:
 def _decode(file: Path) -> str:
     from entrez_kit.references.files.reference_files import decode_file
 
-    return decode_file(read_content(file, hint=READABLE), str(file)).text
+    return decode_file(read_content(file), str(file), hint="Name the table of decisions: a .csv or .tsv file.").text
 
 
 def read_records(ctx: typer.Context, file: Path, source: str | None) -> dict[str, Any]:
@@ -139,11 +143,11 @@ def read_records(ctx: typer.Context, file: Path, source: str | None) -> dict[str
         from .check import read_source
 
         return {**base, "references": read_source(ctx, file)}
-    content = read_content(file, hint=READABLE)
+    content = read_content(file)
     refuse_others(content, name)
     from entrez_kit.references.files.reference_files import decode_file
 
-    return {**base, "text": decode_file(content, name).text}
+    return {**base, "text": decode_file(content, name, hint=READABLE).text}
 
 
 def _render_table(result: MergeResult, console: "Console") -> "RenderableType":

@@ -42,7 +42,7 @@ def command(ctx: typer.Context, request: MeshRequest) -> None:
 
     def report_remarks(found: MeshResult) -> None:
         if not plan(ctx).format.has_total and found.next_offset is not None:
-            report_omitted(ctx, f"For more: --offset {found.next_offset}")
+            report_omitted(ctx, f"There are more results. Add --offset {found.next_offset} to show them.")
 
     columns = build_columns("ui", "name", "kind", "tree_numbers", "entry_terms", "scope_note", "subheadings")
     view: View[MeshResult] = View(table=_render_mesh_table, columns=columns, id_key="ui")

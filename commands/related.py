@@ -20,7 +20,7 @@ from ._formats.fields import Record, build_columns
 from ._formats.rows import refuse_lines_in_cells
 from ._ids import NAME_ARTICLES, run_each
 from ._options import build_ids_argument, build_option, request_options
-from ._pipeline import note, plan, refuse_without, report_omitted
+from ._pipeline import describe_rest, note, plan, refuse_without, report_omitted
 from ._state import accept_formats
 from ._views.markdown import escape, render_item
 from ._views.text import get_standing_status
@@ -137,4 +137,4 @@ def _report_remarks(ctx: typer.Context, result: RelationshipsResult) -> None:
         note(ctx, f"{format_count(outside, 'work')} without a PMID omitted; --json has all.")
     rest = _count_left_out(result)
     if not selected.has_total and rest > 0:
-        report_omitted(ctx, f"{rest:,} more: add -n {result.total_found}")
+        report_omitted(ctx, describe_rest(rest, f"-n {result.total_found}"))

@@ -19,7 +19,7 @@ from entrez_kit.reviews.search_review import SEARCH_REVIEW
 from entrez_kit.reviews.show_status import SHOW_STATUS
 from entrez_kit.reviews.update_review import UPDATE_REVIEW
 from entrez_kit.reviews.write_report import WRITE_REPORT
-from entrez_kit.strategies.read_files import FILES, read_file
+from entrez_kit.strategies.read_files import read_file
 
 from ._formats import View
 from ._input import read_content
@@ -76,7 +76,7 @@ def init(
 
     entrez-kit review init asthma --strategy ovid.txt --title "Asthma and cough"
     """
-    options["strategy"] = read_file(read_content(strategy, hint=FILES), str(strategy))
+    options["strategy"] = read_file(read_content(strategy), str(strategy))
     _run(ctx, INIT_REVIEW, options, "Creating the review")
 
 
@@ -202,7 +202,10 @@ def import_screening(
     options["files"] = [read_records(ctx, file, None) for file in files]
     result = _run(ctx, SCREEN_IMPORT, options, "Matching")
     if result is not None and (result.unknown or result.contradictory):
-        warn(ctx, f"Not applied: {len(result.unknown):,} unknown, {len(result.contradictory):,} contradictory rows.")
+        rows = {"of unknown records": result.unknown, "that contradict other decisions": result.contradictory}
+        counts = [f"{format_count(len(found), 'row')} {what}" for what, found in rows.items() if found]
+        replace = "" if options.get("replace") or not result.contradictory else " --replace replaces earlier decisions."
+        warn(ctx, f"Not applied: {' and '.join(counts)}.{replace}")
         raise typer.Exit(int(Exit.PARTIAL))
 
 

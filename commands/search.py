@@ -22,6 +22,7 @@ from ._options import build_argument, build_option, request_options
 from ._output import Sink
 from ._pipeline import (
     build_request,
+    describe_rest,
     get_state,
     note,
     plan,
@@ -86,22 +87,18 @@ def _read_strategy(ctx: typer.Context, file: Path) -> str:
         InvalidInput: the file cannot be read, or its last line cannot be searched.
     """
     from entrez_kit.strategies.models import StrategyRequest
-    from entrez_kit.strategies.read_files import FILES, read_file
+    from entrez_kit.strategies.read_files import read_file
     from entrez_kit.strategies.translate_strategy import read_request, refuse_untranslated
 
     from ._input import read_content
 
-    found = read_request(
-        get_state(ctx).services, StrategyRequest(strategy=read_file(read_content(file, hint=FILES), str(file)))
-    )
+    found = read_request(get_state(ctx).services, StrategyRequest(strategy=read_file(read_content(file), str(file))))
     result = refuse_untranslated(found)
-    final = found.final
     assert result.query is not None
-    assert final is not None
-    label = next(line.label for line in result.lines if line.number == result.final)
-    if label != "exact":
-        losses = "; ".join(loss.text for loss in final.losses)
-        warn(ctx, f"Line {result.final} of the strategy is {label} in PubMed: {losses}. See strategy translate {file}.")
+    final = next(line for line in result.lines if line.number == result.final)
+    if final.label != "exact":
+        shown = f"`entrez-kit strategy translate {shlex.quote(str(file))}` shows the translation."
+        warn(ctx, f"{final.describe_difference()} {shown}")
     return result.query
 
 
@@ -328,4 +325,4 @@ def _report_omitted(ctx: typer.Context, total: int, offset: int, number: int) ->
     elif not (is_terminal(sys.stdout) or was_typed(ctx, "max_results")):
         warn(ctx, f"The output has {number:,} of {total:,} results. {_RETRIEVE_ALL}")
     else:
-        note(ctx, f"{total - next_offset:,} more: add {more}")
+        note(ctx, describe_rest(total - next_offset, more))

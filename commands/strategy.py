@@ -13,7 +13,7 @@ from entrez_kit.strategies.findings import CODES
 from entrez_kit.strategies.lint_strategy import LINT_STRATEGY, LintResult
 from entrez_kit.strategies.measure_recall import MEASURE_RECALL, RecallResult
 from entrez_kit.strategies.models import StrategyResult
-from entrez_kit.strategies.read_files import FILES, read_file
+from entrez_kit.strategies.read_files import read_file
 from entrez_kit.strategies.translate_strategy import TRANSLATE_STRATEGY
 
 from ._formats import View
@@ -72,9 +72,9 @@ def _view() -> View[StrategyResult]:
 
 def read_strategy_options(file: Path, words: list[Path] | None) -> dict[str, Any]:
     """Return the text of a strategy and the texts of its word lists."""
-    options: dict[str, Any] = {"strategy": read_file(read_content(file, hint=FILES), str(file))}
+    options: dict[str, Any] = {"strategy": read_file(read_content(file), str(file))}
     if words:
-        options["words"] = [read_file(read_content(one, hint=FILES), str(one)) for one in words]
+        options["words"] = [read_file(read_content(one), str(one)) for one in words]
         options["words_name"] = ", ".join(one.name for one in words)
     return options
 
@@ -253,7 +253,7 @@ def read_known(path: Path) -> list[str]:
     """Return the identifiers of known records; of a reference without one, its title."""
     from entrez_kit.references.files.reference_files import decode_file, detect_kind, read_reference_file
 
-    content = read_content(path, hint=KNOWN)
+    content = read_content(path)
     text = decode_file(content, str(path), hint=KNOWN).text
     kind = detect_kind(text, str(path), path.suffix.lower(), hint=KNOWN)
     if kind == "ids":

@@ -15,7 +15,7 @@ from entrez_kit.references.claims.verify_claims import VERIFY_CLAIMS, ClaimOutco
 
 from ._formats import View
 from ._formats.fields import Record, build_columns
-from ._input import READABLE, read_content, read_sibling
+from ._input import read_content, read_sibling
 from ._pipeline import build_request, run, warn
 from ._state import STDIN, accept_formats
 
@@ -75,12 +75,10 @@ def command(
 
     references = []
     for source in bibliography or ():
-        read = decode_file(read_content(source, hint=READABLE), str(source))
-        references += read_reference_file(
-            read.text, str(source), detect_kind(read.text, str(source), source.suffix)
-        ).references
+        read = decode_file(read_content(source), str(source))
+        references += read_reference_file(read.text, str(source), detect_kind(read.text, str(source), source.suffix)).references
     name = "standard input" if str(file) == STDIN else str(file)
-    content = read_content(file, hint=HINT)
+    content = read_content(file)
     refuse_others(content, name)
     suffix = file.suffix.lower() or detect_suffix(content) or ""
     if suffix and suffix not in KINDS and suffix not in DOCUMENTS:

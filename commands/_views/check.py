@@ -84,8 +84,10 @@ def list_in_text_lines(result: "CheckResult") -> list[str]:
 def _describe_calls(found: "Sequence[InTextFinding]") -> Iterator[str]:
     for finding in found:
         if finding.kind == "no_entry":
-            around = f": {finding.text}" if finding.text else ""
-            yield f"The text cites {_name_call(finding)}, but the list has no such entry{around}"
+            around = (
+                f": {finding.text}" if finding.text and finding.text.strip("[@]") != finding.call.strip("@") else "."
+            )
+            yield f"The text cites {_name_call(finding)}, which is not in the list of references{around}"
     never = [_name_call(finding) for finding in found if finding.kind == "never_called"]
     if len(never) == 1:
         yield f"Entry {never[0]} is never cited in the text."
@@ -171,12 +173,12 @@ def claim_findings(record: Record) -> Iterator[str]:
         where = f"{place['section']}, paragraph {place['paragraph']}" if place.get("section") else place["source"]
         who = f"PMID {place['pmid']}" if place.get("pmid") else place["id"]
         near = "" if record.get("place") else "nearest sentence: "
-        yield f"{near}{who}: {where.replace('_', ' ')}, {place['start']}-{place['end']}"
+        yield f"{near}{who}: {where.replace('_', ' ')}, characters {place['start']}-{place['end']}"
     for one in record.get("differences") or ():
         claimed, found = (f"{text!r}" if text else "nothing" for text in (one["claimed"], one["found"]))
-        yield f"{one['kind']}: {claimed} in the claim, {found} in the source"
+        yield f"{one['kind']}: {claimed} in the claim, {found} in the sentence"
     if place:
-        yield f"source: {place['sentence']}"
+        yield f"sentence: {place['sentence']}"
     if record.get("detail"):
         yield record["detail"]
     for missing in record.get("unavailable") or ():

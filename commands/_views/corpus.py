@@ -214,7 +214,7 @@ def render_checkpoint(result: CheckpointGetResult, console: Console) -> Renderab
     """Return the checkpoint of a query."""
     if result.last_edat is None:
         key = _quote_key(result.query_key)
-        return Text(f"{to_line(result.query_key)} has no checkpoint. Create one: entrez-kit corpus sync {key}")
+        return Text(f"{to_line(result.query_key)} has no checkpoint. Create one: entrez-kit corpus sync {key} TERM")
     return Text(f"{to_line(result.query_key)} is synced up to {_format_time(result.last_edat)}.")
 
 
@@ -308,7 +308,7 @@ def diff_page(difference: CorpusDiff) -> RenderableType:
                 _format_difference(record),
             )
     return Group(
-        table, Text(""), numbers, Text("Changes are dated by when this corpus stored them, not by PubMed.", style="dim")
+        table, Text(""), numbers, Text("The dates are those at which this corpus stored the changes.", style="dim")
     )
 
 

@@ -48,7 +48,9 @@ def search_page(result: "SearchReviewResult") -> RenderableType:
         ("Searched", certificate.searched_at),
         ("Run", str(result.run)),
     ]
-    return Group(listing, Text(""), build_fact_list(rows))
+    empty = "The search found no records. Check the strategy: `entrez-kit strategy count FILE`."
+    advice = [] if result.records else [Text(""), Text(empty, style="yellow")]
+    return Group(listing, Text(""), build_fact_list(rows), *advice)
 
 
 def import_page(result: "ImportResult") -> RenderableType:
@@ -217,7 +219,7 @@ def render_review(result: Any, folder: str) -> RenderableType:
 
 NEXT: Final[dict[str, Callable[[Any], str | None]]] = {
     "InitResult": lambda _: "review search",
-    "SearchReviewResult": lambda _: "review dedupe",
+    "SearchReviewResult": lambda result: "review dedupe" if result.records else None,
     "ImportResult": lambda _: "review dedupe",
     "DedupeResult": lambda result: None if result.undecided else "review screen export",
     "StatusResult": lambda result: result.next,

@@ -177,7 +177,7 @@ def render_known_record(record: Record) -> str:
     if record.get("title"):
         parts.append(escape(record["title"]))
     if record.get("missed_by"):
-        parts.append(f"missed by block {', '.join(map(str, record['missed_by']))}")
+        parts.append(f"not found by block {', '.join(map(str, record['missed_by']))}")
     if record.get("words"):
         parts.append(f"words that the strategy lacks: {escape(', '.join(record['words']))}")
     if record.get("change"):
@@ -191,23 +191,23 @@ def _describe_change(change: Record) -> str:
         parts.append(f"add {change['add']} to block {', '.join(map(str, change['to_blocks']))}")
     if change.get("remove_blocks"):
         parts.append(f"remove block {', '.join(map(str, change['remove_blocks']))}")
-    return f"{' and '.join(parts)} ({change['added_records']:+,} records)"
+    return f"{' and '.join(parts)} ({format_count(change['added_records'], 'more record')})"
 
 
 def render_recall(result: "RecallResult", console: Console) -> RenderableType:
     """Return the recall, a table of the blocks, and a table of the records that were not found."""
     share = "no record is in PubMed" if result.recall is None else f"{result.recall:.1%}"
     interval = (
-        "" if result.low is None or result.high is None else f" (95 % interval {result.low:.1%}-{result.high:.1%})"
+        "" if result.low is None or result.high is None else f" (95% interval {result.low:.1%}-{result.high:.1%})"
     )
     head = Text(f"{result.found} of {result.in_pubmed} known records found: {share}{interval}", style="bold")
     head.append(f"\nThe strategy finds {result.total_found:,} records.", style="")
     blocks = ListingTable(
         *(build_number_column("Block"), build_number_column("Line"), build_wrapped_column("Query", 3)),
         *(
-            build_number_column("Known passed"),
-            build_number_column("Known without it"),
-            build_number_column("Records without it"),
+            build_number_column("Known found"),
+            build_number_column("Known without block"),
+            build_number_column("All without block"),
         ),
         expand=True,
     )

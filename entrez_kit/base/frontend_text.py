@@ -174,7 +174,9 @@ def run(command: str, tools: str) -> PerFrontend:
 
 
 REINDEX: Final = run("corpus reindex", "Ask the operator of the server to rebuild the index of the corpus")
-GIVE_IDS: Final = "Give PMIDs (12345678), PMCIDs (PMC1234567) or DOIs (10.1000/xyz)."
-CHECK_IDS: Final = FrontendText(
-    "Check the identifiers; to look for the article call ", NextCall("search_articles", query_term=...), "."
+GIVE_IDS: Final = FrontendText(
+    "Give PMIDs (12345678), PMCIDs (PMC1234567) or DOIs (10.1000/xyz)",
+    PerFrontend(", or a file that contains them with -i FILE", ""),
+    ".",
 )
+CHECK_IDS: Final = FrontendText("Check the ids, or call ", NextCall("search_articles", query_term=...), ".")

@@ -9,6 +9,7 @@ import os
 import stat
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final
 
@@ -95,6 +96,31 @@ def read_lines(source: IO[bytes], name: str) -> Iterator[bytes]:
         if number > MAX_LINES:
             raise too_large(name, MAX_LINES, "lines")
         yield line
+
+
+def cannot_read_error(path: Path, exc: OSError, *, invalid_input: str = "", **details: object) -> InvalidInput:
+    """Return the error for a user's file that cannot be read; if it does not exist, the hint has the current folder.
+
+    Args:
+        path: the file, as the user named it.
+        exc: the error of the operating system.
+        invalid_input: the argument, if it is not only the file: ``input=ids.txt``.
+        details: details of the error, if they differ from the reason ``cannot_read``.
+    """
+    if isinstance(exc, FileNotFoundError):
+        problem, hint = "does not exist", "Check the name and the folder"
+        with suppress(OSError):  # the current folder may be deleted
+            hint += f" (current folder: {Path.cwd()})" if not path.is_absolute() else ""
+    elif isinstance(exc, IsADirectoryError):
+        problem, hint = "is a folder", "Name a file"
+    else:
+        problem, hint = f"cannot be read: {exc.strerror or exc}", "Check the file and its permissions"
+    return InvalidInput(
+        f"{path} {problem}.",
+        invalid_input=invalid_input or str(path),
+        recovery_hint=f"{hint}.",
+        details={"reason": "cannot_read", **details},
+    )
 
 
 def too_large(name: str, limit: int, unit: str = "bytes") -> InvalidInput:

@@ -288,7 +288,7 @@ class Settings:
             flagged = [self.origins.get(name) == "flag" for name in ("demo", "local")]
             if flagged[0] == flagged[1]:
                 raise InvalidInput(
-                    FrontendText(Argument("demo"), " and ", Argument("local"), " contradict each other."),
+                    FrontendText(Argument("demo"), " cannot be used with ", Argument("local"), "."),
                     invalid_input=f"local={local}",
                     recovery_hint="Give one of them.",
                     details={"reason": "bad_usage"},
@@ -534,11 +534,16 @@ def _read_value(setting: Setting, raw: Any, origin: str) -> Any:
     except ValueError as exc:
         problem = str(exc)
     redacted_value = redact_value(setting, raw)
-    where = setting.variable if origin == "flag" else origin.removeprefix("environment (").removesuffix(")")
+    where, path = origin.removeprefix("environment (").removesuffix(")"), ""
+    if origin == "flag":
+        where = setting.variable
+    elif where == origin:  # a file
+        where = f"{setting.name} in the {origin}"
+        path = " `entrez-kit config path` prints the path of the user config." if origin == "user config" else ""
     raise NotConfigured(
         f"{setting.variable} {problem} (got {redacted_value!r} from {origin}).",
         invalid_input=f"{setting.name}={redacted_value}",
-        recovery_hint=f"Correct {where}, or unset it to use the default.",
+        recovery_hint=FrontendText(f"Correct {where}, or remove it.", PerFrontend(path, "")),
         details={"reason": "bad_setting", "setting": setting.name, "origin": origin},
     )
 

@@ -141,7 +141,8 @@ class Broadening:
         """Return the warnings about a search: first that it is broader than the query, then NCBI's own, by kind."""
         found = [Warn(code=one.code, message=one.message, terms=list(one.terms)) for one in reply.remarks]
         if self.dangling:
-            text = f"NCBI ignored {' and '.join(self.dangling)} in the query: an operand is missing on one side."
+            has = "it has" if len(self.dangling) == 1 else "they have"
+            text = f"NCBI ignored {' and '.join(self.dangling)} in the query: {has} no term on one side."
             found.append(Warn(code="dangling_operator", message=text))
         if self.broadened:
             named = ", ".join(map(repr, self.required[:NAMED])) + (" ..." if len(self.required) > NAMED else "")

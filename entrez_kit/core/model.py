@@ -385,6 +385,8 @@ def describe_problem(error: ErrorDetails, request: type[BaseModel] = BaseModel) 
         return FrontendText(NO_SUCH_ARGUMENT, meant)
     if kind in ("literal_error", "enum"):
         return f"must be {context['expected'].replace(chr(39), '')}"
+    if kind == "string_pattern_mismatch":
+        return _PATTERNS.get(context["pattern"], f"must have the form {context['pattern']}")
     words = next((words for start, words in _ACCEPTED.items() if kind.startswith(start)), None)
     return error["msg"] if words is None else words.format(**context)
 
@@ -420,7 +422,6 @@ _ACCEPTED: Final = {
     "missing": "is required",
     "string_too_short": "needs {min_length} or more characters",
     "string_too_long": "takes up to {max_length} characters",
-    "string_pattern_mismatch": "must have the form {pattern}",
     "string_": "must be a string",
     "int_": "must be a whole number",
     "float_": "must be a number",
@@ -435,6 +436,17 @@ _ACCEPTED: Final = {
     "model_": "must be an object",
 }
 """Messages by the prefix of pydantic's error type."""
+
+
+FOUR_DIGITS: Final = "^[0-9]{4}$"
+NAME_PATTERN: Final = "^[A-Za-z0-9_]+$"
+NAME_WITH_DOTS: Final = "^[A-Za-z0-9.]+$"
+_PATTERNS: Final = {
+    FOUR_DIGITS: "must have four digits, such as 2019",
+    NAME_PATTERN: "must consist of letters, digits and _",
+    NAME_WITH_DOTS: "must consist of letters, digits and dots",
+}
+"""Messages for strings that do not match a pattern."""
 
 
 def _list_fields(model: type[BaseModel], path: Sequence[str]) -> list[str]:

@@ -424,7 +424,7 @@ def _name_field(name: str, message: Text, value: str) -> Text:
     """Return a problem as a sentence about the field; a value out of bounds is added."""
     if not name:
         return message
-    given = f" (got {value})" if str(message).startswith("must be ") and 0 < len(value) <= MAX_SHOWN_VALUE else ""
+    given = f" (got {value})" if str(message).startswith("must ") and 0 < len(value) <= MAX_SHOWN_VALUE else ""
     return FrontendText(Argument(name), " " if _VERB.match(str(message)) else ": ", message, given)
 
 

@@ -151,7 +151,7 @@ def create_embedder(settings: Settings, *, queries: bool = False) -> Embedder | 
         queries: whether to embed queries instead of passages; only one of two encoders is loaded.
 
     Raises:
-        NotConfigured: the provider has no key, its extra is not installed, or its settings contradict each other.
+        NotConfigured: the provider has no key, its extra is not installed, or two settings exclude each other.
         LocalEmbeddingsError: the model cannot be loaded.
     """
     name = name_model(settings)

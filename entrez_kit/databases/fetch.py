@@ -10,7 +10,7 @@ from pydantic import Field
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
 from entrez_kit.base.frontend_text import join_names
 from entrez_kit.core.batches import CircuitBreaker, collect_batches
-from entrez_kit.core.model import Collected, Request, Warn, omit_if_empty
+from entrez_kit.core.model import NAME_PATTERN, NAME_WITH_DOTS, Collected, Request, Warn, omit_if_empty
 from entrez_kit.core.operation import AgentOptions, StreamOperation
 from entrez_kit.databases.names import DatabaseName, check_database
 from entrez_kit.databases.summary import IdOutcome, LookUp, OfIds, look_up
@@ -28,8 +28,8 @@ class EntrezFetchRequest(Request):
 
     db: DatabaseName = Field(description='Database of the records, e.g. "nuccore".')
     ids: list[str] = Field(min_length=1, max_length=MAX_IDS, description="UIDs or accessions.")
-    rettype: str | None = Field(default=None, pattern=r"^[A-Za-z0-9_]+$", description='What to return, e.g. "fasta".')
-    retmode: str | None = Field(default=None, pattern=r"^[A-Za-z0-9.]+$", description='Format, e.g. "text" or "xml".')
+    rettype: str | None = Field(default=None, pattern=NAME_PATTERN, description='What to return, e.g. "fasta".')
+    retmode: str | None = Field(default=None, pattern=NAME_WITH_DOTS, description='Format, e.g. "text" or "xml".')
 
 
 class EntrezFetchResult(Collected):

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.core.batches import CircuitBreaker, collect_batches
-from entrez_kit.core.model import Collected, Request, Result, Warn, omit_if_empty
+from entrez_kit.core.model import NAME_PATTERN, Collected, Request, Result, Warn, omit_if_empty
 from entrez_kit.core.operation import AgentOptions, StreamOperation
 from entrez_kit.core.outcomes import BatchedOutcomes
 from entrez_kit.databases.info import describe_database
@@ -36,7 +36,7 @@ class LinkRequest(Request):
     source: DatabaseName = Field(default="pubmed", description="Database of the ids.")
     target: DatabaseName = Field(default="pmc", description="Database of the linked records.")
     link_name: str | None = Field(
-        default=None, pattern=r"^[A-Za-z0-9_]+$", description='One kind of link only, e.g. "pubmed_pubmed_refs".'
+        default=None, pattern=NAME_PATTERN, description='One kind of link only, e.g. "pubmed_pubmed_refs".'
     )
     scores: bool = Field(default=False, description="Request NCBI's similarity scores, if it has them.")
     verify: bool = Field(

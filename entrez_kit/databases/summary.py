@@ -57,10 +57,10 @@ class SummaryResult(Warned):
 
 def build_missing_ids_error(db: str, missing: Sequence[IdOutcome], found: int) -> EntrezKitError | None:
     """Return the error for a document with missing ids."""
-    messages: dict[IdStatus, str] = {"not_found": f"{db} has no record {{}}.", "invalid": f"Not ids of {db}: {{}}."}
+    messages: dict[IdStatus, str] = {"not_found": f"{db} has no record of {{}}.", "invalid": f"Not ids of {db}: {{}}."}
     named = {status: join_names(one.id for one in missing if one.status == status) for status in (*messages, "error")}
     text = " ".join(words.format(named[status]) for status, words in messages.items() if named[status])
-    hint = FrontendText("Check the ids. To find the record, call ", NextCall("entrez_search", db=db, term=...), ".")
+    hint = FrontendText("Check the ids, or call ", NextCall("entrez_search", db=db, term=...), ".")
     return build_missing_error(
         missing,
         found,
@@ -170,7 +170,7 @@ class LookUp:
             return IdOutcome(id=input_id, status="found")
         if uid in self.failed:
             return IdOutcome(id=input_id, status="error", message=self.failed[uid].message)
-        message = f"{self.db} has no record {input_id} ({self.absent[uid]})"
+        message = f"{self.db} has no record of {input_id} ({self.absent[uid]})"
         return IdOutcome(id=input_id, status="not_found", message=message)
 
 

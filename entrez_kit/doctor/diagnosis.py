@@ -91,7 +91,7 @@ def diagnose(
         way = Notes(name)
         if settings.offline or responder is not None:
             for hop in ("dns", "tcp", "tls"):
-                way.skip(hop, "offline" if settings.offline else "not used: this process answers")
+                way.skip(hop, "offline" if settings.offline else "not used: the demo or a local copy answers")
             return way.checks
         try:
             route = find_route(url)
@@ -142,7 +142,7 @@ def _ask(settings: Settings, way: list[Check], asker: Asker, patience: float) ->
     notes = Notes(NAMES["eutils"])
     unreached = next((check.name for check in way if check.status == "failed"), None)
     if settings.offline or unreached:
-        why = "offline" if settings.offline else f"not reached: {unreached} failed"
+        why = "offline" if settings.offline else f"an earlier step failed: {unreached}"
         for name in ("ncbi", "api_key"):
             notes.skip(name, why)
         return notes.checks

@@ -106,7 +106,7 @@ class HopCheck:
         done = {check.name for check in notes.checks}
         for name in HOPS:
             if name not in done and not (name == "proxy" and self.route.proxy is None):
-                notes.skip(name, "not reached")
+                notes.skip(name, "an earlier step failed")
 
     def _check_later_hops(
         self, notes: Notes, target: SplitResult, first: SplitResult, connection: socket.socket

@@ -161,13 +161,12 @@ def build_missing_error(
     tried = [tier for item in unavailable for tier in item.tried_tiers]
     # If a source failed, the text may exist; a partial result reports this in its status.
     if failed and (not found or (not invalid and len(failed) == len(unavailable))):
-        is_offline = all(OFFLINE in (one.detail or "") for one in tried if one.outcome == "service-error")
-        ask = FrontendText("The cache does not have it. Try again without ", OFFLINE_SWITCH, ".")
-        return UpstreamError(
-            f"No full text of {join_names(failed)}: not every source answered.",  # details.missing has all ids
-            recovery_hint=ask if is_offline else RESUME_HINT,
-            details={**details, "reason": "incomplete"},
-        )
+        # details.missing has all ids
+        message, ask = f"No full text of {join_names(failed)}: not every source responded.", RESUME_HINT
+        if all(OFFLINE in (one.detail or "") for one in tried if one.outcome == "service-error"):
+            message = f"The cache has no full text of {join_names(failed)}, and offline mode allows no requests."
+            ask = FrontendText("Try again without ", OFFLINE_SWITCH, ".")
+        return UpstreamError(message, recovery_hint=ask, details={**details, "reason": "incomplete"})
     pmids = [item.id for item in unavailable if item.id_type == "pmid"]
     abstract = NextCall("fetch_contents", pmids=pmids or ...)
     hint = FrontendText("`unavailable` lists the answer of each source. For abstracts, call ", abstract, ".")

@@ -107,7 +107,7 @@ def _explain(pypdf: Any, exc: Exception) -> str:
         return "is an encrypted PDF"
     if isinstance(exc, pypdf.errors.LimitReachedError):
         return "is a PDF with parts above the size limit"
-    return f"is a broken PDF ({type(exc).__name__})"
+    return "is a damaged PDF"
 
 
 def _read(pypdf: Any, content: bytes, watch: Callable[..., None]) -> Pdf:

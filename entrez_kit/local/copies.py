@@ -121,9 +121,10 @@ def find_folder(settings: Settings, name: str) -> Path:
         raise EntityNotFound(
             f"There is no local copy named {name!r}.",
             invalid_input=f"name={name}",
-            recovery_hint=FrontendText(
-                run(f"local import {name} FILE...", "Ask the operator of the server to import a copy"),
-                f". Existing copies: {', '.join(known[:20])}." if known else ".",
+            recovery_hint=f"The existing copies are: {', '.join(known[:20])}."
+            if known
+            else FrontendText(
+                run(f"local import {name} FILE...", "Ask the operator of the server to import a copy"), "."
             ),
             details={"reason": "no_such_copy", "copies": known[:20]},
         )

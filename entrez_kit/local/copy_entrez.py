@@ -5,7 +5,7 @@ from datetime import date
 from typing import Final
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, NotConfigured
-from entrez_kit.base.frontend_text import Argument, FrontendText
+from entrez_kit.base.frontend_text import Argument, FrontendText, Text
 from entrez_kit.base.tracing import FIDELITY_HEADER
 from entrez_kit.local.copies import Copy
 from entrez_kit.local.copy_mesh import StoredMesh
@@ -104,13 +104,11 @@ class CopyEntrez(LocalEntrez):
 
     def _missing_error(self, what: str, part: str) -> NotConfigured:
         has = "PubMed and MeSH" if "mesh" in self._state.databases else "PubMed"
-        hint = "Run the command without the local copy to send the request."
-        if part == "gene":
-            has += ", and PubMed's records have no links to genes"
-        elif part == "mesh":
+        hint: Text = FrontendText("Omit ", Argument("local"), " (or ENTREZ_KIT_LOCAL) to send the request to NCBI.")
+        if part == "mesh":
             hint = "Import files of MeSH, such as desc2026.xml, into the copy."
         return NotConfigured(
-            f"The local copy {self._name} does not have {what}; it has {has}.",
+            f"The local copy {self._name} does not have {what}; it has only {has}.",
             invalid_input=f"local={self._name}",
             recovery_hint=hint,
             details={"reason": "not_in_copy", "part": part},

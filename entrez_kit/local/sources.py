@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any, Final, Literal
 
 from entrez_kit.base.errors import InvalidInput
-from entrez_kit.base.input_files import open_input
+from entrez_kit.base.input_files import cannot_read_error, open_input
 from entrez_kit.local.pubmed_files import Event, split_pubmed_xml, unusable
 
 Kind = Literal["pubmed", "jsonl", "nbib", "desc", "qual", "supp", "pa", "journals"]
@@ -146,6 +146,10 @@ class SourceFile:
             )
 
 
+def _missing_error(path: Path) -> InvalidInput:
+    return cannot_read_error(path, FileNotFoundError(), reason="missing_file", file=str(path))
+
+
 class _ConvertErrors:
     """Convert the errors of reading a file into ``InvalidInput`` that names the file."""
 
@@ -156,13 +160,13 @@ class _ConvertErrors:
 
     def __exit__(self, kind: type[BaseException] | None, exc: BaseException | None, trace: object) -> None:
         if isinstance(exc, FileNotFoundError):
-            raise unusable(self._path, "it does not exist", "missing_file") from None
+            raise _missing_error(self._path) from None
         if isinstance(exc, EOFError):
             raise unusable(self._path, "its compressed data ends too early", "truncated") from None
         if isinstance(exc, gzip.BadGzipFile | zlib.error):
             raise unusable(self._path, f"its compressed data is damaged ({exc})", "damaged") from None
         if isinstance(exc, OSError):
-            raise unusable(self._path, f"it cannot be read ({exc.strerror or type(exc).__name__})", "unreadable")
+            raise cannot_read_error(self._path, exc, reason="unreadable", file=str(self._path))
 
 
 class _HashingFile:
@@ -236,5 +240,5 @@ def find_files(paths: Iterable[Path]) -> list[Path]:
         elif path.exists():
             found.append(path)
         else:
-            raise unusable(path, "it does not exist", "missing_file")
+            raise _missing_error(path)
     return list(dict.fromkeys(found))

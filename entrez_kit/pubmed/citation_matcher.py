@@ -12,7 +12,7 @@ from pydantic import Field
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.core.batches import collect_batches
-from entrez_kit.core.model import Request
+from entrez_kit.core.model import FOUR_DIGITS, Request
 from entrez_kit.pubmed.brief import get_surname
 from entrez_kit.services import Services
 from entrez_kit.services.known_shapes import TextShape, log_drift
@@ -32,7 +32,7 @@ class Citation(Request):
     """A journal, a year or a title is required."""
 
     journal: str | None = Field(default=None, description="Title or abbreviation.")
-    year: str | None = Field(default=None, pattern=r"^[0-9]{4}$", description="Four digits.")
+    year: str | None = Field(default=None, pattern=FOUR_DIGITS, description="Four digits.")
     volume: str | None = Field(default=None, description="Volume.")
     issue: str | None = Field(default=None, description="Issue number.")
     first_page: str | None = Field(default=None, description="Or article number.")

@@ -47,7 +47,7 @@ class FetchRequest(Request):
     @model_validator(mode="after")
     def _check_source(self) -> Self:
         if self.pmids and (self.query_key or self.web_env):
-            message = FrontendText("cannot be combined with ", *HISTORY)
+            message = FrontendText("cannot be used with ", *HISTORY)
             raise contradiction_error("pmids", message, ", ".join(self.pmids[:3]))
         for argument, name in (("query_key", "web_env"), ("web_env", "query_key")):
             if getattr(self, argument) and not getattr(self, name):

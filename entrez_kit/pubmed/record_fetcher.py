@@ -184,17 +184,26 @@ class Retrieval(Outcomes[Fetched]):
         incomplete = next((warning.message for warning in self.warnings if warning.code == "history_incomplete"), None)
         failed = sum(outcome.status == "error" for outcome in missing)
         named, source = join_names(outcome.input for outcome in missing), tracing.name_source(begins=True)
-        some = f"{source} has no record for {len(missing)} of {len(missing) + found} inputs: {named}."
+        share = f"{len(missing)} of {len(missing) + found}"
         no_ids = f"Not {'a PMID, PMCID or DOI' if len(missing) == 1 else 'PMIDs, PMCIDs or DOIs'}: {named}."
-        if all(outcome.status == "invalid" for outcome in missing):
-            some = no_ids
+        statuses = {outcome.status for outcome in missing}
+        if statuses == {"invalid"}:
+            message = no_ids
+        elif statuses == {"not_found"}:
+            message = f"{source} has no record of {named}{f' ({share} ids)' if found else ''}."
+        else:
+            reasons = {"invalid": "not an id", "not_found": f"not in {tracing.name_source()}"}
+            message = f"{share} ids have no record: " + join_names(
+                f"{outcome.input} ({reasons.get(outcome.status, outcome.status)})" for outcome in missing
+            )
+            message += "."
         return build_missing_error(
             missing,
             found,
             "input",
             unanswered=incomplete or f"{failed} records could not be fetched; {found} were fetched.",
             invalid=None if found else (InvalidInput, no_ids, GIVE_IDS, "invalid_identifiers"),
-            unknown=(some if found else f"{source} has no record of {named}.", CHECK_IDS),
+            unknown=(message, CHECK_IDS),
             lost=incomplete is not None,
         )
 
@@ -436,11 +445,11 @@ def _to_outcome(text: str, value: str, pmid: str | EntrezKitError | None, record
         return _to_failed(text, None, pmid)
     if pmid is not None and pmid in records:
         return replace(records[pmid], input=text)
-    return _to_not_found(text, pmid, pmid or f"of {value}")
+    return _to_not_found(text, pmid, pmid or value)
 
 
 def _to_not_found(text: str, pmid: str | None, what: str | None) -> Fetched:
-    return Fetched(text, pmid, "not_found", message=f"{tracing.name_source(begins=True)} has no record {what}")
+    return Fetched(text, pmid, "not_found", message=f"{tracing.name_source(begins=True)} has no record of {what}")
 
 
 def _to_failed(text: str, pmid: str | None, error: EntrezKitError) -> Fetched:

@@ -493,8 +493,7 @@ def search_articles(services: Services, request: SearchRequest) -> SearchHits:
         name = "offset" if request.offset else "use_history"
         raise InvalidInput(
             FrontendText(
-                Argument(name),
-                ": cannot be combined with a retrieval of all results, which has no pages and no history.",
+                Argument(name), " cannot be used with ", PerFrontend("--all", "a retrieval of all results"), "."
             ),
             invalid_input=f"{name}={getattr(request, name)}",
             recovery_hint=FrontendText("Omit ", Argument(name), PerFrontend(", or omit --all", ""), "."),

@@ -37,7 +37,7 @@ def warn_about_mesh(gap: "MeshGap", filters: Sequence[str], find: Callable[[str,
         find: searches a term, and returns up to a number of PMIDs.
     """
     names = [Argument(name, marked=True) for name in filters]
-    what = _join_names(names, "and") if names else "a MeSH term of the query"
+    what = _join_names(names, "and") if names else "the MeSH terms of the query"
     try:
         with tracing.keep_fidelity():
             hidden = find(f"({gap.rest}) {UNINDEXED}", MAX_HIDDEN)
@@ -51,8 +51,9 @@ def warn_about_mesh(gap: "MeshGap", filters: Sequence[str], find: Callable[[str,
     if gap.by_words:
         records = format_count(number, "record with the same words has", "records with the same words have")
     else:
-        records = format_count(number, "record that otherwise matches has", "records that otherwise match have")
-    message = FrontendText(f"{records} no MeSH terms (yet) and cannot match ", what, ".")
+        records = format_count(number, "more record would match, but has", "more records would match, but have")
+    for_filters = (" for ", what) if names else ()
+    message = FrontendText(f"{records} no MeSH terms (yet)", *for_filters, ".")
     return [Warn(code="without_mesh", message=message, terms=hidden.ids)]
 
 
@@ -65,7 +66,9 @@ def warn_about_types(names: Sequence[str]) -> list[Warn]:
         if not is_known(name):
             nearest = find_nearest(name)
             advice = f" Did you mean {nearest!r}?" if nearest else ""
-            message = FrontendText(Argument("filter_by_publication_types"), f": PubMed has no type {name!r}.{advice}")
+            message = FrontendText(
+                Argument("filter_by_publication_types"), f": PubMed has no publication type {name!r}.{advice}"
+            )
             warnings.append(Warn(code="unknown_publication_type", message=message))
     return warnings
 
@@ -87,10 +90,11 @@ def warn_about_filters(filters: Sequence[str], count_without: Callable[[Sequence
     total, *left = list_counts([filters, *without_one])
     if not total:
         return []
-    found = f"The query alone finds {format_count(total, 'record')}"
+    records = format_count(total, "record")
+    found = f"The query alone finds {records}"
     names = [Argument(name, marked=True) for name in filters]
     if len(names) == 1:
-        message = FrontendText(found, "; ", names[0], " excludes all of them.")
+        message = FrontendText("Without ", names[0], f" the query finds {records}.")
     elif any(left):
         rest = [
             FrontendText("without ", name, f": {number:,}") for name, number in zip(names, left, strict=True) if number

@@ -40,7 +40,7 @@ def refuse_both(record: object, replay: object) -> None:
     """
     if record is not None and replay is not None:
         raise InvalidInput(
-            FrontendText(Argument("record"), " and ", Argument("replay"), " contradict each other."),
+            FrontendText(Argument("record"), " cannot be used with ", Argument("replay"), "."),
             invalid_input=f"record={record}",
             recovery_hint="Give one of them. A replay has the requests of its recording.",
             details={"reason": "bad_usage"},

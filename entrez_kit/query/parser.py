@@ -145,7 +145,7 @@ class _Parser:
     def _drop_operator(self, frame: _Frame) -> None:
         if frame.operator is not None:
             name = frame.operator.text
-            self._report("dangling_operator", f"{name} has no operand on one side.", frame.operator.start)
+            self._report("dangling_operator", f"{name} has no term on one side.", frame.operator.start)
             frame.operator = None
 
     def _add(self, frame: _Frame, node: Operand | Group, start: int, end: int) -> None:

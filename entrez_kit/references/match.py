@@ -161,8 +161,16 @@ class Matches(BatchedOutcomes[Citation, CitationMatch]):
             "key",
             unanswered=f"No response for {named}.",
             invalid=None if self.found else invalid,
-            unknown=(f"No certain PubMed record for {named}.", UNKNOWN_HINT),
+            unknown=(self._describe_unmatched(), UNKNOWN_HINT),
         )
+
+    def _describe_unmatched(self) -> str:
+        """Return a sentence about the references without a match; about a single one with its reason."""
+        if len(self._inputs) == 1 and len(self.missing) == 1:
+            only = self.missing[0]
+            return f"No match: {only.detail or only.status}."
+        named = join_names(one.key for one in self.missing)
+        return f"No match for {len(self.missing)} of {len(self._inputs)} references: {named}."
 
 
 def lookup_citation(services: Services, request: MatchRequest) -> Matches:

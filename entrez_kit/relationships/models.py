@@ -115,7 +115,7 @@ class RelationshipsRequest(Request):
             raise contradiction_error("depth", "must be 1 with citation_formats, which formats one article", self.depth)
         if self.registrations and self.relationship_type == "citation_formats":
             raise contradiction_error(
-                "registrations", "has no effect with citation_formats, which formats one article", True
+                "registrations", "cannot be used with citation_formats, which formats one article", True
             )
         return self
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, NotConfigured, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import FrontendText, NextCall, join_names
+from entrez_kit.base.frontend_text import CHECK_IDS, join_names
 from entrez_kit.core.model import Warn
 from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.pubmed.standing_lookup import look_up_standings
@@ -46,12 +46,9 @@ class RelatedArticles:
 def not_found_error(pmid: str) -> EntityNotFound:
     """Return the error for an article that does not exist."""
     return EntityNotFound(
-        f"{tracing.name_source(begins=True)} has no article with {'PMID' if pmid.isdecimal() else 'the id'} {pmid}.",
+        f"{tracing.name_source(begins=True)} has no record of {pmid}.",
         invalid_input=pmid,
-        recovery_hint=FrontendText(
-            *("Check the id. To find the article, call ", NextCall("search_articles", query_term=...), " or "),
-            *(NextCall("lookup_citation"), "."),
-        ),
+        recovery_hint=CHECK_IDS,
         details={"reason": "not_found"},
     )
 

@@ -20,7 +20,7 @@ from typing import Final, TypeVar
 from pydantic import ValidationError
 
 from entrez_kit.base.errors import InvalidInput, StoreError
-from entrez_kit.base.frontend_text import FrontendText, run
+from entrez_kit.base.frontend_text import Argument, FrontendText
 from entrez_kit.base.input_files import read_input
 from entrez_kit.base.private_files import refuse_foreign_links
 from entrez_kit.core.model import Result, Warn
@@ -68,11 +68,13 @@ def find_review(start: Path) -> Path:
         with suppress(OSError):
             if (folder / FILE).is_file():
                 return folder
+    name = "The current folder" if start == Path() else str(start)
     raise InvalidInput(
-        f"{start} is not in the folder of a review: it has no {FILE}.",
+        f"{name} is not part of a review: neither it nor a folder above it has {FILE}.",
         invalid_input=str(start),
         recovery_hint=FrontendText(
-            run("review init FOLDER", "Create a review in the folder"), ", or give the folder of a review."
+            *("Name the folder of a review with ", Argument("folder"), ", or create one: "),
+            "`entrez-kit review init DIR --strategy FILE`.",
         ),
         details={"reason": "no_review"},
     )
@@ -261,7 +263,7 @@ def read_lines(content: bytes, name: str, model: type[Line], limit: int) -> list
         except ValidationError as exc:
             error = exc.errors(include_url=False)[0]
             place = ".".join(map(str, error["loc"]))
-            problem = f"{place}: {describe_field_problem(error)}" if place else "not a line of this file"
+            problem = f"{place}: {describe_field_problem(error)}" if place else "this line is damaged"
             hint = "Restore the file from version control, or correct this line."
             raise unreadable_error(name, problem, line=number, hint=hint) from None
     return found

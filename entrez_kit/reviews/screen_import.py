@@ -9,7 +9,7 @@ from pydantic import Field
 
 from entrez_kit.base import __version__
 from entrez_kit.base.errors import InvalidInput, StoreError
-from entrez_kit.base.frontend_text import Argument, FrontendText
+from entrez_kit.base.frontend_text import Argument, FrontendText, join_names
 from entrez_kit.core.model import Result, Warned, omit_if_empty
 from entrez_kit.core.operation import DocumentOperation
 from entrez_kit.references.merge.models import FileToMerge
@@ -125,10 +125,12 @@ def import_screening(_: Services, request: ScreenImportRequest) -> ScreenImportR
     rows = list(read_rows(request.files))
     if request.decision is None and not any(row.choices for row in rows):
         raise InvalidInput(
-            "The files have no decisions.",
+            f"{join_names(one.file for one in request.files)}: no decisions were found.",
             invalid_input=request.files[0].file,
             recovery_hint=FrontendText(
-                "Covidence exports one file for each decision: name it, such as ", Argument("decision", "exclude"), "."
+                *("If all records have the same decision (Covidence), add ", Argument("decision", "exclude"), " or "),
+                *("include. Otherwise export the file with notes (Rayyan) or labels (ASReview), or give a table with "),
+                "the columns id and decision.",
             ),
             details={"reason": "no_decisions"},
         )

@@ -101,9 +101,7 @@ def run_strategy(services: Services, review: Review, *, clause: str = "") -> Str
     ]
     final = next((line for line in result.lines if line.number == result.final), None)
     if final is not None and final.label not in (None, "exact"):
-        loss = "; ".join(final.loss) or final.label
-        message = f"Line {final.number} of the strategy differs in PubMed ({loss})."
-        warnings.append(Warn(code="translation_differs", message=message))
+        warnings.append(Warn(code="translation_differs", message=final.describe_difference()))
     return StrategySearch(search, found.pmids, warnings)
 
 

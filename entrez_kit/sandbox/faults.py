@@ -32,7 +32,7 @@ def parse_faults(text: str) -> dict[str, float]:
         try:
             faults[kind.strip()] = float(value)
         except ValueError:
-            raise _faults_error(item, f"{item!r} is not of the form KIND=PROBABILITY") from None
+            raise _faults_error(item, f"{item!r} does not have the form KIND=SHARE") from None
     return check_faults(faults)
 
 
@@ -44,12 +44,14 @@ def check_faults(faults: Mapping[str, float]) -> dict[str, float]:
     """
     for kind, probability in faults.items():
         if kind not in KINDS:
-            raise _faults_error(kind, f"the kind {kind!r} does not exist")
+            raise _faults_error(kind, f"unknown kind {kind!r}")
         if not 0 <= probability <= 1:  # also refuses NaN
-            raise _faults_error(f"{kind}={probability}", f"the probability of {kind} must be between 0 and 1")
+            raise _faults_error(
+                f"{kind}={probability:g}", f"the share of {kind} must be between 0 and 1 (got {probability:g})"
+            )
     if sum(faults.values()) > 1 + 1e-9:
         raise _faults_error(
-            ",".join(f"{kind}={value:g}" for kind, value in faults.items()), "the sum of the probabilities exceeds 1"
+            ",".join(f"{kind}={value:g}" for kind, value in faults.items()), "the sum of the shares exceeds 1"
         )
     return dict(faults)
 

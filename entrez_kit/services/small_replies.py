@@ -97,8 +97,8 @@ MESSAGES: Final[dict[tuple[str, Fate], tuple[str, str]]] = {
         "{} phrases are in no record, and NCBI removed them from the search: {}",
     ),
     ("phrase_not_found", "kept"): (
-        "No record contains the phrase {}; it is still part of the search and matches nothing.",
-        "{} phrases are in no record; they are still part of the search and match nothing: {}",
+        "No record matches {}.",
+        "{} phrases match no record: {}",
     ),
     ("field_not_found", "dropped"): (
         "The search field {} does not exist; NCBI searched without it.",
@@ -109,16 +109,16 @@ MESSAGES: Final[dict[tuple[str, Fate], tuple[str, str]]] = {
         "{} search fields do not exist, but NCBI's translation of the query contains them: {}",
     ),
     ("quoted_phrase_not_found", "split"): (
-        "The quoted phrase {} is not in the phrase index; NCBI searched its words instead.",
-        "{} quoted phrases are not in the phrase index; NCBI searched their words instead: {}",
+        "The index of phrases does not contain {}; NCBI searched its words instead.",
+        "The index of phrases does not contain {} quoted phrases; NCBI searched their words instead: {}",
     ),
     ("quoted_phrase_not_found", "kept"): (
-        "The phrase {} is not in the phrase index; it is still part of the search and matches nothing.",
-        "{} phrases are not in the phrase index; they are still part of the search and match nothing: {}",
+        "No record matches {}.",
+        "{} phrases match no record: {}",
     ),
     ("quoted_phrase_not_found", "dropped"): (
-        "The quoted phrase {} is not in the phrase index; NCBI removed it from the search.",
-        "{} quoted phrases are not in the phrase index, and NCBI removed them from the search: {}",
+        "The index of phrases does not contain {}; NCBI removed it from the search.",
+        "The index of phrases does not contain {} quoted phrases; NCBI removed them from the search: {}",
     ),
     ("phrase_ignored", "dropped"): ("NCBI ignored the phrase {}.", "NCBI ignored {} phrases: {}"),
     ("output_message", "dropped"): ("NCBI reports: {}", "NCBI reports {} messages: {}"),

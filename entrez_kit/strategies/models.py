@@ -1,7 +1,7 @@
 """The request and the result of reading a strategy, and its lines while they are worked on."""
 
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field, StringConstraints
 
@@ -52,6 +52,14 @@ class Proof(Result):
     pubmed_only: list[str] = omit_if_empty([])
 
 
+_EFFECTS: Final = {
+    "wider": "finds more records than the original",
+    "narrower": "can miss records of the original",
+    "substitute": "searches something else",
+}
+"""The effect of each direction of a loss."""
+
+
 class StrategyLine(Result):
     """A line of a strategy.
 
@@ -74,6 +82,15 @@ class StrategyLine(Result):
     count: int | None = omit_if_empty()
     proof: Proof | None = omit_if_empty()
     warnings: list[str] = Field(default_factory=list)
+
+    def describe_difference(self) -> str:
+        """Return a sentence about the differences between the line and its translation."""
+        reasons: dict[str, list[str]] = {}
+        for loss in self.loss:
+            direction, _, text = loss.partition(": ")
+            reasons.setdefault(_EFFECTS.get(direction, direction), []).append(text)
+        effects = [f"{effect} ({'; '.join(texts)})" for effect, texts in reasons.items()]
+        return f"The PubMed translation of line {self.number} {' and '.join(effects) or 'is not exact'}."
 
 
 class StrategyResult(Warned):

@@ -281,7 +281,7 @@ def inherit_losses(node: Node, numbered: Mapping[int, WorkingLine]) -> list[Loss
             direction = (loss.negate() if is_excluded else loss).direction
             through.setdefault(direction, {})[number] = None
     return [
-        Loss(direction, f"through line{'s' if len(numbers) > 1 else ''} {', '.join(map(str, sorted(numbers)))}")
+        Loss(direction, f"because of line{'s' if len(numbers) > 1 else ''} {', '.join(map(str, sorted(numbers)))}")
         for direction, numbers in through.items()
     ]
 

@@ -407,7 +407,7 @@ def run_drill(folder: Path) -> Iterator[Drill]:
     with (
         Sandbox(enforce_limits=False) as sandbox,
         patch("entrez_kit.services.transport.limiter.RateLimiter.acquire", lambda self, deadline=None: None),
-        patch("entrez_kit.services.transport.retry.Backoff.compute_seconds", lambda self, failures, asked: 0.001),
+        patch("entrez_kit.services.transport.retry.Backoff.compute_wait", lambda self, failures, asked: 0.001),
         patch("entrez_kit.core.batches.PROBE_WAITS", (0.0, 0.0, 0.0)),
     ):
         drill = Drill(sandbox.url, folder)

@@ -61,7 +61,7 @@ def main(folder: Path, url: str, url_before: str | None, *, every: bool) -> dict
     setattr(sync, "BATCH", 8)  # noqa: B010 - small, so that few records make many batches
     setattr(slices, "MAX_PUBMED_RESULTS", 25)  # noqa: B010 - and several slices
     limiter.RateLimiter.acquire = lambda self, deadline=None: nullcontext()  # type: ignore[method-assign]  # no waiting
-    retry.Backoff.compute_seconds = lambda self, failures, retry_after: 0.001  # type: ignore[method-assign]
+    retry.Backoff.compute_wait = lambda self, failures, retry_after: 0.001  # type: ignore[method-assign]
     before = folder / "before"
     before.mkdir(parents=True)
     if url_before:

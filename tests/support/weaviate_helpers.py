@@ -34,7 +34,7 @@ class FiveWords(SixWords):
 
     def embed_batch(self, texts: Sequence[str]) -> list[list[float]]:
         """Return one vector a text."""
-        return [vector[:5] for vector in super().raw(texts)]
+        return [vector[:5] for vector in super().embed_batch(texts)]
 
 
 def make_six_words() -> Embedder:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from entrez_kit.base.errors import InvalidInput, NotConfigured
 from entrez_kit.base.extras import install_hint, require
-from entrez_kit.base.input_files import read_input
+from entrez_kit.base.input_files import cannot_read_error, read_input
 
 NAMESPACE: Final = "http://purl.org/net/xbiblio/csl"
 _TAG: Final = f"{{{NAMESPACE}}}"
@@ -54,8 +54,8 @@ def _parse_style(name: str) -> Any:
 
     parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
     problem = "it has no bibliography"
+    path = _find_style(name)
     try:
-        path = _find_style(name)
         root = etree.fromstring(read_input(path, name, limit=MAX_STYLE_BYTES), parser)
         parent = [one.get("href", "") for one in find_all(root, "link", rel="independent-parent")]
         if parent and name.endswith(SUFFIX):
@@ -63,8 +63,10 @@ def _parse_style(name: str) -> Any:
             root = etree.fromstring(path.read_bytes(), parser)
         if root.tag == f"{_TAG}style" and find_all(root, "bibliography"):
             return root
-    except (etree.XMLSyntaxError, OSError) as exc:
-        problem = str(getattr(exc, "strerror", None) or "it is not XML")
+    except OSError as exc:
+        raise cannot_read_error(path, exc, invalid_input=f"citation_styles={name}", reason="bad_style") from None
+    except etree.XMLSyntaxError:
+        problem = "it is not XML"
     raise InvalidInput(
         f"The citation style {name} cannot be used: {problem}.",
         invalid_input=f"citation_styles={name}",

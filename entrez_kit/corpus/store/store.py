@@ -343,9 +343,9 @@ class Store(CorpusFile):
 
 def _unknown_key(connection: sqlite3.Connection, query_key: str) -> EntityNotFound:
     known = [row[0] for row in connection.execute("SELECT query_key FROM checkpoints ORDER BY query_key LIMIT 20")]
-    listed = f"The known keys are: {', '.join(known)}." if known else "The corpus has no queries yet."
+    listed = f"The existing corpora are: {', '.join(known)}." if known else "No corpus exists yet."
     return EntityNotFound(
-        f"The corpus has no query {query_key!r}.",
+        f"The corpus {query_key!r} does not exist.",
         invalid_input=f"query_key={query_key}",
         recovery_hint=FrontendText(
             f"{listed} To create one, call ", NextCall("sync_delta", query_key=query_key, term=...), "."

@@ -7,7 +7,7 @@ from typing import ClassVar, Final, Literal
 from pydantic import Field
 
 from entrez_kit.base.errors import AmbiguousQuery, EntrezKitError, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import Argument, FrontendText, join_names
+from entrez_kit.base.frontend_text import Argument, FrontendText, NextCall, join_names
 from entrez_kit.core.model import Request, Result, Warn, Warned, omit_if_empty
 from entrez_kit.core.operation import StreamOperation
 from entrez_kit.core.outcomes import BatchedOutcomes, build_missing_error
@@ -110,15 +110,23 @@ class Symbols(BatchedOutcomes[str, SymbolOutcome]):
 
     def missing_error(self) -> EntrezKitError | None:
         """Return the error for symbols without exactly one gene."""
-        named = join_names(one.input for one in self.missing)
-        hint = FrontendText("An ambiguous symbol lists its candidates; name an ", Argument("organism"), " to choose.")
+        named, share = join_names(one.input for one in self.missing), f"{len(self.missing)} of {len(self._inputs)}"
+        statuses = {one.status for one in self.missing}
+        choose = FrontendText("An ambiguous symbol lists its candidates; give ", Argument("organism"), " to choose.")
+        search = FrontendText("Check the spelling, or search by name: call ", NextCall("search_genes", query=...), ".")
+        if statuses == {"not_found"}:
+            message, hint = f"No gene has the symbol {named} ({share} symbols).", search
+        elif "ambiguous" in statuses:
+            message, hint = f"No single gene for {share} symbols: {named}.", choose
+        else:
+            message, hint = f"No gene for {share} symbols: {named}.", search
         return build_missing_error(
             self.missing,
             self.found,
             "input",
             unanswered=f"NCBI did not answer for all symbols; missing: {named}.",
             invalid=None,
-            unknown=(f"No single gene for {len(self.missing)} of {len(self._inputs)} symbols: {named}.", hint),
+            unknown=(message, hint),
         )
 
 

@@ -316,14 +316,14 @@ def unknown_order_error(order: str) -> InvalidInput:
     return InvalidInput(
         f"A copy of PubMed cannot sort by {order!r}.",
         invalid_input=f"sort={order}",
-        recovery_hint="Sort by pub_date, Author, JournalName or most recent; relevance is computed with BM25.",
+        recovery_hint="Sort by pub_date, Author, JournalName, most recent or relevance.",
         details={"reason": "not_in_copy", "part": order},
     )
 
 
 _REASONS: Final = {
     Fidelity.EXACT_PHRASE: "phrases are matched literally, without PubMed's list of phrases",
-    Fidelity.APPROXIMATE: "PubMed maps words without a field with tables that it does not publish",
+    Fidelity.APPROXIMATE: "PubMed does not publish how it maps words without a field",
 }
 
 
@@ -334,7 +334,7 @@ def _describe_fidelity(found: Found, order: str | None) -> str:
         fidelity = Fidelity.APPROXIMATE
         reasons.append("MeSH of the copy lacks a heading of the query, so narrower headings are not included")
     if order == "relevance":
-        reasons.append("the order is BM25, not PubMed's Best Match")
+        reasons.append("relevance is computed with BM25, which differs from PubMed's Best Match")
     return "; ".join([str(fidelity), *reasons])
 
 

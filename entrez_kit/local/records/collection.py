@@ -16,7 +16,7 @@ from lxml import etree
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.frontend_text import Argument, FrontendText
-from entrez_kit.base.input_files import open_input, too_large
+from entrez_kit.base.input_files import cannot_read_error, open_input, too_large
 from entrez_kit.local.records.document import Document
 from entrez_kit.local.records.fixture_files import read_fixtures
 from entrez_kit.local.records.terms import extract_terms
@@ -246,10 +246,10 @@ def _read_path(path: Path) -> Iterator[tuple[str, bytes]]:
                     if raw:
                         check_record(pmid, raw, file)
                     yield pmid, raw
-        except FileNotFoundError:
-            raise _unusable_error(file, "it does not exist") from None
-        except (OSError, EOFError, zlib.error) as exc:
-            raise _unusable_error(file, f"it cannot be read ({type(exc).__name__})") from None
+        except (EOFError, zlib.error, gzip.BadGzipFile) as exc:
+            raise _unusable_error(file, f"it cannot be decompressed ({exc})") from None
+        except OSError as exc:
+            raise cannot_read_error(file, exc, invalid_input=f"corpus={file}", reason="bad_corpus") from None
 
 
 def _unpack(packed: IO[bytes], file: Path) -> IO[bytes]:

@@ -15,9 +15,9 @@ from entrez_kit.references.check.models import CheckedReference
 
 MAX_CANDIDATES: Final = 5
 ANOTHER_WORK: Final[Mapping[FoundBy, str]] = {
-    "identifier": "the identifier belongs to another work",
+    "identifier": "the identifier belongs to a different article",
     "citation": "a different article is at this journal, volume and page",
-    "title": "the record with this title is another work",
+    "title": "a different article has this title",
 }
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.identifiers import normalize_doi
-from entrez_kit.base.input_files import open_input, read_lines
+from entrez_kit.base.input_files import cannot_read_error, open_input, read_lines
 from entrez_kit.pubmed.models import Standing, StandingNotice, StandingStatus
 from entrez_kit.references.check.crossref_records import determine_standing_by_notices
 
@@ -62,7 +62,7 @@ def read_retraction_watch(path: Path) -> RetractionWatch:
                     found.by_id.setdefault(key, []).append(notice)
                     found.newest = max(found.newest, notice.date or "")
     except OSError as exc:
-        raise _unusable(path, f"it cannot be read ({exc.strerror or type(exc).__name__})") from None
+        raise cannot_read_error(path, exc, reason="bad_file") from None
     except csv.Error as exc:
         raise _unusable(path, f"it cannot be read: {exc}") from None
     if not found.by_id:

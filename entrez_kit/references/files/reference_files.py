@@ -85,6 +85,11 @@ def encode_text(text: str, encoding: str) -> bytes:
         return text.encode("utf-8")
 
 
+def find_kind(text: str) -> str | None:
+    """Return the format of a file by its beginning; None if it is unknown."""
+    return next((kind for kind, sign in _SIGNS if sign.match(text)), None)
+
+
 def detect_kind(text: str, name: str, suffix: str, *, hint: str = HINT) -> str:
     """Detect the format of a file by its suffix, or else by its beginning: bibtex, ris, csl, nbib or ids.
 
@@ -92,7 +97,7 @@ def detect_kind(text: str, name: str, suffix: str, *, hint: str = HINT) -> str:
         InvalidInput: the format is unknown.
     """
     known = KINDS.get(suffix.lower())
-    looks = next((kind for kind, sign in _SIGNS if sign.match(text)), None)
+    looks = find_kind(text)
     if known is not None and known != "ids":
         return known
     # PubMed saves MEDLINE files as .txt, and a .txt file can have any format. Piped input is treated as text.

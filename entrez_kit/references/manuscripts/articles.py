@@ -151,7 +151,7 @@ def read_pdf(content: bytes, name: str) -> Manuscript:
     try:
         text = read_pdf(content).text
     except UpstreamError as exc:
-        raise unreadable_error(name, str(exc.details.get("what") or exc.message).rstrip(".")) from None
+        raise unreadable_error(name, f"this file {exc.details['what']}") from None
     # An empty line is the end of a page.
     pasted = read_list("\n".join(line or "\f" for line in text.splitlines()))
     before = pasted.lines.start - 1 if pasted.has_heading else None

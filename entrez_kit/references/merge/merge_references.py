@@ -16,6 +16,7 @@ from entrez_kit.references.merge.compare import PairVerdict, Relation
 from entrez_kit.references.merge.entries import Entry, read_entries
 from entrez_kit.references.merge.grouping import Linked, Pair, compare_records, link_records, order_pair
 from entrez_kit.references.merge.models import (
+    READABLE,
     DatabaseFigures,
     Decision,
     FileToMerge,
@@ -143,7 +144,7 @@ def _read_file(file: FileToMerge) -> tuple[str, ReferenceFile | list[Reference],
         if not read.references:
             raise InvalidInput(f"{name} contains no records.", invalid_input=name, details={"reason": "bad_file"})
         return "csv", read, read.warnings
-    kind = detect_kind(text, name, suffix)
+    kind = detect_kind(text, name, suffix, hint=READABLE)
     if kind == "ids":
         return "list", *_read_list(text, name)
     read = read_reference_file(text, name, kind)

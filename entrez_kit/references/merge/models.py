@@ -15,6 +15,11 @@ from entrez_kit.references.merge.works import FILES, MergedWork
 
 MAX_FILES: Final = 200
 MAX_TEXT: Final = 512 * 1024 * 1024
+READABLE: Final = (
+    "Name a file of references (.ris, .nbib, .bib, .json, .xml, .csv, .tsv), a list of ids or references (.txt), or a "
+    "manuscript (.docx, .tex, .md, .pdf)."
+)
+"""The hint for a file that cannot be merged."""
 
 
 def _read_path(value: Any) -> Any:
@@ -24,7 +29,7 @@ def _read_path(value: Any) -> Any:
         from entrez_kit.references.files.reference_files import decode_file
 
         path = Path(value)
-        return {"file": str(path), "text": decode_file(read_input(path, str(path)), str(path)).text}
+        return {"file": str(path), "text": decode_file(read_input(path, str(path)), str(path), hint=READABLE).text}
     return value
 
 

@@ -29,6 +29,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from entrez_kit.base import __version__
 from entrez_kit.base.errors import InvalidInput, StoreError
+from entrez_kit.base.input_files import cannot_read_error
 from entrez_kit.base.part_files import create_part
 from entrez_kit.base.private_files import refuse_foreign_links
 
@@ -290,16 +291,11 @@ class ArchiveReader:
         self.path = path
         self._lock = Lock()
         try:
-            if not path.is_file():
-                raise OSError("it is not a file" if path.exists() else "it does not exist")
+            if path.exists() and not (path.is_file() or path.is_dir()):  # opening a pipe would block
+                raise OSError("it is not a regular file")
             self._file: BinaryIO = path.open("rb")
         except OSError as exc:
-            raise InvalidInput(
-                f"The recording {path} cannot be read: {exc.strerror or exc}.",
-                invalid_input=f"replay={path}",
-                recovery_hint="Check the name of the file.",
-                details={"reason": "cannot_read"},
-            ) from None
+            raise cannot_read_error(path, exc, invalid_input=f"replay={path}") from None
         try:
             self._verify()
         except BaseException:
@@ -314,7 +310,7 @@ class ArchiveReader:
         tail = self._file.read()
         found = _COMMENT.fullmatch(tail[_END.size :])
         if found is None:
-            raise self.damage_error("its end", "it does not end with the hash of a recording")
+            raise self.damage_error("its end", "the hash at its end is missing")
         intact = _compute_start_hash(self._file, size - _COMMENT_BYTES) == found[1].decode()
         try:
             signature, *_, directory_bytes, _, comment = _END.unpack(tail[: _END.size])
@@ -323,16 +319,16 @@ class ArchiveReader:
             self._zip = zipfile.ZipFile(self._file)
             entries = self._zip.infolist()
         except (zipfile.BadZipFile, struct.error, OSError, ValueError, NotImplementedError, RecursionError):
-            raise self.damage_error("the list of its parts", "the list cannot be read") from None
+            raise self.damage_error("the list of its parts", "the list of its parts cannot be read") from None
         self._check_entries(entries, size)
         if not intact:
             part = self._find_damaged() or "the list of its parts"
-            raise self.damage_error(part, "the file does not have the hash that it had when it was written")
+            raise self.damage_error(part, f"the file was changed after it was written ({part})")
         self.manifest = self._read_manifest()
         if {one.filename for one in entries} != {MANIFEST, *self.manifest.parts}:
             raise self.damage_error("the list of its parts", "the manifest lists other parts")
         if REQUESTS not in self.manifest.parts:
-            raise self.damage_error(REQUESTS, "it is missing")
+            raise self.damage_error(REQUESTS, f"{REQUESTS} is missing")
 
     def _check_entries(self, entries: list[zipfile.ZipInfo], size: int) -> None:
         """Refuse names, sizes and methods that no recording has, before any part is decompressed."""
@@ -344,12 +340,12 @@ class ArchiveReader:
             raise self.damage_error("the list of its parts", "its parts are too large for the size of the file")
         for one in entries:
             if one.filename != MANIFEST and not _PART_NAME.fullmatch(one.filename):
-                raise self.damage_error(one.filename[:100], "no recording has a part with this name")
+                raise self.damage_error(one.filename[:100], f"the part {one.filename[:100]} is unknown")
             limit = MAX_TOTAL_BYTES if one.filename in (REQUESTS, CRATE) else MAX_PART_BYTES
             if one.file_size > limit:
-                raise self.damage_error(one.filename, f"it has more than {limit:,} bytes")
+                raise self.damage_error(one.filename, f"{one.filename} has more than {limit:,} bytes")
             if one.flag_bits & 1 or one.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                raise self.damage_error(one.filename, "it is encrypted, or its compression is unknown")
+                raise self.damage_error(one.filename, f"{one.filename} is encrypted, or its compression is unknown")
 
     def _read_manifest(self) -> Manifest:
         try:
@@ -365,7 +361,7 @@ class ArchiveReader:
                 )
             return Manifest.model_validate_json(content)
         except (ValidationError, ValueError, RecursionError):
-            raise self.damage_error(MANIFEST, "it is not a valid manifest") from None
+            raise self.damage_error(MANIFEST, f"{MANIFEST} is not a valid manifest") from None
 
     def _find_damaged(self) -> str | None:
         """Return the name of the first part whose content differs from the manifest; None if there is none."""
@@ -391,9 +387,9 @@ class ArchiveReader:
             with self._lock, self._zip.open(name) as stream:
                 content = stream.read(MAX_PART_BYTES + 1)
         except (zipfile.BadZipFile, zlib.error, OSError, EOFError, KeyError, RuntimeError, NotImplementedError):
-            raise self.damage_error(name, "it is missing, or cannot be decompressed") from None
+            raise self.damage_error(name, f"{name} is missing, or cannot be decompressed") from None
         if len(content) > MAX_PART_BYTES:
-            raise self.damage_error(name, f"it has more than {MAX_PART_BYTES:,} bytes")
+            raise self.damage_error(name, f"{name} has more than {MAX_PART_BYTES:,} bytes")
         return content
 
     def read(self, name: str) -> bytes:
@@ -404,7 +400,7 @@ class ArchiveReader:
         """
         content, part = self._read_entry(name), self.manifest.parts.get(name)
         if part is None or hashlib.sha256(content).hexdigest() != part.sha256:
-            raise self.damage_error(name, "its hash is not that of the manifest")
+            raise self.damage_error(name, f"the hash of {name} is not that of the manifest")
         return content
 
     def yield_requests(self) -> Iterator[RecordedRequest]:
@@ -420,14 +416,19 @@ class ArchiveReader:
                     digest.update(line)
                     yield RecordedRequest.model_validate_json(line)
         except (zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, RuntimeError):
-            raise self.damage_error(REQUESTS, "it is not a valid list of requests") from None
+            raise self.damage_error(REQUESTS, f"{REQUESTS} is not a valid list of requests") from None
         if digest.hexdigest() != part.sha256:
-            raise self.damage_error(REQUESTS, "its hash is not that of the manifest")
+            raise self.damage_error(REQUESTS, f"the hash of {REQUESTS} is not that of the manifest")
 
     def damage_error(self, part: str, why: str) -> StoreError:
-        """Return the error for a damaged part."""
+        """Return the error for a damaged part.
+
+        Args:
+            part: the part, for the details.
+            why: the problem, with the name of the part.
+        """
         return StoreError(
-            f"The recording {self.path} is damaged, or is not a recording: {part}: {why}.",
+            f"{self.path} is damaged or is not a recording: {why}.",
             invalid_input=f"replay={self.path}",
             recovery_hint="Get the file again from its source, or record the command again.",
             details={"reason": "damaged_recording", "path": str(self.path), "part": part},

@@ -68,7 +68,7 @@ class Replay:
             self._settings = self._read_settings()
         except ValueError:
             self._archive.close()
-            raise self._archive.damage_error(MANIFEST, "it has an invalid time or setting") from None
+            raise self._archive.damage_error(MANIFEST, f"{MANIFEST} has an invalid time or setting") from None
         except BaseException:
             self._archive.close()
             raise
@@ -129,7 +129,7 @@ class Replay:
             raise error
         recorded = found.reply
         if recorded is None:
-            raise self._archive.damage_error(REQUESTS, "a request has no outcome")
+            raise self._archive.damage_error(REQUESTS, f"a request in {REQUESTS} has no outcome")
         content = self._archive.read(recorded.part)
         in_flight.add_received(len(content))
         if recorded.fidelity and (trace := tracing.get_current_trace()) is not None:
@@ -163,7 +163,7 @@ class Replay:
             raise self._load_error(found.error)
         page = found.download
         if page is None:
-            raise self._archive.damage_error(REQUESTS, "a download has no outcome")
+            raise self._archive.damage_error(REQUESTS, f"a download in {REQUESTS} has no outcome")
         return Downloaded(page.url, self._archive.read(page.part), page.content_type, page.kind, page.hops)
 
     def _take_next(self, key: str, target: str, *, repeats: bool) -> RecordedRequest | None:
@@ -206,7 +206,7 @@ class Replay:
                 error.reply = RefusedReply(int(refused["status"]), str(refused["content_type"]), body)
             return error
         except (InvalidDocument, KeyError, TypeError, ValueError):
-            return self._archive.damage_error(REQUESTS, "an error is invalid")
+            return self._archive.damage_error(REQUESTS, f"an error in {REQUESTS} is invalid")
 
     def finish(self, status: int | None = None) -> None:
         """Do nothing: a replay changes no recording."""

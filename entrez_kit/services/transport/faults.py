@@ -20,7 +20,9 @@ FEW: Final = 2
 """Retries if the connection is refused or the name is unknown: this seldom changes within a minute."""
 
 _DOCTOR: Final = PerFrontend(
-    "; `entrez-kit doctor` finds the hop that fails", tools="", python="; `entrez-kit doctor` finds the hop that fails"
+    "; `entrez-kit doctor` shows the step that fails",
+    tools="",
+    python="; `entrez-kit doctor` shows the step that fails",
 )
 _TEXTS: Final[Mapping[str, tuple[str, Text]]] = {
     "dns": (

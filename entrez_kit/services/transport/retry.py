@@ -49,7 +49,7 @@ class Backoff:
     cap: float = 10.0
     spread: float = 0.25
 
-    def compute_seconds(self, failures: int, retry_after: float | None) -> float:
+    def compute_wait(self, failures: int, retry_after: float | None) -> float:
         """Return the seconds to wait after this many failures; a time that the service asked for has priority."""
         if retry_after is not None:
             return min(retry_after, RETRY_AFTER_CAP_SECONDS) + _CHANCE.uniform(0, RETRY_AFTER_JITTER_SECONDS)
@@ -88,7 +88,7 @@ def run(
         doubtful += fault.at_most is not None
         if number > retries or (fault.at_most is not None and doubtful > fault.at_most):
             raise fault
-        wait = backoff.compute_seconds(number, fault.wait)
+        wait = backoff.compute_wait(number, fault.wait)
         if time.monotonic() + wait >= deadline:
             raise OutOfTime(fault)
         announce(number, wait, fault)

@@ -175,8 +175,8 @@ def test_an_unknown_command_suggests_a_similar_name(alone: Cli) -> None:
         (("search", "crispr", "--color", "pink"), "--color"),
         (("search", "crispr", "-f", "parquet"), "--format parquet"),
         (("search", "crispr", "-f", "nonsense"), "--format nonsense"),
-        (("search", "crispr", "--json", "-f", "csv"), "contradict"),
-        (("fetch",), "No identifiers"),
+        (("search", "crispr", "--json", "-f", "csv"), "--json cannot be used with --format csv"),
+        (("fetch",), "No ids"),
         (("fetch", "1", "--detail", "everything"), "--detail"),
         (("check", "a.bib", "--only", "some"), "'--only': 'some' is not one of"),
         (("match", "--author", "Smith J", "--author", "Doe K"), "was given 2: Smith J, Doe K"),
@@ -285,8 +285,8 @@ def test_verbose_reports_requests_cache_hits_and_time_on_stderr(cli: Cli) -> Non
     first = cli("search", "crispr", "-v").err
     second = cli("search", "crispr", "-v").err
 
-    assert re.search(r"Request: [0-9a-f]{12}, 1 exchange \(0 from the cache\), 1 attempt, \d+ ms", first)
-    assert re.search(r"1 exchange \(1 from the cache\), 0 attempts", second)
+    assert re.search(r"Request id: [0-9a-f]{12}, 1 request \(0 from the cache, 0 repeated\), \d+ ms", first)
+    assert re.search(r"1 request \(1 from the cache, 0 repeated\)", second)
     assert cli("search", "crispr", "-v").out == cli("search", "crispr").out
 
 

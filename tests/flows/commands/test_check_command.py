@@ -274,7 +274,8 @@ def test_a_missing_file_or_a_folder_ends_with_status_2(alone: Cli, tmp_path: Pat
     for path in (tmp_path / "none.bib", tmp_path):
         done = alone("check", str(path))
         assert done.status == 2
-        assert "cannot be read" in read_error(done)["message"]
+        error = read_error(done)
+        assert (error["invalid_input"], error["details"]["reason"]) == (str(path), "cannot_read")
 
 
 def test_a_file_without_read_permission_ends_with_status_2(

@@ -344,7 +344,7 @@ def test_dropped_query_parts_are_warnings_and_omitted_results_are_a_note(cli: Cl
     more = cli("db", "search", "mesh", "diabetes", "-n", "2", "-f", "ids")
 
     assert err.startswith("Warning: ")
-    assert "Note: 5 more: add --offset 2" in more.err
+    assert "Note: 5 more results. Add --offset 2" in more.err
 
 
 @pytest.mark.process

@@ -206,4 +206,4 @@ def test_a_terminal_reports_that_the_machine_is_healthy() -> None:
     ended = on_terminal("doctor", "--demo")
 
     assert ended.status == 0
-    assert "All is well." in ended.out
+    assert "No problems found." in ended.out

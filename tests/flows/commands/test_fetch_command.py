@@ -37,7 +37,7 @@ def test_there_is_one_outcome_per_input_in_order(cli: Cli) -> None:
         ("nonsense", "invalid"),
         "99000050",
     ]
-    assert found[1]["error"] == {"code": "ENTITY_NOT_FOUND", "message": "PubMed has no record 12"}
+    assert found[1]["error"] == {"code": "ENTITY_NOT_FOUND", "message": "PubMed has no record of 12"}
     assert found[4]["error"]["code"] == "INVALID_INPUT"
 
 
@@ -49,7 +49,7 @@ def test_a_partial_result_ends_with_status_4_and_names_the_missing_ids(cli: Cli,
     assert done.status == 4
     assert done.out
     if form == "table":
-        assert "PubMed has no record for 2 of 6 inputs: 12, nonsense." in done.err
+        assert "12 (not in PubMed), nonsense (not an id)" in done.err
     else:
         assert [item["input"] for item in read_error(done)["details"]["missing"]] == ["12", "nonsense"]
 

@@ -319,7 +319,7 @@ def test_failing_sources_are_an_error_and_not_a_missing_text(
     cli: Cli, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "entrez_kit.services.transport.retry.Backoff.compute_seconds", lambda self, failures, asked: 0.001
+        "entrez_kit.services.transport.retry.Backoff.compute_wait", lambda self, failures, asked: 0.001
     )
     monkeypatch.setenv("NCBI_MAX_RETRIES", "0")
     monkeypatch.setenv("EUROPEPMC_MAX_RETRIES", "0")
@@ -351,7 +351,7 @@ def test_a_text_is_not_reported_as_missing_if_a_source_failed(
     cli: Cli, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "entrez_kit.services.transport.retry.Backoff.compute_seconds", lambda self, failures, asked: 0.001
+        "entrez_kit.services.transport.retry.Backoff.compute_wait", lambda self, failures, asked: 0.001
     )
     monkeypatch.setenv("EUROPEPMC_MAX_RETRIES", "0")
     sandbox.take_down("europepmc_search")

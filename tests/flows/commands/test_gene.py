@@ -294,7 +294,7 @@ def test_get_reads_every_format_that_search_prints(gene: Cli, form: str) -> None
 def test_pubmed_notes_how_many_articles_a_page_leaves_out(gene: Cli, form: str) -> None:
     done = gene("pubmed", "NCBIGene:672", "--limit", "2", "-f", form)
 
-    assert "Note: 1 more: add --offset 2, or --limit 3" in done.err
+    assert "Note: 1 more result. Add --offset 2 or --limit 3 to show it." in done.err
     rest = gene("pubmed", "NCBIGene:672", "--offset", "2", "-f", form)
     assert "99000030" in rest.out
     assert rest.err == ""

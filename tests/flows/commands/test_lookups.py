@@ -328,6 +328,30 @@ def test_refresh_is_rejected_offline(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize(
+    "words",
+    [
+        ("match", "--year", "19"),
+        ("db", "fetch", "nuccore", "1", "--rettype", "x-y"),
+        ("db", "link", "1", "--link-name", "a b"),
+    ],
+)
+def test_a_pattern_is_described_in_words_with_the_value(cli: Cli, words: tuple[str, ...]) -> None:
+    message = read_error(cli(*words, "--json"))["message"]
+
+    assert words[-1] in message
+    assert "^" not in message
+
+
+def test_ids_without_a_record_are_named_with_the_reason(cli: Cli) -> None:
+    mixed = read_error(cli("fetch", "99000001", "abc", "99999999", "--json"))
+    alike = read_error(cli("fetch", "99000001", "99999999", "--json"))
+
+    assert "abc (not an id)" in mixed["message"]
+    assert "99999999 (not in PubMed)" in mixed["message"]
+    assert "abc" not in alike["message"]
+
+
+@pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (("convert", "foo", "99000001"), "not a PMID, PMCID or DOI"),

@@ -339,7 +339,7 @@ def test_count_prints_only_the_number(cli: Cli, command: tuple[str, ...], path: 
 
     assert (done.status, done.out) == (0, f"{document}\n"), done.err
     assert done.out == cli(*command, "-f", "count").out
-    assert "more: add" not in done.err
+    assert "more result" not in done.err
 
 
 def test_count_is_rejected_for_a_command_without_a_total(cli: Cli) -> None:

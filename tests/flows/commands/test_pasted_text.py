@@ -47,7 +47,7 @@ def test_a_pasted_reference_list_is_rejected_with_its_line_and_without_a_request
     read = cli(*command, "-i", str(file), "--json")
     typed = cli(*command, text.splitlines()[0], "--json")
 
-    for done, place in ((piped, "Line 1 of standard input"), (read, f"Line 2 of {file}"), (typed, "The argument")):
+    for done, place in ((piped, "standard input, line 1: "), (read, f"{file}, line 2: "), (typed, "The arguments: ")):
         assert (done.status, done.out) == (2, ""), done.err
         error = json.loads(done.err.strip().splitlines()[-1])["error"]
         assert error["code"] == "INVALID_INPUT"
@@ -120,4 +120,4 @@ def test_the_program_rejects_text_in_place_of_identifiers(program: Program) -> N
     done = program("--demo", "fetch", "-", "--json", stdin=VANCOUVER.encode())
 
     assert (done.status, done.out) == (2, "")
-    assert "Line 1 of standard input is not a list of identifiers" in done.err
+    assert "standard input, line 1: " in done.err

@@ -96,3 +96,50 @@ def test_a_file_of_references_is_cited_in_any_style_with_numbers(alone: Cli) -> 
     cited = json.loads(alone("cite", "refs.bib", "--style", "apa,the lancet").out)["citations"]
     assert [one["key"] for one in cited] == KEYS
     assert all(set(one["citations"]) == {"apa", "the-lancet"} for one in cited)
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (("check", "none.bib"), "none.bib"),
+        (("cite", "none.bib"), "none.bib"),
+        (("merge", "refs.bib", "none.ris"), "none.ris"),
+        (("fetch", "-i", "none.txt"), "input=none.txt"),
+        (("match", "none.csv"), "none.csv"),
+        (("strategy", "lint", "none.txt"), "none.txt"),
+        (("search", "crispr", "--replay", "none.ekz"), "replay=none.ekz"),
+    ],
+)
+def test_a_missing_file_is_named_with_the_current_folder(alone: Cli, words: tuple[str, ...], named: str) -> None:
+    done = alone(*words)
+    error = read_error(done)
+
+    assert (done.status, done.out) == (2, "")
+    assert (error["invalid_input"], error["details"]["reason"]) == (named, "cannot_read")
+    assert str(Path.cwd()) in error["recovery_hint"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "kind"),
+    [
+        ("refs.ris", "TY  - JOUR\nTI  - A title\nER  - \n", "RIS"),
+        ("export.txt", "TY  - JOUR\nTI  - A title\nER  - \n", "RIS"),
+        ("refs.nbib", "PMID- 99000001\nTI  - A title\n", "MEDLINE"),
+        ("refs.json", '[{"type": "article-journal", "title": "A title"}]', "CSL-JSON"),
+    ],
+)
+def test_match_names_the_format_of_a_file_that_it_does_not_read(alone: Cli, name: str, content: str, kind: str) -> None:
+    Path(name).write_text(content, encoding="utf-8")
+    done = alone("match", name)
+
+    assert done.status == 2
+    assert read_error(done)["invalid_input"] == name
+    assert kind in read_error(done)["message"]
+
+
+def test_a_database_of_a_file_that_is_not_merged_is_refused_with_the_merged_files(alone: Cli) -> None:
+    done = alone("merge", "refs.bib", "--source", "CINAHL=export.ris")
+
+    assert done.status == 2
+    assert read_error(done)["invalid_input"] == "source=CINAHL=export.ris"
+    assert "refs.bib" in read_error(done)["message"]

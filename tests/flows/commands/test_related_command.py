@@ -215,7 +215,7 @@ def test_a_multiline_file_format_is_rejected_as_a_table_cell(cli: Cli, form: str
 def test_the_number_of_omitted_articles_is_noted_in_every_format(cli: Cli, form: str) -> None:
     done = cli("related", "99000001", "-n", "2", "-f", form)
 
-    assert re.search(r"Note: [0-9]+ more: add -n [0-9]+", done.err)
+    assert re.search(r"Note: [0-9]+ more results?\. Add -n [0-9]+", done.err)
 
 
 def test_failing_summaries_end_with_status_4_and_name_the_missing_information(cli: Cli, sandbox: Sandbox) -> None:

@@ -197,16 +197,16 @@ def test_warnings_name_flags_on_stderr_and_fields_in_the_document(cli: Cli) -> N
         assert "without --journal: 7" in text
         assert "`" not in text
     hidden = cli("search", "crispr", "--species", "humans", "-f", "ids").err
-    assert "cannot match --species" in hidden
+    assert "no MeSH terms (yet) for --species" in hidden
     messages = " ".join(warning["message"] for warning in read_document(cli(*arguments))["warnings"])
     assert "without `journal`: 7" in messages
     dated = cli("search", "crispr", "--max-date", "1900", "-f", "table").err
-    assert "--min-date/--max-date excludes all of them" in " ".join(dated.split())
+    assert "Without --min-date/--max-date the query finds" in " ".join(dated.split())
 
 
 @pytest.mark.parametrize("form", ["table", "ids", "csv", "tsv", "jsonl", "md"])
 def test_the_number_of_omitted_results_is_noted_in_every_format(cli: Cli, form: str) -> None:
-    assert "Note: 11 more: add --offset 3" in cli("search", "crispr", "-n", "3", "-f", form).err
+    assert "Note: 11 more results. Add --offset 3" in cli("search", "crispr", "-n", "3", "-f", form).err
 
 
 def test_strict_ends_with_status_2_and_still_prints_the_document(cli: Cli) -> None:
@@ -297,7 +297,7 @@ def test_a_table_shows_the_total_and_how_to_continue(cli: Cli) -> None:
 
     assert "1–3 of 14" in done.out
     assert "Searched for:" in done.out
-    assert done.err == "Note: 11 more: add --offset 3\n"
+    assert done.err == "Note: 11 more results. Add --offset 3 to show them.\n"
     assert "4–5 of 14" in cli("search", "crispr", "-n", "2", "--offset", "3", "-f", "table").out
 
 
@@ -525,7 +525,7 @@ def test_results_can_be_written_to_a_file_for_a_reference_manager(cli: Cli, tmp_
     assert len(json.loads(cli("search", "crispr", "-n", "3", "-f", "csl").out)) == 3
     assert cli("search", "crispr", "-n", "2", "-f", "nbib").out.count("PMID- ") == 2
     assert cli("search", "crispr", "-n", "2", "-f", "xml").out.count("<MedlineCitation ") == 1  # and one book
-    assert "more: add --offset 2" in cli("search", "crispr", "-n", "2", "-f", "bibtex").err
+    assert "Add --offset 2" in cli("search", "crispr", "-n", "2", "-f", "bibtex").err
 
 
 def test_a_file_without_results_is_empty_and_an_unknown_term_is_reported(cli: Cli) -> None:

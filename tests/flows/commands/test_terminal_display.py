@@ -131,7 +131,7 @@ def test_errors_show_a_message_a_hint_and_with_verbose_the_request(capsys: pytes
         f"Hint: {error.recovery_hint}",
     ]
     report(ReportState(format="table", verbose=True).state, error, "abc123")
-    assert capsys.readouterr().err.splitlines()[-1] == "Request: abc123 (RATE_LIMITED)"
+    assert capsys.readouterr().err.splitlines()[-1] == "Request id: abc123 (RATE_LIMITED)"
 
 
 def test_an_error_sends_no_control_sequences_to_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:

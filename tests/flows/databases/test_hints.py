@@ -91,7 +91,7 @@ CASES = {
         SUMMARY,
         {**GENE, "ids": ["7157", "999999"]},
         "ENTITY_NOT_FOUND",
-        "Check the ids. To find the record, call entrez_search",
+        "Check the ids, or call entrez_search",
         "entrez_search",
         {**GENE, "term": "BRCA1"},
     ),

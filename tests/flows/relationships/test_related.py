@@ -168,8 +168,7 @@ def test_a_pmid_that_does_not_exist_gets_no_links(sandbox: Sandbox, kit_for: Kit
     for relation in ("similar", "citedin", "references"):
         with pytest.raises(EntityNotFound) as caught:
             fetch_related(kit_for(sandbox), "12", relation)
-        assert caught.value.invalid_input == "12"
-        assert "PMID 12" in caught.value.message
+        assert (caught.value.invalid_input, caught.value.reason) == ("12", "not_found")
         assert "search_articles" in caught.value.recovery_hint
 
 

@@ -132,7 +132,7 @@ async def test_an_invalid_id_is_not_reported_as_a_missing_record(services: Serve
     neither = await fetch_summary_error(services, ["abc", "99999999"])
     beside = await fetch_summary_error(services, ["abc", "9606"])
 
-    assert neither["message"] == "taxonomy has no record 99999999. Not ids of taxonomy: abc."
+    assert neither["message"] == "taxonomy has no record of 99999999. Not ids of taxonomy: abc."
     assert beside["message"] == "Not ids of taxonomy: abc."
 
 

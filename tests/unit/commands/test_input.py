@@ -66,7 +66,7 @@ PROSE = (
 @pytest.mark.parametrize("prose", PROSE)
 @pytest.mark.parametrize("before", ["", "99000001\n", "# mine\n\n99000001 PMC99000002\n"])
 def test_text_is_rejected_with_its_line_and_no_number_in_it_is_an_identifier(prose: str, before: str) -> None:
-    with pytest.raises(InvalidInput, match=f"Line {before.count(chr(10)) + 1} of the test is not a list") as caught:
+    with pytest.raises(InvalidInput, match=f"the test, line {before.count(chr(10)) + 1}: .* is not an id") as caught:
         read_ids(f"{before}{prose}\n99000002\n")
 
     assert caught.value.details == {"reason": "not_identifiers", "line": before.count("\n") + 1}
@@ -81,9 +81,9 @@ def test_text_in_an_argument_a_cell_or_json_is_rejected_too(prose: str) -> None:
         json.dumps({"pmids": ["99000001", prose]}, indent=1),
         f'title\tpmid\nx\t"{cell}"\n',
     ):
-        with pytest.raises(InvalidInput, match="is not a list of identifiers"):
+        with pytest.raises(InvalidInput, match="is not an id"):
             read_ids(content)
-    with pytest.raises(InvalidInput, match=r"The argument .* is not a list of identifiers"):
+    with pytest.raises(InvalidInput, match=r"The arguments: .* is not an id"):
         _input.read_ids(["99000001", prose])
 
 
@@ -250,9 +250,9 @@ def test_a_file_that_is_unreadable_or_empty_is_named(tmp_path: Path) -> None:
     empty = tmp_path / "empty.txt"
     empty.write_text("# later\n", encoding="utf-8")
 
-    with pytest.raises(InvalidInput, match=r"missing\.txt cannot be read: No such file"):
+    with pytest.raises(InvalidInput, match=r"missing\.txt does not exist"):
         _input.read_ids([], [tmp_path / "missing.txt"])
-    with pytest.raises(InvalidInput, match=r"empty\.txt contains no identifiers"):
+    with pytest.raises(InvalidInput, match=r"empty\.txt contains no ids"):
         _input.read_ids([], [empty])
 
 

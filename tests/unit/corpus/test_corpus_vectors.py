@@ -102,7 +102,7 @@ def test_a_passage_that_a_sync_replaces_during_the_embedding_is_embedded_again(s
         def embed_batch(self, texts: Sequence[str]) -> Any:
             if not self.asked:
                 store.upsert_pubmed_docs([changed.article()])
-            return super().raw(texts)
+            return super().embed_batch(texts)
 
     vectors.embed_missing(store, Embedder(Slow()))
 

@@ -173,12 +173,16 @@ def _write_reply(translation: str, complaints: str) -> str:
     ("translation", "complaint", "says"),
     [
         ('"a"[All Fields]', "<PhraseNotFound>zzqq</PhraseNotFound>", "removed it"),
-        ('"a"[All Fields] AND "zz qq"[Title]', "<PhraseNotFound>zz qq[ti]</PhraseNotFound>", "is still part"),
-        ("Zz qq 7[Next Level] AND a[subtree]", "<PhraseNotFound>Zz qq 7[Next Level]</PhraseNotFound>", "is still part"),
+        ('"a"[All Fields] AND "zz qq"[Title]', "<PhraseNotFound>zz qq[ti]</PhraseNotFound>", "No record matches"),
+        (
+            "Zz qq 7[Next Level] AND a[subtree]",
+            "<PhraseNotFound>Zz qq 7[Next Level]</PhraseNotFound>",
+            "No record matches",
+        ),
         ('"a"[All Fields]', "<FieldNotFound>foo</FieldNotFound>", "searched without it"),
         ("a[Foo]", "<FieldNotFound>foo</FieldNotFound>", "translation of the query contains it"),
         ('"x"[ti] AND "y"[ti]', '<QuotedPhraseNotFound>"x y"[ti]</QuotedPhraseNotFound>', "searched its words"),
-        ('"x y"[Journal]', '<QuotedPhraseNotFound>"x y"[Journal]</QuotedPhraseNotFound>', "is still part"),
+        ('"x y"[Journal]', '<QuotedPhraseNotFound>"x y"[Journal]</QuotedPhraseNotFound>', "No record matches"),
         ('"a"[All Fields]', '<QuotedPhraseNotFound>"x y"</QuotedPhraseNotFound>', "removed it"),
     ],
 )

@@ -180,7 +180,7 @@ class FileServer:
                 failures = 1 if progress() > before else failures + 1
                 if failures > self._settings.ncbi_max_retries:
                     raise exc.error from None
-                wait_until = time.monotonic() + self._backoff.compute_seconds(failures, exc.wait)
+                wait_until = time.monotonic() + self._backoff.compute_wait(failures, exc.wait)
             while time.monotonic() < wait_until:
                 stop_if_cancelled()
                 time.sleep(max(0.0, min(0.2, wait_until - time.monotonic())))

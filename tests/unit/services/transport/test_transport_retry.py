@@ -57,7 +57,7 @@ def test_delays_double_up_to_a_maximum() -> None:
 
 
 def test_delays_are_randomized() -> None:
-    seconds = {Backoff().compute_seconds(2, None) for _ in range(50)}
+    seconds = {Backoff().compute_wait(2, None) for _ in range(50)}
 
     assert len(seconds) > 10
     assert all(0.75 <= value <= 1.25 for value in seconds)
