@@ -76,7 +76,9 @@ def command(
     references = []
     for source in bibliography or ():
         read = decode_file(read_content(source), str(source))
-        references += read_reference_file(read.text, str(source), detect_kind(read.text, str(source), source.suffix)).references
+        references += read_reference_file(
+            read.text, str(source), detect_kind(read.text, str(source), source.suffix)
+        ).references
     name = "standard input" if str(file) == STDIN else str(file)
     content = read_content(file)
     refuse_others(content, name)

@@ -4,6 +4,8 @@ import sys
 
 M_MMAP_THRESHOLD = -3
 """Parameter of malloc.h. Larger blocks get separate pages, which return to the system when the block is freed."""
+M_ARENA_MAX = -8
+"""Parameter of malloc.h. Each thread that allocates at the same time as others gets an own heap, up to this number."""
 
 
 def main() -> int:
@@ -28,7 +30,9 @@ def main() -> int:
         with suppress(ImportError, OSError, AttributeError):
             from ctypes import CDLL
 
-            CDLL(None).mallopt(M_MMAP_THRESHOLD, 256 * 1024)
+            libc = CDLL(None)
+            libc.mallopt(M_MMAP_THRESHOLD, 256 * 1024)
+            libc.mallopt(M_ARENA_MAX, 2)
     # The folder `commands` is this package where it is installed.
     from entrez_kit.commands._app import main as run
 

@@ -212,9 +212,7 @@ def sandbox() -> "Iterator[Sandbox]":
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Do not wait for slots or between retries."""
     monkeypatch.setattr("entrez_kit.services.transport.limiter.RateLimiter.acquire", lambda self, deadline=None: None)
-    monkeypatch.setattr(
-        "entrez_kit.services.transport.retry.Backoff.compute_wait", lambda self, failures, asked: 0.001
-    )
+    monkeypatch.setattr("entrez_kit.services.transport.retry.Backoff.compute_wait", lambda self, failures, asked: 0.001)
     monkeypatch.setattr("entrez_kit.core.batches.PROBE_WAITS", (0.001, 0.001, 0.001))
 
 

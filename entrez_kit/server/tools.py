@@ -265,7 +265,8 @@ class Toolbox:
             opened.exchanges.extend(exchanges)
             seconds = time.monotonic() - started
             _report(definition.name, opened, seconds, None, None, success=True)
-        return cached.result.model_copy(update={"meta": {**(cached.result.meta or {}), **_build_meta(opened, seconds)}})
+        result = cached.result
+        return result.model_copy(update={"meta": {**(result.meta or {}), **_build_meta(opened, seconds)}})
 
     def build_refusal(self, error: EntrezKitError, definition: ToolDefinition | None = None) -> CallToolResult:
         """Return the response to a call that is refused before it runs."""

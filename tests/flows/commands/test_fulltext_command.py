@@ -318,9 +318,7 @@ def test_the_status_depends_on_how_many_texts_were_found(
 def test_failing_sources_are_an_error_and_not_a_missing_text(
     cli: Cli, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        "entrez_kit.services.transport.retry.Backoff.compute_wait", lambda self, failures, asked: 0.001
-    )
+    monkeypatch.setattr("entrez_kit.services.transport.retry.Backoff.compute_wait", lambda self, failures, asked: 0.001)
     monkeypatch.setenv("NCBI_MAX_RETRIES", "0")
     monkeypatch.setenv("EUROPEPMC_MAX_RETRIES", "0")
     sandbox.take_down("efetch", "pmc_oa", "europepmc_search", "idconv")
@@ -350,9 +348,7 @@ def test_an_unknown_id_is_not_found(cli: Cli, identifier: str) -> None:
 def test_a_text_is_not_reported_as_missing_if_a_source_failed(
     cli: Cli, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        "entrez_kit.services.transport.retry.Backoff.compute_wait", lambda self, failures, asked: 0.001
-    )
+    monkeypatch.setattr("entrez_kit.services.transport.retry.Backoff.compute_wait", lambda self, failures, asked: 0.001)
     monkeypatch.setenv("EUROPEPMC_MAX_RETRIES", "0")
     sandbox.take_down("europepmc_search")
     without = cli("fulltext", "99000008", "PMC98765432", "rubbish", "-f", "jsonl")

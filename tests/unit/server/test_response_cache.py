@@ -1,5 +1,6 @@
 """The cache of answers: the most recently used ones, within a limit of size."""
 
+import json
 import time
 from collections.abc import Sequence
 
@@ -81,3 +82,20 @@ def test_a_caller_with_other_scopes_gets_no_cached_answer() -> None:
     assert responses.get("a", {}, {"gene", "pubmed"}) is not None
     assert responses.get("a", {}, ("pubmed",)) is None
     assert responses.get("a", {}, None) is None
+
+
+def test_a_cached_answer_equals_the_answer_that_was_stored() -> None:
+    responses = ResponseCache()
+    document = {"title": "Zürich \u2028 10⁶", "number": 1.5, "none": None}
+    answer = CallToolResult(
+        content=[TextContent(type="text", text=part) for part in (json.dumps(document), "a remark")],
+        structured_content=document,
+        is_error=False,
+        _meta={"request_id": "x"},
+    )
+
+    responses.store("a", {}, None, answer, make_trace(time.time() + HOUR))
+    cached = responses.get("a", {}, None)
+
+    assert cached is not None
+    assert cached.result == answer
