@@ -207,7 +207,7 @@ class Audit(SummarizedOutcomes[AuditedWork, AuditResult]):
             now = (one.model_copy(update={"standing": today.known.get(one.pmid)}) for one in articles)
             works = [Work(one.doi, one.pmid, one, today.unknown.get(one.pmid)) for one in now]
         cites, unread = references.list_doubtful(pmids) if references is not None else ({}, {})
-        for article, row in zip(articles, sources.ask(works), strict=True):
+        for article, row in zip(articles, sources.look_up_status(works), strict=True):
             verdict = combine_results(row)
             work = AuditedWork(
                 pmid=article.pmid,

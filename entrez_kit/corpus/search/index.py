@@ -87,34 +87,32 @@ _CURRENT: Final = "SELECT pmid FROM documents WHERE status = 'current' ORDER BY 
 
 def _open_written(connection: sqlite3.Connection, segments: Sequence[Segment], removed: BitMap) -> SearchIndex:
     """Return the index without queued records; the last one if it has not changed."""
-    place = find_corpus_file(connection)
-    key = (tuple(one.path for one in segments), removed.serialize())
-    if place is None or not segments:
+    corpus_file = find_corpus_file(connection)
+    key = (tuple(segment.path for segment in segments), removed.serialize())
+    if corpus_file is None or not segments:
         return SearchIndex(segments, removed)
-    known = _opened.get(place)
+    known = _opened.get(corpus_file)
     if known is None or known[0] != key:
-        known = _opened[place] = (key, SearchIndex(segments, removed))
+        known = _opened[corpus_file] = (key, SearchIndex(segments, removed))
     return known[1]
 
 
 def _open_segments(connection: sqlite3.Connection) -> list[Segment] | None:
     """Open the files of the index in order; return None if one is missing."""
-    place, found = find_corpus_file(connection), list[Segment]()
-    known = _opened.get(place) if place is not None else None
-    opened = {one.path: one for one in known[1].segments} if known is not None else {}
-    for first, count, name in open_tuple_cursor(connection).execute(
-        "SELECT first, records, name FROM lexical_segments ORDER BY 1"
-    ):
-        if place is None or not _NAME.fullmatch(name) or first != sum(one.records for one in found):
+    corpus_file, segments = find_corpus_file(connection), list[Segment]()
+    known = _opened.get(corpus_file) if corpus_file is not None else None
+    opened = {segment.path: segment for segment in known[1].segments} if known is not None else {}
+    for first, count, name in open_tuple_cursor(connection).execute("SELECT first, records, name FROM lexical_segments ORDER BY 1"):
+        if corpus_file is None or not _NAME.fullmatch(name) or first != sum(segment.records for segment in segments):
             raise ValueError("the list of its files is damaged")
-        path = _find_path(place, name)
+        path = _find_path(corpus_file, name)
         if not path.exists():
             return None
         segment = opened.get(path) or Segment(path)
         if segment.records != count:
             raise ValueError(f"{path.name} has {segment.records} records instead of {count}")
-        found.append(segment)
-    return found
+        segments.append(segment)
+    return segments
 
 
 def find_corpus_file(connection: sqlite3.Connection) -> Path | None:
@@ -123,8 +121,8 @@ def find_corpus_file(connection: sqlite3.Connection) -> Path | None:
     return Path(name) if name else None
 
 
-def _find_path(place: Path, name: str) -> Path:
-    return place.with_name(f"{place.name}.words-{name}")
+def _find_path(corpus_file: Path, name: str) -> Path:
+    return corpus_file.with_name(f"{corpus_file.name}.words-{name}")
 
 
 def read_set(connection: sqlite3.Connection, key: str) -> BitMap:
@@ -135,11 +133,11 @@ def read_set(connection: sqlite3.Connection, key: str) -> BitMap:
 
 def find_members(connection: sqlite3.Connection, index: SearchIndex, query_key: str) -> BitMap:
     """Return the numbers of the records that a query has found, in an index with queued records."""
-    found = read_set(connection, query_key)
+    numbers = read_set(connection, query_key)
     queued = _read_column(connection, f"{_MEMBERS_QUEUED} ORDER BY pmid", query_key)
     if queued:
-        found |= _find_numbers(index.segments, queued)
-    return found & index.list_records()
+        numbers |= _find_numbers(index.segments, queued)
+    return numbers & index.list_records()
 
 
 _MEMBERS_QUEUED: Final = "SELECT pmid FROM lexical_queue CROSS JOIN membership USING (pmid) WHERE query_key = ?"
@@ -153,8 +151,8 @@ def read_member_pmids(connection: sqlite3.Connection, query_key: str) -> NDArray
 
 def count_records(connection: sqlite3.Connection) -> int:
     """Count the current records."""
-    found: int = connection.execute("SELECT count(*) FROM documents WHERE status = 'current'").fetchone()[0]
-    return found
+    count: int = connection.execute("SELECT count(*) FROM documents WHERE status = 'current'").fetchone()[0]
+    return count
 
 
 def count_queued(connection: sqlite3.Connection) -> int:
@@ -162,18 +160,18 @@ def count_queued(connection: sqlite3.Connection) -> int:
     with suppress(ValueError, StoreError):
         if _open_segments(connection) is None:
             return max(1, count_records(connection))
-    found: int = connection.execute("SELECT count(*) FROM lexical_queue").fetchone()[0]
-    return found
+    count: int = connection.execute("SELECT count(*) FROM lexical_queue").fetchone()[0]
+    return count
 
 
 def read_rows(connection: sqlite3.Connection, pmids: Sequence[int]) -> Iterator[IndexRow]:
     """Yield the fields to index of the current records among ``pmids``, by PMID."""
-    found = open_tuple_cursor(connection).execute(
+    rows = open_tuple_cursor(connection).execute(
         f"SELECT pmid, title, abstract, mesh, keywords FROM documents WHERE pmid {LISTED} AND status = 'current' "
         "ORDER BY pmid",
         (json.dumps(pmids),),
     )
-    for pmid, title, abstract, mesh, keywords in found:
+    for pmid, title, abstract, mesh, keywords in rows:
         yield IndexRow(pmid, title, abstract or "", "; ".join((*json.loads(mesh), *json.loads(keywords))))
 
 
@@ -203,8 +201,8 @@ def open_tuple_cursor(connection: sqlite3.Connection) -> sqlite3.Cursor:
 
 def catch_up(connection: sqlite3.Connection) -> int:
     """Index at most ``AT_ONCE`` queued records; return their number. Call it until it returns 0."""
-    place = find_corpus_file(connection)
-    if place is None:
+    corpus_file = find_corpus_file(connection)
+    if corpus_file is None:
         return 0
     segments = _open_segments(connection)
     if segments is None:
@@ -213,29 +211,29 @@ def catch_up(connection: sqlite3.Connection) -> int:
     pmids = _read_column(connection, f"{_QUEUED} LIMIT ?", AT_ONCE)
     if not pmids:
         return 0
-    _delete_unlisted(connection, place)
+    _delete_unlisted(connection, corpus_file)
     removed = read_set(connection, REMOVED) | _find_numbers(segments, pmids)
     _write_set(connection, REMOVED, removed)
-    first = sum(one.records for one in segments)
+    first = sum(segment.records for segment in segments)
     name = secrets.token_hex(8)
-    for added in _write_segment(connection, _find_path(place, name), pmids):
+    for added in _write_segment(connection, _find_path(corpus_file, name), pmids):
         connection.execute("INSERT INTO lexical_segments VALUES (?, ?, ?)", (first, added.records, name))
         segments.append(added)
         _add_found(connection, added, first)
     connection.execute("DELETE FROM lexical_queue WHERE pmid <= ?", (pmids[-1],))
-    total = sum(one.records for one in segments)
+    total = sum(segment.records for segment in segments)
     if 2 * len(removed) > total:
         reset(connection)  # numbers of removed records take room, too
     else:
-        _merge_segments(connection, place, segments, removed)
+        _merge_segments(connection, corpus_file, segments, removed)
     return len(pmids)
 
 
 def add_members(connection: sqlite3.Connection, query_key: str, pmids: Sequence[int]) -> None:
     """Record that a query has found records; records not indexed yet are skipped."""
-    found = _find_numbers(_open_segments(connection) or [], pmids) - read_set(connection, REMOVED)
-    if found:
-        _write_set(connection, query_key, read_set(connection, query_key) | found)
+    numbers = _find_numbers(_open_segments(connection) or [], pmids) - read_set(connection, REMOVED)
+    if numbers:
+        _write_set(connection, query_key, read_set(connection, query_key) | numbers)
 
 
 def reset(connection: sqlite3.Connection) -> None:
@@ -247,11 +245,11 @@ def reset(connection: sqlite3.Connection) -> None:
 
 def _find_numbers(segments: Iterable[Segment], pmids: Sequence[int]) -> BitMap:
     """Return the numbers of all versions of records in the index."""
-    found, first, wanted = BitMap(), 0, np.array(pmids, np.int64)
+    numbers, first, wanted = BitMap(), 0, np.array(pmids, np.int64)
     for segment in segments:
-        found |= BitMap((np.flatnonzero(np.isin(segment.pmids, wanted)) + first).tolist())
+        numbers |= BitMap((np.flatnonzero(np.isin(segment.pmids, wanted)) + first).tolist())
         first += segment.records
-    return found
+    return numbers
 
 
 def _write_set(connection: sqlite3.Connection, key: str, numbers: BitMap) -> None:
@@ -271,39 +269,41 @@ def _write_segment(connection: sqlite3.Connection, path: Path, pmids: Sequence[i
 def _add_found(connection: sqlite3.Connection, segment: Segment, first: int) -> None:
     """Add the records of a new file to the queries that have found them."""
     pmids: list[int] = segment.pmids.tolist()
-    number_of = {pmid: first + place for place, pmid in enumerate(pmids)}
+    number_of = {pmid: first + position for position, pmid in enumerate(pmids)}
     members: defaultdict[str, BitMap] = defaultdict(BitMap)
     for query_key, pmid in connection.execute(
         f"SELECT query_key, pmid FROM membership WHERE pmid {LISTED}", (json.dumps(pmids),)
     ):
         members[query_key].add(number_of[pmid])
-    for query_key, found in members.items():
-        _write_set(connection, query_key, read_set(connection, query_key) | found)
+    for query_key, numbers in members.items():
+        _write_set(connection, query_key, read_set(connection, query_key) | numbers)
 
 
-def _merge_segments(connection: sqlite3.Connection, place: Path, segments: Sequence[Segment], removed: BitMap) -> None:
+def _merge_segments(
+    connection: sqlite3.Connection, corpus_file: Path, segments: Sequence[Segment], removed: BitMap
+) -> None:
     """Merge the last files if there are several of similar size."""
-    sizes = [one.records for one in segments]
+    sizes = [segment.records for segment in segments]
     for level in sorted({size.bit_length() // 2 for size in sizes}):
         begin = len(sizes)
         while begin and sizes[begin - 1].bit_length() // 2 <= level:
             begin -= 1
         if len(sizes) - begin >= MERGED:
             first, name = sum(sizes[:begin]), secrets.token_hex(8)
-            paths = [one.path for one in segments[begin:]]
-            merge_segments(paths, _find_path(place, name), (removed - BitMap(range(first))).shift(-first))
+            paths = [segment.path for segment in segments[begin:]]
+            merge_segments(paths, _find_path(corpus_file, name), (removed - BitMap(range(first))).shift(-first))
             connection.execute("DELETE FROM lexical_segments WHERE first >= ?", (first,))
             connection.execute("INSERT INTO lexical_segments VALUES (?, ?, ?)", (first, sum(sizes[begin:]), name))
             return
 
 
-def _delete_unlisted(connection: sqlite3.Connection, place: Path) -> None:
+def _delete_unlisted(connection: sqlite3.Connection, corpus_file: Path) -> None:
     """Delete files that were replaced before the last update, or that a killed process left.
 
     Files replaced by the last update stay until now, because a search that began before it may open them.
     """
-    listed = {_find_path(place, row[0]) for row in connection.execute("SELECT name FROM lexical_segments")}
-    for path in place.parent.glob(f"{place.name}.words-*"):
+    listed = {_find_path(corpus_file, row[0]) for row in connection.execute("SELECT name FROM lexical_segments")}
+    for path in corpus_file.parent.glob(f"{corpus_file.name}.words-*"):
         if path not in listed:
             with suppress(OSError):
                 path.unlink()

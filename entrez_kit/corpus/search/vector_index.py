@@ -61,21 +61,21 @@ def forget(connection: sqlite3.Connection, model: str) -> None:
 
 def count_queued(connection: sqlite3.Connection) -> int:
     """Count the vectors waiting to be indexed or removed."""
-    found: int = connection.execute("SELECT count(*) FROM vector_queue").fetchone()[0]
-    return found
+    queued: int = connection.execute("SELECT count(*) FROM vector_queue").fetchone()[0]
+    return queued
 
 
 def list_queued(connection: sqlite3.Connection, model: str, limit: int = -1) -> list[int]:
     """Return the sorted ids of passages whose vectors are waiting to be indexed or removed."""
-    found = connection.execute(
+    rows = connection.execute(
         "SELECT chunk_id FROM vector_queue WHERE model = ? ORDER BY chunk_id LIMIT ?", (model, limit)
     )
-    return [row[0] for row in found]
+    return [row[0] for row in rows]
 
 
 def read_dimensions(connection: sqlite3.Connection) -> dict[str, int]:
     """Return the models that have vectors, with their dimensions."""
-    found = connection.execute(
+    rows = connection.execute(
         """
         SELECT model, dim FROM vector_blocks AS b
         WHERE NOT EXISTS (SELECT 1 FROM vector_queue AS q WHERE q.model = b.model)
@@ -84,23 +84,23 @@ def read_dimensions(connection: sqlite3.Connection) -> dict[str, int]:
         SELECT model, dim FROM vector_queue JOIN vectors USING (model, chunk_id) ORDER BY model
         """
     )
-    return {row[0]: row[1] for row in found}
+    return {row[0]: row[1] for row in rows}
 
 
 def count(connection: sqlite3.Connection, model: str) -> int:
     """Count the vectors of a model."""
     if not list_queued(connection, model, 1):
         return count_indexed(connection, model)
-    found: int = connection.execute("SELECT count(*) FROM vectors WHERE model = ?", (model,)).fetchone()[0]
-    return found
+    vectors: int = connection.execute("SELECT count(*) FROM vectors WHERE model = ?", (model,)).fetchone()[0]
+    return vectors
 
 
 def count_indexed(connection: sqlite3.Connection, model: str) -> int:
     """Count the vectors of a model that are in blocks."""
-    found: int = connection.execute(
+    passages: int = connection.execute(
         "SELECT coalesce(sum(passages), 0) FROM vector_blocks WHERE model = ?", (model,)
     ).fetchone()[0]
-    return found
+    return passages
 
 
 def catch_up(connection: sqlite3.Connection) -> int:
@@ -122,12 +122,12 @@ def read_vectors(connection: sqlite3.Connection, model: str, chunks: Sequence[in
     Raises:
         sqlite3.Error: the vectors cannot be read, or differ in dimension.
     """
-    found = open_tuple_cursor(connection).execute(
+    cursor = open_tuple_cursor(connection).execute(
         "SELECT v.chunk_id, c.pmid, v.vector FROM vectors AS v JOIN chunks AS c ON c.id = v.chunk_id "
         f"WHERE v.model = ? AND v.chunk_id {LISTED} ORDER BY v.chunk_id",
         (model, json.dumps(chunks)),
     )
-    while rows := found.fetchmany(BLOCK):
+    while rows := cursor.fetchmany(BLOCK):
         numbers, pmids, vectors = zip(*rows, strict=True)
         try:
             matrix = np.stack([np.frombuffer(vector, dtype="<f4") for vector in vectors])
@@ -145,11 +145,11 @@ def read_blocks(connection: sqlite3.Connection, model: str, dim: int, after: int
         sqlite3.Error: a block cannot be read.
         ValueError: a block is damaged.
     """
-    found = open_tuple_cursor(connection)
-    (cache,) = found.execute("PRAGMA cache_size").fetchone()
-    found.execute("PRAGMA cache_size=-1000")  # every page is read once, so a small cache is faster
+    cursor = open_tuple_cursor(connection)
+    (cache,) = cursor.execute("PRAGMA cache_size").fetchone()
+    cursor.execute("PRAGMA cache_size=-1000")  # every page is read once, so a small cache is faster
     try:
-        for number, struck, chunks, pmids, *stored in found.execute(
+        for number, struck, chunks, pmids, *stored in cursor.execute(
             "SELECT block, struck, chunks, pmids, middles, steps, error, codes FROM vector_blocks "
             "WHERE block > ? AND model = ? ORDER BY block",
             (after, model),
@@ -162,7 +162,7 @@ def read_blocks(connection: sqlite3.Connection, model: str, dim: int, after: int
                 raise ValueError(f"block {number}, whose parts differ in size")
             yield block
     finally:
-        found.execute(f"PRAGMA cache_size={cache}")
+        cursor.execute(f"PRAGMA cache_size={cache}")
 
 
 def read_passages(connection: sqlite3.Connection, model: str) -> NDArray[np.int64]:
@@ -179,10 +179,10 @@ def read_passages(connection: sqlite3.Connection, model: str) -> NDArray[np.int6
 def _strike(connection: sqlite3.Connection, model: str, chunks: Sequence[int]) -> list[int]:
     """Delete passages from their blocks; return the remaining passages of blocks that were dropped as too small."""
     wanted, moved = np.array(chunks), []
-    found = open_tuple_cursor(connection).execute(
+    rows = open_tuple_cursor(connection).execute(
         "SELECT block, passages, struck, chunks FROM vector_blocks WHERE model = ?", (model,)
     )
-    for block, passages, packed, stored in found.fetchall():
+    for block, passages, packed, stored in rows.fetchall():
         numbers = np.frombuffer(stored, dtype="<i8")
         kept = read_kept(packed, len(numbers)) & np.isin(numbers, wanted, invert=True)
         left = int(np.count_nonzero(kept))

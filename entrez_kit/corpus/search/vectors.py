@@ -71,9 +71,9 @@ def add_by_meaning(
         )
     with store_of(services).reading() as connection:
         missing = count_missing(connection, embedder.name)
-        also = [candidate.pmid for candidate in by_words]
-        near = find_nearest(connection, embedder.name, vector, wanted, corpus=corpus, also=also)
-    return merge(by_words, near), missing
+        pmids = [candidate.pmid for candidate in by_words]
+        by_meaning = find_nearest(connection, embedder.name, vector, wanted, corpus=corpus, also=pmids)
+    return merge(by_words, by_meaning), missing
 
 
 def check_model(connection: sqlite3.Connection, model: str) -> int | None:
@@ -230,7 +230,7 @@ def _find_nearest(
     best = best[(np.arange(len(best)) < limit) | np.isin(pmids[best], np.array(also, dtype=np.uint32))]
     wanted = (json.dumps(chunks[best].tolist()),)
     uuids = dict(connection.execute(f"SELECT id, uuid FROM chunks WHERE id {index.LISTED}", wanted))
-    return [Candidate(int(pmids[place]), uuids[int(chunks[place])], sim=float(sims[place])) for place in best]
+    return [Candidate(int(pmids[row]), uuids[int(chunks[row])], sim=float(sims[row])) for row in best]
 
 
 def _search_graph(
@@ -241,10 +241,10 @@ def _search_graph(
     members: NDArray[np.uint32] | None,
 ) -> NDArray[np.int64]:
     """Return the passages that the graph finds; only those of members if ``members`` is given."""
-    near = graph.find_nearest(vector, asked)
+    passages = graph.find_nearest(vector, asked)
     if members is None:
-        return near
-    rows = connection.execute(f"SELECT id, pmid FROM chunks WHERE id {index.LISTED}", (json.dumps(near.tolist()),))
+        return passages
+    rows = connection.execute(f"SELECT id, pmid FROM chunks WHERE id {index.LISTED}", (json.dumps(passages.tolist()),))
     known = np.array([tuple(row) for row in rows], dtype=np.int64).reshape(-1, 2)
     among: NDArray[np.int64] = known[np.isin(known[:, 1], members), 0]
     return among
@@ -320,15 +320,15 @@ class _Leading:
 
     def collect(self) -> _Passages:
         """Return the passages, and raise the threshold to the similarity of the last wanted record."""
-        found = _Passages._make(map(np.concatenate, zip(*self._parts, strict=True)))
-        least = found.sims - found.errors
+        passages = _Passages._make(map(np.concatenate, zip(*self._parts, strict=True)))
+        least = passages.sims - passages.errors
         order = np.argsort(-least)
-        records = np.sort(np.unique(found.pmids[order], return_index=True)[1])
+        records = np.sort(np.unique(passages.pmids[order], return_index=True)[1])
         if len(records) >= self._limit:
             self._bar = float(least[order[records[self._limit - 1]]])
-            found = found.select(found.sims + found.errors >= self._bar)
-        self._parts, self._count = [found], len(found.chunks)
-        return found
+            passages = passages.select(passages.sims + passages.errors >= self._bar)
+        self._parts, self._count = [passages], len(passages.chunks)
+        return passages
 
 
 def _compare_exactly(

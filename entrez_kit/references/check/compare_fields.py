@@ -93,10 +93,10 @@ def compare_fields(reference: Reference, article: Article, *, any_author: bool =
 def list_differences(reference: Reference, article: Article, *, any_author: bool = False) -> list[FieldDifference]:
     """Return the fields that differ. A field that is missing in the reference or in the record is not a difference."""
     item = build_csl_item(article)
-    found: list[FieldDifference] = []
+    differences: list[FieldDifference] = []
 
     def differs(field: FieldName, value: str, record: str, detail: str | None = None) -> None:
-        found.append(FieldDifference(field=field, given=value, record=record, detail=detail))
+        differences.append(FieldDifference(field=field, given=value, record=record, detail=detail))
 
     if reference.title and list_titles(article) and not _is_title(reference.title, article):
         differs("title", reference.title, str(item.get("title", "")))
@@ -119,7 +119,7 @@ def list_differences(reference: Reference, article: Article, *, any_author: bool
     pages = _list_pages(article, item)
     if reference.pages and pages and item["type"] not in ("report", "book") and not _is_on_pages(reference, pages):
         differs("pages", reference.pages, " or ".join(pages))
-    return [*found, *find_identifier_differences(reference, article)]
+    return [*differences, *find_identifier_differences(reference, article)]
 
 
 def list_titles(article: Article) -> list[str]:
@@ -273,20 +273,22 @@ def _list_journal_words(name: str) -> list[str]:
     return [word for word in fold_text(name).split() if word not in _SMALL_WORDS]
 
 
-def _is_abbreviated(one: Sequence[str], other: Sequence[str]) -> bool:
+def _is_abbreviated(first: Sequence[str], second: Sequence[str]) -> bool:
     """Return true if two names have as many words, and in each pair of words one abbreviates the other."""
-    return len(one) == len(other) and all(abbreviates(*sorted(pair, key=len)) for pair in zip(one, other, strict=True))
+    return len(first) == len(second) and all(
+        abbreviates(*sorted(pair, key=len)) for pair in zip(first, second, strict=True)
+    )
 
 
 def _list_pages(article: Article, item: Item) -> list[str]:
     """Return the pages and the article number of a record. A reference may give either."""
     number = (article.journal_info or JournalInfo()).article_number
     candidates = (item.get("page"), item.get("number"), number if item.get("page") else None)
-    return list(dict.fromkeys(str(one) for one in candidates if one))
+    return list(dict.fromkeys(str(title) for title in candidates if title))
 
 
 def _is_on_pages(reference: Reference, pages: Sequence[str]) -> bool:
-    return bool(reference.pages) and any(is_same_pages(reference.pages or "", one) for one in pages)
+    return bool(reference.pages) and any(is_same_pages(reference.pages or "", recorded) for recorded in pages)
 
 
 # Authors
@@ -335,10 +337,10 @@ def _match_positions(
     free = _list_free(places, theirs)
     misspelt: list[int] = []
     for number, place in enumerate(places):
-        if place is None and (near := _find_nearest(number, mine[number], theirs, free, least, sure=sure)) is not None:
+        if place is None and (nearest := _find_nearest(number, mine[number], theirs, free, least, sure=sure)) is not None:
             misspelt.append(number)
-            free.remove(near)
-            places[number] = near
+            free.remove(nearest)
+            places[number] = nearest
     return places, misspelt
 
 
@@ -364,10 +366,10 @@ def _pair_authors(mine: Sequence[RefAuthor], theirs: Sequence[Name]) -> list[int
         forms = _list_spellings(author.group or author.family or "") | _list_spellings(author.text)
         candidates = sorted({place for form in forms for place in by_family.get(form, ())} - taken)
         candidates.sort(key=lambda place, number=number: abs(place - number))  # type: ignore[misc]
-        found = next((place for place in candidates if _is_same_person(author, theirs[place])), None)
-        places.append(found)
-        if found is not None:
-            taken.add(found)
+        match = next((place for place in candidates if _is_same_person(author, theirs[place])), None)
+        places.append(match)
+        if match is not None:
+            taken.add(match)
     return places
 
 
@@ -397,8 +399,10 @@ def _have_same_given(mine: str, theirs: str) -> bool:
     first, second = _split_given(mine), _split_given(theirs)
     if not first or not second:
         return True
-    one, other = "".join(first), "".join(second)
-    if one == other or (min(len(one), len(other)) > 2 and (one.startswith(other) or other.startswith(one))):
+    given, recorded = "".join(first), "".join(second)
+    if given == recorded or (
+        min(len(given), len(recorded)) > 2 and (given.startswith(recorded) or recorded.startswith(given))
+    ):
         return True
     if len(first[0]) > 1 and len(second[0]) > 1:
         short, long = sorted((first[0], second[0]), key=len)
@@ -423,11 +427,13 @@ def _find_nearest(
     number: int, author: RefAuthor, names: Sequence[Name], free: Sequence[int], least: float, *, sure: bool
 ) -> int | None:
     """Return the position of the author that a misspelt name refers to: at a nearby position, with a similar name."""
-    near = [place for place in free if abs(place - number) <= 3]
-    found = [
-        (likeness, -place) for place in near if (likeness := _compare_names(author, names[place], sure=sure)) >= least
+    neighbours = [place for place in free if abs(place - number) <= 3]
+    alike = [
+        (likeness, -place)
+        for place in neighbours
+        if (likeness := _compare_names(author, names[place], sure=sure)) >= least
     ]
-    return -max(found)[1] if found else None
+    return -max(alike)[1] if alike else None
 
 
 def _compare_names(author: RefAuthor, name: Name, *, sure: bool) -> float:

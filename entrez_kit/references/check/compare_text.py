@@ -92,26 +92,31 @@ def compare_text(reference: Reference, article: Article) -> Agreement:
     """Compare a reference given as text with a record."""
     item = build_csl_item(article)
     words = list_words(DOCUMENT_TYPE.sub(" ", reference.text or ""), _list_record_words(article, item))
-    found = list(find_identifier_differences(reference, article))
+    mismatches = list(find_identifier_differences(reference, article))
     if not words:
-        return Agreement(True, found, [], False)
+        return Agreement(True, mismatches, [], False)
     sure = _is_at_its_place(reference, words, article, item)
     title = _find_title(words, article, sure=sure)
     if title.difference is not None:
-        found.append(title.difference)
+        mismatches.append(title.difference)
     for start, length in sorted(title.spans, reverse=True):
         del words[start : start + length]
     head = min((start for start, _ in title.spans), default=None)
     authors = _compare_authors(words, article, reference.text or "", head, _find_journal(words, article, item))
     if authors.difference is not None:
-        found.append(authors.difference)
-    rest = [word for n, word in enumerate(words) if n not in authors.taken]
-    place = _compare_place(rest, article, item)
+        mismatches.append(authors.difference)
+    other_words = [word for n, word in enumerate(words) if n not in authors.taken]
+    comparison = _compare_place(other_words, article, item)
     if title.spans:
-        return Agreement(not authors.are_others, [*found, *place.differences], place.left, authors.agree)
+        return Agreement(not authors.are_others, [*mismatches, *comparison.differences], comparison.left, authors.agree)
     # If the title of the record is not in the text, the remaining words may be another title.
-    unknown = [word for word in place.left if len(word) > 1]
-    unknown += [word for one in place.differences if one.field == "journal" for word in one.given.split()]
+    unknown = [word for word in comparison.left if len(word) > 1]
+    unknown += [
+        word
+        for difference in comparison.differences
+        if difference.field == "journal"
+        for word in difference.given.split()
+    ]
     names_other_work = len(unknown) >= MIN_TITLE
     excerpt = cut_end(reference.text or "", MAX_SHOWN) if names_other_work else ""
     detail = "the text does not have the title of the record" if names_other_work else "the text has no title"
@@ -119,22 +124,28 @@ def compare_text(reference: Reference, article: Article) -> Agreement:
         not unknown
         and authors.agree
         and authors.difference is None
-        and _is_nearly_at_its_place(words, article, item, place)
+        and _is_nearly_at_its_place(words, article, item, comparison)
     )
     if unknown or not (sure or nearly):  # journal, volume and page identify a work without a title
-        found.append(FieldDifference(field="title", given=excerpt, record=str(item.get("title", "")), detail=detail))
-    differences = [one for one in place.differences if not (names_other_work and one.field == "journal")]
+        mismatches.append(
+            FieldDifference(field="title", given=excerpt, record=str(item.get("title", "")), detail=detail)
+        )
+    differences = [
+        difference for difference in comparison.differences if not (names_other_work and difference.field == "journal")
+    ]
     agrees = sure or nearly or (authors.agree and not differences)
     same = not names_other_work and not authors.are_others and agrees
-    return Agreement(same, [*found, *differences], [] if names_other_work else place.left, authors.agree)
+    return Agreement(same, [*mismatches, *differences], [] if names_other_work else comparison.left, authors.agree)
 
 
-def _is_nearly_at_its_place(words: Sequence[str], article: Article, item: Item, place: "_Place") -> bool:
+def _is_nearly_at_its_place(words: Sequence[str], article: Article, item: Item, comparison: "_Place") -> bool:
     """Return true if a text without a title differs from a record only in the year, the volume or the pages."""
-    fields = [one.field for one in place.differences]
+    fields = [difference.field for difference in comparison.differences]
     agreeing = [bool(wanted) and wanted <= set(words) for wanted in map(set, _list_volume_and_page(item))]
     agreeing.append(not set(list_years(article)).isdisjoint(words))
-    return place.has_journal and len(fields) == 1 and fields[0] in ("year", "volume", "pages") and sum(agreeing) >= 2
+    return (
+        comparison.has_journal and len(fields) == 1 and fields[0] in ("year", "volume", "pages") and sum(agreeing) >= 2
+    )
 
 
 def _list_volume_and_page(item: Item) -> tuple[list[str], list[str]]:
@@ -183,7 +194,7 @@ def _find_words(wanted: Sequence[str], words: Sequence[str]) -> int | None:
 def _find_journal(words: Sequence[str], article: Article, item: Item) -> int | None:
     """Return the position of the journal in a text. An abbreviated name ends before the first number."""
     names = sorted((fold_text(name).split() for name in _list_journal_names(article, item)), key=len, reverse=True)
-    whole = next((place for name in names if (place := _find_words(name, words)) is not None), None)
+    whole = next((start for name in names if (start := _find_words(name, words)) is not None), None)
     if whole is not None:
         return whole
     end = start = _find_first_number(words)
@@ -211,24 +222,22 @@ class _Title:
 def _find_title(words: Sequence[str], article: Article, *, sure: bool) -> _Title:
     """Find the whole title, the title with mistakes, or the beginning of the title."""
     titles = [fold_text(title).split() for title in list_titles(article)]
-    spans = [(place, len(title)) for title in titles if (place := _find_words(title, words)) is not None]
+    spans = [(start, len(title)) for title in titles if (start := _find_words(title, words)) is not None]
     if spans:
         return _Title(spans)
     record = str(build_csl_item(article).get("title", ""))
-    near = [span for title in titles if title and (span := _find_similar_part(title, words, sure=sure)) is not None]
-    if near:
-        _, start, length = max(near)
+    similar = [span for title in titles if title and (span := _find_similar_part(title, words, sure=sure)) is not None]
+    if similar:
+        _, start, length = max(similar)
         passage = " ".join(words[start : start + length])
         return _Title([(start, length)], FieldDifference(field="title", given=passage, record=record))
     for title in titles:
         for size in range(min(len(title) - 1, MAX_PART), MIN_PART - 1, -1):
-            if (place := _find_words(title[:size], words)) is not None and (
-                sure or set(words) & set(list_years(article))
-            ):
-                passage = " ".join(words[place : place + size])
+            if (start := _find_words(title[:size], words)) is not None and (sure or set(words) & set(list_years(article))):
+                passage = " ".join(words[start : start + size])
                 detail = f"the text has only the beginning of the title: {passage}"
                 return _Title(
-                    [(place, size)], FieldDifference(field="title", given=passage, record=record, detail=detail)
+                    [(start, size)], FieldDifference(field="title", given=passage, record=record, detail=detail)
                 )
     return _Title()
 
@@ -253,9 +262,9 @@ def _find_similar_part(title: Sequence[str], words: Sequence[str], *, sure: bool
     for bound, start, length, part in sorted(windows, reverse=True):
         if bound < (best[0] if best else LIKE_TITLES):
             break  # no other window can be more similar
-        found = measure_key_likeness(part, key), start, length
-        if found[0] >= LIKE_TITLES and (best is None or found > best):
-            best = found
+        candidate = measure_key_likeness(part, key), start, length
+        if candidate[0] >= LIKE_TITLES and (best is None or candidate > best):
+            best = candidate
     return best
 
 
@@ -299,32 +308,34 @@ def _compare_authors(
         return _Authors(taken, agree=True)
     if not head and not count:
         end = len(words) if head == 0 else end
-    found = _match_with_mistakes(words[: min(end, MAX_HEAD)], names)
-    if not found.places:
+    matched = _match_with_mistakes(words[: min(end, MAX_HEAD)], names)
+    if not matched.places:
         if not may_be_names:
             return _Authors(taken)  # the text names no authors
         return _Authors(taken | set(range(known_end or 0)), _to_other_authors(words, names, known_end), are_others=True)
-    open_words = [words[n] for n in range(end) if n not in found.taken and _may_be_name(words[n])]
+    open_words = [words[n] for n in range(end) if n not in matched.taken and _may_be_name(words[n])]
     added = [word for word in open_words if len(word) > 1]
     has_initials = any(len(word) < MAX_INITIALS for word in open_words)
     if head is None and not (journal is not None and len(added) < MIN_TITLE and has_initials):
         added, known_end = [], None  # these words may be another title
     # "et al." does not replace the first authors.
-    wanted = names[: min(found.places)] if others else names
-    missing = [format_name(name) for n, name in enumerate(wanted) if n not in found.places]
-    order = [found.places[n] for n in sorted(found.places)]
+    wanted = names[: min(matched.places)] if others else names
+    missing = [format_name(name) for n, name in enumerate(wanted) if n not in matched.places]
+    order = [matched.places[n] for n in sorted(matched.places)]
     problems = [
         f"{label}: {join_names(texts)}"
         for label, texts in (
-            ("misspelt", [f"{word} (record: {format_name(names[n])})" for n, word in found.misspelt.items()]),
+            ("misspelt", [f"{word} (record: {format_name(names[n])})" for n, word in matched.misspelt.items()]),
             ("added", added),
             ("missing", missing),
         )
         if texts
     ]
-    problems += [f"initials: {join_names(wrong)}"] if (wrong := _find_wrong_initials(words[:end], names, found)) else []
+    problems += (
+        [f"initials: {join_names(wrong)}"] if (wrong := _find_wrong_initials(words[:end], names, matched)) else []
+    )
     problems += ["the order differs"] if order != sorted(order) else []
-    result = _Authors(found.taken | set(range(known_end or 0)), agree=True)
+    result = _Authors(matched.taken | set(range(known_end or 0)), agree=True)
     if problems:
         names_text = " ".join(words[:end])
         result.difference = FieldDifference(
@@ -333,7 +344,7 @@ def _compare_authors(
             record=join_names(list(map(format_name, names))),
             detail="; ".join(problems),
         )
-    if len(found.places) * 3 < len(found.places) + len(added):
+    if len(matched.places) * 3 < len(matched.places) + len(added):
         result.agree, result.are_others = False, True
     return result
 
@@ -365,13 +376,13 @@ def _match_in_order(words: Sequence[str], names: Sequence[Name], *, others: bool
     for name in names:
         family = _split_family(name)
         given = _list_given_forms(name)
-        place = _find_words(family, words[begin : begin + len(family) + NAME_WORDS])
-        between = range(begin, begin + (place or 0))
-        if place is None or any(words[n] not in before | given | _SUPERFLUOUS for n in between):
+        offset = _find_words(family, words[begin : begin + len(family) + NAME_WORDS])
+        between = range(begin, begin + (offset or 0))
+        if offset is None or any(words[n] not in before | given | _SUPERFLUOUS for n in between):
             if others and count:
                 continue
             break
-        begin += place + len(family)
+        begin += offset + len(family)
         taken.update(range(between.start, begin))
         before = given
         count += 1
@@ -388,42 +399,42 @@ def _split_family(name: Name) -> list[str]:
 
 def _match_with_mistakes(words: Sequence[str], names: Sequence[Name]) -> _Found:
     """Find the authors of a record in words, in any order. A family name may contain mistakes."""
-    found = _Found()
+    matched = _Found()
     for number, name in enumerate(names):
         family = _split_family(name)
         size = len(family)
-        starts = [n for n in range(len(words) - size + 1) if found.taken.isdisjoint(range(n, n + size))]
+        starts = [n for n in range(len(words) - size + 1) if matched.taken.isdisjoint(range(n, n + size))]
         exact = [n for n in starts if list(words[n : n + size]) == family]
         if exact:
             # Given names distinguish persons with the same family name.
-            place = max(exact, key=lambda n: (_has_given(words, n, size, name), -n))
+            start = max(exact, key=lambda n: (_has_given(words, n, size, name), -n))
         elif number >= MAX_NAMES:
             continue
         else:
-            near = [(likeness, -n) for n in starts if (likeness := _compare_family(words, n, size, name))]
-            if not near:
+            similar = [(likeness, -n) for n in starts if (likeness := _compare_family(words, n, size, name))]
+            if not similar:
                 continue
-            place = -max(near)[1]
-            found.misspelt[number] = " ".join(words[place : place + size])
-        found.places[number] = place
-        found.taken.update(range(place, place + size))
+            start = -max(similar)[1]
+            matched.misspelt[number] = " ".join(words[start : start + size])
+        matched.places[number] = start
+        matched.taken.update(range(start, start + size))
         given = {make_confusable_key(form) for form in _list_given_forms(name)}
         for step in (1, -1):
-            n = place + size if step > 0 else place - 1
-            while 0 <= n < len(words) and n not in found.taken and make_confusable_key(words[n]) in given:
-                found.taken.add(n)
+            n = start + size if step > 0 else start - 1
+            while 0 <= n < len(words) and n not in matched.taken and make_confusable_key(words[n]) in given:
+                matched.taken.add(n)
                 n += step
-    return found
+    return matched
 
 
-def _find_wrong_initials(words: Sequence[str], names: Sequence[Name], found: _Found) -> list[str]:
+def _find_wrong_initials(words: Sequence[str], names: Sequence[Name], matched: _Found) -> list[str]:
     """Return the single initials beside family names that are not those of the record.
 
     Initials precede or follow all family names of a text. So a letter is compared only if the initials of at least
     half of the other authors agree.
     """
     sides: dict[int, list[tuple[bool, str]]] = {1: [], -1: []}
-    for number, start in sorted(found.places.items(), key=lambda item: item[1]):
+    for number, start in sorted(matched.places.items(), key=lambda item: item[1]):
         name = names[number]
         forms = {make_confusable_key(form) for form in _list_given_forms(name)}
         for side, n in ((1, start + len(_split_family(name))), (-1, start - 1)):
@@ -435,7 +446,7 @@ def _find_wrong_initials(words: Sequence[str], names: Sequence[Name], found: _Fo
                 sides[side].append((is_right, problem))
     best_side = max(sides.values(), key=lambda side: (sum(is_right for is_right, _ in side), len(side)))
     wrong = [problem for is_right, problem in best_side if not is_right]
-    return wrong if len(wrong) * 2 <= len(best_side) or len(found.places) == 1 else []
+    return wrong if len(wrong) * 2 <= len(best_side) or len(matched.places) == 1 else []
 
 
 def _has_given(words: Sequence[str], start: int, size: int, name: Name) -> bool:
@@ -448,11 +459,11 @@ def _has_given(words: Sequence[str], start: int, size: int, name: Name) -> bool:
 
 def _compare_family(words: Sequence[str], start: int, size: int, name: Name) -> float:
     """Return the likeness of a part of a text to a family name; 0 if it is another name."""
-    one, other = "".join(words[start : start + size]), "".join(_split_family(name))
-    likeness = measure_text_likeness(one, other, LIKE_TITLES)
-    if is_one_edit(one, other) and _has_given(words, start, size, name):
+    family, recorded = "".join(words[start : start + size]), "".join(_split_family(name))
+    likeness = measure_text_likeness(family, recorded, LIKE_TITLES)
+    if is_one_edit(family, recorded) and _has_given(words, start, size, name):
         return max(likeness, LIKE_TITLES)
-    return likeness if likeness >= LIKE_TITLES and len(other) > MAX_INITIALS else 0.0
+    return likeness if likeness >= LIKE_TITLES and len(recorded) > MAX_INITIALS else 0.0
 
 
 def _list_given_forms(name: Name) -> set[str]:
@@ -486,8 +497,8 @@ def _compare_place(words: Sequence[str], article: Article, item: Item) -> _Place
     has_journal = _has_journal(words, article, item)
     cut = list(_cut_names(names)) if article.journal_info is not None else []
     for name in sorted((fold_text(name).split() for name in names), key=len, reverse=True):
-        if len(name) > 1 and (place := _find_words(name, words)) is not None:  # a year may be part of it
-            words = [*words[:place], *words[place + len(name) :]]
+        if len(name) > 1 and (start := _find_words(name, words)) is not None:  # a year may be part of it
+            words = [*words[:start], *words[start + len(name) :]]
             cut = []
     places = (journal.pages, journal.article_number, item.get("volume"), item.get("issue"))
     texts = [fold_text(name) for name in names]
@@ -500,11 +511,11 @@ def _compare_place(words: Sequence[str], article: Article, item: Item) -> _Place
     left: list[str] = of_name if cut and 0 < len(of_name) < min(map(len, cut)) else []
     has_journal = has_journal and not left
     years = set(list_years(article))
-    forms = [[one for one in form if one[0] not in years] for form in _list_places(article, item)]
+    forms = [[label for label in form if label[0] not in years] for form in _list_places(article, item)]
     digits = {word for form in forms for word, _ in form}
     numbers: list[str] = []
     for word, is_number in _yield_unknown_words(words, article, known, years, digits):
-        if is_number and not any(_is_word_with_mistakes(word, one) for one in of_journal):
+        if is_number and not any(_is_word_with_mistakes(word, journal_word) for journal_word in of_journal):
             numbers.append(word)
         else:
             left.append(word)
@@ -561,10 +572,10 @@ def _yield_unknown_words(
     month_names = {name for month in months for name in MONTH_NAMES[month - 1]}
     languages = {LANGUAGES[code][1].lower() for code in article.languages if code in LANGUAGES}
     after_month = False
-    for place, word in enumerate(words):
+    for n, word in enumerate(words):
         if word in known and not word.isdigit():
             continue
-        if word in days and words[place + 1 : place + 2] and words[place + 1] in month_names:
+        if word in days and words[n + 1 : n + 2] and words[n + 1] in month_names:
             continue
         if word in month_names or (word.isalpha() and word in ranged):
             after_month = True
@@ -632,12 +643,12 @@ def _list_places(article: Article, item: Item) -> list[list[_Labelled]]:
     }
     forms |= {(*fold_text(first).split(), *fold_text(last)[size:].split()) for size in range(len(fold_text(last)))}
     volume, issue = (tuple(fold_text(str(item.get(name) or "")).split()) for name in ("volume", "issue"))
-    found: list[list[_Labelled]] = []
+    places: list[list[_Labelled]] = []
     for volume_words in dict.fromkeys((volume, (convert_roman("".join(volume)),), ())):
         for issue_words in dict.fromkeys((issue, ())):
             for page_words in (*sorted(forms, key=lambda form: -len(" ".join(form))), ()):
                 labelled: list[_Labelled] = [(word, "volume") for word in volume_words]
                 labelled += [(word, "issue") for word in issue_words]
                 labelled += [(word, "pages") for word in page_words]
-                found.append([one for one in labelled if any(letter.isdigit() for letter in one[0])])
-    return found
+                places.append([label for label in labelled if any(letter.isdigit() for letter in label[0])])
+    return places

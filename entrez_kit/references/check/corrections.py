@@ -30,18 +30,20 @@ def find_newer(services: Services, standings: Mapping[int, Standing | None], *, 
 
     The number of requests depends on the number of versions, not on the number of works.
     """
-    found: dict[int, Article] = {}
+    newest: dict[int, Article] = {}
     for _ in range(MAX_VERSIONS):
-        wanted = {number: one for number, standing in standings.items() if (one := _name_newer(standing)) is not None}
+        wanted = {
+            number: newer for number, standing in standings.items() if (newer := _name_newer(standing)) is not None
+        }
         standings = {}
         records = find_records(services, list(wanted.values()), crossref=crossref) if wanted else []
         for number, candidates in zip(wanted, records, strict=True):
             article = candidates.ranked[0].article if candidates.ranked else None
             if article is not None and article.retraction_status == "none":
-                found[number], standings = article, standings | {number: article.standing}
+                newest[number], standings = article, standings | {number: article.standing}
             else:
-                found.pop(number, None)
-    return found
+                newest.pop(number, None)
+    return newest
 
 
 def _name_newer(standing: Standing | None) -> Reference | None:
@@ -69,7 +71,9 @@ def build_correction(
     values = {"authors": item.get("author", []), "pages": item.get("page") or item.get("number")}
     fields: dict[str, Any] = {}
     if _is_open(outcome, "mismatch"):
-        fields = {one.field: values.get(one.field, one.record) for one in outcome.differences}
+        fields = {
+            difference.field: values.get(difference.field, difference.record) for difference in outcome.differences
+        }
     if outcome.detail and reference.pmid and reference.pmid != article.pmid:
         fields["pmid"] = article.pmid
     grave = _is_open(outcome, "retracted") or _is_open(outcome, "concern")
@@ -114,7 +118,7 @@ def format_field(name: str, value: Any) -> str:
 def _read_field(reference: Reference, name: FieldName) -> str:
     """Return a field of a reference as text."""
     if name == "authors":
-        return "; ".join([one.text for one in reference.authors] + ["and others"] * reference.more_authors)
+        return "; ".join([author.text for author in reference.authors] + ["and others"] * reference.more_authors)
     return str(getattr(reference, name) or "")
 
 

@@ -49,30 +49,30 @@ def determine_standing_of_work(record: Record, notices: Iterable[Record] = ()) -
         notices: records of notices, whose ``update-to`` names the work.
     """
     own = _read_doi(record)
-    found = [_build_notice(update, _read_doi(update)) for update in _iter_objects(record, "updated-by")]
+    all_notices = [_build_notice(update, _read_doi(update)) for update in _iter_objects(record, "updated-by")]
     for notice in (record, *notices):
         for update in _iter_objects(notice, "update-to"):
             if _read_doi(update) == own:
-                found.append(_build_notice(update, _read_doi(notice)))
+                all_notices.append(_build_notice(update, _read_doi(notice)))
             elif notice is record and (status := _NOTICES.get(_read_status(update))):
-                found.append(_build_notice(update, _read_doi(update), status))
+                all_notices.append(_build_notice(update, _read_doi(update), status))
     for relation, status in (("is-preprint-of", "preprint_published"), ("is-replaced-by", "superseded")):
         for related in _iter_objects(record.get("relation"), relation):
-            found.append(StandingNotice(status=status, kind=relation, doi=str(related.get("id") or "") or None))
+            all_notices.append(StandingNotice(status=status, kind=relation, doi=str(related.get("id") or "") or None))
     marked = determine_standing(title=read_title(record))
-    if marked is not None and not any(notice.status in LIFTED or "notice" in notice.status for notice in found):
-        found.append(StandingNotice(status=marked.status, kind="title"))
-    return determine_standing_by_notices(found)
+    if marked is not None and not any(notice.status in LIFTED or "notice" in notice.status for notice in all_notices):
+        all_notices.append(StandingNotice(status=marked.status, kind="title"))
+    return determine_standing_by_notices(all_notices)
 
 
 def determine_standing_by_notices(notices: Iterable[StandingNotice]) -> Standing | None:
     """Return the status that dated notices result in: a reinstatement cancels earlier retractions and concerns."""
-    found = list({(one.status, one.doi, one.pmid): one for one in notices}.values())
-    reinstated = max((one.date or "" for one in found if one.status == "reinstated"), default=None)
+    distinct = list({(notice.status, notice.doi, notice.pmid): notice for notice in notices}.values())
+    reinstated = max((notice.date or "" for notice in distinct if notice.status == "reinstated"), default=None)
     if reinstated is not None:
-        found = [one for one in found if one.status not in LIFTED or (one.date or "") > reinstated]
-    found.sort(key=lambda one: GRAVITY.index(one.status))
-    return Standing(status=found[0].status, notices=found) if found else None
+        distinct = [notice for notice in distinct if notice.status not in LIFTED or (notice.date or "") > reinstated]
+    distinct.sort(key=lambda notice: GRAVITY.index(notice.status))
+    return Standing(status=distinct[0].status, notices=distinct) if distinct else None
 
 
 def read_title(record: Record) -> str:
@@ -113,7 +113,7 @@ def convert_to_article(record: Record) -> Article:
             "doi": doi.lower(),
             "title": read_title(record),
             "url": f"https://doi.org/{doi}",
-            "authors": [author for one in _iter_objects(record, "author") if (author := _read_author(one)) is not None],
+            "authors": [author for item in _iter_objects(record, "author") if (author := _read_author(item)) is not None],
             "journal_info": journal,
             "article_dates": [{"type": "Electronic", "year": year} for year in sorted(others)],
             "standing": determine_standing_of_work(record),

@@ -121,7 +121,7 @@ class Candidates:
     @property
     def settled(self) -> bool:
         """Whether one of the records is the cited work."""
-        return any(one.same for one in self.matches.values())
+        return any(match.same for match in self.matches.values())
 
     @property
     def ranked(self) -> list[RecordMatch]:
@@ -198,16 +198,36 @@ def _read_page_digits(page: str) -> str:
 
 def find_records(services: Services, references: Sequence[Reference], *, crossref: bool) -> list[Candidates]:
     """Find the records that a batch of references may cite. The number of requests depends on the batch size only."""
-    found = [Candidates(reference) for reference in references]
-    _look_up_identifiers(services, found)
+    all_candidates = [Candidates(reference) for reference in references]
+    _look_up_identifiers(services, all_candidates)
     for look_up in (_look_up_places, _search_titles):
-        look_up(services, [one for one in found if not one.settled and not one.failure])
+        look_up(
+            services, [candidates for candidates in all_candidates if not candidates.settled and not candidates.failure]
+        )
     if crossref:
-        _look_up_dois(services, [one for one in found if not one.settled])
-    _add_nearest(services, [one for one in found if not (one.settled or one.failure or one.others)])
-    _look_up_altered_places(services, [one for one in found if not (one.settled or one.failure or one.others)])
-    _find_owners(services, [one for one in found if one.ranked and one.ranked[0].same], crossref=crossref)
-    return found
+        _look_up_dois(services, [candidates for candidates in all_candidates if not candidates.settled])
+    _add_nearest(
+        services,
+        [
+            candidates
+            for candidates in all_candidates
+            if not (candidates.settled or candidates.failure or candidates.others)
+        ],
+    )
+    _look_up_altered_places(
+        services,
+        [
+            candidates
+            for candidates in all_candidates
+            if not (candidates.settled or candidates.failure or candidates.others)
+        ],
+    )
+    _find_owners(
+        services,
+        [candidates for candidates in all_candidates if candidates.ranked and candidates.ranked[0].same],
+        crossref=crossref,
+    )
+    return all_candidates
 
 
 _Wanted = dict[str, list[Candidates]]
@@ -216,9 +236,9 @@ _Wanted = dict[str, list[Candidates]]
 
 def _group_by_key(pairs: Iterable[tuple[str | None, Candidates]]) -> _Wanted:
     wanted: _Wanted = {}
-    for key, one in pairs:
+    for key, candidates in pairs:
         if key:
-            wanted.setdefault(key, []).append(one)
+            wanted.setdefault(key, []).append(candidates)
     return wanted
 
 
@@ -226,87 +246,95 @@ def _fetch(services: Services, wanted: _Wanted) -> Iterator[tuple[Candidates, Fe
     """Fetch records by identifier, and yield each with each reference that needs it."""
     for item in Retrieval.of_ids(services, list(wanted)) if wanted else ():
         article = item.record.article() if item.record is not None else None
-        for one in wanted[item.input]:
-            yield one, item, article
+        for candidates in wanted[item.input]:
+            yield candidates, item, article
 
 
 # Identifiers
 
 
-def _look_up_identifiers(services: Services, found: Sequence[Candidates]) -> None:
+def _look_up_identifiers(services: Services, all_candidates: Sequence[Candidates]) -> None:
     """Look up identifiers, the cheapest kind first. If the PMID leads to the cited work, the DOI is not searched."""
     kinds: tuple[IdKind, ...] = ("pmid", "pmcid", "doi")
     for kind in kinds:
-        wanted = _group_by_key((getattr(one.reference, kind), one) for one in found if not one.settled)
-        for one, item, article in _fetch(services, wanted):
+        wanted = _group_by_key(
+            (getattr(candidates.reference, kind), candidates) for candidates in all_candidates if not candidates.settled
+        )
+        for candidates, item, article in _fetch(services, wanted):
             if article is not None:
-                one.add(article, "identifier")
+                candidates.add(article, "identifier")
             elif item.status == "error":
-                one.failure = item.error
+                candidates.failure = item.error
             else:
-                one.absent.append(item.input)
-    for one in found:
-        if one.settled:  # one identifier with the record is sufficient
-            one.failure = None
+                candidates.absent.append(item.input)
+    for candidates in all_candidates:
+        if candidates.settled:  # one identifier with the record is sufficient
+            candidates.failure = None
 
 
-def _look_up_dois(services: Services, found: Sequence[Candidates]) -> None:
+def _look_up_dois(services: Services, all_candidates: Sequence[Candidates]) -> None:
     """Request DOIs without a PubMed record from Crossref: books, preprints, conference papers, other subjects."""
-    wanted = _group_by_key((one.reference.doi, one) for one in found if one.reference.doi in one.absent)
+    wanted = _group_by_key(
+        (candidates.reference.doi, candidates)
+        for candidates in all_candidates
+        if candidates.reference.doi in candidates.absent
+    )
     records, errors = fetch_crossref_records(services, wanted)
     for doi, record in records.items():
-        for one in wanted[doi]:
-            one.add(convert_to_article(record), "identifier")
+        for candidates in wanted[doi]:
+            candidates.add(convert_to_article(record), "identifier")
     for doi, error in errors.items():
-        for one in wanted[doi]:
+        for candidates in wanted[doi]:
             if isinstance(error, EntityNotFound | InvalidInput):
-                one.unregistered.append(doi)
+                candidates.unregistered.append(doi)
             else:
-                one.failure = error
+                candidates.failure = error
 
 
-def _find_owners(services: Services, found: Sequence[Candidates], *, crossref: bool) -> None:
+def _find_owners(services: Services, all_candidates: Sequence[Candidates], *, crossref: bool) -> None:
     """For identifiers that differ from the record of the cited work, find the articles they belong to."""
     wanted: dict[str, list[tuple[IdentifierName, Candidates]]] = {}
-    for one in found:
-        article = one.ranked[0].article
+    for candidates in all_candidates:
+        article = candidates.ranked[0].article
         for name in IDENTIFIERS:
-            identifier = getattr(one.reference, name)
+            identifier = getattr(candidates.reference, name)
             if not identifier or identifier.lower() == (getattr(article, name) or "").lower():
                 continue
-            known = [match.article for match in one.matches.values() if _has_id(match.article, name, identifier)]
+            known = [match.article for match in candidates.matches.values() if _has_id(match.article, name, identifier)]
             if known:
-                one.owners[name] = known[0]
+                candidates.owners[name] = known[0]
             else:
-                wanted.setdefault(identifier, []).append((name, one))
+                wanted.setdefault(identifier, []).append((name, candidates))
     dois: dict[str, list[tuple[IdentifierName, Candidates]]] = {}
     for item in Retrieval.of_ids(services, list(wanted)) if wanted else ():
-        for name, one in wanted[item.input]:
+        for name, candidates in wanted[item.input]:
             if item.record is not None:
-                _add_owner(one, name, item.record.article())
+                _add_owner(candidates, name, item.record.article())
             elif item.status == "error" and item.error is not None:
-                one.unknown_owners[name] = item.error
+                candidates.unknown_owners[name] = item.error
             else:
-                one.absent += [item.input] if item.input not in one.absent else []
+                candidates.absent += [item.input] if item.input not in candidates.absent else []
                 if name == "doi":
-                    dois.setdefault(item.input, []).append((name, one))
+                    dois.setdefault(item.input, []).append((name, candidates))
     records, errors = fetch_crossref_records(services, dois) if crossref else ({}, {})
     for doi, pairs in dois.items():
-        for name, one in pairs:
+        for name, candidates in pairs:
             error = errors.get(doi)
             if doi in records:
-                _add_owner(one, name, convert_to_article(records[doi]))
+                _add_owner(candidates, name, convert_to_article(records[doi]))
             elif isinstance(error, EntityNotFound | InvalidInput):
-                one.unregistered.append(doi)
+                candidates.unregistered.append(doi)
             elif error is not None:
-                one.unknown_owners[name] = error
+                candidates.unknown_owners[name] = error
 
 
-def _add_owner(one: Candidates, name: IdentifierName, article: Article) -> None:
-    meant = one.ranked[0].article
-    is_meant = article.pmid == meant.pmid if article.pmid and meant.pmid else compare(one.reference, article).same
+def _add_owner(candidates: Candidates, name: IdentifierName, article: Article) -> None:
+    meant = candidates.ranked[0].article
+    is_meant = (
+        article.pmid == meant.pmid if article.pmid and meant.pmid else compare(candidates.reference, article).same
+    )
     if not is_meant:
-        one.owners[name] = article
+        candidates.owners[name] = article
 
 
 def _has_id(article: Article, name: IdentifierName, value: str) -> bool:
@@ -316,14 +344,18 @@ def _has_id(article: Article, name: IdentifierName, value: str) -> bool:
 # Journal and place
 
 
-def _look_up_places(services: Services, found: Sequence[Candidates]) -> None:
+def _look_up_places(services: Services, all_candidates: Sequence[Candidates]) -> None:
     """Look up journals and places in NCBI's citation matcher, with and without the author."""
-    lines = [(one, citation) for one in found for citation in one.citations]
-    lines += [(one, citation.model_copy(update={"author_name": None})) for one in found for citation in one.places]
+    lines = [(candidates, citation) for candidates in all_candidates for citation in candidates.citations]
+    lines += [
+        (candidates, citation.model_copy(update={"author_name": None}))
+        for candidates in all_candidates
+        for citation in candidates.places
+    ]
     _match_lines(services, lines, at_place=True)
 
 
-def _look_up_altered_places(services: Services, found: Sequence[Candidates]) -> None:
+def _look_up_altered_places(services: Services, all_candidates: Sequence[Candidates]) -> None:
     """Look up places without one part, which may be wrong.
 
     NCBI's citation matcher does not know all article numbers, so the page is also omitted together with another part.
@@ -331,10 +363,10 @@ def _look_up_altered_places(services: Services, found: Sequence[Candidates]) -> 
     alone = ("year", "volume", "first_page")
     parts = [(part,) for part in alone] + [("first_page", part) for part in ("year", "volume", "author_name")]
     lines = [
-        (one, place.model_copy(update=dict.fromkeys(left_out)))
-        for one in found
-        for place in one.places
-        if place.journal not in one.unknown_journals
+        (candidates, place.model_copy(update=dict.fromkeys(left_out)))
+        for candidates in all_candidates
+        for place in candidates.places
+        if place.journal not in candidates.unknown_journals
         for left_out in parts
     ]
     _match_lines(services, lines, at_place=False)
@@ -349,47 +381,47 @@ def _match_lines(services: Services, lines: Sequence[tuple[Candidates, Citation]
     name_candidates(services, citations, answers)
     wanted: _Wanted = {}
     certain: set[tuple[Candidates, str]] = set()
-    for number, (one, citation) in enumerate(lines):
+    for number, (candidates, citation) in enumerate(lines):
         answer = answers.get(number)
         if answer is None:
             continue
         if answer.error is not None:
-            one.failure = answer.error if at_place else one.failure
+            candidates.failure = answer.error if at_place else candidates.failure
             continue
         if at_place and answer.detail == UNKNOWN_JOURNAL:
-            one.unknown_journals.add(citation.journal or "")
+            candidates.unknown_journals.add(citation.journal or "")
         for pmid in answer.pmids[:MAX_FITTING]:
-            if one not in wanted.setdefault(pmid, []):
-                wanted[pmid].append(one)
+            if candidates not in wanted.setdefault(pmid, []):
+                wanted[pmid].append(candidates)
             if at_place and len(answer.pmids) == 1:
-                certain.add((one, pmid))
-    for one, item, article in _fetch(services, wanted):
+                certain.add((candidates, pmid))
+    for candidates, item, article in _fetch(services, wanted):
         if at_place:
-            one.failure = item.error or one.failure
+            candidates.failure = item.error or candidates.failure
         if article is not None:
-            one.add(article, "citation", only_same=(one, item.input) not in certain)
-    for one, _ in lines if at_place else ():
-        if one.settled:
-            one.failure = None
+            candidates.add(article, "citation", only_same=(candidates, item.input) not in certain)
+    for candidates, _ in lines if at_place else ():
+        if candidates.settled:
+            candidates.failure = None
 
 
 # Titles
 
 
-def _search_titles(services: Services, found: Sequence[Candidates]) -> None:
-    wanted = _group_by_key((one.title_term, one) for one in found)
+def _search_titles(services: Services, all_candidates: Sequence[Candidates]) -> None:
+    wanted = _group_by_key((candidates.title_term, candidates) for candidates in all_candidates)
     pmids, failed = _search(services, wanted)
     for term, error in failed.items():
-        for one in wanted[term]:
-            one.failure = error
-    for one, item, article in _fetch(services, pmids):
-        one.failure = item.error or one.failure
+        for candidates in wanted[term]:
+            candidates.failure = error
+    for candidates, item, article in _fetch(services, pmids):
+        candidates.failure = item.error or candidates.failure
         if article is None:
             continue
-        if one.reference.text is None:
-            one.add(article, "title", only_same=not is_matching_title(one.reference, article))
-        elif one.may_have_title(article):
-            one.add(article, "title", only_same=True)
+        if candidates.reference.text is None:
+            candidates.add(article, "title", only_same=not is_matching_title(candidates.reference, article))
+        elif candidates.may_have_title(article):
+            candidates.add(article, "title", only_same=True)
 
 
 def _search(
@@ -401,7 +433,7 @@ def _search(
     false.
     """
 
-    def ask(batch: list[str]) -> tuple[list[str], int]:
+    def search_batch(batch: list[str]) -> tuple[list[str], int]:
         reply = services.eutils.esearch(db="pubmed", term=" OR ".join(batch), retmax=RECORDS_PER_SEARCH).value
         return reply.ids, reply.count
 
@@ -409,7 +441,7 @@ def _search(
 
     def search(terms: Sequence[str], size: int) -> list[tuple[list[str], tuple[list[str], int]]]:
         refusals = (EntityNotFound, InvalidInput)
-        answers = collect_batches(terms, size, ask, refusals=refusals, at_once=services.eutils.at_once)
+        answers = collect_batches(terms, size, search_batch, refusals=refusals, at_once=services.eutils.at_once)
         failed.update(answers.failed)
         return answers.answers
 
@@ -421,22 +453,24 @@ def _search(
     pmids: _Wanted = {}
     for batch, (ids, _) in answers:
         for pmid in ids:
-            pmids.setdefault(pmid, []).extend(one for term in batch for one in wanted[term])
+            pmids.setdefault(pmid, []).extend(candidates for term in batch for candidates in wanted[term])
     return pmids, failed
 
 
-def _add_nearest(services: Services, found: Sequence[Candidates]) -> None:
+def _add_nearest(services: Services, all_candidates: Sequence[Candidates]) -> None:
     """Search for parts of the title, to find the cited work despite mistakes in its title, or the most similar work."""
-    wanted = _group_by_key((_build_parts_term(fold_words(one.title)), one) for one in found)
-    for one, _, article in _fetch(services, _search(services, wanted, all_of_them=False)[0]):
+    wanted = _group_by_key(
+        (_build_parts_term(fold_words(candidates.title)), candidates) for candidates in all_candidates
+    )
+    for candidates, _, article in _fetch(services, _search(services, wanted, all_of_them=False)[0]):
         if article is None:
             continue
-        likeness = measure_text_likeness(fold_text(one.title), fold_text(article.title), MIN_LIKENESS)
+        likeness = measure_text_likeness(fold_text(candidates.title), fold_text(article.title), MIN_LIKENESS)
         if likeness < MIN_LIKENESS:
             continue
-        one.add(article, "title", only_same=True)
-        if one.nearest is None or likeness > one.nearest[0]:
-            one.nearest = (likeness, article)
+        candidates.add(article, "title", only_same=True)
+        if candidates.nearest is None or likeness > candidates.nearest[0]:
+            candidates.nearest = (likeness, article)
 
 
 def _build_parts_term(words: Sequence[str]) -> str | None:

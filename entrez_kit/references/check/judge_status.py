@@ -28,11 +28,11 @@ def _find_owners(candidates: Candidates, checked: CheckedReference) -> dict[Iden
     """Return the articles that identifiers of a reference belong to, except the cited article."""
     if checked.same_work is not False:
         return candidates.owners if checked.pmid or checked.doi else {}
-    found = [match.article for match in candidates.matches.values() if match.found_by == "identifier"]
+    articles = [match.article for match in candidates.matches.values() if match.found_by == "identifier"]
     return {
         name: article
         for name in IDENTIFIERS
-        for article in found
+        for article in articles
         if (getattr(candidates.reference, name) or "-").lower() == (getattr(article, name) or "").lower()
     }
 
@@ -45,7 +45,7 @@ def judge_status(sources: Sources, assessments: Sequence[Assessment]) -> None:
         work for article, others in zip(cited, owners, strict=True) for work in (article, *others.values()) if work
     ]
     queries = [Work((work.doi or "").lower() or None, work.pmid or None, work if work.pmid else None) for work in works]
-    standings = iter(sources.ask(queries))
+    standings = iter(sources.look_up_status(queries))
     for assessment, article, others in zip(assessments, cited, owners, strict=True):
         outcome, reference = assessment.outcome, assessment.candidates.reference
         if article is not None:
@@ -71,7 +71,7 @@ def _add_owner(
     outcome.add("mismatch" if is_meant else "another_work", message, recorded=recorded, **about)
     if standing is not None and grave and (code := _to_code(standing.status)) is not None:
         outcome.add(code, f"The article that your {LABELS[name]} belongs to: {standing.note}", **about)
-    failed = "; ".join(f"{TITLES[one.source]}: {one.detail}" for one in standings if one.says == "failed")
+    failed = "; ".join(f"{TITLES[answer.source]}: {answer.detail}" for answer in standings if answer.says == "failed")
     if failed:
         message = f"not all sources could be checked for a retraction: {failed}"
         outcome.add("unchecked", message, **{**about, "standing": None})
@@ -87,7 +87,7 @@ def _judge(outcome: CheckedReference, standings: list[SourceStanding]) -> None:
     outcome.standing_status = standing.status if standing is not None else verdict.says
     outcome.disagreement, outcome.sources = verdict.disagreement, standings
     details = [outcome.detail] if outcome.detail else []
-    failed = [one for one in standings if one.says == "failed"]
+    failed = [answer for answer in standings if answer.says == "failed"]
     if standing is not None and (code := _to_code(standing.status)) is not None:
         message = standing.note
         ids = [_join_ids(notice) for notice in standing.notices if notice.status == standing.status]
@@ -97,7 +97,7 @@ def _judge(outcome: CheckedReference, standings: list[SourceStanding]) -> None:
             message += f"; the newer version: {newer}"
         outcome.add(code, "; ".join(filter(None, (message, verdict.disagreement))))
     if failed:
-        named = "; ".join(f"{TITLES[one.source]}: {one.detail}" for one in failed)
+        named = "; ".join(f"{TITLES[answer.source]}: {answer.detail}" for answer in failed)
         details.append(f"not all sources could be checked for a retraction: {named}")
         outcome.add("unchecked", details[-1])
     outcome.detail = "; ".join(details) or None

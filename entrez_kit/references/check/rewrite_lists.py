@@ -168,7 +168,7 @@ def _read_table_rows(lines: Sequence[TextLine]) -> Sequence[TextLine]:
         return remaining
     # A row is one reference: an empty line divides it from the row above.
     joined = [replace(line, text=" ".join(line.text.replace("|", " ").split())) for line in remaining]
-    return [one for line in joined for one in ([replace(line, text="")] if line.text else []) + [line]]
+    return [part for line in joined for part in ([replace(line, text="")] if line.text else []) + [line]]
 
 
 def _unfold_columns(lines: Sequence[TextLine]) -> Sequence[TextLine]:
@@ -179,27 +179,29 @@ def _unfold_columns(lines: Sequence[TextLine]) -> Sequence[TextLine]:
         starts.update(
             match.end() for match in re.finditer(r"(?<! ) {2,}+(?=\S)", text) if match.end() > NARROWEST_COLUMN
         )
-    place, found = max(starts.items(), key=lambda item: (item[1], -item[0]), default=(0, 0))
-    if found < MIN_MARKED or found < IN_ORDER / 2 * len(texts):
+    column, frequency = max(starts.items(), key=lambda item: (item[1], -item[0]), default=(0, 0))
+    if frequency < MIN_MARKED or frequency < IN_ORDER / 2 * len(texts):
         return lines
     # The lines of the right column that go on can have an indent.
-    place = min((start for start in starts if place - DEEPEST <= start < place and starts[start] > 1), default=place)
-    both = [text for text in texts if text[place:].strip()]
-    apart = [text for text in both if text[place - GAP : place].isspace() and text[:place].strip()]
-    if len(apart) < MIN_MARKED or len(apart) < MOSTLY * len(texts) or place < NARROWEST_COLUMN:
+    column = min(
+        (start for start in starts if column - DEEPEST <= start < column and starts[start] > 1), default=column
+    )
+    both = [text for text in texts if text[column:].strip()]
+    apart = [text for text in both if text[column - GAP : column].isspace() and text[:column].strip()]
+    if len(apart) < MIN_MARKED or len(apart) < MOSTLY * len(texts) or column < NARROWEST_COLUMN:
         return lines
-    collided = sum(bool(text[place - GAP : place].strip()) for text in texts)
+    collided = sum(bool(text[column - GAP : column].strip()) for text in texts)
     if collided > MAX_COLLIDED * len(texts):
         return lines
-    divide = _find_division(apart, place)
+    divide = _find_division(apart, column)
     unfolded: list[TextLine] = []
     page: list[TextLine] = []
     for line in (*lines, None):
         if line is None or (line.after_page and page):
-            columns = [divide(one.text) for one in page]
-            unfolded += [replace(one, text=left) for one, (left, _) in zip(page, columns, strict=True)]
+            columns = [divide(line.text) for line in page]
+            unfolded += [replace(line, text=left) for line, (left, _) in zip(page, columns, strict=True)]
             unfolded += [
-                replace(one, text=text, after_page=False) for one, (_, text) in zip(page, columns, strict=True)
+                replace(line, text=text, after_page=False) for line, (_, text) in zip(page, columns, strict=True)
             ]
             page = []
         if line is not None:
@@ -207,7 +209,7 @@ def _unfold_columns(lines: Sequence[TextLine]) -> Sequence[TextLine]:
     return unfolded
 
 
-def _find_division(texts: Sequence[str], place: int) -> Callable[[str], tuple[str, str]]:
+def _find_division(texts: Sequence[str], column: int) -> Callable[[str], tuple[str, str]]:
     """Return the function that divides a line into its two columns.
 
     A left line that is too long can move the right one to the right. Then most right lines begin at one of two places
@@ -215,19 +217,19 @@ def _find_division(texts: Sequence[str], place: int) -> Callable[[str], tuple[st
     """
 
     def end_left(text: str) -> int:
-        return len(text[:place].rstrip())
+        return len(text[:column].rstrip())
 
-    gap = min(place + _indent(text[place:]) - end_left(text) for text in texts)
-    still = Counter(_indent(text[place:]) for text in texts)
-    moved = Counter(_indent(text[max(place, end_left(text) + gap) :]) for text in texts)
+    gap = min(column + _indent(text[column:]) - end_left(text) for text in texts)
+    still = Counter(_indent(text[column:]) for text in texts)
+    moved = Counter(_indent(text[max(column, end_left(text) + gap) :]) for text in texts)
     are_moved = sum(n for _, n in moved.most_common(2)) > sum(n for _, n in still.most_common(2))
 
     def split_heading(text: str) -> tuple[str, str]:
-        if text[place - GAP : place].strip():
-            end = text.find(" " * max(gap, GAP), place - GAP)
+        if text[column - GAP : column].strip():
+            end = text.find(" " * max(gap, GAP), column - GAP)
             return (text[:end], text[end:].strip()) if end >= 0 else (text, "")
-        start = max(place, end_left(text) + gap) if are_moved else place
-        return text[:place].rstrip(), text[start:].rstrip()
+        start = max(column, end_left(text) + gap) if are_moved else column
+        return text[:column].rstrip(), text[start:].rstrip()
 
     return split_heading
 
@@ -236,7 +238,7 @@ def _split_inside(lines: Sequence[TextLine]) -> Sequence[TextLine]:
     """Divide lines that contain several references, if marks inside of lines count the references."""
     texts = [line for line in lines if line.text]
     if len(texts) == 1 and (references := _split_run_on(texts[0].text)):
-        return [replace(texts[0], text=f"{n}. {one}") for n, one in enumerate(references, start=1)]
+        return [replace(texts[0], text=f"{n}. {reference}") for n, reference in enumerate(references, start=1)]
     for pattern in _INSIDE:
         chain = _find_chain(lines, pattern)
         inside = [lines[n].text[:start] for n, start in chain if lines[n].text[:start].strip()]
@@ -277,7 +279,7 @@ def _split_run_on(text: str) -> list[str]:
         if not is_dated(text[begins[-1].end() : found.start()]):
             break
         begins.append(found)
-    places = pairwise([*((one.start(), one.end()) for one in begins), (len(text), 0)])
+    places = pairwise([*((begin.start(), begin.end()) for begin in begins), (len(text), 0)])
     pieces = [text[start:end].strip() for (_, start), (end, _) in places]
     return pieces if len(pieces) >= MIN_MARKED and all(len(piece) <= MAX_REFERENCE for piece in pieces) else []
 
@@ -288,10 +290,10 @@ def _find_number(text: str, number: int, space: str, start: int) -> re.Match[str
     def find(count: int) -> re.Match[str] | None:
         return re.compile(rf"{count}\.{space}(?=[“\"‘'«]?[^\W\d_])").search(text, start)
 
-    found, after = find(number), find(number + 1)
-    if found is None or (after and after.start() < found.start()):
-        found = re.compile(rf"(?<=[.)\]]){number}\.{space}(?=[0-9])").search(text, start) or found
-    return found
+    mark, after = find(number), find(number + 1)
+    if mark is None or (after and after.start() < mark.start()):
+        mark = re.compile(rf"(?<=[.)\]]){number}\.{space}(?=[0-9])").search(text, start) or mark
+    return mark
 
 
 def _find_chain(lines: Sequence[TextLine], pattern: re.Pattern[str]) -> list[tuple[int, int]]:
@@ -305,14 +307,14 @@ def _find_chain(lines: Sequence[TextLine], pattern: re.Pattern[str]) -> list[tup
             is_whole = is_whole or is_dated(between)
             if int(match[1]) != len(chain) + 1 or not is_whole:
                 continue
-            if not chain and any(one.text for one in lines[:n]):
+            if not chain and any(above.text for above in lines[:n]):
                 return []
             if chain and chain[-1][0] == n and match.start() - chain[-1][1] < MIN_REFERENCE:
                 continue
             chain.append((n, match.start()))
             is_whole, last = False, match.end()
-        rest = line.text[last:]
-        is_whole = is_whole or (bool(chain) and is_dated(rest))
+        remaining = line.text[last:]
+        is_whole = is_whole or (bool(chain) and is_dated(remaining))
     return chain
 
 
@@ -359,15 +361,19 @@ def _rewrite_numbers(lines: Sequence[TextLine]) -> Sequence[TextLine]:
     for mark in marks:
         forms[mark.form].append(mark)
     first = next((n for n, line in enumerate(lines) if line.text), 0)
-    usual = max((len(found) for found in forms.values() if found[0].is_usual), default=0)
+    usual = max((len(marks_of_form) for marks_of_form in forms.values() if marks_of_form[0].is_usual), default=0)
     chosen: list[_Mark] = []
-    for form, found in forms.items():
+    for form, marks_of_form in forms.items():
         plain = form == ("", "", "1")
-        if not (found[0].is_usual or plain) and len(found) > len(chosen) and _is_counting(found):
-            chosen = found
+        if (
+            not (marks_of_form[0].is_usual or plain)
+            and len(marks_of_form) > len(chosen)
+            and _is_counting(marks_of_form)
+        ):
+            chosen = marks_of_form
     if len(chosen) <= usual:
         chosen = []
-    single = max((_count_ascending(found) for found in forms.values()), default=0)
+    single = max((_count_ascending(marks_of_form) for marks_of_form in forms.values()), default=0)
     chain = _find_longest_chain(lines, marks)
     used = Counter(mark.form for mark in chain)
     is_mixed = len(used) > 1 and sorted(used.values())[-2] > 1 and chain[0].n <= first + 1
@@ -391,7 +397,7 @@ def _find_damaged(lines: Sequence[TextLine], marks: Sequence[_Mark]) -> list[_Ma
     below = [0] * len(marks)
     for place in range(len(marks) - 2, -1, -1):
         below[place] = counts[place + 1] or below[place + 1]
-    found: list[_Mark] = []
+    damaged: list[_Mark] = []
     last = 0
     for mark, after in zip(marks, below, strict=True):
         if mark.is_usual:
@@ -399,9 +405,9 @@ def _find_damaged(lines: Sequence[TextLine], marks: Sequence[_Mark]) -> list[_Ma
         elif last < mark.count < (after or mark.count + 1) <= last + MAX_DAMAGED + 1:
             above = lines[mark.n - 1].text if mark.n else ""
             if (not above or REFERENCE_END.search(above)) and LETTER_FIRST.match(lines[mark.n].text[mark.end :]):
-                found.append(mark)
+                damaged.append(mark)
                 last = mark.count
-    return found
+    return damaged
 
 
 def _find_before_digits(lines: Sequence[TextLine], chosen: Sequence[_Mark]) -> Iterator[_Mark]:
@@ -462,7 +468,7 @@ def _find_longest_chain(lines: Sequence[TextLine], marks: Sequence[_Mark]) -> li
 
 def _rewrite_signs(lines: Sequence[TextLine]) -> Sequence[TextLine]:
     """Write an unusual sign in front of references as a bullet."""
-    found: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    places_of: dict[str, list[tuple[int, int]]] = defaultdict(list)
     texts = [n for n, line in enumerate(lines) if line.text]
     hashes = sum(lines[n].text.startswith("# ") for n in texts)
     signs = _HASH if hashes >= MOSTLY * len(texts) else _SIGN
@@ -470,9 +476,9 @@ def _rewrite_signs(lines: Sequence[TextLine]) -> Sequence[TextLine]:
         text = lines[n].text.lstrip()
         match = None if MARK.match(text) else signs.match(text)
         if match and (match["space"] or match["sign"] not in _BETWEEN_LETTERS):
-            found[match["sign"]].append((n, _indent(lines[n].text) + match.end()))
-    sign = max(found, key=lambda sign: len(found[sign]), default="")
-    places = found.get(sign, [])
+            places_of[match["sign"]].append((n, _indent(lines[n].text) + match.end()))
+    sign = max(places_of, key=lambda sign: len(places_of[sign]), default="")
+    places = places_of.get(sign, [])
     if len(places) < MIN_MARKED or places[0][0] not in texts[:2]:
         return lines
     if sum(MARK.match(lines[n].text) is not None for n in texts) > len(places):

@@ -102,19 +102,21 @@ def parse_sources(text: str | None) -> list[SourceName]:
 def combine_results(standings: Sequence[SourceStanding]) -> Verdict:
     """Combine the results of the sources."""
     standing: Standing | None = None
-    for one in standings:
-        if one.status is not None:
-            standing = choose_graver(standing, Standing(status=one.status, notices=one.notices))
+    for answer in standings:
+        if answer.status is not None:
+            standing = choose_graver(standing, Standing(status=answer.status, notices=answer.notices))
     if standing is None:
-        answered = [one for one in standings if one.says != "not_asked"]
-        is_clear = any(one.says == "none" for one in answered) and not any(one.says == "failed" for one in answered)
+        answered = [answer for answer in standings if answer.says != "not_asked"]
+        is_clear = any(answer.says == "none" for answer in answered) and not any(
+            answer.says == "failed" for answer in answered
+        )
         return Verdict("none" if is_clear else "unknown", None, None)
     grave = _to_kind(standing.status)
-    agreeing = [one for one in standings if one.status and _to_kind(one.status) == grave]
-    others = [one for one in standings if one not in agreeing and _could_say(one, grave)]
+    agreeing = [answer for answer in standings if answer.status and _to_kind(answer.status) == grave]
+    others = [answer for answer in standings if answer not in agreeing and _could_say(answer, grave)]
     disagreement = None
     if others:
-        sides = (f"{TITLES[one.source]}: {one.says.replace('_', ' ')}" for one in (*agreeing, *others))
+        sides = (f"{TITLES[answer.source]}: {answer.says.replace('_', ' ')}" for answer in (*agreeing, *others))
         disagreement = "the sources disagree: " + ", ".join(sides)
     return Verdict(standing.status, standing, disagreement)
 
@@ -123,11 +125,11 @@ def _to_kind(status: StandingStatus) -> str:
     return "retracted" if status in RETRACTED else status
 
 
-def _could_say(one: SourceStanding, grave: str) -> bool:
+def _could_say(answer: SourceStanding, grave: str) -> bool:
     """Return true if a source has the work and records this kind of status, but does not report it."""
-    if one.says in ("not_held", "not_asked", "failed"):
+    if answer.says in ("not_held", "not_asked", "failed"):
         return False
-    if one.source == "openalex":  # it records retractions only
+    if answer.source == "openalex":  # it records retractions only
         return grave == "retracted"
     return grave in ("retracted", "expression_of_concern", "reinstated")
 
@@ -159,7 +161,7 @@ class Sources:
         if file is not None and "retraction_watch" in self.enabled:
             self._watch = read_retraction_watch(Path(file))
 
-    def ask(self, works: Sequence[Work]) -> list[list[SourceStanding]]:
+    def look_up_status(self, works: Sequence[Work]) -> list[list[SourceStanding]]:
         """Return the result of every source for each work. All sources are requested at the same time."""
         readers: dict[SourceName, Callable[[], LookUp]] = {
             "pubmed": lambda: _read_pubmed,
@@ -197,15 +199,15 @@ class Sources:
 
 
 def _to_result(
-    source: SourceName, found: Standing | EntrezKitError | None, detail: str | None = None
+    source: SourceName, status_or_error: Standing | EntrezKitError | None, detail: str | None = None
 ) -> SourceStanding:
     """Convert a status or an error to the result of a source."""
-    if isinstance(found, EntrezKitError):
-        says: Said = "not_asked" if isinstance(found, NotConfigured) else "failed"
-        return SourceStanding(source=source, says=says, detail=str(found.message))
-    if found is None:
+    if isinstance(status_or_error, EntrezKitError):
+        says: Said = "not_asked" if isinstance(status_or_error, NotConfigured) else "failed"
+        return SourceStanding(source=source, says=says, detail=str(status_or_error.message))
+    if status_or_error is None:
         return SourceStanding(source=source, says="none", detail=detail)
-    return SourceStanding(source=source, says=found.status, notices=found.notices, detail=detail)
+    return SourceStanding(source=source, says=status_or_error.status, notices=status_or_error.notices, detail=detail)
 
 
 def _to_result_without_id(source: SourceName, ids: str) -> SourceStanding:
@@ -223,13 +225,13 @@ def _request_europepmc(services: Services, works: Sequence[Work]) -> LookUp:
 
     clauses = {clause: work for work in works if (clause := _build_clause(work))}
 
-    def ask(batch: list[str]) -> dict[str, list[Standing | None]]:
+    def search(batch: list[str]) -> dict[str, list[Standing | None]]:
         # Europe PMC has separate records of preprints and of copies in PMC.
         size = min(1000, 5 * len(batch))
-        found = services.europepmc.search(
+        reply = services.europepmc.search(
             query=" OR ".join(batch), page_size=size, lookups=[_match_record(clauses[clause]) for clause in batch]
         )
-        page = parse_page(found.value, "*")
+        page = parse_page(reply.value, "*")
         if page.skipped:
             raise malformed_error("Europe PMC search", "a record without source or id")
         if page.total_found > len(page.articles) and len(batch) > 1:
@@ -241,11 +243,11 @@ def _request_europepmc(services: Services, works: Sequence[Work]) -> LookUp:
 
     try:
         at_once = services.europepmc.at_once
-        outcomes = collect_batches(list(clauses), EUROPEPMC_BATCH, ask, refusals=REFUSALS, at_once=at_once)
+        outcomes = collect_batches(list(clauses), EUROPEPMC_BATCH, search, refusals=REFUSALS, at_once=at_once)
     except NotConfigured as exc:
         disabled = _to_result("europepmc", exc)
         return lambda work: disabled
-    found = {clause: standings for _, answer in outcomes.answers for clause, standings in answer.items()}
+    standings_of = {clause: standings for _, answer in outcomes.answers for clause, standings in answer.items()}
     failures = {**outcomes.failed, **outcomes.refused}
 
     def look_up(work: Work) -> SourceStanding:
@@ -254,9 +256,9 @@ def _request_europepmc(services: Services, works: Sequence[Work]) -> LookUp:
             return _to_result_without_id("europepmc", "DOI or PMID")
         if clause in failures:
             return _to_result("europepmc", failures[clause])
-        if not found[clause]:
+        if not standings_of[clause]:
             return SourceStanding(source="europepmc", says="not_held")
-        return _to_result("europepmc", reduce(choose_graver, found[clause]))
+        return _to_result("europepmc", reduce(choose_graver, standings_of[clause]))
 
     return look_up
 
@@ -293,23 +295,25 @@ def fetch_crossref_records(
     comma: such DOIs are requested one at a time.
     """
 
-    def ask(batch: list[str]) -> dict[str, Record]:
+    def request_records(batch: list[str]) -> dict[str, Record]:
         if len(batch) == 1:
             return {batch[0]: services.crossref.work(batch[0]).value}
         records = {str(record.get("DOI")).lower(): record for record in services.crossref.works(batch).value}
         return {doi: records[doi.lower()] for doi in batch if doi.lower() in records}
 
-    found: dict[str, Record] = {}
+    records: dict[str, Record] = {}
     errors: dict[str, EntrezKitError] = {}
     left = list(dict.fromkeys(doi for doi in dois if doi))
     for size in (CROSSREF_BATCH, 1):
-        outcomes = collect_batches([doi for doi in left if size == 1 or "," not in doi], size, ask, refusals=REFUSALS)
+        outcomes = collect_batches(
+            [doi for doi in left if size == 1 or "," not in doi], size, request_records, refusals=REFUSALS
+        )
         for batch, answer in outcomes.answers:
-            found |= answer
+            records |= answer
             errors |= {doi: EntityNotFound(f"Crossref has no work {doi}.") for doi in batch if doi not in answer}
         errors |= outcomes.failed | outcomes.refused
-        left = [doi for doi in left if doi not in found and doi not in errors]
-    return found, errors
+        left = [doi for doi in left if doi not in records and doi not in errors]
+    return records, errors
 
 
 def _look_up_by_doi(
@@ -368,8 +372,8 @@ def _request_openalex(services: Services, works: Sequence[Work]) -> LookUp:
 
     retracted: set[str] = set()
     errors: dict[str, EntrezKitError] = {}
-    for part, size, ask in ((lists, MAX_DOIS, ask_list), (singles, 1, ask_one)):
-        outcomes = collect_batches(part, size, ask, refusals=REFUSALS, at_once=openalex.at_once)
+    for part, size, request_batch in ((lists, MAX_DOIS, ask_list), (singles, 1, ask_one)):
+        outcomes = collect_batches(part, size, request_batch, refusals=REFUSALS, at_once=openalex.at_once)
         errors |= outcomes.failed | outcomes.refused
         for batch, answer in outcomes.answers:
             retracted |= {doi for doi, is_retracted in answer.items() if is_retracted}

@@ -363,7 +363,7 @@ def test_a_search_of_the_corpus_is_a_hybrid_search(services: Services, monkeypat
     _fill(services)
     drain(services)
     only = {"uuid": _uuid(1004), "pmid": "1004", "sim": 0.5, "bm25": 2.0, "quality": 3}
-    monkeypatch.setattr(WeaviateIndex, "hybrid_search", lambda self, query, limit, pmids=None: [only])
+    monkeypatch.setattr(WeaviateIndex, "search", lambda self, query, limit, pmids=None: [only])
 
     (hit,) = rag_search(services, RagSearchRequest(query="zebrafish", quality_bias=False)).results
 

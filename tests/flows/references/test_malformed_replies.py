@@ -132,7 +132,7 @@ def test_a_source_with_values_of_other_types_has_failed_or_returns_its_statement
     reported: dict[str, list[str]] = {}
     for where, body in [("as it is", reply), *take_sample(alter_nodes(reply), 0.25, least=120)]:
         served.body = body
-        row, *_ = Sources(kit.services, [name]).ask(works)
+        row, *_ = Sources(kit.services, [name]).look_up_status(works)
         (said,) = [one for one in row if one.source == name]
         reported.setdefault(said.says, []).append(where)
 

@@ -173,7 +173,7 @@ def test_no_combination_with_an_unanswered_source_is_plain_none(
             else make_article(doi, "retracted" if states["pubmed"] == "says" else None)
         )
 
-        (said,) = sources.ask([Work(doi=doi, article=record)])
+        (said,) = sources.look_up_status([Work(doi=doi, article=record)])
         verdict = combine_results(said)
 
         by_name = {one.source: one.says for one in said}
@@ -210,7 +210,7 @@ def test_a_doi_with_any_character_is_sent_unchanged_to_crossref_and_openalex(
 ) -> None:
     world.states[doi] = {"crossref": "says", "openalex": "says", "europepmc": "404"}
 
-    (said,) = make_sources().ask([Work(doi=doi)])
+    (said,) = make_sources().look_up_status([Work(doi=doi)])
 
     assert {one.source: one.says for one in said} == {
         **{"pubmed": "not_held", "europepmc": "not_held", "retraction_watch": "not_asked"},
@@ -229,7 +229,7 @@ def test_notices_about_many_works_are_requested_together(
             "crossref": "says by notice" if number % 7 == 0 else "silent",
         }
 
-    said = Sources(make_sources().services, ["crossref"]).ask([Work(doi=doi) for doi in dois])
+    said = Sources(make_sources().services, ["crossref"]).look_up_status([Work(doi=doi) for doi in dois])
 
     assert [row[2].says for row in said] == ["retracted" if number % 7 == 0 else "none" for number in range(45)]
     assert sum(requested.startswith("updates:") for _, requested in world.asked) == 2
@@ -248,8 +248,8 @@ def test_works_in_one_request_have_the_statements_of_separate_requests(
         world.states[doi] = {"crossref": states[number % 7]}
 
     sources = Sources(make_sources().services, ["crossref"])
-    together = [row[2] for row in sources.ask([Work(doi=doi) for doi in dois])]
-    alone = [sources.ask([Work(doi=doi)])[0][2] for doi in dois]
+    together = [row[2] for row in sources.look_up_status([Work(doi=doi) for doi in dois])]
+    alone = [sources.look_up_status([Work(doi=doi)])[0][2] for doi in dois]
 
     assert [one.says for one in together] == [one.says for one in alone]
     assert {one.says for one in together} == {"retracted", "none", "not_held", "failed"}
@@ -258,7 +258,7 @@ def test_works_in_one_request_have_the_statements_of_separate_requests(
 def test_a_work_without_a_doi_is_not_requested_from_sources_that_only_know_dois(
     make_sources: Callable[..., Sources],
 ) -> None:
-    (said,) = make_sources().ask([Work(pmid="99000001", article=make_article(""))])
+    (said,) = make_sources().look_up_status([Work(pmid="99000001", article=make_article(""))])
 
     assert {one.source: one.says for one in said} == {
         **{"pubmed": "none", "europepmc": "none"},
@@ -549,7 +549,7 @@ def make_keyed_openalex(sandbox: Sandbox, kit_for: KitFor, **state: Any) -> tupl
 
 
 def ask_openalex(kit: EntrezKit, dois: list[str]) -> list[str]:
-    rows = Sources(kit.services, ["openalex"]).ask([Work(doi=doi) for doi in dois])
+    rows = Sources(kit.services, ["openalex"]).look_up_status([Work(doi=doi) for doi in dois])
     return [one.says for row in rows for one in row if one.source == "openalex"]
 
 

@@ -165,7 +165,7 @@ def test_a_tool_call_opens_no_span_because_the_server_has_one(
         opened.append(name)
         yield
 
-    monkeypatch.setattr(tracing, "records_spans", lambda: True)
+    monkeypatch.setattr(tracing, "is_recording_spans", lambda: True)
     monkeypatch.setattr(spans, "operation_span", open_span)
 
     assert execute(HALF, services, {"numbers": [4]}).error is None

@@ -130,7 +130,7 @@ def multiplied(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         sizes.append(len(self.codes) if rows is None else len(rows))
         return real(self, query, rows)
 
-    monkeypatch.setattr(Quantized, "products", count_product)
+    monkeypatch.setattr(Quantized, "multiply", count_product)
     return sizes
 
 
@@ -212,7 +212,7 @@ def test_a_narrowed_search_needs_no_more_work_than_one_in_all(
         find_exactly(store, QUERIES[0], corpus)
         return sum(multiplied), sum(read)
 
-    monkeypatch.setattr(vector_index, "vectors_of", count_product)
+    monkeypatch.setattr(vector_index, "read_vectors", count_product)
     monkeypatch.setattr(vectors, "LOOKED_UP", 10)
     products, vectors_read = work(None)
     assert products == COUNT

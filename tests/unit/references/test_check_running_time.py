@@ -81,8 +81,8 @@ def test_a_reference_beyond_the_limit_of_characters_needs_no_more_comparisons(
         compared.append(len(one) + len(other))
         return 0.0
 
-    monkeypatch.setattr(module, "text_likeness", count_comparison)
-    monkeypatch.setattr(module, "likeness_bound", count_comparison)
+    monkeypatch.setattr(module, "measure_text_likeness", count_comparison)
+    monkeypatch.setattr(module, "bound_likeness", count_comparison)
     check_text((piece * MAX_TEXT)[:MAX_TEXT])
     bound = len(compared), sum(compared)
     compared.clear()

@@ -73,7 +73,7 @@ def test_a_429_causes_retries_with_growing_waits(genes: Genes, monkeypatch: pyte
         requested.append(failures)
         return 0.001
 
-    monkeypatch.setattr(Backoff, "seconds", record_wait)
+    monkeypatch.setattr(Backoff, "compute_wait", record_wait)
     genes.sandbox.fail_next("429", "efetch", times=3)
 
     assert genes.get("NCBIGene:7157").symbol == "TP53"
