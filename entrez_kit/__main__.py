@@ -30,7 +30,7 @@ def main() -> int:
 
             CDLL(None).mallopt(M_MMAP_THRESHOLD, 256 * 1024)
     # The folder `commands` is this package where it is installed.
-    from entrez_kit.commands._app import main as run  # type: ignore[import-not-found]
+    from entrez_kit.commands._app import main as run
 
     status: int = run()
     return status
