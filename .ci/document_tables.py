@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from textwrap import fill
 from typing import Final
 
-from entrez_kit.commands import _app
 from packaging_files import ROOT
 
 from entrez_kit.base.output_formats import FORMATS, Format
 from entrez_kit.base.settings import SETTINGS, Setting, describe_bounds, get_default
+from entrez_kit.commands import _app
 
 README: Final = ROOT / "README.md"
 OUTPUT_GUIDE: Final = ROOT / "entrez_kit" / "guides" / "output.md"

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 import typer
-from entrez_kit.commands import _app
 from rich.text import Text
 
 from entrez_kit.base import __version__
+from entrez_kit.commands import _app
 from entrez_kit.guides import read_guide
 
 PROGRAM: Final = "entrez-kit"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Program
+
 from entrez_kit.commands import _app
 
 pytestmark = pytest.mark.smoke

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, cast
 
 import pytest
+
 from entrez_kit.commands import _app
 
 if TYPE_CHECKING:

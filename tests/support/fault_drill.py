@@ -24,8 +24,9 @@ from pathlib import Path
 from typing import Any, Final
 from unittest.mock import patch
 
-from entrez_kit.commands import _app
 from fault_proxy import CONTRADICTIONS, FAULTS, SLOW, FaultProxy
+
+from entrez_kit.commands import _app
 
 BIB: Final = """@article{one, title = {Base editing of a cryptic splice site restores mucus transport in human airway
 cells}, author = {Marrowby, T. J.}, journal = {Ann Imaginary Genome Ed (Demo)}, year = {2019}, pmid = {99000001}}

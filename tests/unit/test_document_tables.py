@@ -5,10 +5,10 @@ from pathlib import Path
 
 import document_tables
 import pytest
-from entrez_kit.commands import _app
 
 from entrez_kit.base.output_formats import FORMATS
 from entrez_kit.base.settings import SETTINGS
+from entrez_kit.commands import _app
 
 ENTRY = re.compile(r"^- .*\(`(\w+)`\)", re.MULTILINE)
 

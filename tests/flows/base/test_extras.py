@@ -7,12 +7,12 @@ from importlib import import_module
 from typing import Any
 
 import pytest
-from entrez_kit.commands import _app
 from project_paths import ROOT
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import NotConfigured
 from entrez_kit.base.extras import EXTRAS, is_installed
+from entrez_kit.commands import _app
 from entrez_kit.sandbox.server import Sandbox
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

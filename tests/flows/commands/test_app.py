@@ -18,11 +18,11 @@ from command_line import (
     Program,
     RunResult,
 )
-from entrez_kit.commands import _app, _pipeline
 from rich.text import Text
 
 from commands._app import COMMANDS, load_command
 from entrez_kit.base.settings import DEMO_WARNING
+from entrez_kit.commands import _app, _pipeline
 
 HEAVY = ("requests", "Bio", "lxml", "mcp", "numpy", "pyrate_limiter", "entrez_kit.pubmed")
 

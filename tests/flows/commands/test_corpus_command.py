@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 import rispy
 from command_line import Cli, RunResult
-from entrez_kit.commands._views import corpus as corpus_views
 from invented_papers import Paper, write_file
 from program_streams import on_terminal
 from tiny_model import build_tiny_model
 
 from entrez_kit.base.errors import UpstreamError
+from entrez_kit.commands._views import corpus as corpus_views
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.sandbox.server import Sandbox
 

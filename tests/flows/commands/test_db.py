@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 from command_line import Cli, Program, RunResult, read_error
-from entrez_kit.commands import db as db_module
 
 from entrez_kit import EntrezKit
+from entrez_kit.commands import db as db_module
 from entrez_kit.core.operation import Operation
 from entrez_kit.databases.fetch import FETCH
 from entrez_kit.databases.info import INFO

@@ -15,14 +15,14 @@ from zipfile import is_zipfile
 import pytest
 import yaml
 from command_line import Cli, RunResult
-from entrez_kit.commands import _app, _state
-from entrez_kit.commands._formats import rows as rows_module
 from project_paths import DATA
 from pubmed_files import record, write_set
 
 from entrez_kit.base.extras import is_installed
 from entrez_kit.base.output_formats import BY_SUFFIX, FORMATS, Family, Format
 from entrez_kit.base.settings import CORPUS_FILE, load_settings
+from entrez_kit.commands import _app, _state
+from entrez_kit.commands._formats import rows as rows_module
 from entrez_kit.local.importing import import_files
 from entrez_kit.sandbox.server import Sandbox
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 from command_line import Cli, read_error
-from entrez_kit.commands import _app, _frontend
 from example_calls import CORPUS, EXAMPLES, FAILING_EXAMPLES
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntrezKitError
+from entrez_kit.commands import _app, _frontend
 from entrez_kit.core.model import is_absent
 from entrez_kit.core.operation import Operation
 from entrez_kit.python.catalogue import OPERATIONS

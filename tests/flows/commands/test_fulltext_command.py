@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 from command_line import Cli, read_error
+from program_streams import on_terminal
+
 from entrez_kit.commands import _output, _state
 from entrez_kit.commands._formats import tables
 from entrez_kit.commands._views import fulltext, reading
-from program_streams import on_terminal
-
 from entrez_kit.sandbox.server import Sandbox
 
 

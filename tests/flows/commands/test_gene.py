@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from command_line import Cli, RunResult
-from entrez_kit.commands import _app
 
 from entrez_kit import EntrezKit
+from entrez_kit.commands import _app
 from entrez_kit.core.operation import Operation
 from entrez_kit.databases.gene.get_genes import GET_GENE, GET_PUBMED_LINKS
 from entrez_kit.databases.gene.search_genes import SEARCH_GENES

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from entrez_kit.commands import _app
 from program_streams import Program, on_terminal
 from project_paths import ROOT
 from syntax_trees import read_nodes
 
 from entrez_kit.base import errors
 from entrez_kit.base.errors import EntrezKitError, Exit
+from entrez_kit.commands import _app
 from entrez_kit.core.operation import SOURCE_WARNING_CODES
 from entrez_kit.guides import ALIASES, TOPICS, list_guides, read_guide
 from entrez_kit.pubmed.standing_lookup import STANDING_UNKNOWN

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from command_line import Cli, read_error
+
 from entrez_kit.commands import _app, _input
 
 LIMIT = 1_000_000

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 from command_line import Cli
-from entrez_kit.commands import _output
 
 from entrez_kit.base.errors import StoreError
+from entrez_kit.commands import _output
 
 
 class Terminal(io.TextIOWrapper):

@@ -7,22 +7,25 @@ import select
 import struct
 import subprocess
 import sys
+import threading
 import time
+from contextlib import suppress
 from dataclasses import replace
 from fcntl import ioctl
+from io import TextIOWrapper
 from pathlib import Path
 from termios import TIOCSWINSZ
 from typing import Any
 
 import pytest
 from command_line import Cli, Program
-from entrez_kit.commands import _console, _report, _state
-from entrez_kit.commands import fetch as fetch_module
 from rich.cells import cell_len
 
 from entrez_kit.base.errors import EntityNotFound, RateLimited
 from entrez_kit.base.progress import report_progress
 from entrez_kit.base.settings import Settings
+from entrez_kit.commands import _app, _console, _report, _state
+from entrez_kit.commands import fetch as fetch_module
 from entrez_kit.services import Services
 from entrez_kit.services.transport.client import Transport
 
@@ -62,6 +65,34 @@ def run_in_terminal(
     return process.wait(10), shown.decode("utf-8").replace("\r\n", "\n")
 
 
+def show_on_terminal(
+    *arguments: str, columns: int = 80, term: str = "xterm-256color", **environment: str
+) -> tuple[int, str]:
+    """Call the program in this process, on a pseudo-terminal; return status and everything that it showed."""
+    main, inner = pty.openpty()
+    shown = bytearray()
+
+    def read() -> None:
+        with suppress(OSError):  # the other side is closed
+            while piece := os.read(main, 65536):
+                shown.extend(piece)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    with pytest.MonkeyPatch.context() as patch, os.fdopen(inner, "r+b", buffering=0) as terminal:
+        for name, value in {"TERM": term, "COLUMNS": str(columns), "LINES": "500", **environment}.items():
+            patch.setenv(name, value)
+        streams = {name: TextIOWrapper(terminal, encoding="utf-8") for name in ("stdin", "stdout", "stderr")}
+        for name, stream in streams.items():
+            patch.setattr(sys, name, stream)
+        status = _app.main(list(arguments))
+        for stream in streams.values():
+            stream.detach()
+    reader.join(10)
+    os.close(main)
+    return status, shown.decode("utf-8").replace("\r\n", "\n")
+
+
 @pytest.mark.process
 @pytest.mark.parametrize("columns", [80, 200])
 def test_a_terminal_gets_tables_that_fit(columns: int) -> None:
@@ -75,36 +106,32 @@ def test_a_terminal_gets_tables_that_fit(columns: int) -> None:
         assert max(cell_len(line) for line in ESCAPES.sub("", shown).splitlines()) <= columns
 
 
-@pytest.mark.process
 def test_a_dumb_terminal_gets_plain_text() -> None:
-    status, shown = run_in_terminal("--demo", "show", "99000050", term="dumb")
+    status, shown = show_on_terminal("--demo", "show", "99000050", term="dumb")
 
     assert status == 0
     assert "\x1b" not in shown
     assert "https://pubmed.ncbi.nlm.nih.gov/99000050/" in shown
 
 
-@pytest.mark.process
 def test_errors_on_a_terminal_are_readable_text() -> None:
-    status, shown = run_in_terminal("--demo", "search", "((")
+    status, shown = show_on_terminal("--demo", "search", "((")
 
     assert status == 2
     assert "Error: " in ESCAPES.sub("", shown).replace("\r", "")
     assert "Hint: " in ESCAPES.sub("", shown)
-    assert run_in_terminal("--demo", "search", "((", "--json")[1].splitlines()[-1].startswith('{"success": false')
+    assert show_on_terminal("--demo", "search", "((", "--json")[1].splitlines()[-1].startswith('{"success": false')
 
 
-@pytest.mark.process
 def test_a_missing_command_shows_the_help() -> None:
-    status, shown = run_in_terminal()
+    status, shown = show_on_terminal()
 
     assert status == 2
     assert "Usage: entrez-kit" in ESCAPES.sub("", shown)
 
 
-@pytest.mark.process
 def test_a_written_file_is_confirmed_on_a_terminal(tmp_path: Path) -> None:
-    _, shown = run_in_terminal("--demo", "search", "crispr", "-o", str(tmp_path / "hits.csv"))
+    _, shown = show_on_terminal("--demo", "search", "crispr", "-o", str(tmp_path / "hits.csv"))
 
     assert "Note: Written to" in ESCAPES.sub("", shown)
     assert (tmp_path / "hits.csv").read_text(encoding="utf-8").startswith("pmid,")
@@ -250,7 +277,6 @@ def test_a_document_of_many_records_is_announced_with_the_streaming_format(
     assert cli("fetch", "99000001", "99000002", "-f", "jsonl").err == ""
 
 
-@pytest.mark.process
 @pytest.mark.parametrize(
     ("words", "following"),
     [
@@ -270,11 +296,11 @@ def test_a_terminal_shows_the_next_commands(
         encoding="utf-8",
     )
 
-    _, shown = run_in_terminal("--demo", *words, columns=200)
+    _, shown = show_on_terminal("--demo", *words, columns=200)
     assert ESCAPES.sub("", shown).splitlines()[-1].startswith("Next: entrez-kit --demo")
     assert f"entrez-kit --demo {following}" in shown
-    assert "Next:" not in run_in_terminal("--demo", *words, "-q", columns=200)[1]
-    assert "Next:" not in run_in_terminal("--demo", *words, "-f", "json", columns=200)[1]
+    assert "Next:" not in show_on_terminal("--demo", *words, "-q", columns=200)[1]
+    assert "Next:" not in show_on_terminal("--demo", *words, "-f", "json", columns=200)[1]
 
 
 LONG_DOI = "10.1000/nothing-with-a-very-long-identifier-that-fits-on-one-line"
@@ -288,7 +314,6 @@ NARROW_FILES = {
 }
 
 
-@pytest.mark.process
 @pytest.mark.parametrize(
     ("words", "names", "whole"),
     [
@@ -317,14 +342,14 @@ def test_a_narrow_terminal_stacks_fields_and_splits_no_identifier(
     for name, text in NARROW_FILES.items():
         Path(name).write_text(text, encoding="utf-8")
 
-    _, screen = run_in_terminal("--demo", *words, columns=68)
+    _, screen = show_on_terminal("--demo", *words, columns=68)
     lines = ESCAPES.sub("", screen).splitlines()
     starts = {line.split(" ")[0] for line in lines}
 
     assert set(names) <= starts
     assert all(any(one in line for line in lines) for one in whole)
     assert max(cell_len(line) for line in lines) <= 68
-    _, wide = run_in_terminal("--demo", *words, columns=200)
+    _, wide = show_on_terminal("--demo", *words, columns=200)
     assert names[0] in ESCAPES.sub("", wide)
     assert not set(names[1:]) & {line.split(" ")[0] for line in ESCAPES.sub("", wide).splitlines()}
 
@@ -332,7 +357,6 @@ def test_a_narrow_terminal_stacks_fields_and_splits_no_identifier(
 LINK = "\x1b]8;"
 
 
-@pytest.mark.process
 @pytest.mark.parametrize(
     "words",
     [
@@ -343,18 +367,18 @@ LINK = "\x1b]8;"
     ],
 )
 def test_identifiers_are_links_only_on_a_terminal_that_supports_them(
-    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: Program
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, alone: Cli
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for name, text in NARROW_FILES.items():
         Path(name).write_text(text, encoding="utf-8")
 
-    _, screen = run_in_terminal("--demo", *words)
+    _, screen = show_on_terminal("--demo", *words)
     pmid = "99000008" if words[0] == "fulltext" else "99000001"
     assert f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/" in "".join(re.findall(r"\x1b\]8;[^\x1b]*", screen))
-    assert LINK not in run_in_terminal("--demo", *words, term="dumb")[1]
-    assert LINK not in run_in_terminal("--demo", *words, NO_COLOR="1")[1]
-    assert LINK not in program("--demo", *words, "-f", "table", "--color", "always").out
+    assert LINK not in show_on_terminal("--demo", *words, term="dumb")[1]
+    assert LINK not in show_on_terminal("--demo", *words, NO_COLOR="1")[1]
+    assert LINK not in alone("--demo", *words, "-f", "table", "--color", "always").out
 
 
 @pytest.mark.process

@@ -8,8 +8,9 @@ import pytest
 
 pytest.importorskip("weaviate", reason="the extra entrez-kit[weaviate] is not installed")
 
-from entrez_kit.commands import _app
 from weaviate_double import WeaviateDouble
+
+from entrez_kit.commands import _app
 
 if TYPE_CHECKING:
     from entrez_kit.sandbox.server import Sandbox

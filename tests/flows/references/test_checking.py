@@ -1,11 +1,11 @@
 """Checks of references: the works found, the differences, and the corrections."""
 
 from collections.abc import Iterator
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import pytest
+from demo_articles import read_demo_articles
 from project_paths import DATA
 from used_recordings import require_recordings
 
@@ -65,9 +65,8 @@ def kit(kit_for: Any, sandbox: Sandbox) -> EntrezKit:
 
 
 def read_demo_records() -> Iterator[Article]:
-    demo = [path for path in (files("entrez_kit.fixtures") / "pubmed").iterdir() if path.name.endswith(".xml")]
-    for path in [DATA / "records.xml", *demo]:
-        yield from (record.article() for record in iter_records(path.read_bytes()) if record.kind != "deleted")
+    yield from (one.article() for one in iter_records((DATA / "records.xml").read_bytes()) if one.kind != "deleted")
+    yield from read_demo_articles()
 
 
 # References that the program writes are verified by it

@@ -1,15 +1,14 @@
 """Invented and mixed references: none is verified, and none is changed into a reference to another paper."""
 
 from collections.abc import Callable
-from importlib.resources import files
 from typing import Any
 
 import pytest
+from demo_articles import read_demo_articles
 
 from entrez_kit import EntrezKit
 from entrez_kit.citations.format_citations import format_articles
 from entrez_kit.pubmed.models import Article
-from entrez_kit.pubmed.xml.records import iter_records
 from entrez_kit.references.check.check_references import CHECK
 from entrez_kit.references.check.compare_text import compare_text
 from entrez_kit.references.check.pasted_lists import split_references
@@ -26,12 +25,9 @@ NOBODIES = [RefAuthor(family="Nobodyson", given="Q"), RefAuthor(family="Vapourwa
 
 
 def read_demo() -> list[Article]:
-    paths = [path for path in (files("entrez_kit.fixtures") / "pubmed").iterdir() if path.name.endswith(".xml")]
-    found = [
-        record.article() for path in paths for record in iter_records(path.read_bytes()) if record.kind == "article"
-    ]
+    found = [one for one in read_demo_articles() if one.record_type == "article"]
     wanted = [one for one in found if one.doi and len(one.authors) > 1 and one.retraction_status == "none"]
-    return sorted((one for one in wanted if all(who.last_name for who in one.authors)), key=lambda one: one.pmid)[:12]
+    return [one for one in wanted if all(who.last_name for who in one.authors)][:12]
 
 
 ARTICLES = read_demo()

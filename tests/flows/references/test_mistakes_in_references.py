@@ -2,17 +2,16 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cache, partial
-from importlib.resources import files
+from functools import partial
 from typing import Any
 
 import pytest
+from demo_articles import read_demo_articles
 from sampled_cases import FULL
 from written_references import DIALECTS, TITLELESS
 
 from entrez_kit import EntrezKit, load_settings
 from entrez_kit.pubmed.models import Article, Author
-from entrez_kit.pubmed.xml.records import iter_records
 from entrez_kit.references.check.check_references import CHECK
 from entrez_kit.references.check.models import CheckedReference
 from entrez_kit.references.check.pasted_lists import split_references
@@ -22,13 +21,9 @@ from entrez_kit.sandbox.server import Sandbox
 Fields = dict[str, Any]
 
 
-@cache
 def read_demo() -> list[Article]:
-    paths = [path for path in (files("entrez_kit.fixtures") / "pubmed").iterdir() if path.name.endswith(".xml")]
-    found = [
-        record.article() for path in paths for record in iter_records(path.read_bytes()) if record.kind == "article"
-    ]
-    return sorted((one for one in found if one.authors and one.journal_info), key=lambda one: one.pmid)
+    found = [one for one in read_demo_articles() if one.record_type == "article"]
+    return [one for one in found if one.authors and one.journal_info]
 
 
 def get_fields(article: Article) -> Fields:

@@ -4,11 +4,11 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from time import process_time
 
 import pytest
+from demo_articles import read_demo_articles
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from list_layouts import BLANKS, HEADS, MARKS, NUMBERS, PAGES, Layout, line_numbered, paged
@@ -17,22 +17,15 @@ from entrez_kit.citations.format_citations import format_articles
 from entrez_kit.fulltext.jats.text import read_reference_list
 from entrez_kit.fulltext.jats.tree import get_local_name, iter_descendants, parse
 from entrez_kit.pubmed.models import Article, Author, JournalInfo, PublicationDate
-from entrez_kit.pubmed.xml.records import iter_records
 from entrez_kit.references.check.compare_text import compare_text
 from entrez_kit.references.check.pasted_lists import HEADINGS, read_list, split_references
 
 STYLES = ("apa", "mla", "vancouver", "ama", "chicago", "nature")
 
 
-def read_demo_articles() -> list[Article]:
-    paths = [path for path in (files("entrez_kit.fixtures") / "pubmed").iterdir() if path.name.endswith(".xml")]
-    records = [record for path in paths for record in iter_records(path.read_bytes()) if record.kind != "deleted"]
-    return sorted((record.article() for record in records), key=lambda one: one.pmid)
-
-
 @cache
 def citations(style: str) -> list[str]:
-    return [" ".join(texts[style].split()) for texts in format_articles(read_demo_articles(), [style])]
+    return [" ".join(texts[style].split()) for texts in format_articles(list(read_demo_articles()), [style])]
 
 
 def list_words(text: str) -> str:

@@ -5,13 +5,13 @@ The articles are those of the demo and recorded records of PubMed.
 
 import gzip
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import pytest
+from demo_articles import read_demo_articles
 from written_references import (
     DIALECTS,
     TITLELESS,
@@ -39,22 +39,15 @@ GOOD = ("verified", "superseded", "retracted", "concern")
 RECORD = re.compile(rb"<PubmedArticle(?:\s[^<>]*)?>.*?</PubmedArticle>", re.DOTALL)
 
 
-def list_citable(documents: Sequence[bytes]) -> list[Article]:
-    """Return the articles of documents that can be cited, each once."""
-    found = {
-        record.article().pmid: record.article()
-        for document in documents
-        for record in iter_records(document)
-        if record.kind == "article"
-    }
+def list_citable(articles: Iterable[Article]) -> list[Article]:
+    """Return the articles that can be cited, each once."""
+    found = {one.pmid: one for one in articles if one.record_type == "article"}
     return sorted(
         (one for one in found.values() if one.title and one.authors and one.journal_info), key=lambda one: one.pmid
     )
 
 
-ARTICLES = list_citable(
-    [path.read_bytes() for path in (files("entrez_kit.fixtures") / "pubmed").iterdir() if path.name.endswith(".xml")]
-)
+ARTICLES = list_citable(read_demo_articles())
 
 
 @dataclass(frozen=True)
@@ -85,7 +78,8 @@ def recorded(kit_for: Any, real_data: Path, tmp_path: Path) -> Any:
     served = tmp_path / "recorded.xml"
     served.write_bytes(b"<PubmedArticleSet>%b</PubmedArticleSet>" % b"".join(records.values()))
     with Sandbox(corpus=[served], enforce_limits=False) as sandbox:
-        yield ServedArticles(list_citable([served.read_bytes()])[::9], kit_for(sandbox))
+        articles = [one.article() for one in iter_records(served.read_bytes()) if one.kind == "article"]
+        yield ServedArticles(list_citable(articles)[::9], kit_for(sandbox))
 
 
 @pytest.fixture(params=["demo", pytest.param("recorded", marks=pytest.mark.recorded)])

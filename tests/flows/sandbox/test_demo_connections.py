@@ -9,10 +9,10 @@ from typing import Any, Final
 from xml.etree import ElementTree
 
 import pytest
-from entrez_kit.fixtures import corpus_files
 from sampled_cases import take_sample
 
 from entrez_kit import EntrezKit, load_settings
+from entrez_kit.fixtures import corpus_files
 from entrez_kit.local.eutils.database import Database, SearchCall
 from entrez_kit.local.records.collection import ParsedCollection
 from entrez_kit.sandbox.demo import build_databases

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from command_line import Cli
-from entrez_kit.commands import _app
 from example_calls import CORPUS, EXAMPLES
 from mcp_helpers import ServicesFor, connect, read_structured
 
+from entrez_kit.commands import _app
 from entrez_kit.core.operation import Operation
 from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.sandbox.server import Sandbox

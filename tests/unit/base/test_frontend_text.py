@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from entrez_kit.commands import _app, _frontend
 from syntax_trees import read_nodes
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
 from entrez_kit.base.frontend_text import AGAIN, OFFLINE_SWITCH, Argument, FrontendText, NextCall, PerFrontend
+from entrez_kit.commands import _app, _frontend
 from entrez_kit.core.model import Warn
 from entrez_kit.core.operation import Operation
 from entrez_kit.python.catalogue import OPERATIONS

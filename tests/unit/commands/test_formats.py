@@ -8,17 +8,17 @@ from typing import Any, ClassVar
 
 import pytest
 import yaml
-from entrez_kit.commands import _formats, _output, _pipeline, _state
-from entrez_kit.commands._formats import documents, fields, rows
-from entrez_kit.commands._formats import yaml as yaml_format
-from entrez_kit.commands._views import markdown
-from entrez_kit.commands._views import text as text_views
 from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.output_formats import BY_NAME
+from entrez_kit.commands import _formats, _output, _pipeline, _state
+from entrez_kit.commands._formats import documents, fields, rows
+from entrez_kit.commands._formats import yaml as yaml_format
+from entrez_kit.commands._views import markdown
+from entrez_kit.commands._views import text as text_views
 from entrez_kit.core.model import Result, omit_if_empty
 from entrez_kit.pubmed.fetch import EFetchDetails, FetchResult
 from entrez_kit.pubmed.models import Article

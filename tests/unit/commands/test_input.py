@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from entrez_kit.commands import _input
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.identifiers import read_identifier
+from entrez_kit.commands import _input
 
 SICI = "10.1002/(SICI)1097-0258(19980815/30)17:15/16<1661::AID-SIM968>3.0.CO;2-2"
 

@@ -4,10 +4,10 @@ import io
 from typing import Any
 
 import pytest
-from entrez_kit.commands._views import markdown, tables
-from entrez_kit.commands._views import text as text_views
 from rich.console import Console
 
+from entrez_kit.commands._views import markdown, tables
+from entrez_kit.commands._views import text as text_views
 from entrez_kit.pubmed.standing import determine_standing
 
 JOURNAL = {

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from entrez_kit.commands._views import corpus as corpus_views
 from indexed_corpus import index, join
 from invented_vectors import MODEL, Floats, InventedVectors, index_vectors, put_vectors
 from numpy.typing import NDArray
 from rich.console import Console
 
+from entrez_kit.commands._views import corpus as corpus_views
 from entrez_kit.corpus.search import neighbours, vector_index, vectors
 from entrez_kit.corpus.search.quantized import Quantized
 from entrez_kit.corpus.search.ranking import Candidate

@@ -18,10 +18,11 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 import pytest
-from entrez_kit.fixtures import __doc__ as description
-from entrez_kit.fixtures import corpus_files
 from lxml import etree
 from project_paths import ROOT
+
+from entrez_kit.fixtures import __doc__ as description
+from entrez_kit.fixtures import corpus_files
 
 FILES: dict[str, Traversable] = {file.name: file for file in corpus_files()}
 ROOTS = {name: ElementTree.fromstring(file.read_bytes()) for name, file in FILES.items()}

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from entrez_kit.commands import _frontend
 from gene_helpers import Canned, Genes, write_esearch_xml
 
 from entrez_kit.base.errors import (
@@ -20,6 +19,7 @@ from entrez_kit.base.errors import (
     UnresolvedEntity,
     UpstreamError,
 )
+from entrez_kit.commands import _frontend
 from entrez_kit.core.operation import Operation, execute
 from entrez_kit.databases.gene.gene_errors import only_gene_codes, unresolved_error
 from entrez_kit.databases.gene.get_genes import GET_GENE, GET_PUBMED_LINKS
