@@ -102,7 +102,9 @@ def _open_segments(connection: sqlite3.Connection) -> list[Segment] | None:
     corpus_file, segments = find_corpus_file(connection), list[Segment]()
     known = _opened.get(corpus_file) if corpus_file is not None else None
     opened = {segment.path: segment for segment in known[1].segments} if known is not None else {}
-    for first, count, name in open_tuple_cursor(connection).execute("SELECT first, records, name FROM lexical_segments ORDER BY 1"):
+    for first, count, name in open_tuple_cursor(connection).execute(
+        "SELECT first, records, name FROM lexical_segments ORDER BY 1"
+    ):
         if corpus_file is None or not _NAME.fullmatch(name) or first != sum(segment.records for segment in segments):
             raise ValueError("the list of its files is damaged")
         path = _find_path(corpus_file, name)

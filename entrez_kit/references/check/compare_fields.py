@@ -337,7 +337,10 @@ def _match_positions(
     free = _list_free(places, theirs)
     misspelt: list[int] = []
     for number, place in enumerate(places):
-        if place is None and (nearest := _find_nearest(number, mine[number], theirs, free, least, sure=sure)) is not None:
+        if (
+            place is None
+            and (nearest := _find_nearest(number, mine[number], theirs, free, least, sure=sure)) is not None
+        ):
             misspelt.append(number)
             free.remove(nearest)
             places[number] = nearest

@@ -233,7 +233,9 @@ def _find_title(words: Sequence[str], article: Article, *, sure: bool) -> _Title
         return _Title([(start, length)], FieldDifference(field="title", given=passage, record=record))
     for title in titles:
         for size in range(min(len(title) - 1, MAX_PART), MIN_PART - 1, -1):
-            if (start := _find_words(title[:size], words)) is not None and (sure or set(words) & set(list_years(article))):
+            if (start := _find_words(title[:size], words)) is not None and (
+                sure or set(words) & set(list_years(article))
+            ):
                 passage = " ".join(words[start : start + size])
                 detail = f"the text has only the beginning of the title: {passage}"
                 return _Title(

@@ -113,7 +113,9 @@ def convert_to_article(record: Record) -> Article:
             "doi": doi.lower(),
             "title": read_title(record),
             "url": f"https://doi.org/{doi}",
-            "authors": [author for item in _iter_objects(record, "author") if (author := _read_author(item)) is not None],
+            "authors": [
+                author for item in _iter_objects(record, "author") if (author := _read_author(item)) is not None
+            ],
             "journal_info": journal,
             "article_dates": [{"type": "Electronic", "year": year} for year in sorted(others)],
             "standing": determine_standing_of_work(record),

@@ -244,7 +244,7 @@ def test_json_escapes_invisible_characters_and_has_every_character() -> None:
     assert json.loads(shown) == {"title": text}
     assert "\\u202e" in shown
     assert "می\u200cخواهم" in shown  # a joiner that belongs to the word
-    assert _output.visible(shown) == shown  # a terminal shows all of it
+    assert _output.remove_invisible(shown) == shown  # a terminal shows all of it
 
 
 def test_nested_values_are_flattened_in_cells() -> None:
