@@ -345,7 +345,7 @@ def _flag(
 
 
 _FORMAT: Final = "Output format: {formats}. Default: {default}."
-_FIELDS: Final = "Print only these fields; dots select nested ones, e.g. pmid,journal_info.title."
+_FIELDS: Final = "Print only these fields, separated by commas. A dot selects a nested field.{example}"
 _FAMILY_OF: Final = {"count": Family.COUNT, "no_header": Family.ROWS}
 """By option, the formats that it needs; commands without them do not have it."""
 _NO_HEADER: Final = "Omit the names of the columns in csv and tsv."
@@ -411,6 +411,9 @@ def add_common_options(command: Any, *, below_too: bool = True) -> None:
             terminal, pipe = formats.default_on_terminal, formats.default_in_pipe
             default = str(pipe) if terminal is pipe else f"{terminal} on a terminal, {pipe} in a pipe"
             parameter.help = parameter.help.format(formats=", ".join(one.name for one in known), default=default)
+        if parameter.name == "fields":
+            example = f" Example: {formats.fields}." if formats.fields else ""
+            parameter.help = parameter.help.format(example=example)
         if parameter.name == "output":
             lists_ids = any(one.family is Family.IDS for one in known)
             parameter.help = parameter.help.format(ids=" (.txt: ids)" if lists_ids else "")

@@ -46,11 +46,13 @@ class CommandFormats:
         pipe: the family that a pipe and a file without a suffix get, if it is not the document; then the setting
             ``format`` has no effect.
         files: a sentence about the files that the command writes without ``--output``.
+        fields: an example of ``--fields`` that every format with fields accepts.
     """
 
     accepted: tuple[Format, ...] = formats_in(Family.SCREEN, Family.DOCUMENT)
     pipe: Family | None = None
     files: str = ""
+    fields: str = ""
 
     @property
     def default_on_terminal(self) -> Format:
@@ -67,11 +69,13 @@ class CommandFormats:
         return next((one for one in self.accepted if one.family is family), self.accepted[0])
 
 
-def accept_formats(*families: Family, pipe: Family | None = None, files: str = "") -> Callable[[Function], Function]:
+def accept_formats(
+    *families: Family, pipe: Family | None = None, files: str = "", fields: str = ""
+) -> Callable[[Function], Function]:
     """Declare the formats of a command; see ``CommandFormats``."""
 
     def declare(function: Function) -> Function:
-        function.formats = CommandFormats(formats_in(*families), pipe, files)  # type: ignore[attr-defined]
+        function.formats = CommandFormats(formats_in(*families), pipe, files, fields)  # type: ignore[attr-defined]
         return function
 
     return declare

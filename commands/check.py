@@ -66,7 +66,7 @@ class _Source:
     accepted: "Accepted"
 
 
-@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.PAGES)
+@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.PAGES, fields="key,status")
 @request_options(
     CHECK_FILE,
     "file",

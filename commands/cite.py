@@ -49,7 +49,9 @@ def _build_argument() -> Parameter:
     return replace(ids, read=read)
 
 
-@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.TEXT, Family.PAGES, Family.REFERENCES)
+@accept_formats(
+    Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.TEXT, Family.PAGES, Family.REFERENCES, fields="pmid,citations"
+)
 @request_options(
     FORMAT_CITATIONS,
     _build_argument(),

@@ -87,7 +87,7 @@ def _convert_files(ctx: typer.Context, target: Format) -> None:
     """Write the records of files in another format.
 
     Raises:
-        InvalidInput: there is no file, or an argument is an id.
+        InvalidInput: no file was given, or an argument is an id.
     """
     from ._input import is_article_id
     from ._reference_files import read_entries, write_references
@@ -105,7 +105,7 @@ def _convert_files(ctx: typer.Context, target: Format) -> None:
     write_references(ctx, read_entries(ctx, files), target.name)
 
 
-@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.REFERENCES)
+@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.REFERENCES, fields="requested_id,pmid")
 @request_options(
     CONVERT,
     _build_argument(),

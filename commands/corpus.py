@@ -138,7 +138,7 @@ HIT_COLUMNS: Final[dict[str, Column]] = build_columns(
 
 
 @app.command("search")
-@accept_formats(*ROWS, Family.IDS)
+@accept_formats(*ROWS, Family.IDS, fields="title,score")
 @request_options(
     RAG_SEARCH,
     build_argument("query", "QUERY", joined=True),
@@ -336,7 +336,7 @@ def _render_audit_table(result: AuditResult, console: "Console") -> "RenderableT
 
 
 @app.command("audit")
-@accept_formats(*ROWS)
+@accept_formats(*ROWS, fields="pmid,status")
 @request_options(
     AUDIT,
     build_argument("query_key", "KEY"),
@@ -402,7 +402,7 @@ def reindex_command(
 
 
 @app.command("export")
-@accept_formats(Family.ROWS, Family.REFERENCES, Family.PARQUET)
+@accept_formats(Family.ROWS, Family.REFERENCES, Family.PARQUET, fields="pmid,title")
 def export_command(
     ctx: typer.Context,
     query_key: Annotated[str | None, typer.Argument(metavar="KEY", help="Name of the corpus to export.")] = None,

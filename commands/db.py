@@ -62,7 +62,7 @@ def _render_info_table(ctx: typer.Context, result: InfoResult, console: "Console
 
 
 @app.command("info")
-@accept_formats(*ROWS)
+@accept_formats(*ROWS, fields="name")
 @request_options(
     INFO,
     build_argument("db", "DB"),
@@ -109,7 +109,7 @@ def _render_search_table(result: EntrezSearchResult, console: "Console") -> "Ren
 
 
 @app.command("search")
-@accept_formats(*ROWS, Family.COUNT)
+@accept_formats(*ROWS, Family.COUNT, fields="id")
 @request_options(
     SEARCH,
     build_argument("db", "DB"),
@@ -151,7 +151,7 @@ def _render_summary_table(result: SummaryResult, console: "Console") -> "Rendera
 
 
 @app.command("summary")
-@accept_formats(*ROWS)
+@accept_formats(*ROWS, fields="uid,title")
 @request_options(SUMMARY, build_argument("db", "DB"), IDS)
 def summary(ctx: typer.Context, request: SummaryRequest) -> None:
     """Summarize records of any database, one outcome per id, in order: entrez-kit db summary taxonomy 9606 10090.
@@ -181,7 +181,7 @@ def _get_title(record: Record) -> str:
 
 
 @app.command("fetch")
-@accept_formats(Family.TEXT, Family.DOCUMENT)
+@accept_formats(Family.TEXT, Family.DOCUMENT, fields="content")
 @request_options(
     FETCH,
     build_argument("db", "DB"),
@@ -217,7 +217,7 @@ def _render_link_table(result: LinkResult, console: "Console") -> "RenderableTyp
 
 
 @app.command("link")
-@accept_formats(*ROWS)
+@accept_formats(*ROWS, fields="source_id")
 @request_options(
     LINK,
     IDS,

@@ -32,7 +32,16 @@ COLUMNS: Final = {
 }
 
 
-@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.PAGES, Family.REFERENCES, Family.COUNT)
+@accept_formats(
+    Family.SCREEN,
+    Family.DOCUMENT,
+    Family.ROWS,
+    Family.IDS,
+    Family.PAGES,
+    Family.REFERENCES,
+    Family.COUNT,
+    fields="pmid,title",
+)
 @request_options(
     EUROPEPMC_SEARCH,
     build_argument("query", "QUERY", joined=True, more="Several words need no quotes."),

@@ -23,7 +23,7 @@ def _render_facets_table(result: FacetsResult, console: "Console") -> "Renderabl
     return render_facets(result, console)
 
 
-@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.COUNT)
+@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.COUNT, fields="value,count")
 @request_options(
     COUNT_FACETS,
     build_argument("query_term", "QUERY", joined=True),

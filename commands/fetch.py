@@ -62,7 +62,7 @@ IDS: Final = build_ids_argument(
 )
 
 
-@accept_formats(*FORMATS)
+@accept_formats(*FORMATS, fields="pmid,journal_info.title")
 @request_options(
     FETCH_CONTENTS,
     IDS,

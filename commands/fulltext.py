@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 @accept_formats(
     *(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.PAGES),
     files="The PDF of the publisher is not downloaded; --json names its page (pmc_url, source_url or publisher_url).",
+    fields="pmid,title",
 )
 @request_options(
     FULLTEXT_PAGE,

@@ -120,7 +120,7 @@ def _yield_symbol_records(item: SymbolOutcome) -> Iterator[Record]:
 
 
 @app.command("search")
-@accept_formats(*FORMATS, Family.COUNT)
+@accept_formats(*FORMATS, Family.COUNT, fields="id,symbol")
 @request_options(
     SEARCH_GENES,
     Parameter(path="query", metavar="QUERY...", read=_read_query),
@@ -190,7 +190,7 @@ def _render_batch_table(batch: GeneBatch, console: "Console") -> "RenderableType
 
 
 @app.command("get")
-@accept_formats(*FORMATS)
+@accept_formats(*FORMATS, fields="id,symbol")
 @request_options(GET_GENE, GENE_IDS, "input", build_option("slim"))
 def get(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Look up genes by their ids, one outcome per id, in order.
@@ -241,7 +241,7 @@ def _render_links_table(links: PubMedLinks, console: "Console") -> "RenderableTy
 
 
 @app.command("pubmed")
-@accept_formats(*FORMATS, Family.COUNT)
+@accept_formats(*FORMATS, Family.COUNT, fields="pmid")
 @request_options(GET_PUBMED_LINKS, GENE_IDS, "input", build_option("limit", "-n"), build_option("offset"))
 def pubmed(ctx: typer.Context, options: dict[str, Any]) -> None:
     """List the PMIDs of articles about a gene, or about several genes with the gene of each article.

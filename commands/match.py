@@ -38,7 +38,7 @@ def _render_match_table(ctx: typer.Context, result: MatchResult, console: "Conso
     return match_table(result, console)
 
 
-@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS)
+@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, fields="key,pmid")
 @request_options(
     Citation,
     "files",

@@ -33,7 +33,9 @@ COLUMNS: Final = (
 TABLES: Final = (".csv", ".tsv")
 
 
-@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.PAGES, Family.COUNT, Family.REFERENCES)
+@accept_formats(
+    Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.PAGES, Family.COUNT, Family.REFERENCES, fields="title,sources"
+)
 def command(
     ctx: typer.Context,
     files: Annotated[

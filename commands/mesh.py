@@ -24,7 +24,7 @@ def _render_mesh_table(result: MeshResult, console: "Console") -> "RenderableTyp
     return render_mesh(result, console)
 
 
-@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.COUNT)
+@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.COUNT, fields="name,ui")
 @request_options(
     MESH,
     build_argument("query", "TERM", joined=True),

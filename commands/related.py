@@ -36,7 +36,9 @@ COLUMNS: Final = (
 CITATIONS: Final = "citation_formats"
 
 
-@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.PAGES, Family.COUNT)
+@accept_formats(
+    Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.PAGES, Family.COUNT, fields="pmid,title"
+)
 @request_options(
     RELATIONSHIPS,
     build_ids_argument("source_pmid", more="May be repeated; - reads standard input.", noun="ids", hint=NAME_ARTICLES),

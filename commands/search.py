@@ -116,6 +116,7 @@ def _read_stdin() -> str:
 @accept_formats(
     *(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.PAGES, Family.COUNT),
     *(Family.REFERENCES, Family.XML),
+    fields="pmid,title",
 )
 @request_options(
     SEARCH_ARTICLES,

@@ -40,7 +40,7 @@ def _render_claim_page(record: Record) -> str:
     return claim_page(record)
 
 
-@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.PAGES)
+@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.PAGES, fields="claim,status")
 def command(
     ctx: typer.Context,
     file: Annotated[

@@ -40,7 +40,8 @@ from entrez_kit.server.clients import ServerServices
 from entrez_kit.server.response_cache import ResponseCache
 from entrez_kit.server.telemetry import answering
 from entrez_kit.server.tool_definitions import DESCRIPTION, scope_error
-from entrez_kit.server.tools import DEFAULT_TOOLSETS, AnyOperation, Names, Toolbox
+from entrez_kit.server.tools import AnyOperation, Names, Toolbox
+from entrez_kit.server.toolsets import DEFAULT_TOOLSETS
 from entrez_kit.server.workers import Workers
 
 NAME: Final = "entrez-kit"

@@ -118,6 +118,28 @@ def test_an_unknown_field_is_rejected_with_the_existing_fields(module: Module) -
     assert "journal_info" in caught.value.recovery_hint
 
 
+@pytest.mark.parametrize(
+    ("model", "sample", "nested"),
+    [
+        (FetchResult, [], "articles.pmid"),
+        (EFetchDetails, [], None),
+        (None, [{"name": "a"}, {"checks": [{"name": "b"}]}], "checks.name"),
+        (None, [{"name": "a", "ids": ["b"], "none": []}], None),
+    ],
+)
+def test_the_hint_about_an_unknown_field_has_a_nested_field_only_if_one_exists(
+    module: Module, model: Any, sample: list[Any], nested: str | None
+) -> None:
+    fields = module("_formats.fields")
+    shape = fields.DocumentPaths(model, sample)
+
+    assert shape.find_nested() == nested
+    with pytest.raises(InvalidInput) as caught:
+        fields.choose_columns(["titel"], {}, shape)
+    assert ("nested" in caught.value.recovery_hint) == (nested is not None)
+    assert nested is None or shape.knows(nested)
+
+
 def test_a_model_is_read_like_its_json(module: Module) -> None:
     fields = module("_formats.fields")
     article = Article.model_validate({**RECORD, "url": "u", "mesh_terms": [{"descriptor_name": "D"}], "doi": ""})
