@@ -343,6 +343,7 @@ class State:
                 f"--output {path} is a folder.",
                 invalid_input=f"output={path}",
                 recovery_hint="Name a file in that folder.",
+                details={"reason": "bad_usage"},
             )
         if not path.parent.is_dir():
             is_file = path.parent.exists()
@@ -352,6 +353,7 @@ class State:
                 recovery_hint="Name a file in another folder."
                 if is_file
                 else f"Create the folder {path.parent}, or name a file in another folder.",
+                details={"reason": "bad_usage"},
             )
         return path
 
@@ -366,6 +368,7 @@ class State:
                         f"--{short} and --format {flag} contradict each other.",
                         invalid_input=f"format={flag}",
                         recovery_hint="Give one of them.",
+                        details={"reason": "bad_usage"},
                     )
                 flag = short
         if flag is not None:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from entrez_kit.base.errors import Exit, InvalidInput
+from entrez_kit.base.errors import Exit
 from entrez_kit.base.output_formats import Family
 
 from ._pipeline import emit, get_state, plan
-from ._state import accept_formats
+from ._state import accept_formats, usage_error
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -82,10 +82,10 @@ def command(
     from entrez_kit.doctor import diagnose
 
     if save is not None and not deep:
-        raise InvalidInput(
+        raise usage_error(
             "--save has no effect without --deep.",
-            invalid_input=f"save={save}",
-            recovery_hint=f"Run `entrez-kit doctor --deep --save {save}`.",
+            f"save={save}",
+            f"Run `entrez-kit doctor --deep --save {save}`.",
         )
     services = get_state(ctx).services
     with _waiting(ctx) as progress:

@@ -248,7 +248,12 @@ async def answer_one(ctx: Context, call_next: CallNext) -> HandlerResult:
     try:
         if ctx.method.endswith("/list") and (ctx.params or {}).get("cursor") is not None:  # the server never issues one
             hint = "Call it without a cursor."
-            page = InvalidInput("This list has only one page.", invalid_input="cursor", recovery_hint=hint)
+            page = InvalidInput(
+                "This list has only one page.",
+                invalid_input="cursor",
+                recovery_hint=hint,
+                details={"reason": "invalid_arguments"},
+            )
             raise MCPError(INVALID_PARAMS, page.message, page.envelope())
         result = await call_next(ctx)
     except ValidationError as exc:

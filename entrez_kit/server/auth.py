@@ -117,6 +117,7 @@ def issue_token(settings: Settings, *, subject: str, ttl: int, scopes: Iterable[
             "--subject must have 1 to 200 characters.",
             invalid_input=f"subject={subject[:100]}",
             recovery_hint="Give the name of the token's user, e.g. --subject alice.",
+            details={"reason": "invalid_arguments"},
         )
     now = int(time.time())
     allowed = tuple(scopes)

@@ -228,7 +228,7 @@ def database_stats(services: ServerServices, name: str) -> dict[str, Any]:
 
     try:
         if not name.strip():  # without a name EInfo lists all databases
-            raise InvalidInput("no name")
+            raise InvalidInput("no name", details={"reason": "unknown_database"})
         description = describe_database(services, name)
         info = description.value
     except InvalidInput:
