@@ -22,10 +22,7 @@ from ._pipeline import build_request, plan
 if TYPE_CHECKING:
     from ._input import Known
 
-InputFiles = Annotated[
-    list[Path] | None,
-    typer.Option("-i", "--input", metavar="FILE", help="File of ids: text, JSON lines or a table. May be repeated."),
-]
+_FILE_OF_IDS: Final = "File of ids: text, JSON lines or a table. May be repeated."
 
 _FROM_REQUEST: Final = object()
 """Selects the default of the request."""
@@ -49,6 +46,7 @@ class Parameter:
         convert: turns the value from the command line into the value of the field.
         read: reads ids from the command line, standard input and files; called with the context, the words, the
             files and the other values.
+        file_help: the help of ``-i``, for a parameter with ``read``.
     """
 
     path: str
@@ -63,6 +61,7 @@ class Parameter:
     joined: bool = False
     convert: Callable[[Any], Any] | None = None
     read: Callable[[typer.Context, Any, Any, dict[str, Any]], list[str] | None] | None = None
+    file_help: str = _FILE_OF_IDS
 
     @property
     def name(self) -> str:
@@ -160,10 +159,15 @@ def request_options(
         own = dict(inspect.signature(function).parameters)
         given_as = next(name for name in ("request", "options") if name in own)
         del own[given_as]
-        if any(one.read for one in declared):
-            own["input"] = inspect.Parameter(
-                "input", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=InputFiles
-            )
+        for one in declared:
+            if one.read is not None:
+                option = typer.Option("-i", "--input", metavar="FILE", help=one.file_help)
+                own["input"] = inspect.Parameter(
+                    "input",
+                    inspect.Parameter.KEYWORD_ONLY,
+                    default=None,
+                    annotation=Annotated[list[Path] | None, option],
+                )
         arranged = [own.pop("ctx")]
         arranged += [own.pop(one) if isinstance(one, str) else one.build_parameter(model) for one in parameters]
 

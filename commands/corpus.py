@@ -374,7 +374,7 @@ def reindex_command(
         typer.Option("--index", metavar="NAME", help="Also rebuild the index in Weaviate."),
     ] = "local",
 ) -> None:
-    """Rebuild the data derived from the records: quality, passages, full-text index and missing vectors.
+    """Rebuild the data derived from the records: quality, passages, word index and missing vectors.
 
     Needed if the embeddings model changes. It can be interrupted and repeated.
     """
@@ -388,7 +388,7 @@ def reindex_command(
     with watching(get_state(ctx), INDEXING):
         done = reindex(services, anew=anew)
     if index == "local":
-        _emit(ctx, done, _render_reindexed)
+        _emit(ctx, done, partial(_render_reindexed, is_demo=services.settings.demo))
         return
     from entrez_kit.corpus.weaviate.delivery import rebuild
 
@@ -499,10 +499,10 @@ def _render_diff(difference: "CorpusDiff") -> "RenderableType":
     return diff_page(difference)
 
 
-def _render_reindexed(done: "Reindexed") -> "RenderableType":
+def _render_reindexed(done: "Reindexed", *, is_demo: bool) -> "RenderableType":
     from ._views.corpus import reindex_page
 
-    return reindex_page(done)
+    return reindex_page(done, is_demo=is_demo)
 
 
 def _render_delivered(done: "Delivered") -> "RenderableType":

@@ -123,7 +123,13 @@ def _yield_symbol_records(item: SymbolOutcome) -> Iterator[Record]:
 @accept_formats(*FORMATS, Family.COUNT, fields="id,symbol")
 @request_options(
     SEARCH_GENES,
-    Parameter(path="query", metavar="QUERY...", read=_read_query),
+    Parameter(
+        path="query",
+        metavar="QUERY...",
+        read=_read_query,
+        file_help="File of symbols: text, JSON lines, or a table with a column symbol, gene_symbol or gene. "
+        "May be repeated.",
+    ),
     "input",
     build_option("organism", metavar="NAME"),
     build_option("page_size"),

@@ -5,10 +5,10 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, ClassVar, Final
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, field_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from entrez_kit.base.errors import RateLimited, UpstreamError
+from entrez_kit.base.errors import InvalidInput, RateLimited, UpstreamError
 from entrez_kit.core.model import Result, Warned, omit_if_empty, split_at_commas
 from entrez_kit.core.operation import AgentOptions, Operation
 from entrez_kit.databases.mesh import MeshRequest, lookup_mesh
@@ -55,6 +55,14 @@ class LintRequest(StrategyRequest):
     mesh: SkipJsonSchema[str | None] = Field(
         default=None, description="MeSH file with the present headings, such as desc2026.gz."
     )
+
+    @field_validator("ignore")
+    @classmethod
+    def _check_codes(cls, codes: list[str]) -> list[str]:
+        for code in codes:
+            if code not in CODES:
+                raise ValueError(f"there is no code {code!r}; the codes are {', '.join(CODES)}")
+        return codes
 
 
 class LintFinding(Result):
@@ -150,12 +158,17 @@ def read_names(path: Path) -> dict[str, str]:
     """
     from entrez_kit.local.sources import SourceFile
 
-    file = SourceFile(path)
-    headings: list[MeshHeading] = (
-        file.read_with(lambda stream: list(read_headings(stream))) if file.kind == "desc" else []
-    )
+    headings: list[MeshHeading] = []
+    try:
+        file = SourceFile(path)
+    except InvalidInput as exc:
+        if exc.reason != "unknown_file":  # that error lists the files that a local copy can import
+            raise
+    else:
+        headings = file.read_with(lambda stream: list(read_headings(stream))) if file.kind == "desc" else []
     if not headings:
-        raise unreadable_error(str(path), "it has no MeSH descriptors", hint="Give a file such as desc2026.gz.")
+        hint = "Give a file with the descriptors of MeSH, such as desc2026.gz from NLM."
+        raise unreadable_error(str(path), "it has no MeSH descriptors", hint=hint)
     by_term = {normalize(term): one.name for one in headings for term in one.entry_terms}
     return by_term | {normalize(one.name): one.name for one in headings}
 

@@ -107,6 +107,18 @@ def test_fetch_reads_a_file_of_references_and_names_records_without_an_identifie
     assert [one["input"] for one in lines[1:]] == [f"reference {key}" for key in KEYS[1:]]
 
 
+@pytest.mark.parametrize("command", ["fetch", "fulltext", "related"])
+def test_a_file_without_identifiers_is_refused_and_beside_ids_its_records_are_named(cli: Cli, command: str) -> None:
+    Path("none.bib").write_text("@article{k1, title={Nothing of the kind}, year={1999}}", encoding="utf-8")
+    alone = cli(command, "-i", "none.bib", "--json")
+    beside = cli(command, "PMC99000001", "-i", "none.bib", "--json")
+
+    assert (alone.status, alone.out) == (2, "")
+    assert "reference k1" in read_error(alone)["message"]
+    assert beside.status == 4
+    assert "reference k1" in beside.err
+
+
 def test_ids_mixed_with_files_and_unknown_formats_and_styles_are_rejected(alone: Cli) -> None:
     Path("bad.csl").write_text("<style xmlns='http://purl.org/net/xbiblio/csl'/>", encoding="utf-8")
     for words in (
