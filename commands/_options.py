@@ -42,6 +42,7 @@ class Parameter:
         words: completions of the value; the request rejects other values.
         kind: the type that typer reads, if the field's type does not say it.
         default: replaces the default of the request.
+        show_default: whether the help shows the default, or its text already does.
         joined: whether several words are one text, so that a query needs no quotes.
         convert: turns the value from the command line into the value of the field.
         read: reads ids from the command line, standard input and files; called with the context, the words, the
@@ -58,6 +59,7 @@ class Parameter:
     words: Iterable[str] = ()
     kind: Any = None
     default: Any = _FROM_REQUEST
+    show_default: bool = True
     joined: bool = False
     convert: Callable[[Any], Any] | None = None
     read: Callable[[typer.Context, Any, Any, dict[str, Any]], list[str] | None] | None = None
@@ -72,7 +74,7 @@ class Parameter:
         """Return the parameter that typer reads."""
         field = _get_field(request, self.path)
         # Square brackets are markup to the help page, and field tags to PubMed.
-        text = f"{self.help or describe_field(field).replace('[', chr(92) + '[')} {self.more}".rstrip()
+        text = f"{describe_field(field, self.help).replace('[', chr(92) + '[')} {self.more}".rstrip()
         if self.words and not all(word in text for word in self.words):
             text = f"{text} One of: {', '.join(self.words)}."
         kind: Any
@@ -90,7 +92,12 @@ class Parameter:
             metavar = self.metavar or ("N" if kind is int else None)
             complete = build_completion(*self.words) if self.words else None
             declaration = typer.Option(
-                *self.names, metavar=metavar, help=text, rich_help_panel=self.panel, autocompletion=complete
+                *self.names,
+                metavar=metavar,
+                help=text,
+                rich_help_panel=self.panel,
+                autocompletion=complete,
+                show_default=self.show_default,
             )
         else:
             metavar = self.metavar.removesuffix("...") if self.metavar else None  # typer adds the dots
@@ -141,6 +148,22 @@ def build_ids_argument(
         return read_inputs(ctx, typed, files, **{"field": path, "known": is_id, **words})
 
     return Parameter(path=path, metavar="ID...", help=help, more=more, read=read)
+
+
+BROADER: Final = build_option(
+    "broader_results",
+    "--broader/--no-broader",
+    help="If NCBI drops a part of the query, return the broader results; --no-broader returns none.",
+)
+"""The option of every search that NCBI may broaden."""
+HISTORY: Final = build_option(
+    "use_history",
+    "--history",
+    help="Keep the result set at NCBI for some hours; web_env and query_key then select it.",
+)
+"""The option of every search that can keep its result set at NCBI."""
+REGISTRATIONS: Final = build_option("registrations", help="Add the numbers of registered trials and data sets.")
+"""The option of every command that lists summaries with registration numbers."""
 
 
 def request_options(

@@ -101,7 +101,8 @@ def command(
         typer.Option(
             "--accept",
             metavar="FILE",
-            help="Accepted findings, which do not fail: lines with a key and codes, e.g. smith2020 mismatch.",
+            help="File of findings to accept, which do not cause status 4. Each line has a key and codes, e.g. "
+            "smith2020 mismatch.",
         ),
     ] = None,
     fail_on: Annotated[

@@ -109,7 +109,12 @@ def _convert_files(ctx: typer.Context, target: Format) -> None:
 @request_options(
     CONVERT,
     _build_argument(),
-    build_option("id_type", metavar="KIND", words=("pmid", "pmcid", "doi")),
+    build_option(
+        "id_type",
+        metavar="KIND",
+        help="Kind of ids that are only numbers: pmid, pmcid or doi.",
+        words=("pmid", "pmcid", "doi"),
+    ),
 )
 def command(
     ctx: typer.Context,

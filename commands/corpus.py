@@ -146,7 +146,7 @@ HIT_COLUMNS: Final[dict[str, Column]] = build_columns(
     build_option("quality_bias", "--quality/--no-quality"),
     build_option("details"),
     build_option("corpus", metavar="KEY"),
-    build_option("index", metavar="NAME"),
+    build_option("index", metavar="NAME", help="local or weaviate. Default: weaviate if WEAVIATE_URL is set."),
 )
 def search_command(ctx: typer.Context, request: RagSearchRequest) -> None:
     """Search the corpus by words, and by meaning if embeddings are configured.
@@ -221,7 +221,7 @@ def _to_document_id(text: str) -> str:
 @app.command("get")
 @request_options(
     RAG_GET,
-    build_argument("doc_id", "ID", more="A PMID is also accepted.", convert=_to_document_id),
+    build_argument("doc_id", "ID", help="PMID of the record, such as 38400100.", convert=_to_document_id),
     build_option("details"),
 )
 def get_command(ctx: typer.Context, request: RagGetRequest) -> None:

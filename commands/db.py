@@ -20,7 +20,7 @@ from entrez_kit.databases.summary import SUMMARY, SummaryOutcome, SummaryRequest
 from ._formats import TextWriter, View
 from ._formats.fields import Record, build_columns, convert_to_data
 from ._ids import ONE_REQUEST, describe_failure
-from ._options import build_argument, build_ids_argument, build_option, request_options
+from ._options import BROADER, HISTORY, build_argument, build_ids_argument, build_option, request_options
 from ._pipeline import get_state, note, plan, run, tell_rest, was_typed
 from ._state import accept_formats
 
@@ -67,7 +67,7 @@ def _render_info_table(ctx: typer.Context, result: InfoResult, console: "Console
     INFO,
     build_argument("db", "DB"),
     build_option("term", metavar="QUERY"),
-    build_option("broader_results", "--broader/--no-broader"),
+    BROADER,
 )
 def info(ctx: typer.Context, request: InfoRequest) -> None:
     """List the databases, describe one, or count a query's records in each.
@@ -120,8 +120,8 @@ def _render_search_table(result: EntrezSearchResult, console: "Console") -> "Ren
     build_option("min_date", metavar="DATE"),
     build_option("max_date", metavar="DATE"),
     build_option("date_type", metavar="TYPE"),
-    build_option("use_history", "--history"),
-    build_option("broader_results", "--broader/--no-broader"),
+    HISTORY,
+    BROADER,
 )
 def search(ctx: typer.Context, request: EntrezSearchRequest) -> None:
     """Search any database for UIDs, and see how NCBI understood the query.

@@ -74,8 +74,8 @@ def command(
 
     entrez-kit doctor --network --json
 
-    With --deep, about 40 requests are sent within the limits, and the replies are parsed as in the other commands. A
-    reply agrees with known facts, or it differs (4) and the table shows how, or the request failed (5):
+    With --deep, about 40 requests are sent within the limits, and the replies are parsed as in the other commands.
+    The exit status is 0 if all replies are as expected, 4 if one differs, and 5 if a request failed:
 
     entrez-kit doctor --deep --save replies
     """

@@ -47,7 +47,7 @@ COLUMNS: Final = {
     build_argument("query", "QUERY", joined=True, more="Several words need no quotes."),
     build_option("max_results", "-n"),
     build_option("page_size"),
-    build_option("cursor", metavar="CURSOR"),
+    build_option("cursor", metavar="CURSOR", help="Start of the page: next_cursor of the previous page."),
     build_option(
         "sources",
         "--source",

@@ -45,7 +45,12 @@ if TYPE_CHECKING:
     build_option("sections", "--section", metavar="TEXT", more="May be repeated."),
     build_option("max_sections"),
     build_option("max_characters"),
-    build_option("overflow_mode", "--overflow", metavar="MODE"),
+    build_option(
+        "overflow_mode",
+        "--overflow",
+        metavar="MODE",
+        help="How --max-characters shortens a text: truncate keeps the first sections, outline a part of each section.",
+    ),
 )
 def command(ctx: typer.Context, request: FulltextPageRequest) -> None:
     """Fetch the full text of articles, from PMC, Europe PMC or an open-access copy.

@@ -19,7 +19,7 @@ from entrez_kit.databases.gene.search_genes import SEARCH_GENES
 from ._formats import View
 from ._formats.fields import Record, build_columns, convert_to_data
 from ._ids import describe_failed_input, read_inputs, run_each
-from ._options import Parameter, build_ids_argument, build_option, request_options
+from ._options import BROADER, Parameter, build_ids_argument, build_option, request_options
 from ._pipeline import build_request, plan, run, suggest, tell_rest
 from ._state import STDIN, accept_formats
 
@@ -133,9 +133,9 @@ def _yield_symbol_records(item: SymbolOutcome) -> Iterator[Record]:
     "input",
     build_option("organism", metavar="NAME"),
     build_option("page_size"),
-    build_option("cursor", metavar="CURSOR"),
+    build_option("cursor", metavar="CURSOR", help="Start of the page: pagination.cursor of the previous page."),
     build_option("include_discontinued"),
-    build_option("broader_results", "--broader/--no-broader"),
+    BROADER,
 )
 def search(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Find genes by symbol, alias, name or words, best match first; or the gene of each symbol in a list.

@@ -49,7 +49,7 @@ def _render_match_table(ctx: typer.Context, result: MatchResult, console: "Conso
     build_option("first_page", "--page", metavar="P", panel=ONE),
     build_option("last_page", metavar="P", panel=ONE),
     build_option("author_name", "--author", metavar="NAME", panel=ONE),
-    build_option("title", metavar="TEXT", panel=ONE),
+    build_option("title", metavar="TEXT", help="Title; used if journal, volume and page find nothing.", panel=ONE),
     build_option("key", metavar="KEY", panel=ONE),
 )
 def command(

@@ -30,7 +30,11 @@ def _render_mesh_table(result: MeshResult, console: "Console") -> "RenderableTyp
     build_argument("query", "TERM", joined=True),
     build_option("max_results", "-n"),
     build_option("offset"),
-    build_option("include_details", "--details/--no-details"),
+    build_option(
+        "include_details",
+        "--details/--no-details",
+        help="Show tree numbers, scope note, entry terms and subheadings.",
+    ),
     build_option("include_tree", "--tree"),
 )
 def command(ctx: typer.Context, request: MeshRequest) -> None:

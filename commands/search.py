@@ -18,7 +18,7 @@ from entrez_kit.services.small_replies import DROPPED, MAX_PUBMED_RESULTS
 from ._formats import View
 from ._formats.documents import format_json
 from ._formats.fields import DocumentPaths, build_columns, convert_to_data
-from ._options import build_argument, build_option, request_options
+from ._options import BROADER, HISTORY, REGISTRATIONS, build_argument, build_option, request_options
 from ._output import Sink
 from ._pipeline import (
     build_request,
@@ -128,7 +128,7 @@ def _read_stdin() -> str:
         more="Several words need no quotes; - reads stdin.",
         convert=_read_query,
     ),
-    build_option("max_results", "-n"),
+    build_option("max_results", "-n", help="Results to return, at most 9,999; --all returns all."),
     build_option("offset"),
     build_option("sort_by", "--sort", metavar="ORDER", words=SORT_NAMES),
     build_option("retrieve_all", "--all"),
@@ -136,12 +136,12 @@ def _read_stdin() -> str:
         "fetch_brief_summaries",
         "--summaries",
         default=None,
-        more="Formats that print titles request one for every row.",
+        help="Results with title and authors. Default: all if the format prints titles, otherwise 0.",
     ),
-    build_option("snippet_characters", "--snippets"),
-    build_option("registrations"),
-    build_option("use_history", "--history"),
-    build_option("broader_results", "--broader/--no-broader"),
+    build_option("snippet_characters", "--snippets", help="Show the first N characters of each abstract."),
+    REGISTRATIONS,
+    HISTORY,
+    BROADER,
     build_option("explain", more="A terminal always does."),
     "strict",
     "since",
@@ -176,7 +176,8 @@ def command(
         ),
     ] = None,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Exit with status 2 if PubMed dropped a phrase or a field of the query.")
+        bool,
+        typer.Option("--strict", help="Exit with status 2 if PubMed dropped a part of the query."),
     ] = False,
 ) -> None:
     """Search PubMed and see how it understood the query.

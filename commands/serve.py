@@ -61,7 +61,8 @@ def serve(
         typer.Option(
             "--tool-names",
             metavar="kit|contract",
-            help="List tools under the kit's names or those of the specifications; both can be called.",
+            help="Names of the listed tools: kit (pubmed_search_articles) or contract (searchPubMedArticles). Both can "
+            "be called.",
         ),
     ] = "kit",
     check: Annotated[

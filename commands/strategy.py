@@ -46,7 +46,8 @@ WordFiles = Annotated[
     typer.Option(
         "--words",
         metavar="FILE",
-        help="Words from which the variants of truncated words are listed. A text file; may be repeated.",
+        help="Text file with words. If PubMed cannot truncate a word such as edit*, the matching words of the file "
+        "replace it. May be repeated.",
     ),
 ]
 TRANSLATION: Final = (
@@ -231,8 +232,9 @@ def _render_recall_table(result: RecallResult, console: "Console") -> "Renderabl
 def recall(
     ctx: typer.Context, options: dict[str, Any], file: StrategyFile, known: KnownFiles, words: WordFiles = None
 ) -> None:
-    """Measure how many known relevant records a strategy finds, and what finding the others costs.
+    """Measure how many known relevant records a strategy finds, and which changes find the others.
 
+    Each change has the number of records that it adds to the results.
     The known records are a list of ids or a file of references:
     entrez-kit strategy recall ovid.txt --known included.ris
     """

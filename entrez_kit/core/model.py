@@ -145,9 +145,13 @@ def list_types(annotation: Any) -> list[Any]:
     return [annotation, *(part for inner in get_args(annotation) for part in list_types(inner))]
 
 
-def describe_field(field: FieldInfo) -> str:
-    """Return the description of a field of a request, with the range of its values if it has both bounds."""
-    text = field.description or ""
+def describe_field(field: FieldInfo, text: str = "") -> str:
+    """Return the description of a field of a request, with the range of its values if it has both bounds.
+
+    Args:
+        text: replaces the description of the field.
+    """
+    text = text or field.description or ""
     bounds = {name: getattr(item, name) for item in field.metadata for name in ("ge", "le") if hasattr(item, name)}
     return f"{text} From {bounds['ge']} to {bounds['le']}." if len(bounds) == 2 else text
 
