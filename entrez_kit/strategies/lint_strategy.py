@@ -61,7 +61,7 @@ class LintRequest(StrategyRequest):
     def _check_codes(cls, codes: list[str]) -> list[str]:
         for code in codes:
             if code not in CODES:
-                raise ValueError(f"there is no code {code!r}; the codes are {', '.join(CODES)}")
+                raise ValueError(f"unknown code {code!r}; the codes are {', '.join(CODES)}")
         return codes
 
 
