@@ -53,7 +53,7 @@ def show(
     ctx: typer.Context,
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="NAME", help="Only these settings.", autocompletion=_complete_name),
+        typer.Argument(metavar="NAME", help="Settings to show. Default: all.", autocompletion=_complete_name),
     ] = None,
 ) -> None:
     """Show every setting with its value and origin; keys and e-mail addresses are masked.

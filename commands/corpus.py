@@ -371,7 +371,7 @@ def reindex_command(
     ] = False,
     index: Annotated[
         Literal["local", "weaviate"],
-        typer.Option("--index", metavar="NAME", help="Also rebuild the index in Weaviate."),
+        typer.Option("--index", metavar="NAME", help="local; or weaviate: also rebuild the index there."),
     ] = "local",
 ) -> None:
     """Rebuild the data derived from the records: quality, passages, word index and missing vectors.

@@ -35,7 +35,7 @@ def _render_mesh_table(result: MeshResult, console: "Console") -> "RenderableTyp
         "--details/--no-details",
         help="Show tree numbers, scope note, entry terms and subheadings.",
     ),
-    build_option("include_tree", "--tree"),
+    build_option("include_tree", "--tree", help="Show the headings above and below each heading."),
 )
 def command(ctx: typer.Context, request: MeshRequest) -> None:
     """Look up MeSH headings by name, synonym, identifier or tree number.
