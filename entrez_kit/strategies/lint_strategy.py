@@ -158,17 +158,21 @@ def read_names(path: Path) -> dict[str, str]:
     """
     from entrez_kit.local.sources import SourceFile
 
-    headings: list[MeshHeading] = []
+    problem, hint = (
+        "it has no MeSH descriptors",
+        "Give a file with the descriptors of MeSH, such as desc2026.gz from NLM.",
+    )
     try:
         file = SourceFile(path)
     except InvalidInput as exc:
-        if exc.reason != "unknown_file":  # that error lists the files that a local copy can import
+        if exc.reason != "unknown_file":
             raise
-    else:
-        headings = file.read_with(lambda stream: list(read_headings(stream))) if file.kind == "desc" else []
+        raise exc.copy_with(f"{path}: {problem}.", hint) from None  # the error names the files that an import reads
+    headings: list[MeshHeading] = (
+        file.read_with(lambda stream: list(read_headings(stream))) if file.kind == "desc" else []
+    )
     if not headings:
-        hint = "Give a file with the descriptors of MeSH, such as desc2026.gz from NLM."
-        raise unreadable_error(str(path), "it has no MeSH descriptors", hint=hint)
+        raise unreadable_error(str(path), problem, hint=hint)
     by_term = {normalize(term): one.name for one in headings for term in one.entry_terms}
     return by_term | {normalize(one.name): one.name for one in headings}
 
