@@ -21,7 +21,8 @@ from entrez_kit.base import __version__
 from entrez_kit.guides import list_guides
 from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.server.tool_definitions import DESCRIPTION, FILE_NAME, ToolDefinition
-from entrez_kit.server.tools import DEFAULT_TOOLSETS, Toolbox
+from entrez_kit.server.tools import Toolbox
+from entrez_kit.server.toolsets import DEFAULT_TOOLSETS
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 TOOLS: Final = ROOT / "entrez_kit" / "server" / FILE_NAME

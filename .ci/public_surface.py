@@ -179,7 +179,8 @@ def _settings() -> Iterator[Fact]:
 def _server() -> Iterator[Fact]:
     from entrez_kit.python.catalogue import OPERATIONS
     from entrez_kit.server import prompts, resources
-    from entrez_kit.server.tools import DEFAULT_TOOLSETS, SCOPES, Toolbox
+    from entrez_kit.server.tools import Toolbox
+    from entrez_kit.server.toolsets import DEFAULT_TOOLSETS, SCOPES
 
     yield from (("default toolsets", toolset) for toolset in DEFAULT_TOOLSETS)
     yield from (("scopes", scope) for scope in SCOPES)

@@ -32,6 +32,8 @@ from ._report import report_error, report_interrupt
 from ._state import State, get_formats, usage_error
 
 NO_SUCH: Final = re.compile(r"No such (?:option: |command ')([^\s']+)'?")
+_EXAMPLE: Final = re.compile(rf"(?<!`){PROGRAM} ")
+"""An example in a help text; a command in backquotes is a part of its sentence."""
 MISSING_COMMAND: Final = "Missing command."
 MAX_VALUE: Final = 60
 """Maximum characters of each value of an option in a message."""
@@ -347,7 +349,7 @@ def _flag(
 
 
 _FORMAT: Final = "Output format: {formats}. Default: {default}."
-_FIELDS: Final = "Print only these fields; dots select nested ones, e.g. pmid,journal_info.title."
+_FIELDS: Final = "Print only these fields, separated by commas. A dot selects a nested field.{example}"
 _FAMILY_OF: Final = {"count": Family.COUNT, "no_header": Family.ROWS}
 """By option, the formats that it needs; commands without them do not have it."""
 _NO_HEADER: Final = "Omit the names of the columns in csv and tsv."
@@ -392,6 +394,7 @@ def _declare_common(
 def add_common_options(command: Any, *, below_too: bool = True) -> None:
     """Add the common options to a command and its subcommands."""
     below = getattr(command, "commands", None)
+    command.help = join_lines(command.help or "")
     if below is not None:
         command.no_args_is_help = False  # a missing command is an error; _app shows the help
     for inner in (below or {}).values() if below_too else ():
@@ -413,6 +416,9 @@ def add_common_options(command: Any, *, below_too: bool = True) -> None:
             terminal, pipe = formats.default_on_terminal, formats.default_in_pipe
             default = str(pipe) if terminal is pipe else f"{terminal} on a terminal, {pipe} in a pipe"
             parameter.help = parameter.help.format(formats=", ".join(one.name for one in known), default=default)
+        if parameter.name == "fields":
+            example = f" Example: {formats.fields}." if formats.fields else ""
+            parameter.help = parameter.help.format(example=example)
         if parameter.name == "output":
             lists_ids = any(one.family is Family.IDS for one in known)
             parameter.help = parameter.help.format(ids=" (.txt: ids)" if lists_ids else "")
@@ -425,6 +431,22 @@ def add_common_options(command: Any, *, below_too: bool = True) -> None:
         if parameter is not None and (getattr(parameter, "is_flag", False) or parameter.param_type_name == "argument"):
             # "<bool>" and "<list[str]>" do not help a biologist.
             parameter.display_type_rich = lambda ctx: None
+
+
+def join_lines(text: str) -> str:
+    """Join the lines that a docstring breaks within a sentence. An example keeps its own line."""
+    paragraphs = []
+    for paragraph in text.split("\n\n"):
+        first, *rest = paragraph.splitlines() or [""]
+        lines = [first]
+        for line in rest:
+            is_end = lines[-1].endswith((".", ":")) or _EXAMPLE.search(lines[-1])
+            if is_end or _EXAMPLE.match(line):
+                lines.append(line)
+            else:
+                lines[-1] = f"{lines[-1]} {line}"
+        paragraphs.append("\n".join(lines))
+    return "\n\n".join(paragraphs)
 
 
 def _refuse_second_value(parameter: Any) -> None:

@@ -15,6 +15,7 @@ import csv
 import itertools
 import json
 import re
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -85,6 +86,7 @@ def read_ids(
     """
     known = known or is_article_id
     found: list[str] = []
+    unnamed: list[str] = []
     for argument in arguments:
         if argument == STDIN:
             found += _read_stdin(known, columns)
@@ -92,12 +94,29 @@ def read_ids(
             found += split_line(argument, "The arguments", known)
     for path in files:
         if path.suffix.lower() in REFERENCE_SUFFIXES and known is is_article_id:
-            found += _read_reference_ids(path)
+            in_file = _read_reference_ids(path)
+            found += in_file
+            unnamed += [one for one in in_file if not is_article_id(one)]
         else:
             found += _read_stdin(known, columns) if str(path) == STDIN else _read_file(path, known, columns)
     if len(found) > MAX_IDS:
         raise too_large("The list of ids", MAX_IDS, "ids")
+    if unnamed and len(unnamed) == len(found):
+        raise _unnamed_error(unnamed, files)
     return found
+
+
+def _unnamed_error(references: Sequence[str], files: Sequence[Path]) -> InvalidInput:
+    """Return the error for files of references without any identifier."""
+    names = " ".join(shlex.quote(str(path)) for path in files)
+    one = f"The {references[0]} has no PMID, PMCID or DOI."
+    several = f"None of the {len(references):,} references in {names} has a PMID, PMCID or DOI."
+    return InvalidInput(
+        one if len(references) == 1 else several,
+        invalid_input=str(files[0]),
+        recovery_hint=f"`entrez-kit check {shlex.quote(str(files[0]))}` finds the PMIDs of references.",
+        details={"reason": "no_identifiers"},
+    )
 
 
 def _read_reference_ids(path: Path) -> list[str]:

@@ -22,10 +22,7 @@ from ._pipeline import build_request, plan
 if TYPE_CHECKING:
     from ._input import Known
 
-InputFiles = Annotated[
-    list[Path] | None,
-    typer.Option("-i", "--input", metavar="FILE", help="File of ids: text, JSON lines or a table. May be repeated."),
-]
+_FILE_OF_IDS: Final = "File of ids: text, JSON lines or a table. May be repeated."
 
 _FROM_REQUEST: Final = object()
 """Selects the default of the request."""
@@ -45,10 +42,12 @@ class Parameter:
         words: completions of the value; the request rejects other values.
         kind: the type that typer reads, if the field's type does not say it.
         default: replaces the default of the request.
+        show_default: whether the help shows the default, or its text already does.
         joined: whether several words are one text, so that a query needs no quotes.
         convert: turns the value from the command line into the value of the field.
         read: reads ids from the command line, standard input and files; called with the context, the words, the
             files and the other values.
+        file_help: the help of ``-i``, for a parameter with ``read``.
     """
 
     path: str
@@ -60,9 +59,11 @@ class Parameter:
     words: Iterable[str] = ()
     kind: Any = None
     default: Any = _FROM_REQUEST
+    show_default: bool = True
     joined: bool = False
     convert: Callable[[Any], Any] | None = None
     read: Callable[[typer.Context, Any, Any, dict[str, Any]], list[str] | None] | None = None
+    file_help: str = _FILE_OF_IDS
 
     @property
     def name(self) -> str:
@@ -73,7 +74,7 @@ class Parameter:
         """Return the parameter that typer reads."""
         field = _get_field(request, self.path)
         # Square brackets are markup to the help page, and field tags to PubMed.
-        text = f"{self.help or describe_field(field).replace('[', chr(92) + '[')} {self.more}".rstrip()
+        text = f"{describe_field(field, self.help).replace('[', chr(92) + '[')} {self.more}".rstrip()
         if self.words and not all(word in text for word in self.words):
             text = f"{text} One of: {', '.join(self.words)}."
         kind: Any
@@ -91,7 +92,12 @@ class Parameter:
             metavar = self.metavar or ("N" if kind is int else None)
             complete = build_completion(*self.words) if self.words else None
             declaration = typer.Option(
-                *self.names, metavar=metavar, help=text, rich_help_panel=self.panel, autocompletion=complete
+                *self.names,
+                metavar=metavar,
+                help=text,
+                rich_help_panel=self.panel,
+                autocompletion=complete,
+                show_default=self.show_default,
             )
         else:
             metavar = self.metavar.removesuffix("...") if self.metavar else None  # typer adds the dots
@@ -144,6 +150,22 @@ def build_ids_argument(
     return Parameter(path=path, metavar="ID...", help=help, more=more, read=read)
 
 
+BROADER: Final = build_option(
+    "broader_results",
+    "--broader/--no-broader",
+    help="If NCBI drops a part of the query, return the broader results; --no-broader returns none.",
+)
+"""The option of every search that NCBI may broaden."""
+HISTORY: Final = build_option(
+    "use_history",
+    "--history",
+    help="Keep the result set at NCBI for some hours; web_env and query_key then select it.",
+)
+"""The option of every search that can keep its result set at NCBI."""
+REGISTRATIONS: Final = build_option("registrations", help="Add the numbers of registered trials and data sets.")
+"""The option of every command that lists summaries with registration numbers."""
+
+
 def request_options(
     source: Operation[Any, Any] | type[Request], *parameters: Parameter | str
 ) -> Callable[[Callable[..., None]], Any]:
@@ -160,10 +182,15 @@ def request_options(
         own = dict(inspect.signature(function).parameters)
         given_as = next(name for name in ("request", "options") if name in own)
         del own[given_as]
-        if any(one.read for one in declared):
-            own["input"] = inspect.Parameter(
-                "input", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=InputFiles
-            )
+        for one in declared:
+            if one.read is not None:
+                option = typer.Option("-i", "--input", metavar="FILE", help=one.file_help)
+                own["input"] = inspect.Parameter(
+                    "input",
+                    inspect.Parameter.KEYWORD_ONLY,
+                    default=None,
+                    annotation=Annotated[list[Path] | None, option],
+                )
         arranged = [own.pop("ctx")]
         arranged += [own.pop(one) if isinstance(one, str) else one.build_parameter(model) for one in parameters]
 

@@ -46,11 +46,13 @@ class CommandFormats:
         pipe: the family that a pipe and a file without a suffix get, if it is not the document; then the setting
             ``format`` has no effect.
         files: a sentence about the files that the command writes without ``--output``.
+        fields: an example of ``--fields`` that every format with fields accepts.
     """
 
     accepted: tuple[Format, ...] = list_formats(Family.SCREEN, Family.DOCUMENT)
     pipe: Family | None = None
     files: str = ""
+    fields: str = ""
 
     @property
     def default_on_terminal(self) -> Format:
@@ -67,11 +69,13 @@ class CommandFormats:
         return next((one for one in self.accepted if one.family is family), self.accepted[0])
 
 
-def accept_formats(*families: Family, pipe: Family | None = None, files: str = "") -> Callable[[Function], Function]:
+def accept_formats(
+    *families: Family, pipe: Family | None = None, files: str = "", fields: str = ""
+) -> Callable[[Function], Function]:
     """Declare the formats of a command; see ``CommandFormats``."""
 
     def declare(function: Function) -> Function:
-        function.formats = CommandFormats(list_formats(*families), pipe, files)  # type: ignore[attr-defined]
+        function.formats = CommandFormats(list_formats(*families), pipe, files, fields)  # type: ignore[attr-defined]
         return function
 
     return declare
@@ -338,6 +342,7 @@ class State:
                 f"--output {path} is a folder.",
                 invalid_input=f"output={path}",
                 recovery_hint="Name a file in that folder.",
+                details={"reason": "bad_usage"},
             )
         if not path.parent.is_dir():
             is_file = path.parent.exists()
@@ -347,6 +352,7 @@ class State:
                 recovery_hint="Name a file in another folder."
                 if is_file
                 else f"Create the folder {path.parent}, or name a file in another folder.",
+                details={"reason": "bad_usage"},
             )
         return path
 
@@ -361,6 +367,7 @@ class State:
                         f"--{short} cannot be used with --format {flag}.",
                         invalid_input=f"format={flag}",
                         recovery_hint="Give one of them.",
+                        details={"reason": "bad_usage"},
                     )
                 flag = short
         if flag is not None:

@@ -60,7 +60,7 @@ class _Source:
     accepted: "Accepted"
 
 
-@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.PAGES)
+@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.PAGES, fields="key,status")
 @request_options(
     CHECK_FILE,
     "file",
@@ -95,7 +95,8 @@ def command(
         typer.Option(
             "--accept",
             metavar="FILE",
-            help="Accepted findings, which do not fail: lines with a key and codes, e.g. smith2020 mismatch.",
+            help="File of findings to accept, which do not cause status 4. Each line has a key and codes, e.g. "
+            "smith2020 mismatch.",
         ),
     ] = None,
     fail_on: Annotated[

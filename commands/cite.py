@@ -51,7 +51,9 @@ def _build_argument() -> Parameter:
     return replace(ids, read=read)
 
 
-@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.TEXT, Family.PAGES, Family.REFERENCES)
+@accept_formats(
+    Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.TEXT, Family.PAGES, Family.REFERENCES, fields="pmid,citations"
+)
 @request_options(
     FORMAT_CITATIONS,
     _build_argument(),
@@ -60,14 +62,15 @@ def _build_argument() -> Parameter:
         "--style",
         metavar="STYLE",
         default=[*DEFAULT_STYLES],
-        more="A file NAME.csl is a style too.",
+        help="apa, mla, vancouver, ama, chicago, nature; the name of any style of the Citation Style Language (CSL), "
+        "such as ieee; or a file NAME.csl. ris, bibtex, csl and nbib are for reference managers.",
         convert=lambda values: read_styles([one for one in _split(values) if not _is_file(one)]) or None,
     ),
 )
 def command(
     ctx: typer.Context,
     request: CitationsRequest,
-    numbered: Annotated[bool, typer.Option("--numbered", help="Number the citations: text, tables and pages.")] = False,
+    numbered: Annotated[bool, typer.Option("--numbered", help="Number the citations in text and Markdown.")] = False,
 ) -> None:
     """Cite PubMed records, or the references of a file, in the styles of journals: one citation each, in order.
 

@@ -53,7 +53,7 @@ def show(
     ctx: typer.Context,
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="NAME", help="Only these settings.", autocompletion=_complete_name),
+        typer.Argument(metavar="NAME", help="Settings to show. Default: all.", autocompletion=_complete_name),
     ] = None,
 ) -> None:
     """Show every setting with its value and origin; keys and e-mail addresses are masked.
@@ -154,6 +154,7 @@ def _read_value(setting: Setting, arguments: list[str]) -> str:
             f"{setting.name} takes one value (got {len(arguments)}).",
             invalid_input=setting.name,
             recovery_hint="Put quotes around a value with spaces.",
+            details={"reason": "bad_usage"},
         )
     if arguments and arguments != ["-"]:
         return arguments[0]
@@ -170,6 +171,7 @@ def _read_stdin(setting: Setting, *, is_requested: bool) -> str:
             f"The value of {setting.name} is missing.",
             invalid_input=f"{setting.name}=",
             recovery_hint=f"Run `entrez-kit config set {setting.name} VALUE`, or pipe the value in with - as VALUE.",
+            details={"reason": "bad_setting"},
         )
     text = sys.stdin.read(MAX_STDIN_CHARACTERS + 1)
     if len(text) > MAX_STDIN_CHARACTERS:
@@ -177,6 +179,7 @@ def _read_stdin(setting: Setting, *, is_requested: bool) -> str:
             f"The value of {setting.name} on stdin is too long.",
             invalid_input=setting.name,
             recovery_hint="Pipe in only the value.",
+            details={"reason": "bad_setting"},
         )
     return text.strip()
 

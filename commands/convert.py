@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from entrez_kit.base.output_formats import Family
+from entrez_kit.base.output_formats import BY_NAME, BY_SUFFIX, Family, Format, formats_in
 from entrez_kit.citations.style.style_names import HABITS
 from entrez_kit.pubmed.convert import CONVERT, Conversion, ConvertRequest, ConvertResult
 
@@ -15,15 +15,15 @@ from ._formats import View
 from ._formats.fields import Record, build_columns, convert_to_data
 from ._ids import ONE_REQUEST, describe_failure
 from ._options import Parameter, build_ids_argument, build_option, request_options
-from ._pipeline import run
-from ._state import accept_formats, usage_error
+from ._pipeline import get_state, plan, run
+from ._state import TEXT_SUFFIXES, accept_formats, refuse_fields, usage_error
 from ._views.text import get_standing_status
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
 
-FILES: Final = ("ris", "bibtex", "csl", "nbib")
+FILES: Final = formats_in(Family.REFERENCES)
 _FILES: Final = "files of references"
 
 
@@ -34,11 +34,11 @@ def _render_convert_table(result: ConvertResult, console: "Console") -> "Rendera
 
 
 def _build_argument() -> Parameter:
-    """Return the argument for ids, or for files of references if --to is given."""
+    """Return the argument for ids, or for files of references if a format for them is selected."""
     ids = build_ids_argument("ids", more="Or, with --to, files of references; - reads standard input.")
 
     def read(ctx: typer.Context, typed: Any, files: Any, values: dict[str, Any]) -> list[str] | None:
-        if ctx.params.get("to") is not None:
+        if _choose_format(ctx) is not None:
             ctx.meta[_FILES] = [*map(Path, typed or ()), *(files or ())]
             return []
         assert ids.read is not None, "an argument for ids reads them"
@@ -47,28 +47,74 @@ def _build_argument() -> Parameter:
     return replace(ids, read=read)
 
 
-def _convert_files(ctx: typer.Context, to: str) -> None:
+def _choose_format(ctx: typer.Context) -> Format | None:
+    """Return the format of --to, -f or -o for files of references; None if the arguments are ids.
+
+    Raises:
+        InvalidInput: the format of --to is unknown, or another one is selected too.
+    """
+    output, to = plan(ctx), ctx.params.get("to")
+    if to is None and output.format not in FILES:
+        return None
+    selected = output.format if to is None else _read_format(to)
+    flags, suffix = get_state(ctx).flags, output.target.suffix.lower() if output.target is not None else ""
+    if flags.get("format") or flags.get("json"):
+        is_other, other = output.format is not selected, f"--format {output.format}"
+    else:
+        is_other = BY_SUFFIX.get(suffix, selected) is not selected and suffix not in (*TEXT_SUFFIXES, *selected.also_in)
+        other = f"a {suffix} file"
+    if is_other:
+        raise usage_error(f"--to {to} cannot be used with {other}.", f"to={to}", "Name one format.")
+    refuse_fields(replace(output, format=selected))
+    return selected
+
+
+def _read_format(to: str) -> Format:
+    """Return the format that --to names.
+
+    Raises:
+        InvalidInput: there is no such format.
+    """
+    name = to.strip().lower()
+    selected = BY_NAME.get(HABITS.get(name, name))
+    if selected is None or selected not in FILES:
+        known = ", ".join(one.name for one in FILES)
+        raise usage_error(f"--to {to}: there is no such format.", f"to={to}", f"Choose from {known}.")
+    return selected
+
+
+def _convert_files(ctx: typer.Context, target: Format) -> None:
     """Write the records of files in another format.
 
     Raises:
-        InvalidInput: the format is unknown, or there is no file.
+        InvalidInput: no file was given, or an argument is an id.
     """
+    from ._input import is_article_id
     from ._reference_files import read_entries, write_references
 
-    target = HABITS.get(to.strip().lower(), to.strip().lower())
     files: list[Path] = ctx.meta.get(_FILES) or []
-    if target not in FILES:
-        raise usage_error(f"--to {to}: there is no such format.", f"to={to}", f"Choose from {', '.join(FILES)}.")
     if not files:
         raise usage_error("--to needs a file of references.", "to", "Example: entrez-kit convert refs.bib --to ris")
-    write_references(ctx, read_entries(ctx, files), target)
+    ids = [str(file) for file in files if not file.exists() and is_article_id(str(file))]
+    if ids:
+        raise usage_error(
+            f"{ids[0]} is an id, not a file of references.",
+            f"ids={ids[0]}",
+            f"The records of ids are written by `entrez-kit fetch {ids[0]} -f {target}`.",
+        )
+    write_references(ctx, read_entries(ctx, files), target.name)
 
 
-@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS)
+@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.REFERENCES, fields="requested_id,pmid")
 @request_options(
     CONVERT,
     _build_argument(),
-    build_option("id_type", metavar="KIND", words=("pmid", "pmcid", "doi")),
+    build_option(
+        "id_type",
+        metavar="KIND",
+        help="Kind of ids that are only numbers: pmid, pmcid or doi.",
+        words=("pmid", "pmcid", "doi"),
+    ),
 )
 def command(
     ctx: typer.Context,
@@ -86,8 +132,8 @@ def command(
     -f ids prints PMIDs, or the PMCID of an article outside PubMed.
     """
 
-    if to is not None:
-        _convert_files(ctx, to)
+    if (target := _choose_format(ctx)) is not None:
+        _convert_files(ctx, target)
         return
 
     def yield_records(record: Conversion) -> Iterator[Record]:

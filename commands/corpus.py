@@ -138,7 +138,7 @@ HIT_COLUMNS: Final[dict[str, Column]] = build_columns(
 
 
 @app.command("search")
-@accept_formats(*ROWS, Family.IDS)
+@accept_formats(*ROWS, Family.IDS, fields="title,score")
 @request_options(
     RAG_SEARCH,
     build_argument("query", "QUERY", joined=True),
@@ -146,7 +146,7 @@ HIT_COLUMNS: Final[dict[str, Column]] = build_columns(
     build_option("quality_bias", "--quality/--no-quality"),
     build_option("details"),
     build_option("corpus", metavar="KEY"),
-    build_option("index", metavar="NAME"),
+    build_option("index", metavar="NAME", help="local or weaviate. Default: weaviate if WEAVIATE_URL is set."),
 )
 def search_command(ctx: typer.Context, request: RagSearchRequest) -> None:
     """Search the corpus by words, and by meaning if embeddings are configured.
@@ -220,7 +220,7 @@ def _to_document_id(text: str) -> str:
 @app.command("get")
 @request_options(
     RAG_GET,
-    build_argument("doc_id", "ID", more="A PMID is also accepted.", convert=_to_document_id),
+    build_argument("doc_id", "ID", help="PMID of the record, such as 38400100.", convert=_to_document_id),
     build_option("details"),
 )
 def get_command(ctx: typer.Context, request: RagGetRequest) -> None:
@@ -335,7 +335,7 @@ def _render_audit_table(result: AuditResult, console: "Console") -> "RenderableT
 
 
 @app.command("audit")
-@accept_formats(*ROWS)
+@accept_formats(*ROWS, fields="pmid,status")
 @request_options(
     AUDIT,
     build_argument("query_key", "KEY"),
@@ -370,10 +370,10 @@ def reindex_command(
     ] = False,
     index: Annotated[
         Literal["local", "weaviate"],
-        typer.Option("--index", metavar="NAME", help="Also rebuild the index in Weaviate."),
+        typer.Option("--index", metavar="NAME", help="local; or weaviate: also rebuild the index there."),
     ] = "local",
 ) -> None:
-    """Rebuild the data derived from the records: quality, passages, full-text index and missing vectors.
+    """Rebuild the data derived from the records: quality, passages, word index and missing vectors.
 
     Needed if the embeddings model changes. It can be interrupted and repeated.
     """
@@ -387,7 +387,7 @@ def reindex_command(
     with watching(get_state(ctx), INDEXING):
         done = reindex(services, anew=anew)
     if index == "local":
-        _emit(ctx, done, _render_reindexed)
+        _emit(ctx, done, partial(_render_reindexed, is_demo=services.settings.demo))
         return
     from entrez_kit.corpus.weaviate.delivery import rebuild
 
@@ -401,7 +401,7 @@ def reindex_command(
 
 
 @app.command("export")
-@accept_formats(Family.ROWS, Family.REFERENCES, Family.PARQUET)
+@accept_formats(Family.ROWS, Family.REFERENCES, Family.PARQUET, fields="pmid,title")
 def export_command(
     ctx: typer.Context,
     query_key: Annotated[str | None, typer.Argument(metavar="KEY", help="Name of the corpus to export.")] = None,
@@ -498,10 +498,10 @@ def _render_diff(difference: "CorpusDiff") -> "RenderableType":
     return diff_page(difference)
 
 
-def _render_reindexed(done: "Reindexed") -> "RenderableType":
+def _render_reindexed(done: "Reindexed", *, is_demo: bool) -> "RenderableType":
     from ._views.corpus import reindex_page
 
-    return reindex_page(done)
+    return reindex_page(done, is_demo=is_demo)
 
 
 def _render_delivered(done: "Delivered") -> "RenderableType":

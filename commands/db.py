@@ -19,7 +19,7 @@ from entrez_kit.databases.summary import SUMMARY, SummaryOutcome, SummaryRequest
 from ._formats import TextWriter, View
 from ._formats.fields import Record, build_columns, convert_to_data
 from ._ids import ONE_REQUEST, describe_failure
-from ._options import build_argument, build_ids_argument, build_option, request_options
+from ._options import BROADER, HISTORY, build_argument, build_ids_argument, build_option, request_options
 from ._pipeline import describe_rest, get_state, note, plan, report_omitted, run, was_typed
 from ._state import accept_formats
 
@@ -61,12 +61,12 @@ def _render_info_table(ctx: typer.Context, result: InfoResult, console: "Console
 
 
 @app.command("info")
-@accept_formats(*ROWS)
+@accept_formats(*ROWS, fields="name")
 @request_options(
     INFO,
     build_argument("db", "DB"),
     build_option("term", metavar="QUERY"),
-    build_option("broader_results", "--broader/--no-broader"),
+    BROADER,
 )
 def info(ctx: typer.Context, request: InfoRequest) -> None:
     """List the databases, describe one, or count a query's records in each.
@@ -108,7 +108,7 @@ def _render_search_table(result: EntrezSearchResult, console: "Console") -> "Ren
 
 
 @app.command("search")
-@accept_formats(*ROWS, Family.COUNT)
+@accept_formats(*ROWS, Family.COUNT, fields="id")
 @request_options(
     SEARCH,
     build_argument("db", "DB"),
@@ -119,8 +119,8 @@ def _render_search_table(result: EntrezSearchResult, console: "Console") -> "Ren
     build_option("min_date", metavar="DATE"),
     build_option("max_date", metavar="DATE"),
     build_option("date_type", metavar="TYPE"),
-    build_option("use_history", "--history"),
-    build_option("broader_results", "--broader/--no-broader"),
+    HISTORY,
+    BROADER,
 )
 def search(ctx: typer.Context, request: EntrezSearchRequest) -> None:
     """Search any database for UIDs, and see how NCBI understood the query.
@@ -149,7 +149,7 @@ def _render_summary_table(result: SummaryResult, console: "Console") -> "Rendera
 
 
 @app.command("summary")
-@accept_formats(*ROWS)
+@accept_formats(*ROWS, fields="uid,title")
 @request_options(SUMMARY, build_argument("db", "DB"), IDS)
 def summary(ctx: typer.Context, request: SummaryRequest) -> None:
     """Summarize records of any database, one outcome per id, in order: entrez-kit db summary taxonomy 9606 10090.
@@ -179,7 +179,7 @@ def _get_title(record: Record) -> str:
 
 
 @app.command("fetch")
-@accept_formats(Family.TEXT, Family.DOCUMENT)
+@accept_formats(Family.TEXT, Family.DOCUMENT, fields="content")
 @request_options(
     FETCH,
     build_argument("db", "DB"),
@@ -215,7 +215,7 @@ def _render_link_table(result: LinkResult, console: "Console") -> "RenderableTyp
 
 
 @app.command("link")
-@accept_formats(*ROWS)
+@accept_formats(*ROWS, fields="source_id")
 @request_options(
     LINK,
     IDS,

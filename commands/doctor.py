@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from entrez_kit.base.errors import Exit, InvalidInput
+from entrez_kit.base.errors import Exit
 from entrez_kit.base.output_formats import Family
 
 from ._pipeline import emit, get_state, plan
-from ._state import accept_formats
+from ._state import accept_formats, usage_error
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -74,18 +74,18 @@ def command(
 
     entrez-kit doctor --network --json
 
-    With --deep, about 40 requests are sent within the limits, and the replies are parsed as in the other commands. A
-    reply agrees with known facts, or it differs (4) and the table shows how, or the request failed (5):
+    With --deep, about 40 requests are sent within the limits, and the replies are parsed as in the other commands.
+    The exit status is 0 if all replies are as expected, 4 if one differs, and 5 if a request failed:
 
     entrez-kit doctor --deep --save replies
     """
     from entrez_kit.doctor import diagnose
 
     if save is not None and not deep:
-        raise InvalidInput(
+        raise usage_error(
             "--save has no effect without --deep.",
-            invalid_input=f"save={save}",
-            recovery_hint=f"Run `entrez-kit doctor --deep --save {save}`.",
+            f"save={save}",
+            f"Run `entrez-kit doctor --deep --save {save}`.",
         )
     services = get_state(ctx).services
     with _waiting(ctx) as progress:

@@ -32,13 +32,22 @@ COLUMNS: Final = {
 }
 
 
-@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.PAGES, Family.REFERENCES, Family.COUNT)
+@accept_formats(
+    Family.SCREEN,
+    Family.DOCUMENT,
+    Family.ROWS,
+    Family.IDS,
+    Family.PAGES,
+    Family.REFERENCES,
+    Family.COUNT,
+    fields="pmid,title",
+)
 @request_options(
     EUROPEPMC_SEARCH,
     build_argument("query", "QUERY", joined=True, more="Several words need no quotes."),
     build_option("max_results", "-n"),
     build_option("page_size"),
-    build_option("cursor", metavar="CURSOR"),
+    build_option("cursor", metavar="CURSOR", help="Start of the page: next_cursor of the previous page."),
     build_option(
         "sources",
         "--source",

@@ -9,7 +9,7 @@ from entrez_kit.pubmed.facets import COUNT_FACETS, FACETS, FacetRow, FacetsReque
 
 from ._formats import View
 from ._formats.fields import build_columns
-from ._options import build_argument, build_option, request_options
+from ._options import BROADER, build_argument, build_option, request_options
 from ._pipeline import run
 from ._state import accept_formats
 
@@ -23,14 +23,14 @@ def _render_facets_table(result: FacetsResult, console: "Console") -> "Renderabl
     return render_facets(result, console)
 
 
-@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.COUNT)
+@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.COUNT, fields="value,count")
 @request_options(
     COUNT_FACETS,
     build_argument("query_term", "QUERY", joined=True),
     build_option("facets", "--by", metavar="FACET", more="May be repeated; default: all.", words=FACETS),
     build_option("top", "-n", "--top"),
     build_option("max_records"),
-    build_option("broader_results", "--broader/--no-broader"),
+    BROADER,
 )
 def command(ctx: typer.Context, request: FacetsRequest) -> None:
     """Count a query's results by year, journal, publication type and MeSH heading.

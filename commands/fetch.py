@@ -62,25 +62,31 @@ IDS: Final = build_ids_argument(
 )
 
 
-@accept_formats(*FORMATS)
+@accept_formats(*FORMATS, fields="pmid,journal_info.title")
 @request_options(
     FETCH_CONTENTS,
     IDS,
     "input",
-    build_option("detail_level", "--detail", metavar="LEVEL"),
+    build_option(
+        "detail_level",
+        "--detail",
+        metavar="LEVEL",
+        help="abstract_plus, citation_data (without the abstract), full_xml (NCBI's XML as a tree) or medline_text "
+        "(NCBI's MEDLINE text).",
+    ),
     build_option("include_mesh_terms", "--mesh/--no-mesh"),
     build_option("include_grant_info", "--grants"),
     build_option("include_references", "--references"),
-    build_option("query_key", metavar="KEY", panel=HISTORY),
-    build_option("web_env", metavar="ENV", panel=HISTORY),
-    build_option("retstart", panel=HISTORY),
-    build_option("retmax", panel=HISTORY),
+    build_option("query_key", metavar="KEY", help="query_key of `search --history`.", panel=HISTORY),
+    build_option("web_env", metavar="ENV", help="web_env of the same search.", panel=HISTORY),
+    build_option("retstart", help="Records of this result set to skip.", panel=HISTORY),
+    build_option("retmax", help="Largest number of records of this result set.", panel=HISTORY),
 )
 def command(ctx: typer.Context, request: FetchRequest) -> None:
     """Fetch PubMed records by PMID, PMCID or DOI: one outcome per input, in order.
 
     xml and nbib are NCBI's own bytes; ris, bibtex and csl (CSL-JSON) are for reference managers. Missing records are
-    listed, and the exit status is 4 if only some were found:
+    listed, and the exit status is 4 if only some were found.
     entrez-kit --demo fetch 99000001 PMC99000026 10.5555/ekit.2025.0006 -f jsonl
     """
     level = _choose_level(ctx, request.detail_level)

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 @accept_formats(
     *(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.PAGES),
     files="The PDF of the publisher is not downloaded; --json names its page (pmc_url, source_url or publisher_url).",
+    fields="pmid,title",
 )
 @request_options(
     FULLTEXT_PAGE,
@@ -44,7 +45,12 @@ if TYPE_CHECKING:
     build_option("sections", "--section", metavar="TEXT", more="May be repeated."),
     build_option("max_sections"),
     build_option("max_characters"),
-    build_option("overflow_mode", "--overflow", metavar="MODE"),
+    build_option(
+        "overflow_mode",
+        "--overflow",
+        metavar="MODE",
+        help="How --max-characters shortens a text: truncate keeps the first sections, outline a part of each section.",
+    ),
 )
 def command(ctx: typer.Context, request: FulltextPageRequest) -> None:
     """Fetch the full text of articles, from PMC, Europe PMC or an open-access copy.

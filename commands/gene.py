@@ -18,7 +18,7 @@ from entrez_kit.databases.gene.search_genes import SEARCH_GENES
 from ._formats import View
 from ._formats.fields import Record, build_columns, convert_to_data
 from ._ids import describe_failed_input, read_inputs, run_each
-from ._options import Parameter, build_ids_argument, build_option, request_options
+from ._options import BROADER, Parameter, build_ids_argument, build_option, request_options
 from ._pipeline import build_request, describe_rest, plan, report_omitted, run, suggest
 from ._state import STDIN, accept_formats
 
@@ -119,16 +119,22 @@ def _yield_symbol_records(item: SymbolOutcome) -> Iterator[Record]:
 
 
 @app.command("search")
-@accept_formats(*FORMATS, Family.COUNT)
+@accept_formats(*FORMATS, Family.COUNT, fields="id,symbol")
 @request_options(
     SEARCH_GENES,
-    Parameter(path="query", metavar="QUERY...", read=_read_query),
+    Parameter(
+        path="query",
+        metavar="QUERY...",
+        read=_read_query,
+        file_help="File of symbols: text, JSON lines, or a table with a column symbol, gene_symbol or gene. "
+        "May be repeated.",
+    ),
     "input",
     build_option("organism", metavar="NAME"),
     build_option("page_size"),
-    build_option("cursor", metavar="CURSOR"),
+    build_option("cursor", metavar="CURSOR", help="Start of the page: pagination.cursor of the previous page."),
     build_option("include_discontinued"),
-    build_option("broader_results", "--broader/--no-broader"),
+    BROADER,
 )
 def search(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Find genes by symbol, alias, name or words, best match first; or the gene of each symbol in a list.
@@ -189,7 +195,7 @@ def _render_batch_table(batch: GeneBatch, console: "Console") -> "RenderableType
 
 
 @app.command("get")
-@accept_formats(*FORMATS)
+@accept_formats(*FORMATS, fields="id,symbol")
 @request_options(GET_GENE, GENE_IDS, "input", build_option("slim"))
 def get(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Look up genes by their ids, one outcome per id, in order.
@@ -240,7 +246,7 @@ def _render_links_table(links: PubMedLinks, console: "Console") -> "RenderableTy
 
 
 @app.command("pubmed")
-@accept_formats(*FORMATS, Family.COUNT)
+@accept_formats(*FORMATS, Family.COUNT, fields="pmid")
 @request_options(GET_PUBMED_LINKS, GENE_IDS, "input", build_option("limit", "-n"), build_option("offset"))
 def pubmed(ctx: typer.Context, options: dict[str, Any]) -> None:
     """List the PMIDs of articles about a gene, or about several genes with the gene of each article.

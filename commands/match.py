@@ -40,18 +40,18 @@ def _render_match_table(ctx: typer.Context, result: MatchResult, console: "Conso
     return match_table(result, console)
 
 
-@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS)
+@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, fields="key,pmid")
 @request_options(
     Citation,
     "files",
     build_option("journal", metavar="NAME", panel=ONE),
-    build_option("year", metavar="YYYY", panel=ONE),
+    build_option("year", metavar="YYYY", help="Year of publication in four digits.", panel=ONE),
     build_option("volume", metavar="V", panel=ONE),
     build_option("issue", metavar="I", panel=ONE),
-    build_option("first_page", "--page", metavar="P", panel=ONE),
+    build_option("first_page", "--page", metavar="P", help="First page, or article number.", panel=ONE),
     build_option("last_page", metavar="P", panel=ONE),
     build_option("author_name", "--author", metavar="NAME", panel=ONE),
-    build_option("title", metavar="TEXT", panel=ONE),
+    build_option("title", metavar="TEXT", help="Title; used if journal, volume and page find nothing.", panel=ONE),
     build_option("key", metavar="KEY", panel=ONE),
 )
 def command(

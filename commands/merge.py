@@ -34,7 +34,9 @@ COLUMNS: Final = (
 TABLES: Final = (".csv", ".tsv")
 
 
-@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.PAGES, Family.COUNT, Family.REFERENCES)
+@accept_formats(
+    Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.PAGES, Family.COUNT, Family.REFERENCES, fields="title,sources"
+)
 def command(
     ctx: typer.Context,
     files: Annotated[
@@ -53,7 +55,7 @@ def command(
         typer.Option(
             "--review",
             metavar="FILE",
-            help="Table (csv) of pairs to decide. Read if it exists, and written again with all decisions.",
+            help="CSV table of the pairs that you decide. Your decisions are read from it, and it is written again.",
         ),
     ] = None,
     undo: Annotated[
@@ -63,7 +65,7 @@ def command(
         ),
     ] = None,
 ) -> None:
-    """Merge files of references from several databases: each work once, with the figures of each file.
+    """Merge files of references from several databases: write each article once, and count the records of each file.
 
     A merge needs an identifier, or title, authors and place. Preprints and articles, parts, protocols and reports,
     conference and journal versions, corrections and replies are linked as families, and stay separate records.

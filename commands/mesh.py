@@ -23,14 +23,18 @@ def _render_mesh_table(result: MeshResult, console: "Console") -> "RenderableTyp
     return render_mesh(result, console)
 
 
-@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.COUNT)
+@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.COUNT, fields="name,ui")
 @request_options(
     MESH,
     build_argument("query", "TERM", joined=True),
     build_option("max_results", "-n"),
     build_option("offset"),
-    build_option("include_details", "--details/--no-details"),
-    build_option("include_tree", "--tree"),
+    build_option(
+        "include_details",
+        "--details/--no-details",
+        help="Show tree numbers, scope note, entry terms and subheadings.",
+    ),
+    build_option("include_tree", "--tree", help="Show the headings above and below each heading."),
 )
 def command(ctx: typer.Context, request: MeshRequest) -> None:
     """Look up MeSH headings by name, synonym, identifier or tree number.

@@ -19,7 +19,7 @@ from ._formats import View
 from ._formats.fields import Record, build_columns
 from ._formats.rows import refuse_lines_in_cells
 from ._ids import NAME_ARTICLES, run_each
-from ._options import build_ids_argument, build_option, request_options
+from ._options import REGISTRATIONS, build_ids_argument, build_option, request_options
 from ._pipeline import describe_rest, note, plan, refuse_without, report_omitted
 from ._state import accept_formats
 from ._views.markdown import escape, render_item
@@ -36,7 +36,9 @@ COLUMNS: Final = (
 CITATIONS: Final = "citation_formats"
 
 
-@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.PAGES, Family.COUNT)
+@accept_formats(
+    Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.PAGES, Family.COUNT, fields="pmid,title"
+)
 @request_options(
     RELATIONSHIPS,
     build_ids_argument("source_pmid", more="May be repeated; - reads standard input.", noun="ids", hint=NAME_ARTICLES),
@@ -45,13 +47,18 @@ CITATIONS: Final = "citation_formats"
         "relationship_type",
         "--type",
         metavar="RELATION",
+        help="similar, citedin (articles that cite it) or references (articles that it cites). citation_formats prints "
+        "citations of the article. Default: similar.",
+        show_default=False,
         words=("similar", "citedin", "references", CITATIONS),
     ),
     build_option("max_related_results", "-n", "--max-results"),
-    build_option("depth"),
-    build_option("budget"),
-    build_option("registrations"),
-    build_option("citation_styles", "--style", metavar="STYLE", more="May be repeated."),
+    build_option("depth", help="Steps to follow; with 2 or 3, also the relations of the articles found."),
+    build_option("budget", help="Largest number of requests with --depth 2 or 3."),
+    REGISTRATIONS,
+    build_option(
+        "citation_styles", "--style", metavar="STYLE", help="Styles of citation_formats.", more="May be repeated."
+    ),
 )
 def command(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Find articles similar to, citing or cited by an article.

@@ -192,8 +192,9 @@ def import_screening(
         typer.Argument(metavar="FILE...", help="Exports of a screening program (.ris .csv .tsv .xml), or -."),
     ],
 ) -> None:
-    """Take decisions back: unknown, repeated and contradictory ones are named. The exit status is then 4.
+    """Import screening decisions.
 
+    Rows that are unknown or contradict earlier decisions are listed and not applied. The exit status is then 4.
     From Rayyan or ASReview: entrez-kit review screen import rayyan.csv
     From Covidence: entrez-kit review screen import excluded.csv --stage full_text --decision exclude
     """

@@ -18,7 +18,7 @@ from entrez_kit.services.small_replies import DROPPED, MAX_PUBMED_RESULTS
 from ._formats import View
 from ._formats.documents import format_json
 from ._formats.fields import DocumentPaths, build_columns, convert_to_data
-from ._options import build_argument, build_option, request_options
+from ._options import BROADER, HISTORY, REGISTRATIONS, build_argument, build_option, request_options
 from ._output import Sink
 from ._pipeline import (
     build_request,
@@ -113,6 +113,7 @@ def _read_stdin() -> str:
 @accept_formats(
     *(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.PAGES, Family.COUNT),
     *(Family.REFERENCES, Family.XML),
+    fields="pmid,title",
 )
 @request_options(
     SEARCH_ARTICLES,
@@ -124,7 +125,7 @@ def _read_stdin() -> str:
         more="Several words need no quotes; - reads stdin.",
         convert=_read_query,
     ),
-    build_option("max_results", "-n"),
+    build_option("max_results", "-n", help="Results to return, at most 9,999; --all returns all."),
     build_option("offset"),
     build_option("sort_by", "--sort", metavar="ORDER", words=SORT_NAMES),
     build_option("retrieve_all", "--all"),
@@ -132,24 +133,48 @@ def _read_stdin() -> str:
         "fetch_brief_summaries",
         "--summaries",
         default=None,
-        more="Formats that print titles request one for every row.",
+        help="Results with title and authors. Default: all if the format prints titles, otherwise 0.",
     ),
-    build_option("snippet_characters", "--snippets"),
-    build_option("registrations"),
-    build_option("use_history", "--history"),
-    build_option("broader_results", "--broader/--no-broader"),
+    build_option("snippet_characters", "--snippets", help="Show the first N characters of each abstract."),
+    REGISTRATIONS,
+    HISTORY,
+    BROADER,
     build_option("explain", more="A terminal always does."),
     "strict",
     "since",
-    build_option("date_range.min_date", metavar="DATE", panel=DATES),
-    build_option("date_range.max_date", metavar="DATE", panel=DATES),
-    build_option("date_range.date_type", metavar="TYPE", panel=DATES, words=("pdat", "mdat", "edat")),
-    build_option("filter_by_publication_types", "--type", metavar="TYPE", more="May be repeated.", panel=FILTERS),
-    build_option("author", metavar="NAME", panel=FILTERS),
-    build_option("journal", metavar="NAME", panel=FILTERS),
-    build_option("mesh_terms", "--mesh", metavar="TERM", more="May be repeated.", panel=FILTERS),
-    build_option("language", metavar="NAME", panel=FILTERS),
-    build_option("species", metavar="NAME", more="humans or animals.", panel=FILTERS, words=("humans", "animals")),
+    build_option("date_range.min_date", metavar="DATE", help="Earliest date: YYYY[/MM[/DD]].", panel=DATES),
+    build_option("date_range.max_date", metavar="DATE", help="Latest date: YYYY[/MM[/DD]].", panel=DATES),
+    build_option(
+        "date_range.date_type",
+        metavar="TYPE",
+        help="Date to compare: pdat (publication), mdat (modification) or edat (entry in PubMed).",
+        panel=DATES,
+        words=("pdat", "mdat", "edat"),
+    ),
+    build_option(
+        "filter_by_publication_types",
+        "--type",
+        metavar="TYPE",
+        help="Publication type, e.g. Review. May be repeated; a result has any of the types.",
+        panel=FILTERS,
+    ),
+    build_option("author", metavar="NAME", help="Author in PubMed's form, e.g. Doudna JA.", panel=FILTERS),
+    build_option("journal", metavar="NAME", help="Title, abbreviation or ISSN of the journal.", panel=FILTERS),
+    build_option(
+        "mesh_terms",
+        "--mesh",
+        metavar="TERM",
+        help="MeSH heading. May be repeated; a result has all of the headings.",
+        panel=FILTERS,
+    ),
+    build_option("language", metavar="NAME", help="Language of the article, e.g. french.", panel=FILTERS),
+    build_option(
+        "species",
+        metavar="NAME",
+        help="humans or animals: only studies of them, by MeSH terms, which new records do not have yet.",
+        panel=FILTERS,
+        words=("humans", "animals"),
+    ),
     build_option("free_full_text", panel=FILTERS),
     build_option("has_abstract", panel=FILTERS),
 )
@@ -172,7 +197,8 @@ def command(
         ),
     ] = None,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Exit with status 2 if PubMed dropped a phrase or a field of the query.")
+        bool,
+        typer.Option("--strict", help="Exit with status 2 if PubMed dropped a part of the query."),
     ] = False,
 ) -> None:
     """Search PubMed and see how it understood the query.

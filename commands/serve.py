@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 import typer
 
 from entrez_kit.base.output_formats import Family
+from entrez_kit.server.toolsets import DEFAULT_TOOLSETS, SCOPE_NAMES, TOOLSETS
 
 from ._pipeline import emit, get_state, note, refuse_without, warn
 from ._state import accept_formats, is_terminal
@@ -52,7 +53,7 @@ def serve(
         typer.Option(
             "--toolset",
             metavar="NAME,...",
-            help="Toolsets to list: pubmed, gene, corpus, entrez, citations. Default: pubmed,gene,corpus.",
+            help=f"Toolsets to list: {', '.join(TOOLSETS)}. Default: {','.join(DEFAULT_TOOLSETS)}.",
         ),
     ] = None,
     tool_names: Annotated[
@@ -60,7 +61,8 @@ def serve(
         typer.Option(
             "--tool-names",
             metavar="kit|contract",
-            help="List tools under the kit's names or those of the specifications; both can be called.",
+            help="Names of the listed tools: kit (pubmed_search_articles) or contract (searchPubMedArticles). Both can "
+            "be called.",
         ),
     ] = "kit",
     check: Annotated[
@@ -144,8 +146,7 @@ def token(
         typer.Option(
             "--scope",
             metavar="SCOPE",
-            help="Scope: pubmed, gene, corpus.read, corpus.write, entrez or citations. May be repeated; default: all "
-            "except corpus.write.",
+            help=f"Scope: {', '.join(SCOPE_NAMES)}. May be repeated; default: all except corpus.write.",
         ),
     ] = None,
 ) -> None:

@@ -14,7 +14,7 @@ from ._state import accept_formats
 from .fetch import FORMATS, IDS, fetch_and_print
 
 
-@accept_formats(*FORMATS)
+@accept_formats(*FORMATS, fields="pmid,journal_info.title")
 @request_options(FETCH_CONTENTS, IDS)
 def command(ctx: typer.Context, request: FetchRequest) -> None:
     """Read a record as a page: retractions first, then title, authors, abstract, terms and links.

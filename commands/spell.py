@@ -25,7 +25,7 @@ def _render_spell_table(result: "SpellResult", console: "Console") -> "Renderabl
     return spell_table(result, console)
 
 
-@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS)
+@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, fields="original,corrected")
 @request_options(SPELL, build_argument("query", "QUERY", joined=True), build_option("db", metavar="DB"))
 def command(ctx: typer.Context, request: SpellRequest) -> None:
     """Check the spelling of a query: entrez-kit spell astma inhaler.

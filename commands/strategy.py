@@ -45,7 +45,8 @@ WordFiles = Annotated[
     typer.Option(
         "--words",
         metavar="FILE",
-        help="Words from which the variants of truncated words are listed. A text file; may be repeated.",
+        help="Text file with words. If PubMed cannot truncate a word such as edit*, the matching words of the file "
+        "replace it. May be repeated.",
     ),
 ]
 TRANSLATION: Final = (
@@ -80,7 +81,7 @@ def read_strategy_options(file: Path, words: list[Path] | None) -> dict[str, Any
 
 
 @app.command("translate")
-@accept_formats(*FORMATS)
+@accept_formats(*FORMATS, fields="number,pubmed")
 @request_options(TRANSLATE_STRATEGY, *TRANSLATION)
 def translate(ctx: typer.Context, options: dict[str, Any], file: StrategyFile, words: WordFiles = None) -> None:
     """Translate a strategy to PubMed, with the loss of every line in words. No request is sent.
@@ -94,7 +95,7 @@ def translate(ctx: typer.Context, options: dict[str, Any], file: StrategyFile, w
 
 
 @app.command("count")
-@accept_formats(*FORMATS)
+@accept_formats(*FORMATS, fields="number,count")
 @request_options(TRANSLATE_STRATEGY, *TRANSLATION)
 def count(ctx: typer.Context, options: dict[str, Any], file: StrategyFile, words: WordFiles = None) -> None:
     """Translate a strategy and count the records of each line in PubMed.
@@ -123,7 +124,7 @@ KnownFiles = Annotated[
 
 
 @app.command("lint")
-@accept_formats(*FORMATS)
+@accept_formats(*FORMATS, fields="line,message")
 @request_options(
     LINT_STRATEGY,
     *TRANSLATION,
@@ -222,15 +223,16 @@ def _render_recall_table(result: RecallResult, console: "Console") -> "Renderabl
 
 
 @app.command("recall")
-@accept_formats(*FORMATS, Family.IDS)
+@accept_formats(*FORMATS, Family.IDS, fields="pmid,status")
 @request_options(
     MEASURE_RECALL, *TRANSLATION, build_option("used_to_build"), build_option("changes", "--changes/--no-changes")
 )
 def recall(
     ctx: typer.Context, options: dict[str, Any], file: StrategyFile, known: KnownFiles, words: WordFiles = None
 ) -> None:
-    """Measure how many known relevant records a strategy finds, and what finding the others costs.
+    """Measure how many known relevant records a strategy finds, and which changes find the others.
 
+    Each change has the number of records that it adds to the results.
     The known records are a list of ids or a file of references:
     entrez-kit strategy recall ovid.txt --known included.ris
     """

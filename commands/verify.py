@@ -40,7 +40,7 @@ def _render_claim_page(record: Record) -> str:
     return claim_page(record)
 
 
-@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.PAGES)
+@accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.PAGES, fields="claim,status")
 def command(
     ctx: typer.Context,
     file: Annotated[
@@ -60,10 +60,11 @@ def command(
         ),
     ] = None,
 ) -> None:
-    """Does the cited paper say it? Search for each quoted or stated sentence in the abstract and the full text.
+    """Check whether each cited paper contains the quotation or sentence that cites it.
 
-    A claim is found if the text has it word for word, with the same numbers, units and negations, and the sentence
-    around it does not deny or question it. Each row has the whole sentence.
+    The abstract and the full text are searched. A claim is found if the text has it word for word, with the same
+    numbers, units and negations, and the sentence around it does not deny or question it. Each row has the whole
+    sentence.
     The exit status is 0 if every claim is found, and 4 otherwise:
     entrez-kit verify draft.md --bibliography refs.bib
     entrez-kit verify claims.csv -o report.html

@@ -94,7 +94,8 @@ class DocumentWriter(Writer[Any]):
                 self._paths.append(path)
             else:
                 known = [*(records.list_names() if records_key else ()), *document.list_names()]
-                raise unknown_field(path, list(dict.fromkeys(known)))
+                nested = (records.find_nested() if records_key else None) or document.find_nested()
+                raise unknown_field(path, list(dict.fromkeys(known)), nested)
         self.take_record = None if fields else self._store_record
 
     @abstractmethod
@@ -169,7 +170,7 @@ class Lines(Writer[Record]):
         super().__init__(sink, records)
         for path in fields:
             if not shape.knows(path):
-                raise unknown_field(path, shape.list_names())
+                raise unknown_field(path, shape.list_names(), shape.find_nested())
         self._fields = fields
 
     def put(self, piece: Record) -> None:

@@ -87,6 +87,18 @@ class DocumentPaths:
             return DocumentPaths(sample=[{path.removesuffix("s"): ""}])
         return DocumentPaths(kinds)
 
+    def find_nested(self) -> str | None:
+        """Return the dotted path of the first nested field."""
+        for name, kind in (_find_fields(self._model) or {}).items():
+            for inner in _find_fields(kind) or ():
+                return f"{name}.{inner}"
+        for record in self._sample:
+            for name, value in record.items():
+                first = next(iter(value), None) if isinstance(value, list) else value
+                for inner in first if isinstance(first, Mapping) else ():
+                    return f"{name}.{inner}"
+        return None
+
     def knows(self, path: str) -> bool:
         """Return whether a dotted path can have a value."""
         if self._model is None:
@@ -118,15 +130,21 @@ def _find_fields(annotation: Any) -> dict[str, Any] | None:
     return None
 
 
-def unknown_field(path: str, known: Sequence[str]) -> InvalidInput:
-    """Return the error for a field that does not exist."""
+def unknown_field(path: str, known: Sequence[str], nested: str | None) -> InvalidInput:
+    """Return the error for a field that does not exist.
+
+    Args:
+        known: the fields that exist.
+        nested: the dotted path of a nested field, as an example.
+    """
     from difflib import get_close_matches
 
+    example = f" A dot selects a nested field, e.g. {nested}." if nested else ""
     near = get_close_matches(path, known, n=1)
     return InvalidInput(
         f"--fields names an unknown field: {path}." + (f" Did you mean {near[0]}?" if near else ""),
         invalid_input=f"fields={path}",
-        recovery_hint=f"Fields are: {', '.join(known)}. Use dots for nested fields, e.g. journal_info.title.",
+        recovery_hint=f"Fields are: {', '.join(known)}.{example}",
         details={"reason": "unknown_field", "fields": list(known)},
     )
 
@@ -188,5 +206,5 @@ def choose_columns(fields: Sequence[str], columns: Mapping[str, Column], shape: 
         elif shape.knows(path):
             chosen[path] = partial(get_values, path=path)
         else:
-            raise unknown_field(path, list(dict.fromkeys([*columns, *shape.list_names()])))
+            raise unknown_field(path, list(dict.fromkeys([*columns, *shape.list_names()])), shape.find_nested())
     return chosen

@@ -320,11 +320,12 @@ def _format_difference(record: Difference) -> Text:
     return text
 
 
-def reindex_page(done: Reindexed) -> RenderableType:
+def reindex_page(done: Reindexed, *, is_demo: bool) -> RenderableType:
     """Return the counts of a reindex."""
     text = f"{format_count(done.documents, 'record')} and {format_count(done.chunks, 'passage')} reindexed"
     if done.model is None:
-        return Text(f"{text}. No vectors were created because embeddings are not configured.")
+        reason = "the demo does not use embeddings" if is_demo else "embeddings are not configured"
+        return Text(f"{text}. No vectors were created because {reason}.")
     return Text(f"{text}; {format_count(done.vectors, 'vector')} of {to_line(done.model)} created.")
 
 

@@ -37,13 +37,15 @@ def list_notes(record: Record) -> list[str]:
 def _describe_proof(proof: Record) -> str:
     """Return what a local copy shows about a line."""
     if proof["same"]:
-        return f"proof: the line and PubMed find the same {proof['line_records']:,} records of the copy"
+        return f"proof: the line and its translation find the same {proof['line_records']:,} records in the copy"
     sides = [
         f"only {name} finds {', '.join(proof[key][:3])}{', ...' if len(proof[key]) > 3 else ''}"
-        for name, key in (("the line", "line_only"), ("PubMed", "pubmed_only"))
+        for name, key in (("the line", "line_only"), ("the translation", "pubmed_only"))
         if proof.get(key)
     ]
-    counts = f"the line finds {proof['line_records']:,} records of the copy, PubMed {proof['pubmed_records']:,}"
+    counts = (
+        f"the line finds {proof['line_records']:,} records in the copy, its translation {proof['pubmed_records']:,}"
+    )
     return f"proof: {'; '.join((counts, *sides))}"
 
 

@@ -91,12 +91,14 @@ def set_in_file(path: Path, name: str, text: str) -> Setting:
             f"{setting.name} locates the user config, so the user config cannot set it.",
             invalid_input=setting.name,
             recovery_hint=f"Set the variable {setting.variable} in your environment.",
+            details={"reason": "bad_setting"},
         )
     if not text.strip():
         raise InvalidInput(
             f"The value of {setting.name} is empty.",
             invalid_input=f"{setting.name}=",
             recovery_hint=f"Give a value, or run `entrez-kit config unset {setting.name}`.",
+            details={"reason": "bad_setting"},
         )
     redacted_value = redact_value(setting, text)
     try:

@@ -186,8 +186,13 @@ class InvalidInput(EntrezKitError):
 def invalid_argument(
     field: str, problem: str, value: object = "", hint: Text | None = None, **details: object
 ) -> InvalidInput:
-    """Return the error for an invalid argument."""
-    return InvalidInput(f"{field}: {problem}", invalid_input=f"{field}={value}", recovery_hint=hint, details=details)
+    """Return the error for an invalid argument; its reason is ``invalid_arguments`` if ``details`` has none."""
+    return InvalidInput(
+        f"{field}: {problem}",
+        invalid_input=f"{field}={value}",
+        recovery_hint=hint,
+        details={"reason": "invalid_arguments", **details},
+    )
 
 
 class UnresolvedEntity(InvalidInput):

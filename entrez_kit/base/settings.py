@@ -780,12 +780,16 @@ def read_toml(
                 f"The config file {path} does not exist.",
                 invalid_input=str(path),
                 recovery_hint=FrontendText("Correct ", CONFIG, ", or create the file; it may be empty."),
+                details={"reason": "cannot_read"},
             ) from None
     except OSError as exc:
         problem = f"{path} cannot be read ({exc.strerror or type(exc).__name__})"
         if must_exist:
             raise NotConfigured(
-                problem, invalid_input=str(path), recovery_hint=FrontendText("Correct ", CONFIG, ".")
+                problem,
+                invalid_input=str(path),
+                recovery_hint=FrontendText("Correct ", CONFIG, "."),
+                details={"reason": "cannot_read"},
             ) from None
         notices.append(f"{problem}; it is ignored")
     except (ValueError, RecursionError) as exc:  # a number with thousands of digits is a ValueError too

@@ -152,9 +152,13 @@ def list_types(annotation: Any) -> list[Any]:
     return [annotation, *(part for inner in get_args(annotation) for part in list_types(inner))]
 
 
-def describe_field(field: FieldInfo) -> str:
-    """Return the description of a field of a request, with the range of its values if it has both bounds."""
-    text, bounds = field.description or "", read_bounds(field)
+def describe_field(field: FieldInfo, text: str = "") -> str:
+    """Return the description of a field of a request, with the range of its values if it has both bounds.
+
+    Args:
+        text: replaces the description of the field.
+    """
+    text, bounds = text or field.description or "", read_bounds(field)
     return f"{text} From {bounds[0]} to {bounds[1]}." if bounds else text
 
 

@@ -13,7 +13,7 @@ from entrez_kit.core.batches import CircuitBreaker, collect_batches
 from entrez_kit.core.model import NAME_PATTERN, NAME_WITH_DOTS, Collected, Request, Warn, omit_if_empty
 from entrez_kit.core.operation import AgentOptions, StreamOperation
 from entrez_kit.databases.names import DatabaseName, check_database
-from entrez_kit.databases.summary import IdOutcome, LookUp, OfIds, look_up
+from entrez_kit.databases.summary import IdOutcome, LookUp, OfIds, build_missing_ids_error, look_up
 from entrez_kit.services import Services
 from entrez_kit.services.fetched_records import check_records
 
@@ -66,6 +66,7 @@ class FetchedRecords(OfIds[FetchedRecord]):
         self._records = CircuitBreaker(patient=len(request.ids) > BATCH)
         self._fetched: set[str] = set()
         self._unchecked: list[str] = []
+        self._may_be_wrong_type = False
 
     def __iter__(self) -> Iterator[FetchedRecord]:
         check_database(self._services, self._request.db)
@@ -119,9 +120,15 @@ class FetchedRecords(OfIds[FetchedRecord]):
             elif uid in failed:
                 yield FetchedRecord(IdOutcome(id=input_id, status="error", message=failed[uid].message), "")
             elif uid in refused:
+                self._may_be_wrong_type = True  # ESummary did not say whether the id exists
                 yield FetchedRecord(IdOutcome(id=input_id, status="not_found", message=refused[uid].message), "")
             else:
                 yield FetchedRecord(known.find_outcome(input_id), "")
+
+    def missing_error(self) -> EntrezKitError | None:
+        """Return the error for ids without a record."""
+        rettype = self._request.rettype if self._may_be_wrong_type else None
+        return build_missing_ids_error(self._db, self.missing, self.found, rettype)
 
     def _look_up_ids(self, ids: Sequence[str]) -> LookUp:
         """Look up which ids exist. If the database has no summaries, no id is verified."""

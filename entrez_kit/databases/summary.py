@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final, Literal, NamedTuple
 from pydantic import Field
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, UpstreamError
-from entrez_kit.base.frontend_text import FrontendText, NextCall, join_names
+from entrez_kit.base.frontend_text import Argument, FrontendText, NextCall, join_names
 from entrez_kit.core.batches import CircuitBreaker, collect_batches
 from entrez_kit.core.model import Request, Result, Warned, omit_if_empty
 from entrez_kit.core.operation import AgentOptions, Item, StreamOperation
@@ -55,12 +55,22 @@ class SummaryResult(Warned):
     outcomes: list[IdOutcome] = omit_if_empty([])
 
 
-def build_missing_ids_error(db: str, missing: Sequence[IdOutcome], found: int) -> EntrezKitError | None:
-    """Return the error for a document with missing ids."""
+def build_missing_ids_error(
+    db: str, missing: Sequence[IdOutcome], found: int, rettype: str | None = None
+) -> EntrezKitError | None:
+    """Return the error for a document with missing ids.
+
+    Args:
+        rettype: the type of a fetch, if the type or the ids may be wrong.
+    """
     messages: dict[IdStatus, str] = {"not_found": f"{db} has no record of {{}}.", "invalid": f"Not ids of {db}: {{}}."}
+    cause = FrontendText("Check the ids")
+    if rettype is not None:
+        messages["not_found"] = f"{db} returned no record of {{}} as {rettype!r}."
+        cause = FrontendText("Check ", Argument("rettype"), " (for example fasta or gb) and the ids")
     named = {status: join_names(one.id for one in missing if one.status == status) for status in (*messages, "error")}
     text = " ".join(words.format(named[status]) for status, words in messages.items() if named[status])
-    hint = FrontendText("Check the ids, or call ", NextCall("entrez_search", db=db, term=...), ".")
+    hint = FrontendText(cause, ", or call ", NextCall("entrez_search", db=db, term=...), ".")
     return build_missing_error(
         missing,
         found,

@@ -326,7 +326,9 @@ def _request_history(services: Services, examples: Examples) -> ClientReply:
 def _request_heading(services: Services, examples: Examples) -> ClientReply:
     found = _request_esearch(services, examples.heading, db="mesh", retmax=1)
     if not found.ids:
-        raise EntityNotFound(f"mesh has no heading {examples.heading}.", invalid_input=examples.heading)
+        raise EntityNotFound(
+            f"mesh has no heading {examples.heading}.", invalid_input=examples.heading, details={"reason": "not_found"}
+        )
     return services.eutils.esummary(db="mesh", ids=found.ids, version="2.0", retmode="json")
 
 

@@ -41,13 +41,16 @@ def check_folder(folder: Path) -> None:
         entry = folder
     except OSError as exc:
         raise StoreError(
-            f"{folder} cannot be used: {exc.strerror or type(exc).__name__}", recovery_hint="Name another folder."
+            f"{folder} cannot be used: {exc.strerror or type(exc).__name__}",
+            recovery_hint="Name another folder.",
+            details={"reason": "cannot_write"},
         ) from None
     if entry is not None:
         raise InvalidInput(
             f"--save {folder} is not an empty folder.",
             invalid_input=f"save={folder}",
             recovery_hint="Name a folder that is empty or does not exist yet.",
+            details={"reason": "folder_in_use"},
         )
 
 
@@ -100,7 +103,9 @@ def save(folder: Path, compared: Sequence[Compared], settings: Settings) -> None
         (folder / LIST).write_text("\n".join(rows) + "\n", encoding="utf-8")
     except OSError as exc:
         raise StoreError(
-            f"{folder} cannot be written: {exc.strerror or type(exc).__name__}", recovery_hint="Name another folder."
+            f"{folder} cannot be written: {exc.strerror or type(exc).__name__}",
+            recovery_hint="Name another folder.",
+            details={"reason": "cannot_write"},
         ) from None
 
 

@@ -278,8 +278,11 @@ def translate_errors(path: Path) -> Iterator[None]:
     except sqlite3.Error as exc:
         code = primary_code(exc)
         if code == sqlite3.SQLITE_FULL:
-            error = StoreError(f"The disk is full: {path} could not be written.", recovery_hint=_FULL)
-            error.details["reason"] = "disk_full"
+            error = StoreError(
+                f"The disk is full: {path} could not be written.",
+                recovery_hint=_FULL,
+                details={"reason": "disk_full"},
+            )
         elif code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             error = StoreError(
                 f"The copy {path.parent.name!r} is locked by another program.",

@@ -497,6 +497,7 @@ def search_articles(services: Services, request: SearchRequest) -> SearchHits:
             ),
             invalid_input=f"{name}={getattr(request, name)}",
             recovery_hint=FrontendText("Omit ", Argument(name), PerFrontend(", or omit --all", ""), "."),
+            details={"reason": "bad_usage"},
         )
     return SearchHits(services, request)
 

@@ -1000,8 +1000,8 @@ class Methods(OperationRunner):
             retraction_watch: CSV file of the Retraction Watch database.
             only: `problems` omits verified references.
             corrects: Return the changes of a corrected file.
-            newer: A correction replaces preprints by published versions, other works by newer ones.
-            unique: A correction leaves out references to works that an earlier one cites.
+            newer: Replace preprints with the published articles, and other references with their newest versions.
+            unique: Remove references to an article that an earlier reference of the file cites.
 
         Returns:
             One outcome per reference, in the order of the references; ``fixed`` is the path of the corrected file.
@@ -1031,9 +1031,10 @@ class Methods(OperationRunner):
 
         Args:
             strategy: The strategy: its lines as printed, with or without numbers.
-            dialect: Service of lines that do not show theirs: pubmed, ovid, embase, ebsco, wos, scopus or cochrane.
-            proximity: near keeps distances where PubMed can; and replaces them all with AND, which misses nothing.
-            words: Words from which the variants of truncated words are listed.
+            dialect: Syntax of lines that do not show it: pubmed, ovid, embase, ebsco, wos, scopus or cochrane.
+            proximity: `near` translates distances to PubMed's proximity search if possible. `and` replaces them with
+                AND, which misses no record but finds more.
+            words: Words that replace a truncated word if PubMed cannot truncate it.
             words_name: Origin of the words, for the report.
             count: Count the records of every line in PubMed.
 
@@ -1068,9 +1069,10 @@ class Methods(OperationRunner):
 
         Args:
             strategy: The strategy: its lines as printed, with or without numbers.
-            dialect: Service of lines that do not show theirs: pubmed, ovid, embase, ebsco, wos, scopus or cochrane.
-            proximity: near keeps distances where PubMed can; and replaces them all with AND, which misses nothing.
-            words: Words from which the variants of truncated words are listed.
+            dialect: Syntax of lines that do not show it: pubmed, ovid, embase, ebsco, wos, scopus or cochrane.
+            proximity: `near` translates distances to PubMed's proximity search if possible. `and` replaces them with
+                AND, which misses no record but finds more.
+            words: Words that replace a truncated word if PubMed cannot truncate it.
             words_name: Origin of the words, for the report.
             online: Count the lines in PubMed and look up the headings in MeSH.
             known: Known relevant records, which no NOT may exclude: PMIDs, PMCIDs and DOIs.
@@ -1135,9 +1137,10 @@ class Methods(OperationRunner):
 
         Args:
             strategy: The strategy: its lines as printed, with or without numbers.
-            dialect: Service of lines that do not show theirs: pubmed, ovid, embase, ebsco, wos, scopus or cochrane.
-            proximity: near keeps distances where PubMed can; and replaces them all with AND, which misses nothing.
-            words: Words from which the variants of truncated words are listed.
+            dialect: Syntax of lines that do not show it: pubmed, ovid, embase, ebsco, wos, scopus or cochrane.
+            proximity: `near` translates distances to PubMed's proximity search if possible. `and` replaces them with
+                AND, which misses no record but finds more.
+            words: Words that replace a truncated word if PubMed cannot truncate it.
             words_name: Origin of the words, for the report.
             known: Known relevant records: PMIDs, PMCIDs and DOIs.
             used_to_build: The strategy was built from these records, so they cannot validate it.

@@ -184,7 +184,9 @@ class _Expansion:
         found = fetch_links(self.services, self.relation, batch).links
         for pmid in batch:
             if pmid not in found:
-                self.unanswered[pmid] = UpstreamError(f"NCBI's ELink reply does not contain PMID {pmid}.")
+                self.unanswered[pmid] = UpstreamError(
+                    f"NCBI's ELink reply does not contain PMID {pmid}.", details={"reason": "incomplete"}
+                )
             self.network.add(
                 pmid, (RelatedArticle.model_construct(pmid=link.pmid) for link in found.get(pmid, ())), depth
             )

@@ -30,7 +30,7 @@ class ImportRequest(ReviewRequest):
     )
     files: list[FileToMerge] = Field(min_length=1, max_length=MAX_FILES, description="Files of records.")
     platform: str | None = Field(default=None, max_length=500, description="Platform, e.g. Ovid or Embase.com.")
-    searched: str | None = Field(default=None, description="Day of the search in the source: YYYY-MM-DD.")
+    searched: str | None = Field(default=None, description="Date of the search in the source: YYYY-MM-DD.")
 
     @field_validator("searched")
     @classmethod
@@ -38,7 +38,7 @@ class ImportRequest(ReviewRequest):
         try:
             return None if value is None else date.fromisoformat(value).isoformat()
         except ValueError:
-            raise ValueError(f"must be a day such as 2026-11-23 (got {value})") from None
+            raise ValueError("must be a date such as 2026-11-23") from None
 
     @field_validator("source")
     @classmethod

@@ -53,7 +53,8 @@ class UpdateRequest(ReviewRequest):
 
     by_date: bool = Field(
         default=False,
-        description="Search only records created or entered since the last search, and find no missing ones.",
+        description="Search only records that are new in PubMed since the last search. This is faster, but does not "
+        "find the records that no longer match.",
     )
 
 

@@ -40,7 +40,8 @@ from entrez_kit.server.clients import ServerServices
 from entrez_kit.server.response_cache import ResponseCache
 from entrez_kit.server.telemetry import answering
 from entrez_kit.server.tool_definitions import DESCRIPTION, scope_error
-from entrez_kit.server.tools import DEFAULT_TOOLSETS, AnyOperation, Names, Toolbox
+from entrez_kit.server.tools import AnyOperation, Names, Toolbox
+from entrez_kit.server.toolsets import DEFAULT_TOOLSETS
 from entrez_kit.server.workers import Workers
 
 NAME: Final = "entrez-kit"
@@ -247,7 +248,12 @@ async def answer_one(ctx: Context, call_next: CallNext) -> HandlerResult:
     try:
         if ctx.method.endswith("/list") and (ctx.params or {}).get("cursor") is not None:  # the server never issues one
             hint = "Call it without a cursor."
-            page = InvalidInput("This list has only one page.", invalid_input="cursor", recovery_hint=hint)
+            page = InvalidInput(
+                "This list has only one page.",
+                invalid_input="cursor",
+                recovery_hint=hint,
+                details={"reason": "invalid_arguments"},
+            )
             raise MCPError(INVALID_PARAMS, page.message, page.envelope())
         result = await call_next(ctx)
     except ValidationError as exc:

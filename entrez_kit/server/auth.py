@@ -13,8 +13,7 @@ from mcp.server.auth.provider import AccessToken, TokenVerifier
 
 from entrez_kit.base.errors import InvalidInput, NotConfigured
 from entrez_kit.base.settings import Settings
-from entrez_kit.server.tool_definitions import SCOPE_PREFIX
-from entrez_kit.server.tools import SCOPES
+from entrez_kit.server.toolsets import SCOPE_NAMES, SCOPE_PREFIX, SCOPES
 
 ALGORITHM: Final = "HS256"
 ISSUER: Final = "entrez-kit"
@@ -86,7 +85,7 @@ def read_scopes(texts: Iterable[str]) -> tuple[str, ...]:
             raise InvalidInput(
                 f"The scope {word!r} does not exist.",
                 invalid_input=f"scope={word}",
-                recovery_hint=f"Choose from {', '.join(SCOPES)}.",
+                recovery_hint=f"Choose from {', '.join(SCOPE_NAMES)}.",
                 details={"reason": "unknown_scope"},
             )
     return tuple(scope for scope in SCOPES if scope in scopes) or DEFAULT_SCOPES
@@ -118,6 +117,7 @@ def issue_token(settings: Settings, *, subject: str, ttl: int, scopes: Iterable[
             "--subject must have 1 to 200 characters.",
             invalid_input=f"subject={subject[:100]}",
             recovery_hint="Give the name of the token's user, e.g. --subject alice.",
+            details={"reason": "invalid_arguments"},
         )
     now = int(time.time())
     allowed = tuple(scopes)

@@ -9,7 +9,7 @@ from entrez_kit.base.errors import EntrezKitError
 from entrez_kit.guides import TOPICS
 from entrez_kit.server.prompts import CORPUS_UPDATE, GENE_DOSSIER
 from entrez_kit.server.resources import GUIDE_TEMPLATE, STATS_TEMPLATE, scope_of_resource
-from entrez_kit.server.tool_definitions import SCOPE_PREFIX
+from entrez_kit.server.toolsets import SCOPE_PREFIX
 from entrez_kit.services import Services
 
 MAX_VALUES: Final = 100

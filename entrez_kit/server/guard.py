@@ -23,7 +23,7 @@ from entrez_kit.base.errors import NotConfigured
 from entrez_kit.base.settings import Settings
 from entrez_kit.server.auth import SignedTokens, TokenRefused
 from entrez_kit.server.malformed import build_refusal, check_message
-from entrez_kit.server.tools import SCOPES
+from entrez_kit.server.toolsets import SCOPES
 from entrez_kit.services.transport import is_loopback
 
 LOOPBACK_NAMES: Final = frozenset({"localhost", "127.0.0.1", "::1"})

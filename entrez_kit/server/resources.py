@@ -21,7 +21,8 @@ from entrez_kit.base.frontend_text import FrontendText, NextCall
 from entrez_kit.guides import list_guides, read_guide
 from entrez_kit.server.clients import ServerServices
 from entrez_kit.server.portions import Portion
-from entrez_kit.server.tool_definitions import DESCRIPTION, SCOPE_PREFIX, scope_error
+from entrez_kit.server.tool_definitions import DESCRIPTION, scope_error
+from entrez_kit.server.toolsets import SCOPE_PREFIX
 
 INFO_URI: Final = "pubmed-connect://info"
 STATS_PREFIX: Final = "pubmed-connect://stats/"
@@ -227,7 +228,7 @@ def fetch_database_stats(services: ServerServices, name: str) -> dict[str, Any]:
 
     try:
         if not name.strip():  # without a name EInfo lists all databases
-            raise InvalidInput("no name")
+            raise InvalidInput("no name", details={"reason": "unknown_database"})
         description = describe_database(services, name)
         info = description.value
     except InvalidInput:

@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from entrez_kit.base.errors import NotConfigured
 from entrez_kit.core.operation import Operation
+from entrez_kit.server.toolsets import SCOPE_PREFIX
 
 DESCRIPTION: Final = "PubMed, NCBI Gene and every other Entrez database for agents, over the E-utilities."
 FILE_NAME: Final = "tools.json"
-SCOPE_PREFIX: Final = "entrez-kit:"
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,8 @@ from entrez_kit.core.per_input import take_list
 from entrez_kit.python.kit_methods import find_operation
 from entrez_kit.server.arguments import ArgumentNames, check_names, list_arguments, read_arguments
 from entrez_kit.server.response_cache import CachedResponse, ResponseCache
-from entrez_kit.server.tool_definitions import SCOPE_PREFIX, ToolDefinition, build_definitions
+from entrez_kit.server.tool_definitions import ToolDefinition, build_definitions
+from entrez_kit.server.toolsets import DEFAULT_TOOLSETS, TOOLSETS
 from entrez_kit.services import Services
 from entrez_kit.services.transport.spans import record_outcome
 
@@ -35,15 +36,6 @@ if TYPE_CHECKING:
 
 AnyOperation = Operation[Any, Any]
 Names = Literal["kit", "contract"]
-
-TOOLSETS: Final = ("pubmed", "gene", "corpus", "entrez", "citations", "review")
-DEFAULT_TOOLSETS: Final = ("pubmed", "gene", "corpus")
-
-SCOPES: Final = tuple(
-    f"{SCOPE_PREFIX}{name}"
-    for name in ("pubmed", "gene", "corpus.read", "corpus.write", "entrez", "citations", "review")
-)
-"""The scopes of tokens: one per toolset, with separate scopes for reading and changing the corpus."""
 
 TITLES_SINCE: Final = "2025-06-18"
 """The protocol version that added titles of tools; before it, the title is in the annotations."""

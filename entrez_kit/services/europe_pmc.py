@@ -92,6 +92,7 @@ class EuropePMC(ServiceClient):
                 FrontendText(Argument("query"), ": is empty"),
                 invalid_input="query=",
                 recovery_hint="Give at least one word.",
+                details={"reason": "no_query"},
             )
         _check_size(page_size)
         cursor_mark = read_cursor(cursor_mark)

@@ -96,7 +96,7 @@ def check_records(
     if records is None:
         return content
     if not records and wanted and not any(uid in documents for uid in wanted):
-        raise EntityNotFound(f"EFetch has no record of {', '.join(wanted[:5])}.")
+        raise EntityNotFound(f"EFetch has no record of {', '.join(wanted[:5])}.", details={"reason": "not_found"})
     matches = {uid: [one for one in records if one.names & names[uid]] for uid in wanted}
     without = [uid for uid in wanted if not matches[uid]]
     _check_ids(without, documents, [one for one in records if not one.names & known])

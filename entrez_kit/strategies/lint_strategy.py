@@ -5,10 +5,10 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, ClassVar, Final
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, field_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from entrez_kit.base.errors import RateLimited, UpstreamError
+from entrez_kit.base.errors import InvalidInput, RateLimited, UpstreamError
 from entrez_kit.core.model import Result, Warned, omit_if_empty, split_at_commas
 from entrez_kit.core.operation import AgentOptions, DocumentOperation
 from entrez_kit.databases.mesh import MeshRequest, lookup_mesh
@@ -48,6 +48,14 @@ class LintRequest(StrategyRequest):
     mesh: SkipJsonSchema[str | None] = Field(
         default=None, description="MeSH file with the present headings, such as desc2026.gz."
     )
+
+    @field_validator("ignore")
+    @classmethod
+    def _check_codes(cls, codes: list[str]) -> list[str]:
+        for code in codes:
+            if code not in CODES:
+                raise ValueError(f"unknown code {code!r}; the codes are {', '.join(CODES)}")
+        return codes
 
 
 class LintFinding(Result):
@@ -145,12 +153,21 @@ def read_names(path: Path) -> dict[str, str]:
     """
     from entrez_kit.local.sources import SourceFile
 
-    file = SourceFile(path)
+    problem, hint = (
+        "it has no MeSH descriptors",
+        "Give a file with the descriptors of MeSH, such as desc2026.gz from NLM.",
+    )
+    try:
+        file = SourceFile(path)
+    except InvalidInput as exc:
+        if exc.reason != "unknown_file":
+            raise
+        raise exc.copy_with(f"{path}: {problem}.", hint) from None  # the error names the files that an import reads
     headings: list[MeshHeading] = (
         file.read_with(lambda stream: list(read_headings(stream))) if file.kind == "desc" else []
     )
     if not headings:
-        raise unreadable_error(str(path), "it has no MeSH descriptors", hint="Give a file such as desc2026.gz.")
+        raise unreadable_error(str(path), problem, hint=hint)
     by_term = {normalize(term): heading.name for heading in headings for term in heading.entry_terms}
     return by_term | {normalize(heading.name): heading.name for heading in headings}
 

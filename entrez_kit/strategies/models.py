@@ -26,14 +26,15 @@ class StrategyRequest(Request):
     strategy: StrategyText = Field(description="The strategy: its lines as printed, with or without numbers.")
     dialect: Dialect | None = Field(
         default=None,
-        description="Service of lines that do not show theirs: pubmed, ovid, embase, ebsco, wos, scopus or cochrane.",
+        description="Syntax of lines that do not show it: pubmed, ovid, embase, ebsco, wos, scopus or cochrane.",
     )
     proximity: Proximity = Field(
         default="near",
-        description="near keeps distances where PubMed can; and replaces them all with AND, which misses nothing.",
+        description="`near` translates distances to PubMed's proximity search if possible. `and` replaces them with "
+        "AND, which misses no record but finds more.",
     )
     words: list[str] | None = Field(
-        default=None, description="Words from which the variants of truncated words are listed."
+        default=None, description="Words that replace a truncated word if PubMed cannot truncate it."
     )
     words_name: str = Field(default="the word list", description="Origin of the words, for the report.")
 

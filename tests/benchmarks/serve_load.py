@@ -31,7 +31,7 @@ from mcp.client.streamable_http import streamable_http_client
 from entrez_kit.base.settings import load_settings
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.auth import issue_token
-from entrez_kit.server.tools import SCOPES
+from entrez_kit.server.toolsets import SCOPES
 
 SECRET = "a-secret-of-the-benchmark-well-over-32-bytes"
 EARLY, GROWTH = 10, 1.10

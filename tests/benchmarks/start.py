@@ -26,7 +26,7 @@ from urllib.parse import urlsplit
 from entrez_kit.base.settings import load_settings
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.auth import issue_token
-from entrez_kit.server.tools import SCOPES
+from entrez_kit.server.toolsets import SCOPES
 
 SECRET = "a-secret-of-the-benchmark-well-over-32-bytes"
 QUESTIONS = [{"query_term": f"cancer OR question{number}"} for number in range(20)]

@@ -76,10 +76,10 @@ class CheckRequest(Request):
     only: Literal["all", "problems"] = Field(default="all", description="`problems` omits verified references.")
     corrects: SkipJsonSchema[bool] = Field(default=False, description="Return the changes of a corrected file.")
     newer: SkipJsonSchema[bool] = Field(
-        default=False, description="A correction replaces preprints by published versions, other works by newer ones."
+        default=False, description="Replace preprints with the published articles, and other references with their newest versions."
     )
     unique: SkipJsonSchema[bool] = Field(
-        default=False, description="A correction leaves out references to works that an earlier one cites."
+        default=False, description="Remove references to an article that an earlier reference of the file cites."
     )
 
     @model_validator(mode="after")

@@ -42,6 +42,7 @@ IN_COPY: Final[tuple[SourceName, ...]] = ("pubmed", "retraction_watch")
 REFUSALS: Final = (EntityNotFound, InvalidInput)
 _SILENT: Final = frozenset(("none", "not_held", "not_asked", "failed"))
 RETRACTED: Final = frozenset(("retracted", "withdrawn", "partially_retracted"))
+_NOT_FOUND: Final = {"reason": "not_found"}
 COMMA: Final = "the Crossref record has no notice, and Crossref cannot search for notices of a DOI with a comma"
 
 
@@ -310,7 +311,11 @@ def fetch_crossref_records(
         )
         for batch, answer in outcomes.answers:
             records |= answer
-            errors |= {doi: EntityNotFound(f"Crossref has no work {doi}.") for doi in batch if doi not in answer}
+            errors |= {
+                doi: EntityNotFound(f"Crossref has no work {doi}.", details=_NOT_FOUND)
+                for doi in batch
+                if doi not in answer
+            }
         errors |= outcomes.failed | outcomes.refused
         left = [doi for doi in left if doi not in records and doi not in errors]
     return records, errors
@@ -351,7 +356,8 @@ def _request_crossref(services: Services, works: Sequence[Work]) -> LookUp:
     for batch, notices in outcomes.answers:
         for doi in batch:
             standings[doi] = determine_standing_of_work(records[doi], notices)
-    failures = {**outcomes.failed, **outcomes.refused, **{doi: UpstreamError(COMMA) for doi in remaining if "," in doi}}
+    failures = {**outcomes.failed, **outcomes.refused}
+    failures |= {doi: UpstreamError(COMMA, details={"reason": "not_searched"}) for doi in remaining if "," in doi}
     return _look_up_by_doi("crossref", errors, lambda doi: standings[doi] or failures.get(doi))
 
 
@@ -377,5 +383,9 @@ def _request_openalex(services: Services, works: Sequence[Work]) -> LookUp:
         errors |= outcomes.failed | outcomes.refused
         for batch, answer in outcomes.answers:
             retracted |= {doi for doi, is_retracted in answer.items() if is_retracted}
-            errors |= {doi: EntityNotFound(f"OpenAlex has no work {doi}.") for doi in batch if doi not in answer}
+            errors |= {
+                doi: EntityNotFound(f"OpenAlex has no work {doi}.", details=_NOT_FOUND)
+                for doi in batch
+                if doi not in answer
+            }
     return _look_up_by_doi("openalex", errors, lambda doi: Standing(status="retracted") if doi in retracted else None)

@@ -93,7 +93,9 @@ def _fetch_papers(services: Services, keys: Sequence[str], outcomes: ClaimOutcom
             paper.unavailable = text.unavailable
             if text.unavailable.retryable and paper.failure is None:
                 paper.failure = UpstreamError(
-                    f"Not all sources of full text responded for {key}.", recovery_hint=RESUME_HINT
+                    f"Not all sources of full text responded for {key}.",
+                    recovery_hint=RESUME_HINT,
+                    details={"reason": "incomplete"},
                 )
     outcomes.warnings += [warning for warning in texts.warnings if warning.code != "invalid_identifier"]
     return papers

@@ -575,3 +575,18 @@ def test_an_argument_typed_as_a_flag_is_answered_with_the_usage(alone: Cli, word
     message = json.loads(alone(*words, "--json").err)["error"]["message"]
 
     assert message.endswith(f" is given without a name: entrez-kit {usage}")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("search", "crispr", "--all", "--offset", "5"),
+        ("search", "crispr", "--json", "-f", "csv"),
+        ("search", "crispr", "-o", "missing/out.csv"),
+        ("search", "crispr", "--config", "missing.toml"),
+        ("search", "crispr", "--nosuch"),
+        ("doctor", "--save", "x"),
+    ],
+)
+def test_a_wrong_call_has_a_reason_in_its_details(alone: Cli, words: tuple[str, ...]) -> None:
+    assert read_envelope(alone(*words))["details"]["reason"]

@@ -484,6 +484,20 @@ def test_a_reindex_does_not_change_the_results_of_searches(cli: Cli, pubmed: Cal
     assert cli("corpus", "reindex", "--anew").status == 9
 
 
+def test_a_reindex_in_the_demo_says_that_the_demo_has_no_embeddings(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, pubmed: Callable[..., Any]
+) -> None:
+    with pubmed(FISH, *OTHERS):
+        cli(*SYNC)
+    own = cli("corpus", "reindex", "-f", "table").out
+    monkeypatch.setenv("ENTREZ_KIT_EMBEDDINGS", "hf")
+    demo = cli("--demo", "corpus", "reindex", "-f", "table").out
+
+    assert "not configured" in own
+    assert "demo" in demo
+    assert "not configured" not in demo
+
+
 def test_the_demo_has_a_corpus_from_the_start(cli: Cli) -> None:
     found = cli("--demo", "corpus", "search", "base", "editing", "--json")
     again = cli("--demo", "corpus", "search", "base", "editing", "--json")

@@ -206,6 +206,14 @@ def test_a_partial_result_is_written_and_missing_records_are_named(cli: Cli, tmp
     assert [item["id"] for item in read_error(done)["details"]["missing"]] == ["990000999"]
 
 
+@pytest.mark.parametrize(("uid", "names_type"), [("NM_000546.6", True), ("990000999", False)])
+def test_the_error_names_the_type_if_the_type_or_the_id_may_be_wrong(cli: Cli, uid: str, names_type: bool) -> None:
+    error = read_error(cli("db", "fetch", "nuccore", uid, "--rettype", "nosuch"))
+
+    assert error["code"] == "ENTITY_NOT_FOUND"
+    assert ("--rettype" in error["recovery_hint"]) == ("nosuch" in error["message"]) == names_type
+
+
 def test_an_empty_result_does_not_change_an_existing_file(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "kept.fa"
     path.write_text("mine\n", encoding="utf-8")

@@ -267,6 +267,9 @@ def test_help_explains_every_option(gene: Cli) -> None:
     assert done.status == 0
     for word in ("--organism", "--page-size", "--cursor", "--include-discontinued", "txid9606"):
         assert word in done.out
+    page = " ".join(done.out.replace("│", " ").split())
+    assert "File of symbols" in page
+    assert "File of ids" not in page
 
 
 @pytest.mark.parametrize("form", ["json", "jsonl", "csv", "ids", "table"])

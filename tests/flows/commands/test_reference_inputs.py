@@ -38,6 +38,47 @@ def test_each_record_of_a_file_is_converted_and_duplicates_are_not_merged(alone:
     assert items[2]["author"] == [{"family": "Nobody", "given": "N"}, {"literal": "The Group"}]
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--to", "ris", "-o", "new.ris"),
+        ("--to", "ris", "-o", "new.txt"),
+        ("--to", "ris", "-f", "ris", "-o", "new"),
+        ("-f", "ris", "-o", "new.text"),
+        ("-o", "new.ris"),
+        ("--to", "csl", "-o", "new.json"),
+    ],
+)
+def test_the_format_of_a_converted_file_is_selected_by_to_or_format_or_suffix(
+    alone: Cli, words: tuple[str, ...]
+) -> None:
+    done = alone("convert", "refs.bib", *words)
+
+    assert (done.status, done.out) == (0, ""), done.err
+    target = "csl" if "csl" in words else "ris"
+    assert Path(words[-1]).read_text(encoding="utf-8") == alone("convert", "refs.bib", "--to", target).out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("refs.bib", "--to", "ris", "-o", "new.bib"),
+        ("refs.bib", "--to", "ris", "-o", "new.csv"),
+        ("refs.bib", "--to", "ris", "-f", "csv"),
+        ("refs.bib", "--to", "ris", "--json"),
+        ("refs.bib", "--to", "ris", "--fields", "pmid"),
+        ("99000001", "-f", "ris"),
+    ],
+)
+def test_two_formats_of_a_converted_file_and_ids_instead_of_a_file_are_refused(
+    alone: Cli, words: tuple[str, ...]
+) -> None:
+    done = alone("convert", *words)
+
+    assert (done.status, done.out) == (2, ""), done.err
+    assert not [file for file in Path().iterdir() if file.stem == "new"]
+
+
 @pytest.mark.parametrize("by", ["ris", "csl", "bibtex"])
 def test_a_file_converted_to_another_format_and_back_has_the_same_keys(alone: Cli, by: str) -> None:
     suffix = {"csl": "json", "bibtex": "bib"}.get(by, by)
@@ -64,6 +105,18 @@ def test_fetch_reads_a_file_of_references_and_names_records_without_an_identifie
     assert done.status == 4
     assert lines[0] == {"pmid": "99000001"}
     assert [one["input"] for one in lines[1:]] == [f"reference {key}" for key in KEYS[1:]]
+
+
+@pytest.mark.parametrize("command", ["fetch", "fulltext", "related"])
+def test_a_file_without_identifiers_is_refused_and_beside_ids_its_records_are_named(cli: Cli, command: str) -> None:
+    Path("none.bib").write_text("@article{k1, title={Nothing of the kind}, year={1999}}", encoding="utf-8")
+    alone = cli(command, "-i", "none.bib", "--json")
+    beside = cli(command, "PMC99000001", "-i", "none.bib", "--json")
+
+    assert (alone.status, alone.out) == (2, "")
+    assert "reference k1" in read_error(alone)["message"]
+    assert beside.status == 4
+    assert "reference k1" in beside.err
 
 
 def test_ids_mixed_with_files_and_unknown_formats_and_styles_are_rejected(alone: Cli) -> None:

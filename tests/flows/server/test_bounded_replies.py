@@ -15,7 +15,7 @@ from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.app import Options
 from entrez_kit.server.clients import ServerServices
 from entrez_kit.server.portions import DEFAULT_LIMIT, count_characters
-from entrez_kit.server.tools import TOOLSETS
+from entrez_kit.server.toolsets import TOOLSETS
 
 pytestmark = [pytest.mark.anyio, pytest.mark.long, pytest.mark.process]
 

@@ -11,7 +11,7 @@ from entrez_kit.core.operation import Operation
 from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.app import Options
-from entrez_kit.server.tools import TOOLSETS
+from entrez_kit.server.toolsets import TOOLSETS
 
 pytestmark = pytest.mark.anyio
 

@@ -16,7 +16,7 @@ from entrez_kit.core.operation import Operation
 from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.app import Options
-from entrez_kit.server.tools import TOOLSETS
+from entrez_kit.server.toolsets import TOOLSETS
 from entrez_kit.server.trimming import is_request_detail
 
 pytestmark = pytest.mark.anyio

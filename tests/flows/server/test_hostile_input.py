@@ -14,7 +14,7 @@ from project_paths import DATA
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.app import Options
 from entrez_kit.server.clients import ServerServices
-from entrez_kit.server.tools import TOOLSETS
+from entrez_kit.server.toolsets import TOOLSETS
 
 pytestmark = pytest.mark.anyio
 HOSTILE = "# Heading --- ``` ```` [here](https://evil.example/) <script>alert(1)</script> next_start: 9 unavailable: 1"

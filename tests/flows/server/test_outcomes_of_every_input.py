@@ -17,7 +17,8 @@ from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.app import Options
 from entrez_kit.server.clients import ServerServices
 from entrez_kit.server.portions import DEFAULT_LIMIT, MIN_LIMIT, count_characters
-from entrez_kit.server.tools import TOOLSETS, Toolbox
+from entrez_kit.server.tools import Toolbox
+from entrez_kit.server.toolsets import TOOLSETS
 
 pytestmark = [pytest.mark.anyio, pytest.mark.long]
 

@@ -8,7 +8,7 @@ from mcp_helpers import ERAS, MODERN, Json, ServicesFor, connect, read_structure
 from entrez_kit.base.progress import begin_stage, report_progress
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.app import Options
-from entrez_kit.server.tools import TOOLSETS
+from entrez_kit.server.toolsets import TOOLSETS
 from entrez_kit.server.workers import Workers, _Job
 
 pytestmark = [pytest.mark.anyio, pytest.mark.long]

@@ -9,7 +9,7 @@ from mcp_helpers import Json, ServicesFor, connect, read_structured, read_tool_e
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.app import EntrezServer
 from entrez_kit.server.clients import ServerServices
-from entrez_kit.server.tools import SCOPES
+from entrez_kit.server.toolsets import SCOPES
 from entrez_kit.services.transport.cached_session import clear
 
 pytestmark = pytest.mark.anyio

@@ -3,12 +3,12 @@
 import json
 
 import pytest
-from command_line import Cli, Program
+from command_line import Cli, Program, read_error
 from mcp_helpers import SECRET
 
 from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.server.auth import verify_token
-from entrez_kit.server.tools import DEFAULT_TOOLSETS, TOOLSETS
+from entrez_kit.server.toolsets import DEFAULT_TOOLSETS, SCOPE_NAMES, SCOPES, TOOLSETS
 
 
 def test_the_check_lists_the_tools_without_a_request_to_ncbi(alone: Cli) -> None:
@@ -123,6 +123,26 @@ def test_a_token_with_invalid_options_is_not_issued(
     assert done.status == status
     assert done.out == ""
     assert not secret or secret not in done.err
+
+
+def test_help_lists_every_toolset_and_every_scope(alone: Cli) -> None:
+    page = " ".join(alone("serve", "--help").out.replace("│", " ").split())
+    scopes = " ".join(alone("serve", "token", "--help").out.replace("│", " ").split())
+
+    assert f"Toolsets to list: {', '.join(TOOLSETS)}." in page
+    assert f"Scope: {', '.join(SCOPE_NAMES)}." in scopes
+
+
+def test_an_unknown_scope_is_answered_with_the_names_that_a_user_types(
+    alone: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MCP_AUTH_SECRET_KEY", SECRET)
+    hint = read_error(alone("serve", "token", "--subject", "a", "--scope", "root"))["recovery_hint"]
+
+    names = hint.removeprefix("Choose from ").rstrip(".").split(", ")
+    assert names == list(SCOPE_NAMES)
+    issued = json.loads(alone("serve", "token", "--subject", "a", "--scope", ",".join(names), "--json").out)
+    assert issued["scopes"] == list(SCOPES)
 
 
 @pytest.mark.process

@@ -30,7 +30,8 @@ from entrez_kit.server.app import Options
 from entrez_kit.server.clients import ServerServices
 from entrez_kit.server.schemas import AgentOperation, build_input_schema, build_output_schema
 from entrez_kit.server.tool_definitions import ToolDefinition
-from entrez_kit.server.tools import DEFAULT_TOOLSETS, TOOLSETS, Toolbox, read_toolsets
+from entrez_kit.server.tools import Toolbox, read_toolsets
+from entrez_kit.server.toolsets import DEFAULT_TOOLSETS, TOOLSETS
 from entrez_kit.server.trimming import is_request_detail
 
 MAX_LISTING = 45_000

@@ -15,7 +15,8 @@ from entrez_kit.server.clients import ServerServices
 from entrez_kit.server.portions import DEFAULT_LIMIT, count_characters
 from entrez_kit.server.schemas import AgentOperation
 from entrez_kit.server.tool_definitions import build_definitions
-from entrez_kit.server.tools import TOOLSETS, Toolbox
+from entrez_kit.server.tools import Toolbox
+from entrez_kit.server.toolsets import TOOLSETS
 
 WRONG: dict[str, list[Any]] = {
     "string": [{"a": 1}, ["x", "y"]],

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import strategy_files
-from command_line import Cli
+from command_line import Cli, read_error
 from word_documents import write_paragraph, write_word
 
 from entrez_kit.sandbox.server import Sandbox
@@ -105,6 +105,21 @@ def test_lint_ends_with_status_4_if_there_is_a_finding_that_counts(cli: Cli, san
     assert cli("strategy", "lint", "s.txt", "--fail-on", "error").status == 0
     assert cli("strategy", "lint", "s.txt", "--ignore", "unused-line").status == 0
     assert cli("strategy", "lint", "s.txt", "--fail-on", "nosuchcode").status == 2
+    refused = cli("strategy", "lint", "s.txt", "--ignore", "unused-line,nosuchcode")
+    assert (refused.status, refused.out) == (2, "")
+    assert "nosuchcode" in read_error(refused)["message"]
+
+
+def test_a_file_for_lint_that_is_not_from_mesh_is_refused_without_a_list_of_importable_files(cli: Cli) -> None:
+    Path("s.txt").write_text("1. asthma.ti.\n", encoding="utf-8")
+    for text in ("hello world\n", "<PubmedArticleSet></PubmedArticleSet>"):
+        Path("words.txt").write_text(text, encoding="utf-8")
+        done = cli("strategy", "lint", "s.txt", "--mesh", "words.txt")
+
+        error = read_error(done)
+        assert (done.status, done.out) == (2, "")
+        assert "words.txt" in error["message"]
+        assert "import" not in error["message"] + error["recovery_hint"]
 
 
 def test_lint_online_finds_dropped_phrases_common_words_and_unknown_headings(

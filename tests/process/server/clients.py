@@ -31,7 +31,8 @@ from entrez_kit.base.settings import load_settings  # noqa: E402
 from entrez_kit.python.catalogue import OPERATIONS  # noqa: E402
 from entrez_kit.sandbox.server import Sandbox  # noqa: E402
 from entrez_kit.server.clients import ServerServices  # noqa: E402
-from entrez_kit.server.tools import DEFAULT_TOOLSETS, Toolbox  # noqa: E402
+from entrez_kit.server.tools import Toolbox  # noqa: E402
+from entrez_kit.server.toolsets import DEFAULT_TOOLSETS  # noqa: E402
 
 Json = dict[str, Any]
 CLIENTS: Final = {

@@ -119,6 +119,27 @@ def test_an_unknown_field_is_rejected_with_the_existing_fields() -> None:
     assert "journal_info" in caught.value.recovery_hint
 
 
+@pytest.mark.parametrize(
+    ("model", "sample", "nested"),
+    [
+        (FetchResult, [], "articles.pmid"),
+        (EFetchDetails, [], None),
+        (None, [{"name": "a"}, {"checks": [{"name": "b"}]}], "checks.name"),
+        (None, [{"name": "a", "ids": ["b"], "none": []}], None),
+    ],
+)
+def test_the_hint_about_an_unknown_field_has_a_nested_field_only_if_one_exists(
+    model: Any, sample: list[Any], nested: str | None
+) -> None:
+    shape = fields.DocumentPaths(model, sample)
+
+    assert shape.find_nested() == nested
+    with pytest.raises(InvalidInput) as caught:
+        fields.choose_columns(["titel"], {}, shape)
+    assert ("nested" in caught.value.recovery_hint) == (nested is not None)
+    assert nested is None or shape.knows(nested)
+
+
 def test_a_model_is_read_like_its_json() -> None:
     article = Article.model_validate({**RECORD, "url": "u", "mesh_terms": [{"descriptor_name": "D"}], "doi": ""})
     read = fields.Attributes(article)

@@ -121,7 +121,7 @@ def test_a_blank_key_has_no_checkpoint(query_key: str) -> None:
 
 
 def test_an_invalid_doc_id_is_explained() -> None:
-    with pytest.raises(ValidationError, match="must have the form pmid:"):
+    with pytest.raises(ValidationError, match="must be a PMID, such as pmid:"):
         RagGetRequest(doc_id="38400100")
 
 

@@ -25,7 +25,7 @@ from entrez_kit.server.auth import (
     verify_token,
 )
 from entrez_kit.server.tool_definitions import ToolDefinition
-from entrez_kit.server.tools import SCOPES
+from entrez_kit.server.toolsets import SCOPES
 
 
 def make_settings(secret: str | None = SECRET) -> Settings:
@@ -135,7 +135,7 @@ def test_scopes_are_read_with_and_without_their_prefix() -> None:
     )
     with pytest.raises(InvalidInput, match="'genes'") as caught:
         read_scopes(["genes"])
-    assert "entrez-kit:gene" in caught.value.recovery_hint
+    assert "gene, corpus.read" in caught.value.recovery_hint
 
 
 def test_every_toolset_has_its_scope_and_the_corpus_has_two() -> None:

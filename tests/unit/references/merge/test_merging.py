@@ -397,7 +397,7 @@ def test_records_of_every_kind_of_file_are_one_work() -> None:
 
 
 def test_the_operation_is_offered_to_agents_only_on_request() -> None:
-    from entrez_kit.server.tools import DEFAULT_TOOLSETS, TOOLSETS
+    from entrez_kit.server.toolsets import DEFAULT_TOOLSETS, TOOLSETS
 
     operation: Operation[Any, Any] = MERGE_REFERENCES
     assert operation.toolset in set(TOOLSETS) - set(DEFAULT_TOOLSETS)
