@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from entrez_kit.base.output_formats import BY_NAME, BY_SUFFIX, Family, Format, formats_in
+from entrez_kit.base.output_formats import BY_NAME, BY_SUFFIX, Family, Format, list_formats
 from entrez_kit.citations.style.style_names import HABITS
 from entrez_kit.pubmed.convert import CONVERT, Conversion, ConvertRequest, ConvertResult
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
 
-FILES: Final = formats_in(Family.REFERENCES)
+FILES: Final = list_formats(Family.REFERENCES)
 _FILES: Final = "files of references"
 
 

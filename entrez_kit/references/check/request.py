@@ -76,7 +76,8 @@ class CheckRequest(Request):
     only: Literal["all", "problems"] = Field(default="all", description="`problems` omits verified references.")
     corrects: SkipJsonSchema[bool] = Field(default=False, description="Return the changes of a corrected file.")
     newer: SkipJsonSchema[bool] = Field(
-        default=False, description="Replace preprints with the published articles, and other references with their newest versions."
+        default=False,
+        description="Replace preprints with the published articles, and other references with their newest versions.",
     )
     unique: SkipJsonSchema[bool] = Field(
         default=False, description="Remove references to an article that an earlier reference of the file cites."

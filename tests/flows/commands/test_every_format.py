@@ -164,11 +164,9 @@ def get_call(name: str, selected: Format) -> tuple[str, ...]:
     return OF_FILES.get(name, CALLS[name]) if selected.family is Family.REFERENCES else CALLS[name]
 
 
-def list_formats_of_ids(module: Module, name: str) -> tuple[Format, ...]:
+def list_formats_of_ids(name: str) -> tuple[Format, ...]:
     """Return the formats of a command that has ids as arguments."""
-    return tuple(
-        one for one in list_formats(module, name) if name not in OF_FILES or one.family is not Family.REFERENCES
-    )
+    return tuple(one for one in list_formats(name) if name not in OF_FILES or one.family is not Family.REFERENCES)
 
 
 def run_call(cli: Cli, name: str, arguments: tuple[str, ...], *more: str) -> RunResult:
@@ -255,7 +253,7 @@ def test_pages_are_converted_in_every_command_that_prints_pages(cli: Cli, name: 
 def test_fields_are_selected_or_rejected_in_every_format(cli: Cli, name: str) -> None:
     if name in ("config path", "serve token", "guide"):
         return
-    example = find_formats(module, name).fields
+    example = find_formats(name).fields
     first = {"config show": "name"}
     path = (
         example

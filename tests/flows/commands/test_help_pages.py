@@ -4,18 +4,19 @@ import gzip
 import re
 import shlex
 from collections.abc import Iterator
-from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Cli, Module
+from command_line import Cli
 from pubmed_files import record, write_set
 from word_documents import write_heading, write_paragraph, write_word
 
+from entrez_kit.commands import _app
 
-def list_pages(module: Module) -> Iterator[tuple[str, str]]:
+
+def list_pages() -> Iterator[tuple[str, str]]:
     """Yield the name and the help text of each command and each group."""
 
     def list_below(name: str, command: Any) -> Iterator[tuple[str, str]]:
@@ -23,9 +24,8 @@ def list_pages(module: Module) -> Iterator[tuple[str, str]]:
         for word, below in getattr(command, "commands", {}).items():
             yield from list_below(f"{name} {word}", below)
 
-    app = module("_app")
-    for group in app.COMMANDS:
-        yield from list_below(group, app.load_command(group))
+    for group in _app.COMMANDS:
+        yield from list_below(group, _app.load_command(group))
 
 
 def find_example(line: str) -> str | None:
@@ -34,9 +34,9 @@ def find_example(line: str) -> str | None:
     return found[1].replace("\\[", "[").removesuffix(".") if found else None
 
 
-def test_a_line_of_a_help_page_ends_with_a_sentence_or_an_example(module: Module) -> None:
+def test_a_line_of_a_help_page_ends_with_a_sentence_or_an_example() -> None:
     checked = 0
-    for name, text in list_pages(module):
+    for name, text in list_pages():
         for paragraph in text.split("\n\n"):
             for line, following in pairwise(paragraph.splitlines()):
                 checked += 1
@@ -58,14 +58,13 @@ def test_a_sentence_on_a_help_page_breaks_only_at_the_end_of_a_full_line(
                 assert len(line) + 1 + len(following.split()[0]) > columns - 2, (words, line)
 
 
-def test_lines_of_a_sentence_are_joined_and_examples_keep_their_line(module: Module) -> None:
-    join_lines = module("_app").join_lines
+def test_lines_of_a_sentence_are_joined_and_examples_keep_their_line() -> None:
 
-    assert join_lines(
+    assert _app.join_lines(
         "One sentence\non two lines:\nentrez-kit mesh x\nentrez-kit spell\n\nAnother:\nentrez-kit db"
     ) == ("One sentence on two lines:\nentrez-kit mesh x\nentrez-kit spell\n\nAnother:\nentrez-kit db")
-    assert join_lines("See `entrez-kit guide\nmcp` for it.") == "See `entrez-kit guide mcp` for it."
-    assert join_lines("") == ""
+    assert _app.join_lines("See `entrez-kit guide\nmcp` for it.") == "See `entrez-kit guide mcp` for it."
+    assert _app.join_lines("") == ""
 
 
 # The examples
@@ -128,30 +127,30 @@ def prepare(cli: Cli, name: str) -> None:
         Path("rayyan.csv").write_text("id,decision\n" + "".join(rows), encoding="utf-8")
 
 
-def find_command(module: Module, name: str) -> Any:
+def find_command(name: str) -> Any:
     group, *words = name.split()
-    command = module("_app").load_command(group)
+    command = _app.load_command(group)
     for word in words:
         command = command.commands[word]
     return command
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("group", import_module("entrez_kit.commands._app").COMMANDS)
+@pytest.mark.parametrize("group", _app.COMMANDS)
 def test_every_example_of_a_help_page_works(
-    cli: Cli, module: Module, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, group: str
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, group: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MCP_AUTH_SECRET_KEY", "0123456789abcdef0123456789abcdef0123456789")
     write_files()
-    for name, text in list_pages(module):
+    for name, text in list_pages():
         examples = list(filter(None, map(find_example, text.splitlines())))
         if name.split()[0] != group or not examples:
             continue
         if name.startswith(UNENDING):
             for line in examples:
                 words = shlex.split(line)[1 + len(name.split()) :]
-                assert find_command(module, name).make_context(name, words), line
+                assert find_command(name).make_context(name, words), line
             continue
         prepare(cli, name)
         for line in examples:
