@@ -38,7 +38,7 @@ class Methods(OperationRunner):
         RateLimited: a service refused the request, or the wait for a slot would exceed the deadline.
     """
 
-    _operation_of = staticmethod(operation_of)
+    _find_operation = staticmethod(find_operation)
 '''
 OF_ALL_METHODS: Final = ("RateLimited",)
 """Errors that only the docstring of the class lists."""
@@ -66,7 +66,7 @@ def _write_imports() -> Iterator[str]:
 
 
 def _write_loader() -> Iterator[str]:
-    yield 'def operation_of(method: str) -> "Operation[Any, Any]":'
+    yield 'def find_operation(method: str) -> "Operation[Any, Any]":'
     yield '    """Return the operation that a method runs, and import no other."""'
     yield "    match method:"
     for operation in catalogue.OPERATIONS:

@@ -303,7 +303,7 @@ class Retrieval(Outcomes[Fetched]):
         try:
             found = self._request(pmids)
         except EntityNotFound:
-            if self.services.eutils.list_known_uids("pubmed", pmids):
+            if self.services.eutils.known_uids("pubmed", pmids):
                 raise  # invalid PMIDs in the batch caused the refusal; smaller batches will return the others
             return {}
         missing = [pmid for pmid in pmids if pmid not in found]
@@ -312,7 +312,7 @@ class Retrieval(Outcomes[Fetched]):
         try:
             found |= self._request(missing, fresh=True)
             missing = [pmid for pmid in missing if pmid not in found]
-            known = self.services.eutils.list_known_uids("pubmed", missing)
+            known = self.services.eutils.known_uids("pubmed", missing)
         except EntityNotFound:
             known = set()
         except (UpstreamError, RateLimited) as exc:

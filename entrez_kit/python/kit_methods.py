@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from entrez_kit.strategies.models import StrategyResult
 
 
-def operation_of(method: str) -> "Operation[Any, Any]":
+def find_operation(method: str) -> "Operation[Any, Any]":
     """Return the operation that a method runs, and import no other."""
     match method:
         case "search_articles":
@@ -179,7 +179,7 @@ class Methods(OperationRunner):
         RateLimited: a service refused the request, or the wait for a slot would exceed the deadline.
     """
 
-    _operation_of = staticmethod(operation_of)
+    _find_operation = staticmethod(find_operation)
 
     @runs
     def search_articles(

@@ -324,7 +324,7 @@ class EUtils(ServiceClient):
                 left = [uid for uid in left if uid not in described]
             except EntityNotFound:
                 pass
-            known = sorted(self.list_known_uids(params["db"], left))
+            known = sorted(self.known_uids(params["db"], left))
         except (UpstreamError, RateLimited):
             if not partial:
                 raise
@@ -574,14 +574,14 @@ class EUtils(ServiceClient):
             )
         except EntityNotFound as exc:
             database = parameters.get("dbfrom") or parameters.get("db") or ""
-            if not ids or not all(map(is_uid, ids)) or len(self.list_known_uids(database, ids)) < len(set(ids)):
+            if not ids or not all(map(is_uid, ids)) or len(self.known_uids(database, ids)) < len(set(ids)):
                 raise
             raise UpstreamError(
                 f"{exc.message.rstrip('.')}. A search of {database} finds all of them.",
                 details={**exc.details, "reason": "contradiction"},
             ) from None
 
-    def list_known_uids(self, db: str, ids: Sequence[str]) -> set[str]:
+    def known_uids(self, db: str, ids: Sequence[str]) -> set[str]:
         """Return the UIDs that a search finds in a database, to confirm the error "no such record".
 
         A search that finds some of them contradicts the earlier reply, so it is not cached.

@@ -81,7 +81,7 @@ def _fetch_gene(services: Services, number: str) -> Gene:
         except EntityNotFound:
             raise not_found_error(number) from None
         except UpstreamError as exc:
-            if exc.reason != "incomplete" or services.eutils.list_known_uids("gene", [number]):
+            if exc.reason != "incomplete" or services.eutils.known_uids("gene", [number]):
                 raise
             raise not_found_error(number) from None
 
