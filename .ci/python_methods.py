@@ -38,7 +38,7 @@ class Methods(OperationRunner):
         RateLimited: a service refused the request, or the wait for a slot would exceed the deadline.
     """
 
-    _find_operation = staticmethod(find_operation)
+    _operation_of = staticmethod(find_operation)
 '''
 OF_ALL_METHODS: Final = ("RateLimited",)
 """Errors that only the docstring of the class lists."""

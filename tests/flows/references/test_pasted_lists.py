@@ -97,6 +97,8 @@ def test_page_headers_and_footers_are_not_read_as_references(
     assert rows(paged(text, page, size, empty=empty)) == as_read(references)
 
 
+@pytest.mark.long
+@pytest.mark.process
 @pytest.mark.parametrize("heads", [2, 3, 6])
 @pytest.mark.parametrize("head", list(HEADS))
 @pytest.mark.parametrize("style", STYLES)

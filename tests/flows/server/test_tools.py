@@ -293,7 +293,8 @@ def test_an_output_schema_describes_every_member_and_allows_the_envelope(operati
     validator.check_schema(schema)
     assert set(schema) == {"type", "properties"}
     assert schema["type"] == "object"
-    sent = {name for name in operation.result.model_fields if not is_request_detail(name)}
+    fields = operation.result.model_fields
+    sent = {name for name, field in fields.items() if not field.exclude and not is_request_detail(name)}
     assert set(schema["properties"]) == {*sent, "incomplete"}
     for part in list_schemas(schema["properties"]):
         assert part.get("type") != "array" or "items" in part
