@@ -534,16 +534,16 @@ def _read_value(setting: Setting, raw: Any, origin: str) -> Any:
     except ValueError as exc:
         problem = str(exc)
     redacted_value = redact_value(setting, raw)
-    where, path = origin.removeprefix("environment (").removesuffix(")"), ""
+    where = origin.removeprefix("environment (").removesuffix(")")
     if origin == "flag":
         where = setting.variable
     elif where == origin:  # a file
         where = f"{setting.name} in the {origin}"
-        path = " `entrez-kit config path` prints the path of the user config." if origin == "user config" else ""
+    path = PerFrontend(" `entrez-kit config path` prints the path of the user config.", "")
     raise NotConfigured(
         f"{setting.variable} {problem} (got {redacted_value!r} from {origin}).",
         invalid_input=f"{setting.name}={redacted_value}",
-        recovery_hint=FrontendText(f"Correct {where}, or remove it.", PerFrontend(path, "")),
+        recovery_hint=FrontendText(f"Correct {where}, or remove it.", path if origin == "user config" else ""),
         details={"reason": "bad_setting", "setting": setting.name, "origin": origin},
     )
 

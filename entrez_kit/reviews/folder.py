@@ -20,7 +20,7 @@ from typing import Final, TypeVar
 from pydantic import ValidationError
 
 from entrez_kit.base.errors import InvalidInput, StoreError
-from entrez_kit.base.frontend_text import Argument, FrontendText
+from entrez_kit.base.frontend_text import Argument, FrontendText, PerFrontend
 from entrez_kit.base.input_files import read_input
 from entrez_kit.base.private_files import refuse_foreign_links
 from entrez_kit.core.model import Result, Warn
@@ -73,8 +73,8 @@ def find_review(start: Path) -> Path:
         f"{name} is not part of a review: neither it nor a folder above it has {FILE}.",
         invalid_input=str(start),
         recovery_hint=FrontendText(
-            *("Name the folder of a review with ", Argument("folder"), ", or create one: "),
-            "`entrez-kit review init DIR --strategy FILE`.",
+            *("Name the folder of a review with ", Argument("folder"), ". "),
+            PerFrontend("To create one, run `entrez-kit review init DIR --strategy FILE`.", "Or create a review."),
         ),
         details={"reason": "no_review"},
     )

@@ -95,7 +95,7 @@ def test_several_records_are_separated_and_a_missing_one_is_named(cli: Cli) -> N
 
     assert done.status == 4
     assert re.search("^-{20,}$", done.out, re.MULTILINE)
-    assert "record for 1 of 3 inputs: 12" in done.err
+    assert "record of 12 (1 of 3 ids)" in done.err
 
 
 @pytest.mark.long

@@ -481,7 +481,7 @@ def test_the_demo_has_sources_that_disagree(sandbox: Sandbox, kit_for: KitFor) -
     assert found.disagreement is None
 
 
-@pytest.mark.parametrize("name", ["works", "updates"])
+@pytest.mark.parametrize("name", ["works", "list_updates"])
 def test_a_missing_endpoint_of_crossref_is_an_outage_and_not_an_unknown_doi(
     sandbox: Sandbox, kit_for: KitFor, name: str
 ) -> None:
